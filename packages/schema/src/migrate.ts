@@ -1,0 +1,58 @@
+/**
+ * Brings a database to the newest migration this program knows, with Kysely's Migrator: all pending files in one
+ * transaction, under a lock, so any number of replicas may do it at the same moment.
+ *
+ * Kysely calls a database that is newer than the program corrupted; so the names are compared first, and again if the
+ * Migrator objects, because a newer program may have migrated in between.
+ */
+import { sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { ExplainedError } from './explained-error.ts'
+import { migrationFiles } from './migration-files.ts'
+import { schemaState, type AnyDatabase } from './schema-state.ts'
+
+export interface MigrateOptions {
+  /** Stop after this migration (its whole name). */
+  readonly upTo?: string
+}
+
+/** Returns the names applied by this call, oldest first. */
+export async function migrate(db: AnyDatabase, options: MigrateOptions = {}): Promise<string[]> {
+  const state = await schemaState(db)
+  if (state.pending.length === 0) return []
+  if (state.newer.length > 0) throw diverged(state)
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations },
+    migrationTableSchema: 'q',
+    migrationTableName: 'migration',
+    migrationLockTableName: 'migration_lock',
+  })
+  const { error, results } = await (options.upTo === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(options.upTo))
+  if (error !== undefined && (await schemaState(db)).pending.length > 0) throw error
+  return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
+}
+
+async function getMigrations() {
+  const files = await migrationFiles()
+  return Object.fromEntries(
+    files.map((file) => [
+      file.name,
+      {
+        // A whole file, ours, sent without parameters: PostgreSQL runs all its statements.
+        up: async (db: AnyDatabase) => void (await sql.raw(file.sql).execute(db)),
+      },
+    ]),
+  )
+}
+
+function diverged(state: { pending: readonly string[]; newer: readonly string[] }): ExplainedError {
+  return new ExplainedError({
+    code: 'SCHEMA_DIVERGED',
+    what: `The database lacks ${state.pending.join(', ')} but has ${state.newer.join(', ')}, which this program does not know.`,
+    why: 'It was migrated by a program from another line of development.',
+    fix: 'Use the program that made this database, or another database.',
+  })
+}
