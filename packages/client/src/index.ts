@@ -1,1 +1,3 @@
-export {}
+export { queue, type EnqueueOptions, type Queue } from './queue.ts'
+export { RunFailed, type ResultOptions, type RunHandle } from './handle.ts'
+export { RunAborted, task, type Duration, type Task, type TaskContext, type TaskOptions } from '@q/task'

@@ -1,0 +1,37 @@
+/** The client's only timers: looking again while somebody waits, and the limit of a wait. */
+export interface Poll {
+  start(): void
+  stop(): void
+}
+
+const pollEveryMs = 1_000
+
+/** Rounds do not overlap; a failed one is simply followed by the next. */
+export function createPoll(look: () => Promise<void>): Poll {
+  let timer: NodeJS.Timeout | undefined
+  let looking = false
+  async function round(): Promise<void> {
+    if (looking) return
+    looking = true
+    await look().catch(() => {})
+    looking = false
+  }
+  return {
+    start() {
+      timer ??= setInterval(() => void round(), pollEveryMs)
+    },
+    stop() {
+      clearInterval(timer)
+      timer = undefined
+    },
+  }
+}
+
+/** Aborts after so much time, or with the caller's own signal. */
+export function limit(timeoutMs: number | undefined, signal: AbortSignal | undefined): AbortSignal {
+  const signals = [
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ...(signal === undefined ? [] : [signal]),
+  ]
+  return AbortSignal.any(signals)
+}

@@ -1,0 +1,53 @@
+/**
+ * Where runs of a task go: what replicas have published about it, remembered for a while. A task that nobody has
+ * published yet is accepted, with defaults: a producer may be deployed before the replicas that know the task.
+ */
+import type { PublishedTask, Store } from '@q/store'
+import { defaultQueue } from '@q/task'
+
+export interface Destination {
+  readonly lane: number
+  readonly queueName: string
+  readonly onCrash: 'fail' | 'retry' | null
+}
+
+export interface Published {
+  find(task: string): Promise<Destination>
+}
+
+const rememberedMs = 30_000
+
+export function createPublished(store: Store): Published {
+  let tasks: Promise<PublishedTask[]> | undefined
+  let readMs = Number.NEGATIVE_INFINITY
+  const lanes = new Map<string, Promise<number>>()
+
+  async function published(): Promise<PublishedTask[]> {
+    if (tasks === undefined || performance.now() - readMs > rememberedMs) {
+      readMs = performance.now()
+      tasks = store.publishedTasks()
+    }
+    return tasks.catch((error: unknown) => {
+      tasks = undefined // a failure is not remembered
+      throw error
+    })
+  }
+
+  function laneOf(queue: string, task: string): Promise<number> {
+    const key = `${queue}\n${task}`
+    const known = lanes.get(key)
+    if (known !== undefined) return known
+    const lane = store.internLane({ queue, task })
+    lanes.set(key, lane)
+    lane.catch(() => lanes.delete(key))
+    return lane
+  }
+
+  return {
+    async find(task) {
+      const notice = (await published()).find((candidate) => candidate.name === task)
+      const queueName = notice?.queue ?? defaultQueue
+      return { queueName, lane: await laneOf(queueName, task), onCrash: notice?.onCrash ?? null }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Tells idle replicas that there is work, after the commit, at most one notification per queue under way: enqueues
+ * that come meanwhile share the next one. Nobody waits for it, and if it is lost the replicas' poll finds the run.
+ */
+import type { Store } from '@q/store'
+
+export interface Wakes {
+  send(queue: string): void
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>
+}
+
+export function createWakes(store: Store): Wakes {
+  const underWay = new Map<string, Promise<void>>()
+  const again = new Set<string>()
+
+  async function notify(queue: string): Promise<void> {
+    do {
+      again.delete(queue)
+      await store.wakeQueue(queue).catch(() => {})
+    } while (again.has(queue))
+    underWay.delete(queue)
+  }
+
+  return {
+    send(queue) {
+      if (underWay.has(queue)) again.add(queue)
+      else underWay.set(queue, notify(queue))
+    },
+    async settled() {
+      await Promise.all(underWay.values())
+    },
+  }
+}

@@ -1,0 +1,34 @@
+/** What a person sees first: what runs here, where, and what to try next. */
+export interface BannerFacts {
+  readonly version: string
+  readonly database: string
+  readonly replicaId: string
+  readonly name: string
+  readonly threads: number
+  readonly preset: string
+  readonly logLevel: string
+  readonly pid: number
+  readonly tasks: readonly string[]
+  readonly next: string
+}
+
+export function banner(facts: BannerFacts, colour: boolean): string {
+  const bold = (text: string) => (colour ? `\x1b[1m${text}\x1b[22m` : text)
+  const dim = (text: string) => (colour ? `\x1b[2m${text}\x1b[22m` : text)
+  const rows: [string, string][] = [
+    ['database', facts.database],
+    ['replica', `${facts.replicaId}, named ${facts.name}`],
+    ['threads', String(facts.threads)],
+    ['tasks', facts.tasks.join(', ')],
+    ['preset', facts.preset],
+    ['log level', facts.logLevel],
+    ['pid', String(facts.pid)],
+    ['try next', bold(facts.next)],
+  ]
+  return [
+    '',
+    bold(`q ${facts.version}`),
+    ...rows.map(([label, text]) => `  ${dim(label.padEnd(10))} ${text}`),
+    '',
+  ].join('\n')
+}

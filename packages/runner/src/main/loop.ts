@@ -1,0 +1,68 @@
+/**
+ * The only file of the main thread with a timer. A tick does one round and says when to come back; the loop owns time,
+ * errors and the end. A tick that throws is tried again later and later, up to a bound, with jitter, and never ends the
+ * loop: the world (database, network) comes back.
+ */
+export type Next = { readonly afterMs: number }
+export const atOnce: Next = { afterMs: 0 }
+export const after = (ms: number): Next => ({ afterMs: ms })
+export const whenWoken: Next = { afterMs: Number.POSITIVE_INFINITY }
+
+export interface Loop {
+  /** Come back now, or, if a round is under way, directly after it. */
+  wake(): void
+  /** Ends after the round under way. */
+  stop(): Promise<void>
+}
+
+export interface LoopOptions {
+  readonly tick: () => Promise<Next>
+  readonly onError: (error: unknown, retryInMs: number) => void
+}
+
+const retryMs = { first: 100, max: 5_000 }
+
+export function startLoop(options: LoopOptions): Loop {
+  const stopping = new AbortController()
+  let alarm = new AbortController()
+  let failures = 0
+
+  async function oneRound(): Promise<Next> {
+    try {
+      const next = await options.tick()
+      failures = 0
+      return next
+    } catch (error) {
+      const retryInMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++) * (0.5 + Math.random() / 2)
+      options.onError(error, retryInMs)
+      return after(retryInMs)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      alarm = new AbortController()
+      const woken = alarm.signal
+      const { afterMs } = await oneRound()
+      await pause(afterMs, AbortSignal.any([woken, stopping.signal]))
+    }
+  }
+
+  const running = run()
+  return {
+    wake: () => alarm.abort(),
+    stop() {
+      stopping.abort()
+      return running
+    },
+  }
+}
+
+/** Ends early, without an error, when the signal aborts. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal?.aborted) return Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
+  signal?.addEventListener('abort', () => resolve(), { once: true })
+  return promise.finally(() => clearTimeout(timer))
+}

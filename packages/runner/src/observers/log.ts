@@ -1,0 +1,61 @@
+/**
+ * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino and the wording of lines.
+ * A log line is a fixed sentence with facts beside it.
+ */
+import { pino, type Logger } from 'pino'
+import pretty from 'pino-pretty'
+import type { Observe, RunnerEvent } from '../main/events.ts'
+
+export function createLog(options: { level: string; terminal: boolean; replica?: string }): Logger {
+  const stream = options.terminal
+    ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true })
+    : pino.destination({ sync: true })
+  return pino({ level: options.level, serializers: { error: factsOf } }, stream)
+}
+
+/** Observers never throw into what they observe. */
+export function logObserver(log: Logger): Observe {
+  return (event) => {
+    try {
+      write(log, event)
+    } catch {
+      // a log that cannot be written must not end a run
+    }
+  }
+}
+
+function write(log: Logger, { type, ...facts }: RunnerEvent): void {
+  switch (type) {
+    case 'run-started':
+      return log.debug(facts, 'run started')
+    case 'run-ended':
+      return log.info(facts, 'run ended')
+    case 'lease-lost':
+      return log.warn(facts, 'lease lost: what this run returned does not count')
+    case 'runs-released':
+      return log.info(facts, 'runs given back')
+    case 'loop-failed':
+      return log.error(facts, 'a round failed and will be tried again')
+    case 'settle-failed':
+      return log.error(facts, 'an outcome could not be written and will be tried again')
+    case 'listener-lost':
+      return log.warn(facts, 'listening was interrupted; polling goes on')
+    case 'draining':
+      return log.info(facts, 'draining: no new runs')
+    case 'drain-cut-short':
+      return log.warn(facts, 'stopping runs that are still going')
+    case 'drained':
+      return log.info(facts, 'drained')
+  }
+}
+
+/** Of an error from the database only what cannot contain a secret. */
+function factsOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const code: unknown = Reflect.get(error, 'code')
+  return {
+    name: error.name,
+    code,
+    message: error.message.replaceAll(/(postgres(?:ql)?:\/\/[^:\s]*:)[^@\s]*@/g, '$1***@'),
+  }
+}

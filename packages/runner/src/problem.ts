@@ -1,0 +1,63 @@
+/**
+ * Tells a person what went wrong: code, what happened, why, how to fix; a stack trace only when asked for
+ * (`Q_DEBUG=1`), a password never. And the exit code that goes with it.
+ */
+import { isExplained, type Explained } from '@q/schema'
+
+export const exitCodes = {
+  ok: 0,
+  runFailed: 1,
+  usage: 2,
+  databaseUnreachable: 3,
+  notFound: 4,
+  timedOut: 5,
+  /** Do not restart: only another release of this program will do. */
+  programTooOld: 57,
+} as const
+
+const codesWithExit: Record<string, number> = {
+  DATABASE_UNREACHABLE: exitCodes.databaseUnreachable,
+  DATABASE_LOGIN_REFUSED: exitCodes.databaseUnreachable,
+  DATABASE_MISSING: exitCodes.databaseUnreachable,
+  DATABASE_FULL: exitCodes.databaseUnreachable,
+  DATABASE_STARTING: exitCodes.databaseUnreachable,
+  NOT_POSTGRESQL: exitCodes.databaseUnreachable,
+  PROGRAM_TOO_OLD: exitCodes.programTooOld,
+  UNKNOWN_TASK: exitCodes.notFound,
+  RUN_NOT_FOUND: exitCodes.notFound,
+  WAIT_TIMED_OUT: exitCodes.timedOut,
+}
+
+/** Configuration and usage, unless the code says otherwise. */
+export function exitCodeOf(error: unknown): number {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  return isExplained(first) ? (codesWithExit[first.code] ?? exitCodes.usage) : exitCodes.runFailed
+}
+
+export function problemText(error: unknown, options: { debug: boolean }): string {
+  const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
+  return errors.map((one) => scrub(textOf(one, options.debug))).join('\n\n')
+}
+
+/** As data, for `--json`. */
+export function problemData(error: unknown): { error: Explained | { code: string; message: string } } {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  if (isExplained(first)) {
+    return { error: { code: first.code, message: scrub(first.message), why: scrub(first.why), fix: scrub(first.fix) } }
+  }
+  return { error: { code: 'UNEXPECTED', message: scrub(first instanceof Error ? first.message : String(first)) } }
+}
+
+function textOf(error: unknown, debug: boolean): string {
+  const stack = debug && error instanceof Error ? `\n\n${error.stack ?? ''}` : ''
+  if (isExplained(error)) {
+    return `${error.code}  ${error.message}\n  why  ${error.why}\n  fix  ${error.fix}${stack}`
+  }
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return `UNEXPECTED  ${message}\n  why  This is a case we did not foresee.\n  fix  Run it again with Q_DEBUG=1 for the stack trace, and report it.${stack}`
+}
+
+/** Whatever looks like a URL with a password loses it. */
+function scrub(text: string): string {
+  return text.replaceAll(/(\w+:\/\/[^:/\s]*:)[^@\s]*@/g, '$1***@')
+}

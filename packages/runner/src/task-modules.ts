@@ -1,0 +1,28 @@
+/**
+ * Q_TASKS as file URLs: files or globs, relative to where the command was given (pnpm runs scripts in the package's
+ * folder and keeps the caller's in INIT_CWD). Nothing named: the demo tasks.
+ */
+import { existsSync, globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { TaskDefinitionError } from '@q/task'
+
+export function findTaskModules(patterns: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  if (patterns.length === 0) return [import.meta.resolve('@q/runner/demo-tasks')]
+  const base = env['INIT_CWD'] ?? process.cwd()
+  const files = patterns.flatMap((pattern) => {
+    const found = existsSync(resolve(base, pattern)) ? [pattern] : globSync(pattern, { cwd: base }).toSorted()
+    if (found.length === 0) throw noSuchModule(pattern, base)
+    return found.map((file) => resolve(base, file))
+  })
+  return [...new Set(files)].map((file) => pathToFileURL(file).href)
+}
+
+function noSuchModule(pattern: string, base: string): TaskDefinitionError {
+  return new TaskDefinitionError({
+    code: 'TASK_MODULE_MISSING',
+    what: `No file matches "${pattern}" in Q_TASKS.`,
+    why: `It was looked for in ${base}.`,
+    fix: 'Name files or globs, separated by commas, for instance Q_TASKS=src/tasks/*.ts.',
+  })
+}

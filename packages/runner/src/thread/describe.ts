@@ -1,0 +1,27 @@
+/** What a worker knows, as data that can be published. */
+import { defaultQueue, type Task } from '@q/task'
+import type { Description, TaskDescription } from '../protocol.ts'
+import type { Registry } from './registry.ts'
+
+export function describe(registry: Registry): Description {
+  return { problems: registry.problems, tasks: [...registry.tasks].map(([name, task]) => describeTask(name, task)) }
+}
+
+function describeTask(name: string, { options }: Task): TaskDescription {
+  const queue = options.queue ?? defaultQueue
+  const onCrash = options.onCrash ?? null
+  return { name, queue, onCrash, options: { queue, onCrash }, payloadSchema: jsonSchemaOf(options.input) }
+}
+
+/** Validators that follow Standard JSON Schema can say what they accept; the others are still checked before the run. */
+function jsonSchemaOf(input: unknown): Record<string, unknown> | null {
+  const standard: unknown = input === undefined ? undefined : Reflect.get(Object(input), '~standard')
+  const converter: unknown = standard === undefined ? undefined : Reflect.get(Object(standard), 'jsonSchema')
+  const convert: unknown = converter === undefined ? undefined : Reflect.get(Object(converter), 'input')
+  if (typeof convert !== 'function') return null
+  try {
+    return JSON.parse(JSON.stringify(convert({ target: 'draft-2020-12' })))
+  } catch {
+    return null // a schema that has no JSON form, for instance one with a transform
+  }
+}

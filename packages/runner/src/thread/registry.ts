@@ -1,0 +1,81 @@
+/**
+ * The tasks a worker knows, by name. User code is loaded here, in worker threads, and never on the main thread.
+ * Whatever is wrong with a module is told as plain data, all of it together.
+ */
+import { pathToFileURL } from 'node:url'
+import { isName, isTask, type Task } from '@q/task'
+import type { Problem } from '../protocol.ts'
+
+export interface Registry {
+  readonly tasks: ReadonlyMap<string, Task>
+  readonly problems: readonly Problem[]
+}
+
+export async function loadTasks(moduleUrls: readonly string[]): Promise<Registry> {
+  const tasks = new Map<string, Task>()
+  const homes = new Map<string, string>()
+  const problems: Problem[] = []
+  for (const url of moduleUrls) {
+    const exported = await importModule(url).catch((error: unknown) => void problems.push(importFailed(url, error)))
+    if (exported === undefined) continue
+    const found = Object.entries(exported).filter(([, value]) => isTask(value)) as [string, Task][]
+    if (found.length === 0) problems.push(nothingExported(url))
+    for (const [name, task] of found) {
+      const home = homes.get(name)
+      if (home !== undefined) problems.push(definedTwice(name, home, url))
+      else if (name === 'default' || !isName(name)) problems.push(unnamed(name, url))
+      else tasks.set(name, task)
+      homes.set(name, url)
+    }
+  }
+  return { tasks, problems }
+}
+
+async function importModule(url: string): Promise<Record<string, unknown>> {
+  return (await import(url)) as Record<string, unknown>
+}
+
+function importFailed(url: string, error: unknown): Problem {
+  const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
+  return {
+    code: 'TASK_MODULE_FAILED',
+    what: `The task module ${shown(url)} cannot be loaded.`,
+    why: error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${String(error)}.`,
+    fix: missing
+      ? 'Check the path in Q_TASKS and the imports of that file.'
+      : 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',
+  }
+}
+
+function nothingExported(url: string): Problem {
+  return {
+    code: 'TASK_MODULE_EMPTY',
+    what: `The task module ${shown(url)} exports no task.`,
+    why: 'None of its exports was made with task().',
+    fix: "Write: export const hello = task(({ name }: { name: string }) => …), with task from '@q/client'.",
+  }
+}
+
+function definedTwice(name: string, first: string, second: string): Problem {
+  return {
+    code: 'TASK_DEFINED_TWICE',
+    what: `The task "${name}" is defined twice.`,
+    why: `Both ${shown(first)} and ${shown(second)} export it.`,
+    fix: 'Rename one of them, or load only one of the modules.',
+  }
+}
+
+function unnamed(name: string, url: string): Problem {
+  return {
+    code: 'TASK_NAME_INVALID',
+    what: `The task module ${shown(url)} exports a task as "${name}", which cannot be its name.`,
+    why: 'A task is named by its export; names are 1 to 100 letters, digits or . _ - : / and never "default".',
+    fix: 'Export it by name: export const render = task(…).',
+  }
+}
+
+/** Path relative to where we run, where that is shorter. */
+function shown(url: string): string {
+  const here = `${pathToFileURL(process.cwd()).href}/`
+  return decodeURIComponent(url.startsWith(here) ? url.slice(here.length) : url.replace('file://', ''))
+}

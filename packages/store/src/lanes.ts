@@ -1,0 +1,37 @@
+/**
+ * A lane is the interned (queue, task, requires) that runs of one kind wait in.
+ * Lanes are made on a connection of our own, never inside a caller's transaction: two of those making the same lane
+ * would wait for each other's commit.
+ */
+import { sql, type Kysely } from 'kysely'
+import type { DB } from '@q/schema'
+
+export interface LaneName {
+  readonly queue: string
+  readonly task: string
+}
+
+/** The lane's number; made if it is new. */
+export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number> {
+  const found = await laneId(db, lane)
+  if (found !== undefined) return found
+  await db
+    .insertInto('q.lane')
+    .values({ queue: lane.queue, task: lane.task })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const made = await laneId(db, lane)
+  if (made === undefined) throw new Error(`Lane ${lane.queue}/${lane.task} vanished while it was made.`)
+  return made
+}
+
+async function laneId(db: Kysely<DB>, lane: LaneName): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('q.lane')
+    .select('id')
+    .where('queue', '=', lane.queue)
+    .where('task', '=', lane.task)
+    .where('requires', '=', sql<string[]>`'{}'::text[]`)
+    .executeTakeFirst()
+  return row?.id
+}

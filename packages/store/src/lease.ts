@@ -1,0 +1,23 @@
+/**
+ * What a holder must show to write. Every claim and every reap raises the fence, so a lease that was lost matches no
+ * row any more: not the same run claimed again, not even by the same replica.
+ */
+
+declare const brand: unique symbol
+/** bigint in the database, a decimal string here and in JSON. */
+export type RunId = string & { readonly [brand]: 'RunId' }
+
+export interface Lease {
+  readonly runId: RunId
+  readonly fence: number
+}
+
+/** A person's or a program's text as a run id, or undefined if it cannot be one. */
+export function asRunId(text: string): RunId | undefined {
+  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n ? (text as RunId) : undefined
+}
+
+/** Leases as the two arrays that batched statements take. */
+export function columnsOf(leases: readonly Lease[]): { ids: string[]; fences: number[] } {
+  return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
+}

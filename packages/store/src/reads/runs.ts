@@ -1,0 +1,51 @@
+/** Runs by id, for whoever waits or looks. No locks. */
+import type { TaskState } from '@q/schema'
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+
+export interface RunView {
+  readonly id: RunId
+  readonly task: string
+  readonly status: TaskState
+  readonly attempt: number
+  readonly replicaId: string | null
+  /** Return value of a SUCCEEDED run; `{ code, detail }` of one that ended otherwise. */
+  readonly result: unknown
+  /** 0 to 1, as the code reported it; null when it has not, or when the run is over. */
+  readonly progress: number | null
+  readonly note: string | null
+}
+
+export async function getTaskRuns(db: Db, ids: readonly RunId[]): Promise<RunView[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('q.task_run as r')
+    .leftJoin('q.task_heartbeat as h', (join) =>
+      join.onRef('h.run_id', '=', 'r.id').on('h.role', '=', 'runner').onRef('h.fence', '=', 'r.fence'),
+    )
+    .select([
+      'r.id',
+      'r.task',
+      'r.status',
+      'r.attempt',
+      'r.replica_id as replicaId',
+      'r.result',
+      'h.progress',
+      'h.note',
+    ])
+    .where('r.id', '=', sql<string>`ANY(${ids}::bigint[])`)
+    .execute()
+  return rows.map((row) => ({ ...row, id: row.id as RunId }))
+}
+
+/** From now on settling these runs sends a wake. Runs that are over stay as they are. */
+export async function awaitTaskRuns(db: Db, ids: readonly RunId[]): Promise<void> {
+  await db
+    .updateTable('q.task_run')
+    .set({ awaited: true })
+    .where('id', '=', sql<string>`ANY(${ids}::bigint[])`)
+    .where('finished_at', 'is', null)
+    .where('awaited', '=', false)
+    .execute()
+}

@@ -1,0 +1,86 @@
+/**
+ * A replica introduces itself: who it is, what it can do, and its own thresholds, by which alone it may be reaped.
+ *
+ * Its name is for people, so it must be unique among the living: the wish, or the wish with the first free number. A
+ * name counts as taken while its bearer has neither stopped nor missed its own staleness threshold.
+ */
+import type { DB } from '@q/schema'
+import { sql, type Kysely } from 'kysely'
+
+export interface Thresholds {
+  readonly replicaBeatMs: number
+  readonly replicaStaleMs: number
+  readonly checkEveryMs: number
+  readonly claimerBeatMs: number
+  readonly claimerStaleMs: number
+  readonly runnerBeatMs: number
+  readonly runnerStaleMs: number
+}
+
+export interface ReplicaIntroduction {
+  readonly id: string
+  readonly name: string
+  readonly hostname: string
+  readonly pid: number
+  readonly version: string
+  readonly queues: readonly string[]
+  readonly slots: number
+  readonly preset: string
+  readonly onCrash: 'fail' | 'retry'
+  readonly thresholds: Thresholds
+}
+
+/** Returns the name it got. */
+export async function registerReplica(db: Kysely<DB>, replica: ReplicaIntroduction): Promise<{ name: string }> {
+  return db.transaction().execute(async (trx) => {
+    // One at a time, or two replicas that start together would both find the name free.
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended('q.replica.name', 0))`.execute(trx)
+    const taken = await sql<{ name: string }>`
+      SELECT r.name FROM q.replica r JOIN q.replica_heartbeat h ON h.replica_id = r.id
+      WHERE r.stopped_at IS NULL AND h.last_heartbeat > clock_timestamp() - r.replica_stale_ms * interval '1 ms'`.execute(
+      trx,
+    )
+    const name = firstFree(
+      replica.name,
+      taken.rows.map((row) => row.name),
+    )
+    await trx
+      .insertInto('q.replica')
+      .values(rowOf({ ...replica, name }))
+      .execute()
+    // Its first sign of life, so that the next one to register sees the name taken.
+    await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, free_slots)
+      VALUES (${replica.id}, clock_timestamp(), ${replica.slots})`.execute(trx)
+    return { name }
+  })
+}
+
+function firstFree(wish: string, taken: readonly string[]): string {
+  if (!taken.includes(wish)) return wish
+  for (let number = 2; number <= taken.length + 1; number++) {
+    if (!taken.includes(`${wish}-${number}`)) return `${wish}-${number}`
+  }
+  return `${wish}-${taken.length + 2}`
+}
+
+function rowOf(replica: ReplicaIntroduction) {
+  const { thresholds } = replica
+  return {
+    id: replica.id,
+    name: replica.name,
+    hostname: replica.hostname,
+    pid: replica.pid,
+    version: replica.version,
+    queues: [...replica.queues],
+    slots: replica.slots,
+    preset: replica.preset,
+    on_crash: replica.onCrash,
+    replica_beat_ms: thresholds.replicaBeatMs,
+    replica_stale_ms: thresholds.replicaStaleMs,
+    check_every_ms: thresholds.checkEveryMs,
+    claimer_beat_ms: thresholds.claimerBeatMs,
+    claimer_stale_ms: thresholds.claimerStaleMs,
+    runner_beat_ms: thresholds.runnerBeatMs,
+    runner_stale_ms: thresholds.runnerStaleMs,
+  }
+}

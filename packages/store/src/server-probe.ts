@@ -1,0 +1,28 @@
+/**
+ * Does a PostgreSQL answer there? Asked only after a connection failed, to tell people which of the reasons it was:
+ * PostgreSQL answers the eight bytes of an SSL request with one byte, S or N; nothing else does.
+ */
+import { createConnection } from 'node:net'
+import { urlOf } from './database-url.ts'
+
+const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+
+export type Answer = 'postgresql' | 'something-else' | 'nothing'
+
+export async function probeServer(databaseUrl: string): Promise<Answer> {
+  const url = urlOf(databaseUrl)
+  const { promise, resolve } = Promise.withResolvers<Answer>()
+  const socket = createConnection({
+    host: url.hostname || 'localhost',
+    port: Number(url.port || 5432),
+    timeout: 3_000,
+  })
+  socket.once('connect', () => socket.write(sslRequest))
+  socket.once('data', (bytes) =>
+    resolve('SN'.includes(String.fromCharCode(bytes[0] ?? 0)) && bytes.length === 1 ? 'postgresql' : 'something-else'),
+  )
+  socket.once('close', () => resolve('something-else'))
+  socket.once('timeout', () => resolve('something-else'))
+  socket.once('error', () => resolve('nothing'))
+  return promise.finally(() => socket.destroy())
+}

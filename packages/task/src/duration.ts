@@ -1,0 +1,21 @@
+/** A length of time, for people: `500ms`, `30s`, `5m`, `1.5h`, `2d`, or a number of milliseconds. */
+import { TaskDefinitionError } from './options.ts'
+
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd'
+export type Duration = number | `${number}${Unit}`
+
+const unitMs: Record<Unit, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const durationMsMax = 3_650 * unitMs.d
+
+/** Whole milliseconds; throws DURATION_INVALID for what is not a duration. */
+export function durationMs(duration: Duration | string): number {
+  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration).trim())
+  const ms = typeof duration === 'number' ? duration : Number(found?.[1]) * unitMs[found?.[2] as Unit]
+  if (ms >= 0 && ms <= durationMsMax) return Math.round(ms)
+  throw new TaskDefinitionError({
+    code: 'DURATION_INVALID',
+    what: `"${duration}" is not a duration.`,
+    why: 'A duration is a number with one of the units ms, s, m, h, d, not negative and at most ten years.',
+    fix: 'Write it like 500ms, 30s, 5m, 1.5h or 2d.',
+  })
+}
