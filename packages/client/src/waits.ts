@@ -18,8 +18,11 @@ const readAtOnceMax = 1_000
 
 export function createWaits(deps: { readonly store: Store; readonly databaseUrl: string }): Waits {
   const waiting = new Map<RunId, Set<(run: RunView | undefined) => void>>()
-  const poll = createPoll(() => look([...waiting.keys()]))
   let listening: Promise<Listener | undefined> | undefined
+  const poll = createPoll(async () => {
+    void (listening ??= openListener())
+    await look([...waiting.keys()])
+  })
 
   async function look(ids: readonly RunId[]): Promise<void> {
     for (let start = 0; start < ids.length; start += readAtOnceMax) {
@@ -39,7 +42,7 @@ export function createWaits(deps: { readonly store: Store; readonly databaseUrl:
         if (wake.channel === 'q_ended') void look(wake.runIds.filter((id) => waiting.has(id))).catch(() => {})
       },
       onLost: () => {
-        listening = undefined // the next wait, or the next poll, listens again
+        listening = undefined // the next wait or poll listens again
       },
     }).catch(() => {
       listening = undefined

@@ -1,4 +1,6 @@
 /** What a person sees first: what runs here, where, and what to try next. */
+import { styleText } from 'node:util'
+
 export interface BannerFacts {
   readonly version: string
   readonly database: string
@@ -12,9 +14,7 @@ export interface BannerFacts {
   readonly next: string
 }
 
-export function banner(facts: BannerFacts, colour: boolean): string {
-  const bold = (text: string) => (colour ? `\x1b[1m${text}\x1b[22m` : text)
-  const dim = (text: string) => (colour ? `\x1b[2m${text}\x1b[22m` : text)
+export function banner(facts: BannerFacts): string {
   const rows: [string, string][] = [
     ['database', facts.database],
     ['replica', `${facts.replicaId}, named ${facts.name}`],
@@ -23,12 +23,12 @@ export function banner(facts: BannerFacts, colour: boolean): string {
     ['preset', facts.preset],
     ['log level', facts.logLevel],
     ['pid', String(facts.pid)],
-    ['try next', bold(facts.next)],
+    ['try next', styleText('bold', facts.next)],
   ]
   return [
     '',
-    bold(`q ${facts.version}`),
-    ...rows.map(([label, text]) => `  ${dim(label.padEnd(10))} ${text}`),
+    styleText('bold', `q ${facts.version}`),
+    ...rows.map(([label, text]) => `  ${styleText('dim', label.padEnd(10))} ${text}`),
     '',
   ].join('\n')
 }

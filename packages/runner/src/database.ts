@@ -2,24 +2,30 @@
  * Which database: DATABASE_URL, or with nothing set an embedded PostgreSQL in the workspace. For programs (this
  * package's start, the CLI); what `@q/runner` itself exports never imports the embedded one.
  */
+import { resolve } from 'node:path'
 import { ExplainedError } from '@q/schema'
 import { placeOf } from '@q/store'
 
 export interface ProgramDatabase {
   readonly url: string
+  readonly embedded: boolean
   /** For people; never with a password. */
   readonly description: string
   /** The embedded server stops when its last user has left. */
   leave(): Promise<void>
 }
 
-export async function findDatabase(
-  env: NodeJS.ProcessEnv,
-  notice: (sentence: string) => void,
-): Promise<ProgramDatabase> {
+export interface FindOptions {
+  /** Told, in one sentence, what people should know. */
+  readonly notice: (sentence: string) => void
+  /** The embedded server goes on when its last user has left. */
+  readonly stay?: boolean
+}
+
+export async function findDatabase(env: NodeJS.ProcessEnv, options: FindOptions): Promise<ProgramDatabase> {
   const url = env['DATABASE_URL']
   if (url !== undefined && url !== '') {
-    return { url, description: placeOf(url), leave: () => Promise.resolve() }
+    return { url, embedded: false, description: placeOf(url), leave: () => Promise.resolve() }
   }
   const { startEmbedded } = await import('@q/embedded').catch((cause: unknown) => {
     throw new ExplainedError({
@@ -32,11 +38,13 @@ export async function findDatabase(
   })
   const dataDir = env['Q_DATA_DIR']
   const server = await startEmbedded({
-    onNotice: notice,
-    ...(dataDir === undefined || dataDir === '' ? {} : { dataDir }),
+    onNotice: options.notice,
+    stay: options.stay ?? false,
+    ...(dataDir === undefined || dataDir === '' ? {} : { dataDir: resolve(env['INIT_CWD'] ?? '.', dataDir) }),
   })
   return {
     url: server.url,
+    embedded: true,
     description: `embedded PostgreSQL ${server.version} (${server.how}) at ${placeOf(server.url)}, data in ${server.dataDir}`,
     leave: async () => void (await server.leave()),
   }

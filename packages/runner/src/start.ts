@@ -31,7 +31,7 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   const taskModules = findTaskModules(config.taskModules, env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
-  const database = await findDatabase(env, (sentence) => log.warn(sentence))
+  const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
   try {
     const migrated = await migrateDatabase(env['DATABASE_URL_DIRECT'] || database.url)
     if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
@@ -56,7 +56,7 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
       tasks: runner.tasks.map((task) => task.name),
       next: nextCommand(env),
     }
-    if (terminal) console.log(banner(facts, true))
+    if (terminal) console.log(banner(facts))
     else log.info(facts, 'started')
     await runner.left
   } catch (error) {

@@ -8,7 +8,7 @@ const unitMs: Record<Unit, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000,
 const durationMsMax = 3_650 * unitMs.d
 
 /** Whole milliseconds; throws DURATION_INVALID for what is not a duration. */
-export function durationMs(duration: Duration | string): number {
+export function durationMs(duration: number | string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration).trim())
   const ms = typeof duration === 'number' ? duration : Number(found?.[1]) * unitMs[found?.[2] as Unit]
   if (ms >= 0 && ms <= durationMsMax) return Math.round(ms)

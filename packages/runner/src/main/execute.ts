@@ -41,7 +41,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
       const released = await deps.store.releaseTaskRuns([pulse.lease])
       deps.observe({ type: 'runs-released', runIds: released })
     } else if (end !== 'nothing') {
-      await recordEnd(deps, claimed, end, { slot, tookMs: deps.nowMs() - begunMs })
+      await recordEnd(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
     }
   } finally {
     pulse.close()

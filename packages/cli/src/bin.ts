@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+/** The `q` command. Its commands are the files in commands/. */
+import { Command, CommanderError } from 'commander'
+import { exitCodes } from '@q/runner/problem'
+import { dbCommand } from './commands/db.ts'
+import { enqueueCommand } from './commands/enqueue.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { startCommand } from './commands/start.ts'
+import { statusCommand } from './commands/status.ts'
+
+const examples = `
+Examples:
+  q start                                         run a replica here; with nothing set, on an embedded PostgreSQL
+  q enqueue hello '{"name":"Ada"}' --wait         prints the result
+  q enqueue primes '{"upTo":3000000}' --wait --json
+  echo '{"ms":500}' | q enqueue wait - --delay 10s
+  q enqueue resize @payload.json --priority -10
+  q status                                        nodes, runs and tasks
+  q migrate --sql | psql "$(q db url)"            look at the DDL, and run it by hand
+
+Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_THREADS, Q_QUEUES, Q_NAME, Q_PRESET,
+  Q_LOG_LEVEL, Q_DRAIN_MS, Q_POLL_MS; Q_DEBUG=1 adds stack traces to errors.
+Exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 database unreachable, 4 not found,
+  5 timed out waiting, 57 this program is too old for the database (do not restart it).`
+
+const program = new Command('q')
+  .description('Runs CPU-heavy tasks on worker threads; PostgreSQL is the only server it needs.')
+  .addHelpText('after', examples)
+  .showSuggestionAfterError()
+  .configureOutput({ outputError: (text, write) => write(`USAGE  ${text.replace(/^error: /, '')}  fix  q --help\n`) })
+
+for (const command of [startCommand, enqueueCommand, statusCommand, migrateCommand, dbCommand]) {
+  program.addCommand(command().copyInheritedSettings(program))
+}
+for (const command of [program, ...program.commands]) command.exitOverride()
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error
+  process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+}

@@ -1,0 +1,98 @@
+/** q enqueue: one run, and with --wait what became of it. */
+import { Command, Option } from 'commander'
+import { queue, RunFailed, type EnqueueOptions, type Queue, type RunHandle, type Task } from '@q/client'
+import { exitCodes } from '@q/runner/problem'
+import { ExplainedError } from '@q/schema'
+import { durationMs } from '@q/task'
+import { nearestName } from '../nearest-name.ts'
+import { readPayload } from '../payload.ts'
+import { session, tell, withStore } from '../session.ts'
+import { showProgress } from '../watch.ts'
+
+interface Options {
+  readonly wait?: true
+  readonly timeout?: string
+  readonly delay?: string
+  readonly priority?: string
+  readonly json?: true
+}
+
+export function enqueueCommand(): Command {
+  return new Command('enqueue')
+    .description('enqueue one run of a task')
+    .argument('<task>', 'name of a task that some replica has published')
+    .argument('[payload]', 'JSON, @file, or - for standard input', undefined)
+    .option('--wait', 'wait for the end and print the result')
+    .addOption(new Option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the run goes on'))
+    .option('--delay <duration>', 'not before this time has passed: 500ms, 30s, 5m, 1h, 2d')
+    .option('--priority <n>', 'lower numbers first, default 0')
+    .option('--json', 'print one JSON object: id, status and, with --wait, result')
+    .action(async (task: string, payloadArgument: string | undefined, options: Options) => {
+      await session(options, async ({ url }) => {
+        const payload = readPayload(payloadArgument)
+        const enqueueOptions = optionsOf(options)
+        await refuseUnknown(url, task)
+        const q = queue<Record<string, Task<unknown, unknown>>>(url)
+        try {
+          const run = await q.enqueue(task, payload, enqueueOptions)
+          return options.wait === true ? await printEnd(q, run, options) : await printAccepted(run, task, options)
+        } finally {
+          await q.close()
+        }
+      })
+    })
+}
+
+function optionsOf(options: Options): EnqueueOptions {
+  return {
+    ...(options.delay === undefined ? {} : { delay: durationMs(options.delay) }),
+    ...(options.priority === undefined ? {} : { priority: Number(options.priority) }),
+  }
+}
+
+/** A name typed by hand is more often a slip than a task that is still to be deployed. */
+async function refuseUnknown(url: string, task: string): Promise<void> {
+  const names = await withStore(url, async (store) => (await store.publishedTasks()).map(({ name }) => name))
+  if (names.includes(task)) return
+  const meant = nearestName(task, names)
+  throw new ExplainedError({
+    code: 'UNKNOWN_TASK',
+    what: `There is no task "${task}"${meant === undefined ? '' : `; did you mean "${meant}"?`} Nothing was enqueued.`,
+    why:
+      names.length === 0
+        ? 'No replica has published any task in this database yet.'
+        : `Replicas have published: ${names.join(', ')}.`,
+    fix:
+      names.length === 0
+        ? 'Start a replica first: q start'
+        : 'Correct the name, or start a replica whose Q_TASKS has it.',
+  })
+}
+
+async function printAccepted(run: RunHandle<unknown>, task: string, options: Options): Promise<number> {
+  const { status } = await run.status()
+  console.log(options.json === true ? JSON.stringify({ id: run.id, status }) : `Run ${run.id} of ${task} is ${status}.`)
+  return exitCodes.ok
+}
+
+async function printEnd(q: Queue<unknown>, run: RunHandle<unknown>, options: Options): Promise<number> {
+  const ended = new AbortController()
+  const shown = showProgress(run, ended.signal)
+  try {
+    const timeout = options.timeout === undefined ? {} : { timeout: durationMs(options.timeout) }
+    const result = await run.result(timeout)
+    ended.abort()
+    await shown
+    if (options.json === true) console.log(JSON.stringify({ id: run.id, status: 'SUCCEEDED', result }))
+    else console.log(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
+    return exitCodes.ok
+  } catch (error) {
+    ended.abort()
+    await shown
+    if (!(error instanceof RunFailed)) throw error
+    const { status, result } = error.run
+    if (options.json === true) console.log(JSON.stringify({ id: run.id, status, result }))
+    else tell(`${error.code}  ${error.message}`)
+    return exitCodes.runFailed
+  }
+}
