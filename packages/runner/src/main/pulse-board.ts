@@ -50,7 +50,7 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
   let seenMs = openedMs
   Atomics.store(shared.words, word.abort, 0)
   Atomics.store(shared.words, word.beats, 0)
-  Atomics.store(shared.words, word.noteSize, 0)
+  Atomics.store(shared.words, word.notes, 0)
   shared.progress[0] = Number.NaN
   return {
     lease,
@@ -77,10 +77,18 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
   }
 }
 
-/** Null when there is none, or while the worker is just writing one. */
+/** A worker may write notes faster than we read them: try a few times, then do without. */
+const readTries = 8
+
 function readNote(shared: PulseSlot): string | null {
-  const size = Atomics.load(shared.words, word.noteSize)
-  if (size <= 0) return null
-  const text = new TextDecoder().decode(shared.note.slice(0, size)).replaceAll('\0', '\uFFFD')
-  return Atomics.load(shared.words, word.noteSize) === size ? text : null
+  for (let tries = 0; tries < readTries; tries++) {
+    const count = Atomics.load(shared.words, word.notes)
+    if (count === 0) return null
+    const which = (count & 1) as 0 | 1
+    const bytes = shared.notes[which].slice(0, Atomics.load(shared.words, word.noteSize + which))
+    // Still the last one: the worker has at most begun to fill the other buffer.
+    if (Atomics.load(shared.words, word.notes) === count)
+      return new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+  }
+  return null
 }

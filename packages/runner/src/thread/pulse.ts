@@ -49,10 +49,12 @@ function abortWhenTold(slot: PulseSlot, controller: AbortController, reason: () 
 }
 
 function writeNote(slot: PulseSlot, note: string): void {
-  Atomics.store(slot.words, word.noteSize, -1)
   // encodeInto needs memory of its own: it refuses shared memory.
   const bytes = new Uint8Array(noteBytesMax)
   const { written } = new TextEncoder().encodeInto(note, bytes)
-  slot.note.set(bytes.subarray(0, written))
-  Atomics.store(slot.words, word.noteSize, written)
+  const count = Atomics.load(slot.words, word.notes) + 1
+  const which = (count & 1) as 0 | 1
+  slot.notes[which].set(bytes.subarray(0, written))
+  Atomics.store(slot.words, word.noteSize + which, written)
+  Atomics.store(slot.words, word.notes, count)
 }

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { connect } from '@q/store'
+import { cluster, eventually } from './fixture.ts'
+
+async function running(run: { status(): Promise<{ status: string }> }): Promise<void> {
+  await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+}
+
+test('a drain lets running runs finish and takes no new ones', async () => {
+  const { q, start } = await cluster()
+  const { runner } = await start()
+  const run = await q.enqueue('patient', { ms: 1_500 })
+  await running(run)
+  const drained = runner.drain()
+  const late = await q.enqueue('echo', 'late')
+  await drained
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
+  expect(await late.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
+})
+
+test('asked twice, it stops its runs: those that may start again are given back, the others end DRAINED', async () => {
+  const { q, start } = await cluster()
+  const { runner } = await start()
+  const mayRetry = await q.enqueue('patientRetry', { ms: 60_000 })
+  const mayNot = await q.enqueue('patient', { ms: 60_000 })
+  await Promise.all([running(mayRetry), running(mayNot)])
+  void runner.drain()
+  await runner.drain()
+  expect(await mayRetry.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(await mayNot.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
+})
+
+test('at the deadline a thread that hears nothing is terminated', async () => {
+  const { q, start } = await cluster()
+  const { runner } = await start({ Q_DRAIN_MS: '0' })
+  const run = await q.enqueue('deaf', { ms: 60_000 })
+  await running(run)
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
+})
+
+test('a replica that has left says so, and has no heartbeat any more', async () => {
+  const { start, url } = await cluster()
+  const { runner } = await start()
+  await runner.drain()
+  const connection = connect(url, { purpose: 'control' })
+  const replica = await connection.db
+    .selectFrom('q.replica')
+    .selectAll()
+    .where('id', '=', runner.replicaId)
+    .executeTakeFirst()
+  expect(replica?.stopped_at).toBeInstanceOf(Date)
+  expect(await connection.db.selectFrom('q.replica_heartbeat').selectAll().execute()).toEqual([])
+  await connection.close()
+})
+
+test('somebody who asks through the database is obeyed at the next heartbeat', async () => {
+  const { start, url } = await cluster()
+  const { runner } = await start({ Q_PRESET: 'fast' })
+  const connection = connect(url, { purpose: 'control' })
+  await connection.db
+    .updateTable('q.replica')
+    .set({ draining_at: new Date() })
+    .where('id', '=', runner.replicaId)
+    .execute()
+  await connection.close()
+  await runner.left
+})

@@ -1,0 +1,63 @@
+/** A replica with real threads in this process, on a database of its own, and a client to give it work. */
+import { onTestFinished } from 'vitest'
+import { queue, type Queue } from '@q/client'
+import { testDatabase } from '@q/testing'
+import { readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
+import type * as tasks from './tasks/well-behaved.ts'
+
+export function moduleUrl(name: string): string {
+  return new URL(`./tasks/${name}.ts`, import.meta.url).href
+}
+
+export interface Replica {
+  readonly runner: Runner
+  readonly events: RunnerEvent[]
+}
+
+export interface Cluster {
+  readonly url: string
+  readonly q: Queue<typeof tasks>
+  start(env?: Record<string, string>): Promise<Replica>
+}
+
+/** Everything it starts has left when the test is over. */
+export async function cluster(): Promise<Cluster> {
+  const database = await testDatabase()
+  const q = queue<typeof tasks>(database.url)
+  const replicas: Runner[] = []
+  onTestFinished(async () => {
+    await q.close()
+    await Promise.all(replicas.map(async (runner) => Promise.race([runner.drain(), runner.drain()])))
+    await database.drop()
+  })
+  return {
+    url: database.url,
+    q,
+    async start(env = {}) {
+      const events: RunnerEvent[] = []
+      const runner = await startRunner({
+        databaseUrl: database.url,
+        config: readConfig({ Q_THREADS: '2', ...env }),
+        version: '0.0.0',
+        taskModules: [moduleUrl('well-behaved')],
+        observe: (event) => void events.push(event),
+      })
+      replicas.push(runner)
+      return { runner, events }
+    },
+  }
+}
+
+/** Looks again and again, bounded, until what is looked for is there. */
+export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const deadline = performance.now() + 20_000
+  const again = async (): Promise<void> => {
+    const found = await look()
+    if (found !== undefined) resolve(found)
+    else if (performance.now() > deadline) reject(new Error(`never happened: ${what}`))
+    else setTimeout(() => void again().catch(reject), 20)
+  }
+  await again()
+  return promise
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { after, atOnce, pause, startLoop, whenWoken } from '../src/main/loop.ts'
+import { createBatcher } from '../src/main/batcher.ts'
+import { createSlots } from '../src/main/slots.ts'
+
+test('a loop comes back at once, after a while, or when woken, and ends after the round under way', async () => {
+  const answers = [atOnce, after(1), whenWoken, whenWoken]
+  const sleeping = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<void>()
+  let rounds = 0
+  const loop = startLoop({
+    tick: async () => {
+      const answer = answers[rounds++] ?? whenWoken
+      if (rounds === 3) sleeping.resolve()
+      if (rounds === 4) done.resolve()
+      return answer
+    },
+    onError: () => {},
+  })
+  await sleeping.promise
+  loop.wake()
+  await done.promise
+  await loop.stop()
+  expect(rounds).toBe(4)
+})
+
+test('a wake during a round is not lost', async () => {
+  const second = Promise.withResolvers<void>()
+  const inRound = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  let rounds = 0
+  const loop = startLoop({
+    tick: async () => {
+      if (++rounds === 2) second.resolve()
+      inRound.resolve()
+      await goOn.promise
+      return whenWoken
+    },
+    onError: () => {},
+  })
+  await inRound.promise
+  loop.wake()
+  goOn.resolve()
+  await second.promise
+  await loop.stop()
+})
+
+test('a round that fails is tried again and does not end the loop', async () => {
+  const recovered = Promise.withResolvers<void>()
+  const errors: unknown[] = []
+  let rounds = 0
+  const loop = startLoop({
+    tick: async () => {
+      if (++rounds < 3) throw new Error(`round ${rounds}`)
+      recovered.resolve()
+      return whenWoken
+    },
+    onError: (error) => void errors.push(error),
+  })
+  await recovered.promise
+  await loop.stop()
+  expect(errors.map(String)).toEqual(['Error: round 1', 'Error: round 2'])
+})
+
+test('a pause ends early when its signal aborts', async () => {
+  const controller = new AbortController()
+  const paused = pause(3_600_000, controller.signal)
+  controller.abort()
+  await paused
+  await pause(3_600_000, AbortSignal.abort())
+})
+
+test('what arrives while a statement is in flight goes with the next one, and each caller gets its own answer', async () => {
+  const sent: number[][] = []
+  const first = Promise.withResolvers<void>()
+  const batcher = createBatcher<number, string>(async (items) => {
+    sent.push([...items])
+    if (sent.length === 1) await first.promise
+    return items.map((item) => `answer ${item}`)
+  }, 3)
+  const answers = [1, 2, 3, 4, 5].map((item) => batcher.add(item))
+  first.resolve()
+  expect(await Promise.all(answers)).toEqual([1, 2, 3, 4, 5].map((item) => `answer ${item}`))
+  expect(sent).toEqual([[1], [2, 3, 4], [5]])
+})
+
+test('a batch that fails fails for its callers only', async () => {
+  const batcher = createBatcher<number, number>(async (items) => {
+    if (items.includes(1)) throw new Error('refused')
+    return items
+  }, 10)
+  await expect(batcher.add(1)).rejects.toThrow('refused')
+  expect(await batcher.add(2)).toBe(2)
+})
+
+test('a slot is never taken twice, and all-free is told when the last comes back', async () => {
+  const slots = createSlots(2)
+  const [a, b] = [slots.take(), slots.take()]
+  expect(new Set([a, b]).size).toBe(2)
+  expect(() => slots.take()).toThrow(/free slots/)
+  const free = slots.allFree()
+  slots.giveBack(a)
+  expect(slots.busy()).toBe(1)
+  slots.giveBack(b)
+  await free
+})

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { RunFailed } from '@q/client'
+import { cluster } from './fixture.ts'
+
+async function failure(promise: Promise<unknown>): Promise<RunFailed> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof RunFailed) return error
+  throw new Error(`did not fail as a run does: ${String(error)}`)
+}
+
+test('what the code returns comes back to the caller who waits', async () => {
+  const { q, start } = await cluster()
+  await start()
+  const run = await q.enqueue('echo', { deep: [1, 'two', null] })
+  expect(await run.result({ timeout: '20s' })).toEqual({ deep: [1, 'two', null] })
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
+})
+
+test('code runs on worker threads of the replica, several at once', async () => {
+  const { q, start } = await cluster()
+  await start({ Q_THREADS: '2' })
+  const slow = await Promise.all([q.enqueue('spins', { ms: 1_000 }), q.enqueue('spins', { ms: 1_000 })])
+  await Promise.all(slow.map((run) => run.result({ timeout: '20s' })))
+  const where = await (await q.enqueue('thread', {})).result({ timeout: '20s' })
+  expect(where.pid).toBe(process.pid)
+  expect(where.threadId).not.toBe(0)
+})
+
+test('a run that was enqueued before any replica existed is executed when one comes', async () => {
+  const { q, start } = await cluster()
+  const run = await q.enqueue('echo', 'early')
+  await start()
+  expect(await run.result({ timeout: '20s' })).toBe('early')
+})
+
+test('a run with a delay is not started before its time', async () => {
+  const { q, start } = await cluster()
+  await start()
+  const begunMs = performance.now()
+  const run = await q.enqueue('echo', 'later', { delay: '1s' })
+  expect((await run.status()).status).toBe('PENDING')
+  await run.result({ timeout: '20s' })
+  expect(performance.now() - begunMs).toBeGreaterThanOrEqual(1_000)
+})
+
+test('an error in the code fails the run with its message and the stack of the worker', async () => {
+  const { q, start } = await cluster()
+  await start()
+  const failed = await failure((await q.enqueue('fails', {})).result({ timeout: '20s' }))
+  expect(failed).toMatchObject({ code: 'TASK_ERROR', attempts: 1 })
+  expect(failed.message).toContain('TypeError: out of luck')
+  expect(failed.remoteStack).toContain('well-behaved.ts')
+})
+
+test.each([
+  ['throwsNothing', 'TASK_ERROR'],
+  ['circular', 'INVALID_RESULT'],
+  ['huge', 'RESULT_TOO_LARGE'],
+  ['exits', 'WORKER_CRASHED'],
+] as const)('%s ends its run with %s and harms nobody else', async (task, code) => {
+  const { q, start } = await cluster()
+  await start()
+  expect(await failure((await q.enqueue(task, {})).result({ timeout: '20s' }))).toMatchObject({ code })
+  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '20s' })).toBe('alive')
+})
+
+test('characters that jsonb cannot hold are repaired, and the run still succeeds', async () => {
+  const { q, start } = await cluster()
+  await start()
+  const result = await (await q.enqueue('strange', {})).result({ timeout: '20s' })
+  expect(result).toEqual({ text: 'a\uFFFDb\uFFFDc', bad: '1', nan: null })
+})
+
+test('the context names the run, the attempt, the lease and a key that is the same for every attempt', async () => {
+  const { q, start } = await cluster()
+  await start()
+  const run = await q.enqueue('context', {})
+  expect(await run.result({ timeout: '20s' })).toEqual({
+    runId: run.id,
+    attempt: 1,
+    key: `${run.id}-1`,
+    lease: { runId: run.id, fence: 1 },
+    aborted: false,
+  })
+})
+
+test('waiting can be given up while the run goes on', async () => {
+  const { q, start } = await cluster()
+  const run = await q.enqueue('echo', 1)
+  await expect(run.result({ timeout: '50ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
+  await expect(run.result({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
+  await start()
+  expect(await run.result({ timeout: '20s' })).toBe(1)
+})

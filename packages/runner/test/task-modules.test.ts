@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { findTaskModules } from '../src/task-modules.ts'
+import { loadTasks } from '../src/thread/registry.ts'
+import { moduleUrl } from './fixture.ts'
+
+describe('a task module', () => {
+  test.each([
+    ['throws-on-import', 'TASK_MODULE_FAILED', 'no database driver here'],
+    ['exports-nothing', 'TASK_MODULE_EMPTY', 'task()'],
+    ['default-export', 'TASK_NAME_INVALID', 'default'],
+    ['does-not-exist', 'TASK_MODULE_FAILED', 'does-not-exist'],
+  ])('that %s is told as %s', async (name, code, hint) => {
+    const { problems } = await loadTasks([moduleUrl(name)])
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatchObject({ code })
+    expect(Object.values(problems[0]!).join(' ')).toContain(hint)
+  })
+
+  test('that defines a name which another one has is told with both places', async () => {
+    const { problems } = await loadTasks([moduleUrl('well-behaved'), moduleUrl('also-echo')])
+    expect(problems).toMatchObject([{ code: 'TASK_DEFINED_TWICE' }])
+    expect(problems[0]!.why).toMatch(/well-behaved\.ts and .*also-echo\.ts/)
+  })
+
+  test('with a mistake does not hide the mistakes of the others', async () => {
+    const { problems } = await loadTasks(['throws-on-import', 'exports-nothing', 'default-export'].map(moduleUrl))
+    expect(problems).toHaveLength(3)
+  })
+})
+
+describe('Q_TASKS', () => {
+  const here = fileURLToPath(new URL('.', import.meta.url))
+
+  test('names files and globs, relative to where the command was given', () => {
+    expect(findTaskModules(['tasks/*-echo.ts', 'tasks/well-behaved.ts'], { INIT_CWD: here })).toEqual([
+      moduleUrl('also-echo'),
+      moduleUrl('well-behaved'),
+    ])
+  })
+
+  test('that matches nothing is an error that says where it was looked for', () => {
+    expect(() => findTaskModules(['nowhere/*.ts'], { INIT_CWD: here })).toThrow(
+      expect.objectContaining({ code: 'TASK_MODULE_MISSING' }),
+    )
+  })
+
+  test('unset means the demo tasks', async () => {
+    const { tasks, problems } = await loadTasks(findTaskModules([], {}))
+    expect(problems).toEqual([])
+    expect([...tasks.keys()]).toEqual(['hello', 'primes', 'wait'])
+  })
+})

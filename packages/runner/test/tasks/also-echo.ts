@@ -1,0 +1,3 @@
+import { task } from '@q/task'
+
+export const echo = task((payload: unknown) => payload)

@@ -1,0 +1,3 @@
+import { task } from '@q/task'
+
+export default task((payload: unknown) => payload)

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { by, fixture, leaseOf } from './fixture.ts'
+
+const { store, enqueue, claimOne, db } = await fixture()
+const sender = { replicaId: 'replica-aaaa', hostname: 'host', pid: 7 }
+const beat = (claimed: { runId: never; fence: number } | Parameters<typeof leaseOf>[0]) => ({
+  lease: leaseOf(claimed as Parameters<typeof leaseOf>[0]),
+  thread: 1,
+  ageMs: 0,
+  progress: 0.5,
+  note: 'half',
+})
+
+test('one statement beats for all runs and answers alive, cancelled or lost for each', async () => {
+  await enqueue('beaten', { count: 3 })
+  const [alive, cancelled, lost] = [await claimOne('beaten'), await claimOne('beaten'), await claimOne('beaten')]
+  await db
+    .updateTable('q.task_run')
+    .set({ cancel_requested_at: new Date() })
+    .where('id', '=', cancelled.runId)
+    .execute()
+  await store.releaseTaskRuns([leaseOf(lost)])
+  expect(await store.beatRunningTaskRuns(sender, [beat(lost), beat(alive), beat(cancelled)])).toEqual([
+    'lost',
+    'alive',
+    'cancelled',
+  ])
+  const rows = await db.selectFrom('q.task_heartbeat').selectAll().orderBy('run_id').execute()
+  expect(rows.map((row) => row.run_id)).toEqual([alive.runId, cancelled.runId])
+  expect(rows[0]).toMatchObject({
+    role: 'runner',
+    sender_id: 'replica-aaaa/1',
+    fence: 1,
+    progress: 0.5,
+    note: 'half',
+    pid: 7,
+  })
+})
+
+test('a lease that was lost cannot beat for the run that was claimed again', async () => {
+  await enqueue('again')
+  const old = await claimOne('again')
+  await store.releaseTaskRuns([leaseOf(old)])
+  const current = await claimOne('again')
+  expect(await store.beatRunningTaskRuns(sender, [beat(current)])).toEqual(['alive'])
+  expect(await store.beatRunningTaskRuns(sender, [{ ...beat(old), progress: 0.9 }])).toEqual(['lost'])
+  const row = await db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', old.runId).executeTakeFirst()
+  expect(row).toMatchObject({ fence: current.fence, progress: 0.5 })
+})
+
+test('what is stored is the time of the evidence, not of the write', async () => {
+  await enqueue('aged')
+  const claimed = await claimOne('aged')
+  await store.beatRunningTaskRuns(sender, [{ ...beat(claimed), ageMs: 3_600_000 }])
+  const { sent_at } = await db
+    .selectFrom('q.task_heartbeat')
+    .select('sent_at')
+    .where('run_id', '=', claimed.runId)
+    .executeTakeFirstOrThrow()
+  const { started_at } = await db
+    .selectFrom('q.task_run')
+    .select('started_at')
+    .where('id', '=', claimed.runId)
+    .executeTakeFirstOrThrow()
+  expect(started_at!.getTime() - sent_at.getTime()).toBeGreaterThan(3_500_000)
+})
+
+test('progress can be seen while the run goes on, and its heartbeat is gone when it has ended', async () => {
+  await enqueue('seen')
+  const claimed = await claimOne('seen')
+  await store.beatRunningTaskRuns(sender, [beat(claimed)])
+  expect(await store.getTaskRuns([claimed.runId])).toMatchObject([{ status: 'RUNNING', progress: 0.5, note: 'half' }])
+  await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  expect(await store.getTaskRuns([claimed.runId])).toMatchObject([{ status: 'SUCCEEDED', progress: null, result: 1 }])
+  expect(
+    await db.selectFrom('q.task_heartbeat').select('run_id').where('run_id', '=', claimed.runId).execute(),
+  ).toEqual([])
+})

@@ -1,0 +1,115 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { connect, migrateDatabase, pendingScript, placeOf, requireSchema } from '@q/store'
+import { isExplained } from '@q/schema'
+
+const secret = 'hunter2-secret'
+
+async function problemOf(url: string, use: (url: string) => Promise<unknown> = migrateDatabase) {
+  const error: unknown = await use(url).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!isExplained(error)) throw new Error(`not explained: ${String(error)}`)
+  expect([error.message, error.why, error.fix].join(' ')).not.toContain(secret)
+  return error
+}
+
+function changed(url: string, change: (parts: URL) => void): string {
+  const parts = new URL(url)
+  change(parts)
+  return parts.href
+}
+
+async function anEmptyDatabase() {
+  const database = await testDatabase({ migrated: false })
+  onTestFinished(() => database.drop())
+  return database
+}
+
+test('text that is no PostgreSQL URL is refused without being repeated', async () => {
+  expect(await problemOf(`mysql://u:${secret}@localhost/db`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
+  expect(await problemOf(`not a url ${secret}`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
+})
+
+test('a host that does not exist, and a port where nobody listens, are unreachable', async () => {
+  expect(await problemOf(`postgresql://u:${secret}@no-such-host.invalid/db`)).toMatchObject({
+    code: 'DATABASE_UNREACHABLE',
+  })
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  expect(await problemOf(`postgresql://u:${secret}@127.0.0.1:${port}/db`)).toMatchObject({
+    code: 'DATABASE_UNREACHABLE',
+  })
+})
+
+test('a server that is not PostgreSQL is called so', async () => {
+  const http = createHttpServer((_request, response) => response.end('hello'))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void http.close())
+  const { port } = http.address() as AddressInfo
+  expect(await problemOf(`postgresql://u:${secret}@127.0.0.1:${port}/db`)).toMatchObject({ code: 'NOT_POSTGRESQL' })
+})
+
+test('a wrong password is refused without naming it', async (context) => {
+  const { url } = await anEmptyDatabase()
+  const wrong = changed(url, (parts) => {
+    parts.password = secret
+  })
+  const connected = await migrateDatabase(wrong).then(
+    () => true,
+    () => false,
+  )
+  context.skip(connected, 'this server trusts everybody')
+  expect(await problemOf(wrong)).toMatchObject({ code: 'DATABASE_LOGIN_REFUSED' })
+})
+
+test('a database that does not exist is missing', async () => {
+  const { url } = await anEmptyDatabase()
+  const missing = changed(url, (parts) => {
+    parts.pathname = '/no_such_database'
+  })
+  expect(await problemOf(missing)).toMatchObject({ code: 'DATABASE_MISSING' })
+})
+
+test('a user that may not create the schema is told which right is missing', async () => {
+  const { url, name } = await anEmptyDatabase()
+  const role = `weak_${name}`
+  await run(url, `CREATE ROLE "${role}" LOGIN PASSWORD '${secret}'`)
+  onTestFinished(() => run(url, `DROP ROLE "${role}"`))
+  const weak = changed(url, (parts) => {
+    parts.username = role
+    parts.password = secret
+  })
+  expect(await problemOf(weak)).toMatchObject({ code: 'DATABASE_RIGHTS_MISSING' })
+})
+
+test('a database that cannot be written to is called read-only', async () => {
+  const { url, name } = await anEmptyDatabase()
+  await run(url, `ALTER DATABASE "${name}" SET default_transaction_read_only = on`)
+  expect(await problemOf(url)).toMatchObject({ code: 'DATABASE_READ_ONLY' })
+})
+
+test('a program that does not migrate refuses a schema that is behind, and accepts a current one', async () => {
+  const { url } = await anEmptyDatabase()
+  expect(await problemOf(url, requireSchema)).toMatchObject({ code: 'SCHEMA_BEHIND' })
+  expect(await pendingScript(url)).toContain('CREATE TABLE q.task_run')
+  await migrateDatabase(url)
+  expect(await requireSchema(url)).toMatchObject({ pending: [] })
+})
+
+test('what is shown of a URL is where it leads, never the password', () => {
+  expect(placeOf(`postgresql://me:${secret}@db.example:6000/app`)).toBe('db.example:6000/app')
+  expect(placeOf(`postgresql://me:${secret}@db.example`)).toBe('db.example:5432/me')
+})
+
+async function run(url: string, statement: string): Promise<void> {
+  const connection = connect(url, { purpose: 'control' })
+  await sql.raw(statement).execute(connection.db)
+  await connection.close()
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { listen, type Wake } from '@q/store'
+import { sql } from 'kysely'
+import { by, fixture, leaseOf } from './fixture.ts'
+
+const { url, store, enqueue, claimOne, db } = await fixture()
+
+async function listening(channel: Wake['channel']) {
+  const wakes: Wake[] = []
+  const lost = Promise.withResolvers<Error | undefined>()
+  let arrived = Promise.withResolvers<void>()
+  const listener = await listen(url, channel, {
+    onWake(wake) {
+      wakes.push(wake)
+      arrived.resolve()
+      arrived = Promise.withResolvers()
+    },
+    onLost: lost.resolve,
+  })
+  return { wakes, lost: lost.promise, next: () => arrived.promise, listener }
+}
+
+test('a queue that is woken wakes who listens', async () => {
+  const { wakes, next, listener } = await listening('q_ready')
+  const woken = next()
+  await store.wakeQueue('cpu')
+  await woken
+  expect(wakes).toEqual([{ channel: 'q_ready', queue: 'cpu' }])
+  await listener.close()
+})
+
+test('the end of a run is announced only if somebody awaits it, once for a batch', async () => {
+  await enqueue('awaited', { count: 3 })
+  const runs = [await claimOne('awaited'), await claimOne('awaited'), await claimOne('awaited')]
+  await store.awaitTaskRuns([runs[0]!.runId, runs[2]!.runId])
+  const { wakes, next, listener } = await listening('q_ended')
+  const woken = next()
+  await store.settleTaskRuns(
+    runs.map((run) => ({ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by })),
+  )
+  await woken
+  await sql`SELECT 1`.execute(db)
+  expect(wakes).toHaveLength(1)
+  expect((wakes[0] as { runIds: string[] }).runIds.toSorted()).toEqual([runs[0]!.runId, runs[2]!.runId].toSorted())
+  await listener.close()
+})
+
+test('a listener whose session is ended by the server says so, once', async () => {
+  const { lost } = await listening('q_ready')
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'q listen' AND datname = current_database()`.execute(
+    db,
+  )
+  expect(await lost).toBeInstanceOf(Error)
+})

@@ -1,0 +1,57 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { durationMs, isTask, task, type PayloadOf, type ResultOf, type TaskName } from '@q/task'
+
+describe('task()', () => {
+  test('a function alone is a task', () => {
+    const hello = task(({ name }: { name: string }) => `Hello, ${name}!`)
+    expect(isTask(hello)).toBe(true)
+    expectTypeOf<PayloadOf<typeof hello>>().toEqualTypeOf<{ name: string }>()
+    expectTypeOf<ResultOf<typeof hello>>().toEqualTypeOf<string>()
+  })
+
+  test('a schema types both sides: what is enqueued is its input, what the code gets its output', () => {
+    const resize = task({ input: z.object({ width: z.number().default(800) }) }, (payload) => {
+      expectTypeOf(payload).toEqualTypeOf<{ width: number }>()
+      return payload.width
+    })
+    expectTypeOf<PayloadOf<typeof resize>>().toEqualTypeOf<{ width?: number | undefined }>()
+  })
+
+  test('an async function is a task of what it resolves to', () => {
+    const slow = task(async (_: null) => 1)
+    expectTypeOf<Awaited<ResultOf<typeof slow>>>().toEqualTypeOf<number>()
+  })
+
+  test('only tasks count among the exports of a module', () => {
+    const tasks = { hello: task((_: null) => 1), helper: () => 2, limit: 3 }
+    expectTypeOf<TaskName<typeof tasks>>().toEqualTypeOf<'hello'>()
+    expect(Object.values(tasks).filter(isTask)).toHaveLength(1)
+  })
+
+  test('all mistakes in the options are told together', () => {
+    const options = { queue: 'not a name!', onCrash: 'explode', input: {}, timeuot: 5 }
+    const define = () => task(options as never, () => 1)
+    expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))
+    for (const key of Object.keys(options)) expect(define).toThrow(new RegExp(`${key}: `))
+  })
+
+  test('options without a function are refused', () => {
+    expect(() => task({ queue: 'cpu' }, undefined as never)).toThrow(/function to run/)
+  })
+})
+
+describe('a duration', () => {
+  test.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['1.5h', 5_400_000],
+    ['2d', 172_800_000],
+    [250, 250],
+    ['0s', 0],
+  ])('%s is %d ms', (text, ms) => expect(durationMs(text)).toBe(ms))
+
+  test.each(['', '5', '5 parsecs', '-1s', 'NaNs', '1e9d', Number.NaN, -1, '99999d'])('%s is refused', (text) => {
+    expect(() => durationMs(text)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
+  })
+})
