@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase, type TestDatabaseOptions } from '@q/testing'
+import { connect } from '@q/store'
+import { runQ, startMain } from './program.ts'
+
+const secret = 'hunter2-secret'
+
+async function database(options?: TestDatabaseOptions) {
+  const { url, drop } = await testDatabase(options)
+  onTestFinished(drop)
+  return { DATABASE_URL: url }
+}
+
+test.each([
+  ['status', 3, 'DATABASE_UNREACHABLE', `postgresql://u:${secret}@no-such-host.invalid/db`],
+  ['status', 3, 'DATABASE_UNREACHABLE', `postgresql://u:${secret}@127.0.0.1:9/db`],
+  ['status', 2, 'DATABASE_URL_INVALID', `mysql://u:${secret}@127.0.0.1/db`],
+  ['status', 2, 'DATABASE_URL_INVALID', `//u:${secret}@127.0.0.1/db`],
+])('q %s exits with %d and %s', async (command, code, problem, DATABASE_URL) => {
+  const ended = await runQ([command], { DATABASE_URL })
+  expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(problem) })
+  expect(ended.stderr).toMatch(/why .*\n {2}fix /)
+  expect(ended.stderr).not.toContain(secret)
+  const start = await startMain({ DATABASE_URL }).ended
+  expect(start.code).toBe(code)
+  expect(start.stderr).not.toContain(secret)
+})
+
+test('q migrate brings an empty database up to date, and then has nothing to do', async () => {
+  const env = await database({ migrated: false })
+  expect(await runQ(['status'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('SCHEMA_BEHIND') })
+  const first = await runQ(['migrate', '--json'], env)
+  expect(JSON.parse(first.stdout).applied).toContain('0001-task-runs')
+  expect(JSON.parse((await runQ(['migrate', '--json'], env)).stdout)).toEqual({ applied: [] })
+  expect(await runQ(['status'], env)).toMatchObject({ code: 0 })
+})
+
+test('q migrate --sql prints the pending script and changes nothing', async () => {
+  const env = await database({ migrated: false })
+  const script = await runQ(['migrate', '--sql'], env)
+  expect(script).toMatchObject({ code: 0, stdout: expect.stringContaining('CREATE TABLE q.task_run') })
+  expect(await runQ(['status'], env)).toMatchObject({ code: 2 })
+})
+
+test('a database that is newer but compatible is used; one that declares us too old ends us with 57', async () => {
+  const env = await database()
+  const connection = connect(env.DATABASE_URL, { purpose: 'control' })
+  await sql`INSERT INTO q.migration (name, timestamp) VALUES ('0999-future', '2100-01-01')`.execute(connection.db)
+  expect(await runQ(['status'], env)).toMatchObject({ code: 0 })
+  await sql`UPDATE q.compatibility SET oldest_program = 999`.execute(connection.db)
+  await connection.close()
+  expect(await runQ(['status'], env)).toMatchObject({ code: 57, stderr: expect.stringContaining('PROGRAM_TOO_OLD') })
+  expect((await startMain(env).ended).code).toBe(57)
+})
+
+test('q db url prints what was set, and --help shows examples', async () => {
+  const env = await database()
+  expect(await runQ(['db', 'url'], env)).toMatchObject({ code: 0, stdout: `${env.DATABASE_URL}\n` })
+  const help = await runQ(['--help'], env)
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('q enqueue hello \'{"name":"Ada"}\' --wait') })
+})

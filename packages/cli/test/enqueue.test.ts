@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { connect, createStore } from '@q/store'
+import { runQ, scratch, startReplica } from './program.ts'
+
+async function database() {
+  const { url, drop } = await testDatabase()
+  onTestFinished(drop)
+  return { DATABASE_URL: url }
+}
+
+/** As a replica would; for cases that end before one is needed. */
+async function publish(url: string, name: string): Promise<void> {
+  const connection = connect(url, { purpose: 'control' })
+  await createStore(connection.db).publishTasks('nobody', [
+    { name, queue: 'default', options: {}, payloadSchema: null },
+  ])
+  await connection.close()
+}
+
+test('a run is enqueued and awaited: stdout is the result alone', async () => {
+  const env = await database()
+  await startReplica(env)
+  const hello = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait'], env)
+  expect(hello).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+  const primes = await runQ(['enqueue', 'primes', '{"upTo":100000}', '--wait'], env)
+  expect(primes).toMatchObject({ code: 0, stdout: '9592\n' })
+})
+
+test('--json prints one object with id, status and result', async () => {
+  const env = await database()
+  await startReplica(env)
+  const waited = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait', '--json'], env)
+  expect(JSON.parse(waited.stdout)).toEqual({
+    id: expect.stringMatching(/^\d+$/),
+    status: 'SUCCEEDED',
+    result: 'Hello, Ada!',
+  })
+  const failed = await runQ(['enqueue', 'hello', '{"nam":"Ada"}', '--wait', '--json'], env)
+  expect(failed.code).toBe(1)
+  expect(JSON.parse(failed.stdout)).toMatchObject({ status: 'FAILED', result: { code: 'INVALID_PAYLOAD' } })
+})
+
+test('a payload comes from the argument, a file or standard input; without one it is empty', async () => {
+  const env = await database()
+  await startReplica(env)
+  const folder = await scratch('q-payload-')
+  await writeFile(join(folder, 'payload.json'), '{"name":"file"}')
+  const from = (payload: string, input?: string) =>
+    runQ(['enqueue', 'hello', payload, '--wait'], { ...env, INIT_CWD: folder }, input)
+  expect((await from('@payload.json')).stdout).toBe('Hello, file!\n')
+  expect((await from('-', '{"name":"stdin"}')).stdout).toBe('Hello, stdin!\n')
+  expect(await from('@missing.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('PAYLOAD_UNREADABLE') })
+  expect(await runQ(['enqueue', 'hello', '--wait'], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('/name'),
+  })
+})
+
+test('delay and priority are kept; nothing is waited for unless asked', async () => {
+  const env = await database()
+  const replica = await startReplica(env)
+  const delayed = await runQ(
+    ['enqueue', 'hello', '{"name":"Ada"}', '--delay', '1h', '--priority', '-10', '--json'],
+    env,
+  )
+  expect(JSON.parse(delayed.stdout)).toEqual({ id: expect.any(String), status: 'PENDING' })
+  replica.kill('SIGTERM')
+  await replica.ended
+  const waiting = await runQ(['enqueue', 'hello', '{"name":"Ada"}'], env)
+  expect(waiting.stdout).toMatch(/^Run \d+ of hello is AVAILABLE\.\n$/)
+})
+
+test('an unknown task is refused with the nearest published name', async () => {
+  const env = await database()
+  await startReplica(env)
+  const slip = await runQ(['enqueue', 'helo', '{}'], env)
+  expect(slip.code).toBe(4)
+  expect(slip.stderr).toContain('did you mean "hello"?')
+  const status = await runQ(['status', '--json'], env)
+  expect(JSON.parse(status.stdout).runs).toEqual([])
+})
+
+test('before any replica has published a task, it is said that none has', async () => {
+  const env = await database()
+  const none = await runQ(['enqueue', 'hello', '{}'], env)
+  expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining('No replica has published any task') })
+})
+
+test.each([
+  ['not JSON', ['enqueue', 'hello', '{name: Ada}'], 'PAYLOAD_NOT_JSON'],
+  ['a delay that is none', ['enqueue', 'hello', '{}', '--delay', 'soon'], 'DURATION_INVALID'],
+  ['a priority that is none', ['enqueue', 'hello', '{}', '--priority', 'high'], 'PRIORITY_INVALID'],
+  ['an unknown option', ['enqueue', 'hello', '--wiat'], 'USAGE'],
+  ['an unknown command', ['enqeue'], 'USAGE'],
+  ['no command at all', ['enqueue'], 'USAGE'],
+])('%s is a usage error with a way out, and no stack trace', async (_, args, code) => {
+  const env = await database()
+  await publish(env.DATABASE_URL, 'hello')
+  const wrong = await runQ(args, env)
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toContain(code)
+  expect(wrong.stderr).toContain('fix')
+  expect(wrong.stderr).not.toMatch(/^\s+at /m)
+})
+
+test('a wait that takes too long ends with code 5 and the run goes on', async () => {
+  const env = await database()
+  await startReplica(env)
+  const late = await runQ(['enqueue', 'wait', '{"ms":60000}', '--wait', '--timeout', '300ms', '--json'], env)
+  expect(late.code).toBe(5)
+  expect(JSON.parse(late.stdout)).toMatchObject({ error: { code: 'WAIT_TIMED_OUT' } })
+})

@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { runQ, startMain, startQ, startReplica } from './program.ts'
+
+async function database() {
+  const { url, drop } = await testDatabase()
+  onTestFinished(drop)
+  return { DATABASE_URL: url }
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s drains the replica and it exits with 0', async (signal) => {
+  const env = await database()
+  const replica = await startReplica(env)
+  const run = runQ(['enqueue', 'wait', '{"ms":1000}', '--wait', '--json'], env)
+  await runQ(['enqueue', 'hello', '{"name":"first"}', '--wait'], env)
+  replica.kill(signal)
+  expect(await replica.ended).toMatchObject({ code: 0, signal: null })
+  const { status } =
+    JSON.parse((await runQ(['status', '--json'], env)).stdout).nodes.length === 0
+      ? { status: 'gone' }
+      : { status: 'there' }
+  expect(status).toBe('gone')
+  // It was running or still waiting when the signal came: finished, or left for the next replica, never lost.
+  const next = await startReplica(env)
+  expect(JSON.parse((await run).stdout)).toMatchObject({ status: 'SUCCEEDED' })
+  next.kill('SIGTERM')
+  await next.ended
+})
+
+test('a second signal cuts the drain short, and the exit code is still 0', async () => {
+  const env = await database()
+  const replica = await startReplica({ ...env, Q_DRAIN_MS: '600000' })
+  const run = runQ(['enqueue', 'wait', '{"ms":600000}', '--wait', '--json'], env)
+  await started(env)
+  replica.kill('SIGTERM')
+  await replica.line('draining: no new runs')
+  // The same wish may arrive twice within a moment; a later one is a second wish.
+  const impatience = setInterval(() => replica.kill('SIGTERM'), 600)
+  expect(await replica.ended).toMatchObject({ code: 0, signal: null })
+  clearInterval(impatience)
+  expect(JSON.parse((await run).stdout)).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
+})
+
+test('its first line says what runs here and what to try next', async () => {
+  const env = await database()
+  const { facts, pid } = await startReplica({ ...env, Q_NAME: 'ada', Q_THREADS: '3', Q_PRESET: 'fast' })
+  expect(facts).toMatchObject({
+    name: 'ada',
+    threads: 3,
+    preset: 'fast',
+    logLevel: 'info',
+    pid,
+    replicaId: expect.stringMatching(/^[a-z0-9]{12}$/),
+    tasks: ['hello', 'primes', 'wait'],
+    next: expect.stringContaining('enqueue primes'),
+  })
+})
+
+test('task modules of your own are named by Q_TASKS', async () => {
+  const env = await database()
+  const tasks = new URL('../../runner/test/tasks/also-echo.ts', import.meta.url).pathname
+  await startReplica({ ...env, Q_TASKS: decodeURIComponent(tasks) })
+  expect(await runQ(['enqueue', 'echo', '[1,2]', '--wait', '--json'], env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"result":[1,2]'),
+  })
+})
+
+test('a task module that cannot be loaded stops the start, with its reason and without a stack', async () => {
+  const env = await database()
+  const folder = decodeURIComponent(new URL('../../runner/test/tasks/', import.meta.url).pathname)
+  const wrong = await startMain({ ...env, Q_TASKS: `${folder}throws-on-import.ts,${folder}exports-nothing.ts` }).ended
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toContain('TASK_MODULE_FAILED')
+  expect(wrong.stderr).toContain('no database driver here')
+  expect(wrong.stderr).toContain('TASK_MODULE_EMPTY')
+  expect(wrong.stderr).not.toMatch(/^\s+at /m)
+})
+
+test('settings that are wrong are all named, and nothing is started', async () => {
+  const wrong = await startMain({ ...(await database()), Q_THREADS: '0', Q_PRESET: 'turbo' }).ended
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/CONFIG_INVALID[^]*Q_PRESET=turbo[^]*Q_THREADS=0/),
+  })
+})
+
+test('q start is the same replica', async () => {
+  const env = await database()
+  const replica = startQ(['start'], env)
+  await replica.line('"msg":"started"')
+  replica.kill('SIGTERM')
+  expect(await replica.ended).toMatchObject({ code: 0 })
+})
+
+async function started(env: Record<string, string>): Promise<void> {
+  for (let looks = 0; looks < 100; looks++) {
+    const { runs } = JSON.parse((await runQ(['status', '--json'], env)).stdout) as { runs: { status: string }[] }
+    if (runs.some((run) => run.status === 'RUNNING')) return
+  }
+  throw new Error('no run was ever RUNNING')
+}
