@@ -1,1 +1,3 @@
-export {}
+/** PostgreSQL 18 from the registry's binaries. Imports no other package of the workspace. */
+export { EmbeddedError, type EmbeddedErrorCode } from './embedded-error.ts'
+export { type EmbeddedOptions, type EmbeddedServer, startEmbedded } from './start-embedded.ts'

