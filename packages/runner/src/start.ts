@@ -31,11 +31,12 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   const taskModules = findTaskModules(config.taskModules, env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
+  const version = versionOf()
+  log.info({ version }, 'starting')
   const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
   try {
     const migrated = await migrateDatabase(env['DATABASE_URL_DIRECT'] || database.url)
     if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
-    const version = versionOf()
     const runner = await startRunner({
       databaseUrl: database.url,
       config,
@@ -52,12 +53,11 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
       threads: config.threads,
       preset: config.presetName,
       logLevel: config.logLevel,
-      pid: process.pid,
       tasks: runner.tasks.map((task) => task.name),
       next: nextCommand(env),
     }
-    if (terminal) console.log(banner(facts))
-    else log.info(facts, 'started')
+    if (terminal) console.log(banner({ ...facts, pid: process.pid }))
+    else log.info(facts, 'started') // with the pid, as in every line
     await runner.left
   } catch (error) {
     throw await explainDatabaseError(error, database.url)

@@ -64,5 +64,5 @@ test('somebody who asks through the database is obeyed at the next heartbeat', a
     .where('id', '=', runner.replicaId)
     .execute()
   await connection.close()
-  await runner.left
+  await expect(runner.left).resolves.toBeUndefined()
 })

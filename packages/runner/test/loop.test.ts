@@ -43,6 +43,7 @@ test('a wake during a round is not lost', async () => {
   goOn.resolve()
   await second.promise
   await loop.stop()
+  expect(rounds).toBe(2)
 })
 
 test('a round that fails is tried again and does not end the loop', async () => {
@@ -66,8 +67,8 @@ test('a pause ends early when its signal aborts', async () => {
   const controller = new AbortController()
   const paused = pause(3_600_000, controller.signal)
   controller.abort()
-  await paused
-  await pause(3_600_000, AbortSignal.abort())
+  await expect(paused).resolves.toBeUndefined()
+  await expect(pause(3_600_000, AbortSignal.abort())).resolves.toBeUndefined()
 })
 
 test('what arrives while a statement is in flight goes with the next one, and each caller gets its own answer', async () => {
