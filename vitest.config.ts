@@ -3,15 +3,20 @@ import { defineConfig } from 'vitest/config'
 /** One project per package. Every test file has a database of its own, cloned from one migrated template. */
 const packages = ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing', 'cli', 'workspace']
 
+/** Packages are imported in source form, by Vite and by the Node processes it starts. */
+const source = { resolve: { conditions: ['@q/source'] } }
+
 export default defineConfig({
+  // The environment Vitest loads its global setup in.
+  environments: { __vitest__: source },
   test: {
+    globalSetup: ['scripts/test/test-server.ts'],
     projects: packages.map((name) => ({
-      resolve: { conditions: ['@q/source'] },
-      ssr: { resolve: { conditions: ['@q/source'] } },
+      ...source,
+      ssr: source,
       test: {
         name,
         include: [name === 'workspace' ? 'scripts/test/**/*.test.ts' : `packages/${name}/test/**/*.test.ts`],
-        globalSetup: ['scripts/test/test-server.ts'],
         pool: 'forks',
         execArgv: ['--conditions=@q/source'],
         testTimeout: 60_000,

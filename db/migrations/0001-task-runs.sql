@@ -1,7 +1,8 @@
 -- Runs, the lanes they wait in, the tasks and replicas that exist, and what a run went through.
 -- The layout of q.task_run is the hot path: constant fixed-width columns first, then what changes, then what is
 -- derived from it, constants of variable width after that and the payload last, so that an update writes little WAL.
--- No index and no predicate mentions status: claim, start and finish stay HOT updates.
+-- No index and no predicate mentions status itself: a start is a HOT update, claim and finish touch only the indexes
+-- a run enters or leaves.
 
 CREATE TYPE q.task_status AS ENUM
   ('PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED');
@@ -94,7 +95,7 @@ CREATE TABLE q.task_run (
       -- started_at may be null: a run set to RUNNING by hand is legal
       WHEN 'CLAIMED' THEN replica_id IS NOT NULL AND finished_at IS NULL
       WHEN 'RUNNING' THEN replica_id IS NOT NULL AND finished_at IS NULL
-      ELSE finished_at IS NOT NULL AND (status = 'SUCCEEDED' OR (result ? 'code') IS TRUE)
+      ELSE finished_at IS NOT NULL AND (status = 'SUCCEEDED' OR (jsonb_typeof(result -> 'code') = 'string') IS TRUE)
     END),
   CONSTRAINT waits_for_a_gate CHECK (waiting_for IN ('parents', 'time', 'concurrency')),
   CONSTRAINT live_key_has_a_slot CHECK (
@@ -140,19 +141,20 @@ CREATE FUNCTION q.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     RAISE EXCEPTION 'a run cannot begin as %', NEW.status
-      USING ERRCODE = 'QS001', HINT = 'A new run is PENDING or AVAILABLE, with fence 0 and attempt 0.';
+      USING ERRCODE = 'QS001', HINT = 'A new run is PENDING or AVAILABLE, in epoch 1, with fence, attempt and crash count 0.';
   END IF;
   RAISE EXCEPTION 'run %: % -> % is not a legal change', OLD.id, OLD.status, NEW.status
     USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
 END $$;
 
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW
-  WHEN (NEW.status NOT IN ('PENDING', 'AVAILABLE') OR NEW.fence <> 0 OR NEW.attempt <> 0)
+  WHEN (NEW.status NOT IN ('PENDING', 'AVAILABLE') OR NEW.fence <> 0 OR NEW.attempt <> 0 OR NEW.crash_count <> 0 OR NEW.epoch <> 1)
   EXECUTE FUNCTION q.refuse_change();
 
 CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW
   WHEN (
     NEW.fence < OLD.fence
+    OR NEW.epoch <> OLD.epoch AND OLD.finished_at IS NULL
     OR CASE
       WHEN OLD.status IS DISTINCT FROM NEW.status THEN NEW.status <> ALL (CASE OLD.status
         WHEN 'PENDING'   THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]

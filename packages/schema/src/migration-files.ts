@@ -25,7 +25,7 @@ export async function migrationFiles(): Promise<MigrationFile[]> {
   )
 }
 
-export function levelOf(name: string): number {
+function levelOf(name: string): number {
   const level = /^(\d{4})-/.exec(name)?.[1]
   if (level === undefined) throw new Error(`A migration is named NNNN-name.sql, but one is named "${name}".`)
   return Number(level)

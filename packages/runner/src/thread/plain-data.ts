@@ -4,7 +4,7 @@
  */
 import type { RunReport } from '../protocol.ts'
 
-export const resultBytesMax = 1_048_576
+const resultBytesMax = 1_048_576
 const detailCharsMax = 10_000
 
 export function reportReturn(value: unknown): RunReport {

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { migrate, migrationFiles, schemaState } from '@q/schema'
+import { connect } from '@q/store'
+import { openDatabase } from './open-database.ts'
+
+const names = (await migrationFiles()).map((file) => file.name)
+
+test('migrating brings an empty database to the newest migration, and a second time does nothing', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await using program = programOn(database.url)
+  expect(await schemaState(program.db)).toEqual({ applied: [], newer: [], pending: names })
+  expect(await migrate(program.db)).toEqual(names)
+  expect(await migrate(program.db)).toEqual([])
+  expect(await schemaState(program.db)).toEqual({ applied: names, newer: [], pending: [] })
+})
+
+test('reading the state of an empty database writes nothing', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await using program = programOn(database.url)
+  await schemaState(program.db)
+  const { rows } = await database.client.query("select to_regnamespace('q') as q")
+  expect(rows).toEqual([{ q: null }])
+})
+
+test('four programs may migrate at the same moment: each file is applied by one of them', { repeats: 4 }, async () => {
+  await using database = await openDatabase({ migrated: false })
+  const programs = Array.from({ length: 4 }, () => programOn(database.url))
+  const applied = await Promise.all(programs.map((program) => migrate(program.db)))
+  expect(applied.flat()).toEqual(names)
+  await Promise.all(programs.map((program) => program[Symbol.asyncDispose]()))
+})
+
+test('a migration that fails leaves nothing of itself or of its predecessors', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await using program = programOn(database.url)
+  await database.client.query('create schema q; create type q.beat_role as enum ()')
+  await expect(migrate(program.db)).rejects.toMatchObject({ code: '42710' })
+  expect((await schemaState(program.db)).pending).toEqual(names)
+  expect((await database.client.query("select to_regclass('q.task_run') as run")).rows).toEqual([{ run: null }])
+})
+
+describe('a database that a newer program has migrated', () => {
+  const future = "insert into q.migration (name, timestamp) values ('0999-future', '2999-01-01T00:00:00.000Z')"
+
+  test('is accepted as it is', async () => {
+    await using database = await openDatabase()
+    await using program = programOn(database.url)
+    await database.client.query(future)
+    expect(await schemaState(program.db)).toEqual({
+      applied: [...names, '0999-future'],
+      newer: ['0999-future'],
+      pending: [],
+    })
+    expect(await migrate(program.db)).toEqual([])
+  })
+
+  test('is refused when it declares programs of our age too old', async () => {
+    await using database = await openDatabase()
+    await using program = programOn(database.url)
+    await database.client.query(future)
+    await database.client.query('update q.compatibility set oldest_program = 999')
+    const refusal = {
+      code: 'PROGRAM_TOO_OLD',
+      why: expect.stringContaining('0999-future'),
+      fix: expect.stringContaining('Upgrade'),
+    }
+    await expect(schemaState(program.db)).rejects.toMatchObject(refusal)
+    await expect(migrate(program.db)).rejects.toMatchObject(refusal)
+  })
+
+  test('is accepted when it declares a program of just our age old enough', async () => {
+    await using database = await openDatabase()
+    await using program = programOn(database.url)
+    await database.client.query(future)
+    await database.client.query('update q.compatibility set oldest_program = $1', [names.length])
+    expect((await schemaState(program.db)).newer).toEqual(['0999-future'])
+  })
+
+  test('is not migrated when it lacks one of ours', async () => {
+    await using database = await openDatabase({ upTo: names[0]! })
+    await using program = programOn(database.url)
+    await database.client.query(future)
+    await expect(migrate(program.db)).rejects.toMatchObject({ code: 'SCHEMA_DIVERGED' })
+  })
+})
+
+function programOn(url: string) {
+  const connection = connect(url, { purpose: 'control' })
+  return { db: connection.db, [Symbol.asyncDispose]: () => connection.close() }
+}

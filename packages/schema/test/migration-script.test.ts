@@ -1,0 +1,76 @@
+/** `q migrate --sql`: what a person runs by hand leaves what the program would have left. */
+import { spawnSync } from 'node:child_process'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { migrationFiles, migrationScript, schemaState } from '@q/schema'
+import { connect } from '@q/store'
+import { schemaPicture } from '../../../scripts/schema-picture/schema-picture.ts'
+import { openDatabase, type OpenDatabase } from './open-database.ts'
+
+const names = (await migrationFiles()).map((file) => file.name)
+
+test.each([
+  ['an empty database', { migrated: false }],
+  ['a database left at an earlier migration', { upTo: names[0]! }],
+])('the script for %s leaves exactly what migrating leaves', async (_, options) => {
+  await using byHand = await openDatabase(options)
+  await using byProgram = await openDatabase()
+  await runScript(byHand.url, await scriptFor(byHand.url))
+  expect(await schemaPicture(byHand.client)).toBe(await schemaPicture(byProgram.client))
+  expect(await ledgerOf(byHand)).toEqual(await ledgerOf(byProgram))
+})
+
+test('the script records itself: afterwards nothing is pending', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await runScript(database.url, await scriptFor(database.url))
+  const connection = connect(database.url, { purpose: 'control' })
+  expect(await schemaState(connection.db)).toEqual({ applied: names, newer: [], pending: [] })
+  await connection.close()
+  expect(await scriptFor(database.url)).toBe('-- Nothing is pending: the schema is current.\n')
+})
+
+test('the script refuses to run twice, and the second time changes nothing', async () => {
+  await using database = await openDatabase({ migrated: false })
+  const script = await scriptFor(database.url)
+  await runScript(database.url, script)
+  const before = await ledgerOf(database)
+  await expect(runScript(database.url, script)).rejects.toThrow(
+    'the database has moved on since this script was printed',
+  )
+  expect(await ledgerOf(database)).toEqual(before)
+})
+
+async function scriptFor(url: string): Promise<string> {
+  const connection = connect(url, { purpose: 'control' })
+  try {
+    return await migrationScript(connection.db)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Which migrations are recorded, in which shape; and the rows the migrations themselves wrote. */
+async function ledgerOf({ client }: OpenDatabase): Promise<unknown> {
+  const { rows } = await client.query(`
+    select (select json_agg(m order by name) from (
+        select name, timestamp ~ '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' as iso from q.migration) m) as migrations,
+      (select json_agg(l) from q.migration_lock l) as locks,
+      (select json_agg(c) from q.compatibility c) as compatibility`)
+  return rows
+}
+
+/** By psql where there is one; else by a client, without the lines only psql understands. */
+async function runScript(url: string, script: string): Promise<void> {
+  const psql = spawnSync('psql', ['--no-psqlrc', '--quiet', '--dbname', url], { input: script, encoding: 'utf8' })
+  if (psql.error === undefined) {
+    if (psql.status !== 0) throw new Error(psql.stderr)
+    return
+  }
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(script.replaceAll(/^\\.*$/gm, ''))
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * What was released is never edited: databases that have it would differ from those that get it later.
+ * A new migration adds a line here.
+ */
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { migrationFiles } from '@q/schema'
+
+const released: Record<string, string> = {
+  '0001-task-runs': 'be1c111b02019182eb592a004ebcd1f9559aa9dc94fa6e4dd8b31e09f4858cd6',
+  '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
+}
+
+const files = await migrationFiles()
+
+test('the newest migration is 0002-heartbeats', () => {
+  expect(files.at(-1)?.name).toBe('0002-heartbeats')
+})
+
+test('no released migration has been edited, removed or renamed', () => {
+  const now = files.map((file) => [file.name, createHash('sha256').update(file.sql).digest('hex')])
+  expect(Object.fromEntries(now)).toEqual(released)
+})
+
+test('migrations are numbered from 1 without a gap: a number is also the age of a program', () => {
+  expect(files.map((file) => file.level)).toEqual(files.map((_, index) => index + 1))
+})

@@ -1,0 +1,135 @@
+/** The database's guard, held against the table in task-states.ts, pair by pair. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { beginnings, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
+import { changeRun, columnsOf, insertRun, rowOf, runIn, type Extra } from './a-run.ts'
+import { openDatabase } from './open-database.ts'
+
+const database = await openDatabase()
+const { client } = database
+afterAll(() => database[Symbol.asyncDispose]())
+
+const refused = { code: 'QS001' }
+const terminal = taskStates.filter((state) => isTerminal(state))
+
+describe('a new run', () => {
+  test.each(beginnings)('may be %s', async (state) => {
+    const id = await insertRun(client, columnsOf(state))
+    expect(await rowOf(client, id)).toMatchObject({ status: state })
+  })
+
+  test.each(taskStates.filter((state) => !beginnings.includes(state)))('is never %s', async (state) => {
+    const refusal = { ...refused, message: `a run cannot begin as ${state}` }
+    await expect(insertRun(client, columnsOf(state))).rejects.toMatchObject(refusal)
+  })
+
+  test.each<Extra>([{ fence: 1 }, { attempt: 1 }, { crash_count: 1 }, { epoch: 2 }])(
+    'has no history: %o is refused',
+    async (history) => {
+      await expect(insertRun(client, { ...columnsOf('AVAILABLE'), ...history })).rejects.toMatchObject(refused)
+    },
+  )
+})
+
+describe('within one epoch a run goes', () => {
+  const pairs = taskStates.flatMap((from) => taskStates.map((to) => ({ from, to, legal: isLegal(from, to) })))
+
+  test.each(pairs.filter((pair) => pair.legal))('from $from to $to', async ({ from, to }) => {
+    const id = await runIn(client, from)
+    await changeRun(client, id, columnsOf(to))
+    expect(await rowOf(client, id)).toMatchObject({ status: to })
+  })
+
+  test.each(pairs.filter((pair) => !pair.legal))('never from $from to $to', async ({ from, to }) => {
+    const id = await runIn(client, from)
+    await expect(changeRun(client, id, columnsOf(to))).rejects.toMatchObject(refused)
+    expect(await rowOf(client, id)).toMatchObject({ status: from })
+  })
+
+  test('and that is all there is: 81 pairs', () => {
+    expect(pairs).toHaveLength(81)
+  })
+})
+
+describe('a terminal run', () => {
+  const retry = { epoch: 2, fence: 1 }
+
+  const pairs = terminal.flatMap((from) => taskStates.map((to) => ({ from, to, legal: beginnings.includes(to) })))
+
+  test.each(pairs.filter((pair) => pair.legal))('$from begins again as $to in the next epoch', async ({ from, to }) => {
+    const id = await runIn(client, from)
+    await changeRun(client, id, { ...columnsOf(to), ...retry })
+    expect(await rowOf(client, id)).toMatchObject({ status: to, epoch: 2 })
+  })
+
+  test.each(pairs.filter((pair) => !pair.legal))('$from never begins again as $to', async ({ from, to }) => {
+    const id = await runIn(client, from)
+    await expect(changeRun(client, id, { ...columnsOf(to), ...retry })).rejects.toMatchObject(refused)
+  })
+
+  test.each<Extra>([{ epoch: 2 }, { fence: 1 }, { epoch: 3, fence: 1 }, { epoch: 1, fence: 1 }])(
+    'does not begin again with only %o',
+    async (half) => {
+      const id = await runIn(client, 'FAILED')
+      await expect(changeRun(client, id, { ...columnsOf('AVAILABLE'), ...half })).rejects.toMatchObject(refused)
+    },
+  )
+
+  test.each<Extra>([
+    { result: '{"code": "TIMEOUT"}' },
+    { result: null },
+    { finished_at: new Date(0) },
+    { replica_id: 'somebody-else' },
+    { replica_id: null },
+    { fence: 7 },
+    { epoch: 2 },
+    { attempt: 3 },
+    { crash_count: 1 },
+    { task: 'another' },
+    { payload: '{"a": 2}' },
+  ])('keeps its outcome: %o is refused', async (change) => {
+    const id = await runIn(client, 'SUCCEEDED')
+    const before = await rowOf(client, id)
+    await expect(changeRun(client, id, change)).rejects.toMatchObject(refused)
+    expect(await rowOf(client, id)).toEqual(before)
+  })
+
+  test('may be touched where its outcome is not', async () => {
+    const id = await runIn(client, 'SUCCEEDED')
+    await changeRun(client, id, { awaited: true, updated_at: new Date() })
+    expect(await rowOf(client, id)).toMatchObject({ status: 'SUCCEEDED', awaited: true })
+  })
+})
+
+test('a fence never falls', async () => {
+  const id = await runIn(client, 'AVAILABLE')
+  await changeRun(client, id, { ...columnsOf('CLAIMED'), fence: 5 })
+  await expect(changeRun(client, id, { ...columnsOf('AVAILABLE'), fence: 4 })).rejects.toMatchObject(refused)
+  await expect(changeRun(client, id, { fence: 4 })).rejects.toMatchObject(refused)
+})
+
+test('a live run stays in its epoch', async () => {
+  const id = await runIn(client, 'AVAILABLE')
+  await expect(changeRun(client, id, { epoch: 2 })).rejects.toMatchObject(refused)
+  await expect(changeRun(client, id, { ...columnsOf('CLAIMED'), epoch: 2, fence: 1 })).rejects.toMatchObject(refused)
+})
+
+test('a run may be set to RUNNING by hand', async () => {
+  const id = await runIn(client, 'AVAILABLE')
+  const query = `UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = $1`
+  expect((await client.query(query, [id])).rowCount).toBe(1)
+  expect(await rowOf(client, id)).toMatchObject({ status: 'RUNNING', started_at: null, held: true, ready: null })
+})
+
+test('a refusal names the run, both states and where to read on', async () => {
+  const id = await runIn(client, 'SUCCEEDED')
+  await expect(changeRun(client, id, columnsOf('RUNNING'))).rejects.toMatchObject({
+    message: `run ${id}: SUCCEEDED -> RUNNING is not a legal change`,
+    hint: expect.stringContaining('docs/reference/states.md'),
+  })
+})
+
+/** A live row is written to without changing its state; a terminal row's end is never written again. */
+function isLegal(from: TaskState, to: TaskState): boolean {
+  const next: readonly TaskState[] = transitions[from]
+  return next.includes(to) || (from === to && !isTerminal(from))
+}

@@ -1,0 +1,69 @@
+import { Client } from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { migrationFiles } from '@q/schema'
+import { testDatabase, testServer } from '@q/testing'
+
+const names = (await migrationFiles()).map((file) => file.name)
+const server = await testServer()
+afterAll(() => server.stop())
+
+test('a test database has every migration', async () => {
+  await using database = await testDatabase()
+  expect(await applied(database.url)).toEqual(names)
+})
+
+test('two test databases do not see each other', async () => {
+  await using one = await testDatabase()
+  await using two = await testDatabase()
+  await query(one.url, "insert into q.lane (queue, task) values ('default', 'hello')")
+  expect(await query(one.url, 'select task from q.lane')).toEqual([{ task: 'hello' }])
+  expect(await query(two.url, 'select task from q.lane')).toEqual([])
+})
+
+test('many may be asked for at once, while the template does not exist yet or does', async () => {
+  const databases = await Promise.all(Array.from({ length: 6 }, () => testDatabase()))
+  expect(new Set(databases.map((database) => database.name)).size).toBe(6)
+  await Promise.all(databases.map((database) => database.drop()))
+})
+
+test('an empty database has no schema', async () => {
+  await using database = await testDatabase({ migrated: false })
+  expect(await query(database.url, "select to_regnamespace('q') as q")).toEqual([{ q: null }])
+})
+
+test('a database can be left at an earlier migration', async () => {
+  await using database = await testDatabase({ upTo: names[0]! })
+  expect(await applied(database.url)).toEqual(names.slice(0, 1))
+})
+
+test('dropping ends the sessions that are still open, and may be asked for twice', async () => {
+  const database = await testDatabase()
+  const client = new Client({ connectionString: database.url })
+  const ended = new Promise((resolve) => void client.on('error', resolve))
+  await client.connect()
+  await database.drop()
+  await database.drop()
+  await ended
+  expect(await query(server.url, `select 1 from pg_database where datname = '${database.name}'`)).toEqual([])
+})
+
+test('a test database that cannot be made leaves nothing behind', async () => {
+  const own = `select datname from pg_database where datname like 'q\\_test\\_%\\_${process.pid}\\_%'`
+  const before = await query(server.url, own)
+  await expect(testDatabase({ upTo: 'no such migration' })).rejects.toThrow('no such migration')
+  expect(await query(server.url, own)).toEqual(before)
+})
+
+function applied(url: string): Promise<unknown> {
+  return query(url, 'select name from q.migration order by name').then((rows) => rows.map((row) => row['name']))
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * THE rules of the house. Each has its reason; an exception stands in the rule, with its own.
+ * A rule that cannot be kept is changed here, in the same commit and with a better reason.
+ */
+import {
+  dependency,
+  type Find,
+  importing,
+  longerThan,
+  named,
+  outOfPackage,
+  reaching,
+  type Where,
+  writing,
+} from './finds.ts'
+
+export interface Rule {
+  readonly rule: string
+  readonly reason: string
+  readonly find: Find
+}
+
+const timers = /\b(setTimeout|setInterval|setImmediate)\b/
+const timerModules = /^(node:)?timers(\/promises)?$/
+
+const timersOfTheRunner: Where = {
+  in: 'packages/runner/src/**',
+  but: {
+    'packages/runner/src/main/loop.ts': 'the clock of every loop',
+    'packages/runner/src/thread/pulse.ts': 'a thread shows that it is alive between two signs of its task',
+    'packages/runner/src/demo-tasks.ts': 'user code, in effect: its work is to wait',
+  },
+}
+
+export const rules: readonly Rule[] = [
+  // ---- the direction of dependencies
+  ...Object.entries({
+    schema: { may: [], because: 'what may be in the database depends on nobody who uses it' },
+    store: { may: ['schema'], because: 'the store is below everybody who stores' },
+    task: { may: [], because: 'a task is pure: client and runner both import it' },
+    embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
+    client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
+    runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
+    testing: { may: ['schema', 'store', 'embedded'], because: 'tests of users need a database, not a runner' },
+    cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
+  }).map(([name, { may, because }]) => ({
+    rule: `${name} imports only ${may.length === 0 ? 'itself' : may.map((other) => `@q/${other}`).join(', ')}`,
+    reason: because,
+    find: importing(new RegExp(`^@q/(?!(${[name, ...may].join('|')})(/|$))`), { in: `packages/${name}/src/**` }),
+  })),
+  {
+    rule: 'packages meet at their names, not at their files',
+    reason: 'a relative path into another package breaks when it is published',
+    find: outOfPackage('packages/*/src/**'),
+  },
+  {
+    rule: '@q/embedded is imported in one file of the runner',
+    reason: 'only programs put a runner and a database server together',
+    find: importing(/^@q\/embedded$/, {
+      in: 'packages/runner/src/**',
+      but: { 'packages/runner/src/database.ts': 'finds the database of a program' },
+    }),
+  },
+  {
+    rule: 'what @q/runner exports does not reach embedded or client',
+    reason: 'who embeds a runner brings a database, and does not install a second one',
+    find: reaching(/^@q\/(embedded|client)$/, { from: 'packages/runner/src/index.ts' }),
+  },
+  {
+    rule: 'main and thread of the runner never import each other',
+    reason: 'only plain data crosses the thread border: protocol.ts, pulse-layout.ts',
+    find: importing(/^packages\/runner\/src\/thread\//, { in: 'packages/runner/src/main/**' }),
+  },
+  {
+    rule: 'thread and main of the runner never import each other',
+    reason: 'only plain data crosses the thread border: protocol.ts, pulse-layout.ts',
+    find: importing(/^packages\/runner\/src\/main\//, { in: 'packages/runner/src/thread/**' }),
+  },
+
+  // ---- one door to each thing outside
+  {
+    rule: 'no kysely or pg for runner and cli',
+    reason: 'they contain no SQL, and without the dependency pnpm itself refuses the import',
+    find: dependency(['kysely', 'pg'], { of: ['runner', 'cli'] }),
+  },
+  {
+    rule: 'connections are made in store/src/db.ts',
+    reason: 'limits and keepalive are set in one place',
+    find: writing(/\bnew\s+(\w+\s*\.\s*)?(Pool|Kysely)\b/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/store/src/db.ts': 'is that place' },
+    }),
+  },
+  {
+    rule: 'piscina is imported in one file',
+    reason: 'another thread pool is then a change of one file',
+    find: importing(/^piscina$/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/runner/src/main/thread-pool.ts': 'is that file' },
+    }),
+  },
+  {
+    rule: 'pino is imported in one observer',
+    reason: 'how a line is worded and formatted is decided in one file',
+    find: importing(/^pino(-.*)?$/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/runner/src/observers/log.ts': 'is that observer' },
+    }),
+  },
+
+  // ---- time and surroundings
+  ...[writing(timers, timersOfTheRunner), importing(timerModules, timersOfTheRunner)].map((find) => ({
+    rule: 'timers of the runner live in loop.ts and its kind',
+    reason: 'a tick says when to come back; only then can a test call it without waiting',
+    find,
+  })),
+  ...[writing(timers, { in: 'packages/store/src/**' }), importing(timerModules, { in: 'packages/store/src/**' })].map(
+    (find) => ({
+      rule: 'no timers in the store',
+      reason: 'the store answers; when to ask is decided by its callers',
+      find,
+    }),
+  ),
+  {
+    rule: 'no Date.now in the store',
+    reason: 'time is the database’s: clocks of replicas differ',
+    find: writing(/\bDate\s*\.\s*now\b|\bnew\s+Date\s*\(\s*\)/, { in: 'packages/store/src/**' }),
+  },
+  {
+    rule: 'no process.env in the store',
+    reason: 'configuration is read once, at the edge of a program',
+    find: writing(/\bprocess\s*\.\s*env\b/, { in: 'packages/store/src/**' }),
+  },
+  {
+    rule: 'no logger in the store',
+    reason: 'the store returns what happened; observers tell it',
+    find: writing(/\bconsole\s*\.|\b(?<!\.)(log|logger)\s*\.\s*(trace|debug|info|warn|error|fatal)\b/, {
+      in: 'packages/store/src/**',
+    }),
+  },
+
+  // ---- files
+  {
+    rule: 'no file with a name broad enough to take anything',
+    reason: 'it will',
+    find: named(/^(utils?|common|helpers?|managers?|services?|types|interfaces|constants|misc)$/),
+  },
+  {
+    rule: 'no file over 300 lines',
+    reason: 'a file tells one story; generated ones apart',
+    find: longerThan(300),
+  },
+]

@@ -1,0 +1,13 @@
+import type { Rule } from './rules.ts'
+import type { SourceTree } from './source-tree.ts'
+
+export interface Violation {
+  readonly path: string
+  readonly line: number
+  readonly rule: string
+  readonly reason: string
+}
+
+export function violations(tree: SourceTree, rules: readonly Rule[]): Violation[] {
+  return rules.flatMap(({ rule, reason, find }) => [...find(tree)].map((place) => ({ ...place, rule, reason })))
+}

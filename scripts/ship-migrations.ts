@@ -1,0 +1,14 @@
+/**
+ * Puts the migrations where the compiled @q/schema looks for them: beside its code. In the repository a link does the
+ * same for the sources; a package cannot carry a link. What is no longer in db/migrations is not shipped either.
+ */
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { workspace } from './workspace.ts'
+
+const shipped = join(workspace, 'packages/schema/dist/migrations')
+await rm(shipped, { recursive: true, force: true })
+await cp(join(workspace, 'db/migrations'), shipped, {
+  recursive: true,
+  filter: (path) => path.endsWith('.sql') || path.endsWith('migrations'),
+})

@@ -1,0 +1,52 @@
+/**
+ * One program, run in the workspace without a terminal: nothing can ask it anything. Programs of the workspace and the
+ * Node that runs us come first in its PATH; no shell, so the path of the clone may contain anything.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname, delimiter, join } from 'node:path'
+import { workspace } from '../workspace.ts'
+
+export interface Command {
+  readonly argv: readonly string[]
+  /** Show its output as it comes, for what takes long; else collect it. */
+  readonly stream?: boolean
+}
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly code: number | null
+  readonly output: string
+}
+
+export async function runCommand({ argv: [program = '', ...args], stream = false }: Command): Promise<Ended> {
+  const PATH = [join(workspace, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: workspace,
+    stdio: ['ignore', stream ? 'inherit' : 'pipe', stream ? 'inherit' : 'pipe'],
+    env: { ...process.env, PATH },
+  })
+  const letGo = takeAlong(child)
+  let output = ''
+  for (const pipe of [child.stdout, child.stderr])
+    pipe?.setEncoding('utf8').on('data', (text: string) => (output += text))
+  try {
+    const [code]: (number | null)[] = await once(child, 'close')
+    return { code: code ?? null, output }
+  } catch (error) {
+    return { code: null, output: `${program} could not be started: ${String(error)}` }
+  } finally {
+    letGo()
+  }
+}
+
+/** A run that is told to stop takes the program it is waiting for along. */
+function takeAlong(child: ChildProcess): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    process.exit(1)
+  }
+  for (const signal of signals) process.once(signal, end)
+  return () => signals.forEach((signal) => process.off(signal, end))
+}

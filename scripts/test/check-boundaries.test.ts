@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { rules } from '../boundaries/rules.ts'
+import { readTree } from '../boundaries/source-tree.ts'
+import { violations } from '../boundaries/violations.ts'
+
+const root = await mkdtemp(join(tmpdir(), 'q boundaries '))
+afterAll(() => rm(root, { recursive: true }))
+
+/** Each planted violation: the file, its text, the rule that must name it and the line. */
+const planted: [path: string, text: string, rule: string, line: number][] = [
+  ['packages/schema/src/a.ts', "import '@q/store'", 'schema imports only itself', 1],
+  ['packages/store/src/a.ts', "import '@q/task'", 'store imports only @q/schema', 1],
+  ['packages/task/src/a.ts', "import type { A } from '@q/schema'", 'task imports only itself', 1],
+  ['packages/embedded/src/a.ts', "\nimport '@q/schema'", 'embedded imports only itself', 2],
+  ['packages/client/src/a.ts', "import '@q/runner/start'", 'client imports only @q/schema, @q/store, @q/task', 1],
+  [
+    'packages/runner/src/a.ts',
+    "await import('@q/cli')",
+    'runner imports only @q/schema, @q/store, @q/task, @q/embedded',
+    1,
+  ],
+  [
+    'packages/testing/src/a.ts',
+    "export * from '@q/runner'",
+    'testing imports only @q/schema, @q/store, @q/embedded',
+    1,
+  ],
+  [
+    'packages/cli/src/a.ts',
+    "import '@q/testing'",
+    'cli imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded',
+    1,
+  ],
+  ['packages/client/src/b.ts', "import '../../store/src/db.ts'", 'packages meet at their names, not at their files', 1],
+  ['packages/runner/src/b.ts', "import '@q/embedded'", '@q/embedded is imported in one file of the runner', 1],
+  [
+    'packages/runner/src/database.ts',
+    "\nimport '@q/embedded'",
+    'what @q/runner exports does not reach embedded or client',
+    2,
+  ],
+  [
+    'packages/runner/src/main/a.ts',
+    "import '../thread/entry.ts'",
+    'main and thread of the runner never import each other',
+    1,
+  ],
+  [
+    'packages/runner/src/thread/a.ts',
+    "import '../main/loop.ts'",
+    'thread and main of the runner never import each other',
+    1,
+  ],
+  [
+    'packages/cli/package.json',
+    '{\n  "name": "@q/cli",\n  "dependencies": { "pg": "1" }\n}',
+    'no kysely or pg for runner and cli',
+    3,
+  ],
+  ['packages/client/src/c.ts', 'const pool = new pg.Pool()', 'connections are made in store/src/db.ts', 1],
+  ['packages/runner/src/main/b.ts', "import { Piscina } from 'piscina'", 'piscina is imported in one file', 1],
+  ['packages/runner/src/observers/metrics.ts', "import 'pino'", 'pino is imported in one observer', 1],
+  ['packages/runner/src/main/c.ts', 'a()\nsetTimeout(a, 1)', 'timers of the runner live in loop.ts and its kind', 2],
+  [
+    'packages/runner/src/main/d.ts',
+    "import { scheduler } from 'node:timers/promises'",
+    'timers of the runner live in loop.ts and its kind',
+    1,
+  ],
+  ['packages/store/src/b.ts', 'setInterval(a, 1)', 'no timers in the store', 1],
+  ['packages/store/src/c.ts', "import { scheduler } from 'node:timers/promises'", 'no timers in the store', 1],
+  ['packages/store/src/d.ts', 'const now = Date.now()', 'no Date.now in the store', 1],
+  ['packages/store/src/e.ts', "const url = process.env['DATABASE_URL']", 'no process.env in the store', 1],
+  ['packages/store/src/f.ts', "console.log('hello')", 'no logger in the store', 1],
+  ['packages/task/src/utils.ts', 'export {}', 'no file with a name broad enough to take anything', 1],
+  ['packages/task/test/helpers.ts', 'export {}', 'no file with a name broad enough to take anything', 1],
+  ['scripts/long.ts', 'a()\n'.repeat(301), 'no file over 300 lines', 301],
+]
+
+/** What is allowed, beside the rules that would forbid it. */
+const innocent: [path: string, text: string][] = [
+  ['packages/runner/src/index.ts', "export * from './reached.ts'"],
+  ['packages/runner/src/reached.ts', "import '@q/runner/database'"],
+  [
+    'packages/runner/package.json',
+    JSON.stringify({ name: '@q/runner', exports: { './database': { '@q/source': './src/database.ts' } } }),
+  ],
+  ['packages/runner/src/main/loop.ts', 'setTimeout(a, 1)'],
+  ['packages/runner/src/main/thread-pool.ts', "import 'piscina'\nimport.meta.resolve('@q/runner/thread')"],
+  [
+    'packages/store/src/db.ts',
+    "const db = new Kysely() // process.env, setTimeout, Date.now\nconst text = 'console.log'",
+  ],
+  ['packages/schema/src/generated/db.ts', 'a()\n'.repeat(500)],
+  ['packages/task/test/types.test.ts', 'export {}'],
+  ['packages/task/node_modules/x/src/utils.ts', "import '@q/cli'"],
+]
+
+for (const [path, text] of [...planted, ...innocent]) {
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), text)
+}
+const found = violations(await readTree(root), rules)
+
+test.each(planted)('%s is named', (path, _, rule, line) => {
+  expect(found).toContainEqual(expect.objectContaining({ path, line, rule }))
+})
+
+test('nothing else is named', () => {
+  const named = found.map(({ path, rule }) => `${path}: ${rule}`)
+  expect(named.toSorted()).toEqual(planted.map(([path, , rule]) => `${path}: ${rule}`).toSorted())
+})
+
+test('every rule has been broken here, and has a reason', () => {
+  expect([...new Set(found.map((violation) => violation.rule))].toSorted()).toEqual(
+    [...new Set(rules.map((rule) => rule.rule))].toSorted(),
+  )
+  expect(rules.filter((rule) => rule.reason === '')).toEqual([])
+})

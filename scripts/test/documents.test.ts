@@ -1,0 +1,61 @@
+/** What documents say about the code is held against the code. */
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { errorCodes, taskStates, transitions } from '@q/schema'
+import { readmeFiles } from '../packed-consumer/readme-code.ts'
+import { workspace } from '../workspace.ts'
+
+const read = (path: string) => readFile(join(workspace, path), 'utf8')
+
+async function foundInSource(pattern: RegExp): Promise<Set<string>> {
+  const found = new Set<string>()
+  for await (const path of glob('packages/*/src/**/*.ts', { cwd: workspace })) {
+    for (const [, name = ''] of (await read(path)).matchAll(pattern)) found.add(name)
+  }
+  return found
+}
+
+test('docs/errors.md explains every code a person can meet, and no other', async () => {
+  const met = await foundInSource(/\bcode: '([A-Z][A-Z_]+)'/g)
+  const codes = new Set([...met, ...Object.keys(errorCodes), 'USAGE', 'UNEXPECTED'])
+  const explained = new Set([...(await read('docs/errors.md')).matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code))
+  expect([...explained].toSorted()).toEqual([...codes].toSorted())
+})
+
+test('the codes a run can end with have one explanation, in code and document', async () => {
+  const text = await read('docs/errors.md')
+  for (const [code, meaning] of Object.entries(errorCodes)) expect(text).toContain(`| \`${code}\` | ${meaning} |`)
+})
+
+test('docs/reference/configuration.md names every setting, and no other', async () => {
+  const used = await foundInSource(/env\['((?:Q|DATABASE)_[A-Z_]+)'\]/g)
+  const read_ = await foundInSource(/(?:whole|oneOf|names|say)\('(Q_[A-Z_]+)'/g)
+  const documented = [...(await read('docs/reference/configuration.md')).matchAll(/^\| `([A-Z_]+)`/gm)].map(
+    ([, name]) => name,
+  )
+  const settings = [...new Set([...used, ...read_])].filter((name) => !name.startsWith('Q_TEST_'))
+  expect(documented.toSorted()).toEqual(settings.toSorted())
+})
+
+test('docs/reference/states.md shows the table of transitions', async () => {
+  const text = await read('docs/reference/states.md')
+  for (const state of taskStates) {
+    if (transitions[state].length > 0) expect(text).toContain(`| ${state} | ${transitions[state].join(', ')} |`)
+  }
+})
+
+test('the README has the two files that the packed consumer runs', async () => {
+  expect([...(await readmeFiles()).keys()]).toEqual(['tasks.ts', 'app.ts'])
+})
+
+test('every file and folder that documents link to exists', async () => {
+  const missing: string[] = []
+  for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: workspace })) {
+    for (const [, target = ''] of (await read(path)).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+      const found = glob(join(path, '..', target), { cwd: workspace })
+      if ((await Array.fromAsync(found)).length === 0) missing.push(`${path}: ${target}`)
+    }
+  }
+  expect(missing).toEqual([])
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { bareCode, importsOf } from '../boundaries/imports.ts'
+
+test.each([
+  ["import { a,\n  b } from './a.ts'", './a.ts', 2],
+  ["import type { A } from '@q/store'", '@q/store', 1],
+  ["import './effect.ts'", './effect.ts', 1],
+  ['export * from "./b.ts"', './b.ts', 1],
+  ["const { c } = await import(\n  './c.ts'\n)", './c.ts', 2],
+  ["type D = import('./d.ts').D", './d.ts', 1],
+  ["const url = import.meta.resolve('@q/runner/thread')", '@q/runner/thread', 1],
+  ["const e = `${await import('./e.ts')} and ${`nested ${1}`}`", './e.ts', 1],
+  ["const quote = /['\"`]/\nimport f from './f.ts'", './f.ts', 2],
+])('%j imports %s in line %i', (text, specifier, line) => {
+  expect(importsOf(text)).toEqual([{ specifier, line }])
+})
+
+test.each([
+  ["// import a from './a.ts'"],
+  ["/* export * from './a.ts' */"],
+  [String.raw`const text = "it's: import x from 'y'"`],
+  ["const text = `import('./a.ts')`"],
+  ["const list = Array.from('abc')"],
+  ['await import(path)'],
+])('%s imports nothing', (text) => {
+  expect(importsOf(text)).toEqual([])
+})
+
+test('what is left of the code keeps its place', () => {
+  const text = "a() // comment\nb('string', `t ${c / d} t`, /re['\"]/) /* two\nlines */ e()"
+  const bare = bareCode(text)
+  expect(bare).toHaveLength(text.length)
+  expect(bare.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
+    'a() ',
+    "b(' ', ` {c / d} `, / /) ",
+    ' e()',
+  ])
+})
