@@ -4,14 +4,17 @@
  *
  *   word 0      abort     main → worker   0 go on, else a reason (abortReasons)
  *   word 1      beats     worker → main   raised by every sign of life; a change is the evidence
- *   word 2      notes     worker → main   how many notes were written; the last one is in buffer notes % 2
- *   word 3, 4   noteSize  worker → main   bytes of the note in each buffer
- *   byte 24     progress  worker → main   float64, NaN: none
- *   byte 32     note      worker → main   two buffers of UTF-8: while one is written the other can be read
+ *   word 2      lastNote  worker → main   which buffer holds the last note, counted from 1; 0: no note yet
+ *   word 3      reading   main → worker   which buffer is being read, counted from 1; 0: none
+ *   word 4 … 6  noteSize  worker → main   bytes of the note in each buffer
+ *   byte 32     progress  worker → main   float64, NaN: none
+ *   byte 40     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
-const notesStart = 32
+const progressStart = 32
+const notesStart = 40
+const noteBuffers = 3
 export const noteBytesMax = 240
-const slotBytes: number = notesStart + 2 * noteBytesMax
+const slotBytes: number = notesStart + noteBuffers * noteBytesMax
 
 export const abortReasons = ['', 'cancelled', 'lease lost', 'replica draining'] as const
 export type AbortReason = Exclude<(typeof abortReasons)[number], ''>
@@ -19,10 +22,11 @@ export type AbortReason = Exclude<(typeof abortReasons)[number], ''>
 export interface PulseSlot {
   readonly words: Int32Array
   readonly progress: Float64Array
-  readonly notes: readonly [Uint8Array, Uint8Array]
+  /** Buffer n is notes[n - 1]. */
+  readonly notes: readonly Uint8Array[]
 }
 
-export const word = { abort: 0, beats: 1, notes: 2, noteSize: 3 } as const
+export const word = { abort: 0, beats: 1, lastNote: 2, reading: 3, noteSize: 3 } as const
 
 export function pulseMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * slotBytes)
@@ -30,10 +34,37 @@ export function pulseMemory(slots: number): SharedArrayBuffer {
 
 export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
   const start = index * slotBytes
-  const note = (which: 0 | 1) => new Uint8Array(memory, start + notesStart + which * noteBytesMax, noteBytesMax)
   return {
-    words: new Int32Array(memory, start, 6),
-    progress: new Float64Array(memory, start + 24, 1),
-    notes: [note(0), note(1)],
+    words: new Int32Array(memory, start, progressStart / Int32Array.BYTES_PER_ELEMENT),
+    progress: new Float64Array(memory, start + progressStart, 1),
+    notes: Array.from(
+      { length: noteBuffers },
+      (_, buffer) => new Uint8Array(memory, start + notesStart + buffer * noteBytesMax, noteBytesMax),
+    ),
   }
 }
+
+/** The worker's side: into a buffer that is neither the last note nor being read, so nobody reads half a note. */
+export function writeNote(slot: PulseSlot, bytes: Uint8Array): void {
+  const taken = [Atomics.load(slot.words, word.lastNote), Atomics.load(slot.words, word.reading)]
+  const buffer = [1, 2, 3].find((candidate) => !taken.includes(candidate)) ?? 1
+  slot.notes[buffer - 1]?.set(bytes)
+  Atomics.store(slot.words, word.noteSize + buffer, bytes.length)
+  Atomics.store(slot.words, word.lastNote, buffer)
+}
+
+/** The main thread's side: a buffer that is still the last note after it was marked as read will not be written to. */
+export function readNote(slot: PulseSlot): Uint8Array | undefined {
+  for (let tries = 0; tries < readTriesMax; tries++) {
+    const buffer = Atomics.load(slot.words, word.lastNote)
+    if (buffer === 0) return undefined
+    Atomics.store(slot.words, word.reading, buffer)
+    if (Atomics.load(slot.words, word.lastNote) !== buffer) continue
+    const bytes = slot.notes[buffer - 1]?.slice(0, Atomics.load(slot.words, word.noteSize + buffer))
+    Atomics.store(slot.words, word.reading, 0)
+    return bytes
+  }
+  return undefined
+}
+
+const readTriesMax = 1_000

@@ -3,7 +3,15 @@
  * A sign is a change of the slot's counter, seen when somebody looks; its age counts from then.
  */
 import type { Lease } from '@q/store'
-import { abortReasons, pulseMemory, pulseSlot, word, type AbortReason, type PulseSlot } from '../pulse-layout.ts'
+import {
+  abortReasons,
+  pulseMemory,
+  pulseSlot,
+  readNote,
+  word,
+  type AbortReason,
+  type PulseSlot,
+} from '../pulse-layout.ts'
 
 export interface Pulse {
   readonly lease: Lease
@@ -50,7 +58,7 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
   let seenMs = openedMs
   Atomics.store(shared.words, word.abort, 0)
   Atomics.store(shared.words, word.beats, 0)
-  Atomics.store(shared.words, word.notes, 0)
+  Atomics.store(shared.words, word.lastNote, 0)
   shared.progress[0] = Number.NaN
   return {
     lease,
@@ -71,24 +79,13 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
       if (beats !== seen) seenMs = nowMs
       seen = beats
       const progress = shared.progress[0] ?? Number.NaN
-      return { silentMs: nowMs - seenMs, progress: Number.isNaN(progress) ? null : progress, note: readNote(shared) }
+      return { silentMs: nowMs - seenMs, progress: Number.isNaN(progress) ? null : progress, note: noteOf(shared) }
     },
     close: onClose,
   }
 }
 
-/** A worker may write notes faster than we read them: try a few times, then do without. */
-const readTries = 8
-
-function readNote(shared: PulseSlot): string | null {
-  for (let tries = 0; tries < readTries; tries++) {
-    const count = Atomics.load(shared.words, word.notes)
-    if (count === 0) return null
-    const which = (count & 1) as 0 | 1
-    const bytes = shared.notes[which].slice(0, Atomics.load(shared.words, word.noteSize + which))
-    // Still the last one: the worker has at most begun to fill the other buffer.
-    if (Atomics.load(shared.words, word.notes) === count)
-      return new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
-  }
-  return null
+function noteOf(shared: PulseSlot): string | null {
+  const bytes = readNote(shared)
+  return bytes === undefined ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
 }

@@ -5,7 +5,7 @@
  * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits.
  */
 import { RunAborted } from '@q/task'
-import { abortReasons, noteBytesMax, pulseSlot, word, type PulseSlot } from '../pulse-layout.ts'
+import { abortReasons, noteBytesMax, pulseSlot, word, writeNote, type PulseSlot } from '../pulse-layout.ts'
 
 export interface WorkerPulse extends Disposable {
   readonly signal: AbortSignal
@@ -28,7 +28,7 @@ export function openPulse(memory: SharedArrayBuffer, index: number): WorkerPulse
     aborted: () => reason() !== '',
     heartbeat(progress, note) {
       if (progress !== undefined) slot.progress[0] = Math.min(1, Math.max(0, progress))
-      if (note !== undefined) writeNote(slot, note)
+      if (note !== undefined) writeNote(slot, encoded(note))
       beat()
       if (reason() !== '') throw new RunAborted(`This run was stopped: ${reason()}.`)
     },
@@ -48,13 +48,7 @@ function abortWhenTold(slot: PulseSlot, controller: AbortController, reason: () 
   else told()
 }
 
-function writeNote(slot: PulseSlot, note: string): void {
-  // encodeInto needs memory of its own: it refuses shared memory.
+function encoded(note: string): Uint8Array {
   const bytes = new Uint8Array(noteBytesMax)
-  const { written } = new TextEncoder().encodeInto(note, bytes)
-  const count = Atomics.load(slot.words, word.notes) + 1
-  const which = (count & 1) as 0 | 1
-  slot.notes[which].set(bytes.subarray(0, written))
-  Atomics.store(slot.words, word.noteSize + which, written)
-  Atomics.store(slot.words, word.notes, count)
+  return bytes.subarray(0, new TextEncoder().encodeInto(note, bytes).written)
 }

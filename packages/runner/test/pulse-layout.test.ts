@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { pulseMemory, pulseSlot, readNote, word, writeNote } from '../src/pulse-layout.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (note: Uint8Array | undefined) => (note === undefined ? undefined : new TextDecoder().decode(note))
+
+test('the last note is the one that is read; before the first there is none', () => {
+  const slot = pulseSlot(pulseMemory(1), 0)
+  expect(readNote(slot)).toBeUndefined()
+  for (const note of ['one', 'second', '3']) writeNote(slot, bytes(note))
+  expect(text(readNote(slot))).toBe('3')
+})
+
+test('a note that is being read is not written to, however many are written meanwhile', () => {
+  const slot = pulseSlot(pulseMemory(1), 0)
+  writeNote(slot, bytes('being read'))
+  const buffer = Atomics.load(slot.words, word.lastNote)
+  Atomics.store(slot.words, word.reading, buffer)
+  for (let count = 0; count < 10; count++) writeNote(slot, bytes(`note ${count}`))
+  expect(text(slot.notes[buffer - 1]?.slice(0, 10))).toBe('being read')
+  expect(text(readNote(slot))).toBe('note 9')
+})
+
+test('slots do not touch each other', () => {
+  const memory = pulseMemory(2)
+  const [first, second] = [pulseSlot(memory, 0), pulseSlot(memory, 1)]
+  writeNote(first, new Uint8Array(240).fill(120))
+  first.progress[0] = 0.5
+  expect(readNote(second)).toBeUndefined()
+  expect(second.progress[0]).toBe(0)
+  expect([...second.words]).toEqual(Array.from(second.words, () => 0))
+})
