@@ -20,7 +20,7 @@ export async function session(
   work: (database: ProgramDatabase) => Promise<number>,
 ): Promise<void> {
   try {
-    const database = await findDatabase(process.env, { notice: tell, stay: options.stay ?? false })
+    const database = await findDatabase(process.env, { notice: tell, stay: options.stay ?? 'as-found' })
     try {
       if (options.anySchema !== true) await schemaReady(database)
       process.exitCode = await work(database)

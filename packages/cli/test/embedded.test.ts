@@ -50,3 +50,14 @@ test('what was enqueued without any replica is still there when one starts', asy
   replica.kill('SIGTERM')
   expect(await replica.ended).toMatchObject({ code: 0 })
 })
+
+test('a server that was started to show its URL goes on, also after other commands, until a replica leaves it', async () => {
+  const env = { Q_DATA_DIR: `${await scratch('q-embedded-')}/data` }
+  const url = (await runQ(['db', 'url'], env)).stdout.trim()
+  expect(await runQ(['status'], env)).toMatchObject({ code: 0 })
+  expect(await runQ(['status'], { DATABASE_URL: url })).toMatchObject({ code: 0 })
+  const replica = await startReplica(env)
+  replica.kill('SIGTERM')
+  await replica.ended
+  expect(await runQ(['status'], { DATABASE_URL: url })).toMatchObject({ code: 3 })
+})

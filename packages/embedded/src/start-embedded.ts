@@ -17,8 +17,11 @@ export interface EmbeddedOptions {
   dataDir?: string
   /** Default true. False gives up every promise about crashes of the machine, for speed: tests only. */
   durable?: boolean
-  /** Default false. True: leaving never stops the server, even if nobody else uses it. */
-  stay?: boolean
+  /**
+   * Default false: the last user to leave stops the server. True: leaving never stops it. `as-found`: a server that ran
+   * without any user when we came goes on without any when we leave; for short commands.
+   */
+  stay?: boolean | 'as-found'
   /** One sentence for people about something that is unusual but not wrong. */
   onNotice?: (notice: string) => void
   startTimeoutMs?: number
@@ -50,7 +53,8 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
 
   let leaving: Promise<'stopped' | 'left-running'> | undefined
   const leave = async (): Promise<'stopped' | 'left-running'> => {
-    const stopped = await keeper.leave(async () => !stay && (await stopServer(cluster)))
+    const goesOn = stay === 'as-found' ? reached.how === 'adopted' : stay
+    const stopped = await keeper.leave(async () => !goesOn && (await stopServer(cluster)))
     return (stopped ?? !(await isRunning(cluster))) ? 'stopped' : 'left-running'
   }
   return {

@@ -18,8 +18,8 @@ export interface ProgramDatabase {
 export interface FindOptions {
   /** Told, in one sentence, what people should know. */
   readonly notice: (sentence: string) => void
-  /** The embedded server goes on when its last user has left. */
-  readonly stay?: boolean
+  /** What becomes of the embedded server when its last user has left (`@q/embedded`). */
+  readonly stay?: boolean | 'as-found'
 }
 
 export async function findDatabase(env: NodeJS.ProcessEnv, options: FindOptions): Promise<ProgramDatabase> {

@@ -57,7 +57,7 @@ async function refuseUnknown(url: string, task: string): Promise<void> {
   const meant = nearestName(task, names)
   throw new ExplainedError({
     code: 'UNKNOWN_TASK',
-    what: `There is no task "${task}"${meant === undefined ? '' : `; did you mean "${meant}"?`} Nothing was enqueued.`,
+    what: `There is no task "${task}"${meant === undefined ? '.' : `; did you mean "${meant}"?`} Nothing was enqueued.`,
     why:
       names.length === 0
         ? 'No replica has published any task in this database yet.'
