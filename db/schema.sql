@@ -29,6 +29,13 @@ CREATE TYPE q.task_status AS ENUM (
 
 COMMENT ON TYPE q.task_status IS 'Where a run is. The last five are terminal.';
 
+CREATE UNLOGGED TABLE q.awaited (
+  run_id bigint NOT NULL,
+  CONSTRAINT awaited_pkey PRIMARY KEY (run_id)
+);
+
+COMMENT ON TABLE q.awaited IS 'Runs whose end somebody waits for: settling one of them sends a wake. Not a column of the run, because setting it would lock the run against a claim that is just looking. Unlogged: a lost hint costs a poll.';
+
 CREATE TABLE q.compatibility (
   only_row boolean DEFAULT true NOT NULL,
   oldest_program integer NOT NULL,
@@ -38,6 +45,15 @@ CREATE TABLE q.compatibility (
 
 COMMENT ON TABLE q.compatibility IS 'Which programs may use this database. A migration that older programs cannot live with raises oldest_program.';
 COMMENT ON COLUMN q.compatibility.oldest_program IS 'Number of the newest migration a program must know to be allowed in.';
+
+CREATE TABLE q.concurrency_limit (
+  scope text NOT NULL,
+  slots smallint NOT NULL,
+  CONSTRAINT concurrency_limit_pkey PRIMARY KEY (scope),
+  CONSTRAINT concurrency_limit_slots_check CHECK (slots >= 1 AND slots <= 10000)
+);
+
+COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
 
 CREATE TABLE q.lane (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -62,6 +78,38 @@ CREATE TABLE q.migration_lock (
   is_locked integer DEFAULT 0 NOT NULL,
   CONSTRAINT migration_lock_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE q.queue (
+  name text NOT NULL,
+  paused_at timestamp with time zone,
+  paused_by text,
+  CONSTRAINT queue_pkey PRIMARY KEY (name)
+);
+
+COMMENT ON TABLE q.queue IS 'What was decided about a queue. A paused one is passed over by claims as a whole; its runs stay as they are.';
+
+CREATE TABLE q.recovery (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  run_id bigint NOT NULL,
+  fence integer NOT NULL,
+  recovered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  beat_age_ms bigint,
+  was q.task_status NOT NULL,
+  became q.task_status NOT NULL,
+  cause text NOT NULL,
+  code text,
+  replica_id text NOT NULL,
+  hostname text,
+  recovered_by text NOT NULL,
+  CONSTRAINT recovery_pkey PRIMARY KEY (id),
+  CONSTRAINT recovery_cause_check CHECK (cause = ANY (ARRAY['never-alive'::text, 'presence'::text, 'replica-beat'::text, 'claimer-beat'::text, 'runner-beat'::text, 'reconciled'::text]))
+);
+
+COMMENT ON TABLE q.recovery IS 'One act of recovering a run from a holder that was taken for dead.';
+COMMENT ON COLUMN q.recovery.fence IS 'The claim that was ended by it.';
+COMMENT ON COLUMN q.recovery.cause IS 'Which evidence was missing.';
+
+CREATE INDEX recovery_run ON q.recovery USING btree (run_id);
 
 CREATE TABLE q.replica (
   id text NOT NULL,
@@ -152,10 +200,10 @@ CREATE TABLE q.task_attempt (
   replica_id text NOT NULL,
   hostname text,
   CONSTRAINT task_attempt_pkey PRIMARY KEY (run_id, fence),
-  CONSTRAINT task_attempt_outcome_check CHECK (outcome = ANY (ARRAY['failed'::text, 'cancelled'::text, 'crashed'::text, 'released'::text, 'retried'::text, 'snoozed'::text]))
+  CONSTRAINT task_attempt_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'crashed'::text, 'released'::text, 'retried'::text, 'snoozed'::text]))
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
-COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone: a second row per success is too dear.';
+COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone (a second row per success is too dear) until a retry by hand opens a new epoch.';
 COMMENT ON COLUMN q.task_attempt.fence IS 'The claim this attempt belonged to.';
 COMMENT ON COLUMN q.task_attempt.thread IS 'Slot of the replica that ran it.';
 
@@ -195,7 +243,6 @@ CREATE TABLE q.task_run (
   crash_count smallint DEFAULT 0 NOT NULL,
   epoch smallint DEFAULT 1 NOT NULL,
   concurrency_slot smallint,
-  awaited boolean DEFAULT false NOT NULL,
   run_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   claimed_at timestamp with time zone,
   started_at timestamp with time zone,
@@ -209,17 +256,20 @@ CREATE TABLE q.task_run (
   held boolean GENERATED ALWAYS AS (CASE WHEN status = ANY (ARRAY['CLAIMED'::q.task_status, 'RUNNING'::q.task_status]) THEN true ELSE NULL::boolean END) STORED,
   due_at timestamp with time zone GENERATED ALWAYS AS (CASE WHEN status = 'PENDING'::q.task_status AND waiting_for = 'time'::text THEN run_at ELSE NULL::timestamp with time zone END) STORED,
   gated_key text GENERATED ALWAYS AS (CASE WHEN status = 'PENDING'::q.task_status AND waiting_for = 'concurrency'::text THEN concurrency_key ELSE NULL::text END) STORED,
+  expiring_at timestamp with time zone GENERATED ALWAYS AS (CASE WHEN status = ANY (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status, 'CLAIMED'::q.task_status]) THEN expires_at ELSE NULL::timestamp with time zone END) STORED,
   unique_live text GENERATED ALWAYS AS (CASE WHEN finished_at IS NULL THEN unique_key ELSE NULL::text END) STORED,
   result jsonb,
   checkpoint jsonb,
   task text NOT NULL,
   grp text DEFAULT ''::text NOT NULL,
   unique_key text,
+  concurrency_scope text,
   concurrency_key text,
   trace text,
   payload jsonb DEFAULT '{}'::jsonb NOT NULL,
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
   CONSTRAINT counts_are_counts CHECK (fence >= 0 AND attempt >= 0 AND crash_count >= 0 AND epoch >= 1 AND max_attempts >= 1),
+  CONSTRAINT key_has_a_scope CHECK ((concurrency_key IS NULL) = (concurrency_scope IS NULL)),
   CONSTRAINT live_key_has_a_slot CHECK ((concurrency_slot IS NOT NULL) = (concurrency_key IS NOT NULL AND (status = ANY (ARRAY['AVAILABLE'::q.task_status, 'CLAIMED'::q.task_status, 'RUNNING'::q.task_status])))),
   CONSTRAINT slots_count_from_one CHECK (concurrency_slot >= 1),
   CONSTRAINT state_has_its_columns CHECK (
@@ -246,7 +296,6 @@ COMMENT ON COLUMN q.task_run.attempt IS 'Starts of the code in this epoch.';
 COMMENT ON COLUMN q.task_run.crash_count IS 'Attempts of this epoch that ended by the holder''s death.';
 COMMENT ON COLUMN q.task_run.epoch IS 'Raised by a retry by hand. Run and epoch are the idempotency key.';
 COMMENT ON COLUMN q.task_run.concurrency_slot IS 'Which of the key''s places this run occupies while it is AVAILABLE, CLAIMED or RUNNING.';
-COMMENT ON COLUMN q.task_run.awaited IS 'Somebody waits for the end: settling sends a wake.';
 COMMENT ON COLUMN q.task_run.run_at IS 'Not before this time; also the age by which runs of one priority are ordered.';
 COMMENT ON COLUMN q.task_run.waiting_on IS 'Parents that are still open.';
 COMMENT ON COLUMN q.task_run.replica_id IS 'Holder; after the end, the last holder.';
@@ -255,9 +304,12 @@ COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; for eve
 COMMENT ON COLUMN q.task_run.checkpoint IS 'What the code saved last; a later attempt continues from it.';
 COMMENT ON COLUMN q.task_run.grp IS 'Runs of one group share fairly with those of other groups.';
 COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has it.';
+COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task''s name, or a name that tasks share.';
+COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
 
 CREATE INDEX task_run_due ON q.task_run USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
 CREATE INDEX task_run_gated ON q.task_run USING btree (gated_key, priority, id) WHERE (gated_key IS NOT NULL);
 CREATE INDEX task_run_held ON q.task_run USING btree (replica_id) WHERE held;
 CREATE INDEX task_run_ready ON q.task_run USING btree (lane, priority, grp, run_at, id) WHERE ready;

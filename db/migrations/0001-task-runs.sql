@@ -63,7 +63,6 @@ CREATE TABLE q.task_run (
   crash_count smallint NOT NULL DEFAULT 0,
   epoch smallint NOT NULL DEFAULT 1,
   concurrency_slot smallint,
-  awaited boolean NOT NULL DEFAULT false,
   run_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   claimed_at timestamptz,
   started_at timestamptz,
@@ -78,6 +77,7 @@ CREATE TABLE q.task_run (
   held boolean GENERATED ALWAYS AS (CASE WHEN status IN ('CLAIMED', 'RUNNING') THEN true END) STORED,
   due_at timestamptz GENERATED ALWAYS AS (CASE WHEN status = 'PENDING' AND waiting_for = 'time' THEN run_at END) STORED,
   gated_key text GENERATED ALWAYS AS (CASE WHEN status = 'PENDING' AND waiting_for = 'concurrency' THEN concurrency_key END) STORED,
+  expiring_at timestamptz GENERATED ALWAYS AS (CASE WHEN status IN ('PENDING', 'AVAILABLE', 'CLAIMED') THEN expires_at END) STORED,
   unique_live text GENERATED ALWAYS AS (CASE WHEN finished_at IS NULL THEN unique_key END) STORED,
   result jsonb,
   checkpoint jsonb,
@@ -85,6 +85,7 @@ CREATE TABLE q.task_run (
   task text NOT NULL,
   grp text NOT NULL DEFAULT '',
   unique_key text,
+  concurrency_scope text,
   concurrency_key text,
   trace text,
   payload jsonb NOT NULL DEFAULT '{}',
@@ -100,6 +101,7 @@ CREATE TABLE q.task_run (
   CONSTRAINT waits_for_a_gate CHECK (waiting_for IN ('parents', 'time', 'concurrency')),
   CONSTRAINT live_key_has_a_slot CHECK (
     (concurrency_slot IS NOT NULL) = (concurrency_key IS NOT NULL AND status IN ('AVAILABLE', 'CLAIMED', 'RUNNING'))),
+  CONSTRAINT key_has_a_scope CHECK ((concurrency_key IS NULL) = (concurrency_scope IS NULL)),
   CONSTRAINT slots_count_from_one CHECK (concurrency_slot >= 1),
   CONSTRAINT counts_are_counts CHECK (fence >= 0 AND attempt >= 0 AND crash_count >= 0 AND epoch >= 1 AND max_attempts >= 1)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
@@ -116,7 +118,6 @@ COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim and every reap. (id
 COMMENT ON COLUMN q.task_run.attempt IS 'Starts of the code in this epoch.';
 COMMENT ON COLUMN q.task_run.crash_count IS 'Attempts of this epoch that ended by the holder''s death.';
 COMMENT ON COLUMN q.task_run.epoch IS 'Raised by a retry by hand. Run and epoch are the idempotency key.';
-COMMENT ON COLUMN q.task_run.awaited IS 'Somebody waits for the end: settling sends a wake.';
 COMMENT ON COLUMN q.task_run.run_at IS 'Not before this time; also the age by which runs of one priority are ordered.';
 COMMENT ON COLUMN q.task_run.replica_id IS 'Holder; after the end, the last holder.';
 COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, time, concurrency (passed in this order).';
@@ -125,6 +126,8 @@ COMMENT ON COLUMN q.task_run.concurrency_slot IS 'Which of the key''s places thi
 COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; for every other end an object with code and detail.';
 COMMENT ON COLUMN q.task_run.checkpoint IS 'What the code saved last; a later attempt continues from it.';
 COMMENT ON COLUMN q.task_run.grp IS 'Runs of one group share fairly with those of other groups.';
+COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task''s name, or a name that tasks share.';
+COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has it.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
 
@@ -134,6 +137,7 @@ CREATE INDEX task_run_due ON q.task_run (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX task_run_gated ON q.task_run (gated_key, priority, id) WHERE gated_key IS NOT NULL;
 CREATE UNIQUE INDEX task_run_slot ON q.task_run (concurrency_key, concurrency_slot) WHERE concurrency_slot IS NOT NULL;
 CREATE UNIQUE INDEX task_run_unique ON q.task_run (task, unique_live) WHERE unique_live IS NOT NULL;
+CREATE INDEX task_run_expiring ON q.task_run (expiring_at) WHERE expiring_at IS NOT NULL;
 CREATE INDEX task_run_workflow ON q.task_run (workflow_id) WHERE workflow_id IS NOT NULL;
 
 -- The state machine, whoever asks. AFTER with WHEN: a legal change pays for one expression and nothing else.
@@ -179,14 +183,14 @@ CREATE TABLE q.task_attempt (
   pid integer,
   started_at timestamptz,
   ended_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  outcome text NOT NULL CHECK (outcome IN ('failed', 'cancelled', 'crashed', 'released', 'retried', 'snoozed')),
+  outcome text NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'cancelled', 'crashed', 'released', 'retried', 'snoozed')),
   code text,
   detail text,
   replica_id text NOT NULL,
   hostname text,
   PRIMARY KEY (run_id, fence)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
-COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone: a second row per success is too dear.';
+COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone (a second row per success is too dear) until a retry by hand opens a new epoch.';
 COMMENT ON COLUMN q.task_attempt.fence IS 'The claim this attempt belonged to.';
 COMMENT ON COLUMN q.task_attempt.thread IS 'Slot of the replica that ran it.';
 

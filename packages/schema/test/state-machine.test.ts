@@ -95,8 +95,8 @@ describe('a terminal run', () => {
 
   test('may be touched where its outcome is not', async () => {
     const id = await runIn(client, 'SUCCEEDED')
-    await changeRun(client, id, { awaited: true, updated_at: new Date() })
-    expect(await rowOf(client, id)).toMatchObject({ status: 'SUCCEEDED', awaited: true })
+    await changeRun(client, id, { trace: 'seen', updated_at: new Date() })
+    expect(await rowOf(client, id)).toMatchObject({ status: 'SUCCEEDED', trace: 'seen' })
   })
 })
 

@@ -7,10 +7,18 @@ WITH
       q.lane
     WHERE
       task = ANY ($1::text[])
-      AND requires = '{}'
+      AND requires <@ $2::text[]
       AND (
-        $2::text[] = '{}'
-        OR queue = ANY ($3::text[])
+        $3::text[] = '{}'
+        OR queue = ANY ($4::text[])
+      )
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          q.queue
+        WHERE
+          queue.name = lane.queue
+          AND paused_at IS NOT NULL
       )
   ),
   heads AS MATERIALIZED (
@@ -102,7 +110,7 @@ WITH
               r.run_at,
               r.id
             LIMIT
-              $4
+              $5
           ) ahead
         ORDER BY
           heads.priority,
@@ -110,7 +118,7 @@ WITH
           ahead.run_at,
           ahead.id
         LIMIT
-          $5
+          $6
       ) next
     GROUP BY
       lane,
@@ -132,6 +140,10 @@ WITH
           AND r.lane = quota.lane
           AND r.priority = quota.priority
           AND r.grp = quota.grp
+          AND (
+            r.expires_at IS NULL
+            OR r.expires_at > clock_timestamp()
+          )
         ORDER BY
           r.run_at,
           r.id
@@ -144,12 +156,21 @@ WITH
   claimed AS (
     UPDATE q.task_run
     SET
-      status = 'RUNNING',
+      status = CASE
+        WHEN $7 THEN 'CLAIMED'
+        ELSE 'RUNNING'
+      END::q.task_status,
+      attempt = attempt + CASE
+        WHEN $8 THEN 0
+        ELSE 1
+      END,
+      started_at = CASE
+        WHEN $9 THEN NULL
+        ELSE clock_timestamp()
+      END,
       fence = fence + 1,
-      attempt = attempt + 1,
-      replica_id = $6,
+      replica_id = $10,
       claimed_at = clock_timestamp(),
-      started_at = clock_timestamp(),
       updated_at = clock_timestamp()
     WHERE
       id = ANY (
@@ -168,8 +189,9 @@ WITH
       attempt,
       epoch,
       on_crash,
-      priority,
-      run_at
+    checkpoint,
+    priority,
+    run_at
   )
 SELECT
   id AS "runId",
@@ -178,7 +200,9 @@ SELECT
   payload::text AS payload,
   attempt,
   epoch,
-  on_crash AS "onCrash"
+  on_crash AS "onCrash",
+checkpoint::text AS
+checkpoint
 FROM
   claimed
 ORDER BY

@@ -7,7 +7,6 @@ WITH
       q.task_run
     WHERE
       due_at <= clock_timestamp()
-      AND concurrency_key IS NULL
     ORDER BY
       due_at
     LIMIT
@@ -17,8 +16,14 @@ WITH
   )
 UPDATE q.task_run
 SET
-  status = 'AVAILABLE',
-  waiting_for = NULL,
+  status = CASE
+    WHEN concurrency_key IS NULL THEN 'AVAILABLE'
+    ELSE 'PENDING'
+  END::q.task_status,
+  waiting_for = CASE
+    WHEN concurrency_key IS NULL THEN NULL
+    ELSE 'concurrency'
+  END,
   updated_at = clock_timestamp()
 WHERE
   id = ANY (
@@ -30,4 +35,5 @@ WHERE
     )
   )
 RETURNING
-  id
+  id,
+  concurrency_key AS key

@@ -9,6 +9,8 @@ import type { DB } from '@q/schema'
 export interface LaneName {
   readonly queue: string
   readonly task: string
+  /** Capabilities a replica must have; order and repetition do not matter. */
+  readonly requires?: readonly string[]
 }
 
 /** The lane's number; made if it is new. */
@@ -17,7 +19,7 @@ export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number
   if (found !== undefined) return found
   await db
     .insertInto('q.lane')
-    .values({ queue: lane.queue, task: lane.task })
+    .values({ queue: lane.queue, task: lane.task, requires: requiresOf(lane) })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const made = await laneId(db, lane)
@@ -31,7 +33,11 @@ async function laneId(db: Kysely<DB>, lane: LaneName): Promise<number | undefine
     .select('id')
     .where('queue', '=', lane.queue)
     .where('task', '=', lane.task)
-    .where('requires', '=', sql<string[]>`'{}'::text[]`)
+    .where('requires', '=', sql<string[]>`${requiresOf(lane)}::text[]`)
     .executeTakeFirst()
   return row?.id
+}
+
+function requiresOf({ requires = [] }: LaneName): string[] {
+  return [...new Set(requires)].toSorted()
 }

@@ -8,9 +8,9 @@ import { beatStatement } from './heartbeats/beat-runs.ts'
 import type { Lease, RunId } from './lease.ts'
 import { claimStatement } from './runs/claim.ts'
 import { enqueueStatement } from './runs/enqueue.ts'
-import { promoteStatement } from './runs/promote.ts'
-import { releaseStatement } from './runs/release.ts'
-import { settleStatement } from './runs/settle.ts'
+import { leaveStatement } from './runs/leave.ts'
+import { promoteKeysStatement, promoteStatement } from './runs/promote.ts'
+import { startStatement } from './runs/start.ts'
 
 export function statementPictures(): Record<string, string> {
   const db = withoutServer()
@@ -29,10 +29,9 @@ export function statementPictures(): Record<string, string> {
   return {
     'runs.enqueue': enqueueStatement(db, [{ task: 'hello', lane: 1, payload: '{}' }]).sql,
     'runs.claim': claimStatement({ replicaId: 'r', tasks: ['hello'], queues: [], limit: 1 }).compile(db).sql,
-    'runs.settle': settleStatement([
-      { lease, outcome: { status: 'SUCCEEDED', result: '1' }, by: { hostname: 'h', pid: 1, thread: 1 } },
-    ]).compile(db).sql,
-    'runs.release': releaseStatement([lease]).compile(db).sql,
+    'runs.start': startStatement([lease]).compile(db).sql,
+    'runs.leave': leaveStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).compile(db).sql,
+    'runs.promote-keys': promoteKeysStatement(['key']).compile(db).sql,
     'runs.promote': promoteStatement(1).compile(db).sql,
     'heartbeats.beat-runs': beatStatement(sender, [{ lease, thread: 1, ageMs: 0, progress: null, note: null }]).compile(
       db,

@@ -9,11 +9,19 @@ import { countRunsByState, listNodes, type Node } from './reads/overview.ts'
 import { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs.ts'
 import { registerReplica, type ReplicaIntroduction } from './replicas/register.ts'
 import { retireReplica } from './replicas/retire.ts'
+import { setConcurrencyLimit } from './gates/concurrency-limit.ts'
+import { pauseQueue, resumeQueue } from './gates/pause.ts'
+import { cancelTaskRuns, type CancelAnswer } from './runs/cancel.ts'
+import { checkpointTaskRun } from './runs/checkpoint.ts'
 import { claimAvailableTaskRuns, type ClaimedRun, type ClaimRequest } from './runs/claim.ts'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from './runs/enqueue.ts'
-import { nextDueInMs, promoteDueTaskRuns } from './runs/promote.ts'
+import { expireTaskRuns } from './runs/expire.ts'
+import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from './runs/promote.ts'
 import { releaseTaskRuns } from './runs/release.ts'
-import { settleTaskRuns, type Settlement } from './runs/settle.ts'
+import { retryTaskRun, type RetryAnswer } from './runs/retry.ts'
+import { finishTaskRun, settleTaskRuns, type Settled, type Settlement } from './runs/settle.ts'
+import { snoozeTaskRun } from './runs/snooze.ts'
+import { startTaskRuns } from './runs/start.ts'
 import { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from './tasks/publish.ts'
 import { wakeQueue } from './wakes.ts'
 import type { TaskState } from '@q/schema'
@@ -21,10 +29,22 @@ import type { TaskState } from '@q/schema'
 export interface Store {
   internLane(lane: LaneName): Promise<number>
   enqueueTaskRuns(runs: readonly NewRun[]): Promise<EnqueuedRun[]>
-  promoteDueTaskRuns(limit: number): Promise<RunId[]>
+  promoteDueTaskRuns(limit: number): Promise<{ ids: RunId[]; looked: number }>
+  promoteKeys(keys: readonly string[]): Promise<RunId[]>
+  sweepGatedKeys(limit: number): Promise<RunId[]>
   nextDueInMs(): Promise<number | undefined>
   claimAvailableTaskRuns(request: ClaimRequest): Promise<ClaimedRun[]>
-  settleTaskRuns(settlements: readonly Settlement[]): Promise<('settled' | 'lease-lost')[]>
+  startTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
+  settleTaskRuns(settlements: readonly Settlement[]): Promise<Settled[]>
+  finishTaskRun(lease: Lease, result: unknown): Promise<'settled' | 'lease-lost'>
+  snoozeTaskRun(lease: Lease, delayMs: number): Promise<'snoozed' | 'lease-lost'>
+  checkpointTaskRun(lease: Lease, state: string): Promise<'saved' | 'lease-lost'>
+  cancelTaskRuns(ids: readonly RunId[], detail?: string): Promise<CancelAnswer[]>
+  expireTaskRuns(limit: number): Promise<RunId[]>
+  retryTaskRun(id: RunId): Promise<RetryAnswer>
+  setConcurrencyLimit(scope: string, slots: number): Promise<void>
+  pauseQueue(queue: string, by: string): Promise<void>
+  resumeQueue(queue: string): Promise<void>
   releaseTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
   beatRunningTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
   registerReplica(replica: ReplicaIntroduction): Promise<{ name: string }>
@@ -44,9 +64,21 @@ export function createStore(db: Kysely<DB>): Store {
     internLane: (lane) => internLane(db, lane),
     enqueueTaskRuns: (runs) => enqueueTaskRuns(db, runs),
     promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
+    promoteKeys: (keys) => promoteKeys(db, keys),
+    sweepGatedKeys: (limit) => sweepGatedKeys(db, limit),
     nextDueInMs: () => nextDueInMs(db),
     claimAvailableTaskRuns: (request) => claimAvailableTaskRuns(db, request),
+    startTaskRuns: (leases) => startTaskRuns(db, leases),
     settleTaskRuns: (settlements) => settleTaskRuns(db, settlements),
+    finishTaskRun: (lease, result) => finishTaskRun(db, lease, result),
+    snoozeTaskRun: (lease, delayMs) => snoozeTaskRun(db, lease, delayMs),
+    checkpointTaskRun: (lease, state) => checkpointTaskRun(db, lease, state),
+    cancelTaskRuns: (ids, detail) => cancelTaskRuns(db, ids, detail),
+    expireTaskRuns: (limit) => expireTaskRuns(db, limit),
+    retryTaskRun: (id) => retryTaskRun(db, id),
+    setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
+    pauseQueue: (queue, by) => pauseQueue(db, queue, by),
+    resumeQueue: (queue) => resumeQueue(db, queue),
     releaseTaskRuns: (leases) => releaseTaskRuns(db, leases),
     beatRunningTaskRuns: (sender, beats) => beatRunningTaskRuns(db, sender, beats),
     registerReplica: (replica) => registerReplica(db, replica),

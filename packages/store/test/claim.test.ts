@@ -75,7 +75,7 @@ test('a run whose hour has come is promoted once, by whichever replica looks fir
     .where('id', '=', due!)
     .execute()
   const promoted = await Promise.all([another().promoteDueTaskRuns(10), another().promoteDueTaskRuns(10)])
-  expect(promoted.flat()).toEqual([due])
+  expect(promoted.flatMap(({ ids }) => ids)).toEqual([due])
   expect(await row(due!)).toMatchObject({ status: 'AVAILABLE', waiting_for: null })
   expect(await row(future!)).toMatchObject({ status: 'PENDING' })
   expect(await store.nextDueInMs()).toBeGreaterThan(3_000_000)

@@ -2,13 +2,13 @@
  * Writes the outcome of a run, once, under its lease. While the database cannot be reached it tries again: an outcome
  * is never dropped because of the network. Text that the database cannot hold ends the run with a code of its own.
  */
-import type { Outcome, Settlement, Store } from '@q/store'
+import type { Outcome, Settled, Settlement, Store } from '@q/store'
 import type { Batcher } from './batcher.ts'
 import { createBatcher } from './batcher.ts'
 import type { Observe } from './events.ts'
 import { pause } from './loop.ts'
 
-export type Settlements = Batcher<Settlement, 'settled' | 'lease-lost'>
+export type Settlements = Batcher<Settlement, Settled>
 
 const batchMax = 200
 const retryMs = { first: 200, max: 5_000 }
@@ -20,7 +20,7 @@ export function createSettlements(store: Store): Settlements {
 export async function settle(
   deps: { readonly settlements: Settlements; readonly store: Store; readonly observe: Observe },
   settlement: Settlement,
-): Promise<'settled' | 'lease-lost'> {
+): Promise<Settled> {
   for (let failures = 0; ; failures++) {
     try {
       return await deps.settlements.add(settlement)
@@ -34,7 +34,7 @@ export async function settle(
 }
 
 /** Some row of the batch was refused for its data: each goes alone, and a refused one ends as INVALID_RESULT. */
-async function settleAlone(store: Store, settlement: Settlement): Promise<'settled' | 'lease-lost'> {
+async function settleAlone(store: Store, settlement: Settlement): Promise<Settled> {
   try {
     return await oneOf(store, settlement)
   } catch (error) {
@@ -48,7 +48,7 @@ async function settleAlone(store: Store, settlement: Settlement): Promise<'settl
   }
 }
 
-async function oneOf(store: Store, settlement: Settlement): Promise<'settled' | 'lease-lost'> {
+async function oneOf(store: Store, settlement: Settlement): Promise<Settled> {
   return (await store.settleTaskRuns([settlement]))[0] ?? 'lease-lost'
 }
 

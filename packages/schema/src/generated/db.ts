@@ -31,12 +31,21 @@ export type QTaskStatus = "AVAILABLE" | "CANCELLED" | "CLAIMED" | "EXPIRED" | "F
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface QAwaited {
+  run_id: Int8;
+}
+
 export interface QCompatibility {
   /**
    * Number of the newest migration a program must know to be allowed in.
    */
   oldest_program: number;
   only_row: Generated<boolean>;
+}
+
+export interface QConcurrencyLimit {
+  scope: string;
+  slots: number;
 }
 
 export interface QHeartbeats {
@@ -67,6 +76,33 @@ export interface QMigration {
 export interface QMigrationLock {
   id: string;
   is_locked: Generated<number>;
+}
+
+export interface QQueue {
+  name: string;
+  paused_at: Timestamp | null;
+  paused_by: string | null;
+}
+
+export interface QRecovery {
+  beat_age_ms: Int8 | null;
+  became: QTaskStatus;
+  /**
+   * Which evidence was missing.
+   */
+  cause: string;
+  code: string | null;
+  /**
+   * The claim that was ended by it.
+   */
+  fence: number;
+  hostname: string | null;
+  id: Generated<Int8>;
+  recovered_at: Generated<Timestamp>;
+  recovered_by: string;
+  replica_id: string;
+  run_id: Int8;
+  was: QTaskStatus;
 }
 
 export interface QReplica {
@@ -209,17 +245,20 @@ export interface QTaskRun {
    * Starts of the code in this epoch.
    */
   attempt: Generated<number>;
-  /**
-   * Somebody waits for the end: settling sends a wake.
-   */
-  awaited: Generated<boolean>;
   cancel_requested_at: Timestamp | null;
   /**
    * What the code saved last; a later attempt continues from it.
    */
   checkpoint: Json | null;
   claimed_at: Timestamp | null;
+  /**
+   * The key within its scope, which is its first part. At most the scope's limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.
+   */
   concurrency_key: string | null;
+  /**
+   * Whose limit applies: the task's name, or a name that tasks share.
+   */
+  concurrency_scope: string | null;
   /**
    * Which of the key's places this run occupies while it is AVAILABLE, CLAIMED or RUNNING.
    */
@@ -238,6 +277,7 @@ export interface QTaskRun {
    * Not started by then: EXPIRED.
    */
   expires_at: Timestamp | null;
+  expiring_at: Generated<Timestamp | null>;
   /**
    * Raised by every claim and every reap. (id, fence) is the lease a holder must show to write.
    */
@@ -313,11 +353,15 @@ export interface QTaskRun {
 }
 
 export interface DB {
+  "q.awaited": QAwaited;
   "q.compatibility": QCompatibility;
+  "q.concurrency_limit": QConcurrencyLimit;
   "q.heartbeats": QHeartbeats;
   "q.lane": QLane;
   "q.migration": QMigration;
   "q.migration_lock": QMigrationLock;
+  "q.queue": QQueue;
+  "q.recovery": QRecovery;
   "q.replica": QReplica;
   "q.replica_heartbeat": QReplicaHeartbeat;
   "q.task": QTask;

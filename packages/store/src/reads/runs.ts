@@ -39,13 +39,11 @@ export async function getTaskRuns(db: Db, ids: readonly RunId[]): Promise<RunVie
   return rows.map((row) => ({ ...row, id: row.id as RunId }))
 }
 
-/** From now on settling these runs sends a wake. Runs that are over stay as they are. */
+/** From now on settling these runs sends a wake. */
 export async function awaitTaskRuns(db: Db, ids: readonly RunId[]): Promise<void> {
   await db
-    .updateTable('q.task_run')
-    .set({ awaited: true })
-    .where('id', '=', sql<string>`ANY(${ids}::bigint[])`)
-    .where('finished_at', 'is', null)
-    .where('awaited', '=', false)
+    .insertInto('q.awaited')
+    .values(ids.map((id) => ({ run_id: id })))
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

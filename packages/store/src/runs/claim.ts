@@ -1,5 +1,5 @@
 /**
- * AVAILABLE → RUNNING
+ * AVAILABLE → RUNNING, or → CLAIMED for runs that are claimed ahead
  *
  * Claim and start in one statement, for slots that are free now: the attempt is counted and RUNNING committed before
  * any code of the task begins. SKIP LOCKED makes replicas pass each other; the fence, raised here, makes this claim
@@ -17,8 +17,12 @@ export interface ClaimRequest {
   readonly replicaId: string
   /** Tasks this replica knows. */
   readonly tasks: readonly string[]
-  /** Queues it works on; empty: all. */
+  /** Queues it works on; empty: all. A paused one is passed over. */
   readonly queues: readonly string[]
+  /** What it can do; runs that require more are in lanes it does not look at. */
+  readonly capabilities?: readonly string[]
+  /** Claim only; `startTaskRuns` starts them later. */
+  readonly ahead?: boolean
   /** Never more than this many: the free slots. */
   readonly limit: number
 }
@@ -32,6 +36,8 @@ export interface ClaimedRun {
   readonly attempt: number
   readonly epoch: number
   readonly onCrash: 'fail' | 'retry' | null
+  /** JSON text of what an earlier attempt saved, or null. */
+  readonly checkpoint: string | null
 }
 
 /** In the order they are to be started. */
@@ -42,11 +48,13 @@ export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Pro
 
 // A whole statement by hand: recursive LATERAL and FOR NO KEY UPDATE SKIP LOCKED inside it are clearer as SQL.
 export function claimStatement(request: ClaimRequest): RawBuilder<ClaimedRun> {
-  const { replicaId, tasks, queues, limit } = request
+  const { replicaId, tasks, queues, limit, capabilities = [], ahead = false } = request
   return sql<ClaimedRun>`
 WITH lanes AS MATERIALIZED (
   SELECT id AS lane FROM q.lane
-  WHERE task = ANY(${tasks}::text[]) AND requires = '{}' AND (${queues}::text[] = '{}' OR queue = ANY(${queues}::text[]))
+  WHERE task = ANY(${tasks}::text[]) AND requires <@ ${capabilities}::text[]
+    AND (${queues}::text[] = '{}' OR queue = ANY(${queues}::text[]))
+    AND NOT EXISTS (SELECT FROM q.queue WHERE queue.name = lane.queue AND paused_at IS NOT NULL)
 ), heads AS MATERIALIZED (
   SELECT lanes.lane, found.priority, found.grp
   FROM lanes CROSS JOIN LATERAL (
@@ -73,14 +81,17 @@ WITH lanes AS MATERIALIZED (
   SELECT locked.id FROM quota CROSS JOIN LATERAL (
     SELECT r.id FROM q.task_run r
     WHERE r.ready AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp
+      AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())
     ORDER BY r.run_at, r.id LIMIT quota.runs FOR NO KEY UPDATE SKIP LOCKED) locked
 ), claimed AS (
   UPDATE q.task_run SET
-    status = 'RUNNING', fence = fence + 1, attempt = attempt + 1, replica_id = ${replicaId},
-    claimed_at = clock_timestamp(), started_at = clock_timestamp(), updated_at = clock_timestamp()
+    status = CASE WHEN ${ahead} THEN 'CLAIMED' ELSE 'RUNNING' END::q.task_status,
+    attempt = attempt + CASE WHEN ${ahead} THEN 0 ELSE 1 END,
+    started_at = CASE WHEN ${ahead} THEN NULL ELSE clock_timestamp() END,
+    fence = fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(), updated_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT id FROM picked))
-  RETURNING id, fence, task, payload, attempt, epoch, on_crash, priority, run_at
+  RETURNING id, fence, task, payload, attempt, epoch, on_crash, checkpoint, priority, run_at
 )
-SELECT id AS "runId", fence, task, payload::text AS payload, attempt, epoch, on_crash AS "onCrash"
+SELECT id AS "runId", fence, task, payload::text AS payload, attempt, epoch, on_crash AS "onCrash", checkpoint::text AS checkpoint
 FROM claimed ORDER BY priority, run_at, id`
 }

@@ -1,14 +1,18 @@
 /**
  * – → AVAILABLE | PENDING
  *
- * A run with a delay is PENDING at the gate `time` until promote opens it. The statement is one insert, so it is as
- * durable, or as undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
+ * A run with a delay waits at the gate `time`, one with a concurrency key at the gate `concurrency`: enqueue itself
+ * never takes a slot, or an open transaction of a user would hold up everybody else's. The insert is as durable, or as
+ * undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
+ *
+ * A unique key that a live run of the task has: nothing is inserted, and the answer is that run.
  */
 import { ExplainedError, type TaskState } from '@q/schema'
 import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow } from '../clock.ts'
 import type { RunId } from '../lease.ts'
+import { promoteKeys } from './promote.ts'
 
 export interface NewRun {
   readonly task: string
@@ -16,43 +20,108 @@ export interface NewRun {
   /** JSON text: what is stored is what the caller serialised. */
   readonly payload: string
   readonly delayMs?: number
+  /** Not started by then: EXPIRED. */
+  readonly expiresInMs?: number
   readonly priority?: number
+  readonly group?: string
+  readonly maxAttempts?: number
   readonly onCrash?: 'fail' | 'retry'
+  /** Scoped to its task. */
+  readonly uniqueKey?: string
+  /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */
+  readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
 export interface EnqueuedRun {
   readonly id: RunId
-  readonly status: 'PENDING' | 'AVAILABLE'
+  readonly status: TaskState
+  /** True: it was there already. */
+  readonly duplicate: boolean
 }
 
-/** Answers in the order asked. */
+/** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
+const triesMax = 5
+
+/** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
 export async function enqueueTaskRuns(db: Db, runs: readonly NewRun[]): Promise<EnqueuedRun[]> {
+  const unique = runs.filter((run) => run.uniqueKey !== undefined)
+  const plain = runs.filter((run) => run.uniqueKey === undefined)
+  const inserted = new Map<NewRun, EnqueuedRun>()
+  const rows = await insertAll(db, plain)
+  for (const [index, run] of plain.entries()) {
+    const row = rows[index]
+    if (row !== undefined) inserted.set(run, { id: row.id as RunId, status: row.status, duplicate: false })
+  }
+  for (const run of unique) inserted.set(run, await enqueueUnique(db, run))
+  const promoted = new Set(db.isTransaction ? [] : await promoteKeys(db, keysOf(runs)))
+  return runs.map((run) => {
+    const answer = inserted.get(run)
+    if (answer === undefined) throw new Error('The database accepted a run and named none.')
+    return promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer
+  })
+}
+
+async function insertAll(db: Db, runs: readonly NewRun[]): Promise<readonly { id: string; status: TaskState }[]> {
   if (runs.length === 0) return []
   try {
-    const { rows } = await db.executeQuery(enqueueStatement(db, runs))
-    return rows.map((row) => ({ id: row.id as RunId, status: row.status as EnqueuedRun['status'] }))
+    return (await db.executeQuery(enqueueStatement(db, runs))).rows
   } catch (error) {
     throw unstorable(error)
   }
+}
+
+async function enqueueUnique(db: Db, run: NewRun): Promise<EnqueuedRun> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const [row] = await insertAll(db, [run])
+    if (row !== undefined) return { id: row.id as RunId, status: row.status, duplicate: false }
+    const other = await db
+      .selectFrom('q.task_run')
+      .select(['id', 'status'])
+      .where('task', '=', run.task)
+      .where('unique_live', '=', run.uniqueKey ?? null)
+      .executeTakeFirst()
+    if (other !== undefined) return { id: other.id as RunId, status: other.status, duplicate: true }
+  }
+  throw new Error(`The unique key of a run of ${run.task} was taken and freed ${triesMax} times while it was enqueued.`)
 }
 
 export function enqueueStatement(db: Db, runs: readonly NewRun[]): CompiledQuery<{ id: string; status: TaskState }> {
   return db
     .insertInto('q.task_run')
     .values(
-      runs.map((run) => ({
-        task: run.task,
-        lane: run.lane,
-        payload: run.payload,
-        priority: run.priority ?? 0,
-        on_crash: run.onCrash ?? null,
-        run_at: fromNow(run.delayMs ?? 0),
-        status: run.delayMs === undefined ? ('AVAILABLE' as const) : ('PENDING' as const),
-        waiting_for: run.delayMs === undefined ? null : 'time',
-      })),
+      runs.map((run) => {
+        const gate = run.delayMs !== undefined ? 'time' : run.concurrency !== undefined ? 'concurrency' : null
+        return {
+          task: run.task,
+          lane: run.lane,
+          payload: run.payload,
+          priority: run.priority ?? 0,
+          grp: run.group ?? '',
+          max_attempts: run.maxAttempts ?? 1,
+          on_crash: run.onCrash ?? null,
+          run_at: fromNow(run.delayMs ?? 0),
+          expires_at: run.expiresInMs === undefined ? null : fromNow(run.expiresInMs),
+          unique_key: run.uniqueKey ?? null,
+          concurrency_scope: run.concurrency?.scope ?? null,
+          concurrency_key: run.concurrency === undefined ? null : keyOf(run.concurrency),
+          status: gate === null ? ('AVAILABLE' as const) : ('PENDING' as const),
+          waiting_for: gate,
+        }
+      }),
     )
+    .onConflict((conflict) => conflict.doNothing())
     .returning(['id', 'status'])
     .compile()
+}
+
+function keysOf(runs: readonly NewRun[]): string[] {
+  const keyed = runs.filter((run) => run.delayMs === undefined)
+  return [...new Set(keyed.flatMap((run) => (run.concurrency === undefined ? [] : keyOf(run.concurrency))))]
+}
+
+/** The scope is the first part, so equal keys of different scopes never meet. */
+function keyOf({ scope, key }: { scope: string; key: string }): string {
+  return `${scope}\u001f${key}`
 }
 
 /** 22P05 and 22P02: text that PostgreSQL's jsonb cannot hold. */

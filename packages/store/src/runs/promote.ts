@@ -1,16 +1,25 @@
 /**
- * PENDING (time) → AVAILABLE
+ * PENDING → AVAILABLE, through the gates `time` and then `concurrency`
  *
- * Opens the gate `time` for runs whose hour has come, oldest first, a bounded number at once. Any replica may do it at
- * any time: SKIP LOCKED makes two of them share the work. A cancel that comes first leaves nothing to promote.
+ * Any replica may do it at any time. Time: SKIP LOCKED makes two of them share the work. Concurrency: a slot is a place
+ * in a unique index, so two holders of one slot cannot exist; who takes a free slot first holds an advisory lock for
+ * the key, then looks with a new snapshot. A settling run hands its slot on by itself (leave.ts); what is done here is
+ * for slots that nobody handed on. Whoever commits last, an enqueue or a settle, sees the other: both promote after.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import type { Left } from './leave.ts'
 
-/** Ids promoted; as many as `limit` means there may be more. */
-export async function promoteDueTaskRuns(db: Db, limit: number): Promise<RunId[]> {
-  return (await promoteStatement(limit).execute(db)).rows.map((row) => row.id)
+/** Namespace of the locks by key. */
+const keyLocks = 0x71_6b_65_79
+
+/** Ids that can be claimed now; `looked` as many as `limit` means there may be more. */
+export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: RunId[]; looked: number }> {
+  const { rows } = await promoteStatement(limit).execute(db)
+  const ready = rows.filter((row) => row.key === null).map((row) => row.id)
+  const keys = rows.flatMap((row) => row.key ?? [])
+  return { ids: [...ready, ...(await promoteKeys(db, keys))], looked: rows.length }
 }
 
 /** When the next gated run is due, in ms from now by the database's clock; undefined when there is none. */
@@ -22,15 +31,70 @@ export async function nextDueInMs(db: Db): Promise<number | undefined> {
   return due === null ? undefined : Math.max(0, due)
 }
 
+/** Fills the free slots of these keys with the runs that wait for them. */
+export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunId[]> {
+  if (keys.length === 0) return []
+  if (!db.isTransaction) return db.transaction().execute((trx) => promoteKeys(trx, keys))
+  // In the order of the locks, not of the keys: two keys may share one.
+  await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
+    SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(db)
+  return (await promoteKeysStatement(keys).execute(db)).rows.map((row) => row.id)
+}
+
+/** After leaving: slots that found no successor may have got one meanwhile. */
+export async function promoteOpenKeys(db: Db, left: readonly Left[]): Promise<void> {
+  await promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))])
+}
+
+/** The backstop for a process that died between a commit and its promotion: all keys that runs wait for. */
+export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
+  const { rows } = await sql<{ key: string }>`
+WITH RECURSIVE gated AS (
+  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
+  UNION ALL
+  SELECT next.gated_key, gated.place + 1 FROM gated CROSS JOIN LATERAL (
+    SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
+  WHERE gated.place < ${limit}
+) SELECT key FROM gated`.execute(db)
+  return promoteKeys(
+    db,
+    rows.map((row) => row.key),
+  )
+}
+
 // A whole statement by hand: the limited, locked set must be materialised before the update.
-export function promoteStatement(limit: number): RawBuilder<{ id: RunId }> {
-  return sql<{ id: RunId }>`
+export function promoteStatement(limit: number): RawBuilder<{ id: RunId; key: string | null }> {
+  return sql<{ id: RunId; key: string | null }>`
 WITH due AS MATERIALIZED (
-  SELECT id FROM q.task_run
-  WHERE due_at <= clock_timestamp() AND concurrency_key IS NULL
+  SELECT id FROM q.task_run WHERE due_at <= clock_timestamp()
   ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
 )
-UPDATE q.task_run SET status = 'AVAILABLE', waiting_for = NULL, updated_at = clock_timestamp()
+UPDATE q.task_run SET
+  status = CASE WHEN concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+  waiting_for = CASE WHEN concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
+  updated_at = clock_timestamp()
 WHERE id = ANY(ARRAY(SELECT id FROM due))
-RETURNING id`
+RETURNING id, concurrency_key AS key`
+}
+
+// A whole statement by hand: heads of the keys times their free slots, a row at most once.
+export function promoteKeysStatement(keys: readonly string[]): RawBuilder<{ id: RunId }> {
+  return sql<{ id: RunId }>`
+WITH free AS MATERIALIZED (
+  SELECT wanted.key, array_agg(slot ORDER BY slot) AS slots
+  FROM (SELECT DISTINCT key FROM unnest(${keys}::text[]) key) wanted
+  CROSS JOIN LATERAL (SELECT n.concurrency_scope AS scope FROM q.task_run n WHERE n.gated_key = wanted.key LIMIT 1) head
+  LEFT JOIN q.concurrency_limit c ON c.scope = head.scope
+  CROSS JOIN LATERAL generate_series(1, coalesce(c.slots, 1)) slot
+  WHERE NOT EXISTS (SELECT FROM q.task_run h WHERE h.concurrency_key = wanted.key AND h.concurrency_slot = slot)
+  GROUP BY wanted.key
+), heirs AS MATERIALIZED (
+  SELECT ranked.id, free.slots[ranked.place] AS slot FROM free CROSS JOIN LATERAL (
+    SELECT head.id, row_number() OVER () AS place FROM (
+      SELECT n.id FROM q.task_run n WHERE n.gated_key = free.key
+      ORDER BY n.priority, n.id LIMIT cardinality(free.slots) FOR NO KEY UPDATE SKIP LOCKED) head) ranked
+)
+UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
+FROM heirs WHERE r.id = heirs.id
+RETURNING r.id`
 }

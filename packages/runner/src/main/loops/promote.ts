@@ -11,8 +11,8 @@ export interface PromoteDeps {
 const batchMax = 500
 
 export async function promoteTick(deps: PromoteDeps): Promise<Next> {
-  const promoted = await deps.store.promoteDueTaskRuns(batchMax)
-  if (promoted.length > 0) deps.onPromoted()
-  if (promoted.length === batchMax) return atOnce
+  const { ids, looked } = await deps.store.promoteDueTaskRuns(batchMax)
+  if (ids.length > 0) deps.onPromoted()
+  if (looked === batchMax) return atOnce
   return after(Math.min((await deps.store.nextDueInMs()) ?? deps.pollEveryMs, deps.pollEveryMs))
 }

@@ -1,0 +1,53 @@
+/**
+ * SUCCEEDED | FAILED | CANCELLED | EXPIRED | SKIPPED → AVAILABLE | PENDING, by hand
+ *
+ * A new epoch: both counts begin again, the checkpoint and the history stay. The fence rises, so nothing of the old
+ * epoch can be written any more.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import { promoteKeys } from './promote.ts'
+
+export type RetryAnswer =
+  | 'retried'
+  /** Still waiting or running. */
+  | 'not-ended'
+  /** Another live run of the task has its unique key. */
+  | 'conflict'
+  | 'not-found'
+
+export async function retryTaskRun(db: Db, runId: RunId): Promise<RetryAnswer> {
+  const answer = await reopen(db, runId).catch((error: unknown) => {
+    if (error instanceof Error && Reflect.get(error, 'code') === '23505') return 'conflict' as const
+    throw error
+  })
+  if (answer === 'conflict' || answer === undefined) return answer ?? 'not-found'
+  if (answer.reopened && answer.key !== null) await promoteKeys(db, [answer.key])
+  return answer.reopened ? 'retried' : 'not-ended'
+}
+
+async function reopen(db: Db, runId: RunId): Promise<{ reopened: boolean; key: string | null } | undefined> {
+  // A whole statement by hand: the success that lived in the run alone moves to the history as the run begins again.
+  const { rows } = await sql<{ reopened: boolean; key: string | null }>`
+WITH ended AS MATERIALIZED (
+  SELECT * FROM q.task_run WHERE id = ${runId} AND finished_at IS NOT NULL FOR NO KEY UPDATE
+), kept AS (
+  INSERT INTO q.task_attempt (run_id, fence, epoch, attempt, started_at, ended_at, outcome, replica_id)
+  SELECT id, fence, epoch, attempt, started_at, finished_at, 'succeeded', replica_id FROM ended
+  WHERE status = 'SUCCEEDED' AND replica_id IS NOT NULL
+  ON CONFLICT DO NOTHING
+), reopened AS (
+  UPDATE q.task_run r SET
+    status = CASE WHEN r.concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    waiting_for = CASE WHEN r.concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
+    epoch = r.epoch + 1, fence = r.fence + 1, attempt = 0, crash_count = 0, result = NULL, replica_id = NULL,
+    claimed_at = NULL, started_at = NULL, finished_at = NULL, cancel_requested_at = NULL, expires_at = NULL,
+    run_at = clock_timestamp(), updated_at = clock_timestamp()
+  FROM ended WHERE r.id = ended.id
+  RETURNING r.id, r.concurrency_key
+)
+SELECT reopened.id IS NOT NULL AS reopened, reopened.concurrency_key AS key
+FROM q.task_run r LEFT JOIN reopened USING (id) WHERE r.id = ${runId}`.execute(db)
+  return rows[0]
+}

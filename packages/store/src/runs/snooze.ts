@@ -1,0 +1,16 @@
+/**
+ * RUNNING → PENDING (time), by the holder itself
+ *
+ * The code asked to be called later; that is no failure, so the attempt does not count. A concurrency key it held goes
+ * to the next run that waits for it, which may overtake.
+ */
+import type { Db } from '../db.ts'
+import type { Lease } from '../lease.ts'
+import { leaveRuns } from './leave.ts'
+import { promoteOpenKeys } from './promote.ts'
+
+export async function snoozeTaskRun(db: Db, lease: Lease, delayMs: number): Promise<'snoozed' | 'lease-lost'> {
+  const left = await leaveRuns(db, ['RUNNING'], [{ ...lease, goal: 'PENDING', delayMs, giveBack: true }])
+  await promoteOpenKeys(db, left)
+  return left.length === 1 ? 'snoozed' : 'lease-lost'
+}

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest'
+import type { Outcome } from '@q/store'
+import { by, fixture, leaseOf } from './fixture.ts'
+
+const { store, enqueue, claimOne, claim, row, db, another } = await fixture()
+const bad: Outcome = {
+  status: 'FAILED',
+  code: 'TASK_ERROR',
+  detail: 'Error: no',
+  retry: { delayMs: 60_000, delayMsMax: 100_000 },
+}
+
+async function ageAll(): Promise<void> {
+  await db
+    .updateTable('q.task_run')
+    .set({ run_at: new Date(0) })
+    .where('due_at', 'is not', null)
+    .execute()
+}
+
+test('a run that failed is tried again later while attempts are left, and fails for good after the last', async () => {
+  const [id] = await enqueue('flaky', { maxAttempts: 3 })
+  for (const attempt of [1, 2, 3]) {
+    const claimed = await claimOne('flaky')
+    expect(claimed.attempt).toBe(attempt)
+    const [answer] = await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: bad, by }])
+    expect(answer).toBe(attempt < 3 ? 'retried' : 'settled')
+    expect((await row(id!)).status).toBe(attempt < 3 ? 'PENDING' : 'FAILED')
+    expect(await claim('flaky')).toEqual([])
+    await ageAll()
+    await store.promoteDueTaskRuns(10)
+  }
+  const history = await db.selectFrom('q.task_attempt').selectAll().where('run_id', '=', id!).orderBy('fence').execute()
+  expect(history.map(({ attempt, outcome, code }) => [attempt, outcome, code])).toEqual([
+    [1, 'retried', 'TASK_ERROR'],
+    [2, 'retried', 'TASK_ERROR'],
+    [3, 'failed', 'TASK_ERROR'],
+  ])
+})
+
+test('the delay doubles with every attempt, up to its cap, with a quarter of jitter, by the database clock', async () => {
+  const [id] = await enqueue('backoff', { maxAttempts: 5 })
+  for (const expected of [60_000, 100_000, 100_000]) {
+    const claimed = await claimOne('backoff')
+    await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: bad, by }])
+    const { run_at, updated_at } = await row(id!)
+    const delayMs = run_at.getTime() - updated_at.getTime()
+    expect(delayMs).toBeGreaterThan(expected * 0.74)
+    expect(delayMs).toBeLessThan(expected * 1.26)
+    await ageAll()
+    await store.promoteDueTaskRuns(10)
+  }
+})
+
+test('a snoozed run comes back later with its attempt returned; a lost lease snoozes nothing', async () => {
+  const [id] = await enqueue('sleepy')
+  const claimed = await claimOne('sleepy')
+  expect(await store.snoozeTaskRun(leaseOf(claimed), 60_000)).toBe('snoozed')
+  expect(await row(id!)).toMatchObject({ status: 'PENDING', waiting_for: 'time', attempt: 0, replica_id: null })
+  expect(await store.snoozeTaskRun(leaseOf(claimed), 60_000)).toBe('lease-lost')
+})
+
+test('a checkpoint is saved under the lease, survives the attempt, and a lost lease saves nothing', async () => {
+  const [id] = await enqueue('long')
+  const old = await claimOne('long')
+  expect(await store.checkpointTaskRun(leaseOf(old), '{"at":60}')).toBe('saved')
+  await store.releaseTaskRuns([leaseOf(old)])
+  const current = await claimOne('long')
+  expect(await store.checkpointTaskRun(leaseOf(old), '{"at":99}')).toBe('lease-lost')
+  expect(current.checkpoint).toBe('{"at": 60}')
+  expect(await row(id!)).toMatchObject({ checkpoint: { at: 60 } })
+})
+
+test('a retry by hand opens a new epoch: counts begin again, the history is kept, the old lease is void', async () => {
+  const [id] = await enqueue('again')
+  const first = await claimOne('again')
+  await store.settleTaskRuns([{ lease: leaseOf(first), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  expect(await store.retryTaskRun(id!)).toBe('retried')
+  expect(await row(id!)).toMatchObject({ status: 'AVAILABLE', epoch: 2, attempt: 0, result: null, finished_at: null })
+  const second = await claimOne('again')
+  expect(second).toMatchObject({ epoch: 2, attempt: 1 })
+  expect(second.fence).toBeGreaterThan(first.fence)
+  expect(
+    await store.settleTaskRuns([{ lease: leaseOf(first), outcome: { status: 'SUCCEEDED', result: '2' }, by }]),
+  ).toEqual(['lease-lost'])
+  const history = await db.selectFrom('q.task_attempt').selectAll().where('run_id', '=', id!).execute()
+  expect(history).toMatchObject([{ epoch: 1, fence: first.fence, outcome: 'succeeded' }])
+})
+
+test('only what has ended is retried, and not while another live run has its unique key', async () => {
+  const [id] = await enqueue('unique', { uniqueKey: 'u' })
+  expect(await store.retryTaskRun(id!)).toBe('not-ended')
+  await store.cancelTaskRuns([id!])
+  await enqueue('unique', { uniqueKey: 'u' })
+  expect(await store.retryTaskRun(id!)).toBe('conflict')
+  expect(await store.retryTaskRun('999999' as never)).toBe('not-found')
+})
+
+test('what has not started is cancelled at once, what runs is asked to stop, what ended stays', async () => {
+  const [pending] = await enqueue('cancel', { delayMs: 60_000 })
+  const [running, claimed, ended, available] = await enqueue('cancel', { count: 4 })
+  await claimOne('cancel')
+  const [ahead] = await store.claimAvailableTaskRuns({
+    replicaId: 'r',
+    tasks: ['cancel'],
+    queues: [],
+    limit: 1,
+    ahead: true,
+  })
+  expect(ahead!.runId).toBe(claimed)
+  const done = await claimOne('cancel')
+  await store.settleTaskRuns([{ lease: leaseOf(done), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  const ids = [pending!, available!, claimed!, running!, ended!, '999999' as never]
+  const answers = ['cancelled', 'cancelled', 'cancelled', 'requested', 'already-ended', 'not-found']
+  expect(await store.cancelTaskRuns(ids, 'by Ada')).toEqual(answers)
+  expect(await row(claimed!)).toMatchObject({
+    status: 'CANCELLED',
+    result: { code: 'TASK_CANCELLED', detail: 'by Ada' },
+  })
+  expect((await row(running!)).cancel_requested_at).not.toBeNull()
+  expect(await row(ended!)).toMatchObject({ status: 'SUCCEEDED', result: 1 })
+  // The claim of the cancelled run is void.
+  expect(await store.startTaskRuns([leaseOf(ahead!)])).toEqual([])
+})
+
+test('a run claimed ahead is CLAIMED without an attempt, and started by its lease alone', async () => {
+  const [id] = await enqueue('ahead')
+  const request = { replicaId: 'r', tasks: ['ahead'], queues: [], limit: 1, ahead: true }
+  const [old] = await store.claimAvailableTaskRuns(request)
+  expect(await row(id!)).toMatchObject({ status: 'CLAIMED', attempt: 0, started_at: null })
+  await store.releaseTaskRuns([leaseOf(old!)])
+  expect(await row(id!)).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
+  const [current] = await store.claimAvailableTaskRuns(request)
+  expect(await store.startTaskRuns([leaseOf(old!), leaseOf(current!)])).toEqual([id])
+  expect(await row(id!)).toMatchObject({ status: 'RUNNING', attempt: 1 })
+  expect(await store.startTaskRuns([leaseOf(current!)])).toEqual([])
+})
+
+test('a run whose deadline has passed is neither claimed nor started, and ends EXPIRED', async () => {
+  const [late, ahead] = await enqueue('deadline', { count: 2, expiresInMs: 3_600_000 })
+  const [claimed] = await store.claimAvailableTaskRuns({
+    replicaId: 'r',
+    tasks: ['deadline'],
+    queues: [],
+    limit: 1,
+    ahead: true,
+  })
+  await db
+    .updateTable('q.task_run')
+    .set({ expires_at: new Date(0) })
+    .where('task', '=', 'deadline')
+    .execute()
+  expect(await claim('deadline', 5)).toEqual([])
+  expect(await store.startTaskRuns([leaseOf(claimed!)])).toEqual([])
+  const expired = (await Promise.all([another().expireTaskRuns(10), another().expireTaskRuns(10)])).flat()
+  expect(new Set(expired)).toEqual(new Set([late, ahead]))
+  expect(expired).toHaveLength(2)
+  expect(await row(late!)).toMatchObject({ status: 'EXPIRED', result: { code: 'TASK_EXPIRED' } })
+})
