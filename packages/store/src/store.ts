@@ -3,10 +3,18 @@ import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { beatRunningTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from './heartbeats/beat-runs.ts'
 import { upsertReplicaHeartbeat, type ReplicaVitals } from './heartbeats/beat-replica.ts'
+import { deleteStaleReplicaHeartbeats } from './heartbeats/delete-stale.ts'
 import { internLane, type LaneName } from './lanes.ts'
 import type { Lease, RunId } from './lease.ts'
+import { leaveDuty, takeDuty } from './liveness/duty.ts'
+import { heldTaskRuns, type HeldRun } from './liveness/held.ts'
+import { markPresence, withdrawPresence } from './liveness/presence.ts'
+import { failStaleTaskRuns, reap, requeueStaleClaimed } from './liveness/reap.ts'
+import type { Recovered } from './liveness/recover.ts'
+import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from './liveness/stale.ts'
 import { countRunsByState, listNodes, type Node } from './reads/overview.ts'
 import { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs.ts'
+import { drainReplica, undrainReplica } from './replicas/drain.ts'
 import { registerReplica, type ReplicaIntroduction } from './replicas/register.ts'
 import { retireReplica } from './replicas/retire.ts'
 import { setConcurrencyLimit } from './gates/concurrency-limit.ts'
@@ -17,6 +25,7 @@ import { claimAvailableTaskRuns, type ClaimedRun, type ClaimRequest } from './ru
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from './runs/enqueue.ts'
 import { expireTaskRuns } from './runs/expire.ts'
 import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from './runs/promote.ts'
+import { pruneTaskRuns, type PruneRequest } from './runs/prune.ts'
 import { releaseTaskRuns } from './runs/release.ts'
 import { retryTaskRun, type RetryAnswer } from './runs/retry.ts'
 import { finishTaskRun, settleTaskRuns, type Settled, type Settlement } from './runs/settle.ts'
@@ -47,7 +56,20 @@ export interface Store {
   resumeQueue(queue: string): Promise<void>
   releaseTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
   beatRunningTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
-  registerReplica(replica: ReplicaIntroduction): Promise<{ name: string }>
+  pruneTaskRuns(request: PruneRequest): Promise<{ pruned: number; next: RunId | undefined }>
+  getStaleTaskRuns(question?: StaleQuestion): Promise<StaleRun[]>
+  reap(question: StaleQuestion & { readonly by: string }): Promise<Recovered>
+  failStaleTaskRuns(question: Omit<StaleQuestion, 'states'> & { readonly by: string }): Promise<Recovered>
+  requeueStaleClaimed(question: Omit<StaleQuestion, 'states'> & { readonly by: string }): Promise<Recovered>
+  heldTaskRuns(replicaId: string): Promise<HeldRun[]>
+  markPresence(): Promise<string[]>
+  withdrawPresence(replicaId: string): Promise<void>
+  takeDuty(duty: { name: string; holder: string; forMs: number }): Promise<{ mine: boolean; untilInMs: number }>
+  leaveDuty(duty: { name: string; holder: string }): Promise<void>
+  deleteStaleReplicaHeartbeats(olderThanMs: number): Promise<{ ids: string[]; count: number }>
+  drainReplica(replicaId: string, order: { by: string; deadlineMs?: number }): Promise<'draining' | 'not-found'>
+  undrainReplica(replicaId: string): Promise<'claiming' | 'not-found'>
+  registerReplica(replica: ReplicaIntroduction): Promise<{ name: string; num: number }>
   upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals): Promise<{ draining: boolean }>
   retireReplica(replicaId: string): Promise<void>
   publishTasks(replicaId: string, tasks: readonly TaskNotice[]): Promise<void>
@@ -81,6 +103,19 @@ export function createStore(db: Kysely<DB>): Store {
     resumeQueue: (queue) => resumeQueue(db, queue),
     releaseTaskRuns: (leases) => releaseTaskRuns(db, leases),
     beatRunningTaskRuns: (sender, beats) => beatRunningTaskRuns(db, sender, beats),
+    pruneTaskRuns: (request) => pruneTaskRuns(db, request),
+    getStaleTaskRuns: (question) => getStaleTaskRuns(db, question),
+    reap: (question) => reap(db, question),
+    failStaleTaskRuns: (question) => failStaleTaskRuns(db, question),
+    requeueStaleClaimed: (question) => requeueStaleClaimed(db, question),
+    heldTaskRuns: (replicaId) => heldTaskRuns(db, replicaId),
+    markPresence: () => markPresence(db),
+    withdrawPresence: (replicaId) => withdrawPresence(db, replicaId),
+    takeDuty: (duty) => takeDuty(db, duty),
+    leaveDuty: (duty) => leaveDuty(db, duty),
+    deleteStaleReplicaHeartbeats: (olderThanMs) => deleteStaleReplicaHeartbeats(db, olderThanMs),
+    drainReplica: (replicaId, order) => drainReplica(db, replicaId, order),
+    undrainReplica: (replicaId) => undrainReplica(db, replicaId),
     registerReplica: (replica) => registerReplica(db, replica),
     upsertReplicaHeartbeat: (replicaId, vitals) => upsertReplicaHeartbeat(db, replicaId, vitals),
     retireReplica: (replicaId) => retireReplica(db, replicaId),

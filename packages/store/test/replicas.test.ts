@@ -1,31 +1,9 @@
 import { expect, test } from 'vitest'
-import type { ReplicaIntroduction } from '@q/store'
 import { fixture } from './fixture.ts'
+import { introduction } from './introduction.ts'
 
 const { store, another, db } = await fixture()
 
-function introduction(id: string, name = 'host'): ReplicaIntroduction {
-  return {
-    id,
-    name,
-    hostname: 'host',
-    pid: 1,
-    version: '0',
-    queues: [],
-    slots: 2,
-    preset: 'default',
-    onCrash: 'fail',
-    thresholds: {
-      replicaBeatMs: 10_000,
-      replicaStaleMs: 60_000,
-      checkEveryMs: 30_000,
-      claimerBeatMs: 30_000,
-      claimerStaleMs: 120_000,
-      runnerBeatMs: 30_000,
-      runnerStaleMs: 300_000,
-    },
-  }
-}
 const vitals = {
   health: 'healthy',
   cpuPercent: 12.5,
@@ -54,13 +32,13 @@ test('a registered replica has beaten once, so its first heartbeat precedes its 
 test('the name of a replica that left, or stopped beating, is free again', async () => {
   await store.registerReplica(introduction('left', 'reused'))
   await store.retireReplica('left')
-  expect(await store.registerReplica(introduction('dead', 'reused'))).toEqual({ name: 'reused' })
+  expect(await store.registerReplica(introduction('dead', 'reused'))).toMatchObject({ name: 'reused' })
   await db
     .updateTable('q.replica_heartbeat')
     .set({ last_heartbeat: new Date(0) })
     .where('replica_id', '=', 'dead')
     .execute()
-  expect(await store.registerReplica(introduction('next', 'reused'))).toEqual({ name: 'reused' })
+  expect(await store.registerReplica(introduction('next', 'reused'))).toMatchObject({ name: 'reused' })
 })
 
 test('a heartbeat updates one row in place and its answer says whether to drain', async () => {

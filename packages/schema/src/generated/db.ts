@@ -48,6 +48,20 @@ export interface QConcurrencyLimit {
   slots: number;
 }
 
+export interface QDuty {
+  holder: string;
+  name: string;
+  until: Timestamp;
+}
+
+export interface QHeartbeatFailure {
+  consecutive: number;
+  error: string;
+  failed_at: Timestamp;
+  id: Generated<Int8>;
+  replica_id: string;
+}
+
 export interface QHeartbeats {
   hostname: string | null;
   id: Int8 | null;
@@ -76,6 +90,22 @@ export interface QMigration {
 export interface QMigrationLock {
   id: string;
   is_locked: Generated<number>;
+}
+
+export interface QPresence {
+  /**
+   * When the lock was first seen missing. Here and not in a watcher's memory, so that a change of watcher does not begin again.
+   */
+  gone_at: Timestamp | null;
+  /**
+   * q.replica.num: the key of its advisory lock.
+   */
+  num: number;
+  replica_id: string;
+  /**
+   * The life of the server in which the lock was taken.
+   */
+  server_start: Timestamp;
 }
 
 export interface QQueue {
@@ -356,10 +386,13 @@ export interface DB {
   "q.awaited": QAwaited;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
+  "q.duty": QDuty;
+  "q.heartbeat_failure": QHeartbeatFailure;
   "q.heartbeats": QHeartbeats;
   "q.lane": QLane;
   "q.migration": QMigration;
   "q.migration_lock": QMigrationLock;
+  "q.presence": QPresence;
   "q.queue": QQueue;
   "q.recovery": QRecovery;
   "q.replica": QReplica;

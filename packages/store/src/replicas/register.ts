@@ -30,8 +30,11 @@ export interface ReplicaIntroduction {
   readonly thresholds: Thresholds
 }
 
-/** Returns the name it got. */
-export async function registerReplica(db: Kysely<DB>, replica: ReplicaIntroduction): Promise<{ name: string }> {
+/** Returns the name it got, and the number of its presence lock. */
+export async function registerReplica(
+  db: Kysely<DB>,
+  replica: ReplicaIntroduction,
+): Promise<{ name: string; num: number }> {
   return db.transaction().execute(async (trx) => {
     // One at a time, or two replicas that start together would both find the name free.
     await sql`SELECT pg_advisory_xact_lock(hashtextextended('q.replica.name', 0))`.execute(trx)
@@ -44,14 +47,15 @@ export async function registerReplica(db: Kysely<DB>, replica: ReplicaIntroducti
       replica.name,
       taken.rows.map((row) => row.name),
     )
-    await trx
+    const { num } = await trx
       .insertInto('q.replica')
       .values(rowOf({ ...replica, name }))
-      .execute()
+      .returning('num')
+      .executeTakeFirstOrThrow()
     // Its first sign of life, so that the next one to register sees the name taken.
     await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, free_slots)
       VALUES (${replica.id}, clock_timestamp(), ${replica.slots})`.execute(trx)
-    return { name }
+    return { name, num }
   })
 }
 

@@ -50,6 +50,8 @@ export interface Left {
   readonly id: RunId
   readonly was: TaskState
   readonly status: TaskState
+  /** Of an end that is not a success. */
+  readonly code: string | null
   /** A concurrency key whose slot was freed and found no successor: promote it after the commit. */
   readonly openKey: string | null
   /** It, or the successor of its slot, can be claimed now: worth a wake after the commit. */
@@ -59,14 +61,26 @@ export interface Left {
 /** Starts after crashes that `onCrash: 'retry'` allows. */
 const crashesMax = 3
 
-/** Those that were in one of the states `from` under their fence, in no particular order; the others are not mentioned. */
-export async function leaveRuns(db: Db, from: readonly TaskState[], leavings: readonly Leaving[]): Promise<Left[]> {
+/**
+ * Those that were in one of the states `from` under their fence, in no particular order; the others are not mentioned.
+ * `onlyIf`: a further condition on the run, as `r`, judged under its lock.
+ */
+export async function leaveRuns(
+  db: Db,
+  from: readonly TaskState[],
+  leavings: readonly Leaving[],
+  onlyIf?: RawBuilder<boolean>,
+): Promise<Left[]> {
   if (leavings.length === 0) return []
-  return (await leaveStatement(from, leavings).execute(db)).rows
+  return (await leaveStatement(from, leavings, onlyIf).execute(db)).rows
 }
 
 // A whole statement by hand: changes that must be one, in an order of locks that must be seen.
-export function leaveStatement(from: readonly TaskState[], leavings: readonly Leaving[]): RawBuilder<Left> {
+export function leaveStatement(
+  from: readonly TaskState[],
+  leavings: readonly Leaving[],
+  onlyIf: RawBuilder<boolean> = sql<boolean>`true`,
+): RawBuilder<Left> {
   const column = <T>(read: (leaving: Leaving) => T): T[] => leavings.map(read)
   return sql<Left>`
 WITH given AS MATERIALIZED (
@@ -90,7 +104,7 @@ WITH given AS MATERIALIZED (
     given.goal = 'CRASH' AND r.status = 'RUNNING' AS crashed,
     given.goal = 'CRASH' AND coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AS poisoned
   FROM given JOIN q.task_run r ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)
-  WHERE r.status = ANY(${from}::q.task_status[])
+  WHERE r.status = ANY(${from}::q.task_status[]) AND ${onlyIf}
   ORDER BY r.id FOR NO KEY UPDATE OF r
 ), gone AS (
   UPDATE q.task_run r SET
@@ -145,7 +159,7 @@ WITH given AS MATERIALIZED (
 ), ended AS (
   SELECT pg_notify('q_ended', string_agg(run_id::text, ',')) FROM awaited HAVING count(*) > 0
 )
-SELECT locked.id, locked.was, gone.status,
+SELECT locked.id, locked.was, gone.status, gone.result ->> 'code' AS code,
   CASE WHEN cardinality(freed.slots) > (SELECT count(*) FROM heirs WHERE heirs.key = freed.key) THEN freed.key END AS "openKey",
   gone.status = 'AVAILABLE' OR EXISTS (SELECT FROM heirs WHERE heirs.key = freed.key) AS "madeReady"
 FROM gone JOIN locked USING (id) LEFT JOIN freed ON freed.key = locked.concurrency_key LEFT JOIN ended ON true`

@@ -1,0 +1,20 @@
+/** What the database says a replica holds, for it to compare with what it executes. */
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+
+export interface HeldRun {
+  readonly runId: RunId
+  readonly fence: number
+  readonly status: 'CLAIMED' | 'RUNNING'
+}
+
+export async function heldTaskRuns(db: Db, replicaId: string): Promise<HeldRun[]> {
+  const rows = await db
+    .selectFrom('q.task_run')
+    .select(['id as runId', 'fence', 'status'])
+    .where('held', '=', true)
+    .where('replica_id', '=', replicaId)
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ ...row, runId: row.runId as RunId, status: row.status as HeldRun['status'] }))
+}

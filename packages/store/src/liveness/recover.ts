@@ -1,0 +1,97 @@
+/**
+ * stale CLAIMED → AVAILABLE; stale RUNNING → AVAILABLE | FAILED
+ *
+ * Look, lock, judge again, leave. Rows that somebody is just settling are skipped: look again next time. Staleness is
+ * judged a second time, by a new snapshot under the row lock, in the statement that recovers: a beat that landed since
+ * the look saves the run, and two reapers recover it once. The run leaves by the same path as when its holder settles
+ * it, and every recovery is recorded in the same transaction.
+ *
+ * The old holder is not told: its next write matches no row. Not here: stopping its thread, which may be on another
+ * machine.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
+import type { RunId } from '../lease.ts'
+import { promoteOpenKeys } from '../runs/promote.ts'
+import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
+
+export interface Recovered {
+  readonly ids: RunId[]
+  readonly count: number
+}
+
+export type Verdict = Pick<Leaving, 'goal' | 'result' | 'onCrash'>
+
+export const abandoned = {
+  code: 'WORKER_CRASHED',
+  detail: 'Task run abandoned: owning replica stopped responding',
+} as const
+
+/** Looks for stale runs and recovers them as `verdict` says. `by`: who does it, for the record. */
+export async function recoverStale(
+  db: Db,
+  question: StaleQuestion & { readonly by: string },
+  verdict: (run: StaleRun) => Verdict,
+): Promise<Recovered> {
+  return recoverSeen(db, await getStaleTaskRuns(db, question), question, verdict)
+}
+
+/** The second half, for what was seen stale a moment ago. */
+export async function recoverSeen(
+  db: Db,
+  seen: readonly StaleRun[],
+  question: StaleQuestion & { readonly by: string },
+  verdict: (run: StaleRun) => Verdict,
+): Promise<Recovered> {
+  if (seen.length === 0) return { ids: [], count: 0 }
+  const left = await inTransaction(db, async (trx) => {
+    const locked = await lockThoseNobodyHas(trx, seen)
+    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, ...verdict(run) }))
+    const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
+    const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, stillStale)
+    await record(trx, recovered, seen, question.by)
+    return recovered
+  })
+  await promoteOpenKeys(db, left)
+  const ids = left.map((run) => run.id)
+  return { ids, count: ids.length }
+}
+
+async function lockThoseNobodyHas(trx: Db, seen: readonly StaleRun[]): Promise<StaleRun[]> {
+  const { rows } = await sql<{ id: RunId }>`
+    SELECT id FROM q.task_run WHERE id = ANY(${seen.map((run) => run.id)}::bigint[])
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`.execute(trx)
+  const locked = new Set(rows.map((row) => row.id))
+  return seen.filter((run) => locked.has(run.id))
+}
+
+async function record(trx: Db, recovered: readonly Left[], seen: readonly StaleRun[], by: string): Promise<void> {
+  if (recovered.length === 0) return
+  const stale = new Map(seen.map((run) => [run.id, run]))
+  await trx
+    .insertInto('q.recovery')
+    .values(
+      recovered.flatMap(({ id, was, status, code }) => {
+        const run = stale.get(id)
+        if (run === undefined) return []
+        return {
+          run_id: id,
+          fence: run.fence,
+          was,
+          became: status,
+          cause: run.cause,
+          code,
+          beat_age_ms: run.beatAgeMs === null ? null : Math.round(run.beatAgeMs),
+          replica_id: run.replicaId,
+          hostname: run.hostname,
+          recovered_by: by,
+        }
+      }),
+    )
+    .execute()
+}
+
+function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db) : db.transaction().execute(work)
+}

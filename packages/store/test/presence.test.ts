@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { openPresence } from '@q/store'
+import { fixture } from './fixture.ts'
+import { introduction } from './introduction.ts'
+
+const { url, store, db, another, enqueue, claimOne } = await fixture()
+const atOnce = { causes: ['presence'], presenceGraceMs: 0 } as const
+
+async function present(id: string) {
+  const { num } = await store.registerReplica(introduction(id, id))
+  const lost = Promise.withResolvers<void>()
+  const presence = await openPresence(url, { id, num }, () => lost.resolve())
+  onTestFinished(() => presence.close())
+  return { num, presence, lost: lost.promise }
+}
+
+/** As if its process had been killed: the server sees the session end. */
+async function cut(num: number): Promise<void> {
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = ${num} AND objsubid = 2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
+}
+
+/** The lock goes when the session has ended, which the server does in its own time. */
+async function gone(id: string): Promise<void> {
+  for (let looks = 0; looks < 500; looks++) if ((await store.markPresence()).includes(id)) return
+  throw new Error(`${id} never looked gone`)
+}
+
+test('a replica that holds its lock is there; one whose session ended is gone, since when is written down once', async () => {
+  const { num, lost } = await present('cut')
+  expect(await store.markPresence()).toEqual([])
+  await cut(num)
+  await lost
+  await gone('cut')
+  const first = await db.selectFrom('q.presence').select('gone_at').where('num', '=', num).executeTakeFirstOrThrow()
+  expect(await another().markPresence()).toEqual(['cut'])
+  const again = await db.selectFrom('q.presence').select('gone_at').where('num', '=', num).executeTakeFirstOrThrow()
+  expect(again).toEqual(first)
+})
+
+test('its runs are stale after the grace, unless it has beaten since', async () => {
+  const { num } = await present('dying')
+  await enqueue('dying')
+  const { runId } = await claimOne('dying', 'dying')
+  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+  await cut(num)
+  await gone('dying')
+  expect(await store.getStaleTaskRuns({ causes: ['presence'], presenceGraceMs: 3_600_000 })).toEqual([])
+  expect(await store.getStaleTaskRuns(atOnce)).toMatchObject([{ id: runId, cause: 'presence' }])
+  await db
+    .updateTable('q.replica_heartbeat')
+    .set({ last_heartbeat: sql<Date>`clock_timestamp()` })
+    .where('replica_id', '=', 'dying')
+    .execute()
+  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+})
+
+test('one that withdraws its record, or takes its lock again, is not judged by this layer', async () => {
+  const { num } = await present('withdrawn')
+  await enqueue('withdrawn')
+  await claimOne('withdrawn', 'withdrawn')
+  await cut(num)
+  await gone('withdrawn')
+  await store.withdrawPresence('withdrawn')
+  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+  const back = await openPresence(url, { id: 'withdrawn', num }, () => {})
+  onTestFinished(() => back.close())
+  expect(await store.markPresence()).not.toContain('withdrawn')
+  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+})
+
+test('locks of an earlier life of the server make nobody look dead', async () => {
+  const { num } = await present('restarted')
+  await enqueue('restarted')
+  const { runId } = await claimOne('restarted', 'restarted')
+  await cut(num)
+  await gone('restarted')
+  await db
+    .updateTable('q.presence')
+    .set({ server_start: new Date(0) })
+    .where('num', '=', num)
+    .execute()
+  expect((await store.getStaleTaskRuns(atOnce)).map((run) => run.id)).not.toContain(runId)
+})
+
+test('a duty is held by one, renewed by its holder, and free when it ran out or was given up', async () => {
+  const duty = { name: 'reap', holder: 'a', forMs: 60_000 }
+  expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
+  expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
+  const refused = await another().takeDuty({ ...duty, holder: 'b' })
+  expect(refused.mine).toBe(false)
+  expect(refused.untilInMs).toBeGreaterThan(50_000)
+  await db
+    .updateTable('q.duty')
+    .set({ until: new Date(0) })
+    .where('name', '=', 'reap')
+    .execute()
+  expect(await store.takeDuty({ ...duty, holder: 'b' })).toMatchObject({ mine: true })
+  await store.leaveDuty(duty)
+  expect(await store.takeDuty(duty)).toMatchObject({ mine: false })
+  await store.leaveDuty({ ...duty, holder: 'b' })
+  expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
+})
+
+test('of many who ask for a duty at once one gets it', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => another().takeDuty({ name: 'one', holder: `r${index}`, forMs: 60_000 })),
+  )
+  expect(answers.filter(({ mine }) => mine)).toHaveLength(1)
+})

@@ -1,0 +1,229 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { RunId } from '@q/store'
+import { abandoned, recoverSeen } from '../src/liveness/recover.ts'
+import { by, fixture, leaseOf } from './fixture.ts'
+import { introduction } from './introduction.ts'
+
+const { store, enqueue, claimOne, row, db, another } = await fixture()
+const sender = (replicaId: string) => ({ replicaId, hostname: 'h', pid: 1 })
+const reaper = { by: 'reaper' }
+
+/** A registered replica that holds one RUNNING run of a task of that name. */
+async function holding(name: string, options: Parameters<typeof enqueue>[1] = {}) {
+  await store.registerReplica(introduction(name, name))
+  const [id] = await enqueue(name, options)
+  return { id: id!, claimed: await claimOne(name, name) }
+}
+
+async function age(replicaId: string, ms: number): Promise<void> {
+  const ago = sql<Date>`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
+  await db.updateTable('q.replica').set({ started_at: ago }).where('id', '=', replicaId).execute()
+  await db.updateTable('q.replica_heartbeat').set({ last_heartbeat: ago }).where('replica_id', '=', replicaId).execute()
+  await db
+    .updateTable('q.task_run')
+    .set({ claimed_at: ago, started_at: ago })
+    .where('replica_id', '=', replicaId)
+    .execute()
+  await sql`UPDATE q.task_heartbeat SET sent_at = ${ago} WHERE split_part(sender_id, '/', 1) = ${replicaId}`.execute(db)
+}
+
+async function staleIds(): Promise<RunId[]> {
+  return (await store.getStaleTaskRuns()).map((run) => run.id)
+}
+
+test('a run set to RUNNING by hand for a holder that never was ends FAILED with the text of old', async () => {
+  const [id] = await enqueue('by-hand')
+  await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${id}`.execute(db)
+  expect(await store.reap(reaper)).toEqual({ ids: [id], count: 1 })
+  expect(await row(id!)).toMatchObject({ status: 'FAILED', replica_id: 'fake-replica-id', result: abandoned })
+  expect(abandoned.detail).toBe('Task run abandoned: owning replica stopped responding')
+})
+
+test('a living holder keeps its runs; one silent for longer than its own threshold loses them', async () => {
+  const { id } = await holding('silent')
+  await age('silent', 59_000)
+  expect(await staleIds()).not.toContain(id)
+  await age('silent', 61_000)
+  expect(await store.getStaleTaskRuns()).toMatchObject([
+    { id, replicaId: 'silent', hostname: 'host', cause: 'replica-beat' },
+  ])
+  expect((await store.reap(reaper)).ids).toEqual([id])
+  expect(await row(id)).toMatchObject({ status: 'FAILED', crash_count: 1, result: { code: 'WORKER_CRASHED' } })
+})
+
+test('a slow preset is not reaped by a fast neighbour: the thresholds are the holder’s own', async () => {
+  const { id, claimed } = await holding('slow')
+  await db
+    .updateTable('q.replica')
+    .set({ replica_stale_ms: 600_000, runner_stale_ms: 600_000 })
+    .where('id', '=', 'slow')
+    .execute()
+  await age('slow', 300_000)
+  expect(await staleIds()).not.toContain(id)
+  await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+})
+
+test('a run of a living replica that nobody beats for is stale by its own layer, and one beat saves it', async () => {
+  const { id, claimed } = await holding('lazy')
+  await age('lazy', 301_000)
+  await store.upsertReplicaHeartbeat('lazy', vitals)
+  expect(await store.getStaleTaskRuns()).toMatchObject([{ id, cause: 'runner-beat' }])
+  await store.beatRunningTaskRuns(sender('lazy'), [
+    { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null },
+  ])
+  expect(await staleIds()).not.toContain(id)
+  await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+})
+
+test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {
+  const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
+  const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }
+  await store.beatRunningTaskRuns(sender('fenced'), [beat])
+  await sql`UPDATE q.task_run SET fence = fence + 1, started_at = clock_timestamp() - interval '1 hour',
+    claimed_at = clock_timestamp() - interval '1 hour' WHERE id = ${id}`.execute(db)
+  expect(await store.getStaleTaskRuns()).toMatchObject([{ id, cause: 'runner-beat' }])
+  await sql`UPDATE q.task_heartbeat SET sent_at = clock_timestamp() - interval '1 hour' WHERE run_id = ${id}`.execute(
+    db,
+  )
+  await sql`UPDATE q.task_run SET started_at = clock_timestamp() WHERE id = ${id}`.execute(db)
+  expect(await staleIds()).not.toContain(id)
+  await store.cancelTaskRuns([id])
+  await store.releaseTaskRuns([{ runId: id, fence: claimed.fence + 1 }])
+  await store.cancelTaskRuns([id])
+})
+
+test('a beat that lands between look and act saves the run', async () => {
+  const { id } = await holding('saved')
+  await age('saved', 120_000)
+  const seen = await store.getStaleTaskRuns()
+  expect(seen.map((run) => run.id)).toEqual([id])
+  await store.upsertReplicaHeartbeat('saved', vitals)
+  expect(await recoverSeen(db, seen, reaper, () => ({ goal: 'CRASH' }))).toEqual({ ids: [], count: 0 })
+  expect(await row(id)).toMatchObject({ status: 'RUNNING' })
+  await store.cancelTaskRuns([id])
+  await store.releaseTaskRuns([{ runId: id, fence: 1 }])
+  await store.cancelTaskRuns([id])
+})
+
+test('a stale run is recovered once, whichever of two reapers looks first', async () => {
+  await store.registerReplica(introduction('twice', 'twice'))
+  const ids = await enqueue('twice', { count: 20 })
+  await store.claimAvailableTaskRuns({ replicaId: 'twice', tasks: ['twice'], queues: [], limit: 20 })
+  await age('twice', 120_000)
+  const reaped = await Promise.all(Array.from({ length: 4 }, (_, index) => another().reap({ by: `reaper-${index}` })))
+  expect(reaped.flatMap((one) => one.ids).toSorted()).toEqual(ids.toSorted())
+  const records = await db.selectFrom('q.recovery').selectAll().where('replica_id', '=', 'twice').execute()
+  expect(records).toHaveLength(20)
+  expect(records[0]).toMatchObject({
+    was: 'RUNNING',
+    became: 'FAILED',
+    cause: 'replica-beat',
+    code: 'WORKER_CRASHED',
+    fence: 1,
+  })
+})
+
+test('onCrash retry starts a run again after three crashes at most; then it is POISONED', async () => {
+  const [id] = await enqueue('poison', { onCrash: 'retry' })
+  for (const crash of [1, 2, 3, 4]) {
+    await store.registerReplica(introduction(`victim-${crash}`, `victim-${crash}`))
+    const claimed = await claimOne('poison', `victim-${crash}`)
+    expect(claimed.attempt).toBe(crash)
+    await age(`victim-${crash}`, 120_000)
+    await store.reap(reaper)
+    expect(await row(id!)).toMatchObject({ status: crash < 4 ? 'AVAILABLE' : 'FAILED', crash_count: crash })
+    // The zombie's lease is void.
+    const zombie = { lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '"zombie"' }, by } as const
+    if (crash < 4) expect(await store.settleTaskRuns([zombie])).toEqual(['lease-lost'])
+  }
+  expect(await row(id!)).toMatchObject({ result: { code: 'POISONED' } })
+})
+
+test('a run whose task says nothing follows what its holder registered', async () => {
+  const { id } = await holding('default-retry')
+  await db.updateTable('q.replica').set({ on_crash: 'retry' }).where('id', '=', 'default-retry').execute()
+  await age('default-retry', 120_000)
+  await store.reap(reaper)
+  expect(await row(id)).toMatchObject({ status: 'AVAILABLE', replica_id: null, attempt: 1, crash_count: 1 })
+  await store.cancelTaskRuns([id])
+})
+
+test('a stale CLAIMED run is requeued without blame: its code never began', async () => {
+  await store.registerReplica(introduction('ahead', 'ahead'))
+  const [id] = await enqueue('ahead')
+  await store.claimAvailableTaskRuns({ replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, ahead: true })
+  await age('ahead', 120_000)
+  expect(await store.failStaleTaskRuns(reaper)).toEqual({ ids: [], count: 0 })
+  expect(await store.requeueStaleClaimed(reaper)).toEqual({ ids: [id], count: 1 })
+  expect(await row(id!)).toMatchObject({
+    status: 'AVAILABLE',
+    attempt: 0,
+    crash_count: 0,
+    fence: 2,
+    replica_id: null,
+    claimed_at: null,
+  })
+  await store.cancelTaskRuns([id!])
+})
+
+test('failStaleTaskRuns always fails, and takes a threshold of the caller’s', async () => {
+  const { id } = await holding('strict', { onCrash: 'retry' })
+  await age('strict', 20_000)
+  expect(await store.failStaleTaskRuns(reaper)).toMatchObject({ count: 0 })
+  expect(await store.failStaleTaskRuns({ ...reaper, staleMs: 10_000 })).toEqual({ ids: [id], count: 1 })
+  expect(await row(id)).toMatchObject({ status: 'FAILED', result: abandoned })
+})
+
+test('a run that somebody is just settling is skipped, not waited for', async () => {
+  const { id, claimed } = await holding('busy')
+  await age('busy', 120_000)
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT 1 FROM q.task_run WHERE id = ${id} FOR UPDATE`.execute(trx)
+    expect(await another().reap(reaper)).toEqual({ ids: [], count: 0 })
+  })
+  expect(
+    await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }]),
+  ).toEqual(['settled'])
+})
+
+test('the concurrency key of a reaped holder goes to the next run that waits for it', async () => {
+  const concurrency = { scope: 'keyed', key: 'k' }
+  const { id } = await holding('keyed', { concurrency })
+  const [next] = await enqueue('keyed', { concurrency })
+  expect(await row(next!)).toMatchObject({ status: 'PENDING' })
+  await age('keyed', 120_000)
+  expect((await store.reap(reaper)).ids).toEqual([id])
+  expect(await row(next!)).toMatchObject({ status: 'AVAILABLE', concurrency_slot: 1 })
+})
+
+test('each layer can be left out, and each state', async () => {
+  const { id } = await holding('chosen')
+  await age('chosen', 120_000)
+  expect(await store.reap({ ...reaper, causes: ['never-alive', 'presence'] })).toMatchObject({ count: 0 })
+  expect(await store.reap({ ...reaper, states: ['CLAIMED'] })).toMatchObject({ count: 0 })
+  expect(await store.reap(reaper)).toMatchObject({ ids: [id] })
+})
+
+test('heartbeats of old are removed, but not those of a replica that still holds something', async () => {
+  const { claimed } = await holding('keeper')
+  await store.registerReplica(introduction('idle', 'idle'))
+  for (const id of ['keeper', 'idle']) await age(id, 4_000_000)
+  expect((await store.deleteStaleReplicaHeartbeats(3_600_000)).ids).toContain('idle')
+  expect(
+    await db.selectFrom('q.replica_heartbeat').select('replica_id').where('replica_id', '=', 'keeper').execute(),
+  ).toHaveLength(1)
+  expect(await store.heldTaskRuns('keeper')).toEqual([{ ...leaseOf(claimed), status: 'RUNNING' }])
+  await store.reap(reaper)
+})
+
+const vitals = {
+  health: 'healthy',
+  cpuPercent: 1,
+  memoryMb: 1,
+  activeRuns: 0,
+  freeSlots: 1,
+  completed: 0,
+  failed: 0,
+  uptimeS: 1,
+} as const
