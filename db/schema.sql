@@ -154,6 +154,7 @@ CREATE TABLE q.replica (
   endpoint text,
   capabilities text[] DEFAULT '{}'::text[] NOT NULL,
   queues text[] DEFAULT '{}'::text[] NOT NULL,
+  tasks text[] DEFAULT '{}'::text[] NOT NULL,
   slots integer NOT NULL,
   speed real DEFAULT 1 NOT NULL,
   preset text NOT NULL,
@@ -178,6 +179,8 @@ COMMENT ON TABLE q.replica IS 'One runner process, one row per boot. People call
 COMMENT ON COLUMN q.replica.id IS 'Random, 12 characters, new on every boot.';
 COMMENT ON COLUMN q.replica.num IS 'Small number for its presence lock.';
 COMMENT ON COLUMN q.replica.name IS 'For people: host name, made unique among living replicas.';
+COMMENT ON COLUMN q.replica.queues IS 'Queues it works on; none: all.';
+COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';

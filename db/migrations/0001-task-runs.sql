@@ -205,6 +205,7 @@ CREATE TABLE q.replica (
   endpoint text,
   capabilities text[] NOT NULL DEFAULT '{}',
   queues text[] NOT NULL DEFAULT '{}',
+  tasks text[] NOT NULL DEFAULT '{}',
   slots integer NOT NULL,
   speed real NOT NULL DEFAULT 1,
   preset text NOT NULL,
@@ -226,6 +227,8 @@ COMMENT ON TABLE q.replica IS 'One runner process, one row per boot. People call
 COMMENT ON COLUMN q.replica.id IS 'Random, 12 characters, new on every boot.';
 COMMENT ON COLUMN q.replica.num IS 'Small number for its presence lock.';
 COMMENT ON COLUMN q.replica.name IS 'For people: host name, made unique among living replicas.';
+COMMENT ON COLUMN q.replica.queues IS 'Queues it works on; none: all.';
+COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';

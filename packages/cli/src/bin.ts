@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** The `q` command. Its commands are the files in commands/. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { exitCodes } from '@q/runner/problem'
+import { programVersion } from '@q/runner/start'
 import { dbCommand } from './commands/db.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -18,21 +19,36 @@ Examples:
   q status                                        nodes, runs and tasks
   q migrate --sql | psql "$(q db url)"            look at the DDL, and run it by hand
 
-Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_THREADS, Q_QUEUES, Q_NAME, Q_PRESET,
+Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_THREADS, Q_QUEUES, Q_CAPABILITIES, Q_NAME, Q_PRESET,
   Q_LOG_LEVEL, Q_DRAIN_MS, Q_POLL_MS; Q_DEBUG=1 adds stack traces to errors.
 Exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 database unreachable, 4 not found,
   5 timed out waiting, 57 this program is too old for the database (do not restart it).`
+
+const output: OutputConfiguration = {
+  outputError: (text, write) => write(`USAGE  ${text.replace(/^error: /, '')}  fix  q --help\n`),
+}
 
 const program = new Command('q')
   .description('Runs CPU-heavy tasks on worker threads; PostgreSQL is the only server it needs.')
   .addHelpText('after', examples)
   .showSuggestionAfterError()
-  .configureOutput({ outputError: (text, write) => write(`USAGE  ${text.replace(/^error: /, '')}  fix  q --help\n`) })
+  .version(programVersion())
 
 for (const command of [startCommand, enqueueCommand, statusCommand, migrateCommand, dbCommand]) {
   program.addCommand(command().copyInheritedSettings(program))
 }
-for (const command of [program, ...program.commands]) command.exitOverride()
+overrideExit(program)
+
+/** Our exit codes, also for what nested commands refuse. */
+function overrideExit(command: Command): void {
+  command.exitOverride().configureOutput(output)
+  for (const nested of command.commands) overrideExit(nested)
+}
+
+// Whoever reads us may stop reading: `q --help | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.runFailed),
+)
 
 try {
   await program.parseAsync()
@@ -40,3 +56,5 @@ try {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
 }
+// A connection that was refused half-way may linger; what was to be said is said.
+process.exit()

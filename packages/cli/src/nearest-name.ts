@@ -1,5 +1,6 @@
 /** The name a person probably meant: the fewest letters to change, if they are few enough to be a slip. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
+  if (wrong.length < 2) return undefined
   const ranked = names
     .map((name) => ({ name, edits: edits(wrong.toLowerCase(), name.toLowerCase()) }))
     .toSorted((a, b) => a.edits - b.edits)

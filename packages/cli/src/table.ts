@@ -1,5 +1,7 @@
-/** Rows under headings, in columns, cut to the width of the terminal. */
-import { styleText } from 'node:util'
+/** Rows under headings, in columns, cut to the width of the terminal. Colours have no width. */
+import { stripVTControlCharacters, styleText } from 'node:util'
+
+const widthOf = (text: string): number => stripVTControlCharacters(text).length
 
 export function table(
   headings: readonly string[],
@@ -7,14 +9,16 @@ export function table(
   columnsMax: number = process.stdout.columns ?? 0,
 ): string {
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[column] ?? ''))),
   )
+  // Columns that do not fit are left out whole, from the right: put what matters first.
+  const ends = widths.map((_, column) => widths.slice(0, column + 1).reduce((sum, width) => sum + width + 2, -2))
+  const shown = ends.filter((end) => columnsMax === 0 || end <= columnsMax).length
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .slice(0, Math.max(1, shown))
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
       .join('  ')
       .trimEnd()
-  const fit = (text: string) =>
-    columnsMax > 0 && text.length > columnsMax ? `${text.slice(0, columnsMax - 1)}…` : text
-  return [styleText('dim', fit(line(headings))), ...rows.map((row) => fit(line(row)))].join('\n')
+  return [styleText('dim', line(headings)), ...rows.map(line)].join('\n')
 }

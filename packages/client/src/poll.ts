@@ -27,10 +27,13 @@ export function createPoll(look: () => Promise<void>): Poll {
   }
 }
 
+/** Longer ones cannot be timed, and are as good as none: 24 days. */
+const timerMsMax = 2 ** 31 - 1
+
 /** Aborts after so much time, or with the caller's own signal. */
 export function limit(timeoutMs: number | undefined, signal: AbortSignal | undefined): AbortSignal {
   const signals = [
-    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
+    ...(timeoutMs === undefined || timeoutMs > timerMsMax ? [] : [AbortSignal.timeout(timeoutMs)]),
     ...(signal === undefined ? [] : [signal]),
   ]
   return AbortSignal.any(signals)

@@ -15,15 +15,16 @@ export interface Published {
   find(task: string): Promise<Destination>
 }
 
-const rememberedMs = 30_000
+/** That a task is not published is remembered for less long: its replicas may just be starting. */
+const rememberedMs = { known: 30_000, unknown: 1_000 }
 
 export function createPublished(store: Store): Published {
   let tasks: Promise<PublishedTask[]> | undefined
   let readMs = Number.NEGATIVE_INFINITY
   const lanes = new Map<string, Promise<number>>()
 
-  async function published(): Promise<PublishedTask[]> {
-    if (tasks === undefined || performance.now() - readMs > rememberedMs) {
+  async function published(notOlderThanMs: number): Promise<PublishedTask[]> {
+    if (tasks === undefined || performance.now() - readMs > notOlderThanMs) {
       readMs = performance.now()
       tasks = store.publishedTasks()
     }
@@ -45,7 +46,8 @@ export function createPublished(store: Store): Published {
 
   return {
     async find(task) {
-      const notice = (await published()).find((candidate) => candidate.name === task)
+      const noticeIn = (list: PublishedTask[]) => list.find((candidate) => candidate.name === task)
+      const notice = noticeIn(await published(rememberedMs.known)) ?? noticeIn(await published(rememberedMs.unknown))
       const queueName = notice?.queue ?? defaultQueue
       return { queueName, lane: await laneOf(queueName, task), onCrash: notice?.onCrash ?? null }
     },

@@ -46,7 +46,7 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
         {
           task,
           lane,
-          payload: payloadText(payload),
+          payload,
           priority: checkedPriority(options.priority ?? 0),
           ...(delayMs === undefined ? {} : { delayMs }),
           ...(onCrash === null ? {} : { onCrash }),
@@ -66,17 +66,6 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
       await connection.close()
     },
   }
-}
-
-function payloadText(payload: unknown): string {
-  const text: unknown = JSON.stringify(payload)
-  if (typeof text === 'string') return text
-  throw new ExplainedError({
-    code: 'PAYLOAD_NOT_JSON',
-    what: 'The payload cannot be written as JSON; nothing was enqueued.',
-    why: `It is ${payload === undefined ? 'undefined' : `a ${typeof payload}`}.`,
-    fix: 'Pass an object, an array, a string, a number, a boolean or null.',
-  })
 }
 
 function checkedPriority(priority: number): number {

@@ -24,6 +24,8 @@ export function createWaits(deps: { readonly store: Store; readonly databaseUrl:
     await look([...waiting.keys()])
   })
 
+  const closed = new AbortController()
+
   async function look(ids: readonly RunId[]): Promise<void> {
     for (let start = 0; start < ids.length; start += readAtOnceMax) {
       const part = ids.slice(start, start + readAtOnceMax)
@@ -62,7 +64,8 @@ export function createWaits(deps: { readonly store: Store; readonly databaseUrl:
   }
 
   return {
-    async until(runId, signal) {
+    async until(runId, wish) {
+      const signal = AbortSignal.any([wish, closed.signal])
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<RunView | undefined>()
       const abort = () => reject(signal.reason as Error)
@@ -80,8 +83,10 @@ export function createWaits(deps: { readonly store: Store; readonly databaseUrl:
       })
     },
     async close() {
+      closed.abort(new Error('The queue was closed while somebody waited for a result.'))
       poll.stop()
-      await (await listening)?.close()
+      const listener = await listening
+      listener?.close()
     },
   }
 }

@@ -81,10 +81,13 @@ test('a run that does not exist is not found, and what is no id is refused', asy
 })
 
 test.each([
-  ['a function', () => 1],
-  ['undefined', undefined],
-])('%s is not a payload', async (_, payload) => {
-  await expect(q.enqueue('hello', payload as never)).rejects.toMatchObject({ code: 'PAYLOAD_NOT_JSON' })
+  ['a function', () => 1, 'PAYLOAD_NOT_JSON'],
+  ['undefined', undefined, 'PAYLOAD_NOT_JSON'],
+  ['a bigint inside', { name: 1n }, 'PAYLOAD_NOT_JSON'],
+  ['a NUL character', { name: '\0' }, 'PAYLOAD_UNSTORABLE'],
+  ['a text of 2 MB', { name: 'x'.repeat(2_000_000) }, 'PAYLOAD_TOO_LARGE'],
+])('%s is not a payload', async (_, payload, code) => {
+  await expect(q.enqueue('hello', payload as never)).rejects.toMatchObject({ code })
 })
 
 test('a task goes to the queue its replicas have published, also one that nobody has published yet', async () => {
@@ -100,4 +103,20 @@ test('a task goes to the queue its replicas have published, also one that nobody
   const run = await later.enqueue('resize', { url: 'x' })
   expect(await queueOf(run.id)).toBe('cpu')
   await Promise.all([fresh.close(), later.close()])
+})
+
+test('who waits when the queue is closed is told so', async () => {
+  const closing = queue<typeof tasks>(database.url)
+  const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  const waiting = run.result({ timeout: '30s' })
+  const told = waiting.catch((error: unknown) => error)
+  await closing.close()
+  expect(String(await told)).toContain('closed')
+})
+
+test('a wait for longer than timers can count is as long as it takes', async () => {
+  const run = await q.enqueue('hello', { name: 'x' })
+  const result = run.result({ timeout: '60d' })
+  await settleAll({ status: 'SUCCEEDED', result: '2' })
+  expect(await result).toBe(2)
 })

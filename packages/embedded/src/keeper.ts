@@ -2,7 +2,7 @@
  * Keeps this process a user of the server until it leaves.
  *
  * One session holds the users' lock; kill -9 closes it, so nothing can go stale. If the session is lost while we are
- * here (ended by hand, server restarted), a new one is made, quietly and a bounded number of times: the lock says that
+ * here (ended by hand, server restarted), a new one is made, quietly, as soon as there is a server: the lock says that
  * somebody is here, and whoever works with the server sees its troubles on connections of their own.
  * In the gap another user who leaves may find nobody, and stop the server.
  */
@@ -20,7 +20,6 @@ export interface Keeper {
   leave(whenLast: () => Promise<boolean>): Promise<boolean | undefined>
 }
 
-const RETURN_TRIES = 20
 const RETURN_PAUSE_MS = 100
 const RETURN_PAUSE_MS_MAX = 2_000
 
@@ -39,7 +38,7 @@ export function keepPlace(cluster: Cluster, admitted: Admitted): Keeper {
   }
 
   const comeBack = async (): Promise<void> => {
-    for (let tries = 0; tries < RETURN_TRIES; tries++) {
+    for (let tries = 0; ; tries++) {
       await pauseInBackground(Math.min(RETURN_PAUSE_MS * 2 ** tries, RETURN_PAUSE_MS_MAX), left.signal)
       if (left.signal.aborted) return
       const postmaster = await lookAtPostmaster(cluster)

@@ -15,6 +15,8 @@ import { didNotStart, makeStarter } from './starter.ts'
 export interface Reached extends Admitted {
   readonly port: number
   readonly how: 'started' | 'joined' | 'adopted'
+  /** It had not ended cleanly: its users may still be there, and come back. */
+  readonly recovered: boolean
 }
 
 export interface ReachOptions {
@@ -38,7 +40,7 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
         const answer = await askAdmission(cluster, postmaster.port)
         if ('session' in answer) {
           const how = starter.hasStarted(postmaster.pid) ? 'started' : answer.hasOthers ? 'joined' : 'adopted'
-          return { ...answer, port: postmaster.port, how }
+          return { ...answer, port: postmaster.port, how, recovered: starter.hasRecovered() }
         }
         trouble = `It refused us: ${answer.refused}.`
         break

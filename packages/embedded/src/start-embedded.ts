@@ -19,7 +19,7 @@ export interface EmbeddedOptions {
   durable?: boolean
   /**
    * Default false: the last user to leave stops the server. True: leaving never stops it. `as-found`: a server that ran
-   * without any user when we came goes on without any when we leave; for short commands.
+   * without any user when we came, or had been killed under its users, goes on when we leave; for short commands.
    */
   stay?: boolean | 'as-found'
   /** One sentence for people about something that is unusual but not wrong. */
@@ -53,7 +53,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
 
   let leaving: Promise<'stopped' | 'left-running'> | undefined
   const leave = async (): Promise<'stopped' | 'left-running'> => {
-    const goesOn = stay === 'as-found' ? reached.how === 'adopted' : stay
+    const goesOn = stay === 'as-found' ? reached.how === 'adopted' || reached.recovered : stay
     const stopped = await keeper.leave(async () => !goesOn && (await stopServer(cluster)))
     return (stopped ?? !(await isRunning(cluster))) ? 'stopped' : 'left-running'
   }

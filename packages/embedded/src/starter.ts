@@ -16,6 +16,8 @@ export interface Starter {
   attempt(postmaster: Postmaster, waitMs: number): Promise<string | undefined>
   /** Was this server started by an attempt of ours? */
   hasStarted(pid: number): boolean
+  /** Was a server found that had not ended cleanly? */
+  hasRecovered(): boolean
 }
 
 export interface StarterOptions {
@@ -68,6 +70,7 @@ export function makeStarter(cluster: Cluster, programs: Programs, { durable, not
       return tried.kind === 'launched' ? remember() : learn(tried, port)
     },
     hasStarted: (pid) => started.has(pid),
+    hasRecovered: () => noticed,
   }
 }
 

@@ -15,6 +15,8 @@ export interface RunnerConfig {
   readonly threads: number
   /** Queues to work on; empty: all. */
   readonly queues: readonly string[]
+  /** What it can do beyond the ordinary, for runs that require it. */
+  readonly capabilities: readonly string[]
   /** Files or globs of task modules; empty: the demo tasks. */
   readonly taskModules: readonly string[]
   readonly logLevel: string
@@ -64,6 +66,7 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
     // Knows CPU affinity and cgroup quotas.
     threads: whole('Q_THREADS', availableParallelism(), 1, 1024),
     queues: names('Q_QUEUES'),
+    capabilities: names('Q_CAPABILITIES'),
     taskModules: listOf(env['Q_TASKS']),
     logLevel: oneOf('Q_LOG_LEVEL', 'info', logLevels),
     drainMs: whole('Q_DRAIN_MS', 25_000, 0, 86_400_000),

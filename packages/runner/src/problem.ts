@@ -22,6 +22,7 @@ const codesWithExit: Record<string, number> = {
   DATABASE_FULL: exitCodes.databaseUnreachable,
   DATABASE_STARTING: exitCodes.databaseUnreachable,
   NOT_POSTGRESQL: exitCodes.databaseUnreachable,
+  DATABASE_TLS_REFUSED: exitCodes.databaseUnreachable,
   PROGRAM_TOO_OLD: exitCodes.programTooOld,
   UNKNOWN_TASK: exitCodes.notFound,
   RUN_NOT_FOUND: exitCodes.notFound,
@@ -57,7 +58,7 @@ function textOf(error: unknown, debug: boolean): string {
   return `UNEXPECTED  ${message}\n  why  This is a case we did not foresee.\n  fix  Run it again with Q_DEBUG=1 for the stack trace, and report it.${stack}`
 }
 
-/** Whatever looks like a URL with a password loses it. */
+/** Whatever looks like a URL with a password loses it, except our own example of one. */
 function scrub(text: string): string {
-  return text.replaceAll(/(\w+:\/\/[^:/\s]*:)[^@\s]*@/g, '$1***@')
+  return text.replaceAll(/(\w+:\/\/[^:/\s]*:)(?!password@host)\S*@/g, '$1***@')
 }

@@ -45,8 +45,8 @@ export interface Problem {
 }
 
 export type RunReport =
-  /** `result`: JSON text, already fit for jsonb. */
-  | { readonly ended: 'returned'; readonly result: string }
+  /** `result`: JSON text, already fit for jsonb; `repaired`: where that changed it, as JSON pointers. */
+  | { readonly ended: 'returned'; readonly result: string; readonly repaired: readonly string[] }
   | { readonly ended: 'failed'; readonly code: ErrorCode; readonly detail: string; readonly stack?: string }
   /** The code stopped because we asked it to. */
   | { readonly ended: 'aborted' }

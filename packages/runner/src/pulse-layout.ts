@@ -7,6 +7,7 @@
  *   word 2      lastNote  worker → main   which buffer holds the last note, counted from 1; 0: no note yet
  *   word 3      reading   main → worker   which buffer is being read, counted from 1; 0: none
  *   word 4 … 6  noteSize  worker → main   bytes of the note in each buffer
+ *   word 7      threadId  worker → main   which thread executes the run; 0: none yet
  *   byte 32     progress  worker → main   float64, NaN: none
  *   byte 40     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
@@ -26,7 +27,7 @@ export interface PulseSlot {
   readonly notes: readonly Uint8Array[]
 }
 
-export const word = { abort: 0, beats: 1, lastNote: 2, reading: 3, noteSize: 3 } as const
+export const word = { abort: 0, beats: 1, lastNote: 2, reading: 3, noteSize: 3, threadId: 7 } as const
 
 export function pulseMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * slotBytes)

@@ -27,11 +27,12 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
 }
 
 async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
+  const signals = leaveOnSignals()
   const config = readConfig(env)
   const taskModules = findTaskModules(config.taskModules, env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
-  const version = versionOf()
+  const version = programVersion()
   log.info({ version }, 'starting')
   const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
   try {
@@ -44,7 +45,8 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
       taskModules,
       observe: logObserver(log),
     })
-    leaveOnSignals(runner)
+    signals.obey(runner)
+    const tasks = runner.tasks.map((task) => task.name)
     const facts = {
       version,
       database: database.description,
@@ -53,8 +55,8 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
       threads: config.threads,
       preset: config.presetName,
       logLevel: config.logLevel,
-      tasks: runner.tasks.map((task) => task.name),
-      next: nextCommand(env),
+      tasks,
+      next: nextCommand(env, tasks),
     }
     if (terminal) console.log(banner({ ...facts, pid: process.pid }))
     else log.info(facts, 'started') // with the pid, as in every line
@@ -66,23 +68,38 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-function leaveOnSignals(runner: Runner): void {
-  let askedMs = Number.NEGATIVE_INFINITY
+/** From the first moment on: a signal that comes while we boot is obeyed as soon as there is something to drain. */
+function leaveOnSignals(): { obey(runner: Runner): void } {
+  let runner: Runner | undefined
+  let wishes = 0
+  let interruptedMs = Number.NEGATIVE_INFINITY
   const leave = () => {
-    if (performance.now() - askedMs < sameWishMs) return
-    askedMs = performance.now()
-    void runner.drain()
+    wishes++
+    void runner?.drain()
   }
   process.on('SIGTERM', leave)
-  process.on('SIGINT', leave)
+  process.on('SIGINT', () => {
+    const sameWish = performance.now() - interruptedMs < sameWishMs
+    interruptedMs = performance.now()
+    if (!sameWish) leave()
+  })
+  return {
+    obey(started) {
+      runner = started
+      for (let wish = 0; wish < wishes; wish++) void runner.drain()
+    },
+  }
 }
 
-function nextCommand(env: NodeJS.ProcessEnv): string {
+/** Exactly what to type next, in another terminal. */
+function nextCommand(env: NodeJS.ProcessEnv, tasks: readonly string[]): string {
+  const settings = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
   const q = env['npm_config_user_agent']?.startsWith('pnpm') ? 'npx --yes pnpm@12 q' : 'npx q'
-  return `${q} enqueue primes '{"upTo":3000000}' --wait`
+  const [task, payload] = tasks.includes('primes') ? ['primes', '{"upTo":3000000}'] : [tasks[0] ?? 'hello', '{}']
+  return `${settings.join('')}${q} enqueue ${task} '${payload}' --wait`
 }
 
-function versionOf(): string {
+export function programVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }

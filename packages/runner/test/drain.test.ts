@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
+import { stallingProxy } from './stalling-proxy.ts'
 
 async function running(run: { status(): Promise<{ status: string }> }): Promise<void> {
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
@@ -55,8 +56,10 @@ test('a replica that has left says so, and has no heartbeat any more', async () 
 })
 
 test('somebody who asks through the database is obeyed at the next heartbeat', async () => {
-  const { start, url } = await cluster()
+  const { q, start, url } = await cluster()
   const { runner } = await start({ Q_PRESET: 'fast' })
+  const run = await q.enqueue('patient', { ms: 4_000 })
+  await running(run)
   const connection = connect(url, { purpose: 'control' })
   await connection.db
     .updateTable('q.replica')
@@ -65,4 +68,33 @@ test('somebody who asks through the database is obeyed at the next heartbeat', a
     .execute()
   await connection.close()
   await expect(runner.left).resolves.toBeUndefined()
+  // Every heartbeat says so again; that is one wish, and the run had the time it was promised.
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
+})
+
+test('what a run returned after it was told to stop still counts', async () => {
+  const { q, start } = await cluster()
+  const { runner } = await start({ Q_DRAIN_MS: '0' })
+  const run = await q.enqueue('deaf', { ms: 1_500 })
+  await running(run)
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', result: 'done' })
+})
+
+test('a run that cannot be stopped in time is not given back while its code goes on', async () => {
+  const { q, start } = await cluster()
+  const { runner, events } = await start({ Q_DRAIN_MS: '0' })
+  const run = await q.enqueue('unstoppable', { seconds: 20 })
+  await running(run)
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
+  expect(events.map((event) => event.type)).toContain('left-runs-behind')
+})
+
+test('a database that answers nothing any more does not keep a replica from leaving', async () => {
+  const { start, url } = await cluster()
+  const proxy = await stallingProxy(url)
+  const { runner } = await start({}, proxy.url)
+  proxy.stall()
+  await expect(runner.drain()).resolves.toBeUndefined()
 })

@@ -17,7 +17,7 @@ export interface Replica {
 export interface Cluster {
   readonly url: string
   readonly q: Queue<typeof tasks>
-  start(env?: Record<string, string>): Promise<Replica>
+  start(env?: Record<string, string>, databaseUrl?: string): Promise<Replica>
 }
 
 /** Everything it starts has left when the test is over. */
@@ -33,10 +33,10 @@ export async function cluster(): Promise<Cluster> {
   return {
     url: database.url,
     q,
-    async start(env = {}) {
+    async start(env = {}, databaseUrl = database.url) {
       const events: RunnerEvent[] = []
       const runner = await startRunner({
-        databaseUrl: database.url,
+        databaseUrl,
         config: readConfig({ Q_THREADS: '2', ...env }),
         version: '0.0.0',
         taskModules: [moduleUrl('well-behaved')],

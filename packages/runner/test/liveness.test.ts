@@ -1,6 +1,27 @@
 import { expect, test } from 'vitest'
-import { connect, createStore } from '@q/store'
+import { sql } from 'kysely'
+import { presets } from '@q/runner'
+import { connect, createStore, type ReplicaIntroduction } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
+
+/** A replica that registers, beats once, and is never heard of again. */
+function replicaNamed(id: string): ReplicaIntroduction {
+  const { thresholds, onCrash } = presets['fast']!
+  return {
+    id,
+    name: id,
+    hostname: 'h',
+    pid: 1,
+    version: '0',
+    queues: [],
+    tasks: [],
+    capabilities: [],
+    slots: 1,
+    preset: 'fast',
+    onCrash,
+    thresholds,
+  }
+}
 
 async function database(url: string) {
   const connection = connect(url, { purpose: 'control' })
@@ -35,6 +56,7 @@ test('a run whose lease was lost is stopped and writes nothing', async () => {
   await using access = await database(url)
   const run = await q.enqueue('spins', { ms: 30_000 })
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+  await access.store.registerReplica(replicaNamed('somebody-else'))
   await access.db
     .updateTable('q.task_run')
     .set((row) => ({ fence: row('fence', '+', 1), replica_id: 'somebody-else' }))
@@ -63,9 +85,47 @@ test('every connection may be ended by the server: the replica comes back and go
   await start()
   expect(await (await q.enqueue('echo', 1)).result({ timeout: '20s' })).toBe(1)
   await using access = await database(url)
-  const { sql } = await import('kysely')
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(access.db)
   const run = await eventually(() => q.enqueue('echo', 2).catch(() => undefined), 'enqueue after the cut')
   expect(await run.result({ timeout: '20s' })).toBe(2)
+})
+
+test('connections that are cut in the middle of statements, again and again, cost nothing but time', async () => {
+  const { q, start, url } = await cluster()
+  await start({ Q_POLL_MS: '50' })
+  await using access = await database(url)
+  for (let round = 0; round < 15; round++) {
+    const runs = Array.from({ length: 10 }, () => q.enqueue('echo', round).catch(() => undefined))
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(access.db)
+    await Promise.all(runs)
+  }
+  const last = await eventually(() => q.enqueue('echo', 'last').catch(() => undefined), 'enqueue after the cuts')
+  expect(await last.result({ timeout: '20s' })).toBe('last')
+})
+
+test('runs of a replica that never was are recovered at once; runs of one that died, when its threshold has passed', async () => {
+  const { q, start, url } = await cluster()
+  await using access = await database(url)
+  const byHand = await q.enqueue('echo', 1)
+  await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${byHand.id}`.execute(
+    access.db,
+  )
+  const { events } = await start({ Q_PRESET: 'fast' })
+  await expect(byHand.result({ timeout: '20s' })).rejects.toMatchObject({
+    code: 'WORKER_CRASHED',
+    message: expect.stringContaining('Task run abandoned: owning replica stopped responding'),
+  })
+  // A second replica that dies without a word: its row stays, its beats stop.
+  const orphan = await q.enqueue('patientRetry', { ms: 10 }, { delay: '1h' })
+  await access.store.registerReplica(replicaNamed('died'))
+  await access.db.transaction().execute(async (trx) => {
+    await sql`UPDATE q.task_run SET status='AVAILABLE', waiting_for=NULL WHERE id=${orphan.id}`.execute(trx)
+    await sql`UPDATE q.task_run SET status='RUNNING', replica_id='died', fence=1, attempt=1, on_crash='retry' WHERE id=${orphan.id}`.execute(
+      trx,
+    )
+  })
+  expect(await orphan.result({ timeout: '30s' })).toBe('waited')
+  expect(events.filter((event) => event.type === 'runs-recovered').length).toBeGreaterThanOrEqual(2)
 })

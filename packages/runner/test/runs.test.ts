@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { RunFailed } from '@q/client'
 import { cluster } from './fixture.ts'
+import type { StrangeEnd } from './tasks/well-behaved.ts'
 
 async function failure(promise: Promise<unknown>): Promise<RunFailed> {
   const error: unknown = await promise.then(
@@ -72,6 +73,41 @@ test('characters that jsonb cannot hold are repaired, and the run still succeeds
   await start()
   const result = await (await q.enqueue('strange', {})).result({ timeout: '20s' })
   expect(result).toEqual({ text: 'a\uFFFDb\uFFFDc', bad: '1', nan: null })
+})
+
+test.each<[StrangeEnd, unknown]>([
+  ['nothing', null],
+  ['strangeKey', { a: { 'x\uFFFD': 1, ok: '😀' } }],
+  ['holes', [1, null, 3]],
+  ['methods', { call: null, kept: 1 }],
+])('%s is a result that can be repaired: the run succeeds', async (end, result) => {
+  const { q, start } = await cluster()
+  await start()
+  expect(await (await q.enqueue('endsStrangely', end)).result({ timeout: '20s' })).toEqual(result)
+})
+
+test('however strange its end, a run has one, with a code and a place, and harms nobody else', async () => {
+  const ends: Record<string, [code: string, detail: string]> = {
+    bigint: ['INVALID_RESULT', '/deep/0/id is a bigint'],
+    deep: ['INVALID_RESULT', 'is more than 64 levels deep'],
+    symbol: ['INVALID_RESULT', 'the whole is a symbol'],
+    map: ['INVALID_RESULT', '/map is an instance of Map'],
+    getter: ['INVALID_RESULT', '/a/b cannot be read: not today'],
+    longText: ['RESULT_TOO_LARGE', 'at least 50000002 bytes'],
+    doubling: ['RESULT_TOO_LARGE', 'at most 1048576 are stored'],
+    strangeError: ['TASK_ERROR', 'a\uFFFDb\uFFFD'],
+    stackIsANumber: ['TASK_ERROR', 'Error: odd'],
+    stackThrows: ['TASK_ERROR', 'Error: worse'],
+    unspeakable: ['TASK_ERROR', 'cannot even be written as text'],
+  } satisfies Partial<Record<StrangeEnd, [code: string, detail: string]>>
+  const { q, start } = await cluster()
+  await start()
+  for (const [end, [code, detail]] of Object.entries(ends)) {
+    const run = await q.enqueue('endsStrangely', end as StrangeEnd)
+    const { code: endedWith, message } = await failure(run.result({ timeout: '20s' }))
+    expect({ end, code: endedWith, message }).toEqual({ end, code, message: expect.stringContaining(detail) })
+  }
+  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '20s' })).toBe('alive')
 })
 
 test('the context names the run, the attempt, the lease and a key that is the same for every attempt', async () => {

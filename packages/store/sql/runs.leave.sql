@@ -13,10 +13,24 @@ WITH
         $6::float8[],
         $7::q.on_crash[],
         $8::boolean[],
-        $9::text[],
-        $10::int[],
-        $11::smallint[]
-      ) AS g (id, fence, goal, result, delay_ms, delay_ms_max, on_crash, give_back, hostname, pid, thread)
+        $9::boolean[],
+        $10::text[],
+        $11::int[],
+        $12::smallint[]
+      ) AS g (
+        id,
+        fence,
+        goal,
+        result,
+        delay_ms,
+        delay_ms_max,
+        on_crash,
+        give_back,
+        revoke,
+        hostname,
+        pid,
+        thread
+      )
   ),
   locked AS MATERIALIZED (
     SELECT
@@ -38,7 +52,7 @@ WITH
         WHEN 'CRASH' THEN CASE
           WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
           WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
-          AND r.crash_count < $12 THEN 'AVAILABLE'
+          AND r.crash_count < $13 THEN 'AVAILABLE'
           ELSE 'FAILED'
         END
         ELSE given.goal
@@ -52,7 +66,7 @@ WITH
       JOIN q.task_run r ON r.id = given.id
       AND r.fence = coalesce(given.fence, r.fence)
     WHERE
-      r.status = ANY ($13::q.task_status[])
+      r.status = ANY ($14::q.task_status[])
       AND true
     ORDER BY
       r.id
@@ -65,7 +79,8 @@ WITH
       status = locked.next,
       fence = r.fence + CASE
         WHEN locked.next IN ('AVAILABLE', 'PENDING')
-        OR locked.was = 'CLAIMED' THEN 1
+        OR locked.was = 'CLAIMED'
+        OR locked.revoke THEN 1
         ELSE 0
       END,
       attempt = r.attempt - CASE

@@ -25,17 +25,34 @@ WITH
         LIMIT
           1
       ) head
-      LEFT JOIN q.concurrency_limit c ON c.scope = head.scope
-      CROSS JOIN LATERAL generate_series(1, coalesce(c.slots, 1)) slot
-    WHERE
-      NOT EXISTS (
+      CROSS JOIN LATERAL (
         SELECT
+          slot
         FROM
-          q.task_run h
+          generate_series(
+            1,
+            coalesce(
+              (
+                SELECT
+                  c.slots
+                FROM
+                  q.concurrency_limit c
+                WHERE
+                  c.scope = "head"."scope"
+              ),
+              1
+            )
+          ) slot
         WHERE
-          h.concurrency_key = wanted.key
-          AND h.concurrency_slot = slot
-      )
+          NOT EXISTS (
+            SELECT
+            FROM
+              q.task_run h
+            WHERE
+              h.concurrency_key = "wanted"."key"
+              AND h.concurrency_slot = slot
+          )
+      ) open
     GROUP BY
       wanted.key
   ),

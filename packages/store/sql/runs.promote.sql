@@ -2,13 +2,13 @@
 WITH
   due AS MATERIALIZED (
     SELECT
-      id
+      r.id
     FROM
-      q.task_run
+      q.task_run r
     WHERE
-      due_at <= clock_timestamp()
+      r.due_at <= clock_timestamp()
     ORDER BY
-      due_at
+      r.due_at
     LIMIT
       $1
     FOR NO KEY UPDATE

@@ -3,7 +3,7 @@
  * are turned into one of our codes with what, why and how to fix; anything else passes through unchanged.
  */
 import { ExplainedError, isExplained } from '@q/schema'
-import { placeOf, urlOf } from './database-url.ts'
+import { partsOf, placeOf } from './database-url.ts'
 import { probeServer } from './server-probe.ts'
 
 export const oldestServer = 15
@@ -30,8 +30,42 @@ const unreachable = new Set([
 /** The error as a person should read it, or itself when we know nothing better. */
 export async function explainDatabaseError(error: unknown, url: string): Promise<unknown> {
   if (isExplained(error) || !(error instanceof Error)) return error
-  const meaning = byCode(codeOf(error), error.message, url) ?? (await bySilence(error, url))
+  const meaning = byMessage(error, url) ?? byCode(codeOf(error), error.message, url) ?? (await bySilence(error, url))
   return meaning === undefined ? error : new ExplainedError({ ...meaning, cause: error })
+}
+
+/** What the driver itself objects to, before or while it connects. */
+function byMessage(error: Error, url: string): Meaning | undefined {
+  const place = placeOf(url)
+  if (error.message.includes('password must be a')) {
+    return {
+      code: 'DATABASE_LOGIN_REFUSED',
+      what: `The database at ${place} asks for a password.`,
+      why: 'There is none in DATABASE_URL.',
+      fix: 'Write it like postgresql://user:password@host:5432/database.',
+    }
+  }
+  if (
+    error.message.includes('does not support SSL') ||
+    codeOf(error).startsWith('ERR_TLS') ||
+    codeOf(error) === 'DEPTH_ZERO_SELF_SIGNED_CERT'
+  ) {
+    return {
+      code: 'DATABASE_TLS_REFUSED',
+      what: `No encrypted connection to the database at ${place} could be made.`,
+      why: `${error.message}.`,
+      fix: 'Correct sslmode in DATABASE_URL, or the certificates it names.',
+    }
+  }
+  if (codeOf(error) === 'ENOENT' && Reflect.get(error, 'syscall') === 'open') {
+    return {
+      code: 'DATABASE_TLS_REFUSED',
+      what: 'A certificate that DATABASE_URL names cannot be read.',
+      why: `${error.message}.`,
+      fix: 'Correct sslrootcert, sslcert or sslkey in DATABASE_URL.',
+    }
+  }
+  return undefined
 }
 
 /** A failed attempt on several addresses of one host carries its code inside. */
@@ -43,7 +77,7 @@ function codeOf(error: Error): string {
 
 function byCode(code: string, message: string, url: string): Meaning | undefined {
   const place = placeOf(url)
-  const user = decodeURIComponent(urlOf(url).username) || 'the current user'
+  const user = partsOf(url).user || 'the current user'
   if (unreachable.has(code)) return nobodyThere(place, code)
   switch (code) {
     case '28P01':

@@ -2,23 +2,51 @@
 import { ExplainedError } from '@q/schema'
 
 export function urlOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return url
+  // `user@/database?host=…` is legal for PostgreSQL, though not for URLs.
+  const readable = text.replace(/^(\w+:\/\/[^/?#]*@)\//, '$1localhost/')
+  const url = URL.canParse(readable) ? new URL(readable) : undefined
+  const postgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
+  if (url !== undefined && postgres && decoded(url.username + url.password + url.pathname) !== undefined) return url
   throw new ExplainedError({
     code: 'DATABASE_URL_INVALID',
     what: 'DATABASE_URL is not a PostgreSQL connection URL.',
     why:
-      url === undefined
-        ? 'It cannot be read as a URL (special characters in the password must be percent-encoded).'
+      url === undefined || postgres
+        ? 'It cannot be read as a URL (special characters in user, password and database must be percent-encoded).'
         : `It begins with "${url.protocol}" and not with "postgresql:".`,
     fix: 'Write it like postgresql://user:password@host:5432/database.',
   })
 }
 
+export interface Place {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly database: string
+}
+
+/** Where it leads; parameters of the URL come before its parts, as for PostgreSQL's own tools. */
+export function partsOf(text: string): Place {
+  const url = urlOf(text)
+  const user = decoded(url.username) ?? ''
+  return {
+    host: url.searchParams.get('host') || url.hostname.replaceAll(/^\[|\]$/g, '') || 'localhost',
+    port: Number(url.searchParams.get('port') || url.port || 5432),
+    user,
+    database: decoded(url.pathname.slice(1)) || user || 'postgres',
+  }
+}
+
 /** `host:port/database`, for banners and errors. */
 export function placeOf(text: string): string {
-  const url = urlOf(text)
-  const host = url.searchParams.get('host') ?? (url.hostname || 'localhost')
-  const database = decodeURIComponent(url.pathname.slice(1)) || decodeURIComponent(url.username) || 'postgres'
-  return `${host}:${url.port || '5432'}/${database}`
+  const { host, port, database } = partsOf(text)
+  return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }

@@ -32,7 +32,7 @@ export async function requireSchema(url: string): Promise<SchemaState> {
 }
 
 async function withDatabase<T>(url: string, use: (db: Kysely<DB>) => Promise<T>): Promise<T> {
-  const connection = connect(url, { purpose: 'control' })
+  const connection = connect(url, { purpose: 'migrate' })
   try {
     await refuseUnusable(connection.db, url)
     return await use(connection.db)

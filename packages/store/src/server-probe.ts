@@ -3,24 +3,19 @@
  * PostgreSQL answers the eight bytes of an SSL request with one byte, S or N; nothing else does.
  */
 import { createConnection } from 'node:net'
-import { urlOf } from './database-url.ts'
+import { partsOf } from './database-url.ts'
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 export type Answer = 'postgresql' | 'something-else' | 'nothing'
 
 export async function probeServer(databaseUrl: string): Promise<Answer> {
-  const url = urlOf(databaseUrl)
+  const { host, port } = partsOf(databaseUrl)
   const { promise, resolve } = Promise.withResolvers<Answer>()
-  const socket = createConnection({
-    host: url.hostname || 'localhost',
-    port: Number(url.port || 5432),
-    timeout: 3_000,
-  })
+  const where = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+  const socket = createConnection({ ...where, timeout: 3_000 })
   socket.once('connect', () => socket.write(sslRequest))
-  socket.once('data', (bytes) =>
-    resolve('SN'.includes(String.fromCharCode(bytes[0] ?? 0)) && bytes.length === 1 ? 'postgresql' : 'something-else'),
-  )
+  socket.once('data', (bytes) => resolve(/^[SN]$/.test(bytes.toString('latin1')) ? 'postgresql' : 'something-else'))
   socket.once('close', () => resolve('something-else'))
   socket.once('timeout', () => resolve('something-else'))
   socket.once('error', () => resolve('nothing'))

@@ -12,8 +12,12 @@ import { markPresence, withdrawPresence } from './liveness/presence.ts'
 import { failStaleTaskRuns, reap, requeueStaleClaimed } from './liveness/reap.ts'
 import type { Recovered } from './liveness/recover.ts'
 import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from './liveness/stale.ts'
-import { countRunsByState, listNodes, type Node } from './reads/overview.ts'
+import { countRunsByState, queueBacklog, type QueueBacklog } from './reads/backlog.ts'
+import { listTaskRuns, type PageRequest, type RunFilter, type RunPage } from './reads/list-runs.ts'
+import { findNode, listNodes, liveReplicas, type LiveReplica, type Node } from './reads/nodes.ts'
+import { getTaskRun, type RunDetail } from './reads/run.ts'
 import { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs.ts'
+import { whyNotRunning, type Why } from './reads/why.ts'
 import { drainReplica, undrainReplica } from './replicas/drain.ts'
 import { registerReplica, type ReplicaIntroduction } from './replicas/register.ts'
 import { retireReplica } from './replicas/retire.ts'
@@ -77,8 +81,14 @@ export interface Store {
   wakeQueue(queue: string): Promise<void>
   awaitTaskRuns(ids: readonly RunId[]): Promise<void>
   getTaskRuns(ids: readonly RunId[]): Promise<RunView[]>
+  getTaskRun(id: RunId): Promise<RunDetail | undefined>
+  listTaskRuns(filter?: RunFilter, page?: PageRequest): Promise<RunPage>
+  whyNotRunning(id: RunId): Promise<Why | undefined>
+  queueBacklog(): Promise<QueueBacklog[]>
   countRunsByState(): Promise<{ status: TaskState; runs: number }[]>
-  listNodes(): Promise<Node[]>
+  listNodes(which?: { stopped?: boolean }): Promise<Node[]>
+  findNode(text: string): Promise<Node[]>
+  liveReplicas(which?: { capability?: string }): Promise<LiveReplica[]>
 }
 
 export function createStore(db: Kysely<DB>): Store {
@@ -124,7 +134,13 @@ export function createStore(db: Kysely<DB>): Store {
     wakeQueue: (queue) => wakeQueue(db, queue),
     awaitTaskRuns: (ids) => awaitTaskRuns(db, ids),
     getTaskRuns: (ids) => getTaskRuns(db, ids),
+    getTaskRun: (id) => getTaskRun(db, id),
+    listTaskRuns: (filter, page) => listTaskRuns(db, filter, page),
+    whyNotRunning: (id) => whyNotRunning(db, id),
+    queueBacklog: () => queueBacklog(db),
     countRunsByState: () => countRunsByState(db),
-    listNodes: () => listNodes(db),
+    listNodes: (which) => listNodes(db, which),
+    findNode: (text) => findNode(db, text),
+    liveReplicas: (which) => liveReplicas(db, which),
   }
 }

@@ -7,7 +7,7 @@
  */
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { session } from './db.ts'
+import { endSession, session } from './db.ts'
 import type { RunId } from './lease.ts'
 
 export type Wake =
@@ -19,7 +19,7 @@ export async function wakeQueue(db: Db, queue: string): Promise<void> {
 }
 
 export interface Listener {
-  close(): Promise<void>
+  close(): void
 }
 
 /** Listens on a session of its own until closed or lost; `onLost` is called once, and it is for the caller to come back. */
@@ -42,13 +42,13 @@ export async function listen(
     await client.query(channel === 'q_ready' ? 'LISTEN q_ready' : 'LISTEN q_ended')
   } catch (error) {
     open = false
-    await client.end().catch(() => {})
+    endSession(client)
     throw error
   }
   return {
-    async close() {
+    close() {
       open = false
-      await client.end()
+      endSession(client)
     },
   }
 }

@@ -37,7 +37,7 @@ test('a claim never takes more than its limit, and nothing with no limit', async
 
 test('only tasks the replica knows, in queues it works on, are claimed', async () => {
   const lane = await store.internLane({ queue: 'slow', task: 'known' })
-  await store.enqueueTaskRuns([{ task: 'known', lane, payload: '{}' }])
+  await store.enqueueTaskRuns([{ task: 'known', lane, payload: {} }])
   const request = { replicaId: 'r', tasks: ['known'], limit: 5 }
   expect(await claim('unknown')).toEqual([])
   expect(await store.claimAvailableTaskRuns({ ...request, queues: ['fast'] })).toEqual([])

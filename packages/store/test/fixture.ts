@@ -41,7 +41,7 @@ export async function fixture(): Promise<Fixture> {
     async enqueue(task, { count = 1, group, ...options } = {}) {
       const lane = await store.internLane({ queue: 'default', task })
       const runs = await store.enqueueTaskRuns(
-        Array.from({ length: count }, () => ({ task, lane, payload: '{}', ...options })),
+        Array.from({ length: count }, () => ({ task, lane, payload: {}, ...options })),
       )
       const ids = runs.map((run) => run.id)
       if (group !== undefined) await db.updateTable('q.task_run').set({ grp: group }).where('id', 'in', ids).execute()

@@ -96,7 +96,7 @@ test('a key never has more holders than its limit and none waits for ever, whoev
     const own = another()
     for (let round = 0; round < 40; round++) {
       const concurrency = { scope: 'storm', key: keys[round % 3]! }
-      const [run] = await own.enqueueTaskRuns([{ task: 'storm', lane, payload: '{}', concurrency }])
+      const [run] = await own.enqueueTaskRuns([{ task: 'storm', lane, payload: {}, concurrency }])
       if (round % 5 === 0) await own.cancelTaskRuns([run!.id])
     }
   })
@@ -132,7 +132,7 @@ async function holdersOfBusiestKey(own: typeof store): Promise<number> {
 
 test('two parallel enqueues with one unique key make one run, and both are told which', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'once' })
-  const run = { task: 'once', lane, payload: '{}', uniqueKey: 'only' }
+  const run = { task: 'once', lane, payload: {}, uniqueKey: 'only' }
   const answers = (await Promise.all(Array.from({ length: 8 }, () => another().enqueueTaskRuns([run])))).flat()
   expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
   expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
@@ -148,7 +148,7 @@ test('a unique key belongs to its task', async () => {
 
 test('a paused queue is passed over and none of its runs is rewritten', async () => {
   const lane = await store.internLane({ queue: 'pausable', task: 'paused' })
-  const [run] = await store.enqueueTaskRuns([{ task: 'paused', lane, payload: '{}' }])
+  const [run] = await store.enqueueTaskRuns([{ task: 'paused', lane, payload: {} }])
   const before = await row(run!.id)
   await store.pauseQueue('pausable', 'ada')
   expect(await claim('paused')).toEqual([])
@@ -160,7 +160,7 @@ test('a paused queue is passed over and none of its runs is rewritten', async ()
 test('a run that requires a capability is claimed only by a replica that has it', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'gpu', requires: ['gpu', 'avx', 'gpu'] })
   expect(await store.internLane({ queue: 'default', task: 'gpu', requires: ['avx', 'gpu'] })).toBe(lane)
-  await store.enqueueTaskRuns([{ task: 'gpu', lane, payload: '{}' }])
+  await store.enqueueTaskRuns([{ task: 'gpu', lane, payload: {} }])
   const request = { replicaId: 'r', tasks: ['gpu'], queues: [], limit: 1 }
   expect(await store.claimAvailableTaskRuns({ ...request, capabilities: ['gpu'] })).toEqual([])
   expect(await store.claimAvailableTaskRuns({ ...request, capabilities: ['ssd', 'gpu', 'avx'] })).toHaveLength(1)

@@ -9,6 +9,8 @@ export function introduction(id: string, name = 'host'): ReplicaIntroduction {
     pid: 1,
     version: '0',
     queues: [],
+    tasks: [],
+    capabilities: [],
     slots: 2,
     preset: 'default',
     onCrash: 'fail',

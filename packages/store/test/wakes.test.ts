@@ -26,7 +26,7 @@ test('a queue that is woken wakes who listens', async () => {
   await store.wakeQueue('cpu')
   await woken
   expect(wakes).toEqual([{ channel: 'q_ready', queue: 'cpu' }])
-  await listener.close()
+  listener.close()
 })
 
 test('the end of a run is announced only if somebody awaits it, once for a batch', async () => {
@@ -42,7 +42,7 @@ test('the end of a run is announced only if somebody awaits it, once for a batch
   await sql`SELECT 1`.execute(db)
   expect(wakes).toHaveLength(1)
   expect((wakes[0] as { runIds: string[] }).runIds.toSorted()).toEqual([runs[0]!.runId, runs[2]!.runId].toSorted())
-  await listener.close()
+  listener.close()
 })
 
 test('a listener whose session is ended by the server says so, once', async () => {

@@ -1,6 +1,6 @@
 /** q enqueue: one run, and with --wait what became of it. */
 import { Command, Option } from 'commander'
-import { queue, RunFailed, type EnqueueOptions, type Queue, type RunHandle, type Task } from '@q/client'
+import { queue, RunFailed, type EnqueueOptions, type ResultOptions, type RunHandle, type Task } from '@q/client'
 import { exitCodes } from '@q/runner/problem'
 import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
@@ -31,11 +31,12 @@ export function enqueueCommand(): Command {
       await session(options, async ({ url }) => {
         const payload = readPayload(payloadArgument)
         const enqueueOptions = optionsOf(options)
+        const wait = waitOf(options)
         await refuseUnknown(url, task)
         const q = queue<Record<string, Task<unknown, unknown>>>(url)
         try {
           const run = await q.enqueue(task, payload, enqueueOptions)
-          return options.wait === true ? await printEnd(q, run, options) : await printAccepted(run, task, options)
+          return options.wait === true ? await printEnd(run, wait, options) : await printAccepted(run, task, options)
         } finally {
           await q.close()
         }
@@ -46,8 +47,23 @@ export function enqueueCommand(): Command {
 function optionsOf(options: Options): EnqueueOptions {
   return {
     ...(options.delay === undefined ? {} : { delay: durationMs(options.delay) }),
-    ...(options.priority === undefined ? {} : { priority: Number(options.priority) }),
+    ...(options.priority === undefined ? {} : { priority: priorityOf(options.priority) }),
   }
+}
+
+/** Checked before anything is enqueued. */
+function waitOf(options: Options): ResultOptions {
+  return options.timeout === undefined ? {} : { timeout: durationMs(options.timeout) }
+}
+
+function priorityOf(text: string): number {
+  if (/^-?\d{1,5}$/.test(text)) return Number(text)
+  throw new ExplainedError({
+    code: 'PRIORITY_INVALID',
+    what: `"${text}" is not a priority.`,
+    why: 'A priority is a whole number from -32767 to 32767; lower numbers run first.',
+    fix: 'Use 0 for most runs and small numbers around it.',
+  })
 }
 
 /** A name typed by hand is more often a slip than a task that is still to be deployed. */
@@ -75,12 +91,11 @@ async function printAccepted(run: RunHandle<unknown>, task: string, options: Opt
   return exitCodes.ok
 }
 
-async function printEnd(q: Queue<unknown>, run: RunHandle<unknown>, options: Options): Promise<number> {
+async function printEnd(run: RunHandle<unknown>, wait: ResultOptions, options: Options): Promise<number> {
   const ended = new AbortController()
   const shown = showProgress(run, ended.signal)
   try {
-    const timeout = options.timeout === undefined ? {} : { timeout: durationMs(options.timeout) }
-    const result = await run.result(timeout)
+    const result = await run.result(wait)
     ended.abort()
     await shown
     if (options.json === true) console.log(JSON.stringify({ id: run.id, status: 'SUCCEEDED', result }))

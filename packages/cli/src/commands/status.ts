@@ -27,20 +27,20 @@ function page(description: string, { nodes, runs, tasks }: Awaited<ReturnType<ty
   const nodeRows = nodes.map((node) => [
     coloured(node.state),
     node.name,
-    node.id,
     `${node.activeRuns}/${node.slots}`,
     String(node.completed),
     String(node.failed),
-    `${(node.beatAgeMs / 1000).toFixed(1)} s ago`,
-    node.version,
+    node.beatAgeMs === null ? 'none' : `${(node.beatAgeMs / 1000).toFixed(1)} s ago`,
     String(node.pid),
+    node.id,
+    node.version,
   ])
   return [
     `${styleText('bold', 'database')}  ${description}`,
     '',
     nodes.length === 0
       ? 'No node is there: start one with `q start`.'
-      : table(['NODE', 'NAME', 'ID', 'BUSY', 'DONE', 'FAILED', 'LAST BEAT', 'VERSION', 'PID'], nodeRows),
+      : table(['NODE', 'NAME', 'BUSY', 'DONE', 'FAILED', 'LAST BEAT', 'PID', 'ID', 'VERSION'], nodeRows),
     '',
     runs.length === 0
       ? 'No run has been enqueued yet.'
@@ -59,9 +59,5 @@ function page(description: string, { nodes, runs, tasks }: Awaited<ReturnType<ty
 }
 
 function coloured(state: Node['state']): string {
-  // Padded first: a colour has no width on the screen, but it has in the text.
-  return styleText(
-    state === 'alive' ? 'green' : state === 'draining' ? 'yellow' : 'red',
-    state.padEnd('draining'.length),
-  )
+  return styleText(state === 'alive' ? 'green' : state === 'draining' ? 'yellow' : 'red', state)
 }

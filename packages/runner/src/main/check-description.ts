@@ -1,9 +1,33 @@
 /** What the workers found in the task modules: the tasks, or everything that is wrong with them. */
 import { TaskDefinitionError } from '@q/task'
 import type { Description, TaskDescription } from '../protocol.ts'
+import { pause } from './loop.ts'
+import type { ThreadPool } from './thread-pool.ts'
+
+const loadMsMax = 60_000
+
+/** A module may also end the thread that loads it, or never finish loading. */
+export async function described(threads: ThreadPool): Promise<Description> {
+  const died = (cause: unknown) => {
+    throw failed(`The thread that loaded them died: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
+  }
+  const loaded = await Promise.race([threads.describe().catch(died), pause(loadMsMax)])
+  if (loaded === undefined) throw failed(`They were still loading after ${loadMsMax / 1_000} s.`)
+  return loaded
+}
 
 export function checkDescription(description: Description): readonly TaskDescription[] {
   if (description.problems.length === 0) return description.tasks
   const errors = description.problems.map((problem) => new TaskDefinitionError(problem))
   throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} problems with task modules.`)
+}
+
+function failed(why: string, cause?: unknown): TaskDefinitionError {
+  return new TaskDefinitionError({
+    code: 'TASK_MODULE_FAILED',
+    what: 'The task modules cannot be loaded.',
+    why,
+    fix: 'Correct the modules so that importing them neither ends the process nor waits for ever; do work inside tasks.',
+    cause,
+  })
 }

@@ -1,6 +1,9 @@
 /**
  * Leaving: stop claiming, let runs finish until the deadline, stop those that are left, and only then stop beating.
- * Asked a second time the deadline is now. A database that is gone does not keep the process from leaving.
+ *
+ * Every step has a limit, so a database that is gone or frozen does not keep the process from leaving. A run whose code
+ * could not be stopped, or whose outcome could not be written, is not given up: the replica then leaves without saying
+ * goodbye, and others recover the run when its beats have stopped for long enough.
  */
 import type { Observe } from './events.ts'
 import { pause, type Loop } from './loop.ts'
@@ -13,61 +16,72 @@ export interface DrainDeps {
   readonly observe: Observe
   readonly nowMs: () => number
   readonly drainMs: number
-  /** What brings new runs. */
+  /** What brings new work. */
   readonly intake: readonly Loop[]
   /** What keeps runs and the replica alive in the eyes of others. */
   readonly beats: readonly Loop[]
-  readonly stopListening: () => Promise<void>
+  /** Tells others that this replica is leaving. */
+  readonly announce: () => Promise<void>
+  readonly stopListening: () => void
   readonly retire: () => Promise<void>
   readonly closeAll: () => Promise<void>
 }
 
 export interface Drain {
-  ask(): Promise<void>
+  /** As often as one likes. */
+  begin(): Promise<void>
+  /** The deadline is now. */
+  cutShort(): void
   readonly left: Promise<void>
 }
 
-/** For outcomes of stopped runs to be written; then the process leaves without them. */
-const lastWritesMs = 10_000
+const stepMsMax = 3_000
+/** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
+const lastMsMax = 10_000
 
 export function createDrain(deps: DrainDeps): Drain {
-  const cutShort = new AbortController()
+  const impatient = new AbortController()
   const { promise: left, resolve } = Promise.withResolvers<void>()
-  let asked = false
+  let begun = false
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
     deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: deps.drainMs })
-    await Promise.all(deps.intake.map((loop) => loop.stop()))
-    await unlessGone(deps.stopListening)
-    await Promise.race([deps.slots.allFree(), pause(deps.drainMs, cutShort.signal)])
+    await bounded(Promise.all([deps.announce(), ...deps.intake.map((loop) => loop.stop())]))
+    deps.stopListening()
+    await Promise.race([deps.slots.allFree(), pause(deps.drainMs, impatient.signal)])
     await stopRemaining()
-    for (const loop of deps.beats) await loop.stop()
-    await unlessGone(deps.retire)
-    await unlessGone(deps.closeAll)
-    deps.observe({ type: 'drained', tookMs: Math.round(deps.nowMs() - begunMs) })
+    await bounded(Promise.all(deps.beats.map((loop) => loop.stop())))
+    const leftBehind = deps.slots.busy()
+    if (leftBehind === 0) await bounded(deps.retire())
+    await bounded(deps.closeAll())
+    const tookMs = Math.round(deps.nowMs() - begunMs)
+    deps.observe(
+      leftBehind === 0 ? { type: 'drained', tookMs } : { type: 'left-runs-behind', running: leftBehind, tookMs },
+    )
   }
 
   async function stopRemaining(): Promise<void> {
     if (deps.slots.busy() === 0) return
     deps.observe({ type: 'drain-cut-short', running: deps.slots.busy() })
     for (const running of deps.pulseBoard.all()) running.stop('replica draining')
-    await Promise.race([deps.slots.allFree(), pause(lastWritesMs)])
+    await Promise.race([deps.slots.allFree(), pause(lastMsMax)])
   }
 
-  async function unlessGone(step: () => Promise<void>): Promise<void> {
-    await step().catch((error: unknown) => deps.observe({ type: 'loop-failed', loop: 'drain', error, retryInMs: 0 }))
+  async function bounded(step: Promise<unknown>): Promise<void> {
+    const failed = (error: unknown) => deps.observe({ type: 'drain-step-failed', error })
+    await Promise.race([step.catch(failed), pause(stepMsMax)])
   }
 
   return {
     left,
-    async ask() {
-      if (asked) cutShort.abort()
-      else {
-        asked = true
+    async begin() {
+      if (!begun) {
+        begun = true
         await drain().finally(resolve)
       }
       await left
     },
+    cutShort: () => impatient.abort(),
   }
 }

@@ -5,22 +5,18 @@
  * thread is terminated. What it was told decides what becomes of it.
  */
 import type { ErrorCode } from '@q/schema'
-import type { ClaimedRun, Outcome, Settlement, Store } from '@q/store'
+import type { ClaimedRun, Outcome, Settlement } from '@q/store'
 import type { RunReport } from '../protocol.ts'
-import type { Observe } from './events.ts'
 import { pause } from './loop.ts'
 import type { Pulse, PulseBoard } from './pulse-board.ts'
-import { settle, type Settlements } from './settle.ts'
+import { giveBack, settle, type SettleDeps } from './settle.ts'
 import type { Slots } from './slots.ts'
 import type { ThreadPool } from './thread-pool.ts'
 
-export interface ExecuteDeps {
-  readonly store: Store
-  readonly settlements: Settlements
+export interface ExecuteDeps extends SettleDeps {
   readonly slots: Slots
   readonly threads: ThreadPool
   readonly pulseBoard: PulseBoard
-  readonly observe: Observe
   readonly host: { readonly hostname: string; readonly pid: number }
   readonly onCrash: 'fail' | 'retry'
   readonly nowMs: () => number
@@ -38,8 +34,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     const report = await runUntilStopped(deps, claimed, pulse)
     const end = endOf(report, pulse, claimed.onCrash ?? deps.onCrash)
     if (end === 'give-back') {
-      const released = await deps.store.releaseTaskRuns([pulse.lease])
-      deps.observe({ type: 'runs-released', runIds: released })
+      await giveBack(deps, pulse.lease)
     } else if (end !== 'nothing') {
       await recordEnd(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
     }
@@ -57,10 +52,12 @@ async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pu
     void pause(stopGraceMs, ended.signal).then(() => terminate.abort())
   })
   const order = { kind: 'run', runId, fence, epoch, attempt, task, payload, slot: pulse.slot } as const
-  return deps.threads.run(order, terminate.signal).finally(() => ended.abort())
+  return deps.threads.run(order, terminate.signal, pulse.threadId).finally(() => ended.abort())
 }
 
 function endOf(report: RunReport, pulse: Pulse, onCrash: 'fail' | 'retry'): Outcome | 'give-back' | 'nothing' {
+  if (pulse.stopReason === 'lease lost') return 'nothing'
+  // Also when it was told to stop: what has been reached counts.
   if (report.ended === 'returned') return { status: 'SUCCEEDED', result: report.result }
   if (report.ended === 'failed') return failed(report.code, report.detail, report.stack)
   switch (pulse.stopReason) {
@@ -69,7 +66,6 @@ function endOf(report: RunReport, pulse: Pulse, onCrash: 'fail' | 'retry'): Outc
     case 'replica draining':
       if (onCrash === 'retry') return 'give-back'
       return failed('DRAINED', 'Its replica was shut down before it could finish.')
-    case 'lease lost':
     case undefined:
       return 'nothing'
   }
@@ -86,9 +82,10 @@ async function recordEnd(
   { slot, tookMs }: { slot: number; tookMs: number },
 ): Promise<void> {
   const settlement: Settlement = { lease: { runId, fence }, outcome, by: { ...deps.host, thread: slot } }
-  if ((await settle(deps, settlement)) === 'lease-lost') return deps.observe({ type: 'lease-lost', runId, task })
-  deps.count(outcome.status)
-  const { status } = outcome
-  const why = status === 'SUCCEEDED' ? {} : { code: outcome.code, detail: outcome.detail }
+  const { answer, outcome: written } = await settle(deps, settlement)
+  if (answer === 'lease-lost') return deps.observe({ type: 'lease-lost', runId, task })
+  deps.count(written.status)
+  const { status } = written
+  const why = status === 'SUCCEEDED' ? {} : { code: written.code, detail: written.detail }
   deps.observe({ type: 'run-ended', runId, task, status, tookMs, ...why })
 }

@@ -20,6 +20,8 @@ export interface Pulse {
   readonly signal: AbortSignal
   readonly stopReason: AbortReason | undefined
   stop(reason: AbortReason): void
+  /** Of the thread that executes it; 0 before it has begun. */
+  threadId(): number
   look(nowMs: number): Sign
   close(): void
 }
@@ -59,6 +61,7 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
   Atomics.store(shared.words, word.abort, 0)
   Atomics.store(shared.words, word.beats, 0)
   Atomics.store(shared.words, word.lastNote, 0)
+  Atomics.store(shared.words, word.threadId, 0)
   shared.progress[0] = Number.NaN
   return {
     lease,
@@ -74,6 +77,7 @@ function openPulse(lease: Lease, slot: number, shared: PulseSlot, openedMs: numb
       Atomics.notify(shared.words, word.abort)
       controller.abort()
     },
+    threadId: () => Atomics.load(shared.words, word.threadId),
     look(nowMs) {
       const beats = Atomics.load(shared.words, word.beats)
       if (beats !== seen) seenMs = nowMs

@@ -9,20 +9,24 @@ import { hostname } from 'node:os'
 import { connect, createStore, listen, type ClaimedRun, type Connection, type Store } from '@q/store'
 import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
-import { checkDescription } from './check-description.ts'
+import { checkDescription, described } from './check-description.ts'
 import { createDrain, type Drain } from './drain.ts'
 import type { Observe } from './events.ts'
 import { executeRun, type ExecuteDeps } from './execute.ts'
 import { startLoop, type Loop, type Next } from './loop.ts'
 import { claimTick } from './loops/claim.ts'
+import { cleanupTick } from './loops/cleanup.ts'
 import { heartbeatTick } from './loops/heartbeat.ts'
 import { createListening } from './loops/listen.ts'
 import { promoteTick } from './loops/promote.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
+import { reapTick } from './loops/reap.ts'
+import { sweepTick } from './loops/sweep.ts'
 import { createPulseBoard, type PulseBoard } from './pulse-board.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
 import { startThreads, type ThreadPool } from './thread-pool.ts'
+import { createTrust } from './trust.ts'
 import { createVitals } from './vitals.ts'
 
 export interface Runner {
@@ -44,7 +48,8 @@ export interface RunnerOptions {
   readonly observe: Observe
 }
 
-export async function startRunner(options: RunnerOptions): Promise<Runner> {
+export async function startRunner(given: RunnerOptions): Promise<Runner> {
+  const options = { ...given, observe: harmless(given.observe) }
   const { config, taskModules } = options
   const pulseBoard = createPulseBoard(config.threads)
   const threads = startThreads(config.threads, { taskModules, pulse: pulseBoard.memory })
@@ -54,21 +59,37 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.close()
   }
   try {
-    const tasks = checkDescription(await threads.describe())
+    const tasks = checkDescription(await described(threads))
     const replicaId = newReplicaId()
-    const { name } = await register(options, connections.control, replicaId)
+    const { name } = await register(options, connections.control, { replicaId, tasks })
     await connections.store.publishTasks(replicaId, tasks)
-    const { ask, left } = work(options, { replicaId, tasks, threads, pulseBoard, ...connections, closeAll })
-    return { replicaId, name, tasks, left, drain: ask }
+    const drain = work(options, { replicaId, tasks, threads, pulseBoard, ...connections, closeAll })
+    return { replicaId, name, tasks, left: drain.left, drain: twice(drain) }
   } catch (error) {
     await closeAll()
     throw error
   }
 }
 
-function register({ config, version }: RunnerOptions, control: Store, replicaId: string): Promise<{ name: string }> {
+/** Asked again, it is to be now. */
+function twice(drain: Drain): () => Promise<void> {
+  let asked = false
+  return () => {
+    if (asked) drain.cutShort()
+    asked = true
+    return drain.begin()
+  }
+}
+
+function register(
+  { config, version }: RunnerOptions,
+  control: Store,
+  { replicaId, tasks }: Pick<Parts, 'replicaId' | 'tasks'>,
+): Promise<{ name: string }> {
   return control.registerReplica({
     id: replicaId,
+    tasks: tasks.map((task) => task.name),
+    capabilities: config.capabilities,
     name: config.name,
     ...thisHost(),
     version,
@@ -93,11 +114,12 @@ interface Parts {
 /** Starts the loops; what is returned ends them. */
 function work({ config, databaseUrl, observe }: RunnerOptions, parts: Parts): Drain {
   const { replicaId, control, store, pulseBoard, threads } = parts
-  const { pollEveryMs, queues, drainMs } = config
+  const { pollEveryMs, queues, capabilities, drainMs } = config
   const { thresholds, onCrash } = config.preset
   const host = thisHost()
   const slots = createSlots(config.threads)
   const vitals = createVitals()
+  const trust = createTrust(thresholds.replicaBeatMs)
   const settlements = createSettlements(store)
   const execution: ExecuteDeps = {
     store,
@@ -117,9 +139,11 @@ function work({ config, databaseUrl, observe }: RunnerOptions, parts: Parts): Dr
       store: control,
       slots,
       vitals,
+      trust,
+      nowMs,
       replicaId,
       beatEveryMs: thresholds.replicaBeatMs,
-      onDrainAsked: () => void drain.ask(),
+      onDrainAsked: () => void drain.begin(),
     }),
   )
   const pulses = createPulseCarrier({
@@ -131,8 +155,22 @@ function work({ config, databaseUrl, observe }: RunnerOptions, parts: Parts): Dr
   })
   const pulse = loop('pulse', pulses.tick)
   const tasks = parts.tasks.map((task) => task.name)
-  const claim = loop('claim', () => claimTick({ store, slots, replicaId, tasks, queues, pollEveryMs, begin }))
+  const claim = loop('claim', () =>
+    claimTick({ store, slots, replicaId, tasks, queues, capabilities, pollEveryMs, begin }),
+  )
   const promote = loop('promote', () => promoteTick({ store, pollEveryMs, onPromoted: claim.wake }))
+  const reaper = loop('reap', () =>
+    reapTick({
+      store,
+      replicaId,
+      checkEveryMs: thresholds.checkEveryMs,
+      trustMs: () => trust.goodForMs(nowMs()),
+      observe,
+      onRecovered: claim.wake,
+    }),
+  )
+  const cleanup = loop('cleanup', () => cleanupTick({ store, heartbeatsKeptMs: config.preset.heartbeatsKeptMs }))
+  const sweep = loop('sweep', () => sweepTick({ store, onPromoted: claim.wake }))
   const listening = createListening({
     openListener: (handlers) => listen(databaseUrl, 'q_ready', handlers),
     onWake: claim.wake,
@@ -149,8 +187,9 @@ function work({ config, databaseUrl, observe }: RunnerOptions, parts: Parts): Dr
     observe,
     nowMs,
     drainMs,
-    intake: [claim, promote, listener],
+    intake: [claim, promote, listener, reaper, sweep, cleanup],
     beats: [pulse, heartbeat],
+    announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
     stopListening: listening.close,
     retire: () => control.retireReplica(replicaId),
     closeAll: parts.closeAll,
@@ -159,7 +198,7 @@ function work({ config, databaseUrl, observe }: RunnerOptions, parts: Parts): Dr
 
   function begin(claimed: ClaimedRun, slot: number): void {
     void executeRun(execution, claimed, slot)
-      .catch((error: unknown) => observe({ type: 'loop-failed', loop: 'execute', error, retryInMs: 0 }))
+      .catch((error: unknown) => observe({ type: 'run-unfinished', error }))
       .then(claim.wake)
   }
 
@@ -187,6 +226,17 @@ function openConnections({ databaseUrl, observe }: RunnerOptions): {
     control: createStore(control.db),
     store: createStore(pool.db),
     close: async () => void (await Promise.all([control.close(), pool.close()])),
+  }
+}
+
+/** An observer that throws must not end what it observes. */
+function harmless(observe: Observe): Observe {
+  return (event) => {
+    try {
+      observe(event)
+    } catch {
+      // told, and may lose it
+    }
   }
 }
 

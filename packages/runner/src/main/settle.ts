@@ -1,14 +1,21 @@
 /**
- * Writes the outcome of a run, once, under its lease. While the database cannot be reached it tries again: an outcome
- * is never dropped because of the network. Text that the database cannot hold ends the run with a code of its own.
+ * Writes what came of a run, once, under its lease. While the database cannot be reached it tries again: an outcome is
+ * never dropped because of the network. An outcome that the database refuses for its data ends the run with a code of
+ * its own, so an end is never lost because its text is strange.
  */
-import type { Outcome, Settled, Settlement, Store } from '@q/store'
+import type { Lease, Outcome, Settled, Settlement, Store } from '@q/store'
 import type { Batcher } from './batcher.ts'
 import { createBatcher } from './batcher.ts'
 import type { Observe } from './events.ts'
 import { pause } from './loop.ts'
 
 export type Settlements = Batcher<Settlement, Settled>
+
+export interface SettleDeps {
+  readonly settlements: Settlements
+  readonly store: Store
+  readonly observe: Observe
+}
 
 const batchMax = 200
 const retryMs = { first: 200, max: 5_000 }
@@ -17,43 +24,54 @@ export function createSettlements(store: Store): Settlements {
   return createBatcher((settlements) => store.settleTaskRuns(settlements), batchMax)
 }
 
-export async function settle(
-  deps: { readonly settlements: Settlements; readonly store: Store; readonly observe: Observe },
-  settlement: Settlement,
-): Promise<Settled> {
-  for (let failures = 0; ; failures++) {
+/** What was really written, and whether it counted. */
+export async function settle(deps: SettleDeps, settlement: Settlement): Promise<{ answer: Settled; outcome: Outcome }> {
+  let current = settlement
+  let alone = false
+  const answer = await untilReached(deps.observe, async () => {
     try {
-      return await deps.settlements.add(settlement)
+      if (!alone) return await deps.settlements.add(current)
+      const [single] = await deps.store.settleTaskRuns([current])
+      return single ?? 'lease-lost'
     } catch (error) {
-      if (isDataError(error)) return settleAlone(deps.store, settlement)
-      const retryInMs = Math.min(retryMs.max, retryMs.first * 2 ** failures)
-      deps.observe({ type: 'settle-failed', error, retryInMs })
+      // Some row of the batch was refused for its data: each goes alone, and a refused one ends as INVALID_RESULT.
+      if (!isRefused(error)) throw error
+      if (alone) current = { ...settlement, outcome: unstorable }
+      alone = true
+      return undefined
+    }
+  })
+  return { answer, outcome: current.outcome }
+}
+
+/** Gives a run back; nothing is answered when its lease was lost already. */
+export async function giveBack(deps: SettleDeps, lease: Lease): Promise<void> {
+  const runIds = await untilReached(deps.observe, () => deps.store.releaseTaskRuns([lease]))
+  deps.observe({ type: 'runs-released', runIds })
+}
+
+const unstorable: Outcome = {
+  status: 'FAILED',
+  code: 'INVALID_RESULT',
+  detail: 'The database cannot hold the result or the error as jsonb.',
+}
+
+/** Again at once when undefined, again after a while when the database cannot be reached. */
+async function untilReached<T>(observe: Observe, write: () => Promise<T | undefined>): Promise<T> {
+  for (let failures = 0; ;) {
+    try {
+      const answer = await write()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      const retryInMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++)
+      observe({ type: 'settle-failed', error, retryInMs })
       await pause(retryInMs)
     }
   }
 }
 
-/** Some row of the batch was refused for its data: each goes alone, and a refused one ends as INVALID_RESULT. */
-async function settleAlone(store: Store, settlement: Settlement): Promise<Settled> {
-  try {
-    return await oneOf(store, settlement)
-  } catch (error) {
-    if (!isDataError(error)) throw error
-    const outcome: Outcome = {
-      status: 'FAILED',
-      code: 'INVALID_RESULT',
-      detail: 'The database cannot hold the result or the error as jsonb.',
-    }
-    return oneOf(store, { ...settlement, outcome })
-  }
-}
-
-async function oneOf(store: Store, settlement: Settlement): Promise<Settled> {
-  return (await store.settleTaskRuns([settlement]))[0] ?? 'lease-lost'
-}
-
-/** Class 22 of PostgreSQL's codes: the data, not the world. */
-function isDataError(error: unknown): boolean {
+/** Classes 22, 23 and 54 of PostgreSQL's codes: what was sent, not the world. */
+function isRefused(error: unknown): boolean {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' && code.startsWith('22')
+  return typeof code === 'string' && /^(22|23|54)...$/.test(code)
 }

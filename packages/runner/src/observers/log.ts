@@ -6,22 +6,15 @@ import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 
-export function createLog(options: { level: string; terminal: boolean; replica?: string }): Logger {
+export function createLog(options: { level: string; terminal: boolean }): Logger {
   const stream = options.terminal
     ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true })
     : pino.destination({ sync: true })
   return pino({ level: options.level, serializers: { error: factsOf } }, stream)
 }
 
-/** Observers never throw into what they observe. */
 export function logObserver(log: Logger): Observe {
-  return (event) => {
-    try {
-      write(log, event)
-    } catch {
-      // a log that cannot be written must not end a run
-    }
-  }
+  return (event) => write(log, event)
 }
 
 function write(log: Logger, { type, ...facts }: RunnerEvent): void {
@@ -34,6 +27,8 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.warn(facts, 'lease lost: what this run returned does not count')
     case 'runs-released':
       return log.info(facts, 'runs given back')
+    case 'runs-recovered':
+      return log.warn(facts, 'recovered the runs of a replica that stopped responding')
     case 'loop-failed':
       return log.error(facts, 'a round failed and will be tried again')
     case 'settle-failed':
@@ -44,6 +39,12 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.info(facts, 'draining: no new runs')
     case 'drain-cut-short':
       return log.warn(facts, 'stopping runs that are still going')
+    case 'left-runs-behind':
+      return log.error(facts, 'left with runs that could not be stopped or settled; others will recover them')
+    case 'drain-step-failed':
+      return log.error(facts, 'a step of leaving failed; going on')
+    case 'run-unfinished':
+      return log.error(facts, 'a run was left without an outcome; this is a mistake of ours')
     case 'drained':
       return log.info(facts, 'drained')
   }

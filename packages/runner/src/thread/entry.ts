@@ -21,17 +21,22 @@ export default async function obey(order: Order): Promise<Description | RunRepor
 async function run(order: RunOrder): Promise<RunReport> {
   const task = registry.tasks.get(order.task)
   if (task === undefined) {
-    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: `This replica does not know the task "${order.task}".` }
+    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: unknownTask(order.task) }
   }
   using pulse = openPulse(setup.pulse, order.slot)
   try {
     const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
     if ('problem' in checked) return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem }
     const value = await task.run(checked.payload as never, contextOf(order, pulse))
-    return pulse.aborted() ? { ended: 'aborted' } : reportReturn(value)
+    return reportReturn(value)
   } catch (error) {
     return pulse.aborted() ? { ended: 'aborted' } : reportThrow(error)
   }
+}
+
+function unknownTask(name: string): string {
+  const reasons = registry.problems.map((problem) => `${problem.what} ${problem.why}`).join(' ')
+  return `This thread does not know the task "${name}". ${reasons}`.trimEnd()
 }
 
 async function checkPayload(

@@ -2,60 +2,49 @@
  * What user code returned or threw, as data the database can hold. Done in the worker, so that a large result does not
  * stall the main thread. Nothing here throws: an end must not be lost because its text is strange.
  */
+import { jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
 import type { RunReport } from '../protocol.ts'
 
-const resultBytesMax = 1_048_576
 const detailCharsMax = 10_000
 
 export function reportReturn(value: unknown): RunReport {
-  let text: string
-  try {
-    text = JSON.stringify(value, storable) ?? 'null'
-  } catch (error) {
-    return {
-      ended: 'failed',
-      code: 'INVALID_RESULT',
-      detail: `The result cannot be written as JSON: ${messageOf(error)}`,
-    }
-  }
-  const bytes = Buffer.byteLength(text)
-  if (bytes <= resultBytesMax) return { ended: 'returned', result: text }
-  return {
-    ended: 'failed',
-    code: 'RESULT_TOO_LARGE',
-    detail: `The result has ${bytes} bytes as JSON; at most ${resultBytesMax} are stored. Store it elsewhere and return where.`,
+  const result = repairJson(value)
+  switch (result.kind) {
+    case 'json':
+      return { ended: 'returned', result: result.text, repaired: result.repaired }
+    case 'not-json':
+      return {
+        ended: 'failed',
+        code: 'INVALID_RESULT',
+        detail: `The result cannot be written as JSON: ${problemsText([result.problem])}.`,
+      }
+    case 'too-large':
+      return {
+        ended: 'failed',
+        code: 'RESULT_TOO_LARGE',
+        detail: `The result has at least ${result.bytes} bytes as JSON; at most ${jsonLimits.bytesMax} are stored. Store it elsewhere and return where.`,
+      }
   }
 }
 
 export function reportThrow(error: unknown): RunReport {
-  const stack = error instanceof Error ? error.stack : undefined
-  return {
-    ended: 'failed',
-    code: 'TASK_ERROR',
-    detail: clean(messageOf(error)),
-    ...(stack === undefined ? {} : { stack: clean(stack) }),
-  }
+  const detail =
+    readText(() => (error instanceof Error ? `${error.name}: ${error.message}` : notAnError(error))) ??
+    'Something was thrown that cannot even be written as text.'
+  const stack = readText(() => (error instanceof Error ? error.stack : undefined))
+  return { ended: 'failed', code: 'TASK_ERROR', detail, ...(stack === undefined ? {} : { stack }) }
 }
 
-/** jsonb holds neither NUL nor half surrogate pairs. */
-function storable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? wellFormed(value) : value
+function notAnError(thrown: unknown): string {
+  return `Something that is not an Error was thrown: ${String(thrown)}`
 }
 
-function clean(text: string): string {
-  return wellFormed(text.slice(0, detailCharsMax))
-}
-
-function wellFormed(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed()
-}
-
-function messageOf(error: unknown): string {
+/** Whatever the error's own code does: throws, or answers with something else than text. */
+function readText(read: () => unknown): string | undefined {
   try {
-    return error instanceof Error
-      ? `${error.name}: ${error.message}`
-      : `Something that is not an Error was thrown: ${String(error)}`
+    const text = read()
+    return typeof text === 'string' ? storableText(text.slice(0, detailCharsMax)) : undefined
   } catch {
-    return 'Something was thrown that cannot even be written as text.'
+    return undefined
   }
 }

@@ -4,6 +4,7 @@
  * A timer beats while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
  * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits.
  */
+import { threadId } from 'node:worker_threads'
 import { RunAborted } from '@q/task'
 import { abortReasons, noteBytesMax, pulseSlot, word, writeNote, type PulseSlot } from '../pulse-layout.ts'
 
@@ -18,6 +19,7 @@ const idleBeatMs = 500
 export function openPulse(memory: SharedArrayBuffer, index: number): WorkerPulse {
   const slot = pulseSlot(memory, index)
   const controller = new AbortController()
+  Atomics.store(slot.words, word.threadId, threadId)
   const beat = () => void Atomics.add(slot.words, word.beats, 1)
   const reason = () => abortReasons[Atomics.load(slot.words, word.abort)] ?? ''
   const timer = setInterval(beat, idleBeatMs)

@@ -3,6 +3,7 @@
  * Whatever is wrong with a module is told as plain data, all of it together.
  */
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import { isName, isTask, type Task } from '@q/task'
 import type { Problem } from '../protocol.ts'
 
@@ -40,7 +41,7 @@ function importFailed(url: string, error: unknown): Problem {
   return {
     code: 'TASK_MODULE_FAILED',
     what: `The task module ${shown(url)} cannot be loaded.`,
-    why: error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${String(error)}.`,
+    why: error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${inspect(error)}.`,
     fix: missing
       ? 'Check the path in Q_TASKS and the imports of that file.'
       : 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',

@@ -1,4 +1,5 @@
 /** Tasks of the tests. */
+import { execFileSync } from 'node:child_process'
 import { setTimeout as passing } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task } from '@q/task'
@@ -12,6 +13,50 @@ export const throwsNothing = task((_: unknown) => {
   throw undefined
 })
 export const strange = task((_: unknown) => ({ text: 'a\0b\uD800c', bad: BigInt(1).toString(), nan: Number.NaN }))
+const strangeEnds = {
+  nothing: () => undefined,
+  strangeKey: () => ({ a: { 'x\uD800': 1, ok: '😀' } }),
+  holes: () => Object.assign([1], { 2: 3 }),
+  methods: () => ({ call() {}, kept: 1 }),
+  bigint: () => ({ deep: [{ id: 1n }] }),
+  deep: () => nested(5_000, (value) => [value]),
+  symbol: () => Symbol('s'),
+  map: () => ({ map: new Map([['a', 1]]) }),
+  getter: () => ({
+    a: {
+      get b(): unknown {
+        throw new Error('not today')
+      },
+    },
+  }),
+  longText: () => 'x'.repeat(50_000_000),
+  doubling: () => nested(60, (value) => [value, value]),
+  strangeError() {
+    throw new Error('a\0b\uD800')
+  },
+  stackIsANumber() {
+    throw Object.assign(new Error('odd'), { stack: 7 })
+  },
+  stackThrows() {
+    throw Object.defineProperty(new Error('worse'), 'stack', {
+      get() {
+        throw new Error('no stack')
+      },
+    })
+  },
+  unspeakable() {
+    throw Object.create(null)
+  },
+} satisfies Record<string, () => unknown>
+export type StrangeEnd = keyof typeof strangeEnds
+export const endsStrangely = task((end: StrangeEnd): unknown => strangeEnds[end]())
+
+function nested(levels: number, wrap: (value: unknown) => unknown): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = wrap(value)
+  return value
+}
+
 export const circular = task((_: unknown) => {
   const self: Record<string, unknown> = {}
   self['self'] = self
@@ -46,3 +91,7 @@ export const context = task((_: unknown, ctx) => ({
   lease: ctx.lease,
   aborted: ctx.signal.aborted,
 }))
+/** A native call: the thread cannot be ended before it returns. */
+export const unstoppable = task({ onCrash: 'retry' }, ({ seconds }: { seconds: number }) => {
+  execFileSync('sleep', [String(seconds)])
+})

@@ -163,6 +163,9 @@ export interface QReplica {
   on_crash: Generated<QOnCrash>;
   pid: number;
   preset: string;
+  /**
+   * Queues it works on; none: all.
+   */
   queues: Generated<string[]>;
   replica_beat_ms: number;
   /**
@@ -178,6 +181,10 @@ export interface QReplica {
   speed: Generated<number>;
   started_at: Generated<Timestamp>;
   stopped_at: Timestamp | null;
+  /**
+   * Tasks it knows.
+   */
+  tasks: Generated<string[]>;
   version: string;
 }
 

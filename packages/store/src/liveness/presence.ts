@@ -7,13 +7,13 @@
  * that lost its session withdraws its row with its next beat, so that this layer does not apply to it meanwhile.
  */
 import { sql } from 'kysely'
-import { session, type Db } from '../db.ts'
+import { endSession, session, type Db } from '../db.ts'
 
 /** Namespace of the presence locks. */
 const presenceLocks = 0x71_70_72_65
 
 export interface Presence {
-  close(): Promise<void>
+  close(): void
 }
 
 /** A session of its own that says this replica is there, until closed or lost; `onLost` is called once. */
@@ -41,13 +41,13 @@ export async function openPresence(
     )
   } catch (error) {
     open = false
-    await client.end().catch(() => {})
+    endSession(client)
     throw error
   }
   return {
-    async close() {
+    close() {
       open = false
-      await client.end()
+      endSession(client)
     },
   }
 }

@@ -47,7 +47,7 @@ export async function recoverSeen(
   if (seen.length === 0) return { ids: [], count: 0 }
   const left = await inTransaction(db, async (trx) => {
     const locked = await lockThoseNobodyHas(trx, seen)
-    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, ...verdict(run) }))
+    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict(run) }))
     const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
     const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, stillStale)
     await record(trx, recovered, seen, question.by)

@@ -27,6 +27,8 @@ export interface StaleQuestion {
   readonly presenceGraceMs?: number
   /** Instead of the holders' own thresholds. */
   readonly staleMs?: number
+  /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
+  readonly thresholdMsMax?: number
 }
 
 export interface StaleRun {
@@ -53,8 +55,11 @@ export async function getStaleTaskRuns(db: Db, question: StaleQuestion = {}): Pr
 // A whole statement by hand: recursive, and used as a condition by the statement that recovers.
 export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const { causes = staleCauses, states = ['CLAIMED', 'RUNNING'], staleMs = null } = question
-  const olderThan = (sign: RawBuilder<unknown>, thresholdMs: RawBuilder<unknown>) =>
-    sql`${sign} < clock_timestamp() - coalesce(${staleMs}::float8, ${thresholdMs}) * interval '1 ms'`
+  const seenMs = question.thresholdMsMax ?? Number.POSITIVE_INFINITY
+  const olderThan = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) => {
+    const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
+    return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < clock_timestamp() - ${thresholdMs} * interval '1 ms')`
+  }
   const holderSign = sql`greatest(holders.last_heartbeat, holders.registered_at, r.claimed_at, r.started_at)`
   const runSign = sql`coalesce(greatest(beat.sent_at, r.claimed_at, r.started_at), r.updated_at)`
   return sql<StaleRun>`

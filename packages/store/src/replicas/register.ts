@@ -6,6 +6,7 @@
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
+import { isAlive } from './alive.ts'
 
 export interface Thresholds {
   readonly replicaBeatMs: number
@@ -23,7 +24,12 @@ export interface ReplicaIntroduction {
   readonly hostname: string
   readonly pid: number
   readonly version: string
+  /** Empty: all. */
   readonly queues: readonly string[]
+  readonly tasks: readonly string[]
+  readonly capabilities: readonly string[]
+  /** Where others reach it, if they can. */
+  readonly endpoint?: string
   readonly slots: number
   readonly preset: string
   readonly onCrash: 'fail' | 'retry'
@@ -39,10 +45,7 @@ export async function registerReplica(
     // One at a time, or two replicas that start together would both find the name free.
     await sql`SELECT pg_advisory_xact_lock(hashtextextended('q.replica.name', 0))`.execute(trx)
     const taken = await sql<{ name: string }>`
-      SELECT r.name FROM q.replica r JOIN q.replica_heartbeat h ON h.replica_id = r.id
-      WHERE r.stopped_at IS NULL AND h.last_heartbeat > clock_timestamp() - r.replica_stale_ms * interval '1 ms'`.execute(
-      trx,
-    )
+      SELECT n.name FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id WHERE ${isAlive}`.execute(trx)
     const name = firstFree(
       replica.name,
       taken.rows.map((row) => row.name),
@@ -76,6 +79,9 @@ function rowOf(replica: ReplicaIntroduction) {
     pid: replica.pid,
     version: replica.version,
     queues: [...replica.queues],
+    tasks: [...replica.tasks],
+    capabilities: [...replica.capabilities],
+    endpoint: replica.endpoint ?? null,
     slots: replica.slots,
     preset: replica.preset,
     on_crash: replica.onCrash,

@@ -12,6 +12,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { isCapable, isInTime, isKnownTask, isPaused, isReady, isWorkedOn } from './claimable.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
@@ -52,20 +53,18 @@ export function claimStatement(request: ClaimRequest): RawBuilder<ClaimedRun> {
   return sql<ClaimedRun>`
 WITH lanes AS MATERIALIZED (
   SELECT id AS lane FROM q.lane
-  WHERE task = ANY(${tasks}::text[]) AND requires <@ ${capabilities}::text[]
-    AND (${queues}::text[] = '{}' OR queue = ANY(${queues}::text[]))
-    AND NOT EXISTS (SELECT FROM q.queue WHERE queue.name = lane.queue AND paused_at IS NOT NULL)
+  WHERE ${isKnownTask(texts(tasks))} AND ${isCapable(texts(capabilities))} AND ${isWorkedOn(texts(queues))} AND NOT ${isPaused}
 ), heads AS MATERIALIZED (
   SELECT lanes.lane, found.priority, found.grp
   FROM lanes CROSS JOIN LATERAL (
     WITH RECURSIVE head AS (
       (SELECT r.priority, r.grp FROM q.task_run r
-       WHERE r.ready AND r.lane = lanes.lane
+       WHERE ${isReady} AND r.lane = lanes.lane
        ORDER BY r.priority, r.grp LIMIT 1)
       UNION ALL
       SELECT next.priority, next.grp FROM head CROSS JOIN LATERAL (
         SELECT r.priority, r.grp FROM q.task_run r
-        WHERE r.ready AND r.lane = lanes.lane AND (r.priority, r.grp) > (head.priority, head.grp)
+        WHERE ${isReady} AND r.lane = lanes.lane AND (r.priority, r.grp) > (head.priority, head.grp)
         ORDER BY r.priority, r.grp LIMIT 1) next
     ) SELECT priority, grp FROM head) found
 ), quota AS MATERIALIZED (
@@ -73,15 +72,15 @@ WITH lanes AS MATERIALIZED (
     SELECT heads.lane, heads.priority, heads.grp
     FROM heads CROSS JOIN LATERAL (
       SELECT r.run_at, r.id, row_number() OVER (ORDER BY r.run_at, r.id) AS round FROM q.task_run r
-      WHERE r.ready AND r.lane = heads.lane AND r.priority = heads.priority AND r.grp = heads.grp
+      WHERE ${isReady} AND r.lane = heads.lane AND r.priority = heads.priority AND r.grp = heads.grp
       ORDER BY r.run_at, r.id LIMIT ${limit}) ahead
     ORDER BY heads.priority, ahead.round, ahead.run_at, ahead.id LIMIT ${limit}) next
   GROUP BY lane, priority, grp
 ), picked AS MATERIALIZED (
   SELECT locked.id FROM quota CROSS JOIN LATERAL (
     SELECT r.id FROM q.task_run r
-    WHERE r.ready AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp
-      AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())
+    WHERE ${isReady} AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp
+      AND ${isInTime}
     ORDER BY r.run_at, r.id LIMIT quota.runs FOR NO KEY UPDATE SKIP LOCKED) locked
 ), claimed AS (
   UPDATE q.task_run SET
@@ -94,4 +93,8 @@ WITH lanes AS MATERIALIZED (
 )
 SELECT id AS "runId", fence, task, payload::text AS payload, attempt, epoch, on_crash AS "onCrash", checkpoint::text AS checkpoint
 FROM claimed ORDER BY priority, run_at, id`
+}
+
+function texts(values: readonly string[]): RawBuilder<readonly string[]> {
+  return sql<readonly string[]>`${values}::text[]`
 }

@@ -6,8 +6,10 @@
  * undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
  *
  * A unique key that a live run of the task has: nothing is inserted, and the answer is that run.
+ * Payloads, names and keys are checked before anything is sent: with one bad run in a batch, none is enqueued.
  */
 import { ExplainedError, type TaskState } from '@q/schema'
+import { checkJson, checkName, jsonReasons, problemsText, type NameKind } from '@q/schema/json'
 import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow } from '../clock.ts'
@@ -17,8 +19,8 @@ import { promoteKeys } from './promote.ts'
 export interface NewRun {
   readonly task: string
   readonly lane: number
-  /** JSON text: what is stored is what the caller serialised. */
-  readonly payload: string
+  /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
+  readonly payload: unknown
   readonly delayMs?: number
   /** Not started by then: EXPIRED. */
   readonly expiresInMs?: number
@@ -32,6 +34,9 @@ export interface NewRun {
   readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
+/** Checked; its payload is JSON text. */
+export type StorableRun = NewRun & { readonly payload: string }
+
 export interface EnqueuedRun {
   readonly id: RunId
   readonly status: TaskState
@@ -43,10 +48,11 @@ export interface EnqueuedRun {
 const triesMax = 5
 
 /** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
-export async function enqueueTaskRuns(db: Db, runs: readonly NewRun[]): Promise<EnqueuedRun[]> {
+export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
+  const runs = storableRuns(newRuns)
   const unique = runs.filter((run) => run.uniqueKey !== undefined)
   const plain = runs.filter((run) => run.uniqueKey === undefined)
-  const inserted = new Map<NewRun, EnqueuedRun>()
+  const inserted = new Map<StorableRun, EnqueuedRun>()
   const rows = await insertAll(db, plain)
   for (const [index, run] of plain.entries()) {
     const row = rows[index]
@@ -61,7 +67,7 @@ export async function enqueueTaskRuns(db: Db, runs: readonly NewRun[]): Promise<
   })
 }
 
-async function insertAll(db: Db, runs: readonly NewRun[]): Promise<readonly { id: string; status: TaskState }[]> {
+async function insertAll(db: Db, runs: readonly StorableRun[]): Promise<readonly { id: string; status: TaskState }[]> {
   if (runs.length === 0) return []
   try {
     return (await db.executeQuery(enqueueStatement(db, runs))).rows
@@ -70,7 +76,7 @@ async function insertAll(db: Db, runs: readonly NewRun[]): Promise<readonly { id
   }
 }
 
-async function enqueueUnique(db: Db, run: NewRun): Promise<EnqueuedRun> {
+async function enqueueUnique(db: Db, run: StorableRun): Promise<EnqueuedRun> {
   for (let tries = 0; tries < triesMax; tries++) {
     const [row] = await insertAll(db, [run])
     if (row !== undefined) return { id: row.id as RunId, status: row.status, duplicate: false }
@@ -85,7 +91,10 @@ async function enqueueUnique(db: Db, run: NewRun): Promise<EnqueuedRun> {
   throw new Error(`The unique key of a run of ${run.task} was taken and freed ${triesMax} times while it was enqueued.`)
 }
 
-export function enqueueStatement(db: Db, runs: readonly NewRun[]): CompiledQuery<{ id: string; status: TaskState }> {
+export function enqueueStatement(
+  db: Db,
+  runs: readonly StorableRun[],
+): CompiledQuery<{ id: string; status: TaskState }> {
   return db
     .insertInto('q.task_run')
     .values(
@@ -124,15 +133,71 @@ function keyOf({ scope, key }: { scope: string; key: string }): string {
   return `${scope}\u001f${key}`
 }
 
-/** 22P05 and 22P02: text that PostgreSQL's jsonb cannot hold. */
+type Fault = keyof typeof refusals
+
+const refusals = {
+  name: {
+    code: 'NAME_INVALID',
+    what: 'A name or key cannot be used; nothing was enqueued.',
+    fix: 'Use short printable text.',
+  },
+  'not-json': {
+    code: 'PAYLOAD_NOT_JSON',
+    what: 'A payload holds something that JSON cannot show; nothing was enqueued.',
+    fix: 'Pass plain objects, arrays, strings, numbers, booleans and null; turn anything else into one of them first.',
+  },
+  unstorable: {
+    code: 'PAYLOAD_UNSTORABLE',
+    what: 'A payload cannot be stored; nothing was enqueued.',
+    fix: 'Remove such characters and numbers, or encode them (text as base64, for instance); nest less deeply.',
+  },
+  'too-large': {
+    code: 'PAYLOAD_TOO_LARGE',
+    what: 'A payload is too large; nothing was enqueued.',
+    fix: 'Store it elsewhere and pass where it is.',
+  },
+} as const
+
+/** More are not told. */
+const faultsMax = 10
+
+function storableRuns(runs: readonly NewRun[]): StorableRun[] {
+  const storable: StorableRun[] = []
+  const bad: { fault: Fault; why: string }[] = []
+  for (const [index, run] of runs.entries()) {
+    const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
+    const names = nameProblems(run)
+    const checked = checkJson(run.payload)
+    if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
+    if (checked.ok) storable.push({ ...run, payload: checked.text })
+    else bad.push({ fault: jsonReasons[checked.problems[0].reason], why: `${which}${problemsText(checked.problems)}` })
+    if (bad.length >= faultsMax) break
+  }
+  const [first] = bad
+  if (first === undefined) return storable
+  throw new ExplainedError({ ...refusals[first.fault], why: `${bad.map(({ why }) => why).join('. ')}.` })
+}
+
+function nameProblems({ task, group, uniqueKey, concurrency }: NewRun): string[] {
+  const names: [NameKind, unknown][] = [['task', task]]
+  if (group !== undefined) names.push(['group', group])
+  if (uniqueKey !== undefined) names.push(['unique key', uniqueKey])
+  if (concurrency !== undefined) {
+    names.push(['concurrency scope', concurrency.scope], ['concurrency key', concurrency.key])
+  }
+  return names.flatMap(([kind, name]) => {
+    const problem = checkName(kind, name)
+    return problem === undefined ? [] : `the ${kind} ${problem}`
+  })
+}
+
+/** 22P05 and 22P02: text that jsonb cannot hold. The last resort; the check above lets none pass. */
 function unstorable(error: unknown): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
   if (code !== '22P05' && code !== '22P02') return error
   return new ExplainedError({
-    code: 'PAYLOAD_UNSTORABLE',
-    what: 'The payload cannot be stored; nothing was enqueued.',
-    why: 'It contains a NUL character or half of a surrogate pair, which jsonb does not hold.',
-    fix: 'Remove such characters, or encode the text (base64, for instance).',
+    ...refusals.unstorable,
+    why: 'The database says that jsonb cannot hold it.',
     cause: error,
   })
 }

@@ -2,7 +2,7 @@
  * How a run leaves the state it is in, by whosoever's decision: settled or given back by its holder, cancelled by a
  * person, expired, reaped. One statement for all of them, so all of them do the same things, together or not at all:
  *
- *   the run        its next state, its counts, and a higher fence unless this is its end
+ *   the run        its next state, its counts, and a higher fence unless its holder ends it
  *   history        a row for an attempt that ended, unless it succeeded
  *   beats          removed
  *   its slot       of a concurrency key: handed to the next run that waits for the key, never to two
@@ -30,6 +30,8 @@ export interface Leaving {
   readonly onCrash?: 'fail' | 'retry'
   /** The attempt does not count. */
   readonly giveBack?: boolean
+  /** Decided by somebody else: the holder's lease is void, also if this is the end. */
+  readonly revoke?: boolean
   readonly by?: { readonly hostname: string; readonly pid: number; readonly thread: number }
 }
 
@@ -88,9 +90,9 @@ WITH given AS MATERIALIZED (
     ${column((l) => l.runId)}::bigint[], ${column((l) => l.fence)}::int[], ${column((l) => l.goal)}::text[],
     ${column((l) => l.result ?? null)}::text[], ${column((l) => l.delayMs ?? 0)}::float8[],
     ${column((l) => l.delayMsMax ?? null)}::float8[], ${column((l) => l.onCrash ?? null)}::q.on_crash[],
-    ${column((l) => l.giveBack ?? false)}::boolean[], ${column((l) => l.by?.hostname ?? null)}::text[],
+    ${column((l) => l.giveBack ?? false)}::boolean[], ${column((l) => l.revoke ?? false)}::boolean[], ${column((l) => l.by?.hostname ?? null)}::text[],
     ${column((l) => l.by?.pid ?? null)}::int[], ${column((l) => l.by?.thread ?? null)}::smallint[]
-  ) AS g(id, fence, goal, result, delay_ms, delay_ms_max, on_crash, give_back, hostname, pid, thread)
+  ) AS g(id, fence, goal, result, delay_ms, delay_ms_max, on_crash, give_back, revoke, hostname, pid, thread)
 ), locked AS MATERIALIZED (
   SELECT given.*, r.status AS was, r.fence AS held_fence, r.epoch, r.attempt, r.started_at, r.replica_id,
     r.concurrency_scope, r.concurrency_key, r.concurrency_slot,
@@ -109,7 +111,7 @@ WITH given AS MATERIALIZED (
 ), gone AS (
   UPDATE q.task_run r SET
     status = locked.next,
-    fence = r.fence + CASE WHEN locked.next IN ('AVAILABLE', 'PENDING') OR locked.was = 'CLAIMED' THEN 1 ELSE 0 END,
+    fence = r.fence + CASE WHEN locked.next IN ('AVAILABLE', 'PENDING') OR locked.was = 'CLAIMED' OR locked.revoke THEN 1 ELSE 0 END,
     attempt = r.attempt - CASE WHEN locked.give_back AND locked.was = 'RUNNING' THEN 1 ELSE 0 END,
     crash_count = r.crash_count + CASE WHEN locked.crashed THEN 1 ELSE 0 END,
     result = CASE

@@ -9,6 +9,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { freeSlots, isDue } from './claimable.ts'
 import type { Left } from './leave.ts'
 
 /** Namespace of the locks by key. */
@@ -41,9 +42,13 @@ export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunI
   return (await promoteKeysStatement(keys).execute(db)).rows.map((row) => row.id)
 }
 
-/** After leaving: slots that found no successor may have got one meanwhile. */
+/**
+ * After leaving: slots that found no successor may have got one meanwhile. What was committed before does not fail
+ * because this does: the sweep catches it.
+ */
 export async function promoteOpenKeys(db: Db, left: readonly Left[]): Promise<void> {
-  await promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))])
+  const promoted = promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))])
+  await (db.isTransaction ? promoted : promoted.catch(() => []))
 }
 
 /** The backstop for a process that died between a commit and its promotion: all keys that runs wait for. */
@@ -66,8 +71,8 @@ WITH RECURSIVE gated AS (
 export function promoteStatement(limit: number): RawBuilder<{ id: RunId; key: string | null }> {
   return sql<{ id: RunId; key: string | null }>`
 WITH due AS MATERIALIZED (
-  SELECT id FROM q.task_run WHERE due_at <= clock_timestamp()
-  ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+  SELECT r.id FROM q.task_run r WHERE ${isDue}
+  ORDER BY r.due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE q.task_run SET
   status = CASE WHEN concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
@@ -84,9 +89,7 @@ WITH free AS MATERIALIZED (
   SELECT wanted.key, array_agg(slot ORDER BY slot) AS slots
   FROM (SELECT DISTINCT key FROM unnest(${keys}::text[]) key) wanted
   CROSS JOIN LATERAL (SELECT n.concurrency_scope AS scope FROM q.task_run n WHERE n.gated_key = wanted.key LIMIT 1) head
-  LEFT JOIN q.concurrency_limit c ON c.scope = head.scope
-  CROSS JOIN LATERAL generate_series(1, coalesce(c.slots, 1)) slot
-  WHERE NOT EXISTS (SELECT FROM q.task_run h WHERE h.concurrency_key = wanted.key AND h.concurrency_slot = slot)
+  CROSS JOIN LATERAL (${freeSlots(sql.ref('wanted.key'), sql.ref('head.scope'))}) open
   GROUP BY wanted.key
 ), heirs AS MATERIALIZED (
   SELECT ranked.id, free.slots[ranked.place] AS slot FROM free CROSS JOIN LATERAL (

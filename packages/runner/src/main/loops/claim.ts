@@ -9,6 +9,7 @@ export interface ClaimDeps {
   readonly replicaId: string
   readonly tasks: readonly string[]
   readonly queues: readonly string[]
+  readonly capabilities: readonly string[]
   readonly pollEveryMs: number
   /** Starts the run and returns; the slot is given back when it has ended. */
   readonly begin: (claimed: ClaimedRun, slot: number) => void
@@ -21,6 +22,7 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
     replicaId: deps.replicaId,
     tasks: deps.tasks,
     queues: deps.queues,
+    capabilities: deps.capabilities,
     limit,
   })
   for (const run of claimed) deps.begin(run, deps.slots.take())

@@ -2,12 +2,15 @@
 import type { Store } from '@q/store'
 import { after, type Next } from '../loop.ts'
 import type { Slots } from '../slots.ts'
+import type { Trust } from '../trust.ts'
 import type { Vitals } from '../vitals.ts'
 
 export interface HeartbeatDeps {
   readonly store: Store
   readonly slots: Slots
   readonly vitals: Vitals
+  readonly trust: Trust
+  readonly nowMs: () => number
   readonly replicaId: string
   readonly beatEveryMs: number
   /** Somebody asked this replica, through the database, to drain. */
@@ -15,11 +18,16 @@ export interface HeartbeatDeps {
 }
 
 export async function heartbeatTick(deps: HeartbeatDeps): Promise<Next> {
-  const { draining } = await deps.store.upsertReplicaHeartbeat(deps.replicaId, {
+  const beat = deps.store.upsertReplicaHeartbeat(deps.replicaId, {
     ...deps.vitals.read(),
     activeRuns: deps.slots.busy(),
     freeSlots: deps.slots.free(),
   })
+  const { draining } = await beat.catch((error: unknown) => {
+    deps.trust.beatFailed()
+    throw error
+  })
+  deps.trust.beatAccepted(deps.nowMs())
   if (draining) deps.onDrainAsked()
   return after(deps.beatEveryMs)
 }

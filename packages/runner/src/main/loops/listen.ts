@@ -13,7 +13,7 @@ export interface ListenDeps {
 
 export interface Listening {
   tick(): Promise<Next>
-  close(): Promise<void>
+  close(): void
 }
 
 export function createListening(deps: ListenDeps): Listening {
@@ -33,8 +33,6 @@ export function createListening(deps: ListenDeps): Listening {
       }
       return whenWoken
     },
-    async close() {
-      await listener?.close()
-    },
+    close: () => listener?.close(),
   }
 }

@@ -1,0 +1,40 @@
+/** Between a replica and its database: a network that can stop carrying anything, without closing a connection. */
+import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface StallingProxy {
+  readonly url: string
+  /** From now on nothing arrives, in either direction, and new connections are accepted and ignored. */
+  stall(): void
+}
+
+export async function stallingProxy(databaseUrl: string): Promise<StallingProxy> {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let stalled = false
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket)
+    return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+  }
+  const server = createServer((socket) => {
+    keep(socket)
+    if (stalled) return void socket.pause()
+    const upstream = keep(createConnection({ host: target.hostname, port: Number(target.port) }))
+    socket.pipe(upstream).pipe(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    stall() {
+      stalled = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+  }
+}

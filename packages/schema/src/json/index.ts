@@ -1,0 +1,6 @@
+/** Safe JSON data. Imports nothing of the database, so that worker threads can load it. */
+export { checkJson, type CheckedJson } from './check.ts'
+export { repairJson, type RepairedJson } from './repair.ts'
+export { jsonLimits, jsonReasons, problemsText, type JsonLimits, type JsonProblem, type JsonReason } from './problem.ts'
+export { checkName, type NameKind } from './names.ts'
+export { storableText } from './text.ts'

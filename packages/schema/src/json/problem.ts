@@ -1,0 +1,48 @@
+/** What can be wrong with a value that somebody wants stored as jsonb, and where: the vocabulary of this folder. */
+import { pointerOf, type Path } from './pointer.ts'
+
+export interface JsonLimits {
+  /** Of the JSON text as UTF-8. */
+  readonly bytesMax: number
+  /** Arrays and objects inside of each other. PostgreSQL holds more, but `JSON.stringify` overflows on the way back. */
+  readonly depthMax: number
+}
+
+export const jsonLimits: JsonLimits = { bytesMax: 1_048_576, depthMax: 64 }
+
+/** More than these are not told: whoever corrects ten sees the next ten. */
+export const problemsMax = 10
+
+/** Whose fault it is: JSON knows no such value, jsonb cannot hold it (though JSON can write it), or there is too much. */
+export const jsonReasons = {
+  undefined: 'not-json',
+  function: 'not-json',
+  symbol: 'not-json',
+  bigint: 'not-json',
+  'not-plain': 'not-json',
+  unreadable: 'not-json',
+  cycle: 'not-json',
+  'not-finite': 'unstorable',
+  'nul-character': 'unstorable',
+  'lone-surrogate': 'unstorable',
+  'too-deep': 'unstorable',
+  'too-large': 'too-large',
+} as const
+export type JsonReason = keyof typeof jsonReasons
+
+export interface JsonProblem {
+  readonly reason: JsonReason
+  /** RFC 6901; empty: the value as a whole. Itself fit to be stored and shown. */
+  readonly pointer: string
+  /** The rest of a sentence that begins with the place: `is a bigint`. */
+  readonly detail: string
+}
+
+export function problemAt(path: Path, reason: JsonReason, detail: string): JsonProblem {
+  return { reason, pointer: pointerOf(path), detail }
+}
+
+/** `/a/0 is a bigint; the whole is undefined` */
+export function problemsText(problems: readonly JsonProblem[]): string {
+  return problems.map(({ pointer, detail }) => `${pointer === '' ? 'the whole' : pointer} ${detail}`).join('; ')
+}

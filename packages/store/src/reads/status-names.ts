@@ -1,0 +1,40 @@
+/** The names people and other systems have for the states of a run, in any case. Pure. */
+import { ExplainedError, taskStates, type TaskState } from '@q/schema'
+
+const otherNames: Readonly<Record<string, readonly TaskState[]>> = {
+  QUEUED: ['AVAILABLE'],
+  PENDING: ['PENDING', 'AVAILABLE'],
+  GATED: ['PENDING'],
+  'IN-PROGRESS': ['CLAIMED', 'RUNNING'],
+  BUILDING: ['RUNNING'],
+  UPLOADING: ['RUNNING'],
+  DONE: ['SUCCEEDED'],
+  COMPLETED: ['SUCCEEDED'],
+  CANCELED: ['CANCELLED'],
+  'DEP-FAILED': ['SKIPPED'],
+}
+
+const statesByName = new Map<string, readonly TaskState[]>([
+  ...taskStates.map((state) => [state, [state]] as const),
+  // After the states: what people call pending includes what may be claimed now.
+  ...Object.entries(otherNames),
+])
+
+/** The states that any of the names means, each once, in the order of the table; throws STATUS_UNKNOWN. */
+export function statesNamed(names: readonly string[]): TaskState[] {
+  const meant = new Set(names.flatMap((name) => statesByName.get(asKnown(name)) ?? unknown(name)))
+  return taskStates.filter((state) => meant.has(state))
+}
+
+function asKnown(name: string): string {
+  return name.trim().toUpperCase().replaceAll('_', '-')
+}
+
+function unknown(name: string): never {
+  throw new ExplainedError({
+    code: 'STATUS_UNKNOWN',
+    what: `"${name}" is not a status.`,
+    why: 'No state of a run has that name.',
+    fix: `Use one of ${[...statesByName.keys()].map((known) => known.toLowerCase()).join(', ')}.`,
+  })
+}

@@ -1,0 +1,111 @@
+/**
+ * Why is this run not running?
+ *
+ * All that is in its way now, in the order in which it would meet it: its own state, its gates, its queue, the replicas.
+ * `ready` is said exactly when nothing else is, and then the next claim of a replica named in it takes the run in its
+ * turn: the conditions are the claim's own. No locks; all of it is read at one moment.
+ */
+import type { TaskState } from '@q/schema'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import { atOneMoment } from './one-moment.ts'
+import { keyFacts, liveNodes, readyAhead, runFacts, type LiveNode, type RunFacts } from './why-facts.ts'
+import { sentenceOf, type Reason } from './why-reasons.ts'
+
+export interface Why {
+  readonly runId: RunId
+  readonly status: TaskState
+  /** At least one. */
+  readonly reasons: readonly Reason[]
+  /** The reasons in words. */
+  readonly sentence: string
+}
+
+/** Undefined: there is no such run (any more). */
+export function whyNotRunning(db: Db, runId: RunId): Promise<Why | undefined> {
+  return atOneMoment(db, async (moment) => {
+    const run = await runFacts(moment, runId)
+    if (run === undefined) return undefined
+    const reasons = await reasonsOf(moment, runId, run)
+    return { runId, status: run.status, reasons, sentence: reasons.map(sentenceOf).join(' ') }
+  })
+}
+
+async function reasonsOf(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
+  if (run.endedMs !== null) return [{ reason: 'ended', status: run.status, code: run.code, agoMs: run.endedMs }]
+  if (run.held === true) return [held(run), ...(run.status === 'CLAIMED' ? expiry(run) : [])]
+  const nodes = await liveNodes(db, run.lane)
+  const inItsWay = [...expiry(run), ...(await gate(db, id, run)), ...pause(run), ...unserved(run, nodes)]
+  return inItsWay.length > 0 ? inItsWay : [await turn(db, id, nodes)]
+}
+
+function held(run: RunFacts): Reason {
+  return {
+    reason: 'held',
+    status: run.status === 'RUNNING' ? 'RUNNING' : 'CLAIMED',
+    replicaId: run.replicaId ?? '',
+    name: run.holderName,
+    state: run.holderState ?? 'unknown',
+    forMs: run.heldMs ?? 0,
+    cancelRequested: run.cancelRequested,
+  }
+}
+
+function expiry(run: RunFacts): Reason[] {
+  return run.inTime ? [] : [{ reason: 'expired', agoMs: run.expiredMs ?? 0 }]
+}
+
+/** Only the gate it is at: the later ones are not judged before it gets there. */
+async function gate(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
+  switch (run.ready === true ? null : run.waitingFor) {
+    case null:
+      return []
+    case 'parents':
+      return [{ reason: 'parents', open: run.waitingOn }]
+    case 'time':
+      return [{ reason: 'time', until: run.runAt, inMs: -(run.dueMs ?? 0), due: run.due === true }]
+    case 'concurrency': {
+      const [scope, key] = [run.scope ?? '', run.key ?? '']
+      return [{ reason: 'concurrency', scope, key: key.slice(scope.length + 1), ...(await keyFacts(db, id)) }]
+    }
+  }
+}
+
+function pause(run: RunFacts): Reason[] {
+  if (!run.paused || run.queue === null) return []
+  return [{ reason: 'queue-paused', queue: run.queue, by: run.pausedBy, forMs: run.pausedMs ?? 0 }]
+}
+
+/** Why no living replica would take it; empty when one would. */
+function unserved(run: RunFacts, alive: readonly LiveNode[]): Reason[] {
+  const { queue, task, requires } = run
+  if (queue === null || task === null || requires === null) return [{ reason: 'lane-missing' }]
+  const unpublished: Reason[] = run.publishedBy === null ? [{ reason: 'task-unpublished', task }] : []
+  if (alive.length === 0) return [{ reason: 'no-replica' }, ...unpublished]
+  const knowing = alive.filter((node) => node.knowsTask)
+  if (knowing.length === 0)
+    return unpublished.length > 0 ? unpublished : [{ reason: 'task-unknown', task, alive: alive.length }]
+  const onQueue = knowing.filter((node) => node.worksOnQueue)
+  const able = onQueue.filter((node) => node.capable)
+  const [closest] = (onQueue.length > 0 ? onQueue : knowing).toSorted((a, b) => a.lacks.length - b.lacks.length)
+  return [
+    ...unpublished,
+    ...(onQueue.length === 0 ? [{ reason: 'queue-unserved', queue, alive: knowing.length } as const] : []),
+    ...(closest === undefined || closest.capable
+      ? []
+      : [{ reason: 'capabilities-missing', requires, missing: closest.lacks, closest: closest.name } as const]),
+    ...(able.length > 0 && able.every((node) => node.draining)
+      ? [{ reason: 'all-draining', nodes: able.map((node) => node.name) } as const]
+      : []),
+  ]
+}
+
+async function turn(db: Db, id: RunId, alive: readonly LiveNode[]): Promise<Reason> {
+  const takers = alive.filter((node) => node.knowsTask && node.worksOnQueue && node.capable && !node.draining)
+  return {
+    reason: 'ready',
+    ahead: await readyAhead(db, id),
+    freeSlots: takers.reduce((sum, node) => sum + node.freeSlots, 0),
+    nodes: takers.map((node) => node.name),
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Is a replica alive? By its own registered threshold and the database's clock, judged in one place, so that names,
+ * nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h` its heartbeat, if it has one.
+ */
+import { sql, type RawBuilder } from 'kysely'
+
+export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
+
+/** Null: it has no heartbeat (any more). */
+export const beatAgeMs: RawBuilder<number | null> = sql<number | null>`
+  (extract(epoch FROM clock_timestamp() - h.last_heartbeat) * 1000)::float8`
+
+/** Neither stopped nor silent for longer than it said it ever would be. It may be draining. */
+export const isAlive: RawBuilder<boolean> = sql<boolean>`
+  (n.stopped_at IS NULL AND coalesce(h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms', false))`
+
+export const isDraining: RawBuilder<boolean> = sql<boolean>`(n.draining_at IS NOT NULL)`
+
+export const nodeState: RawBuilder<NodeState> = sql<NodeState>`
+  CASE WHEN n.stopped_at IS NOT NULL THEN 'stopped' WHEN NOT ${isAlive} THEN 'stale' WHEN ${isDraining} THEN 'draining'
+  ELSE 'alive' END`

@@ -1,0 +1,49 @@
+/**
+ * What must be true before a run is claimed: each condition once, under a name, as SQL. The claim and the promotion ask
+ * them of their arguments, `why` asks them of what is in the database; so `why` cannot have an opinion of its own.
+ *
+ * In these fragments `r` is a row of q.task_run and `lane` a row of q.lane.
+ */
+import { sql, type RawBuilder } from 'kysely'
+
+type Texts = RawBuilder<readonly string[]>
+
+/** AVAILABLE. The word by which the ready index is found. */
+export const isReady: RawBuilder<boolean | null> = sql<boolean | null>`r.ready`
+
+/** Its deadline, if it has one, has not passed. */
+export const isInTime: RawBuilder<boolean> = sql<boolean>`(r.expires_at IS NULL OR r.expires_at > clock_timestamp())`
+
+/** At the gate `time`, and its hour has come. */
+export const isDue: RawBuilder<boolean | null> = sql<boolean | null>`r.due_at <= clock_timestamp()`
+
+export const isPaused: RawBuilder<boolean> = sql<boolean>`
+  EXISTS (SELECT FROM q.queue WHERE queue.name = lane.queue AND queue.paused_at IS NOT NULL)`
+
+export function isKnownTask(tasks: Texts): RawBuilder<boolean> {
+  return sql<boolean>`lane.task = ANY(${tasks})`
+}
+
+/** No queues: all of them. */
+export function isWorkedOn(queues: Texts): RawBuilder<boolean> {
+  return sql<boolean>`(${queues} = '{}' OR lane.queue = ANY(${queues}))`
+}
+
+export function isCapable(capabilities: Texts): RawBuilder<boolean> {
+  return sql<boolean>`lane.requires <@ ${capabilities}`
+}
+
+/** How many runs of one key of the scope may be live. */
+export function slotsOf(scope: RawBuilder<string | null>): RawBuilder<number> {
+  return sql<number>`coalesce((SELECT c.slots FROM q.concurrency_limit c WHERE c.scope = ${scope}), 1)`
+}
+
+/** The places of a concurrency key that no run occupies, as rows of `slot`. */
+export function freeSlots(
+  key: RawBuilder<string | null>,
+  scope: RawBuilder<string | null>,
+): RawBuilder<{ slot: number }> {
+  return sql<{ slot: number }>`
+    SELECT slot FROM generate_series(1, ${slotsOf(scope)}) slot
+    WHERE NOT EXISTS (SELECT FROM q.task_run h WHERE h.concurrency_key = ${key} AND h.concurrency_slot = slot)`
+}

@@ -1,0 +1,111 @@
+import { beforeEach, expect, test } from 'vitest'
+import { fixture } from './fixture.ts'
+import { fleetOf } from './fleet.ts'
+import { introduction } from './introduction.ts'
+
+const its = await fixture()
+const { store, db } = its
+const fleet = fleetOf(its)
+
+beforeEach(() => fleet.disband())
+
+async function found(text: string): Promise<string[]> {
+  return (await store.findNode(text)).map((node) => node.id)
+}
+
+test('a node is shown with what it can do and how it is', async () => {
+  await fleet.join('aaa', { queues: ['cpu'], capabilities: ['gpu'], endpoint: 'http://a:1' })
+  const vitals = { health: 'degraded', cpuPercent: 71.5, memoryMb: 5_000, activeRuns: 1, freeSlots: 1 } as const
+  await store.upsertReplicaHeartbeat('aaa', { ...vitals, completed: 3, failed: 1, uptimeS: 9 })
+  await store.drainReplica('aaa', { by: 'ada', deadlineMs: 60_000 })
+  const [node] = await store.listNodes()
+  expect(node).toMatchObject({
+    id: 'aaa',
+    name: 'aaa',
+    queues: ['cpu'],
+    capabilities: ['gpu'],
+    endpoint: 'http://a:1',
+    state: 'draining',
+    drainingBy: 'ada',
+    slots: 2,
+    ...vitals,
+    completed: 3,
+    failed: 1,
+    uptimeS: 9,
+    stoppedAt: null,
+  })
+  expect(node!.beatAgeMs).toBeLessThan(30_000)
+  expect(node!.drainDeadline).toBeInstanceOf(Date)
+})
+
+test('those that stopped are shown only when asked for; those that died stay stale when their heartbeat is gone', async () => {
+  for (const id of ['alive', 'stale', 'forgotten', 'stopped']) await fleet.join(id)
+  await fleet.silence('stale')
+  await fleet.silence('forgotten')
+  await db.deleteFrom('q.replica_heartbeat').where('replica_id', '=', 'forgotten').execute()
+  await store.retireReplica('stopped')
+  const states = async (stopped: boolean) => (await store.listNodes({ stopped })).map(({ id, state }) => [id, state])
+  const here = [
+    ['alive', 'alive'],
+    ['stale', 'stale'],
+    ['forgotten', 'stale'],
+  ]
+  expect(await states(false)).toEqual(here)
+  expect(await states(true)).toEqual([...here, ['stopped', 'stopped']])
+  expect(await store.findNode('forgotten')).toMatchObject([{ beatAgeMs: null, health: 'unknown', freeSlots: 0 }])
+})
+
+test('a node is found by its name, else by the beginning of its id; what is ambiguous gives all candidates', async () => {
+  for (const [id, name] of [
+    ['abc1', 'anna'],
+    ['abc2', 'bert'],
+    ['anna9', 'carl'],
+  ] as const)
+    await store.registerReplica(introduction(id, name))
+  expect(await found('anna')).toEqual(['abc1'])
+  expect(await found('abc2')).toEqual(['abc2'])
+  expect(await found('ann')).toEqual(['anna9'])
+  expect((await found('abc')).toSorted()).toEqual(['abc1', 'abc2'])
+  expect(await found('%')).toEqual([])
+  expect(await found('')).toEqual([])
+})
+
+test('an id that is the beginning of another is itself', async () => {
+  await fleet.join('n1')
+  await fleet.join('n10')
+  expect(await found('n1')).toEqual(['n1'])
+})
+
+test('a name is the living one’s; who had it before is found when nobody alive has it', async () => {
+  await store.registerReplica(introduction('old', 'shared'))
+  await fleet.silence('old')
+  await store.registerReplica(introduction('new', 'shared'))
+  expect(await found('shared')).toEqual(['new'])
+  await fleet.silence('new')
+  expect(await found('shared')).toEqual(['new', 'old'])
+})
+
+test('discovery gives the endpoints of those alive that have the capability, the leaving ones last', async () => {
+  await fleet.join('leaving', { capabilities: ['signer'], endpoint: 'http://leaving' })
+  await store.drainReplica('leaving', { by: 'ada' })
+  await fleet.join('signer', { capabilities: ['gpu', 'signer'], endpoint: 'http://signer' })
+  await fleet.join('other', { capabilities: ['gpu'] })
+  for (const id of ['silent', 'gone']) await fleet.join(id, { capabilities: ['signer'] })
+  await fleet.silence('silent')
+  await store.retireReplica('gone')
+  expect(await store.liveReplicas({ capability: 'signer' })).toMatchObject([
+    { id: 'signer', endpoint: 'http://signer', draining: false },
+    { id: 'leaving', endpoint: 'http://leaving', draining: true },
+  ])
+  expect((await store.liveReplicas()).map(({ id }) => id)).toEqual(['signer', 'other', 'leaving'])
+})
+
+test('alive is judged by the replica’s own threshold', async () => {
+  const slow = introduction('slow', 'slow')
+  const thresholds = { ...slow.thresholds, replicaStaleMs: 600_000 }
+  await store.registerReplica({ ...slow, thresholds })
+  await fleet.join('quick')
+  const heard = { last_heartbeat: new Date(Date.now() - 300_000) }
+  await db.updateTable('q.replica_heartbeat').set(heard).execute()
+  expect((await store.liveReplicas()).map(({ id }) => id)).toEqual(['slow'])
+})

@@ -1,0 +1,234 @@
+/** Every reason `why` can give; and once its cause is gone, the real claim takes the run. */
+import { beforeEach, expect, test } from 'vitest'
+import type { Reason, RunId } from '@q/store'
+import { by, fixture, leaseOf } from './fixture.ts'
+import { fleetOf } from './fleet.ts'
+
+const its = await fixture()
+const { store, db, enqueue, claimOne } = its
+const fleet = fleetOf(its)
+
+beforeEach(async () => {
+  await db.deleteFrom('q.task_run').execute()
+  await fleet.disband()
+  await fleet.join('worker')
+})
+
+async function reasons(id: RunId): Promise<readonly Reason[]> {
+  const why = await store.whyNotRunning(id)
+  expect(why?.sentence).toMatch(/^It|^No|^Every|^The|^None/)
+  return why!.reasons
+}
+
+async function expectTaken(id: RunId, replica = 'worker'): Promise<void> {
+  expect(await reasons(id)).toMatchObject([{ reason: 'ready' }])
+  expect((await fleet.claimAs(replica)).map((run) => run.runId)).toContain(id)
+}
+
+async function known(task: string): Promise<string> {
+  await fleet.publish('worker', task)
+  return task
+}
+
+function aged(id: RunId, column: 'expires_at' | 'run_at') {
+  return db
+    .updateTable('q.task_run')
+    .set({ [column]: new Date(0) })
+    .where('id', '=', id)
+    .execute()
+}
+
+test('of a run that is not there nothing is said', async () => {
+  expect(await store.whyNotRunning('999999' as RunId)).toBeUndefined()
+})
+
+test('ended: with its state and code, until it is retried by hand', async () => {
+  const [id] = await enqueue(await known('ended'))
+  const outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'no' } as const
+  await store.settleTaskRuns([{ lease: leaseOf(await claimOne('ended')), outcome, by }])
+  expect(await reasons(id!)).toMatchObject([{ reason: 'ended', status: 'FAILED', code: 'TASK_ERROR' }])
+  await store.retryTaskRun(id!)
+  await expectTaken(id!)
+})
+
+test('held: by whom, since when, and whether the holder is alive', async () => {
+  const [id] = await enqueue(await known('held'))
+  await claimOne('held', 'worker')
+  await store.cancelTaskRuns([id!])
+  expect(await reasons(id!)).toMatchObject([
+    { reason: 'held', status: 'RUNNING', replicaId: 'worker', name: 'worker', state: 'alive', cancelRequested: true },
+  ])
+  await fleet.silence('worker')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'held', state: 'stale' }])
+  await fleet.disband()
+  expect(await reasons(id!)).toMatchObject([{ reason: 'held', name: null, state: 'unknown' }])
+})
+
+test('claimed ahead and too late to start: both are said', async () => {
+  const [id] = await enqueue(await known('late-claim'), { expiresInMs: 60_000 })
+  const request = { replicaId: 'worker', tasks: ['late-claim'], queues: [], limit: 1, ahead: true }
+  const [claimed] = await store.claimAvailableTaskRuns(request)
+  await aged(id!, 'expires_at')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'held', status: 'CLAIMED' }, { reason: 'expired' }])
+  expect(await store.startTaskRuns([leaseOf(claimed!)])).toEqual([])
+})
+
+test('expired but not swept', async () => {
+  const [id] = await enqueue(await known('expired'), { expiresInMs: 60_000 })
+  await aged(id!, 'expires_at')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'expired' }])
+  expect(await fleet.claimAs('worker')).toEqual([])
+  await db.updateTable('q.task_run').set({ expires_at: null }).where('id', '=', id!).execute()
+  await expectTaken(id!)
+})
+
+test('time: until when; once it has come, that a promotion is due', async () => {
+  const [id] = await enqueue(await known('timed'), { delayMs: 60_000 })
+  const [waits] = await reasons(id!)
+  expect(waits).toMatchObject({ reason: 'time', due: false })
+  expect((waits as { inMs: number }).inMs).toBeGreaterThan(50_000)
+  await aged(id!, 'run_at')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'time', due: true }])
+  expect((await store.promoteDueTaskRuns(10)).ids).toEqual([id])
+  await expectTaken(id!)
+})
+
+test('parents: how many are open', async () => {
+  const [id] = await enqueue(await known('child'), { delayMs: 0 })
+  const gate = db.updateTable('q.task_run').where('id', '=', id!)
+  await gate.set({ waiting_for: 'parents', waiting_on: 2 }).execute()
+  expect(await reasons(id!)).toMatchObject([{ reason: 'parents', open: 2 }])
+  await gate.set({ waiting_for: null, waiting_on: 0, status: 'AVAILABLE' }).execute()
+  await expectTaken(id!)
+})
+
+test('concurrency: the key, its limit, who holds it and who is ahead', async () => {
+  const concurrency = { scope: 'keyed', key: 'a' }
+  const [holder, second, third] = await enqueue(await known('keyed'), { count: 3, concurrency })
+  const lease = leaseOf(await claimOne('keyed', 'worker'))
+  const key = { reason: 'concurrency', scope: 'keyed', key: 'a', limit: 1, free: 0 }
+  const holders = [{ runId: holder, status: 'RUNNING', replicaId: 'worker' }]
+  expect(await reasons(second!)).toMatchObject([{ ...key, holders, ahead: 0 }])
+  expect(await reasons(third!)).toMatchObject([{ ...key, holders, ahead: 1 }])
+  await store.setConcurrencyLimit('keyed', 2)
+  expect((await store.whyNotRunning(second!))!.sentence).toContain('has a free place')
+  await store.settleTaskRuns([{ lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  await expectTaken(second!)
+})
+
+test('queue-paused: by whom; resumed, it is taken', async () => {
+  await fleet.publish('worker', 'pausable')
+  const id = await fleet.enqueueIn({ queue: 'why-paused', task: 'pausable' })
+  await store.pauseQueue('why-paused', 'ada')
+  expect(await reasons(id)).toMatchObject([{ reason: 'queue-paused', queue: 'why-paused', by: 'ada' }])
+  expect(await fleet.claimAs('worker')).toEqual([])
+  await store.resumeQueue('why-paused')
+  await expectTaken(id)
+})
+
+test('no-replica: nobody is there, or only those that fell silent or left', async () => {
+  const [id] = await enqueue(await known('alone'))
+  await fleet.silence('worker')
+  await fleet.join('gone')
+  await store.retireReplica('gone')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'no-replica' }])
+  await fleet.join('fresh')
+  await expectTaken(id!, 'fresh')
+})
+
+test('task-unpublished: nobody ever said that they know the task', async () => {
+  const [id] = await enqueue('unpublished')
+  expect(await reasons(id!)).toMatchObject([{ reason: 'task-unpublished', task: 'unpublished' }])
+  await fleet.publish('worker', 'unpublished')
+  await expectTaken(id!)
+})
+
+test('task-unknown: whoever is alive has other tasks', async () => {
+  await fleet.publish('worker', 'elsewhere-known')
+  const [id] = await enqueue('elsewhere-known')
+  await fleet.disband()
+  await fleet.join('ignorant', { tasks: [] })
+  expect(await reasons(id!)).toMatchObject([{ reason: 'task-unknown', task: 'elsewhere-known', alive: 1 }])
+  expect(await fleet.claimAs('ignorant')).toEqual([])
+  await fleet.join('knowing')
+  await expectTaken(id!, 'knowing')
+})
+
+test('queue-unserved: whoever is alive works on other queues', async () => {
+  await fleet.disband()
+  await fleet.join('elsewhere', { queues: ['other'] })
+  await fleet.publish('elsewhere', 'unserved')
+  const id = await fleet.enqueueIn({ queue: 'lonely', task: 'unserved' })
+  expect(await reasons(id)).toMatchObject([{ reason: 'queue-unserved', queue: 'lonely', alive: 1 }])
+  expect(await fleet.claimAs('elsewhere')).toEqual([])
+  await fleet.join('lonely-worker', { queues: ['lonely'] })
+  await expectTaken(id, 'lonely-worker')
+})
+
+test('capabilities-missing: what the replica that comes closest lacks', async () => {
+  await fleet.publish('worker', 'capable')
+  await fleet.join('half', { capabilities: ['avx'] })
+  const id = await fleet.enqueueIn({ queue: 'default', task: 'capable', requires: ['avx', 'gpu'] })
+  const missing = { reason: 'capabilities-missing', requires: ['avx', 'gpu'], missing: ['gpu'], closest: 'half' }
+  expect(await reasons(id)).toMatchObject([missing])
+  for (const replica of ['worker', 'half']) expect(await fleet.claimAs(replica)).toEqual([])
+  await fleet.join('whole', { capabilities: ['gpu', 'ssd', 'avx'] })
+  await expectTaken(id, 'whole')
+})
+
+test('all-draining: those that could take it are leaving', async () => {
+  const [id] = await enqueue(await known('drained'))
+  await store.drainReplica('worker', { by: 'ada' })
+  expect(await reasons(id!)).toMatchObject([{ reason: 'all-draining', nodes: ['worker'] }])
+  await store.undrainReplica('worker')
+  await expectTaken(id!)
+})
+
+test('lane-missing: a row made by hand that no claim can find', async () => {
+  const [id] = await enqueue(await known('by-hand'))
+  const { lane } = await its.row(id!)
+  await db.updateTable('q.task_run').set({ lane: -1 }).where('id', '=', id!).execute()
+  expect(await reasons(id!)).toMatchObject([{ reason: 'lane-missing' }])
+  expect(await fleet.claimAs('worker')).toEqual([])
+  await db.updateTable('q.task_run').set({ lane }).where('id', '=', id!).execute()
+  await expectTaken(id!)
+})
+
+test('ready: how many of its lane go first, and how many slots are free', async () => {
+  const [first, second] = await enqueue(await known('ready'), { count: 2 })
+  const [urgent] = await enqueue('ready', { priority: -1 })
+  const [other] = await enqueue('ready', { group: 'other' })
+  const ready = { reason: 'ready', freeSlots: 2, nodes: ['worker'] }
+  expect(await reasons(urgent!)).toEqual([{ ...ready, ahead: 0 }])
+  expect(await reasons(first!)).toEqual([{ ...ready, ahead: 1 }])
+  expect(await reasons(second!)).toEqual([{ ...ready, ahead: 2 }])
+  expect(await reasons(other!)).toEqual([{ ...ready, ahead: 1 }])
+})
+
+test('everything that is in the way is said at once, in the order the run would meet it', async () => {
+  await fleet.disband()
+  const lane = await store.internLane({ queue: 'worst', task: 'worst', requires: ['gpu'] })
+  const [run] = await store.enqueueTaskRuns([
+    { task: 'worst', lane, payload: {}, delayMs: 60_000, expiresInMs: 60_000 },
+  ])
+  await aged(run!.id, 'expires_at')
+  await store.pauseQueue('worst', 'ada')
+  const said = async () => (await reasons(run!.id)).map(({ reason }) => reason)
+  expect(await said()).toEqual(['expired', 'time', 'queue-paused', 'no-replica', 'task-unpublished'])
+  await fleet.join('elsewhere', { queues: ['other'] })
+  expect(await said()).toEqual(['expired', 'time', 'queue-paused', 'task-unpublished'])
+  await fleet.publish('elsewhere', 'worst')
+  expect(await said()).toEqual(['expired', 'time', 'queue-paused', 'queue-unserved', 'capabilities-missing'])
+})
+
+test('a look takes no lock and leaves no trace, also in a transaction of the caller', async () => {
+  const [id] = await enqueue(await known('untouched'))
+  const before = await its.row(id!)
+  await db.transaction().execute(async (trx) => {
+    await trx.updateTable('q.task_run').set({ priority: 1 }).where('id', '=', id!).execute()
+    const why = await store.whyNotRunning(id!)
+    expect(why?.reasons).toMatchObject([{ reason: 'ready' }])
+    await trx.updateTable('q.task_run').set({ priority: 0 }).where('id', '=', id!).execute()
+  })
+  expect(await its.row(id!)).toEqual(before)
+})
