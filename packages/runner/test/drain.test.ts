@@ -9,10 +9,11 @@ async function running(run: { status(): Promise<{ status: string }> }): Promise<
 
 test('a drain lets running runs finish and takes no new ones', async () => {
   const { q, start } = await cluster()
-  const { runner } = await start()
-  const run = await q.enqueue('patient', { ms: 1_500 })
+  const { runner, events } = await start()
+  const run = await q.enqueue('patient', { ms: 3_000 })
   await running(run)
   const drained = runner.drain()
+  await eventually(() => events.find((event) => event.type === 'draining'), 'no new runs')
   const late = await q.enqueue('echo', 'late')
   await drained
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig, startRunner } from '@q/runner'
+import { testDatabase } from '@q/testing'
 import { findTaskModules } from '../src/task-modules.ts'
 import { loadTasks } from '../src/thread/registry.ts'
 import { moduleUrl } from './fixture.ts'
@@ -7,6 +9,7 @@ import { moduleUrl } from './fixture.ts'
 describe('a task module', () => {
   test.each([
     ['throws-on-import', 'TASK_MODULE_FAILED', 'no database driver here'],
+    ['throws-nothing', 'TASK_MODULE_FAILED', 'null prototype'],
     ['exports-nothing', 'TASK_MODULE_EMPTY', 'task()'],
     ['default-export', 'TASK_NAME_INVALID', 'default'],
     ['does-not-exist', 'TASK_MODULE_FAILED', 'does-not-exist'],
@@ -27,6 +30,19 @@ describe('a task module', () => {
     const { problems } = await loadTasks(['throws-on-import', 'exports-nothing', 'default-export'].map(moduleUrl))
     expect(problems).toHaveLength(3)
   })
+})
+
+test('a task module that ends the thread which loads it stops the start with a reason', async () => {
+  const database = await testDatabase()
+  onTestFinished(database.drop)
+  const starting = startRunner({
+    databaseUrl: database.url,
+    config: readConfig({ Q_THREADS: '1' }),
+    version: '0',
+    taskModules: [moduleUrl('exits-on-import')],
+    observe: () => {},
+  })
+  await expect(starting).rejects.toMatchObject({ code: 'TASK_MODULE_FAILED', why: expect.stringContaining('died') })
 })
 
 describe('Q_TASKS', () => {

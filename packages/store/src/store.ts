@@ -58,7 +58,7 @@ export interface Store {
   setConcurrencyLimit(scope: string, slots: number): Promise<void>
   pauseQueue(queue: string, by: string): Promise<void>
   resumeQueue(queue: string): Promise<void>
-  releaseTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
+  releaseTaskRuns(leases: readonly Lease[], by?: Settlement['by']): Promise<RunId[]>
   beatRunningTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
   pruneTaskRuns(request: PruneRequest): Promise<{ pruned: number; next: RunId | undefined }>
   getStaleTaskRuns(question?: StaleQuestion): Promise<StaleRun[]>
@@ -111,7 +111,7 @@ export function createStore(db: Kysely<DB>): Store {
     setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
     pauseQueue: (queue, by) => pauseQueue(db, queue, by),
     resumeQueue: (queue) => resumeQueue(db, queue),
-    releaseTaskRuns: (leases) => releaseTaskRuns(db, leases),
+    releaseTaskRuns: (leases, by) => releaseTaskRuns(db, leases, by),
     beatRunningTaskRuns: (sender, beats) => beatRunningTaskRuns(db, sender, beats),
     pruneTaskRuns: (request) => pruneTaskRuns(db, request),
     getStaleTaskRuns: (question) => getStaleTaskRuns(db, question),

@@ -46,8 +46,8 @@ export function createDrain(deps: DrainDeps): Drain {
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
-    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: deps.drainMs })
     await bounded(Promise.all([deps.announce(), ...deps.intake.map((loop) => loop.stop())]))
+    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: deps.drainMs })
     deps.stopListening()
     await Promise.race([deps.slots.allFree(), pause(deps.drainMs, impatient.signal)])
     await stopRemaining()

@@ -34,7 +34,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     const report = await runUntilStopped(deps, claimed, pulse)
     const end = endOf(report, pulse, claimed.onCrash ?? deps.onCrash)
     if (end === 'give-back') {
-      await giveBack(deps, pulse.lease)
+      await giveBack(deps, pulse.lease, { ...deps.host, thread: slot })
     } else if (end !== 'nothing') {
       await recordEnd(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
     }

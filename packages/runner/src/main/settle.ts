@@ -45,8 +45,8 @@ export async function settle(deps: SettleDeps, settlement: Settlement): Promise<
 }
 
 /** Gives a run back; nothing is answered when its lease was lost already. */
-export async function giveBack(deps: SettleDeps, lease: Lease): Promise<void> {
-  const runIds = await untilReached(deps.observe, () => deps.store.releaseTaskRuns([lease]))
+export async function giveBack(deps: SettleDeps, lease: Lease, by: Settlement['by']): Promise<void> {
+  const runIds = await untilReached(deps.observe, () => deps.store.releaseTaskRuns([lease], by))
   deps.observe({ type: 'runs-released', runIds })
 }
 

@@ -8,7 +8,7 @@ import type { Observe, RunnerEvent } from '../main/events.ts'
 
 export function createLog(options: { level: string; terminal: boolean }): Logger {
   const stream = options.terminal
-    ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', sync: true })
+    ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true, sync: true })
     : pino.destination({ sync: true })
   return pino({ level: options.level, serializers: { error: factsOf } }, stream)
 }

@@ -6,10 +6,10 @@
  */
 import type { Db } from '../db.ts'
 import type { Lease, RunId } from '../lease.ts'
-import { leaveRuns } from './leave.ts'
+import { leaveRuns, type Leaving } from './leave.ts'
 
 /** Ids of those that were still held under their lease. */
-export async function releaseTaskRuns(db: Db, leases: readonly Lease[]): Promise<RunId[]> {
-  const leavings = leases.map((lease) => ({ ...lease, goal: 'AVAILABLE', giveBack: true }) as const)
+export async function releaseTaskRuns(db: Db, leases: readonly Lease[], by?: Leaving['by']): Promise<RunId[]> {
+  const leavings = leases.map((lease) => ({ ...lease, goal: 'AVAILABLE', giveBack: true, ...(by && { by }) }) as const)
   return (await leaveRuns(db, ['CLAIMED', 'RUNNING'], leavings)).map((run) => run.id)
 }
