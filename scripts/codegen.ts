@@ -11,6 +11,7 @@ import { kyselyTypes } from './codegen/kysely-types.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
 import { statementFiles } from './codegen/statement-files.ts'
+import { storeReference } from './codegen/store-reference.ts'
 import { workspace } from './workspace.ts'
 
 /** In these folders a file that is not generated has no business. */
@@ -35,6 +36,7 @@ async function generated(): Promise<Map<string, string>> {
     ['packages/schema/src/generated/db.ts', await kyselyTypes(database.url)],
     ['db/schema.sql', await schemaFile(database.url)],
     ...statementFiles(),
+    await storeReference(),
   ])
 }
 

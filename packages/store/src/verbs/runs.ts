@@ -1,0 +1,170 @@
+/** What can be done with runs, from enqueue to end, and with the gates that hold them back. The contracts are here; each law is in the file of its verb. */
+import type { DB } from '@q/schema'
+import type { Kysely } from 'kysely'
+import { internLane, type LaneName } from '../lanes.ts'
+import type { Lease, RunId } from '../lease.ts'
+import { setConcurrencyLimit } from '../gates/concurrency-limit.ts'
+import { pauseQueue, resumeQueue } from '../gates/pause.ts'
+import { cancelTaskRuns, type CancelAnswer } from '../runs/cancel.ts'
+import { checkpointTaskRun } from '../runs/checkpoint.ts'
+import { claimAvailableTaskRuns, type ClaimedRun, type ClaimRequest } from '../runs/claim.ts'
+import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '../runs/enqueue.ts'
+import { expireTaskRuns } from '../runs/expire.ts'
+import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
+import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
+import { releaseTaskRuns } from '../runs/release.ts'
+import { retryTaskRun, type RetryAnswer } from '../runs/retry.ts'
+import { finishTaskRun, settleTaskRuns, type Settled, type Settlement } from '../runs/settle.ts'
+import { snoozeTaskRun } from '../runs/snooze.ts'
+import { startTaskRuns } from '../runs/start.ts'
+
+export interface RunVerbs {
+  // ---- Runs: from enqueue to end
+
+  /**
+   * The number of a lane (queue, task, required capabilities); made if it is new.
+   * On a connection of our own, never in a caller's transaction.
+   */
+  internLane(lane: LaneName): Promise<number>
+
+  /**
+   * Makes runs durable. Payloads, names and keys are checked first; with one bad run none is enqueued.
+   * Answers in the order asked; a live run with the same unique key is the answer instead of a new one.
+   */
+  enqueueTaskRuns(runs: readonly NewRun[]): Promise<EnqueuedRun[]>
+
+  /**
+   * Opens the gate `time` for runs whose hour has come, a bounded number, oldest first.
+   * Safe to do by many at once.
+   */
+  promoteDueTaskRuns(limit: number): Promise<{ ids: RunId[]; looked: number }>
+
+  /**
+   * Fills free slots of concurrency keys with the runs that wait for them.
+   * Needed after a commit that freed or asked for a slot; `sweepGatedKeys` is the backstop.
+   */
+  promoteKeys(keys: readonly string[]): Promise<RunId[]>
+
+  /**
+   * `promoteKeys` for all keys that runs wait for, a bounded number.
+   * For the case that somebody died between a commit and its promotion.
+   */
+  sweepGatedKeys(limit: number): Promise<RunId[]>
+
+  /**
+   * When the next run at the gate `time` is due, by the database's clock.
+   * Undefined: none waits.
+   */
+  nextDueInMs(): Promise<number | undefined>
+
+  /**
+   * Takes runs, never more than asked for, to RUNNING or, `ahead`, to CLAIMED; in the order they are to be started.
+   * Each has a new fence: (id, fence) is the lease every later write must show.
+   */
+  claimAvailableTaskRuns(request: ClaimRequest): Promise<ClaimedRun[]>
+
+  /**
+   * CLAIMED to RUNNING, committed before the code begins.
+   * Ids of those that may be executed; the other leases are lost, or their runs expired.
+   */
+  startTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
+
+  /**
+   * What came of attempts: success, failure (again later, if attempts are left), cancelled. One answer each, in order.
+   * Told again under the same lease it is a success that changes nothing.
+   */
+  settleTaskRuns(settlements: readonly Settlement[]): Promise<Settled[]>
+
+  /**
+   * A run's own code ends it inside its own transaction: its effects and its end are one.
+   * With `finishTaskRun(trx, lease, result)`; the runner then finds it settled.
+   */
+  finishTaskRun(lease: Lease, result: unknown): Promise<'settled' | 'lease-lost'>
+
+  /**
+   * Back to PENDING until later; the attempt does not count.
+   * A concurrency key it held goes to the next run.
+   */
+  snoozeTaskRun(lease: Lease, delayMs: number): Promise<'snoozed' | 'lease-lost'>
+
+  /**
+   * Given back by the holder: AVAILABLE, the attempt returned, the fence raised.
+   * Ids of those that were still held under their lease.
+   */
+  releaseTaskRuns(leases: readonly Lease[], by?: Settlement['by']): Promise<RunId[]>
+
+  /**
+   * Saves JSON text that a later attempt continues from.
+   * Only under the lease of a RUNNING run.
+   */
+  checkpointTaskRun(lease: Lease, state: string): Promise<'saved' | 'lease-lost'>
+
+  /**
+   * What has not started is CANCELLED at once; for what runs the wish is recorded, and its holder told.
+   * A cancel that races with an outcome already reached loses.
+   */
+  cancelTaskRuns(ids: readonly RunId[], detail?: string): Promise<CancelAnswer[]>
+
+  /**
+   * Ends runs that were not started before their deadline, a bounded number.
+   * A claim passes over them anyway.
+   */
+  expireTaskRuns(limit: number): Promise<RunId[]>
+
+  /**
+   * By hand: a terminal run begins again in a new epoch, both counts at zero, its history kept.
+   * Refused while another live run has its unique key.
+   */
+  retryTaskRun(id: RunId): Promise<RetryAnswer>
+
+  /**
+   * Removes runs that ended long enough ago, with their history, looking at a bounded number of rows.
+   * Go on at `next` until it is undefined.
+   */
+  pruneTaskRuns(request: PruneRequest): Promise<{ pruned: number; next: RunId | undefined }>
+
+  // ---- Gates
+
+  /**
+   * How many runs of one concurrency key of the scope may be live; 1 unless set.
+   * Lowered, it takes effect as slots are freed.
+   */
+  setConcurrencyLimit(scope: string, slots: number): Promise<void>
+
+  /**
+   * Claims pass over the queue as a whole.
+   * None of its runs is rewritten.
+   */
+  pauseQueue(queue: string, by: string): Promise<void>
+
+  /**
+   * Claims see the queue again.
+   * A queue that was not paused stays as it is.
+   */
+  resumeQueue(queue: string): Promise<void>
+}
+
+export function runVerbs(db: Kysely<DB>): RunVerbs {
+  return {
+    internLane: (lane) => internLane(db, lane),
+    enqueueTaskRuns: (runs) => enqueueTaskRuns(db, runs),
+    promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
+    promoteKeys: (keys) => promoteKeys(db, keys),
+    sweepGatedKeys: (limit) => sweepGatedKeys(db, limit),
+    nextDueInMs: () => nextDueInMs(db),
+    claimAvailableTaskRuns: (request) => claimAvailableTaskRuns(db, request),
+    startTaskRuns: (leases) => startTaskRuns(db, leases),
+    settleTaskRuns: (settlements) => settleTaskRuns(db, settlements),
+    finishTaskRun: (lease, result) => finishTaskRun(db, lease, result),
+    snoozeTaskRun: (lease, delayMs) => snoozeTaskRun(db, lease, delayMs),
+    releaseTaskRuns: (leases, by) => releaseTaskRuns(db, leases, by),
+    checkpointTaskRun: (lease, state) => checkpointTaskRun(db, lease, state),
+    cancelTaskRuns: (ids, detail) => cancelTaskRuns(db, ids, detail),
+    expireTaskRuns: (limit) => expireTaskRuns(db, limit),
+    retryTaskRun: (id) => retryTaskRun(db, id),
+    pruneTaskRuns: (request) => pruneTaskRuns(db, request),
+    setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
+    pauseQueue: (queue, by) => pauseQueue(db, queue, by),
+    resumeQueue: (queue) => resumeQueue(db, queue),
+  }
+}

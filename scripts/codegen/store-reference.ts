@@ -1,0 +1,37 @@
+/** docs/reference/store.md: the verbs of the store with their contracts, from the comments on its interface. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { workspace } from '../workspace.ts'
+
+const preface = `# The verbs of \`@q/store\`
+
+Generated from \`packages/store/src/verbs/\` by \`pnpm codegen\`; never edited.
+
+\`createStore(db)\` binds them to a Kysely instance. Each is also exported as a function that takes a \`Kysely\` or a
+\`Transaction\` first, so it can be part of your own transaction: \`enqueueTaskRuns(trx, runs)\`. A batched verb is one
+statement, with the fence of each row checked and an answer for each.
+`
+
+export async function storeReference(): Promise<[path: string, text: string]> {
+  const files = ['runs', 'liveness', 'reads'].map((name) => join(workspace, 'packages/store/src/verbs', `${name}.ts`))
+  const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+  const body = sources.map((source) => /^export interface \w+ \{\n([^]*?)^\}/m.exec(source)?.[1] ?? '').join('\n')
+  const parts = [
+    ...body.matchAll(/^ {2}\/\/ ---- (.+)$|^ {2}\/\*\*\n((?: {3}\* .*\n)+) {3}\*\/\n {2}([^]*?)\n(?=\n|$)/gm),
+  ]
+  const text = parts.map(([, title, comment = '', signature = '']) =>
+    title === undefined ? verb(comment, signature) : `\n## ${title}\n`,
+  )
+  return ['docs/reference/store.md', `${preface}${text.join('\n')}`]
+}
+
+function verb(comment: string, signature: string): string {
+  const lines = comment.trimEnd().split('\n')
+  const name = signature.slice(0, signature.indexOf('('))
+  const contract = lines.map((line) => line.replace(/^ {3}\* /, '')).join('\n')
+  const code = signature
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replaceAll('( ', '(')
+    .replaceAll(', )', ')')
+  return `### ${name}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${contract}\n`
+}
