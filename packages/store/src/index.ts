@@ -9,7 +9,14 @@ export { listen, wakeQueue, type Listener, type Wake } from './wakes.ts'
 export { enqueueTaskRuns, type EnqueuedRun, type NewRun } from './runs/enqueue.ts'
 export { claimAvailableTaskRuns, type ClaimedRun, type ClaimRequest } from './runs/claim.ts'
 export { startTaskRuns } from './runs/start.ts'
-export { finishTaskRun, settleTaskRuns, type Outcome, type Settled, type Settlement } from './runs/settle.ts'
+export {
+  finishTaskRun,
+  settleTaskRuns,
+  type Outcome,
+  type Settled,
+  type Settlement,
+  type SettleOptions,
+} from './runs/settle.ts'
 export { snoozeTaskRun } from './runs/snooze.ts'
 export { checkpointTaskRun } from './runs/checkpoint.ts'
 export { cancelTaskRuns, type CancelAnswer } from './runs/cancel.ts'

@@ -113,3 +113,14 @@ test('text that jsonb cannot hold is refused at enqueue, and nothing is stored',
   await expect(enqueue('nul', { payload: { a: '\0' } })).rejects.toMatchObject({ code: 'PAYLOAD_UNSTORABLE' })
   expect(await db.selectFrom('q.task_run').select('id').where('task', '=', 'nul').execute()).toEqual([])
 })
+
+test('a run that a user has locked does not hold up the rest of its batch, and is settled when it is free', async () => {
+  await enqueue('locked', { count: 3 })
+  const [a, b, c] = [await claimOne('locked'), await claimOne('locked'), await claimOne('locked')]
+  const batch = [a, b, c].map((run) => ({ lease: leaseOf(run), outcome: ok('1'), by }))
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT 1 FROM q.task_run WHERE id = ${b.runId} FOR UPDATE`.execute(trx)
+    expect(await store.settleTaskRuns(batch, { skipBusy: true })).toEqual(['settled', 'busy', 'settled'])
+  })
+  expect(await store.settleTaskRuns(batch, { skipBusy: true })).toEqual(['settled', 'settled', 'settled'])
+})

@@ -21,7 +21,7 @@ const batchMax = 200
 const retryMs = { first: 200, max: 5_000 }
 
 export function createSettlements(store: Store): Settlements {
-  return createBatcher((settlements) => store.settleTaskRuns(settlements), batchMax)
+  return createBatcher((settlements) => store.settleTaskRuns(settlements, { skipBusy: true }), batchMax)
 }
 
 /** What was really written, and whether it counted. */
@@ -30,9 +30,11 @@ export async function settle(deps: SettleDeps, settlement: Settlement): Promise<
   let alone = false
   const answer = await untilReached(deps.observe, async () => {
     try {
-      if (!alone) return await deps.settlements.add(current)
-      const [single] = await deps.store.settleTaskRuns([current])
-      return single ?? 'lease-lost'
+      const [single] = alone ? await deps.store.settleTaskRuns([current]) : [await deps.settlements.add(current)]
+      if (single !== 'busy') return single ?? 'lease-lost'
+      // Somebody has locked it: it waits by itself, and does not hold up the batch.
+      alone = true
+      return undefined
     } catch (error) {
       // Some row of the batch was refused for its data: each goes alone, and a refused one ends as INVALID_RESULT.
       if (!isRefused(error)) throw error

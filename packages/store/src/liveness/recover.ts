@@ -49,7 +49,7 @@ export async function recoverSeen(
     const locked = await lockThoseNobodyHas(trx, seen)
     const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict(run) }))
     const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
-    const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, stillStale)
+    const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, { onlyIf: stillStale })
     await record(trx, recovered, seen, question.by)
     return recovered
   })

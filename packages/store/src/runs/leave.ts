@@ -65,23 +65,29 @@ const crashesMax = 3
 
 /**
  * Those that were in one of the states `from` under their fence, in no particular order; the others are not mentioned.
- * `onlyIf`: a further condition on the run, as `r`, judged under its lock.
  */
 export async function leaveRuns(
   db: Db,
   from: readonly TaskState[],
   leavings: readonly Leaving[],
-  onlyIf?: RawBuilder<boolean>,
+  options: LeaveOptions = {},
 ): Promise<Left[]> {
   if (leavings.length === 0) return []
-  return (await leaveStatement(from, leavings, onlyIf).execute(db)).rows
+  return (await leaveStatement(from, leavings, options).execute(db)).rows
+}
+
+export interface LeaveOptions {
+  /** A further condition on the run, as `r`, judged under its lock. */
+  readonly onlyIf?: RawBuilder<boolean>
+  /** Runs that somebody else has locked are passed over instead of waited for. */
+  readonly skipLocked?: boolean
 }
 
 // A whole statement by hand: changes that must be one, in an order of locks that must be seen.
 export function leaveStatement(
   from: readonly TaskState[],
   leavings: readonly Leaving[],
-  onlyIf: RawBuilder<boolean> = sql<boolean>`true`,
+  { onlyIf = sql<boolean>`true`, skipLocked = false }: LeaveOptions = {},
 ): RawBuilder<Left> {
   const column = <T>(read: (leaving: Leaving) => T): T[] => leavings.map(read)
   return sql<Left>`
@@ -107,7 +113,7 @@ WITH given AS MATERIALIZED (
     given.goal = 'CRASH' AND coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AS poisoned
   FROM given JOIN q.task_run r ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)
   WHERE r.status = ANY(${from}::q.task_status[]) AND ${onlyIf}
-  ORDER BY r.id FOR NO KEY UPDATE OF r
+  ORDER BY r.id FOR NO KEY UPDATE OF r ${skipLocked ? sql`SKIP LOCKED` : sql``}
 ), gone AS (
   UPDATE q.task_run r SET
     status = locked.next,

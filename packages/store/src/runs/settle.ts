@@ -31,19 +31,28 @@ export interface Settlement {
   readonly by: { readonly hostname: string; readonly pid: number; readonly thread: number }
 }
 
-/** `retried`: it failed and will be tried again. */
-export type Settled = 'settled' | 'retried' | 'lease-lost'
+/** `retried`: it failed and will be tried again. `busy`: somebody else has locked the run, and it was asked not to wait. */
+export type Settled = 'settled' | 'retried' | 'lease-lost' | 'busy'
+
+export interface SettleOptions {
+  /** A run that somebody else has locked, a user's open transaction for instance, does not hold up the others. */
+  readonly skipBusy?: boolean
+}
 
 /** One answer per settlement, in the order asked. */
-export async function settleTaskRuns(db: Db, settlements: readonly Settlement[]): Promise<Settled[]> {
-  const left = await leaveRuns(db, ['RUNNING'], settlements.map(leavingOf))
+export async function settleTaskRuns(
+  db: Db,
+  settlements: readonly Settlement[],
+  { skipBusy = false }: SettleOptions = {},
+): Promise<Settled[]> {
+  const left = await leaveRuns(db, ['RUNNING'], settlements.map(leavingOf), { skipLocked: skipBusy })
   await promoteOpenKeys(db, left)
   const states = new Map(left.map((run) => [run.id, run.status]))
   const missing = settlements.filter(({ lease }) => !states.has(lease.runId)).map(({ lease }) => lease)
-  const before = await settledBefore(db, missing)
+  const others = await lookAt(db, missing)
   return settlements.map(({ lease }) => {
     const status = states.get(lease.runId)
-    if (status === undefined) return before.has(lease.runId) ? 'settled' : 'lease-lost'
+    if (status === undefined) return others.get(lease.runId) ?? 'lease-lost'
     return status === 'PENDING' ? 'retried' : 'settled'
   })
 }
@@ -70,11 +79,14 @@ function leavingOf({ lease, outcome, by }: Settlement): Leaving {
     : { ...lease, by, goal: 'RETRY', result, ...retry }
 }
 
-async function settledBefore(db: Db, leases: readonly Lease[]): Promise<Set<RunId>> {
-  if (leases.length === 0) return new Set()
+/** Of leases that matched no row: settled before, or, if the run is still theirs, locked by somebody. */
+async function lookAt(db: Db, leases: readonly Lease[]): Promise<Map<RunId, 'settled' | 'busy'>> {
+  if (leases.length === 0) return new Map()
   const { ids, fences } = columnsOf(leases)
-  const { rows } = await sql<{ id: RunId }>`
-    SELECT r.id FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
-    JOIN q.task_run r ON r.id = g.id AND r.fence = g.fence WHERE r.finished_at IS NOT NULL`.execute(db)
-  return new Set(rows.map((row) => row.id))
+  const { rows } = await sql<{ id: RunId; ended: boolean }>`
+    SELECT r.id, r.finished_at IS NOT NULL AS ended FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
+    JOIN q.task_run r ON r.id = g.id AND r.fence = g.fence WHERE r.finished_at IS NOT NULL OR r.status = 'RUNNING'`.execute(
+    db,
+  )
+  return new Map(rows.map((row) => [row.id, row.ended ? 'settled' : 'busy']))
 }

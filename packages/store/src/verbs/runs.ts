@@ -14,7 +14,7 @@ import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '..
 import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
 import { releaseTaskRuns } from '../runs/release.ts'
 import { retryTaskRun, type RetryAnswer } from '../runs/retry.ts'
-import { finishTaskRun, settleTaskRuns, type Settled, type Settlement } from '../runs/settle.ts'
+import { finishTaskRun, settleTaskRuns, type Settled, type Settlement, type SettleOptions } from '../runs/settle.ts'
 import { snoozeTaskRun } from '../runs/snooze.ts'
 import { startTaskRuns } from '../runs/start.ts'
 
@@ -73,7 +73,7 @@ export interface RunVerbs {
    * What came of attempts: success, failure (again later, if attempts are left), cancelled. One answer each, in order.
    * Told again under the same lease it is a success that changes nothing.
    */
-  settleTaskRuns(settlements: readonly Settlement[]): Promise<Settled[]>
+  settleTaskRuns(settlements: readonly Settlement[], options?: SettleOptions): Promise<Settled[]>
 
   /**
    * A run's own code ends it inside its own transaction: its effects and its end are one.
@@ -154,7 +154,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     nextDueInMs: () => nextDueInMs(db),
     claimAvailableTaskRuns: (request) => claimAvailableTaskRuns(db, request),
     startTaskRuns: (leases) => startTaskRuns(db, leases),
-    settleTaskRuns: (settlements) => settleTaskRuns(db, settlements),
+    settleTaskRuns: (settlements, options) => settleTaskRuns(db, settlements, options),
     finishTaskRun: (lease, result) => finishTaskRun(db, lease, result),
     snoozeTaskRun: (lease, delayMs) => snoozeTaskRun(db, lease, delayMs),
     releaseTaskRuns: (leases, by) => releaseTaskRuns(db, leases, by),
