@@ -11,6 +11,7 @@
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import { inTransaction } from '../in-transaction.ts'
 import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
 import { promoteOpenKeys } from '../runs/promote.ts'
@@ -90,8 +91,4 @@ async function record(trx: Db, recovered: readonly Left[], seen: readonly StaleR
       }),
     )
     .execute()
-}
-
-function inTransaction<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
-  return db.isTransaction ? work(db) : db.transaction().execute(work)
 }

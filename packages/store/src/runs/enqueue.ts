@@ -13,6 +13,7 @@ import { checkJson, checkName, jsonReasons, problemsText, type NameKind } from '
 import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow } from '../clock.ts'
+import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
 import { promoteKeys } from './promote.ts'
 
@@ -44,6 +45,14 @@ export interface EnqueuedRun {
   readonly duplicate: boolean
 }
 
+export interface InsertedRow {
+  readonly id: string
+  readonly status: TaskState
+}
+
+/** A statement has room for 65 535 parameters; a larger batch is several statements in one transaction. */
+const rowsAtOnceMax = 1_000
+
 /** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
 const triesMax = 5
 
@@ -67,13 +76,22 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
   })
 }
 
-async function insertAll(db: Db, runs: readonly StorableRun[]): Promise<readonly { id: string; status: TaskState }[]> {
+async function insertAll(db: Db, runs: readonly StorableRun[]): Promise<readonly InsertedRow[]> {
+  if (runs.length > rowsAtOnceMax) return inTransaction(db, (trx) => insertInParts(trx, runs))
   if (runs.length === 0) return []
   try {
     return (await db.executeQuery(enqueueStatement(db, runs))).rows
   } catch (error) {
     throw unstorable(error)
   }
+}
+
+async function insertInParts(trx: Db, runs: readonly StorableRun[]): Promise<InsertedRow[]> {
+  const rows: InsertedRow[] = []
+  for (let start = 0; start < runs.length; start += rowsAtOnceMax) {
+    rows.push(...(await insertAll(trx, runs.slice(start, start + rowsAtOnceMax))))
+  }
+  return rows
 }
 
 async function enqueueUnique(db: Db, run: StorableRun): Promise<EnqueuedRun> {
@@ -91,10 +109,7 @@ async function enqueueUnique(db: Db, run: StorableRun): Promise<EnqueuedRun> {
   throw new Error(`The unique key of a run of ${run.task} was taken and freed ${triesMax} times while it was enqueued.`)
 }
 
-export function enqueueStatement(
-  db: Db,
-  runs: readonly StorableRun[],
-): CompiledQuery<{ id: string; status: TaskState }> {
+export function enqueueStatement(db: Db, runs: readonly StorableRun[]): CompiledQuery<InsertedRow> {
   return db
     .insertInto('q.task_run')
     .values(

@@ -8,6 +8,7 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
+import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
 import { freeSlots, isDue } from './claimable.ts'
 import type { Left } from './leave.ts'
@@ -35,11 +36,12 @@ export async function nextDueInMs(db: Db): Promise<number | undefined> {
 /** Fills the free slots of these keys with the runs that wait for them. */
 export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunId[]> {
   if (keys.length === 0) return []
-  if (!db.isTransaction) return db.transaction().execute((trx) => promoteKeys(trx, keys))
-  // In the order of the locks, not of the keys: two keys may share one.
-  await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
-    SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(db)
-  return (await promoteKeysStatement(keys).execute(db)).rows.map((row) => row.id)
+  return inTransaction(db, async (trx) => {
+    // In the order of the locks, not of the keys: two keys may share one.
+    await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
+      SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
+    return (await promoteKeysStatement(keys).execute(trx)).rows.map((row) => row.id)
+  })
 }
 
 /**
