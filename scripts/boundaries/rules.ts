@@ -43,6 +43,7 @@ export const rules: readonly Rule[] = [
     runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
     testing: { may: ['schema', 'store', 'embedded'], because: 'tests of users need a database, not a runner' },
     cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
+    bench: { may: ['schema', 'store', 'embedded'], because: 'what the store costs is measured without a runner' },
   }).map(([name, { may, because }]) => ({
     rule: `${name} imports only ${may.length === 0 ? 'itself' : may.map((other) => `@q/${other}`).join(', ')}`,
     reason: because,

@@ -47,7 +47,8 @@ WITH
       h.fence <= excluded.fence
   )
 SELECT
-  id,
+  id AS "runId",
+  fence,
   cancelled
 FROM
   held

@@ -106,6 +106,10 @@ WITH
               AND r.lane = heads.lane
               AND r.priority = heads.priority
               AND r.grp = heads.grp
+              AND (
+                r.expires_at IS NULL
+                OR r.expires_at > clock_timestamp()
+              )
             ORDER BY
               r.run_at,
               r.id

@@ -21,3 +21,8 @@ export function asRunId(text: string): RunId | undefined {
 export function columnsOf(leases: readonly Lease[]): { ids: string[]; fences: number[] } {
   return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
 }
+
+/** One text per lease: a run may be in a batch twice, under a lease that counts and one that was lost. */
+export function leaseKey(lease: Lease): string {
+  return `${lease.runId}/${lease.fence}`
+}

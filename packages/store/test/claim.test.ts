@@ -80,3 +80,14 @@ test('a run whose hour has come is promoted once, by whichever replica looks fir
   expect(await row(future!)).toMatchObject({ status: 'PENDING' })
   expect(await store.nextDueInMs()).toBeGreaterThan(3_000_000)
 })
+
+test('a run whose deadline has passed does not use up the room of one that can run', async () => {
+  const [late] = await enqueue('late', { priority: -1, expiresInMs: 60_000 })
+  const [good] = await enqueue('late')
+  await db
+    .updateTable('q.task_run')
+    .set({ expires_at: new Date(0) })
+    .where('id', '=', late!)
+    .execute()
+  expect((await claim('late', 1)).map((run) => run.runId)).toEqual([good])
+})

@@ -124,3 +124,15 @@ test('a run that a user has locked does not hold up the rest of its batch, and i
   })
   expect(await store.settleTaskRuns(batch, { skipBusy: true })).toEqual(['settled', 'settled', 'settled'])
 })
+
+test('a lost lease and the live one of the same run, in one batch, have answers of their own', async () => {
+  await enqueue('twice')
+  const old = await claimOne('twice', 'replica-same')
+  await store.releaseTaskRuns([leaseOf(old)])
+  const current = await claimOne('twice', 'replica-same')
+  const sender = { replicaId: 'replica-same', hostname: 'h', pid: 1 }
+  const beats = [old, current].map((run) => ({ lease: leaseOf(run), thread: 0, ageMs: 0, progress: null, note: null }))
+  expect(await store.beatRunningTaskRuns(sender, beats)).toEqual(['lost', 'alive'])
+  const batch = [old, current].map((run) => ({ lease: leaseOf(run), outcome: ok('1'), by }))
+  expect(await store.settleTaskRuns(batch)).toEqual(['lease-lost', 'settled'])
+})

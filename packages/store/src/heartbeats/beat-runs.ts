@@ -6,7 +6,7 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
-import { columnsOf, type Lease, type RunId } from '../lease.ts'
+import { columnsOf, leaseKey, type Lease } from '../lease.ts'
 
 export interface RunBeat {
   readonly lease: Lease
@@ -22,6 +22,10 @@ export interface BeatSender {
   readonly pid: number
 }
 
+export interface BeatRow extends Lease {
+  readonly cancelled: boolean
+}
+
 export type BeatAnswer = 'alive' | 'cancelled' | 'lost'
 
 /** One answer per beat, in the order given. */
@@ -32,24 +36,21 @@ export async function beatRunningTaskRuns(
 ): Promise<BeatAnswer[]> {
   if (beats.length === 0) return []
   const { rows } = await beatStatement(sender, beats).execute(db)
-  const answers = new Map(rows.map((row) => [row.id, row.cancelled]))
+  const answers = new Map(rows.map((row) => [leaseKey(row), row.cancelled]))
   return beats.map(({ lease }) => {
-    const cancelled = answers.get(lease.runId)
+    const cancelled = answers.get(leaseKey(lease))
     return cancelled === undefined ? 'lost' : cancelled ? 'cancelled' : 'alive'
   })
 }
 
 // A whole statement by hand: arrays in, upsert, and an answer from the runs themselves.
-export function beatStatement(
-  sender: BeatSender,
-  beats: readonly RunBeat[],
-): RawBuilder<{ id: RunId; cancelled: boolean }> {
+export function beatStatement(sender: BeatSender, beats: readonly RunBeat[]): RawBuilder<BeatRow> {
   const { ids, fences } = columnsOf(beats.map((beat) => beat.lease))
   const senders = beats.map((beat) => `${sender.replicaId}/${beat.thread}`)
   const ages = beats.map((beat) => beat.ageMs)
   const progresses = beats.map((beat) => beat.progress)
   const notes = beats.map((beat) => beat.note)
-  return sql<{ id: RunId; cancelled: boolean }>`
+  return sql<BeatRow>`
 WITH given AS MATERIALIZED (
   SELECT * FROM unnest(${ids}::bigint[], ${fences}::int[], ${senders}::text[], ${ages}::float8[], ${progresses}::real[],
     ${notes}::text[]) AS g(id, fence, sender_id, age_ms, progress, note)
@@ -67,5 +68,5 @@ WITH given AS MATERIALIZED (
     pid = excluded.pid, progress = excluded.progress, note = excluded.note
   WHERE h.fence <= excluded.fence
 )
-SELECT id, cancelled FROM held`
+SELECT id AS "runId", fence, cancelled FROM held`
 }

@@ -72,7 +72,7 @@ WITH lanes AS MATERIALIZED (
     SELECT heads.lane, heads.priority, heads.grp
     FROM heads CROSS JOIN LATERAL (
       SELECT r.run_at, r.id, row_number() OVER (ORDER BY r.run_at, r.id) AS round FROM q.task_run r
-      WHERE ${isReady} AND r.lane = heads.lane AND r.priority = heads.priority AND r.grp = heads.grp
+      WHERE ${isReady} AND r.lane = heads.lane AND r.priority = heads.priority AND r.grp = heads.grp AND ${isInTime}
       ORDER BY r.run_at, r.id LIMIT ${limit}) ahead
     ORDER BY heads.priority, ahead.round, ahead.run_at, ahead.id LIMIT ${limit}) next
   GROUP BY lane, priority, grp

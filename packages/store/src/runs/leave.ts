@@ -9,7 +9,8 @@
  *   a wake         for those who await its end
  *
  * Locks: the runs in the order of their ids; then the heads of the keys, which are skipped if somebody has them. The
- * aggregate in `freed` makes slots free before they are taken again.
+ * aggregate in `freed` makes slots free before they are taken again. What a later part needs of the run is carried
+ * along, never joined again: PostgreSQL takes such parts for one row and would compare each run with every other.
  */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
@@ -50,6 +51,8 @@ export type Goal =
 
 export interface Left {
   readonly id: RunId
+  /** Under which it was held, or waited. */
+  readonly fence: number
   readonly was: TaskState
   readonly status: TaskState
   /** Of an end that is not a success. */
@@ -137,38 +140,45 @@ WITH given AS MATERIALIZED (
     finished_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN clock_timestamp() END,
     updated_at = clock_timestamp()
   FROM locked WHERE r.id = locked.id
-  RETURNING r.id, r.status, r.result
+  RETURNING r.id, r.status, r.result, locked.was, locked.next, locked.goal, locked.result AS told, locked.crashed,
+    locked.held_fence, locked.epoch, locked.attempt, locked.started_at AS began, locked.replica_id AS holder,
+    locked.concurrency_scope, locked.concurrency_key, locked.concurrency_slot, locked.hostname, locked.pid, locked.thread
 ), history AS (
   INSERT INTO q.task_attempt
     (run_id, fence, epoch, attempt, thread, pid, started_at, outcome, code, detail, replica_id, hostname)
-  SELECT l.id, l.held_fence, l.epoch, l.attempt, l.thread, l.pid, l.started_at,
-    CASE WHEN l.crashed THEN 'crashed' WHEN l.next = 'AVAILABLE' THEN 'released' WHEN l.goal = 'RETRY' AND l.next = 'PENDING' THEN 'retried'
-      WHEN l.next = 'PENDING' THEN 'snoozed' ELSE lower(l.next::text) END,
-    coalesce(g.result, l.result::jsonb) ->> 'code', coalesce(g.result, l.result::jsonb) ->> 'detail', l.replica_id, l.hostname
-  FROM locked l JOIN gone g USING (id) WHERE l.was = 'RUNNING' AND l.next <> 'SUCCEEDED'
+  SELECT id, held_fence, epoch, attempt, thread, pid, began,
+    CASE WHEN crashed THEN 'crashed' WHEN next = 'AVAILABLE' THEN 'released' WHEN goal = 'RETRY' AND next = 'PENDING' THEN 'retried'
+      WHEN next = 'PENDING' THEN 'snoozed' ELSE lower(next::text) END,
+    coalesce(result, told::jsonb) ->> 'code', coalesce(result, told::jsonb) ->> 'detail', holder, hostname
+  FROM gone WHERE was = 'RUNNING' AND next <> 'SUCCEEDED'
 ), beats AS (
   DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM gone))
+), parted AS MATERIALIZED (
+  SELECT g.id, g.held_fence AS fence, g.was, g.status, g.result ->> 'code' AS code, g.concurrency_key AS key, g.concurrency_slot AS slot,
+    g.status <> 'AVAILABLE' AND (g.concurrency_slot <= coalesce(
+      (SELECT c.slots FROM q.concurrency_limit c WHERE c.scope = g.concurrency_scope), 1)) IS TRUE AS frees
+  FROM gone g
 ), freed AS MATERIALIZED (
-  SELECT l.concurrency_key AS key, array_agg(l.concurrency_slot ORDER BY l.concurrency_slot) AS slots
-  FROM gone JOIN locked l USING (id) LEFT JOIN q.concurrency_limit c ON c.scope = l.concurrency_scope
-  WHERE l.concurrency_slot <= coalesce(c.slots, 1) AND gone.status <> 'AVAILABLE'
-  GROUP BY l.concurrency_key
-), heirs AS MATERIALIZED (
-  SELECT ranked.id, freed.key, freed.slots[ranked.place] AS slot FROM freed CROSS JOIN LATERAL (
-    SELECT head.id, row_number() OVER () AS place FROM (
-      SELECT n.id FROM q.task_run n WHERE n.gated_key = freed.key
-      ORDER BY n.priority, n.id LIMIT cardinality(freed.slots) FOR NO KEY UPDATE SKIP LOCKED) head) ranked
+  SELECT key, array_agg(slot ORDER BY slot) AS slots, array_agg(id) AS ids, array_agg(fence) AS fences, array_agg(was) AS wases,
+    array_agg(status) AS statuses, array_agg(code) AS codes
+  FROM parted WHERE frees GROUP BY key
+), handed AS MATERIALIZED (
+  SELECT freed.*, ARRAY(SELECT n.id FROM q.task_run n WHERE n.gated_key = freed.key
+    ORDER BY n.priority, n.id LIMIT cardinality(freed.slots) FOR NO KEY UPDATE SKIP LOCKED) AS heirs
+  FROM freed
 ), promoted AS (
-  UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
-  FROM heirs WHERE r.id = heirs.id
+  UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heir.slot, updated_at = clock_timestamp()
+  FROM handed CROSS JOIN LATERAL unnest(handed.heirs, handed.slots) heir(id, slot) WHERE r.id = heir.id
 ), awaited AS (
   DELETE FROM q.awaited WHERE run_id = ANY(ARRAY(SELECT id FROM gone WHERE status NOT IN ('AVAILABLE', 'PENDING')))
   RETURNING run_id
 ), ended AS (
   SELECT pg_notify('q_ended', string_agg(run_id::text, ',')) FROM awaited HAVING count(*) > 0
 )
-SELECT locked.id, locked.was, gone.status, gone.result ->> 'code' AS code,
-  CASE WHEN cardinality(freed.slots) > (SELECT count(*) FROM heirs WHERE heirs.key = freed.key) THEN freed.key END AS "openKey",
-  gone.status = 'AVAILABLE' OR EXISTS (SELECT FROM heirs WHERE heirs.key = freed.key) AS "madeReady"
-FROM gone JOIN locked USING (id) LEFT JOIN freed ON freed.key = locked.concurrency_key LEFT JOIN ended ON true`
+SELECT e.id, e.fence, e.was, e.status, e.code, NULL AS "openKey", e.status = 'AVAILABLE' AS "madeReady"
+FROM parted e LEFT JOIN ended ON true WHERE NOT e.frees
+UNION ALL
+SELECT run.id, run.fence, run.was, run.status, run.code,
+  CASE WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key END, cardinality(handed.heirs) > 0
+FROM handed CROSS JOIN LATERAL unnest(ids, fences, wases, statuses, codes) run(id, fence, was, status, code) LEFT JOIN ended ON true`
 }

@@ -8,7 +8,7 @@
 import type { ErrorCode } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { columnsOf, type Lease, type RunId } from '../lease.ts'
+import { columnsOf, leaseKey, type Lease, type RunId } from '../lease.ts'
 import { leaveRuns, type Leaving } from './leave.ts'
 import { promoteOpenKeys } from './promote.ts'
 
@@ -47,12 +47,12 @@ export async function settleTaskRuns(
 ): Promise<Settled[]> {
   const left = await leaveRuns(db, ['RUNNING'], settlements.map(leavingOf), { skipLocked: skipBusy })
   await promoteOpenKeys(db, left)
-  const states = new Map(left.map((run) => [run.id, run.status]))
-  const missing = settlements.filter(({ lease }) => !states.has(lease.runId)).map(({ lease }) => lease)
+  const states = new Map(left.map((run) => [leaseKey({ runId: run.id, fence: run.fence }), run.status]))
+  const missing = settlements.filter(({ lease }) => !states.has(leaseKey(lease))).map(({ lease }) => lease)
   const others = await lookAt(db, missing)
   return settlements.map(({ lease }) => {
-    const status = states.get(lease.runId)
-    if (status === undefined) return others.get(lease.runId) ?? 'lease-lost'
+    const status = states.get(leaseKey(lease))
+    if (status === undefined) return others.get(leaseKey(lease)) ?? 'lease-lost'
     return status === 'PENDING' ? 'retried' : 'settled'
   })
 }
@@ -80,13 +80,13 @@ function leavingOf({ lease, outcome, by }: Settlement): Leaving {
 }
 
 /** Of leases that matched no row: settled before, or, if the run is still theirs, locked by somebody. */
-async function lookAt(db: Db, leases: readonly Lease[]): Promise<Map<RunId, 'settled' | 'busy'>> {
+async function lookAt(db: Db, leases: readonly Lease[]): Promise<Map<string, 'settled' | 'busy'>> {
   if (leases.length === 0) return new Map()
   const { ids, fences } = columnsOf(leases)
-  const { rows } = await sql<{ id: RunId; ended: boolean }>`
-    SELECT r.id, r.finished_at IS NOT NULL AS ended FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
+  const { rows } = await sql<{ runId: RunId; fence: number; ended: boolean }>`
+    SELECT r.id AS "runId", r.fence, r.finished_at IS NOT NULL AS ended FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
     JOIN q.task_run r ON r.id = g.id AND r.fence = g.fence WHERE r.finished_at IS NOT NULL OR r.status = 'RUNNING'`.execute(
     db,
   )
-  return new Map(rows.map((row) => [row.id, row.ended ? 'settled' : 'busy']))
+  return new Map(rows.map((row) => [leaseKey(row), row.ended ? 'settled' : 'busy']))
 }

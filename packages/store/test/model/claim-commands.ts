@@ -1,0 +1,127 @@
+/**
+ * Replicas take runs: to start at once, or ahead; one alone, or two at the same moment.
+ *
+ * Which runs a claim takes is judged, not foretold: only what may be claimed, none twice, as many as asked for if there
+ * are so many, and nothing while a run of better priority is left.
+ */
+import { setTimeout } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import type { ClaimedRun } from '@q/store'
+import { command, often, pick, same, sorted, storeOf, type Command } from './command.ts'
+import { isLate, runOf, type Model, type ModelRun } from './model.ts'
+import { replicas, tasks } from './world.ts'
+
+const claimers = fc.constantFrom(...replicas.map((replica) => replica.id))
+/** A claim answers in milliseconds, or it waits. */
+const waitMsMax = 3_000
+const limits = fc.constantFrom(1, 2, 5)
+const known: fc.Arbitrary<readonly string[]> = fc.constantFrom([...tasks], ['render'])
+
+export const claimCommands: fc.Arbitrary<Command>[] = [
+  ...often(
+    5,
+    fc.tuple(claimers, limits, fc.boolean(), known).map(([replicaId, limit, ahead, taskNames]) =>
+      command({
+        name: `${replicaId} claims ${limit}${ahead ? ' ahead' : ''} of ${taskNames.join(', ')}`,
+        run: async (model, real) => {
+          const request = { replicaId, tasks: taskNames, queues: [], limit, ahead }
+          const claimed = await storeOf(real, replicaId).claimAvailableTaskRuns(request)
+          expectFairClaim(model, claimed, limit, taskNames)
+          for (const run of claimed) take(model, run, replicaId, ahead)
+        },
+      }),
+    ),
+  ),
+  ...often(
+    2,
+    fc.tuple(limits, fc.boolean()).map(([limit, ahead]) =>
+      command({
+        name: `alpha and bravo claim ${limit} at once${ahead ? ' ahead' : ''}`,
+        run: async (model, real) => {
+          const both = ['alpha', 'bravo']
+          const claims = await Promise.all(
+            both.map((replicaId) =>
+              storeOf(real, replicaId).claimAvailableTaskRuns({ replicaId, tasks, queues: [], limit, ahead }),
+            ),
+          )
+          const ids = claims.flat().map((run) => run.runId)
+          same(ids.length, new Set(ids).size, 'claimed once')
+          for (const claimed of claims) {
+            same(claimed.length <= limit, true, 'at most the limit')
+            same(
+              claimed.filter((run) => !isClaimable(model, runOf(model, run.runId), tasks)),
+              [],
+            )
+          }
+          claims.forEach((claimed, index) => claimed.forEach((run) => take(model, run, both[index]!, ahead)))
+        },
+      }),
+    ),
+  ),
+  fc.tuple(claimers, fc.nat(30)).map(([replicaId, number]) =>
+    command({
+      name: `${replicaId} claims 5 while somebody has run ${number} locked`,
+      when: (model) => model.runs.size > 0,
+      run: async (model, real) => {
+        const locked = pick([...model.runs.keys()], number)!
+        await real.byHand('BEGIN', [])
+        await real.byHand('SELECT 1 FROM q.task_run WHERE id = $1 FOR UPDATE', [locked])
+        const claim = storeOf(real, replicaId).claimAvailableTaskRuns({ replicaId, tasks, queues: [], limit: 5 })
+        const claimed = await Promise.race([claim, setTimeout(waitMsMax, undefined, { ref: false })])
+        await real.byHand('ROLLBACK', [])
+        await claim
+        if (claimed === undefined) throw new Error('The claim waited for a row that somebody had locked.')
+        same(
+          claimed.some((run) => run.runId === locked),
+          false,
+          'passed over',
+        )
+        same(
+          claimed.filter((run) => !isClaimable(model, runOf(model, run.runId), tasks)),
+          [],
+        )
+        for (const run of claimed) take(model, run, replicaId, false)
+      },
+    }),
+  ),
+]
+
+function isClaimable(model: Model, run: ModelRun, taskNames: readonly string[]): boolean {
+  return (
+    run.status === 'AVAILABLE' && taskNames.includes(run.task) && !model.paused.has(run.task) && !isLate(model, run)
+  )
+}
+
+function expectFairClaim(model: Model, claimed: readonly ClaimedRun[], limit: number, taskNames: readonly string[]) {
+  const claimable = [...model.runs.values()].filter((run) => isClaimable(model, run, taskNames))
+  const ids = claimed.map((run) => run.runId)
+  const refused = ids.filter((id) => !claimable.some((run) => run.id === id))
+  same(refused, [], 'claimed though they may not be')
+  same(sorted([...new Set(ids)]), sorted(ids), 'claimed once')
+  same(ids.length, Math.min(limit, claimable.length), 'as many as there are')
+  const worst = Math.max(...ids.map((id) => runOf(model, id).priority))
+  const left = claimable.filter((run) => !ids.includes(run.id))
+  same(
+    left.filter((run) => run.priority < worst),
+    [],
+    'passed over',
+  )
+}
+
+function take(model: Model, claimed: ClaimedRun, replicaId: string, ahead: boolean): void {
+  const run = runOf(model, claimed.runId)
+  const earlier = model.leases.filter((lease) => lease.runId === run.id).map((lease) => lease.fence)
+  same(claimed.fence > Math.max(run.fence, ...earlier), true, 'a new fence')
+  Object.assign(run, {
+    status: ahead ? 'CLAIMED' : 'RUNNING',
+    attempt: run.attempt + (ahead ? 0 : 1),
+    holder: replicaId,
+    lease: claimed.fence,
+    claimedAt: model.now,
+    startedAt: ahead ? null : model.now,
+    beatAt: null,
+  })
+  const { attempt, epoch, task } = claimed
+  same({ attempt, epoch, task }, { attempt: run.attempt, epoch: run.epoch, task: run.task })
+  model.leases.push({ runId: run.id, fence: claimed.fence, replicaId })
+}

@@ -1,0 +1,100 @@
+/**
+ * What must be true of the database whatever the model thinks, after every command: read from two looks at it, before
+ * and after. Each law is a function that names what breaks it.
+ */
+import { isTerminal } from '@q/schema'
+import { isDeepStrictEqual } from 'node:util'
+import type { SeenRun } from './world.ts'
+
+interface Looks {
+  readonly before: readonly SeenRun[]
+  readonly after: readonly SeenRun[]
+  readonly limit: number
+  /** The highest one there ever was: a limit that is lowered takes effect as holders leave. */
+  readonly limitMax: number
+}
+
+type Law = (looks: Looks) => string[]
+
+export function brokenLaws(looks: Looks): string[] {
+  return Object.entries(laws).flatMap(([law, broken]) => broken(looks).map((what) => `${law}: ${what}`))
+}
+
+/** Not while a sweep may still come: only right after one. */
+export function waitingBesideFreeSlots(runs: readonly SeenRun[], limit: number): string[] {
+  const waiting = runs.filter((run) => run.waitingFor === 'concurrency')
+  return waiting
+    .filter((run) => holders(runs, run.key).length < limit && !aboveTheLimit(runs, run.key, limit))
+    .map(name)
+}
+
+const laws: Record<string, Law> = {
+  'a key has no more live holders than the highest limit it was ever given': ({ after, limitMax }) =>
+    keysOf(after).filter((key) => holders(after, key).length > limitMax),
+  'a key has no more live holders than its limit, once none sits above it': ({ after, limit }) =>
+    keysOf(after).filter((key) => holders(after, key).length > limit && !aboveTheLimit(after, key, limit)),
+  'a unique key has one live run': ({ after }) => {
+    const live = after.filter((run) => run.uniqueKey !== null && run.finishedAt === null)
+    const keys = live.map((run) => `${run.task} ${run.uniqueKey}`)
+    return keys.filter((key, index) => keys.indexOf(key) !== index)
+  },
+  'an ended run never changes within its epoch': ({ before, after }) =>
+    pairs(before, after)
+      .filter(([old, run]) => isTerminal(old.status) && old.epoch === run.epoch && !isDeepStrictEqual(old, run))
+      .map(([, run]) => name(run)),
+  'a new epoch begins only after an end, and raises the fence': ({ before, after }) =>
+    pairs(before, after)
+      .filter(([old, run]) => run.epoch !== old.epoch)
+      .filter(([old, run]) => run.epoch !== old.epoch + 1 || !isTerminal(old.status) || run.fence <= old.fence)
+      .map(([, run]) => name(run)),
+  'no run vanishes': ({ before, after }) => before.filter((old) => !after.some((run) => run.id === old.id)).map(name),
+  'a fence never falls': ({ before, after }) =>
+    pairs(before, after)
+      .filter(([old, run]) => run.fence < old.fence)
+      .map(([, run]) => name(run)),
+  'a lease is void once its claim has ended without an end of the run': ({ before, after }) =>
+    pairs(before, after)
+      .filter(([old, run]) => isHeld(old) && !isHeld(run) && !isTerminal(run.status) && run.fence === old.fence)
+      .map(([, run]) => name(run)),
+  'the history only grows': ({ before, after }) =>
+    pairs(before, after)
+      .filter(([old, run]) => !isDeepStrictEqual(run.history.slice(0, old.history.length), old.history))
+      .map(([, run]) => name(run)),
+  'a held run has a holder': ({ after }) => after.filter((run) => isHeld(run) && run.holder === null).map(name),
+  'only held runs have beats': ({ after }) => after.filter((run) => !isHeld(run) && run.beats > 0).map(name),
+  'a live run of a key occupies a place, and no other does': ({ after }) =>
+    after.filter((run) => (run.slot !== null) !== (run.key !== null && isLive(run))).map(name),
+}
+
+function isHeld(run: SeenRun): boolean {
+  return run.status === 'CLAIMED' || run.status === 'RUNNING'
+}
+
+function isLive(run: SeenRun): boolean {
+  return run.status === 'AVAILABLE' || isHeld(run)
+}
+
+function holders(runs: readonly SeenRun[], key: string | null): SeenRun[] {
+  return runs.filter((run) => run.key === key && isLive(run))
+}
+
+/** After a limit was lowered a holder may sit above it; then a lower place may be free without being handed on. */
+function aboveTheLimit(runs: readonly SeenRun[], key: string | null, limit: number): boolean {
+  return holders(runs, key).some((run) => (run.slot ?? 0) > limit)
+}
+
+function keysOf(runs: readonly SeenRun[]): string[] {
+  return [...new Set(runs.flatMap((run) => run.key ?? []))]
+}
+
+function pairs(before: readonly SeenRun[], after: readonly SeenRun[]): [SeenRun, SeenRun][] {
+  const old = new Map(before.map((run) => [run.id, run]))
+  return after.flatMap((run) => {
+    const earlier = old.get(run.id)
+    return earlier === undefined ? [] : [[earlier, run]]
+  })
+}
+
+function name(run: SeenRun): string {
+  return `run ${run.id} (${run.status})`
+}

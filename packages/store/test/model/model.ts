@@ -1,0 +1,210 @@
+/**
+ * What the store should do, said a second time and without SQL: plain records, and the rules of spec §3, §4, §6 and §7.
+ *
+ * Two things are followed rather than foretold, because the store is free to choose them: ids and fences (only that a
+ * claim's is higher than every earlier one of its run), and which runs a claim takes (claim-commands.ts judges it).
+ * Time is the model's own, in minutes; the database's rows are aged by the same amounts, so that real time, which
+ * passes in milliseconds, never decides anything.
+ */
+import { isTerminal, type TaskState } from '@q/schema'
+import type { RunId, StaleRun } from '@q/store'
+
+export interface ModelRun {
+  readonly id: RunId
+  readonly task: string
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly onCrash: 'fail' | 'retry' | null
+  readonly uniqueKey: string | null
+  readonly key: string | null
+  status: TaskState
+  waitingFor: 'time' | 'concurrency' | null
+  runAt: number
+  expiresAt: number | null
+  /** Place in its concurrency key while it is live. */
+  slot: number | null
+  attempt: number
+  crashes: number
+  epoch: number
+  /** As last seen. */
+  fence: number
+  holder: string | null
+  /** The fence that counts; null: nobody may write. */
+  lease: number | null
+  /** The fence under which its own holder ended it: telling so again is no loss. */
+  endedUnder: number | null
+  claimedAt: number | null
+  startedAt: number | null
+  beatAt: number | null
+  cancelRequested: boolean
+  checkpoint: number | null
+  code: string | null
+  /** Outcomes of ended attempts; a success stays in the run alone until a retry by hand. */
+  history: string[]
+}
+
+export interface ModelReplica {
+  readonly id: string
+  readonly onCrash: 'fail' | 'retry'
+  readonly replicaStale: number
+  readonly claimerStale: number
+  readonly runnerStale: number
+  registeredAt: number
+  lastBeat: number
+}
+
+/** Every lease that was ever given out, and to whom. */
+export interface GivenLease {
+  readonly runId: RunId
+  readonly fence: number
+  readonly replicaId: string
+}
+
+export interface Model {
+  now: number
+  readonly runs: Map<RunId, ModelRun>
+  readonly replicas: Map<string, ModelReplica>
+  readonly leases: GivenLease[]
+  readonly paused: Set<string>
+  limit: number
+  limitMax: number
+  /** What a reaper has seen and not acted upon yet. */
+  seen: readonly StaleRun[]
+  recoveries: number
+}
+
+/** Starts after crashes that `onCrash: 'retry'` allows (spec §4). */
+const crashesMax = 3
+
+export function newModel(replicas: readonly ModelReplica[]): Model {
+  const fresh = replicas.map((replica) => [replica.id, { ...replica, registeredAt: 0, lastBeat: 0 }] as const)
+  return {
+    now: 0,
+    runs: new Map(),
+    replicas: new Map(fresh),
+    leases: [],
+    paused: new Set(),
+    limit: 1,
+    limitMax: 1,
+    seen: [],
+    recoveries: 0,
+  }
+}
+
+export function runOf(model: Model, id: RunId): ModelRun {
+  const run = model.runs.get(id)
+  if (run === undefined) throw new Error(`The store named run ${id}, which nobody enqueued.`)
+  return run
+}
+
+export function isHeld(run: ModelRun): boolean {
+  return run.status === 'CLAIMED' || run.status === 'RUNNING'
+}
+
+/** Replicas that hold something now. */
+export function holders(model: Model): string[] {
+  const ids = [...model.runs.values()].filter(isHeld).map((run) => run.holder)
+  return [...model.replicas.keys()].filter((id) => ids.includes(id))
+}
+
+export function isLate(model: Model, run: ModelRun): boolean {
+  return run.expiresAt !== null && run.expiresAt <= model.now
+}
+
+/** Does the lease still count, for a run in this state? */
+export function counts(model: Model, lease: GivenLease, status?: TaskState): boolean {
+  const run = runOf(model, lease.runId)
+  return run.lease === lease.fence && (status === undefined ? isHeld(run) : run.status === status)
+}
+
+export function isStale(model: Model, run: ModelRun): boolean {
+  if (!isHeld(run)) return false
+  const replica = model.replicas.get(run.holder ?? '')
+  if (replica === undefined) return true // never alive
+  const own = Math.max(run.beatAt ?? -Infinity, run.claimedAt ?? -Infinity, run.startedAt ?? -Infinity)
+  const theirs = Math.max(
+    replica.lastBeat,
+    replica.registeredAt,
+    run.claimedAt ?? -Infinity,
+    run.startedAt ?? -Infinity,
+  )
+  const ownThreshold = run.status === 'CLAIMED' ? replica.claimerStale : replica.runnerStale
+  return model.now - theirs > replica.replicaStale || model.now - own > ownThreshold
+}
+
+export interface Departure {
+  readonly run: ModelRun
+  readonly next: TaskState
+  /** For the history, if the run was RUNNING and did not succeed. */
+  readonly outcome: string
+  readonly code?: string
+  readonly delay?: number
+  readonly giveBack?: boolean
+  readonly crashed?: boolean
+  /** Its own holder says so. */
+  readonly byHolder?: boolean
+}
+
+/** Runs leave the state they are in, together; then their slots go to those who wait for them. */
+export function leave(model: Model, departures: readonly Departure[]): void {
+  const freed = departures.filter(
+    ({ run, next }) => next !== 'AVAILABLE' && run.slot !== null && run.slot <= model.limit,
+  )
+  const slots = freed
+    .map(({ run }) => ({ key: run.key ?? '', slot: run.slot ?? 0 }))
+    .toSorted((a, b) => a.slot - b.slot)
+  for (const departure of departures) depart(model, departure)
+  for (const { key, slot } of slots) {
+    const [heir] = waiting(model, key)
+    if (heir !== undefined) makeLive(heir, slot)
+  }
+}
+
+function depart(model: Model, departure: Departure): void {
+  const { run, next, outcome, code = null, delay = 0, giveBack = false, crashed = false, byHolder = false } = departure
+  const wasRunning = run.status === 'RUNNING'
+  if (wasRunning && next !== 'SUCCEEDED') run.history.push(outcome)
+  if (wasRunning && giveBack) run.attempt -= 1
+  if (crashed) run.crashes += 1
+  run.endedUnder = byHolder && isTerminal(next) ? run.lease : null
+  run.lease = null
+  run.beatAt = null
+  run.status = next
+  run.waitingFor = next === 'PENDING' ? 'time' : null
+  if (next !== 'AVAILABLE') run.slot = null
+  if (next === 'PENDING') run.runAt = model.now + delay
+  if (isTerminal(next)) {
+    run.code = code
+    return
+  }
+  Object.assign(run, { holder: null, claimedAt: null, startedAt: null, cancelRequested: false })
+}
+
+/** A held run whose holder is taken for dead. */
+export function crash(model: Model, run: ModelRun): Departure {
+  const onCrash = run.onCrash ?? model.replicas.get(run.holder ?? '')?.onCrash ?? 'fail'
+  if (run.status === 'CLAIMED') return { run, next: 'AVAILABLE', outcome: 'released' }
+  const again = onCrash === 'retry' && run.crashes < crashesMax
+  const code = onCrash === 'retry' ? 'POISONED' : 'WORKER_CRASHED'
+  return { run, next: again ? 'AVAILABLE' : 'FAILED', outcome: 'crashed', code, crashed: true }
+}
+
+/** Free places of a key are filled, the lowest first. */
+export function fill(model: Model, key: string): RunId[] {
+  const taken = new Set([...model.runs.values()].filter((run) => run.key === key).map((run) => run.slot))
+  const free = Array.from({ length: model.limit }, (_, index) => index + 1).filter((slot) => !taken.has(slot))
+  const heirs = waiting(model, key).slice(0, free.length)
+  heirs.forEach((heir, index) => makeLive(heir, free[index] ?? 0))
+  return heirs.map((heir) => heir.id)
+}
+
+/** By priority, then by the order of enqueue. */
+function waiting(model: Model, key: string): ModelRun[] {
+  return [...model.runs.values()]
+    .filter((run) => run.key === key && run.waitingFor === 'concurrency')
+    .toSorted((a, b) => a.priority - b.priority || Number(BigInt(a.id) - BigInt(b.id)))
+}
+
+function makeLive(run: ModelRun, slot: number): void {
+  Object.assign(run, { status: 'AVAILABLE', waitingFor: null, slot })
+}

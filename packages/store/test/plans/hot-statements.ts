@@ -1,0 +1,124 @@
+/**
+ * Every statement whose cost is paid per run or per beat, with real parameters, and what it may cost.
+ *
+ * The limits are for a batch of 50 runs in a table where 550 more are live, and do not know how many there are in all:
+ * about twice the most that was seen when they were set. A plan may look at all that is live; at what is not, never.
+ */
+import type { DB } from '@q/schema'
+import type { CompiledQuery, Kysely } from 'kysely'
+import { upsertHeartbeatStatement } from '../../src/heartbeats/beat-replica.ts'
+import { beatStatement } from '../../src/heartbeats/beat-runs.ts'
+import { staleStatement } from '../../src/liveness/stale.ts'
+import { claimStatement } from '../../src/runs/claim.ts'
+import { enqueueStatement } from '../../src/runs/enqueue.ts'
+import { leaveStatement } from '../../src/runs/leave.ts'
+import { promoteKeysStatement, promoteStatement } from '../../src/runs/promote.ts'
+import { startStatement } from '../../src/runs/start.ts'
+import { by } from '../fixture.ts'
+import { batch, holder, type LiveWork } from './live-work.ts'
+
+export interface HotStatement {
+  /** As in “the cost of …”. */
+  readonly of: string
+  readonly query: CompiledQuery
+  /** The only ways to q.task_run that it may take. */
+  readonly scans: readonly string[]
+  readonly rowsMax: number
+  readonly pagesMax: number
+}
+
+export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
+  const claim = { replicaId: holder.replicaId, tasks: ['wanted'], queues: [], limit: batch }
+  const succeeded = (leases: LiveWork['running']) =>
+    leases.map((lease) => ({ ...lease, by, goal: 'SUCCEEDED' as const, result: '1' }))
+  const crashed = work.running.map((lease) => ({ ...lease, goal: 'CRASH' as const, result: '{"code":"X"}' }))
+  const beats = work.running.map((lease) => ({ lease, thread: 0, ageMs: 0, progress: null, note: null }))
+  const runs = Array.from({ length: batch }, () => ({ task: 'wanted', lane: work.lanes.wanted, payload: '{}' }))
+  const vitals = { health: 'healthy', cpuPercent: 0, memoryMb: 0, activeRuns: 0, freeSlots: 0 } as const
+  return [
+    {
+      of: 'a claim',
+      query: claimStatement(claim).compile(db),
+      scans: ['task_run_pkey', 'task_run_ready'],
+      rowsMax: 600,
+      pagesMax: 2_000,
+    },
+    {
+      of: 'a claim ahead',
+      query: claimStatement({ ...claim, ahead: true }).compile(db),
+      scans: ['task_run_pkey', 'task_run_ready'],
+      rowsMax: 600,
+      pagesMax: 2_000,
+    },
+    {
+      of: 'a start',
+      query: startStatement(work.claimed).compile(db),
+      scans: ['task_run_pkey'],
+      rowsMax: 1_200,
+      pagesMax: 1_500,
+    },
+    {
+      of: 'settling a batch',
+      query: leaveStatement(['RUNNING'], succeeded(work.running)).compile(db),
+      scans: ['task_run_gated', 'task_run_pkey'],
+      rowsMax: 1_200,
+      pagesMax: 2_000,
+    },
+    {
+      of: 'settling keyed runs with successors',
+      query: leaveStatement(['RUNNING'], succeeded(work.keyed)).compile(db),
+      scans: ['task_run_gated', 'task_run_pkey'],
+      rowsMax: 1_400,
+      pagesMax: 2_500,
+    },
+    {
+      of: 'recovering crashed runs',
+      query: leaveStatement(['RUNNING'], crashed).compile(db),
+      scans: ['task_run_gated', 'task_run_pkey'],
+      rowsMax: 1_200,
+      pagesMax: 2_000,
+    },
+    {
+      of: 'promoting what is due',
+      query: promoteStatement(batch).compile(db),
+      scans: ['task_run_due', 'task_run_pkey'],
+      rowsMax: 600,
+      pagesMax: 1_500,
+    },
+    {
+      of: 'promoting keys',
+      query: promoteKeysStatement(work.openKeys).compile(db),
+      scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
+      rowsMax: 1_200,
+      pagesMax: 2_500,
+    },
+    {
+      of: 'the beats of runs',
+      query: beatStatement(holder, beats).compile(db),
+      scans: ['task_run_pkey'],
+      rowsMax: 1_200,
+      pagesMax: 500,
+    },
+    {
+      of: 'a replica’s heartbeat',
+      query: upsertHeartbeatStatement(db, holder.replicaId, { ...vitals, completed: 0, failed: 0, uptimeS: 0 }),
+      scans: [],
+      rowsMax: 0,
+      pagesMax: 50,
+    },
+    {
+      of: 'a look for stale runs',
+      query: staleStatement({}).compile(db),
+      scans: ['task_run_held'],
+      rowsMax: 1_200,
+      pagesMax: 600,
+    },
+    {
+      of: 'an enqueue',
+      query: enqueueStatement(db, runs),
+      scans: [],
+      rowsMax: 0,
+      pagesMax: 2_000,
+    },
+  ]
+}

@@ -1,0 +1,100 @@
+/** The few runs that hot statements are about, one task for each kind of work, made by the verbs themselves. */
+import { connect, createStore, enqueueTaskRuns, type Connection, type Lease, type RunId, type Store } from '@q/store'
+import { by, leaseOf } from '../fixture.ts'
+import { introduction } from '../introduction.ts'
+
+/** How many runs one statement is about. */
+export const batch = 50
+
+export const holder = { replicaId: 'replica-live', hostname: 'host', pid: 1 }
+
+export interface LiveWork {
+  readonly lanes: { readonly wanted: number; readonly unwanted: number }
+  readonly claimed: readonly Lease[]
+  readonly running: readonly Lease[]
+  /** RUNNING under a concurrency key that another run waits for. */
+  readonly keyed: readonly Lease[]
+  /** Concurrency keys that runs wait for and nobody holds. */
+  readonly openKeys: readonly string[]
+}
+
+export const noWork: LiveWork = { lanes: { wanted: 1, unwanted: 2 }, claimed: [], running: [], keyed: [], openKeys: [] }
+
+export async function liveWork(url: string): Promise<LiveWork> {
+  const connection = connect(url, { purpose: 'control' })
+  const store = createStore(connection.db)
+  await store.registerReplica({ ...introduction(holder.replicaId), hostname: holder.hostname })
+  const work = {
+    lanes: {
+      wanted: await store.internLane({ queue: 'default', task: 'wanted' }),
+      unwanted: await store.internLane({ queue: 'elsewhere', task: 'unwanted' }),
+    },
+    claimed: await held(store, 'claimed', { ahead: true }),
+    running: await held(store, 'running'),
+    keyed: await held(store, 'keyed', { waiting: 2 }),
+    openKeys: await openKeys(connection),
+  }
+  await makeReady(store, work.lanes.wanted)
+  await makeDue(connection)
+  await beat(store, work.running)
+  await connection.close()
+  return work
+}
+
+/** `waiting`: so many runs of each key, of which one gets the slot. */
+async function held(
+  store: Store,
+  task: string,
+  { ahead = false, waiting = 0 }: { ahead?: boolean; waiting?: number } = {},
+): Promise<Lease[]> {
+  const lane = await store.internLane({ queue: 'default', task })
+  const runs = Array.from({ length: batch * Math.max(1, waiting) }, (_, number) => ({
+    task,
+    lane,
+    payload: {},
+    ...(waiting > 0 && { concurrency: { scope: task, key: `${number % batch}` } }),
+  }))
+  await store.enqueueTaskRuns(runs)
+  const claim = { replicaId: holder.replicaId, tasks: [task], queues: [], limit: batch, ahead }
+  return (await store.claimAvailableTaskRuns(claim)).map(leaseOf)
+}
+
+/** Twice what a claim takes, in two priorities and five groups. */
+async function makeReady(store: Store, lane: number): Promise<void> {
+  const run = (number: number) => ({ priority: number % 2, group: `group ${number % 5}` })
+  await store.enqueueTaskRuns(
+    Array.from({ length: batch * 2 }, (_, number) => ({ task: 'wanted', lane, payload: {}, ...run(number) })),
+  )
+}
+
+async function makeDue({ db }: Connection): Promise<void> {
+  const store = createStore(db)
+  const lane = await store.internLane({ queue: 'default', task: 'due' })
+  await store.enqueueTaskRuns(Array.from({ length: batch * 2 }, () => ({ task: 'due', lane, payload: {}, delayMs: 1 })))
+  await db
+    .updateTable('q.task_run')
+    .set({ run_at: new Date(0) })
+    .where('task', '=', 'due')
+    .execute()
+}
+
+/** Enqueued in a transaction and not promoted after it, as if the process had died in between. */
+async function openKeys({ db }: Connection): Promise<string[]> {
+  const lane = await createStore(db).internLane({ queue: 'default', task: 'open' })
+  const runs = Array.from({ length: batch * 2 }, (_, number) => ({
+    task: 'open',
+    lane,
+    payload: {},
+    concurrency: { scope: 'open', key: `${number % batch}` },
+  }))
+  const made: RunId[] = await db
+    .transaction()
+    .execute(async (trx) => (await enqueueTaskRuns(trx, runs)).map((run) => run.id))
+  const rows = await db.selectFrom('q.task_run').select('gated_key').distinct().where('id', 'in', made).execute()
+  return rows.flatMap((row) => row.gated_key ?? [])
+}
+
+async function beat(store: Store, leases: readonly Lease[]): Promise<void> {
+  const beats = leases.map((lease) => ({ lease, thread: by.thread, ageMs: 0, progress: null, note: null }))
+  await store.beatRunningTaskRuns(holder, beats)
+}

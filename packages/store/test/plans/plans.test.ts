@@ -1,0 +1,82 @@
+/**
+ * Plans are pinned by what the statements do, not by what they look like: the ways they take to q.task_run, the rows
+ * they look at and the pages they touch, which PostgreSQL counts exactly. Each is measured
+ *
+ * - with no runs, with only those it is about, and in a table filled with runs that are none of its business;
+ * - with statistics of the filled table, with none, and with a plan that was kept from when the table was empty;
+ * - planned for its parameters and planned for any;
+ * - with the settings a connection needs to keep plans, and, where the table is full, also without them.
+ */
+import { beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { fixture } from '../fixture.ts'
+import { explain, pins, prepare, type Effort, type PlanMode } from './explain.ts'
+import { fill } from './fill.ts'
+import { hotStatements } from './hot-statements.ts'
+import { liveWork, noWork, type LiveWork } from './live-work.ts'
+
+const modes: readonly PlanMode[] = ['force_custom_plan', 'force_generic_plan']
+const seen = new Map<string, (Effort & { readonly when: string })[]>()
+
+const { db, url } = await fixture()
+// Only this file decides when statistics are made.
+await sql`ALTER TABLE q.task_run SET (autovacuum_enabled = false)`.execute(db)
+
+beforeAll(async () => {
+  await using sessions = new AsyncDisposableStack()
+  const session = (pinned?: 'pinned') => open(sessions, pinned)
+  const old = await session('pinned')
+  await measure('no runs at all', old, noWork)
+  const work = await liveWork(url)
+  await measure('nothing else', await session('pinned'), work)
+  await measure('nothing else, planned for no runs', old, work)
+  await fill(db, work.lanes)
+  await measure('full, planned for no runs', old, work)
+  await measure('full, no statistics', await session('pinned'), work)
+  await measure('full, no statistics, not pinned', await session(), work)
+  await sql`ANALYZE q.task_run`.execute(db)
+  await measure('full, statistics', await session('pinned'), work)
+  await measure('full, statistics, not pinned', await session(), work)
+}, 300_000)
+
+test.for(hotStatements(db, noWork))(
+  'the cost of $of does not grow with finished, blocked, future or unroutable runs',
+  ({ of, scans, rowsMax, pagesMax }) => {
+    const efforts = seen.get(of) ?? []
+    expect(efforts).not.toHaveLength(0)
+    for (const { when, ...effort } of efforts) {
+      expect.soft(scans, when).toEqual(expect.arrayContaining([...effort.scans]))
+      expect.soft(effort.rows, when).toBeLessThanOrEqual(rowsMax)
+      expect.soft(effort.pages, when).toBeLessThanOrEqual(pagesMax)
+    }
+  },
+)
+
+for (const { of } of hotStatements(db, noWork)) {
+  test(`${of} does not compare each run of its batch with every other`, () => {
+    const inVain = (seen.get(of) ?? [])
+      .filter(({ when }) => when.startsWith('full'))
+      .map((effort) => effort.pairsInVain)
+    expect(Math.max(...inVain)).toBe(0)
+  })
+}
+
+/** Keeps the plans it made; so a new one is needed for new plans. */
+async function open(sessions: AsyncDisposableStack, pinned?: 'pinned'): Promise<Client> {
+  const options = pinned === undefined ? '' : pins.map((pin) => `-c ${pin}=off`).join(' ')
+  const client = new Client({ connectionString: url, options })
+  await client.connect()
+  sessions.defer(() => client.end())
+  for (const [number, { query }] of hotStatements(db, noWork).entries()) await prepare(client, `s${number}`, query)
+  return client
+}
+
+async function measure(when: string, client: Client, work: LiveWork): Promise<void> {
+  for (const [number, { of, query }] of hotStatements(db, work).entries()) {
+    for (const mode of modes) {
+      const effort = await explain(client, `s${number}`, query, mode)
+      seen.set(of, [...(seen.get(of) ?? []), { when: `${when}, ${mode}`, ...effort }])
+    }
+  }
+}
