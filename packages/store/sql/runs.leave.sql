@@ -44,19 +44,11 @@ WITH
       r.concurrency_scope,
       r.concurrency_key,
       r.concurrency_slot,
-      CASE given.goal
-        WHEN 'RETRY' THEN CASE
-          WHEN r.attempt < r.max_attempts THEN 'PENDING'
-          ELSE 'FAILED'
-        END
-        WHEN 'CRASH' THEN CASE
-          WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
-          WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
-          AND r.crash_count < $13 THEN 'AVAILABLE'
-          ELSE 'FAILED'
-        END
-        ELSE given.goal
-      END::q.task_status AS next,
+      CASE
+        WHEN r.cancel_requested_at IS NOT NULL
+        AND planned.state IN ('AVAILABLE', 'PENDING') THEN 'CANCELLED'
+        ELSE planned.state
+      END AS next,
       given.goal = 'CRASH'
       AND r.status = 'RUNNING' AS crashed,
       given.goal = 'CRASH'
@@ -65,6 +57,22 @@ WITH
       given
       JOIN q.task_run r ON r.id = given.id
       AND r.fence = coalesce(given.fence, r.fence)
+      CROSS JOIN LATERAL (
+        SELECT
+          CASE given.goal
+            WHEN 'RETRY' THEN CASE
+              WHEN r.attempt < r.max_attempts THEN 'PENDING'
+              ELSE 'FAILED'
+            END
+            WHEN 'CRASH' THEN CASE
+              WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
+              WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
+              AND r.crash_count < $13 THEN 'AVAILABLE'
+              ELSE 'FAILED'
+            END
+            ELSE given.goal
+          END::q.task_status AS state
+      ) planned
     WHERE
       r.status = ANY ($14::q.task_status[])
       AND true
@@ -94,6 +102,8 @@ WITH
       END,
       result = CASE
         WHEN locked.next IN ('AVAILABLE', 'PENDING') THEN NULL
+        WHEN locked.next = 'CANCELLED'
+        AND locked.goal <> 'CANCELLED' THEN jsonb_build_object('code', 'TASK_CANCELLED', 'detail', 'Cancelled before it could be started again.')
         WHEN locked.poisoned THEN jsonb_build_object(
           'code',
           'POISONED',

@@ -157,3 +157,19 @@ test('a run whose deadline has passed is neither claimed nor started, and ends E
   expect(expired).toHaveLength(2)
   expect(await row(late!)).toMatchObject({ status: 'EXPIRED', result: { code: 'TASK_EXPIRED' } })
 })
+
+test('a run that somebody asked to cancel is not started again: not after a failure, a snooze, a give-back or a crash', async () => {
+  const ids = await enqueue('unwanted', { count: 4, maxAttempts: 3, onCrash: 'retry' })
+  const runs = [
+    await claimOne('unwanted'),
+    await claimOne('unwanted'),
+    await claimOne('unwanted'),
+    await claimOne('unwanted', 'nobody'),
+  ]
+  expect(await store.cancelTaskRuns(ids)).toEqual(ids.map(() => 'requested'))
+  expect(await store.settleTaskRuns([{ lease: leaseOf(runs[0]!), outcome: bad, by }])).toEqual(['settled'])
+  expect(await store.snoozeTaskRun(leaseOf(runs[1]!), 60_000)).toBe('cancelled')
+  await store.releaseTaskRuns([leaseOf(runs[2]!)])
+  await store.reap({ by: 'reaper', causes: ['never-alive'] })
+  for (const id of ids) expect(await row(id)).toMatchObject({ status: 'CANCELLED', result: { code: 'TASK_CANCELLED' } })
+})

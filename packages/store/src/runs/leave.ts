@@ -8,6 +8,8 @@
  *   its slot       of a concurrency key: handed to the next run that waits for the key, never to two
  *   a wake         for those who await its end
  *
+ * Whatever would let a run be started again ends it CANCELLED if its cancelling was requested.
+ *
  * Locks: the runs in the order of their ids; then the heads of the keys, which are skipped if somebody has them. The
  * aggregate in `freed` makes slots free before they are taken again. What a later part needs of the run is carried
  * along, never joined again: PostgreSQL takes such parts for one row and would compare each run with every other.
@@ -105,16 +107,18 @@ WITH given AS MATERIALIZED (
 ), locked AS MATERIALIZED (
   SELECT given.*, r.status AS was, r.fence AS held_fence, r.epoch, r.attempt, r.started_at, r.replica_id,
     r.concurrency_scope, r.concurrency_key, r.concurrency_slot,
-    CASE given.goal
-      WHEN 'RETRY' THEN CASE WHEN r.attempt < r.max_attempts THEN 'PENDING' ELSE 'FAILED' END
-      WHEN 'CRASH' THEN CASE
-        WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
-        WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AND r.crash_count < ${crashesMax} THEN 'AVAILABLE'
-        ELSE 'FAILED' END
-      ELSE given.goal END::q.task_status AS next,
+    CASE WHEN r.cancel_requested_at IS NOT NULL AND planned.state IN ('AVAILABLE', 'PENDING') THEN 'CANCELLED'
+      ELSE planned.state END AS next,
     given.goal = 'CRASH' AND r.status = 'RUNNING' AS crashed,
     given.goal = 'CRASH' AND coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AS poisoned
   FROM given JOIN q.task_run r ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)
+  CROSS JOIN LATERAL (SELECT CASE given.goal
+    WHEN 'RETRY' THEN CASE WHEN r.attempt < r.max_attempts THEN 'PENDING' ELSE 'FAILED' END
+    WHEN 'CRASH' THEN CASE
+      WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
+      WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AND r.crash_count < ${crashesMax} THEN 'AVAILABLE'
+      ELSE 'FAILED' END
+    ELSE given.goal END::q.task_status AS state) planned
   WHERE r.status = ANY(${from}::q.task_status[]) AND ${onlyIf}
   ORDER BY r.id FOR NO KEY UPDATE OF r ${skipLocked ? sql`SKIP LOCKED` : sql``}
 ), gone AS (
@@ -125,6 +129,8 @@ WITH given AS MATERIALIZED (
     crash_count = r.crash_count + CASE WHEN locked.crashed THEN 1 ELSE 0 END,
     result = CASE
       WHEN locked.next IN ('AVAILABLE', 'PENDING') THEN NULL
+      WHEN locked.next = 'CANCELLED' AND locked.goal <> 'CANCELLED' THEN
+        jsonb_build_object('code', 'TASK_CANCELLED', 'detail', 'Cancelled before it could be started again.')
       WHEN locked.poisoned THEN jsonb_build_object('code', 'POISONED', 'detail',
         format('It was running when its replica died, %s times.', r.crash_count + 1))
       ELSE locked.result::jsonb END,

@@ -9,8 +9,14 @@ import type { Lease } from '../lease.ts'
 import { leaveRuns } from './leave.ts'
 import { promoteOpenKeys } from './promote.ts'
 
-export async function snoozeTaskRun(db: Db, lease: Lease, delayMs: number): Promise<'snoozed' | 'lease-lost'> {
+export async function snoozeTaskRun(
+  db: Db,
+  lease: Lease,
+  delayMs: number,
+): Promise<'snoozed' | 'cancelled' | 'lease-lost'> {
   const left = await leaveRuns(db, ['RUNNING'], [{ ...lease, goal: 'PENDING', delayMs, giveBack: true }])
   await promoteOpenKeys(db, left)
-  return left.length === 1 ? 'snoozed' : 'lease-lost'
+  const [run] = left
+  if (run === undefined) return 'lease-lost'
+  return run.status === 'CANCELLED' ? 'cancelled' : 'snoozed'
 }

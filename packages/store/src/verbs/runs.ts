@@ -85,7 +85,7 @@ export interface RunVerbs {
    * Back to PENDING until later; the attempt does not count.
    * A concurrency key it held goes to the next run.
    */
-  snoozeTaskRun(lease: Lease, delayMs: number): Promise<'snoozed' | 'lease-lost'>
+  snoozeTaskRun(lease: Lease, delayMs: number): Promise<'snoozed' | 'cancelled' | 'lease-lost'>
 
   /**
    * Given back by the holder: AVAILABLE, the attempt returned, the fence raised.

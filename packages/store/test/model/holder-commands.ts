@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import type { Outcome, Settled } from '@q/store'
 import { by } from '../fixture.ts'
 import { command, live, lost, often, pick, same, storeOf, type Command, type Real } from './command.ts'
-import { counts, isLate, leave, runOf, type GivenLease, type Model } from './model.ts'
+import { counts, isLate, leave, runOf, type GivenLease, type Model, type ModelRun } from './model.ts'
 import { minute } from './world.ts'
 
 const retryDelay = 10
@@ -37,7 +37,7 @@ const deeds: Record<string, Deed> = {
   snooze: async (model, real, lease) => {
     const may = counts(model, lease, 'RUNNING')
     const answer = await storeOf(real, lease.replicaId).snoozeTaskRun(lease, snoozeDelay * minute)
-    same(answer, may ? 'snoozed' : 'lease-lost')
+    same(answer, may ? (runOf(model, lease.runId).cancelRequested ? 'cancelled' : 'snoozed') : 'lease-lost')
     const run = runOf(model, lease.runId)
     if (may) leave(model, [{ run, next: 'PENDING', outcome: 'snoozed', delay: snoozeDelay, giveBack: true }])
   },
@@ -149,7 +149,7 @@ async function settle(model: Model, real: Real, leases: readonly GivenLease[], o
     model,
     held.map((lease) => {
       const run = runOf(model, lease.runId)
-      const again = settled(model, lease, outcome) === 'retried'
+      const again = mayTryAgain(run, outcome)
       if (again) return { run, next: 'PENDING', outcome: 'retried', delay: retryDelay }
       const code = outcome.status === 'SUCCEEDED' ? {} : { code: outcome.code }
       return { run, next: outcome.status, outcome: outcome.status.toLowerCase(), byHolder: true, ...code }
@@ -160,6 +160,9 @@ async function settle(model: Model, real: Real, leases: readonly GivenLease[], o
 function settled(model: Model, lease: GivenLease, outcome: Outcome): Settled {
   const run = runOf(model, lease.runId)
   if (!counts(model, lease, 'RUNNING')) return run.endedUnder === lease.fence ? 'settled' : 'lease-lost'
-  const again = outcome.status === 'FAILED' && outcome.retry !== undefined && run.attempt < run.maxAttempts
-  return again ? 'retried' : 'settled'
+  return mayTryAgain(run, outcome) && !run.cancelRequested ? 'retried' : 'settled'
+}
+
+function mayTryAgain(run: ModelRun, outcome: Outcome): boolean {
+  return outcome.status === 'FAILED' && outcome.retry !== undefined && run.attempt < run.maxAttempts
 }

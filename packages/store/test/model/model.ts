@@ -146,7 +146,8 @@ export interface Departure {
 }
 
 /** Runs leave the state they are in, together; then their slots go to those who wait for them. */
-export function leave(model: Model, departures: readonly Departure[]): void {
+export function leave(model: Model, plans: readonly Departure[]): void {
+  const departures = plans.map(cancelledInstead)
   const freed = departures.filter(
     ({ run, next }) => next !== 'AVAILABLE' && run.slot !== null && run.slot <= model.limit,
   )
@@ -158,6 +159,13 @@ export function leave(model: Model, departures: readonly Departure[]): void {
     const [heir] = waiting(model, key)
     if (heir !== undefined) makeLive(heir, slot)
   }
+}
+
+/** Whose cancelling was requested is not started again. */
+function cancelledInstead(plan: Departure): Departure {
+  if (!plan.run.cancelRequested || isTerminal(plan.next)) return plan
+  const outcome = plan.crashed === true ? plan.outcome : 'cancelled'
+  return { ...plan, next: 'CANCELLED', outcome, code: 'TASK_CANCELLED', byHolder: plan.crashed !== true }
 }
 
 function depart(model: Model, departure: Departure): void {
