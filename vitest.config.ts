@@ -10,6 +10,8 @@ export default defineConfig({
   // The environment Vitest loads its global setup in.
   environments: { __vitest__: source },
   test: {
+    // Most of the time tests wait for something that happens elsewhere.
+    maxWorkers: 3,
     globalSetup: ['scripts/test/test-server.ts'],
     projects: packages.map((name) => ({
       ...source,

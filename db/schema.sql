@@ -15,6 +15,12 @@ CREATE TYPE q.on_crash AS ENUM (
 
 COMMENT ON TYPE q.on_crash IS 'What happens to a RUNNING run whose holder died: FAILED, or started again up to its limits.';
 
+CREATE TYPE q.on_error AS ENUM (
+  'fail',
+  'pause',
+  'continue'
+);
+
 CREATE TYPE q.task_status AS ENUM (
   'PENDING',
   'AVAILABLE',
@@ -28,6 +34,14 @@ CREATE TYPE q.task_status AS ENUM (
 );
 
 COMMENT ON TYPE q.task_status IS 'Where a run is. The last five are terminal.';
+
+CREATE TYPE q.workflow_status AS ENUM (
+  'RUNNING',
+  'PAUSED',
+  'SUCCEEDED',
+  'FAILED',
+  'CANCELLED'
+);
 
 CREATE UNLOGGED TABLE q.awaited (
   run_id bigint NOT NULL,
@@ -55,6 +69,46 @@ CREATE TABLE q.concurrency_limit (
 
 COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
 
+CREATE TABLE q.delivery (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  run_id bigint,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  due_at timestamp with time zone DEFAULT clock_timestamp(),
+  leased_until timestamp with time zone,
+  delivered_at timestamp with time zone,
+  attempts integer DEFAULT 0 NOT NULL,
+  leased_by text,
+  last_error text,
+  destination text NOT NULL,
+  news text NOT NULL,
+  subject text NOT NULL,
+  payload jsonb NOT NULL,
+  CONSTRAINT delivery_pkey PRIMARY KEY (id),
+  CONSTRAINT delivery_destination_subject_key UNIQUE (destination, subject)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.delivery IS 'The outbox: what is owed to destinations, written in the transaction that made it true, sent at least once under a stable id.';
+COMMENT ON COLUMN q.delivery.due_at IS 'Null: delivered or given up.';
+COMMENT ON COLUMN q.delivery.leased_until IS 'Until then leased_by sends it; after that anybody may.';
+COMMENT ON COLUMN q.delivery.subject IS 'What it is about. One row each: a second report of the same change has no effect, the next heartbeat of a replica replaces the last.';
+
+CREATE INDEX delivery_due ON q.delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX delivery_run ON q.delivery USING btree (run_id) WHERE (run_id IS NOT NULL);
+
+CREATE TABLE q.destination (
+  name text NOT NULL,
+  kind text NOT NULL,
+  news text[] DEFAULT '{}'::text[] NOT NULL,
+  tasks text[] DEFAULT '{}'::text[] NOT NULL,
+  settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+  paused_at timestamp with time zone,
+  CONSTRAINT destination_pkey PRIMARY KEY (name)
+);
+
+COMMENT ON TABLE q.destination IS 'Who outside is told about what. Holds no secrets: settings name the variables that do.';
+COMMENT ON COLUMN q.destination.news IS 'run-ended, status, heartbeat, sample.';
+COMMENT ON COLUMN q.destination.tasks IS 'Only runs of these tasks; none: of all.';
+
 CREATE TABLE q.duty (
   name text NOT NULL,
   holder text NOT NULL,
@@ -74,6 +128,16 @@ CREATE TABLE q.heartbeat_failure (
 );
 
 COMMENT ON TABLE q.heartbeat_failure IS 'Heartbeats that could not be sent, written once the database answers again.';
+
+CREATE INDEX heartbeat_failure_replica ON q.heartbeat_failure USING btree (replica_id, failed_at);
+
+CREATE UNLOGGED TABLE q.idle (
+  replica_id text NOT NULL,
+  since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT idle_pkey PRIMARY KEY (replica_id)
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE q.idle IS 'Replicas that wait for work. Unlogged: a lost hint costs a poll.';
 
 CREATE TABLE q.lane (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -196,6 +260,7 @@ CREATE TABLE q.replica_heartbeat (
   completed bigint DEFAULT 0 NOT NULL,
   failed bigint DEFAULT 0 NOT NULL,
   health text DEFAULT 'healthy'::text NOT NULL,
+  threads jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT replica_heartbeat_pkey PRIMARY KEY (replica_id),
   CONSTRAINT replica_heartbeat_health_check CHECK (health = ANY (ARRAY['healthy'::text, 'degraded'::text, 'unhealthy'::text]))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
@@ -205,6 +270,53 @@ COMMENT ON COLUMN q.replica_heartbeat.last_heartbeat IS 'By the database''s cloc
 COMMENT ON COLUMN q.replica_heartbeat.memory_mb IS 'Resident memory.';
 COMMENT ON COLUMN q.replica_heartbeat.cpu_percent IS 'Of all its cores, over the last interval.';
 COMMENT ON COLUMN q.replica_heartbeat.completed IS 'Runs that ended SUCCEEDED since its start.';
+COMMENT ON COLUMN q.replica_heartbeat.threads IS 'What each thread is doing, at the time of the beat; bounded in size.';
+
+CREATE TABLE q.replica_sample (
+  replica_id text NOT NULL,
+  sampled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  memory_mb integer NOT NULL,
+  cpu_percent real NOT NULL,
+  active_runs integer NOT NULL,
+  free_slots integer NOT NULL,
+  completed bigint NOT NULL,
+  failed bigint NOT NULL,
+  health text NOT NULL,
+  CONSTRAINT replica_sample_pkey PRIMARY KEY (replica_id, sampled_at)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
+
+COMMENT ON TABLE q.replica_sample IS 'Vitals of replicas over time, bounded by age.';
+
+CREATE TABLE q.run_group (
+  queue text NOT NULL,
+  grp text NOT NULL,
+  weight smallint NOT NULL,
+  CONSTRAINT run_group_pkey PRIMARY KEY (queue, grp),
+  CONSTRAINT run_group_weight_check CHECK (weight >= 1 AND weight <= 1000)
+);
+
+COMMENT ON TABLE q.run_group IS 'Groups that get more than one share of their queue. A group without a row has weight 1.';
+
+CREATE TABLE q.schedule (
+  name text NOT NULL,
+  task text NOT NULL,
+  cron text NOT NULL,
+  timezone text DEFAULT 'UTC'::text NOT NULL,
+  missed text DEFAULT 'one'::text NOT NULL,
+  payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+  options jsonb DEFAULT '{}'::jsonb NOT NULL,
+  last_tick timestamp with time zone,
+  next_tick timestamp with time zone,
+  paused_at timestamp with time zone,
+  paused_by text,
+  published_by text,
+  updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT schedule_pkey PRIMARY KEY (name),
+  CONSTRAINT schedule_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text]))
+);
+
+COMMENT ON TABLE q.schedule IS 'Tasks that are enqueued by the clock: one run per tick, however many replicas look.';
+COMMENT ON COLUMN q.schedule.missed IS 'What becomes of ticks that nobody saw: none, the last one, all up to a bound.';
 
 CREATE TABLE q.task (
   name text NOT NULL,
@@ -235,6 +347,7 @@ CREATE TABLE q.task_attempt (
   detail text,
   replica_id text NOT NULL,
   hostname text,
+  claimed_at timestamp with time zone,
   CONSTRAINT task_attempt_pkey PRIMARY KEY (run_id, fence),
   CONSTRAINT task_attempt_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'crashed'::text, 'released'::text, 'retried'::text, 'snoozed'::text]))
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
@@ -242,6 +355,19 @@ CREATE TABLE q.task_attempt (
 COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone (a second row per success is too dear) until a retry by hand opens a new epoch.';
 COMMENT ON COLUMN q.task_attempt.fence IS 'The claim this attempt belonged to.';
 COMMENT ON COLUMN q.task_attempt.thread IS 'Slot of the replica that ran it.';
+
+CREATE TABLE q.task_event (
+  run_id bigint NOT NULL,
+  fence integer NOT NULL,
+  kind text NOT NULL,
+  happened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  replica_id text,
+  detail text,
+  CONSTRAINT task_event_pkey PRIMARY KEY (run_id, fence, kind)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
+
+COMMENT ON TABLE q.task_event IS 'What happened to a run beside its ordinary way: losses, refused writes, wishes. One row per claim and kind, however often a zombie tries. Claims, starts and ends are in the run and its attempts.';
+COMMENT ON COLUMN q.task_event.kind IS 'refused-start, refused-beat, refused-checkpoint, refused-log, refused-settle, cancel-requested, released, recovered, retried-by-hand, …';
 
 CREATE TABLE q.task_heartbeat (
   run_id bigint NOT NULL,
@@ -261,6 +387,21 @@ COMMENT ON COLUMN q.task_heartbeat.fence IS 'The claim it was sent under: a beat
 COMMENT ON COLUMN q.task_heartbeat.sent_at IS 'Time of the evidence, by the database''s clock.';
 COMMENT ON COLUMN q.task_heartbeat.progress IS '0 to 1, as the code reported it.';
 COMMENT ON COLUMN q.task_heartbeat.sender_id IS 'replica, or replica/thread for runner beats.';
+
+CREATE TABLE q.task_log (
+  run_id bigint NOT NULL,
+  fence integer NOT NULL,
+  line_no integer NOT NULL,
+  logged_at timestamp with time zone NOT NULL,
+  level smallint NOT NULL,
+  line text NOT NULL,
+  facts jsonb,
+  CONSTRAINT task_log_pkey PRIMARY KEY (run_id, fence, line_no)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
+
+COMMENT ON TABLE q.task_log IS 'What the code of runs logged, bounded per run, removed with it.';
+COMMENT ON COLUMN q.task_log.line_no IS 'Counted from 1 within one claim: a line told twice is written once.';
+COMMENT ON COLUMN q.task_log.level IS 'As pino counts: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.';
 
 CREATE TABLE q.task_run (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -353,6 +494,67 @@ CREATE UNIQUE INDEX task_run_slot ON q.task_run USING btree (concurrency_key, co
 CREATE UNIQUE INDEX task_run_unique ON q.task_run USING btree (task, unique_live) WHERE (unique_live IS NOT NULL);
 CREATE INDEX task_run_workflow ON q.task_run USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 
+CREATE TABLE q.unique_period (
+  task text NOT NULL,
+  unique_key text NOT NULL,
+  run_id bigint NOT NULL,
+  until timestamp with time zone NOT NULL,
+  CONSTRAINT unique_period_pkey PRIMARY KEY (task, unique_key)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.unique_period IS 'Unique keys that count for a time, whatever became of the run that had them first.';
+
+CREATE TABLE q.workflow (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  parent_run_id bigint,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  finished_at timestamp with time zone,
+  open_steps integer DEFAULT 0 NOT NULL,
+  status q.workflow_status DEFAULT 'RUNNING'::q.workflow_status NOT NULL,
+  on_error q.on_error DEFAULT 'fail'::q.on_error NOT NULL,
+  name text NOT NULL,
+  definition jsonb DEFAULT '{}'::jsonb NOT NULL,
+  input jsonb DEFAULT '{}'::jsonb NOT NULL,
+  result jsonb,
+  CONSTRAINT workflow_pkey PRIMARY KEY (id),
+  CONSTRAINT ended_is_ended CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['SUCCEEDED'::q.workflow_status, 'FAILED'::q.workflow_status, 'CANCELLED'::q.workflow_status]))),
+  CONSTRAINT workflow_open_steps_check CHECK (open_steps >= 0)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.workflow IS 'Runs that depend on each other. Its steps are runs: there is no second status that could disagree with theirs.';
+COMMENT ON COLUMN q.workflow.parent_run_id IS 'The step of another workflow that this one is.';
+COMMENT ON COLUMN q.workflow.open_steps IS 'Steps that have not ended.';
+COMMENT ON COLUMN q.workflow.on_error IS 'What a step that fails does to the others.';
+COMMENT ON COLUMN q.workflow.definition IS 'The graph as it was started, as data.';
+
+CREATE TABLE q.workflow_edge (
+  parent_id bigint NOT NULL,
+  child_id bigint NOT NULL,
+  CONSTRAINT workflow_edge_pkey PRIMARY KEY (parent_id, child_id),
+  CONSTRAINT workflow_edge_check CHECK (child_id <> parent_id)
+);
+
+COMMENT ON TABLE q.workflow_edge IS 'The child waits for the parent. Written with the runs, never changed.';
+
+CREATE INDEX workflow_edge_child ON q.workflow_edge USING btree (child_id);
+
+CREATE TABLE q.workflow_step (
+  run_id bigint NOT NULL,
+  workflow_id bigint NOT NULL,
+  tolerates integer DEFAULT 0 NOT NULL,
+  allows_failed boolean DEFAULT false NOT NULL,
+  name text NOT NULL,
+  inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+  CONSTRAINT workflow_step_pkey PRIMARY KEY (run_id),
+  CONSTRAINT workflow_step_workflow_id_name_key UNIQUE (workflow_id, name)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.workflow_step IS 'What a run is within its workflow. How many parents must still succeed is q.task_run.waiting_on: all of them, one, or a quorum.';
+COMMENT ON COLUMN q.workflow_step.tolerates IS 'Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.';
+COMMENT ON COLUMN q.workflow_step.allows_failed IS 'A parent''s end is enough, whatever it was.';
+COMMENT ON COLUMN q.workflow_step.inputs IS 'Where in its payload results of other steps belong, by JSON pointer.';
+
 CREATE VIEW q.heartbeats AS
  SELECT run_id * 2 +
         CASE role
@@ -382,21 +584,45 @@ BEGIN
     USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
 END $function$;
 
+CREATE OR REPLACE FUNCTION q.wake_idle()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM q.idle) THEN
+    IF NEW.gated_key IS NOT NULL THEN
+      PERFORM pg_notify('q_gated', left(NEW.gated_key, 1000));
+    ELSE
+      PERFORM pg_notify('q_ready', coalesce((SELECT queue FROM q.lane WHERE id = NEW.lane), ''));
+    END IF;
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW WHEN ((new.status <> ALL (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status])) OR new.fence <> 0 OR new.attempt <> 0 OR new.crash_count <> 0 OR new.epoch <> 1) EXECUTE FUNCTION q.refuse_change();
 
 CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.fence < old.fence OR new.epoch <> old.epoch AND old.finished_at IS NULL OR
         CASE
-            WHEN old.status IS DISTINCT FROM new.status THEN new.status <> ALL (
+            WHEN new.epoch <> old.epoch THEN (new.status <> ALL ('{PENDING,AVAILABLE}'::q.task_status[])) OR new.epoch <> (old.epoch + 1) OR new.fence = old.fence OR new.attempt <> 0 OR new.crash_count <> 0
+            WHEN new.status IS DISTINCT FROM old.status THEN (new.status <> ALL (
             CASE old.status
                 WHEN 'PENDING'::q.task_status THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
                 WHEN 'AVAILABLE'::q.task_status THEN '{PENDING,CLAIMED,RUNNING,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
                 WHEN 'CLAIMED'::q.task_status THEN '{PENDING,AVAILABLE,RUNNING,FAILED,CANCELLED,EXPIRED}'::q.task_status[]
                 WHEN 'RUNNING'::q.task_status THEN '{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'::q.task_status[]
-                ELSE
-                CASE
-                    WHEN new.epoch = (old.epoch + 1) AND new.fence > old.fence THEN '{PENDING,AVAILABLE}'::text
-                    ELSE '{}'::text
-                END::q.task_status[]
-            END)
-            ELSE old.finished_at IS NOT NULL AND (old.result IS DISTINCT FROM new.result OR old.finished_at IS DISTINCT FROM new.finished_at OR old.replica_id IS DISTINCT FROM new.replica_id OR old.fence IS DISTINCT FROM new.fence OR old.epoch IS DISTINCT FROM new.epoch OR old.attempt IS DISTINCT FROM new.attempt OR old.crash_count IS DISTINCT FROM new.crash_count OR old.task IS DISTINCT FROM new.task OR old.payload IS DISTINCT FROM new.payload)
+                ELSE '{}'::q.task_status[]
+            END)) OR (new.attempt - old.attempt) <> 0 AND (new.attempt - old.attempt) <>
+            CASE
+                WHEN new.status = 'RUNNING'::q.task_status THEN 1
+                WHEN old.status = 'RUNNING'::q.task_status THEN '-1'::integer
+                ELSE 0
+            END OR (new.crash_count - old.crash_count) <> 0 AND (new.crash_count - old.crash_count) <>
+            CASE
+                WHEN new.status = 'RUNNING'::q.task_status THEN 0
+                WHEN old.status = 'RUNNING'::q.task_status THEN 1
+                ELSE 0
+            END
+            ELSE new.fence <> old.fence OR new.attempt <> old.attempt OR new.crash_count <> old.crash_count OR old.finished_at IS NOT NULL AND (old.result IS DISTINCT FROM new.result OR old.finished_at IS DISTINCT FROM new.finished_at OR old.replica_id IS DISTINCT FROM new.replica_id OR old.epoch IS DISTINCT FROM new.epoch OR old.task IS DISTINCT FROM new.task OR old.payload IS DISTINCT FROM new.payload)
         END) EXECUTE FUNCTION q.refuse_change();
+
+CREATE CONSTRAINT TRIGGER task_run_wake AFTER INSERT ON q.task_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.ready OR new.gated_key IS NOT NULL) AND current_setting('q.quiet'::text, true) IS DISTINCT FROM 'on'::text) EXECUTE FUNCTION q.wake_idle();

@@ -7,9 +7,11 @@
 import { readdir, readFile, rm, writeFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { testDatabase } from '@q/testing'
+import { configurationReference } from './codegen/configuration-reference.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
+import { statesReference } from './codegen/states-reference.ts'
 import { statementFiles } from './codegen/statement-files.ts'
 import { storeReference } from './codegen/store-reference.ts'
 import { workspace } from './workspace.ts'
@@ -37,6 +39,8 @@ async function generated(): Promise<Map<string, string>> {
     ['db/schema.sql', await schemaFile(database.url)],
     ...statementFiles(),
     await storeReference(),
+    await configurationReference(),
+    await statesReference(),
   ])
 }
 

@@ -43,7 +43,14 @@ export const rules: readonly Rule[] = [
     runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
     testing: { may: ['schema', 'store', 'embedded'], because: 'tests of users need a database, not a runner' },
     cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
-    bench: { may: ['schema', 'store', 'embedded'], because: 'what the store costs is measured without a runner' },
+    chaos: {
+      may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
+      because: 'it kills whole fleets, and nothing depends on it',
+    },
+    bench: {
+      may: ['schema', 'store', 'task', 'runner', 'embedded'],
+      because: 'it measures what people run, and nothing depends on it',
+    },
   }).map(([name, { may, because }]) => ({
     rule: `${name} imports only ${may.length === 0 ? 'itself' : may.map((other) => `@q/${other}`).join(', ')}`,
     reason: because,
@@ -89,7 +96,10 @@ export const rules: readonly Rule[] = [
     reason: 'limits and keepalive are set in one place',
     find: writing(/\bnew\s+(\w+\s*\.\s*)?(Pool|Kysely)\b/, {
       in: 'packages/*/src/**',
-      but: { 'packages/store/src/db.ts': 'is that place' },
+      but: {
+        'packages/store/src/db.ts': 'is that place',
+        'packages/store/src/without-server.ts': 'connects to nothing',
+      },
     }),
   },
   {

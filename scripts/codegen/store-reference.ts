@@ -8,8 +8,13 @@ const preface = `# The verbs of \`@q/store\`
 Generated from \`packages/store/src/verbs/\` by \`pnpm codegen\`; never edited.
 
 \`createStore(db)\` binds them to a Kysely instance. Each is also exported as a function that takes a \`Kysely\` or a
-\`Transaction\` first, so it can be part of your own transaction: \`enqueueTaskRuns(trx, runs)\`. A batched verb is one
-statement, with the fence of each row checked and an answer for each.
+\`Transaction\` first, so it can be part of your own transaction: \`enqueueTaskRuns(trx, runs)\`. With a client of \`pg\` on
+which you began one: \`enqueueTaskRuns(usingPg(client), runs)\`. A batched verb is one statement, with the fence of each row
+checked and an answer for each.
+
+Beside them, for whoever executes runs: \`connect(url, { purpose: 'turn' })\` a connection whose statements are prepared,
+\`createClaimer(wish)\` a replica's memory of what is ready and whom it served, and \`takeTurn(connection, claimer, turn)\`:
+finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {

@@ -1,5 +1,8 @@
 /** THE faults that the tests of the store must find. Each is a small change somebody could make and call an improvement. */
 
+import { enqueueFaults } from './enqueue-faults.ts'
+import { orderFaults } from './order-faults.ts'
+
 export interface Edit {
   /** From the root of the workspace. */
   readonly file: string
@@ -16,9 +19,11 @@ export interface Fault {
 }
 
 const src = (path: string) => `packages/store/src/${path}`
-const leave = src('runs/leave.ts')
+const leave = src('runs/leave-statement.ts')
+const finish = src('runs/finish.ts')
 const claim = src('runs/claim.ts')
 const migration = 'db/migrations/0001-task-runs.sql'
+const guard = 'db/migrations/0004-workflows-outbox-timeline.sql'
 
 export const faults: readonly Fault[] = [
   {
@@ -30,12 +35,25 @@ export const faults: readonly Fault[] = [
         find: 'ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)',
         replace: 'ON r.id = given.id',
       },
+      { file: finish, find: 'r.fence = g.fence AND ', replace: '' },
+    ],
+  },
+  {
+    name: 'finish-without-state',
+    why: 'A run that was claimed ahead, or has ended, is ended by whoever has its fence.',
+    edits: [
+      { file: finish, find: " AND r.status = 'RUNNING'", replace: '' },
+      {
+        file: guard,
+        find: "'{PENDING,AVAILABLE,RUNNING,FAILED,CANCELLED,EXPIRED}'",
+        replace: "'{PENDING,AVAILABLE,RUNNING,SUCCEEDED,FAILED,CANCELLED,EXPIRED}'",
+      },
     ],
   },
   {
     name: 'start-without-fence',
     why: 'A zombie starts a run that somebody else has claimed.',
-    edits: [{ file: src('runs/start.ts'), find: 'ON r.id = g.id AND r.fence = g.fence', replace: 'ON r.id = g.id' }],
+    edits: [{ file: src('runs/start.ts'), find: 'r.fence = g.fence AND ', replace: '' }],
   },
   {
     name: 'beat-without-fence',
@@ -43,8 +61,8 @@ export const faults: readonly Fault[] = [
     edits: [
       {
         file: src('heartbeats/beat-runs.ts'),
-        find: 'ON r.id = given.id AND r.fence = given.fence',
-        replace: 'ON r.id = given.id',
+        find: "r.fence <> given.fence OR r.status IN ('PENDING', 'AVAILABLE')",
+        replace: "r.status IN ('PENDING', 'AVAILABLE')",
       },
     ],
   },
@@ -93,7 +111,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'attempt-as-fence',
     why: 'An attempt that was given back comes again, and with it the old lease.',
-    edits: [{ file: claim, find: 'fence = fence + 1, replica_id', replace: 'fence = attempt + 1, replica_id' }],
+    edits: [{ file: claim, find: 'fence = r.fence + 1, replica_id', replace: 'fence = r.attempt + 1, replica_id' }],
   },
   {
     name: 'given-back-keeps-fence',
@@ -119,22 +137,20 @@ export const faults: readonly Fault[] = [
   {
     name: 'claim-beyond-limit',
     why: 'A replica holds more runs than it has slots.',
-    edits: [
-      { file: claim, find: 'ahead.run_at, ahead.id LIMIT ${limit}) next', replace: 'ahead.run_at, ahead.id) next' },
-    ],
+    edits: [{ file: claim, find: 'LIMIT quota.runs FOR NO KEY', replace: 'FOR NO KEY' }],
   },
   {
     name: 'claim-of-paused-queue',
     why: 'Pausing a queue stops nothing.',
-    edits: [{ file: claim, find: ' AND NOT ${isPaused}', replace: '' }],
+    edits: [
+      { file: claim, find: ' AND NOT ${isPaused}', replace: '' },
+      { file: src('runs/ready-heads.ts'), find: ' AND NOT ${isPaused}', replace: '' },
+    ],
   },
   {
     name: 'claim-after-deadline',
     why: 'A run starts after the time until which it made sense.',
-    edits: [
-      { file: claim, find: 'heads.grp AND ${isInTime}', replace: 'heads.grp' },
-      { file: claim, find: 'quota.grp\n      AND ${isInTime}', replace: 'quota.grp' },
-    ],
+    edits: [{ file: claim, find: 'quota.grp AND ${isInTime}', replace: 'quota.grp' }],
   },
   {
     name: 'running-runs-expire',
@@ -151,7 +167,7 @@ export const faults: readonly Fault[] = [
         replace: "CASE WHEN status IN ('PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING') THEN expires_at END",
       },
       {
-        file: migration,
+        file: guard,
         find: "'{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'",
         replace: "'{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED,EXPIRED}'",
       },
@@ -162,7 +178,7 @@ export const faults: readonly Fault[] = [
     why: 'The idempotency key of the second life is that of the first.',
     edits: [
       { file: src('runs/retry.ts'), find: 'epoch = r.epoch + 1, ', replace: '' },
-      { file: migration, find: 'WHEN NEW.epoch = OLD.epoch + 1 AND NEW.fence', replace: 'WHEN NEW.fence' },
+      { file: guard, find: "ELSE '{}'::q.task_status[]", replace: "ELSE '{PENDING,AVAILABLE}'::q.task_status[]" },
     ],
   },
   {
@@ -171,9 +187,10 @@ export const faults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimable.ts'),
-        find: 'WHERE NOT EXISTS (SELECT FROM q.task_run h WHERE h.concurrency_key = ${key} AND h.concurrency_slot = slot)',
+        find: ' WHERE slot <> ALL(room.taken)',
         replace: '',
       },
+      { file: src('runs/claimable.ts'), find: 'room.slots - cardinality(room.taken)', replace: 'room.slots' },
       { file: migration, find: 'CREATE UNIQUE INDEX task_run_slot', replace: 'CREATE INDEX task_run_slot' },
     ],
   },
@@ -196,13 +213,21 @@ export const faults: readonly Fault[] = [
   {
     name: 'slot-not-handed-on',
     why: 'The next run of the key waits for a sweep instead of following at once.',
-    edits: [{ file: leave, find: "g.status <> 'AVAILABLE' AND", replace: "g.status <> 'AVAILABLE' AND false AND" }],
+    edits: [
+      { file: leave, find: "g.status <> 'AVAILABLE' AND g.", replace: "g.status <> 'AVAILABLE' AND false AND g." },
+      { file: leave, find: 'CASE WHEN e.slot IS NOT NULL THEN e.key END', replace: 'NULL' },
+    ],
   },
   {
     name: 'lowered-limit-handed-on',
-    why: 'A limit that was lowered never takes effect while runs follow each other.',
+    why: 'After a limit was lowered one holder too many stays while runs follow each other.',
     edits: [
-      { file: leave, find: '(g.concurrency_slot <= coalesce(', replace: '(g.concurrency_slot <= 10000 + coalesce(' },
+      {
+        file: leave,
+        find: 'AND NOT EXISTS (\n      SELECT FROM q.task_run h',
+        replace:
+          'AND NOT EXISTS (\n      SELECT FROM q.task_run h WHERE false) AND NOT EXISTS (\n      SELECT FROM (SELECT * FROM q.task_run WHERE false) h',
+      },
     ],
   },
   {
@@ -231,4 +256,17 @@ export const faults: readonly Fault[] = [
     why: 'A run that only waits for something runs out of attempts.',
     edits: [{ file: src('runs/snooze.ts'), find: ', giveBack: true', replace: '' }],
   },
+  {
+    name: 'cancel-looks-once',
+    why: 'A cancel that meets a run on its way back is lost, and whoever asked is told that the run has ended.',
+    edits: [
+      {
+        file: src('runs/cancel.ts'),
+        find: "if (answer === 'moved') moved.push(id)",
+        replace: "if (answer === 'moved') answers.set(id, 'already-ended')",
+      },
+    ],
+  },
+  ...enqueueFaults,
+  ...orderFaults,
 ]

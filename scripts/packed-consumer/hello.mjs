@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import * as client from '@q/client'
 import * as embedded from '@q/embedded'
 import * as runner from '@q/runner'
@@ -15,9 +16,14 @@ for (const [name, exported] of Object.entries({ client, embedded, runner, store,
 }
 assert.notEqual((await migrationFiles()).length, 0, '@q/schema ships no migrations')
 
+// Published code finds its threads and its child processes by name, not by file.
+const apart =
+  "import { task } from '@q/client'\nexport const apart = task({ isolation: 'process' }, () => process.pid)\n"
+writeFileSync('apart.mjs', apart)
+
 const q = 'node_modules/.bin/q'
 const replica = spawn(q, ['start'], {
-  env: { ...process.env, Q_TASKS: 'tasks.ts' },
+  env: { ...process.env, Q_TASKS: 'tasks.ts,apart.mjs' },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const ended = once(replica, 'exit')
@@ -27,6 +33,11 @@ const url = execFileSync(q, ['db', 'url'], { encoding: 'utf8' }).trim()
 const env = { ...process.env, DATABASE_URL: url }
 const said = execFileSync(process.execPath, ['app.ts'], { env, encoding: 'utf8' })
 assert.equal(said, '383 right triangles\n')
+
+const queue = client.queue(url)
+const pid = await (await queue.enqueue('apart', {})).result({ timeout: '30s' })
+assert.ok(Number.isInteger(pid) && pid !== replica.pid, `it ran in process ${pid}`)
+await queue.close()
 
 replica.kill('SIGTERM')
 assert.deepEqual(await ended, [0, null])

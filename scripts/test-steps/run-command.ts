@@ -1,6 +1,6 @@
 /**
- * One program, run in the workspace without a terminal: nothing can ask it anything. Programs of the workspace and the
- * Node that runs us come first in its PATH; no shell, so the path of the clone may contain anything.
+ * One program, run without a terminal, so that nothing can ask it anything, and in the workspace unless said. Programs of
+ * the workspace and the Node that runs us come first in its PATH; no shell, so the path of the clone may contain anything.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +11,8 @@ export interface Command {
   readonly argv: readonly string[]
   /** Show its output as it comes, for what takes long; else collect it. */
   readonly stream?: boolean
+  /** Where it runs, if not in the workspace. */
+  readonly cwd?: string
 }
 
 export interface Ended {
@@ -19,10 +21,14 @@ export interface Ended {
   readonly output: string
 }
 
-export async function runCommand({ argv: [program = '', ...args], stream = false }: Command): Promise<Ended> {
+export async function runCommand({
+  argv: [program = '', ...args],
+  stream = false,
+  cwd = workspace,
+}: Command): Promise<Ended> {
   const PATH = [join(workspace, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
   const child = spawn(program === 'node' ? process.execPath : program, args, {
-    cwd: workspace,
+    cwd,
     stdio: ['ignore', stream ? 'inherit' : 'pipe', stream ? 'inherit' : 'pipe'],
     env: { ...process.env, PATH },
   })

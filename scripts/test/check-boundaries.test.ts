@@ -34,7 +34,18 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
     'cli imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded',
     1,
   ],
-  ['packages/bench/src/a.ts', "import '@q/runner'", 'bench imports only @q/schema, @q/store, @q/embedded', 1],
+  [
+    'packages/chaos/src/a.ts',
+    "import '@q/cli'",
+    'chaos imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded, @q/testing',
+    1,
+  ],
+  [
+    'packages/bench/src/a.ts',
+    "import '@q/client'",
+    'bench imports only @q/schema, @q/store, @q/task, @q/runner, @q/embedded',
+    1,
+  ],
   ['packages/client/src/b.ts', "import '../../store/src/db.ts'", 'packages meet at their names, not at their files', 1],
   ['packages/runner/src/b.ts', "import '@q/embedded'", '@q/embedded is imported in one file of the runner', 1],
   [

@@ -38,7 +38,7 @@ try {
 
 async function benchFresh(url: string) {
   await migrateDatabase(url)
-  const connection = connect(url, { purpose: 'control' })
+  const connection = connect(url, { purpose: 'turn', quiet: true })
   try {
     const onProgress = (line: string) => console.error(line)
     return await benchStore({ connection, rows, batch }, { rounds, onProgress })

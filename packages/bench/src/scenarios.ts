@@ -1,5 +1,16 @@
 /** Lives of runs, each step a verb of the store, as a replica would take them. */
-import { createStore, type ClaimedRun, type Connection, type NewRun, type Settlement, type Store } from '@q/store'
+import {
+  createClaimer,
+  createStore,
+  takeTurn,
+  type ClaimedRun,
+  type Claimer,
+  type Connection,
+  type Finish,
+  type NewRun,
+  type Settlement,
+  type Store,
+} from '@q/store'
 import { sql } from 'kysely'
 import { drainBare } from './bare-updates.ts'
 import { metered, type Spent } from './server-meter.ts'
@@ -40,39 +51,116 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'claim and start, settle',
+    name: 'a turn: finish, claim and start',
     aim: { cpuUs: 30, walBytes: 1150 },
-    async run(bench) {
-      const store = await withBacklog(bench)
-      return metered(bench.connection.db, () => drain(bench, () => store.claimAvailableTaskRuns(wish(bench)), store))
-    },
+    run: (bench) => drained(bench, {}, takeTurns),
   },
   {
-    name: 'claim ahead, start, settle',
+    name: 'a turn: finish, start, claim ahead',
     aim: { cpuUs: 38, walBytes: 1300 },
-    async run(bench) {
-      const store = await withBacklog(bench)
-      const claimAndStart = async () => {
-        const claimed = await store.claimAvailableTaskRuns({ ...wish(bench), ahead: true })
-        await store.startTaskRuns(claimed)
-        return claimed
-      }
-      return metered(bench.connection.db, () => drain(bench, claimAndStart, store))
-    },
+    run: (bench) => drained(bench, {}, takeTurnsAhead),
+  },
+  {
+    name: '… of 100 groups',
+    run: (bench) => drained(bench, { run: (number) => ({ group: `group ${number % 100}` }) }, takeTurns),
+  },
+  {
+    name: '… each awaited',
+    run: (bench) => drained(bench, { prepare: awaitAll }, takeTurns),
+  },
+  {
+    name: '… each reported to a destination',
+    run: (bench) => drained(bench, { prepare: addDestination }, takeTurns),
+  },
+  {
+    name: 'claim and start, settle: apart',
+    run: (bench) => drained(bench, {}, settleApart),
+  },
+  {
+    name: 'claim and start, fail',
+    run: (bench) => drained(bench, {}, (one, claimer) => settleApart(one, claimer, failed)),
   },
   {
     name: 'claim and start, settle, each promoting a successor',
-    async run(bench) {
-      // Two batches of keys: while one is settled and promotes, the other can be claimed.
-      const keys = bench.batch * 2
-      const store = await withBacklog(bench, (number) => ({ concurrency: { scope: task, key: `${number % keys}` } }))
-      return metered(bench.connection.db, () => drain(bench, () => store.claimAvailableTaskRuns(wish(bench)), store))
-    },
+    // Two batches of keys: while one is settled and promotes, the other can be claimed.
+    run: (bench) =>
+      drained(
+        bench,
+        { run: (number) => ({ concurrency: { scope: task, key: `${number % (bench.batch * 2)}` } }) },
+        settleApart,
+      ),
   },
 ]
 
-function wish({ batch }: Bench) {
-  return { ...replica, limit: batch }
+interface Backlog {
+  readonly run?: (number: number) => Partial<NewRun>
+  readonly prepare?: (bench: Bench) => Promise<void>
+}
+
+/** Answers how many runs it brought to their end. */
+type Way = (bench: Bench, claimer: Claimer) => Promise<number>
+
+async function drained(bench: Bench, { run, prepare }: Backlog, way: Way): Promise<Spent> {
+  await withBacklog(bench, run)
+  await prepare?.(bench)
+  const spent = await metered(bench.connection.db, async () => {
+    const ended = await way(bench, createClaimer(replica))
+    if (ended !== bench.rows) throw new Error(`${ended} of ${bench.rows} runs came to their end.`)
+  })
+  await sql`DELETE FROM q.destination`.execute(bench.connection.db)
+  return spent
+}
+
+/** What was claimed in one turn is finished in the next. */
+async function takeTurns({ connection, batch }: Bench, claimer: Claimer): Promise<number> {
+  let ended = 0
+  let held: readonly ClaimedRun[] = []
+  do {
+    const turn = { finishes: held.map(finishOf), starts: [], claim: batch, ahead: 0 }
+    const { finished, claimed } = await takeTurn(connection, claimer, turn)
+    ended += finished.length
+    held = claimed
+  } while (held.length > 0)
+  return ended
+}
+
+/** What was claimed ahead in one turn is started in the next and finished in the one after. */
+async function takeTurnsAhead({ connection, batch }: Bench, claimer: Claimer): Promise<number> {
+  let ended = 0
+  let running: readonly ClaimedRun[] = []
+  let held: readonly ClaimedRun[] = []
+  do {
+    const turn = { finishes: running.map(finishOf), starts: held, claim: 0, ahead: batch }
+    const { finished, ahead } = await takeTurn(connection, claimer, turn)
+    ended += finished.length
+    running = held
+    held = ahead
+  } while (held.length + running.length > 0)
+  return ended
+}
+
+async function settleApart(
+  { connection: { db }, batch }: Bench,
+  claimer: Claimer,
+  outcomeOf = succeeded,
+): Promise<number> {
+  const store = createStore(db)
+  let ended = 0
+  for (;;) {
+    if (claimer.exhausted) await claimer.look(db)
+    const claimed = await claimer.claim(db, batch)
+    if (claimed.length === 0) return ended
+    const answers = await store.settleTaskRuns(claimed.map(outcomeOf))
+    ended += answers.filter((answer) => answer === 'settled').length
+  }
+}
+
+async function awaitAll({ connection: { db } }: Bench): Promise<void> {
+  await sql`INSERT INTO q.awaited SELECT id FROM q.task_run`.execute(db)
+}
+
+async function addDestination({ connection: { db } }: Bench): Promise<void> {
+  await sql`INSERT INTO q.destination (name, kind, news) VALUES ('bench', 'webhook', '{run-ended}')`.execute(db)
 }
 
 async function withBacklog({ connection, rows }: Bench, options: (number: number) => Partial<NewRun> = () => ({})) {
@@ -80,12 +168,11 @@ async function withBacklog({ connection, rows }: Bench, options: (number: number
   const store = createStore(connection.db)
   await enqueue(store, rows, (number) => ({ task, lane, payload, ...options(number) }))
   await sql`ANALYZE q.task_run`.execute(connection.db)
-  return store
 }
 
 /** No runs of the scenario before, and nobody but us who writes. */
 async function emptied({ db }: Connection): Promise<number> {
-  await sql`TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat`.execute(db)
+  await sql`TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat, q.awaited, q.delivery`.execute(db)
   await sql`ALTER TABLE q.task_run SET (autovacuum_enabled = false)`.execute(db)
   return createStore(db).internLane({ queue: 'default', task })
 }
@@ -97,15 +184,14 @@ async function enqueue(store: Store, rows: number, run: (number: number) => NewR
   }
 }
 
-async function drain({ rows }: Bench, claim: () => Promise<ClaimedRun[]>, store: Store): Promise<void> {
-  let settled = 0
-  for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
-    const answers = await store.settleTaskRuns(claimed.map(succeeded))
-    settled += answers.filter((answer) => answer === 'settled').length
-  }
-  if (settled !== rows) throw new Error(`${settled} of ${rows} runs were settled.`)
+function finishOf({ runId, fence }: ClaimedRun): Finish {
+  return { lease: { runId, fence }, result: '1', by }
 }
 
 function succeeded({ runId, fence }: ClaimedRun): Settlement {
   return { lease: { runId, fence }, outcome: { status: 'SUCCEEDED', result: '1' }, by }
+}
+
+function failed({ runId, fence }: ClaimedRun): Settlement {
+  return { lease: { runId, fence }, outcome: { status: 'FAILED', code: 'TASK_ERROR', detail: 'by design' }, by }
 }

@@ -9,7 +9,7 @@ const canMeter = process.platform === 'linux' && process.env.Q_TEST_DATABASE_URL
 
 test.runIf(canMeter)('every scenario of the store’s benchmark runs to its end and has figures', async () => {
   const database = await testDatabase()
-  const connection = connect(database.url, { purpose: 'control' })
+  const connection = connect(database.url, { purpose: 'turn', quiet: true })
   onTestFinished(async () => {
     await connection.close()
     await database.drop()

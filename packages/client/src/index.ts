@@ -1,3 +1,14 @@
 export { queue, type EnqueueOptions, type Queue } from './queue.ts'
 export { RunFailed, type ResultOptions, type RunHandle } from './handle.ts'
-export { RunAborted, task, type Duration, type Task, type TaskContext, type TaskOptions } from '@q/task'
+export {
+  Fail,
+  RequestRefused,
+  Retry,
+  RunAborted,
+  Snooze,
+  task,
+  type Duration,
+  type Task,
+  type TaskContext,
+  type TaskOptions,
+} from '@q/task'

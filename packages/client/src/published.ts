@@ -3,12 +3,12 @@
  * published yet is accepted, with defaults: a producer may be deployed before the replicas that know the task.
  */
 import type { PublishedTask, Store } from '@q/store'
-import { defaultQueue } from '@q/task'
+import { defaultQueue, type OptionData } from '@q/task'
 
 export interface Destination {
   readonly lane: number
   readonly queueName: string
-  readonly onCrash: 'fail' | 'retry' | null
+  readonly options: Partial<OptionData>
 }
 
 export interface Published {
@@ -34,11 +34,11 @@ export function createPublished(store: Store): Published {
     })
   }
 
-  function laneOf(queue: string, task: string): Promise<number> {
-    const key = `${queue}\n${task}`
+  function laneOf(queue: string, task: string, requires: readonly string[]): Promise<number> {
+    const key = [queue, task, ...requires].join('\n')
     const known = lanes.get(key)
     if (known !== undefined) return known
-    const lane = store.internLane({ queue, task })
+    const lane = store.internLane({ queue, task, requires })
     lanes.set(key, lane)
     lane.catch(() => lanes.delete(key))
     return lane
@@ -49,7 +49,8 @@ export function createPublished(store: Store): Published {
       const noticeIn = (list: PublishedTask[]) => list.find((candidate) => candidate.name === task)
       const notice = noticeIn(await published(rememberedMs.known)) ?? noticeIn(await published(rememberedMs.unknown))
       const queueName = notice?.queue ?? defaultQueue
-      return { queueName, lane: await laneOf(queueName, task), onCrash: notice?.onCrash ?? null }
+      const options: Partial<OptionData> = notice?.options ?? {}
+      return { queueName, lane: await laneOf(queueName, task, options.requires ?? []), options }
     },
   }
 }

@@ -4,7 +4,8 @@
  */
 import { ExplainedError } from '@q/schema'
 import { asRunId, connect, createStore, type RunId, type RunView } from '@q/store'
-import { durationMs, type Duration, type PayloadOf, type ResultOf, type TaskName, type TasksOf } from '@q/task'
+import { durationMs, runSettings } from '@q/task'
+import type { Duration, PayloadOf, ResultOf, TaskName, TasksOf } from '@q/task'
 import { createHandle, type RunHandle } from './handle.ts'
 import { createPublished } from './published.ts'
 import { createWaits } from './waits.ts'
@@ -35,21 +36,21 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
   if (databaseUrl === undefined || databaseUrl === '') throw noDatabase()
   const connection = connect(databaseUrl, { purpose: 'pool' })
   const store = createStore(connection.db)
-  const published = createPublished(store)
+  const destinations = createPublished(store)
   const wakes = createWakes(store)
   const waits = createWaits({ store, databaseUrl })
   return {
     async enqueue(task, payload, options = {}) {
       const delayMs = options.delay === undefined ? undefined : durationMs(options.delay)
-      const { lane, queueName, onCrash } = await published.find(task)
+      const { lane, queueName, options: published } = await destinations.find(task)
       const [run] = await store.enqueueTaskRuns([
         {
           task,
           lane,
           payload,
-          priority: checkedPriority(options.priority ?? 0),
+          ...runSettings(task, published, payload),
+          ...(options.priority === undefined ? {} : { priority: checkedPriority(options.priority) }),
           ...(delayMs === undefined ? {} : { delayMs }),
-          ...(onCrash === null ? {} : { onCrash }),
         },
       ])
       if (run === undefined) throw new Error('The database accepted a run and named none.')

@@ -1,6 +1,6 @@
 /**
  * Sets of intervals and thresholds that fit together. A threshold is how long somebody may be silent before others act;
- * it is always several beats, so that one lost beat means nothing.
+ * it is always several beats, so that one lost beat means nothing. Every value can also be set alone (settings.ts).
  */
 import type { Thresholds } from '@q/store'
 
@@ -9,6 +9,9 @@ export interface Preset {
   readonly heartbeatsKeptMs: number
   /** For runs whose task does not say. */
   readonly onCrash: 'fail' | 'retry'
+  /** Limits of runs whose task sets none; null: none. */
+  readonly timeoutMs: number | null
+  readonly maxSilentMs: number | null
 }
 
 const second = 1_000
@@ -37,33 +40,22 @@ function everyone(beatMs: number, staleMs: number, checkEveryMs: number): Thresh
   }
 }
 
+const base = { heartbeatsKeptMs: hour, onCrash: 'fail', timeoutMs: null, maxSilentMs: null } as const
+const patient = { ...base, heartbeatsKeptMs: 24 * hour, onCrash: 'retry' } as const
+
 export const presets: Readonly<Record<string, Preset>> = {
-  default: { thresholds: standard, heartbeatsKeptMs: hour, onCrash: 'fail' },
-  fast: {
-    thresholds: { ...everyone(second, 5 * second, second), runnerStaleMs: 10 * second },
-    heartbeatsKeptMs: hour,
-    onCrash: 'fail',
-  },
-  'cpu-heavy': {
-    thresholds: { ...standard, runnerBeatMs: 60 * second, runnerStaleMs: 300 * second },
-    heartbeatsKeptMs: hour,
-    onCrash: 'fail',
-  },
-  'quick-tasks': {
-    thresholds: { ...standard, runnerBeatMs: 10 * second, runnerStaleMs: 30 * second },
-    heartbeatsKeptMs: hour,
-    onCrash: 'fail',
-  },
-  ci: { thresholds: everyone(30 * second, 120 * second, 30 * second), heartbeatsKeptMs: hour, onCrash: 'retry' },
-  relaxed: { thresholds: everyone(5 * minute, 10 * minute, minute), heartbeatsKeptMs: 24 * hour, onCrash: 'retry' },
-  'relaxed-fast': {
-    thresholds: everyone(2 * minute, 5 * minute, 30 * second),
-    heartbeatsKeptMs: 24 * hour,
+  default: { ...base, thresholds: standard },
+  fast: { ...base, thresholds: { ...everyone(second, 5 * second, second), runnerStaleMs: 10 * second } },
+  'cpu-heavy': { ...base, thresholds: { ...standard, runnerBeatMs: 60 * second, runnerStaleMs: 300 * second } },
+  'quick-tasks': { ...base, thresholds: { ...standard, runnerBeatMs: 10 * second, runnerStaleMs: 30 * second } },
+  ci: {
+    ...base,
+    thresholds: everyone(30 * second, 120 * second, 30 * second),
     onCrash: 'retry',
+    timeoutMs: 4 * hour,
+    maxSilentMs: 30 * minute,
   },
-  'relaxed-long': {
-    thresholds: everyone(10 * minute, 30 * minute, 5 * minute),
-    heartbeatsKeptMs: 24 * hour,
-    onCrash: 'retry',
-  },
+  relaxed: { ...patient, thresholds: everyone(5 * minute, 10 * minute, minute) },
+  'relaxed-fast': { ...patient, thresholds: everyone(2 * minute, 5 * minute, 30 * second) },
+  'relaxed-long': { ...patient, thresholds: everyone(10 * minute, 30 * minute, 5 * minute) },
 }

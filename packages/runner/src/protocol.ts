@@ -1,5 +1,10 @@
-/** All that crosses the border between the main thread and its workers: plain data only. */
+/**
+ * All that crosses the border between the main thread and its workers: plain data only. A child process is spoken to
+ * in the same words (child-protocol.ts), because inside it the same thread does the work.
+ */
+import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode } from '@q/schema'
+import type { OptionData } from '@q/task'
 
 export interface WorkerSetup {
   /** file: URLs of task modules. */
@@ -19,6 +24,8 @@ export interface RunOrder {
   readonly task: string
   /** JSON text. */
   readonly payload: string
+  /** JSON text of what an earlier attempt saved, or null. */
+  readonly checkpoint: string | null
   /** Index of the pulse slot this run beats into. */
   readonly slot: number
 }
@@ -32,7 +39,7 @@ export interface Description {
 export interface TaskDescription {
   readonly name: string
   readonly queue: string
-  readonly options: Record<string, unknown>
+  readonly options: OptionData
   readonly payloadSchema: Record<string, unknown> | null
   readonly onCrash: 'fail' | 'retry' | null
 }
@@ -47,6 +54,73 @@ export interface Problem {
 export type RunReport =
   /** `result`: JSON text, already fit for jsonb; `repaired`: where that changed it, as JSON pointers. */
   | { readonly ended: 'returned'; readonly result: string; readonly repaired: readonly string[] }
-  | { readonly ended: 'failed'; readonly code: ErrorCode; readonly detail: string; readonly stack?: string }
+  | {
+      readonly ended: 'failed'
+      readonly code: ErrorCode
+      readonly detail: string
+      readonly stack?: string
+      /** Undefined: as the task's `retry` says. */
+      readonly again?: 'never' | { readonly afterMs: number }
+    }
+  /** The thread or process died of it. */
+  | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
+  | { readonly ended: 'snoozed'; readonly afterMs: number }
   /** The code stopped because we asked it to. */
   | { readonly ended: 'aborted' }
+
+/** `said`: how many words the run said before; they come another way, and may come later. */
+export interface Reported {
+  readonly report: RunReport
+  readonly said: number
+}
+
+/** A thread's first words: who it is, and where it hears answers. */
+export interface Hello {
+  readonly kind: 'hello'
+  readonly threadId: number
+  /** Of the operating system; 0 where it cannot be told. */
+  readonly osThreadId: number
+  readonly port: MessagePort
+}
+
+/** What a thread says while it executes. `key`: of which run, so that a word that comes late is not taken for another's. */
+export type Said = { readonly key: string } & SaidBody
+
+export type SaidBody =
+  /** An error outside of the function's own promise: its run ends with this, and the thread with it. */
+  | { readonly kind: 'last-words'; readonly report: RunReport }
+  | { readonly kind: 'log'; readonly line: TaskLine }
+  | { readonly kind: 'ask'; readonly id: number; readonly ask: Ask }
+
+export interface TaskLine {
+  /** Counted from 1 within one claim. */
+  readonly lineNo: number
+  /** As pino counts: 20 debug, 30 info, 40 warn, 50 error. */
+  readonly level: number
+  readonly line: string
+  /** JSON text. */
+  readonly facts: string | null
+  /** By the clock of this machine. */
+  readonly atMs: number
+}
+
+/** What a run's code asks of the store, which only the main thread reaches. */
+export type Ask =
+  /** `state`: JSON text. */
+  | { readonly verb: 'checkpoint'; readonly state: string }
+  | {
+      readonly verb: 'enqueue'
+      readonly task: string
+      /** JSON text. */
+      readonly payload: string
+      readonly delayMs: number | null
+      readonly priority: number | null
+    }
+
+export type Answer =
+  | { readonly id: number; readonly ok: true; readonly value: string }
+  | { readonly id: number; readonly ok: false; readonly refusal: Problem }
+
+export function orderKey(order: { readonly runId: string; readonly fence: number }): string {
+  return `${order.runId}/${order.fence}`
+}

@@ -3,21 +3,32 @@
  * One slot per run in execution; both sides import this file and nothing else of each other.
  *
  *   word 0      abort     main → worker   0 go on, else a reason (abortReasons)
- *   word 1      beats     worker → main   raised by every sign of life; a change is the evidence
+ *   word 1      ticks     worker → main   raised by a timer while the thread is free: the thread lives
  *   word 2      lastNote  worker → main   which buffer holds the last note, counted from 1; 0: no note yet
  *   word 3      reading   main → worker   which buffer is being read, counted from 1; 0: none
  *   word 4 … 6  noteSize  worker → main   bytes of the note in each buffer
  *   word 7      threadId  worker → main   which thread executes the run; 0: none yet
- *   byte 32     progress  worker → main   float64, NaN: none
- *   byte 40     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
+ *   word 8      signs     worker → main   raised by every explicit sign of the code: heartbeat, progress, log
+ *   word 9      noticed   worker → main   1: the code has seen that it is to stop
+ *   byte 40     progress  worker → main   float64, NaN: none
+ *   byte 48     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
-const progressStart = 32
-const notesStart = 40
+const progressStart = 40
+const notesStart = 48
 const noteBuffers = 3
-export const noteBytesMax = 240
+const noteBytesMax = 240
 const slotBytes: number = notesStart + noteBuffers * noteBytesMax
 
-export const abortReasons = ['', 'cancelled', 'lease lost', 'replica draining'] as const
+/** What a run can be told to stop for. The order is part of the layout: a reason is its place here. */
+export const abortReasons = [
+  '',
+  'cancelled',
+  'lease lost',
+  'replica draining',
+  'timed out',
+  'silent for too long',
+  'cut off from the database',
+] as const
 export type AbortReason = Exclude<(typeof abortReasons)[number], ''>
 
 export interface PulseSlot {
@@ -27,7 +38,16 @@ export interface PulseSlot {
   readonly notes: readonly Uint8Array[]
 }
 
-export const word = { abort: 0, beats: 1, lastNote: 2, reading: 3, noteSize: 3, threadId: 7 } as const
+export const word = {
+  abort: 0,
+  ticks: 1,
+  lastNote: 2,
+  reading: 3,
+  noteSize: 3,
+  threadId: 7,
+  signs: 8,
+  noticed: 9,
+} as const
 
 export function pulseMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * slotBytes)
@@ -45,10 +65,45 @@ export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
   }
 }
 
+/** Before a run is given to a worker. */
+export function clearSlot({ words, progress }: PulseSlot): void {
+  for (let index = 0; index < words.length; index++) Atomics.store(words, index, 0)
+  progress[0] = Number.NaN
+}
+
+/** What was seen in a slot of another process, written into one of ours: the reader's side of ours notices no difference. */
+export interface SeenElsewhere {
+  readonly threadId: number
+  readonly ticks: number
+  readonly signs: number
+  readonly noticed: boolean
+  readonly progress: number | null
+  readonly note: string | null
+}
+
+export function mirrorPulse(memory: SharedArrayBuffer, index: number, seen: SeenElsewhere): void {
+  const slot = pulseSlot(memory, index)
+  Atomics.store(slot.words, word.threadId, seen.threadId)
+  Atomics.store(slot.words, word.ticks, seen.ticks)
+  Atomics.store(slot.words, word.signs, seen.signs)
+  Atomics.store(slot.words, word.noticed, seen.noticed ? 1 : 0)
+  slot.progress[0] = seen.progress ?? Number.NaN
+  if (seen.note !== null) writeNote(slot, encodedNote(seen.note))
+}
+
+const encoder = new TextEncoder()
+const encoded = new Uint8Array(noteBytesMax)
+
+/** Cut to what fits. Good until the next call: a note is written at once, and often. */
+export function encodedNote(note: string): Uint8Array {
+  return encoded.subarray(0, encoder.encodeInto(note, encoded).written)
+}
+
 /** The worker's side: into a buffer that is neither the last note nor being read, so nobody reads half a note. */
 export function writeNote(slot: PulseSlot, bytes: Uint8Array): void {
-  const taken = [Atomics.load(slot.words, word.lastNote), Atomics.load(slot.words, word.reading)]
-  const buffer = [1, 2, 3].find((candidate) => !taken.includes(candidate)) ?? 1
+  const last = Atomics.load(slot.words, word.lastNote)
+  const reading = Atomics.load(slot.words, word.reading)
+  const buffer = last !== 1 && reading !== 1 ? 1 : last !== 2 && reading !== 2 ? 2 : 3
   slot.notes[buffer - 1]?.set(bytes)
   Atomics.store(slot.words, word.noteSize + buffer, bytes.length)
   Atomics.store(slot.words, word.lastNote, buffer)

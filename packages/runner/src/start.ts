@@ -34,12 +34,15 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog({ level: config.logLevel, terminal })
   const version = programVersion()
   log.info({ version }, 'starting')
+  for (const warning of config.warnings) log.warn(warning)
   const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
   try {
-    const migrated = await migrateDatabase(env['DATABASE_URL_DIRECT'] || database.url)
+    const directUrl = env['DATABASE_URL_DIRECT'] || database.url
+    const migrated = await migrateDatabase(directUrl)
     if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
     const runner = await startRunner({
       databaseUrl: database.url,
+      directUrl,
       config,
       version,
       taskModules,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
 import { presets, readConfig } from '@q/runner'
+import { beatIntervalMs, fenceBoundMs } from '../src/main/fence-bound.ts'
 
 test('with nothing set everything has a value', () => {
   expect(readConfig({})).toMatchObject({
@@ -8,6 +9,7 @@ test('with nothing set everything has a value', () => {
     threads: availableParallelism(),
     queues: [],
     logLevel: 'info',
+    warnings: [],
   })
 })
 
@@ -19,19 +21,84 @@ test('all problems are reported together, each with its value and one that passe
     Q_DRAIN_MS: '-1',
     Q_NAME: 'two words',
     Q_QUEUES: 'a,b c',
+    Q_AUTO_FAIL_STALE_RUNNING: 'perhaps',
+    Q_REPLICA_BEAT_MS: 'often',
   }
   const read = () => readConfig(wrong)
   expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   for (const [key, value] of Object.entries(wrong)) expect(read).toThrow(`${key}=${value}`)
 })
 
+test('every value of a preset can be set alone', () => {
+  const { preset, presenceGraceMs, autoRequeueStaleClaimed } = readConfig({
+    Q_PRESET: 'fast',
+    Q_RUNNER_STALE_MS: '20000',
+    Q_ON_CRASH: 'retry',
+    Q_HEARTBEATS_KEPT_MS: '60000',
+    Q_PRESENCE_GRACE_MS: '4000',
+    Q_AUTO_REQUEUE_STALE_CLAIMED: 'off',
+  })
+  expect(preset).toEqual({
+    ...presets['fast'],
+    thresholds: { ...presets['fast']!.thresholds, runnerStaleMs: 20_000 },
+    onCrash: 'retry',
+    heartbeatsKeptMs: 60_000,
+  })
+  expect({ presenceGraceMs, autoRequeueStaleClaimed }).toEqual({
+    presenceGraceMs: 4_000,
+    autoRequeueStaleClaimed: false,
+  })
+})
+
+test('what settings must be to each other is checked, all of it together, and what is proposed passes', () => {
+  const wrong = {
+    Q_PRESET: 'fast',
+    Q_THREADS: '0',
+    Q_REPLICA_STALE_MS: '1500',
+    Q_RUNNER_STALE_MS: '1000',
+    Q_CHECK_MS: '60000',
+    Q_HEARTBEATS_KEPT_MS: '2000',
+    Q_UNHEALTHY_MB: '100',
+    Q_SAMPLES_KEPT_MS: '1000',
+  }
+  let said = ''
+  try {
+    readConfig(wrong)
+  } catch (error) {
+    said = String(error)
+  }
+  for (const key of Object.keys(wrong).filter((name) => name !== 'Q_PRESET')) expect(said).toContain(`${key}=`)
+  const proposed = [...said.matchAll(/for instance (\w+)=(\S+)/g)].map(([, key, value]) => [key, value])
+  const better = { ...wrong, ...Object.fromEntries(proposed) }
+  // One proposal may meet another: what is left is said again, and it comes to an end.
+  for (let tries = 0, left: Record<string, string> = better; tries < 4; tries++) {
+    try {
+      return void readConfig(left)
+    } catch (error) {
+      const again = [...String(error).matchAll(/for instance (\w+)=(\S+)/g)].map(([, key, value]) => [key, value])
+      left = { ...left, ...Object.fromEntries(again) }
+    }
+  }
+  throw new Error('the proposals never pass')
+})
+
+test('less than three beats is a warning, except in a preset as it is shipped', () => {
+  expect(readConfig({ Q_PRESET: 'relaxed' }).warnings).toEqual([])
+  expect(readConfig({ Q_REPLICA_STALE_MS: '25000', Q_CHECK_MS: '10000' }).warnings).toEqual([
+    expect.stringContaining('Q_REPLICA_STALE_MS=25000'),
+  ])
+})
+
 test.each(Object.entries(presets))(
-  'in preset %s every threshold is at least two beats',
+  'in preset %s a threshold is at least two beats, and a replica that is cut off stops before others start',
   (_, { thresholds: t, heartbeatsKeptMs }) => {
     expect(t.replicaStaleMs).toBeGreaterThanOrEqual(2 * t.replicaBeatMs)
     expect(t.claimerStaleMs).toBeGreaterThanOrEqual(2 * t.claimerBeatMs)
     expect(t.runnerStaleMs).toBeGreaterThanOrEqual(2 * t.runnerBeatMs)
     expect(t.checkEveryMs).toBeLessThanOrEqual(t.replicaStaleMs)
     expect(heartbeatsKeptMs).toBeGreaterThanOrEqual(Math.max(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
+    expect(fenceBoundMs(t)).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
+    // In good times it never comes near its bound.
+    expect(2 * beatIntervalMs(t)).toBeLessThanOrEqual(fenceBoundMs(t))
   },
 )

@@ -99,3 +99,18 @@ test('a database that answers nothing any more does not keep a replica from leav
   proxy.stall()
   await expect(runner.drain()).resolves.toBeUndefined()
 })
+
+test('what has not begun is given back at once, and no attempt is used by it', async () => {
+  const { q, start } = await cluster()
+  const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '1' })
+  const busy = await q.enqueue('patient', { ms: 3_000 })
+  await running(busy)
+  const ahead = await q.enqueue('echo', 1)
+  await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  const drained = runner.drain()
+  await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+  expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
+  await drained
+  expect(await busy.status()).toMatchObject({ status: 'SUCCEEDED' })
+})

@@ -3,11 +3,13 @@ import { onTestFinished } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { testDatabase } from '@q/testing'
 import { readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
-import type * as tasks from './tasks/well-behaved.ts'
+import { moduleUrl } from './module-url.ts'
+import type * as marking from './tasks/marking.ts'
+import type * as wellBehaved from './tasks/well-behaved.ts'
 
-export function moduleUrl(name: string): string {
-  return new URL(`./tasks/${name}.ts`, import.meta.url).href
-}
+type Tasks = typeof wellBehaved & typeof marking
+
+export { moduleUrl }
 
 export interface Replica {
   readonly runner: Runner
@@ -16,14 +18,14 @@ export interface Replica {
 
 export interface Cluster {
   readonly url: string
-  readonly q: Queue<typeof tasks>
+  readonly q: Queue<Tasks>
   start(env?: Record<string, string>, databaseUrl?: string): Promise<Replica>
 }
 
 /** Everything it starts has left when the test is over. */
 export async function cluster(): Promise<Cluster> {
   const database = await testDatabase()
-  const q = queue<typeof tasks>(database.url)
+  const q = queue<Tasks>(database.url)
   const replicas: Runner[] = []
   onTestFinished(async () => {
     await q.close()
@@ -39,7 +41,7 @@ export async function cluster(): Promise<Cluster> {
         databaseUrl,
         config: readConfig({ Q_THREADS: '2', ...env }),
         version: '0.0.0',
-        taskModules: [moduleUrl('well-behaved')],
+        taskModules: [moduleUrl('well-behaved'), moduleUrl('marking')],
         observe: (event) => void events.push(event),
       })
       replicas.push(runner)
@@ -49,9 +51,13 @@ export async function cluster(): Promise<Cluster> {
 }
 
 /** Looks again and again, bounded, until what is looked for is there. */
-export async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+export async function eventually<T>(
+  look: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  withinMs = 20_000,
+): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + withinMs
   const again = async (): Promise<void> => {
     const found = await look()
     if (found !== undefined) resolve(found)

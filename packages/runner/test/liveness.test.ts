@@ -57,14 +57,19 @@ test('a run whose lease was lost is stopped and writes nothing', async () => {
   const run = await q.enqueue('spins', { ms: 30_000 })
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
   await access.store.registerReplica(replicaNamed('somebody-else'))
-  await access.db
-    .updateTable('q.task_run')
-    .set((row) => ({ fence: row('fence', '+', 1), replica_id: 'somebody-else' }))
-    .where('id', '=', run.id)
-    .execute()
+  // Given back and claimed by somebody else, before anybody could look.
+  await access.db.transaction().execute(async (trx) => {
+    await sql`UPDATE q.task_run SET status = 'AVAILABLE', replica_id = NULL, fence = fence + 1 WHERE id = ${run.id}`.execute(
+      trx,
+    )
+    await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'somebody-else', fence = fence + 1 WHERE id = ${run.id}`.execute(
+      trx,
+    )
+  })
   // The slot is free again, so the next run starts: the first one was stopped.
   expect(await (await q.enqueue('echo', 'next')).result({ timeout: '20s' })).toBe('next')
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: 'somebody-else' })
+  await eventually(() => events.find((event) => event.type === 'run-ended'), 'the end of the next one')
   expect(events.filter((event) => event.type === 'run-ended')).toHaveLength(1)
 })
 
@@ -128,4 +133,20 @@ test('runs of a replica that never was are recovered at once; runs of one that d
   })
   expect(await orphan.result({ timeout: '30s' })).toBe('waited')
   expect(events.filter((event) => event.type === 'runs-recovered').length).toBeGreaterThanOrEqual(2)
+})
+
+test('a run that was claimed ahead is beaten for while it waits, and starts when there is room', async () => {
+  const { q, start, url } = await cluster()
+  await start({ Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1' })
+  await using access = await database(url)
+  const busy = await q.enqueue('patient', { ms: 8_000 })
+  await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
+  const ahead = await q.enqueue('echo', 'waited')
+  const beats = () => access.db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', ahead.id).execute()
+  await eventually(async () => ((await beats()).length > 0 ? true : undefined), 'a beat of its claimer')
+  expect(await beats()).toMatchObject([{ role: 'claimer' }])
+  expect(await ahead.status()).toMatchObject({ status: 'CLAIMED', attempt: 0 })
+  expect(await ahead.result({ timeout: '20s' })).toBe('waited')
+  expect(await ahead.status()).toMatchObject({ attempt: 1 })
+  expect(await access.db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { after, atOnce, pause, startLoop, whenWoken } from '../src/main/loop.ts'
 import { createBatcher } from '../src/main/batcher.ts'
@@ -104,4 +105,10 @@ test('a slot is never taken twice, and all-free is told when the last comes back
   expect(slots.busy()).toBe(1)
   slots.giveBack(b)
   await free
+})
+
+test('a pause leaves nothing behind on the signal it listened to', async () => {
+  const controller = new AbortController()
+  for (let round = 0; round < 5; round++) await pause(1, controller.signal)
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Between a replica and its database: a network that can stop carrying anything, without closing a connection. */
+/** Between a replica and its database: a network that can stop carrying anything, with or without closing connections. */
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -6,18 +6,25 @@ export interface StallingProxy {
   readonly url: string
   /** From now on nothing arrives, in either direction, and new connections are accepted and ignored. */
   stall(): void
+  /** Nothing arrives on the connections of now, in either direction; new ones work. */
+  halfOpen(): void
+  /** Every connection is broken, and new ones are too. */
+  cut(): void
+  restore(): void
 }
 
 export async function stallingProxy(databaseUrl: string): Promise<StallingProxy> {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let stalled = false
+  let broken = false
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   }
   const server = createServer((socket) => {
     keep(socket)
+    if (broken) return void socket.destroy()
     if (stalled) return void socket.pause()
     const upstream = keep(createConnection({ host: target.hostname, port: Number(target.port) }))
     socket.pipe(upstream).pipe(socket)
@@ -32,6 +39,16 @@ export async function stallingProxy(databaseUrl: string): Promise<StallingProxy>
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
+    cut() {
+      broken = true
+      for (const socket of sockets) socket.destroy()
+    },
+    restore() {
+      broken = false
+    },
+    halfOpen() {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
     stall() {
       stalled = true
       for (const socket of sockets) socket.unpipe().pause()

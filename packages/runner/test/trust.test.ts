@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { createClockWatch } from '../src/main/clock-watch.ts'
+import { createOwnPresence } from '../src/main/presence.ts'
 import { createTrust } from '../src/main/trust.ts'
 
 test('trust grows with beats that were accepted one after the other', () => {
@@ -6,6 +8,7 @@ test('trust grows with beats that were accepted one after the other', () => {
   expect(trust.goodForMs(0)).toBe(0)
   for (let nowMs = 0; nowMs <= 100; nowMs += 10) trust.beatAccepted(nowMs)
   expect(trust.goodForMs(105)).toBe(105)
+  expect(trust.silentForMs(105)).toBe(5)
 })
 
 test('a failed beat begins it again', () => {
@@ -25,4 +28,43 @@ test('a gap that only a stopped process explains begins it again, also before th
   expect(trust.goodForMs(5_000)).toBe(0)
   trust.beatAccepted(5_000)
   expect(trust.goodForMs(5_001)).toBe(1)
+})
+
+test('time that the monotonic clock slept through counts as silence, and ends trust', () => {
+  const trust = createTrust(10)
+  trust.beatAccepted(0)
+  trust.beatAccepted(10)
+  trust.clockJumped(60_000)
+  expect(trust.goodForMs(11)).toBe(0)
+  expect(trust.silentForMs(11)).toBe(60_001)
+})
+
+test('a stopped process and a suspended machine are seen at the next look; a clock that is set back is not taken for one', () => {
+  const clock = createClockWatch(250)
+  const wall = 1_700_000_000_000
+  expect(clock.look(0, wall)).toBeUndefined()
+  expect(clock.look(260, wall + 260)).toBeUndefined()
+  expect(clock.look(10_510, wall + 10_510)).toEqual({ stoppedMs: 10_000, asleepMs: 0 })
+  expect(clock.look(10_760, wall + 3_610_760)).toEqual({ stoppedMs: 3_600_000, asleepMs: 3_600_000 })
+  expect(clock.look(11_010, wall)).toBeUndefined()
+})
+
+test('a replica without its session is exposed until a beat has withdrawn its record, or the server’s life has ended', () => {
+  const presence = createOwnPresence()
+  presence.lost(0)
+  expect(presence.exposedForMs(10)).toBeUndefined() // it never had one
+  presence.held()
+  presence.lost(10)
+  presence.lost(15)
+  expect(presence.exposedForMs(30)).toBe(20)
+  expect(presence.mustWithdraw()).toBe(true)
+  presence.withdrawn()
+  expect(presence.exposedForMs(30)).toBeUndefined()
+  presence.held()
+  presence.withdrawn() // of a beat that was sent before
+  expect(presence.isHeld()).toBe(true)
+  presence.lost(40)
+  presence.serverLifeEnded()
+  expect(presence.exposedForMs(60_000)).toBeUndefined()
+  expect(presence.mustWithdraw()).toBe(true)
 })

@@ -4,7 +4,7 @@
  */
 export const errorCodes = {
   TASK_ERROR: 'The code threw an error.',
-  WORKER_CRASHED: 'The replica that ran it stopped responding.',
+  WORKER_CRASHED: 'The replica, thread or process that ran it died or stopped responding.',
   POISONED: 'It was running each time a replica died, too often to be tried again.',
   TIMEOUT: 'It ran longer than its time limit.',
   SILENT: 'It gave no sign of life for longer than allowed.',

@@ -1,4 +1,12 @@
-export { beginnings, isTerminal, taskStates, transitions, type TaskState, type TerminalState } from './task-states.ts'
+export {
+  beginnings,
+  edges,
+  isTerminal,
+  taskStates,
+  transitions,
+  type TaskState,
+  type TerminalState,
+} from './task-states.ts'
 export { errorCodes, type ErrorCode } from './error-codes.ts'
 export { ExplainedError, isExplained, type Explained } from './explained-error.ts'
 export { migrationFiles, type MigrationFile } from './migration-files.ts'

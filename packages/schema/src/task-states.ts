@@ -1,8 +1,8 @@
 /**
  * THE states and THE transitions.
  *
- * Everything that knows which change is legal derives from this table; the database's guard is held against it by a
- * test that tries every pair. Pure data: no clock, no SQL.
+ * Everything that knows which change is legal derives from this table: the types, the guard inside the database
+ * (guard.ts), the picture in docs/reference/states.md, and the tests that try every pair. Pure data: no clock, no SQL.
  */
 export const taskStates = [
   'PENDING',
@@ -17,25 +17,65 @@ export const taskStates = [
 ] as const
 export type TaskState = (typeof taskStates)[number]
 
-/** From each state, where it may go within one epoch. */
-export const transitions = {
-  PENDING: ['AVAILABLE', 'FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED'],
-  AVAILABLE: ['PENDING', 'CLAIMED', 'RUNNING', 'FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED'],
-  CLAIMED: ['PENDING', 'AVAILABLE', 'RUNNING', 'FAILED', 'CANCELLED', 'EXPIRED'],
-  RUNNING: ['PENDING', 'AVAILABLE', 'SUCCEEDED', 'FAILED', 'CANCELLED'],
-  SUCCEEDED: [],
-  FAILED: [],
-  CANCELLED: [],
-  EXPIRED: [],
-  SKIPPED: [],
+/** From each state, where it may go within one epoch, and by which verbs. */
+export const edges = {
+  PENDING: {
+    AVAILABLE: 'promote',
+    FAILED: 'refused by policy',
+    CANCELLED: 'cancel',
+    EXPIRED: 'expire',
+    SKIPPED: 'a needed parent did not succeed',
+  },
+  AVAILABLE: {
+    PENDING: 'reschedule',
+    CLAIMED: 'claim ahead',
+    RUNNING: 'claim and start',
+    FAILED: 'unroutable',
+    CANCELLED: 'cancel',
+    EXPIRED: 'expire',
+    SKIPPED: 'a needed parent did not succeed',
+  },
+  CLAIMED: {
+    PENDING: 'reschedule',
+    AVAILABLE: 'release, reap',
+    RUNNING: 'start',
+    FAILED: 'payload invalid before start',
+    CANCELLED: 'cancel',
+    EXPIRED: 'expire',
+  },
+  RUNNING: {
+    PENDING: 'retry later, snooze',
+    AVAILABLE: 'release, reap',
+    SUCCEEDED: 'settle',
+    FAILED: 'settle, reap',
+    CANCELLED: 'settle',
+  },
+  SUCCEEDED: {},
+  FAILED: {},
+  CANCELLED: {},
+  EXPIRED: {},
+  SKIPPED: {},
 } as const
-transitions satisfies Record<TaskState, readonly TaskState[]>
+edges satisfies Record<TaskState, Partial<Record<TaskState, string>>>
+
+export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = Object.fromEntries(
+  taskStates.map((from) => [from, taskStates.filter((to) => Object.hasOwn(edges[from], to))]),
+) as Record<TaskState, TaskState[]>
 
 /** A new run begins here; so does a terminal one that is retried by hand, in a new epoch. */
 export const beginnings: readonly TaskState[] = ['PENDING', 'AVAILABLE']
 
-export type TerminalState = { [S in TaskState]: (typeof transitions)[S] extends readonly [] ? S : never }[TaskState]
+/**
+ * What counts, and when it may change by how much. A new epoch starts both at 0; at all other times they stay.
+ * The fence never falls and changes only together with the state; the epoch only when a terminal run begins again.
+ */
+export const counts = {
+  attempt: { enteringRunning: 1, leavingRunning: -1 },
+  crash_count: { enteringRunning: 0, leavingRunning: 1 },
+} as const
+
+export type TerminalState = { [S in TaskState]: keyof (typeof edges)[S] extends never ? S : never }[TaskState]
 
 export function isTerminal(state: TaskState): state is TerminalState {
-  return transitions[state].length === 0
+  return Object.keys(edges[state]).length === 0
 }

@@ -1,6 +1,7 @@
 /** The database's guard, held against the table in task-states.ts, pair by pair. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { beginnings, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
+import { guardCondition } from '../src/guard.ts'
 import { changeRun, columnsOf, insertRun, rowOf, runIn, type Extra } from './a-run.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -105,6 +106,60 @@ test('a fence never falls', async () => {
   await changeRun(client, id, { ...columnsOf('CLAIMED'), fence: 5 })
   await expect(changeRun(client, id, { ...columnsOf('AVAILABLE'), fence: 4 })).rejects.toMatchObject(refused)
   await expect(changeRun(client, id, { fence: 4 })).rejects.toMatchObject(refused)
+})
+
+describe('the counts', () => {
+  test.each<{ from: TaskState; to: TaskState; change: Extra }>([
+    { from: 'AVAILABLE', to: 'RUNNING', change: { attempt: 1 } },
+    { from: 'RUNNING', to: 'FAILED', change: { crash_count: 1 } },
+  ])('may change from $from to $to: $change', async ({ from, to, change }) => {
+    const id = await runIn(client, from)
+    await changeRun(client, id, { ...columnsOf(to), ...change })
+    expect(await rowOf(client, id)).toMatchObject(change)
+  })
+
+  test('an attempt that is given back was counted before', async () => {
+    const id = await runIn(client, 'AVAILABLE')
+    await changeRun(client, id, { ...columnsOf('RUNNING'), attempt: 1 })
+    await changeRun(client, id, { ...columnsOf('AVAILABLE'), attempt: 0 })
+    expect(await rowOf(client, id)).toMatchObject({ attempt: 0 })
+  })
+
+  test.each<{ from: TaskState; to: TaskState; change: Extra }>([
+    { from: 'AVAILABLE', to: 'CLAIMED', change: { attempt: 1 } },
+    { from: 'AVAILABLE', to: 'RUNNING', change: { attempt: 2 } },
+    { from: 'AVAILABLE', to: 'RUNNING', change: { crash_count: 1 } },
+    { from: 'CLAIMED', to: 'AVAILABLE', change: { crash_count: 1 } },
+    { from: 'RUNNING', to: 'FAILED', change: { attempt: 1 } },
+    { from: 'RUNNING', to: 'AVAILABLE', change: { crash_count: 2 } },
+    { from: 'RUNNING', to: 'RUNNING', change: { attempt: 1 } },
+    { from: 'RUNNING', to: 'RUNNING', change: { fence: 1 } },
+    { from: 'PENDING', to: 'PENDING', change: { crash_count: 1 } },
+  ])('stay from $from to $to: $change is refused', async ({ from, to, change }) => {
+    const id = await runIn(client, from)
+    await expect(changeRun(client, id, { ...columnsOf(to), ...change })).rejects.toMatchObject(refused)
+  })
+
+  test('begin again at 0 in a new epoch, or not at all', async () => {
+    const id = await runIn(client, 'FAILED')
+    const again = { ...columnsOf('AVAILABLE'), epoch: 2, fence: 1 }
+    await expect(changeRun(client, id, { ...again, attempt: 1 })).rejects.toMatchObject(refused)
+    await changeRun(client, id, again)
+    expect(await rowOf(client, id)).toMatchObject({ epoch: 2, attempt: 0, crash_count: 0 })
+  })
+})
+
+test('the guard in the database is the one that follows from the table of states', async () => {
+  await client.query('BEGIN')
+  await client.query(`CREATE TRIGGER from_the_table AFTER UPDATE ON q.task_run FOR EACH ROW
+    WHEN (${guardCondition()}) EXECUTE FUNCTION q.refuse_change()`)
+  const { rows } = await client.query<{ definition: string }>(
+    `SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger WHERE tgname IN ('task_run_guard', 'from_the_table')`,
+  )
+  await client.query('ROLLBACK')
+  const [there, wanted] = rows.map(({ definition }) => definition.replace(/task_run_guard|from_the_table/, 'guard'))
+  expect(rows).toHaveLength(2)
+  expect(there).toBe(wanted)
 })
 
 test('a live run stays in its epoch', async () => {

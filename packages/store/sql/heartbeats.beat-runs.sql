@@ -6,23 +6,45 @@ WITH
     FROM
       unnest($1::bigint[], $2::int[], $3::text[], $4::float8[], $5::real[], $6::text[]) AS g (id, fence, sender_id, age_ms, progress, note)
   ),
-  held AS MATERIALIZED (
+  seen AS MATERIALIZED (
     SELECT
       given.*,
-      r.cancel_requested_at IS NOT NULL AS cancelled
+      CASE
+        WHEN r.fence <> given.fence
+        OR r.status IN ('PENDING', 'AVAILABLE') THEN 'lost'
+        WHEN r.held IS NULL THEN 'ended'
+        WHEN r.cancel_requested_at IS NOT NULL THEN 'cancelled'
+        ELSE 'alive'
+      END AS answer
     FROM
       given
       JOIN q.task_run r ON r.id = given.id
-      AND r.fence = given.fence
+  ),
+  locked AS MATERIALIZED (
+    SELECT
+      seen.*,
+      r.status
+    FROM
+      seen
+      JOIN q.task_run r ON r.id = seen.id
+      AND r.fence = seen.fence
     WHERE
-      r.status = 'RUNNING'
+      seen.answer IN ('alive', 'cancelled')
+      AND r.status IN ('CLAIMED', 'RUNNING')
+    ORDER BY
+      r.id
+    FOR SHARE OF
+      r SKIP LOCKED
   ),
   beaten AS (
     INSERT INTO
       q.task_heartbeat AS h (run_id, role, fence, sender_id, sent_at, hostname, pid, progress, note)
     SELECT
       id,
-      'runner',
+      CASE status
+        WHEN 'CLAIMED' THEN 'claimer'
+        ELSE 'runner'
+      END::q.beat_role,
       fence,
       sender_id,
       clock_timestamp() - age_ms * interval '1 ms',
@@ -31,7 +53,7 @@ WITH
       progress,
       note
     FROM
-      held
+      locked
     ORDER BY
       id
     ON CONFLICT (run_id, role) DO UPDATE
@@ -45,10 +67,24 @@ WITH
       note = excluded.note
     WHERE
       h.fence <= excluded.fence
+  ),
+  refused AS (
+    INSERT INTO
+      q.task_event (run_id, fence, kind, replica_id)
+    SELECT
+      id,
+      fence,
+      'refused-beat',
+      $9
+    FROM
+      seen
+    WHERE
+      answer = 'lost'
+    ON CONFLICT DO NOTHING
   )
 SELECT
   id AS "runId",
   fence,
-  cancelled
+  answer
 FROM
-  held
+  seen

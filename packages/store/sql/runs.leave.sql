@@ -39,8 +39,11 @@ WITH
       r.fence AS held_fence,
       r.epoch,
       r.attempt,
+      r.claimed_at,
       r.started_at,
       r.replica_id,
+      r.workflow_id IS NOT NULL
+      AND NOT $13::boolean AS passed_over,
       r.concurrency_scope,
       r.concurrency_key,
       r.concurrency_slot,
@@ -67,14 +70,14 @@ WITH
             WHEN 'CRASH' THEN CASE
               WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
               WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
-              AND r.crash_count < $13 THEN 'AVAILABLE'
+              AND r.crash_count < $14 THEN 'AVAILABLE'
               ELSE 'FAILED'
             END
             ELSE given.goal
           END::q.task_status AS state
       ) planned
     WHERE
-      r.status = ANY ($14::q.task_status[])
+      r.status = ANY ($15::q.task_status[])
       AND true
     ORDER BY
       r.id
@@ -145,10 +148,13 @@ WITH
       locked
     WHERE
       r.id = locked.id
+      AND NOT locked.passed_over
     RETURNING
       r.id,
       r.status,
       r.result,
+      r.task,
+      r.workflow_id,
       locked.was,
       locked.next,
       locked.goal,
@@ -157,6 +163,7 @@ WITH
       locked.held_fence,
       locked.epoch,
       locked.attempt,
+      locked.claimed_at AS taken,
       locked.started_at AS began,
       locked.replica_id AS holder,
       locked.concurrency_scope,
@@ -168,7 +175,21 @@ WITH
   ),
   history AS (
     INSERT INTO
-      q.task_attempt (run_id, fence, epoch, attempt, thread, pid, started_at, outcome, code, detail, replica_id, hostname)
+      q.task_attempt (
+        run_id,
+        fence,
+        epoch,
+        attempt,
+        thread,
+        pid,
+        claimed_at,
+        started_at,
+        outcome,
+        code,
+        detail,
+        replica_id,
+        hostname
+      )
     SELECT
       id,
       held_fence,
@@ -176,6 +197,7 @@ WITH
       attempt,
       thread,
       pid,
+      taken,
       began,
       CASE
         WHEN crashed THEN 'crashed'
@@ -194,6 +216,24 @@ WITH
     WHERE
       was = 'RUNNING'
       AND next <> 'SUCCEEDED'
+  ),
+  unstarted AS (
+    INSERT INTO
+      q.task_event (run_id, fence, kind, replica_id)
+    SELECT
+      id,
+      held_fence,
+      CASE goal
+        WHEN 'CRASH' THEN 'claim-recovered'
+        ELSE 'claim-released'
+      END,
+      holder
+    FROM
+      gone
+    WHERE
+      was = 'CLAIMED'
+      AND next IN ('AVAILABLE', 'PENDING')
+    ON CONFLICT DO NOTHING
   ),
   beats AS (
     DELETE FROM q.task_heartbeat
@@ -214,24 +254,37 @@ WITH
       g.was,
       g.status,
       g.result ->> 'code' AS code,
-      g.concurrency_key AS key,
       g.concurrency_slot AS slot,
+      CASE
+        WHEN g.status <> 'AVAILABLE' THEN g.concurrency_key
+      END AS key,
       g.status <> 'AVAILABLE'
-      AND (
-        g.concurrency_slot <= coalesce(
-          (
-            SELECT
-              c.slots
-            FROM
-              q.concurrency_limit c
-            WHERE
-              c.scope = g.concurrency_scope
-          ),
-          1
-        )
-      ) IS TRUE AS frees
+      AND g.concurrency_slot IS NOT NULL
+      AND g.concurrency_slot <= allowed.slots
+      AND NOT EXISTS (
+        SELECT
+        FROM
+          q.task_run h
+        WHERE
+          h.concurrency_key = g.concurrency_key
+          AND h.concurrency_slot > allowed.slots
+      ) AS frees
     FROM
       gone g
+      CROSS JOIN LATERAL (
+        SELECT
+          coalesce(
+            (
+              SELECT
+                c.slots
+              FROM
+                q.concurrency_limit c
+              WHERE
+                c.scope = g.concurrency_scope
+            ),
+            1
+          ) AS slots
+      ) allowed
   ),
   freed AS MATERIALIZED (
     SELECT
@@ -287,6 +340,17 @@ WITH
     WHERE
       r.id = heir.id
   ),
+  ends AS MATERIALIZED (
+    SELECT
+      id,
+      epoch,
+      task,
+      status
+    FROM
+      gone
+    WHERE
+      status NOT IN ('AVAILABLE', 'PENDING')
+  ),
   awaited AS (
     DELETE FROM q.awaited
     WHERE
@@ -295,21 +359,39 @@ WITH
           SELECT
             id
           FROM
-            gone
-          WHERE
-            status NOT IN ('AVAILABLE', 'PENDING')
+            ends
         )
       )
     RETURNING
       run_id
   ),
-  ended AS (
+  woken AS (
     SELECT
       pg_notify ('q_ended', string_agg(run_id::text, ','))
     FROM
       awaited
     HAVING
       count(*) > 0
+  ),
+  owed AS (
+    INSERT INTO
+      q.delivery (run_id, destination, news, subject, payload)
+    SELECT
+      e.id,
+      d.name,
+      'run-ended',
+      'run/' || e.id || '/' || e.epoch,
+      jsonb_build_object('runId', e.id::text, 'epoch', e.epoch, 'task', e.task, 'status', e.status)
+    FROM
+      q.destination d
+      CROSS JOIN ends e
+    WHERE
+      'run-ended' = ANY (d.news)
+      AND (
+        d.tasks = '{}'
+        OR e.task = ANY (d.tasks)
+      )
+    ON CONFLICT (destination, subject) DO NOTHING
   )
 SELECT
   e.id,
@@ -317,11 +399,13 @@ SELECT
   e.was,
   e.status,
   e.code,
-  NULL AS "openKey",
-  e.status = 'AVAILABLE' AS "madeReady"
+  CASE
+    WHEN e.slot IS NOT NULL THEN e.key
+  END AS "openKey",
+  false AS "passedOver"
 FROM
   parted e
-  LEFT JOIN ended ON true
+  LEFT JOIN woken ON true
 WHERE
   NOT e.frees
 UNION ALL
@@ -334,8 +418,21 @@ SELECT
   CASE
     WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key
   END,
-  cardinality(handed.heirs) > 0
+  false
 FROM
   handed
   CROSS JOIN LATERAL unnest(ids, fences, wases, statuses, codes) run (id, fence, was, status, code)
-  LEFT JOIN ended ON true
+  LEFT JOIN woken ON true
+UNION ALL
+SELECT
+  locked.id,
+  locked.held_fence,
+  locked.was,
+  locked.was,
+  NULL,
+  NULL,
+  true
+FROM
+  locked
+WHERE
+  locked.passed_over

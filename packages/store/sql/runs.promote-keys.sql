@@ -29,29 +29,41 @@ WITH
         SELECT
           slot
         FROM
-          generate_series(
-            1,
-            coalesce(
-              (
-                SELECT
-                  c.slots
-                FROM
-                  q.concurrency_limit c
-                WHERE
-                  c.scope = "head"."scope"
-              ),
-              1
-            )
-          ) slot
-        WHERE
-          NOT EXISTS (
+          (
             SELECT
+              coalesce(
+                (
+                  SELECT
+                    c.slots
+                  FROM
+                    q.concurrency_limit c
+                  WHERE
+                    c.scope = "head"."scope"
+                ),
+                1
+              ) AS slots,
+              ARRAY(
+                SELECT
+                  h.concurrency_slot
+                FROM
+                  q.task_run h
+                WHERE
+                  h.concurrency_key = "wanted"."key"
+                  AND h.concurrency_slot IS NOT NULL
+              ) AS taken
+          ) room
+          CROSS JOIN LATERAL (
+            SELECT
+              slot
             FROM
-              q.task_run h
+              generate_series(1, room.slots) slot
             WHERE
-              h.concurrency_key = "wanted"."key"
-              AND h.concurrency_slot = slot
-          )
+              slot <> ALL (room.taken)
+            ORDER BY
+              slot
+            LIMIT
+              greatest(0, room.slots - cardinality(room.taken))
+          ) free
       ) open
     GROUP BY
       wanted.key
@@ -83,6 +95,8 @@ WITH
               SKIP LOCKED
           ) head
       ) ranked
+    LIMIT
+      $2::int
   )
 UPDATE q.task_run r
 SET

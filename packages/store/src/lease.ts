@@ -17,9 +17,28 @@ export function asRunId(text: string): RunId | undefined {
   return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n ? (text as RunId) : undefined
 }
 
+export interface LeaseColumns {
+  readonly ids: readonly string[]
+  readonly fences: readonly number[]
+}
+
+/** Of anything that has one. */
+export function leaseOf({ runId, fence }: Lease): Lease {
+  return { runId, fence }
+}
+
 /** Leases as the two arrays that batched statements take. */
-export function columnsOf(leases: readonly Lease[]): { ids: string[]; fences: number[] } {
+export function columnsOf(leases: readonly Lease[]): LeaseColumns {
   return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
+}
+
+/** By run: two batches that meet take their locks in one order. */
+export function inOrder(leases: readonly Lease[]): Lease[] {
+  return leases.toSorted(byRun)
+}
+
+export function byRun(a: Lease, b: Lease): number {
+  return Number(BigInt(a.runId) - BigInt(b.runId))
 }
 
 /** One text per lease: a run may be in a batch twice, under a lease that counts and one that was lost. */

@@ -2,19 +2,25 @@
  * The SQL our verbs really send, for review and EXPLAIN: `pnpm codegen` writes one file per entry into `sql/`.
  * The arguments are examples; what matters is the text.
  */
-import { withoutServer } from './db.ts'
+import { withoutServer } from './without-server.ts'
 import { upsertHeartbeatStatement } from './heartbeats/beat-replica.ts'
 import { beatStatement } from './heartbeats/beat-runs.ts'
 import type { Lease, RunId } from './lease.ts'
+import { appendStatement } from './logs/append.ts'
 import { claimStatement } from './runs/claim.ts'
-import { enqueueStatement } from './runs/enqueue.ts'
-import { leaveStatement } from './runs/leave.ts'
+import { duplicatesStatement } from './runs/duplicates.ts'
+import { enqueueStatement, enqueueUniqueStatement } from './runs/enqueue-statement.ts'
+import { finishStatement } from './runs/finish.ts'
+import { leaveStatement } from './runs/leave-statement.ts'
 import { promoteKeysStatement, promoteStatement } from './runs/promote.ts'
+import { readyHeadsStatement } from './runs/ready-heads.ts'
 import { startStatement } from './runs/start.ts'
+import { periodsStatement } from './runs/unique-period.ts'
 
 export function statementPictures(): Record<string, string> {
   const db = withoutServer()
   const lease: Lease = { runId: '1' as RunId, fence: 1 }
+  const run = { run: { task: 'hello', lane: 1, payload: {} }, payload: '{}' }
   const sender = { replicaId: 'r', hostname: 'h', pid: 1 }
   const vitals = {
     health: 'healthy',
@@ -27,15 +33,21 @@ export function statementPictures(): Record<string, string> {
     uptimeS: 0,
   } as const
   return {
-    'runs.enqueue': enqueueStatement(db, [{ task: 'hello', lane: 1, payload: '{}' }]).sql,
-    'runs.claim': claimStatement({ replicaId: 'r', tasks: ['hello'], queues: [], limit: 1 }).compile(db).sql,
-    'runs.start': startStatement([lease]).compile(db).sql,
-    'runs.leave': leaveStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).compile(db).sql,
-    'runs.promote-keys': promoteKeysStatement(['key']).compile(db).sql,
-    'runs.promote': promoteStatement(1).compile(db).sql,
-    'heartbeats.beat-runs': beatStatement(sender, [{ lease, thread: 1, ageMs: 0, progress: null, note: null }]).compile(
-      db,
-    ).sql,
+    'runs.enqueue': enqueueStatement([run]).sql,
+    'runs.enqueue-unique': enqueueUniqueStatement([run]).sql,
+    'runs.unique-period': periodsStatement([{ runId: lease.runId, task: 'hello', key: 'key', forMs: 1 }]).compile(db)
+      .sql,
+    'runs.duplicates': duplicatesStatement([{ task: 'hello', key: 'key' }]).sql,
+    'runs.ready-heads': readyHeadsStatement({ tasks: [], queues: [], capabilities: [] }).sql,
+    'runs.claim': claimStatement({ replicaId: 'r', ahead: false, quotas: [] }).sql,
+    'runs.claim-ahead': claimStatement({ replicaId: 'r', ahead: true, quotas: [] }).sql,
+    'runs.start': startStatement([lease]).sql,
+    'runs.finish': finishStatement([{ lease, result: '1' }]).sql,
+    'runs.leave': leaveStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).sql,
+    'runs.promote-keys': promoteKeysStatement(['key']).sql,
+    'runs.promote': promoteStatement(1).sql,
+    'heartbeats.beat-runs': beatStatement(sender, [{ lease, thread: 1, ageMs: 0, progress: null, note: null }]).sql,
+    'logs.append': appendStatement([]).sql,
     'heartbeats.beat-replica': upsertHeartbeatStatement(db, 'r', vitals).sql,
   }
 }

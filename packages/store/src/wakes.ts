@@ -1,18 +1,26 @@
 /**
- * Wakes: hints that something became available or ended. Losing one costs latency, never correctness: everyone who
- * listens also polls.
+ * Wakes: hints that something became available, ended or is asked for. Losing one costs latency, never correctness:
+ * everyone who listens also polls.
  *
- * `q_ready` carries a queue, sent by producers after their commit (a NOTIFY inside every commit would serialise them).
- * `q_ended` carries run ids, sent by settling, only if somebody waits.
+ *   q_ready   a queue            it has work; sent by producers after their commit (a NOTIFY in every commit would
+ *                                serialise them), and by users' own transactions if a replica is idle
+ *   q_gated   a concurrency key  a run waits for it: promote the key
+ *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
+ *   q_drain   a replica          it is asked to leave: beat, and the answer says by when
+ *   q_ended   run ids            sent by settling, only if somebody waits
  */
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { endSession, session } from './db.ts'
 import type { RunId } from './lease.ts'
+import { openSession } from './open-session.ts'
 
 export type Wake =
   | { readonly channel: 'q_ready'; readonly queue: string }
+  | { readonly channel: 'q_gated'; readonly key: string }
+  | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
   | { readonly channel: 'q_ended'; readonly runIds: RunId[] }
+
+export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
   await sql`SELECT pg_notify('q_ready', ${queue})`.execute(db)
@@ -22,37 +30,33 @@ export interface Listener {
   close(): void
 }
 
-/** Listens on a session of its own until closed or lost; `onLost` is called once, and it is for the caller to come back. */
-export async function listen(
-  url: string,
-  channel: Wake['channel'],
-  handlers: { onWake: (wake: Wake) => void; onLost: (error: Error | undefined) => void },
-): Promise<Listener> {
-  const client = session(url, 'listen')
-  let open = true
-  const lost = (error?: Error) => {
-    if (open) handlers.onLost(error)
-    open = false
-  }
-  client.on('error', lost)
-  client.on('end', () => lost())
-  client.on('notification', ({ payload = '' }) => handlers.onWake(wakeOf(channel, payload)))
-  try {
-    await client.connect()
-    await client.query(channel === 'q_ready' ? 'LISTEN q_ready' : 'LISTEN q_ended')
-  } catch (error) {
-    open = false
-    endSession(client)
-    throw error
-  }
-  return {
-    close() {
-      open = false
-      endSession(client)
-    },
-  }
+export interface ListenHandlers {
+  readonly onWake: (wake: Wake) => void
+  /** Called once; it is for the caller to come back. */
+  readonly onLost: (error: Error | undefined) => void
 }
 
-function wakeOf(channel: Wake['channel'], payload: string): Wake {
-  return channel === 'q_ready' ? { channel, queue: payload } : { channel, runIds: payload.split(',') as RunId[] }
+/** Listens on a session of its own until closed or lost. */
+export async function listen(url: string, channel: Channel, handlers: ListenHandlers): Promise<Listener> {
+  const session = await openSession(url, 'listen', {
+    onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
+    onLost: handlers.onLost,
+  })
+  await session.prepare((ask) => ask(`LISTEN ${channel}`))
+  return session
+}
+
+export function wakeOf(channel: string, payload: string): Wake {
+  switch (channel as Channel) {
+    case 'q_ready':
+      return { channel: 'q_ready', queue: payload }
+    case 'q_gated':
+      return { channel: 'q_gated', key: payload }
+    case 'q_cancel':
+      return { channel: 'q_cancel', replicaId: payload }
+    case 'q_drain':
+      return { channel: 'q_drain', replicaId: payload }
+    case 'q_ended':
+      return { channel: 'q_ended', runIds: payload.split(',') as RunId[] }
+  }
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { finishTaskRun } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 
-const { store, enqueue, claimOne, db } = await fixture()
+const { store, enqueue, claimOne, db, another } = await fixture()
 const sender = { replicaId: 'replica-aaaa', hostname: 'host', pid: 7 }
 const beat = (claimed: { runId: never; fence: number } | Parameters<typeof leaseOf>[0]) => ({
   lease: leaseOf(claimed as Parameters<typeof leaseOf>[0]),
@@ -20,7 +22,7 @@ test('one statement beats for all runs and answers alive, cancelled or lost for 
     .where('id', '=', cancelled.runId)
     .execute()
   await store.releaseTaskRuns([leaseOf(lost)])
-  expect(await store.beatRunningTaskRuns(sender, [beat(lost), beat(alive), beat(cancelled)])).toEqual([
+  expect(await store.beatTaskRuns(sender, [beat(lost), beat(alive), beat(cancelled)])).toEqual([
     'lost',
     'alive',
     'cancelled',
@@ -42,16 +44,59 @@ test('a lease that was lost cannot beat for the run that was claimed again', asy
   const old = await claimOne('again')
   await store.releaseTaskRuns([leaseOf(old)])
   const current = await claimOne('again')
-  expect(await store.beatRunningTaskRuns(sender, [beat(current)])).toEqual(['alive'])
-  expect(await store.beatRunningTaskRuns(sender, [{ ...beat(old), progress: 0.9 }])).toEqual(['lost'])
+  expect(await store.beatTaskRuns(sender, [beat(current)])).toEqual(['alive'])
+  expect(await store.beatTaskRuns(sender, [{ ...beat(old), progress: 0.9 }])).toEqual(['lost'])
   const row = await db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', old.runId).executeTakeFirst()
   expect(row).toMatchObject({ fence: current.fence, progress: 0.5 })
+})
+
+test('a claimed run is beaten for as claimed, a running one as running, in one statement', async () => {
+  await enqueue('roles', { count: 2 })
+  const running = await claimOne('roles')
+  const [claimed] = await store.claimAvailableTaskRuns({
+    replicaId: 'replica-aaaa',
+    tasks: ['roles'],
+    queues: [],
+    limit: 1,
+    ahead: true,
+  })
+  expect(await store.beatTaskRuns(sender, [beat(running), { ...beat(claimed!), thread: null }])).toEqual([
+    'alive',
+    'alive',
+  ])
+  const rows = await db
+    .selectFrom('q.task_heartbeat')
+    .select(['run_id', 'role', 'sender_id'])
+    .where('run_id', 'in', [running.runId, claimed!.runId])
+    .orderBy('run_id')
+    .execute()
+  expect(rows).toEqual([
+    { run_id: running.runId, role: 'runner', sender_id: 'replica-aaaa/1' },
+    { run_id: claimed!.runId, role: 'claimer', sender_id: 'replica-aaaa' },
+  ])
+})
+
+test('a refused beat is written down once per lease; a run that was settled under its lease is not lost but ended', async () => {
+  await enqueue('refused', { count: 2 })
+  const [lost, ended] = [await claimOne('refused'), await claimOne('refused')]
+  await store.releaseTaskRuns([leaseOf(lost)])
+  await store.settleTaskRuns([{ lease: leaseOf(ended), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  for (let times = 0; times < 2; times++)
+    expect(await store.beatTaskRuns(sender, [beat(lost), beat(ended)])).toEqual(['lost', 'ended'])
+  const events = await db
+    .selectFrom('q.task_event')
+    .selectAll()
+    .where('run_id', 'in', [lost.runId, ended.runId])
+    .execute()
+  expect(events).toMatchObject([
+    { run_id: lost.runId, fence: lost.fence, kind: 'refused-beat', replica_id: 'replica-aaaa' },
+  ])
 })
 
 test('what is stored is the time of the evidence, not of the write', async () => {
   await enqueue('aged')
   const claimed = await claimOne('aged')
-  await store.beatRunningTaskRuns(sender, [{ ...beat(claimed), ageMs: 3_600_000 }])
+  await store.beatTaskRuns(sender, [{ ...beat(claimed), ageMs: 3_600_000 }])
   const { sent_at } = await db
     .selectFrom('q.task_heartbeat')
     .select('sent_at')
@@ -68,7 +113,7 @@ test('what is stored is the time of the evidence, not of the write', async () =>
 test('progress can be seen while the run goes on, and its heartbeat is gone when it has ended', async () => {
   await enqueue('seen')
   const claimed = await claimOne('seen')
-  await store.beatRunningTaskRuns(sender, [beat(claimed)])
+  await store.beatTaskRuns(sender, [beat(claimed)])
   expect(await store.getTaskRuns([claimed.runId])).toMatchObject([{ status: 'RUNNING', progress: 0.5, note: 'half' }])
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
   expect(await store.getTaskRuns([claimed.runId])).toMatchObject([{ status: 'SUCCEEDED', progress: null, result: 1 }])
@@ -76,3 +121,22 @@ test('progress can be seen while the run goes on, and its heartbeat is gone when
     await db.selectFrom('q.task_heartbeat').select('run_id').where('run_id', '=', claimed.runId).execute(),
   ).toEqual([])
 })
+
+test.each([{ beatenBefore: true }, { beatenBefore: false }])(
+  'a transaction that ends a run holds up nobody’s beats, and no beat comes after the end (%o)',
+  async ({ beatenBefore }) => {
+    await enqueue('ending')
+    await enqueue('ending')
+    const [ending, other] = [await claimOne('ending'), await claimOne('ending')]
+    if (beatenBefore) await store.beatTaskRuns(sender, [beat(ending)])
+    await db.transaction().execute(async (trx) => {
+      expect(await finishTaskRun(trx, leaseOf(ending), 1)).toBe('settled')
+      // While the transaction is open: answered, not waited for.
+      expect(await another().beatTaskRuns(sender, [beat(ending), beat(other)])).toEqual(['alive', 'alive'])
+    })
+    const { rows } = await sql<{ run_id: string }>`
+      SELECT run_id FROM q.task_heartbeat WHERE run_id IN (${ending.runId}, ${other.runId})`.execute(db)
+    expect(rows.map((row) => row.run_id)).toEqual([other.runId])
+    expect(await store.beatTaskRuns(sender, [beat(ending)])).toEqual(['ended'])
+  },
+)

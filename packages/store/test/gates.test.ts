@@ -165,16 +165,3 @@ test('a run that requires a capability is claimed only by a replica that has it'
   expect(await store.claimAvailableTaskRuns({ ...request, capabilities: ['gpu'] })).toEqual([])
   expect(await store.claimAvailableTaskRuns({ ...request, capabilities: ['ssd', 'gpu', 'avx'] })).toHaveLength(1)
 })
-
-test('a batch larger than one statement can carry is still all or nothing', async () => {
-  const ids = await enqueue('bulk', { count: 6_000 })
-  expect(new Set(ids).size).toBe(6_000)
-  const lane = await store.internLane({ queue: 'default', task: 'bulk-bad' })
-  const runs = Array.from({ length: 3_000 }, (_, index) => ({
-    task: 'bulk-bad',
-    lane: index === 2_500 ? 2 ** 40 : lane,
-    payload: {},
-  }))
-  await expect(store.enqueueTaskRuns(runs)).rejects.toThrow('out of range')
-  expect(await db.selectFrom('q.task_run').select('id').where('task', '=', 'bulk-bad').execute()).toEqual([])
-})

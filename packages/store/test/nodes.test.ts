@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { sql } from 'kysely'
 import { fixture } from './fixture.ts'
 import { fleetOf } from './fleet.ts'
 import { introduction } from './introduction.ts'
@@ -108,4 +109,23 @@ test('alive is judged by the replica’s own threshold', async () => {
   const heard = { last_heartbeat: new Date(Date.now() - 300_000) }
   await db.updateTable('q.replica_heartbeat').set(heard).execute()
   expect((await store.liveReplicas()).map(({ id }) => id)).toEqual(['slow'])
+})
+
+test('a node whose session is gone is not alive, as soon as others may recover its runs; a beat brings it back', async () => {
+  await fleet.join('killed')
+  const gone = async (ago: string, life: string) => {
+    await sql`DELETE FROM q.presence`.execute(db)
+    await sql`INSERT INTO q.presence (num, replica_id, server_start, gone_at)
+      SELECT num, id, pg_postmaster_start_time() - ${life}::interval, clock_timestamp() - ${ago}::interval
+      FROM q.replica WHERE id = 'killed'`.execute(db)
+    return (await store.listNodes()).map((node) => node.state)
+  }
+  await sql`UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp() - interval '10 seconds'`.execute(db)
+  expect(await gone('1 second', '0')).toEqual(['alive'])
+  expect(await gone('3 seconds', '1 hour')).toEqual(['alive'])
+  expect(await gone('3 seconds', '0')).toEqual(['stale'])
+  const vitals = { health: 'healthy', cpuPercent: 1, memoryMb: 1, activeRuns: 0, freeSlots: 1 } as const
+  await store.upsertReplicaHeartbeat('killed', { ...vitals, completed: 0, failed: 0, uptimeS: 1 })
+  expect((await store.listNodes()).map((node) => node.state)).toEqual(['alive'])
+  await sql`DELETE FROM q.presence`.execute(db)
 })

@@ -1,18 +1,17 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { openPresence } from '@q/store'
+import { openReplicaSession, type StaleQuestion } from '@q/store'
 import { fixture } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
 const { url, store, db, another, enqueue, claimOne } = await fixture()
-const atOnce = { causes: ['presence'], presenceGraceMs: 0 } as const
 
 async function present(id: string) {
   const { num } = await store.registerReplica(introduction(id, id))
   const lost = Promise.withResolvers<void>()
-  const presence = await openPresence(url, { id, num }, () => lost.resolve())
-  onTestFinished(() => presence.close())
-  return { num, presence, lost: lost.promise }
+  const session = await openReplicaSession(url, { id, num }, { onWake: () => {}, onLost: () => lost.resolve() })
+  onTestFinished(() => session?.close())
+  return { num, session: session!, lost: lost.promise }
 }
 
 /** As if its process had been killed: the server sees the session end. */
@@ -21,20 +20,31 @@ async function cut(num: number): Promise<void> {
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
 }
 
+async function isGone(id: string, asked = store): Promise<boolean> {
+  return (await asked.markPresence()).some(({ replicaId }) => replicaId === id)
+}
+
+async function staleOf(id: string, question: Partial<StaleQuestion> = {}) {
+  const stale = await store.getStaleTaskRuns({ causes: ['presence'], presenceGraceMs: 0, ...question })
+  return stale.filter((run) => run.replicaId === id)
+}
+
 /** The lock goes when the session has ended, which the server does in its own time. */
 async function gone(id: string): Promise<void> {
-  for (let looks = 0; looks < 500; looks++) if ((await store.markPresence()).includes(id)) return
+  for (let looks = 0; looks < 500; looks++) if (await isGone(id)) return
   throw new Error(`${id} never looked gone`)
 }
 
 test('a replica that holds its lock is there; one whose session ended is gone, since when is written down once', async () => {
   const { num, lost } = await present('cut')
+  await enqueue('cut')
+  await claimOne('cut', 'cut')
   expect(await store.markPresence()).toEqual([])
   await cut(num)
   await lost
   await gone('cut')
   const first = await db.selectFrom('q.presence').select('gone_at').where('num', '=', num).executeTakeFirstOrThrow()
-  expect(await another().markPresence()).toEqual(['cut'])
+  expect(await isGone('cut', another())).toBe(true)
   const again = await db.selectFrom('q.presence').select('gone_at').where('num', '=', num).executeTakeFirstOrThrow()
   expect(again).toEqual(first)
 })
@@ -43,17 +53,17 @@ test('its runs are stale after the grace, unless it has beaten since', async () 
   const { num } = await present('dying')
   await enqueue('dying')
   const { runId } = await claimOne('dying', 'dying')
-  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+  expect(await staleOf('dying')).toEqual([])
   await cut(num)
   await gone('dying')
-  expect(await store.getStaleTaskRuns({ causes: ['presence'], presenceGraceMs: 3_600_000 })).toEqual([])
-  expect(await store.getStaleTaskRuns(atOnce)).toMatchObject([{ id: runId, cause: 'presence' }])
+  expect(await staleOf('dying', { presenceGraceMs: 3_600_000 })).toEqual([])
+  expect(await staleOf('dying')).toMatchObject([{ id: runId, cause: 'presence' }])
   await db
     .updateTable('q.replica_heartbeat')
     .set({ last_heartbeat: sql<Date>`clock_timestamp()` })
     .where('replica_id', '=', 'dying')
     .execute()
-  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+  expect(await staleOf('dying')).toEqual([])
 })
 
 test('one that withdraws its record, or takes its lock again, is not judged by this layer', async () => {
@@ -63,17 +73,17 @@ test('one that withdraws its record, or takes its lock again, is not judged by t
   await cut(num)
   await gone('withdrawn')
   await store.withdrawPresence('withdrawn')
-  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
-  const back = await openPresence(url, { id: 'withdrawn', num }, () => {})
-  onTestFinished(() => back.close())
-  expect(await store.markPresence()).not.toContain('withdrawn')
-  expect(await store.getStaleTaskRuns(atOnce)).toEqual([])
+  expect(await staleOf('withdrawn')).toEqual([])
+  const back = await openReplicaSession(url, { id: 'withdrawn', num }, { onWake: () => {}, onLost: () => {} })
+  onTestFinished(() => back?.close())
+  expect(await isGone('withdrawn')).toBe(false)
+  expect(await staleOf('withdrawn')).toEqual([])
 })
 
 test('locks of an earlier life of the server make nobody look dead', async () => {
   const { num } = await present('restarted')
   await enqueue('restarted')
-  const { runId } = await claimOne('restarted', 'restarted')
+  await claimOne('restarted', 'restarted')
   await cut(num)
   await gone('restarted')
   await db
@@ -81,7 +91,8 @@ test('locks of an earlier life of the server make nobody look dead', async () =>
     .set({ server_start: new Date(0) })
     .where('num', '=', num)
     .execute()
-  expect((await store.getStaleTaskRuns(atOnce)).map((run) => run.id)).not.toContain(runId)
+  expect(await staleOf('restarted')).toEqual([])
+  expect(await isGone('restarted')).toBe(false)
 })
 
 test('a duty is held by one, renewed by its holder, and free when it ran out or was given up', async () => {
@@ -108,4 +119,25 @@ test('of many who ask for a duty at once one gets it', async () => {
     Array.from({ length: 8 }, (_, index) => another().takeDuty({ name: 'one', holder: `r${index}`, forMs: 60_000 })),
   )
   expect(answers.filter(({ mine }) => mine)).toHaveLength(1)
+})
+
+test('a session that was given to somebody else, or no longer listens, does not prove itself', async () => {
+  const { session, lost } = await present('proven')
+  await expect(session.prove()).resolves.toBeUndefined()
+  await db.deleteFrom('q.presence').where('replica_id', '=', 'proven').execute()
+  // A withdrawal that came late is undone.
+  await session.prove()
+  expect(await db.selectFrom('q.presence').select('gone_at').where('replica_id', '=', 'proven').execute()).toEqual([
+    { gone_at: null },
+  ])
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'q session' AND datname = current_database()`.execute(db)
+  await lost
+  await expect(session.prove()).rejects.toThrow(/terminat|not queryable|closed/)
+})
+
+test('who holds a duty for longer than another would is relieved by the one who looks more often', async () => {
+  await store.takeDuty({ name: 'checks', holder: 'patient', forMs: 60_000 })
+  expect(await store.takeDuty({ name: 'checks', holder: 'eager', forMs: 1_000 })).toMatchObject({ mine: true })
+  expect(await store.takeDuty({ name: 'checks', holder: 'patient', forMs: 60_000 })).toMatchObject({ mine: false })
 })

@@ -69,7 +69,7 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
   await age('lazy', 301_000)
   await store.upsertReplicaHeartbeat('lazy', vitals)
   expect(await store.getStaleTaskRuns()).toMatchObject([{ id, cause: 'runner-beat' }])
-  await store.beatRunningTaskRuns(sender('lazy'), [
+  await store.beatTaskRuns(sender('lazy'), [
     { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null },
   ])
   expect(await staleIds()).not.toContain(id)
@@ -79,8 +79,9 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
 test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {
   const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
   const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }
-  await store.beatRunningTaskRuns(sender('fenced'), [beat])
-  await sql`UPDATE q.task_run SET fence = fence + 1, started_at = clock_timestamp() - interval '1 hour',
+  await store.beatTaskRuns(sender('fenced'), [beat])
+  await sql`UPDATE q.task_heartbeat SET fence = fence - 1 WHERE run_id = ${id}`.execute(db)
+  await sql`UPDATE q.task_run SET started_at = clock_timestamp() - interval '1 hour',
     claimed_at = clock_timestamp() - interval '1 hour' WHERE id = ${id}`.execute(db)
   expect(await store.getStaleTaskRuns()).toMatchObject([{ id, cause: 'runner-beat' }])
   await sql`UPDATE q.task_heartbeat SET sent_at = clock_timestamp() - interval '1 hour' WHERE run_id = ${id}`.execute(
@@ -89,7 +90,7 @@ test('beats of an earlier fence never count, neither for nor against the next at
   await sql`UPDATE q.task_run SET started_at = clock_timestamp() WHERE id = ${id}`.execute(db)
   expect(await staleIds()).not.toContain(id)
   await store.cancelTaskRuns([id])
-  await store.releaseTaskRuns([{ runId: id, fence: claimed.fence + 1 }])
+  await store.releaseTaskRuns([leaseOf(claimed)])
   await store.cancelTaskRuns([id])
 })
 

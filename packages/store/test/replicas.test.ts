@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { listen, type Wake } from '@q/store'
 import { fixture } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
-const { store, another, db } = await fixture()
+const { url, store, another, db, enqueue, claimOne } = await fixture()
 
 const vitals = {
   health: 'healthy',
@@ -41,14 +42,23 @@ test('the name of a replica that left, or stopped beating, is free again', async
   expect(await store.registerReplica(introduction('next', 'reused'))).toMatchObject({ name: 'reused' })
 })
 
-test('a heartbeat updates one row in place and its answer says whether to drain', async () => {
+test('a heartbeat updates one row in place and its answer says whether to drain, by whose wish and by when', async () => {
   await store.registerReplica(introduction('beating', 'beating'))
-  expect(await store.upsertReplicaHeartbeat('beating', vitals)).toEqual({ draining: false })
-  await db.updateTable('q.replica').set({ draining_at: new Date() }).where('id', '=', 'beating').execute()
-  expect(await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4 })).toEqual({ draining: true })
+  expect(await store.upsertReplicaHeartbeat('beating', vitals)).toEqual({ known: true, draining: null })
+  await store.drainReplica('beating', { by: 'ada', deadlineMs: 3_600_000 })
+  // Its own announcement keeps who asked, and the deadline.
+  await store.drainReplica('beating', { by: 'itself' })
+  const threads = [{ thread: 0, task: 'render' }]
+  const { draining } = await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })
+  expect(draining).toMatchObject({ by: 'ada' })
+  expect(draining!.deadlineInMs).toBeGreaterThan(3_000_000)
+  await store.undrainReplica('beating')
+  expect(await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })).toMatchObject({
+    draining: null,
+  })
   const rows = await db.selectFrom('q.replica_heartbeat').selectAll().where('replica_id', '=', 'beating').execute()
   expect(rows).toHaveLength(1)
-  expect(rows[0]).toMatchObject({ completed: '4', cpu_percent: 12.5, health: 'healthy' })
+  expect(rows[0]).toMatchObject({ completed: '4', cpu_percent: 12.5, health: 'healthy', threads })
 })
 
 test('nodes show who is alive, draining or stale by their own thresholds, and not who left', async () => {
@@ -77,7 +87,128 @@ test('the tasks a replica publishes replace what was known, and their lanes exis
   })
   await store.publishTasks('r1', [task('old')])
   await store.publishTasks('r2', [task('new')])
-  expect(await store.publishedTasks()).toContainEqual({ name: 'published', queue: 'new', onCrash: 'retry' })
+  const options = { queue: 'new', onCrash: 'retry' }
+  expect(await store.publishedTasks()).toContainEqual({ name: 'published', queue: 'new', onCrash: 'retry', options })
   const lanes = await db.selectFrom('q.lane').select('queue').where('task', '=', 'published').orderBy('queue').execute()
   expect(lanes.map((lane) => lane.queue)).toEqual(['new', 'old'])
+})
+
+test('a beat can withdraw the presence record, and only its own', async () => {
+  for (const [num, id] of [
+    [1_000_001, 'cut-off'],
+    [1_000_002, 'present'],
+  ] as const) {
+    await store.registerReplica(introduction(id, id))
+    await db.insertInto('q.presence').values({ num, replica_id: id, server_start: new Date() }).execute()
+  }
+  await store.upsertReplicaHeartbeat('cut-off', vitals, { withdrawPresence: true })
+  await store.upsertReplicaHeartbeat('present', vitals)
+  expect(await db.selectFrom('q.presence').select('replica_id').execute()).toEqual([{ replica_id: 'present' }])
+})
+
+test('a replica that nobody knows any more is told so, and can introduce itself again under the same id', async () => {
+  const first = await store.registerReplica(introduction('forgotten', 'forgotten'))
+  await db.deleteFrom('q.replica').where('id', '=', 'forgotten').execute()
+  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toEqual({ known: false, draining: null })
+  const again = await store.registerReplica(introduction('forgotten', 'forgotten'))
+  expect(again.name).toBe('forgotten')
+  expect(again.num).not.toBe(first.num)
+  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toMatchObject({ known: true })
+})
+
+test('a replica that was silent for so long that its heartbeat was removed counts as stopped until it comes back', async () => {
+  await store.registerReplica(introduction('silent', 'silent'))
+  const lastBeat = new Date(Date.now() - 7_200_000)
+  await db
+    .updateTable('q.replica_heartbeat')
+    .set({ last_heartbeat: lastBeat })
+    .where('replica_id', '=', 'silent')
+    .execute()
+  expect((await store.deleteStaleReplicaHeartbeats(3_600_000)).ids).toContain('silent')
+  const { stopped_at } = await db
+    .selectFrom('q.replica')
+    .select('stopped_at')
+    .where('id', '=', 'silent')
+    .executeTakeFirstOrThrow()
+  expect(stopped_at).toEqual(lastBeat)
+  expect(await store.upsertReplicaHeartbeat('silent', vitals)).toMatchObject({ known: false })
+  await store.registerReplica(introduction('silent', 'silent'))
+  expect(await store.upsertReplicaHeartbeat('silent', vitals)).toMatchObject({ known: true })
+})
+
+test('replicas are forgotten a while after their end, with their marks, unless they hold a run', async () => {
+  for (const id of ['ended', 'holding', 'recent']) await store.registerReplica(introduction(id, id))
+  const longAgo = new Date(Date.now() - 100 * 3_600_000)
+  await db.updateTable('q.replica').set({ stopped_at: longAgo }).where('id', 'in', ['ended', 'holding']).execute()
+  await store.retireReplica('recent')
+  await store.markIdle('ended')
+  await enqueue('held-for-ever')
+  await claimOne('held-for-ever', 'holding')
+  await db
+    .insertInto('q.replica_sample')
+    .values({
+      replica_id: 'any',
+      sampled_at: longAgo,
+      memory_mb: 1,
+      cpu_percent: 1,
+      active_runs: 0,
+      free_slots: 0,
+      completed: 0,
+      failed: 0,
+      health: 'healthy',
+    })
+    .execute()
+  const request = { keepMs: 24 * 3_600_000, samplesKeptMs: 24 * 3_600_000, limit: 100 }
+  const pruned = await store.pruneReplicas(request)
+  expect(pruned).toMatchObject({ samples: 1, failures: 0 })
+  expect(pruned.ids).toContain('ended')
+  expect(pruned.ids).not.toContain('holding')
+  expect(pruned.ids).not.toContain('recent')
+  expect(await db.selectFrom('q.idle').selectAll().execute()).toEqual([])
+  expect(await store.pruneReplicas(request)).toEqual({ ids: [], samples: 0, failures: 0 })
+})
+
+test('failed heartbeats are written down with the time they failed', async () => {
+  await store.recordHeartbeatFailures('late', [
+    { agoMs: 60_000, consecutive: 1, error: 'no route' },
+    { agoMs: 1_000, consecutive: 2, error: 'a\0b' },
+  ])
+  const rows = await db
+    .selectFrom('q.heartbeat_failure')
+    .selectAll()
+    .where('replica_id', '=', 'late')
+    .orderBy('id')
+    .execute()
+  expect(rows).toMatchObject([{ consecutive: 1, error: 'no route' }, { consecutive: 2 }])
+  expect(rows[1]!.failed_at.getTime() - rows[0]!.failed_at.getTime()).toBeGreaterThan(58_000)
+})
+
+test('samples are taken of living replicas, once per heartbeat, whoever takes them', async () => {
+  await store.registerReplica(introduction('sampled', 'sampled'))
+  await store.upsertReplicaHeartbeat('sampled', vitals)
+  await Promise.all([store.sampleReplicas(), another().sampleReplicas()])
+  const samples = await db.selectFrom('q.replica_sample').selectAll().where('replica_id', '=', 'sampled').execute()
+  expect(samples).toMatchObject([{ cpu_percent: 12.5, memory_mb: 100, completed: '3' }])
+})
+
+test('an idle replica is woken by a transaction of a user’s own; a busy one is not', async () => {
+  const woken: Wake[] = []
+  const listener = await listen(url, 'q_ready', { onWake: (wake) => void woken.push(wake), onLost: () => {} })
+  onTestFinished(() => listener.close())
+  const insert = async (task: string) => {
+    const lane = await store.internLane({ queue: task, task })
+    await db.insertInto('q.task_run').values({ task, lane, payload: '{}' }).execute()
+  }
+  await insert('unheard')
+  await store.markIdle('waiting')
+  await store.markIdle('waiting')
+  await insert('heard')
+  await store.markBusy('waiting')
+  await insert('unheard-again')
+  await store.wakeQueue('last')
+  await expect.poll(() => woken.length).toBeGreaterThanOrEqual(2)
+  expect(woken).toEqual([
+    { channel: 'q_ready', queue: 'heard' },
+    { channel: 'q_ready', queue: 'last' },
+  ])
 })

@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { Outcome } from '@q/store'
+import { createStore, finishTaskRun, type Outcome } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 
 const { store, enqueue, claimOne, claim, row, db, another } = await fixture()
@@ -36,6 +37,25 @@ test('a run that failed is tried again later while attempts are left, and fails 
     [2, 'retried', 'TASK_ERROR'],
     [3, 'failed', 'TASK_ERROR'],
   ])
+})
+
+test('a crash that its holder survived is counted as one: FAILED with its code, or again at once, four times in all', async () => {
+  const died = (onCrash: 'fail' | 'retry'): Outcome => ({
+    status: 'FAILED',
+    code: 'OUT_OF_MEMORY',
+    detail: 'too much',
+    crashed: { onCrash },
+  })
+  const [once] = await enqueue('dies-once')
+  const first = await claimOne('dies-once')
+  expect(await store.settleTaskRuns([{ lease: leaseOf(first), outcome: died('fail'), by }])).toEqual(['settled'])
+  expect(await row(once!)).toMatchObject({ status: 'FAILED', crash_count: 1, result: { code: 'OUT_OF_MEMORY' } })
+  const [again] = await enqueue('dies-again')
+  for (const answer of ['retried', 'retried', 'retried', 'settled']) {
+    const claimed = await claimOne('dies-again')
+    expect(await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: died('retry'), by }])).toEqual([answer])
+  }
+  expect(await row(again!)).toMatchObject({ status: 'FAILED', crash_count: 4, result: { code: 'POISONED' } })
 })
 
 test('the delay doubles with every attempt, up to its cap, with a quarter of jitter, by the database clock', async () => {
@@ -157,6 +177,38 @@ test('a run whose deadline has passed is neither claimed nor started, and ends E
   expect(expired).toHaveLength(2)
   expect(await row(late!)).toMatchObject({ status: 'EXPIRED', result: { code: 'TASK_EXPIRED' } })
 })
+
+test('a cancel that meets a run on its way back to the queue is not lost', async () => {
+  const [id] = await enqueue('on-its-way')
+  const claimed = await claimOne('on-its-way')
+  const answer = await db.transaction().execute(async (trx) => {
+    await createStore(trx).releaseTaskRuns([leaseOf(claimed)])
+    const asked = another().cancelTaskRuns([id!])
+    await expect.poll(waitingForLocks).toBe(1)
+    return { asked }
+  })
+  expect(await answer.asked).toEqual(['cancelled'])
+  expect(await row(id!)).toMatchObject({ status: 'CANCELLED' })
+})
+
+test('a cancel that meets a run on its way to its end is told so', async () => {
+  const [id] = await enqueue('ending')
+  const claimed = await claimOne('ending')
+  const answer = await db.transaction().execute(async (trx) => {
+    await finishTaskRun(trx, leaseOf(claimed), 1)
+    const asked = another().cancelTaskRuns([id!])
+    await expect.poll(waitingForLocks).toBe(1)
+    return { asked }
+  })
+  expect(await answer.asked).toEqual(['already-ended'])
+  expect(await row(id!)).toMatchObject({ status: 'SUCCEEDED' })
+})
+
+async function waitingForLocks(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`SELECT count(*)::int AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db)
+  return rows[0]!.count
+}
 
 test('a run that somebody asked to cancel is not started again: not after a failure, a snooze, a give-back or a crash', async () => {
   const ids = await enqueue('unwanted', { count: 4, maxAttempts: 3, onCrash: 'retry' })

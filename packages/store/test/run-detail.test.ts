@@ -79,7 +79,7 @@ test('the attempt that is under way is told with its holder and its last sign of
   const [id] = await enqueue('under-way')
   const lease = leaseOf(await claimOne('under-way', 'under-way'))
   const beat = { lease, thread: 1, ageMs: 5_000, progress: 0.5, note: 'half' }
-  await store.beatRunningTaskRuns({ replicaId: 'under-way', hostname: 'h', pid: 7 }, [beat])
+  await store.beatTaskRuns({ replicaId: 'under-way', hostname: 'h', pid: 7 }, [beat])
   await store.cancelTaskRuns([id!])
   const told = await detail(id!)
   expect(told.attempts).toMatchObject([

@@ -132,7 +132,7 @@ test('a lost lease and the live one of the same run, in one batch, have answers 
   const current = await claimOne('twice', 'replica-same')
   const sender = { replicaId: 'replica-same', hostname: 'h', pid: 1 }
   const beats = [old, current].map((run) => ({ lease: leaseOf(run), thread: 0, ageMs: 0, progress: null, note: null }))
-  expect(await store.beatRunningTaskRuns(sender, beats)).toEqual(['lost', 'alive'])
+  expect(await store.beatTaskRuns(sender, beats)).toEqual(['lost', 'alive'])
   const batch = [old, current].map((run) => ({ lease: leaseOf(run), outcome: ok('1'), by }))
   expect(await store.settleTaskRuns(batch)).toEqual(['lease-lost', 'settled'])
 })

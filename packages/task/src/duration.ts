@@ -1,5 +1,5 @@
 /** A length of time, for people: `500ms`, `30s`, `5m`, `1.5h`, `2d`, or a number of milliseconds. */
-import { TaskDefinitionError } from './options.ts'
+import { TaskDefinitionError } from './definition-error.ts'
 
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd'
 export type Duration = number | `${number}${Unit}`

@@ -8,6 +8,24 @@ export {
   type TaskName,
   type TasksOf,
 } from './task.ts'
-export { defaultQueue, isName, TaskDefinitionError, type TaskOptions } from './options.ts'
-export { RunAborted, type TaskContext } from './context.ts'
+export { TaskDefinitionError } from './definition-error.ts'
+export { isName } from './check-options.ts'
+export {
+  defaultQueue,
+  type ConcurrencyOptions,
+  type JsonPointer,
+  type RetryOptions,
+  type TaskOptions,
+  type UniqueOptions,
+} from './options.ts'
+export { optionData, runSettings, type OptionData, type RetryData, type RunSettings } from './option-data.ts'
+export { Fail, outcomeOf, Retry, Snooze, type RetryWish, type ThrownOutcome } from './outcomes.ts'
+export {
+  RequestRefused,
+  RunAborted,
+  type ChildRunOptions,
+  type LogLine,
+  type TaskContext,
+  type TaskLog,
+} from './context.ts'
 export { durationMs, type Duration } from './duration.ts'

@@ -1,68 +1,67 @@
-/** What a task may say about itself, and the check that it says it right. All problems are reported together. */
+/**
+ * What a task may say about itself. All of it is data but `input`: replicas publish it (option-data.ts), so that
+ * producers which never load this code enqueue with the right queue, keys and limits.
+ *
+ * Law: nothing is executed a second time unless the task says so, by `retry` or by `onCrash: 'retry'`.
+ */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Duration } from './duration.ts'
+
+/** RFC 6901: where in the payload, `/user/id`. */
+export type JsonPointer = `/${string}`
 
 export interface TaskOptions {
   /** Checks and types the payload, before the code is started. Any Standard Schema: zod, valibot, arktype. */
   readonly input?: StandardSchemaV1
   /** The line its runs wait in. Default: `default`. */
   readonly queue?: string
+  /** Lower numbers first; default 0. */
+  readonly priority?: number
+  /** What a replica must be able to do (`Q_CAPABILITIES`) to run it. */
+  readonly requires?: readonly string[]
   /** What happens to a run whose replica dies while it runs. Default: what the replica's preset says, normally `fail`. */
   readonly onCrash?: 'fail' | 'retry'
+  /** Where the code runs: on a worker thread (default), or in a process of its own that may crash and run out of memory alone. */
+  readonly isolation?: 'thread' | 'process'
+  /** With `isolation: 'process'`: how much memory that process may use. */
+  readonly memoryLimitMb?: number
+  /** Longest time one attempt may take, from when a thread takes it. Then it is stopped, and FAILED `TIMEOUT`. */
+  readonly timeout?: Duration
+  /** Longest time without a heartbeat(), progress or log line. Then it is stopped, and FAILED `SILENT`. */
+  readonly maxSilent?: Duration
+  /** When the code throws, or ran out of time: how often, and how long between. Default: not again. */
+  readonly retry?: RetryOptions
+  /** At most `limit` runs with the same value at `key` of their payload at a time. */
+  readonly concurrency?: ConcurrencyOptions
+  /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
+  readonly unique?: 'payload' | JsonPointer | UniqueOptions
+  /** How long a run is kept after its end. */
+  readonly keep?: Duration
+}
+
+export interface RetryOptions {
+  /** Starts of the code in all; 1 is not again. */
+  readonly attempts: number
+  /** Default: exponential, doubled every time. Both with jitter. */
+  readonly backoff?: 'exponential' | 'fixed'
+  /** Before the second attempt. Default: 1s. */
+  readonly delay?: Duration
+  /** Never longer than this. Default: 1h. */
+  readonly maxDelay?: Duration
+}
+
+export interface ConcurrencyOptions {
+  readonly key: JsonPointer
+  /** Default: 1. */
+  readonly limit?: number
+  /** Tasks that name the same are limited together. Default: the task alone. */
+  readonly shared?: string
+}
+
+export interface UniqueOptions {
+  readonly key: 'payload' | JsonPointer
+  /** Also after its end, for this long from when it was enqueued. */
+  readonly for: Duration
 }
 
 export const defaultQueue = 'default'
-
-/** A mistake in a task's definition or in a module of tasks. */
-export class TaskDefinitionError extends Error {
-  override readonly name = 'TaskDefinitionError'
-  readonly code: string
-  readonly why: string
-  readonly fix: string
-
-  constructor(explained: { code: string; what: string; why: string; fix: string; cause?: unknown }) {
-    super(explained.what, explained.cause === undefined ? {} : { cause: explained.cause })
-    this.code = explained.code
-    this.why = explained.why
-    this.fix = explained.fix
-  }
-}
-
-const rules: Record<keyof TaskOptions, { ok: (value: unknown) => boolean; rule: string }> = {
-  input: { ok: isStandardSchema, rule: 'must be a Standard Schema (zod, valibot, arktype, …)' },
-  queue: {
-    ok: (value) => typeof value === 'string' && isName(value),
-    rule: 'must be 1 to 100 letters, digits, or . _ - : /',
-  },
-  onCrash: { ok: (value) => value === 'fail' || value === 'retry', rule: "must be 'fail' or 'retry'" },
-}
-
-export function checkOptions<Run>(options: TaskOptions, run: Run | undefined): { options: TaskOptions; run: Run } {
-  const problems = Object.entries(options).flatMap(([key, value]) => {
-    const rule = Object.hasOwn(rules, key) ? rules[key as keyof TaskOptions] : undefined
-    if (rule === undefined) return [`${key}: no such option; there are ${Object.keys(rules).join(', ')}`]
-    return value === undefined || rule.ok(value) ? [] : [`${key}: ${rule.rule}`]
-  })
-  if (typeof run !== 'function') problems.push('the last argument must be the function to run')
-  if (problems.length > 0 || run === undefined) throw wrongOptions(problems)
-  return { options: Object.freeze({ ...options }), run }
-}
-
-/** Names of tasks and queues. */
-export function isName(name: string): boolean {
-  return /^[\p{L}\p{N}._\-:/$]{1,100}$/u.test(name)
-}
-
-function isStandardSchema(value: unknown): boolean {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
-  const standard: unknown = Reflect.get(value, '~standard')
-  return typeof standard === 'object' && standard !== null && typeof Reflect.get(standard, 'validate') === 'function'
-}
-
-function wrongOptions(problems: string[]): TaskDefinitionError {
-  return new TaskDefinitionError({
-    code: 'TASK_OPTIONS_INVALID',
-    what: `A task's definition is wrong: ${problems.join('; ')}.`,
-    why: 'task() was called with options it cannot keep.',
-    fix: 'Write task(fn) or task({ queue, input, onCrash }, fn).',
-  })
-}

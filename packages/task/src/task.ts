@@ -6,7 +6,7 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from './context.ts'
-import { checkOptions } from './options.ts'
+import { checkOptions } from './check-options.ts'
 import type { TaskOptions } from './options.ts'
 
 /** The mark by which a task is recognised, also when two copies of this package are loaded. */

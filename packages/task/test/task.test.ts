@@ -30,7 +30,22 @@ describe('task()', () => {
   })
 
   test('all mistakes in the options are told together', () => {
-    const options = { queue: 'not a name!', onCrash: 'explode', input: {}, timeuot: 5 }
+    const options = {
+      queue: 'not a name!',
+      onCrash: 'explode',
+      input: {},
+      timeuot: 5,
+      timeout: '5 parsecs',
+      maxSilent: 0,
+      keep: -1,
+      isolation: 'sandbox',
+      retry: { attempts: 0 },
+      concurrency: { key: 'url' },
+      unique: 'url',
+      priority: 0.5,
+      requires: 'gpu',
+      memoryLimitMb: 1,
+    }
     const define = () => task(options as never, () => 1)
     expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))
     for (const key of Object.keys(options)) expect(define).toThrow(new RegExp(`${key}: `))

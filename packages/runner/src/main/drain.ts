@@ -1,12 +1,13 @@
 /**
- * Leaving: stop claiming, let runs finish until the deadline, stop those that are left, and only then stop beating.
+ * Leaving: stop claiming, give back what has not begun, let runs finish until the deadline, stop those that are left,
+ * and only then stop beating.
  *
  * Every step has a limit, so a database that is gone or frozen does not keep the process from leaving. A run whose code
  * could not be stopped, or whose outcome could not be written, is not given up: the replica then leaves without saying
- * goodbye, and others recover the run when its beats have stopped for long enough.
+ * goodbye and keeps its session, which ends with the process; others recover the run after that.
  */
 import type { Observe } from './events.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause } from './loop.ts'
 import type { PulseBoard } from './pulse-board.ts'
 import type { Slots } from './slots.ts'
 
@@ -15,21 +16,23 @@ export interface DrainDeps {
   readonly pulseBoard: PulseBoard
   readonly observe: Observe
   readonly nowMs: () => number
+  /** Unless the wish comes with a deadline of its own. */
   readonly drainMs: number
-  /** What brings new work. */
-  readonly intake: readonly Loop[]
-  /** What keeps runs and the replica alive in the eyes of others. */
-  readonly beats: readonly Loop[]
   /** Tells others that this replica is leaving. */
   readonly announce: () => Promise<void>
-  readonly stopListening: () => void
+  /** What brings new work, and what is done for others. */
+  readonly stopIntake: () => Promise<unknown>
+  readonly giveBackUnstarted: () => Promise<unknown>
+  /** What keeps runs and the replica alive in the eyes of others. */
+  readonly stopBeats: () => Promise<unknown>
   readonly retire: () => Promise<void>
+  readonly closeSession: () => void
   readonly closeAll: () => Promise<void>
 }
 
 export interface Drain {
-  /** As often as one likes. */
-  begin(): Promise<void>
+  /** As often as one likes; the soonest deadline counts. */
+  begin(deadlineInMs?: number): Promise<void>
   /** The deadline is now. */
   cutShort(): void
   readonly left: Promise<void>
@@ -40,25 +43,38 @@ const stepMsMax = 3_000
 const lastMsMax = 10_000
 
 export function createDrain(deps: DrainDeps): Drain {
-  const impatient = new AbortController()
   const { promise: left, resolve } = Promise.withResolvers<void>()
   let begun = false
+  let deadlineMs = Number.POSITIVE_INFINITY
+  let sooner = new AbortController()
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
-    await bounded(Promise.all([deps.announce(), ...deps.intake.map((loop) => loop.stop())]))
-    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: deps.drainMs })
-    deps.stopListening()
-    await Promise.race([deps.slots.allFree(), pause(deps.drainMs, impatient.signal)])
+    await bounded(Promise.all([deps.announce(), deps.stopIntake()]))
+    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: Math.max(0, deadlineMs - deps.nowMs()) })
+    await bounded(deps.giveBackUnstarted())
+    await untilDeadline()
     await stopRemaining()
-    await bounded(Promise.all(deps.beats.map((loop) => loop.stop())))
+    // Again: a last turn may have been slow, or the database away.
+    await bounded(deps.giveBackUnstarted())
+    await bounded(deps.stopBeats())
     const leftBehind = deps.slots.busy()
-    if (leftBehind === 0) await bounded(deps.retire())
+    if (leftBehind === 0) {
+      await bounded(deps.retire())
+      deps.closeSession()
+    }
     await bounded(deps.closeAll())
     const tookMs = Math.round(deps.nowMs() - begunMs)
     deps.observe(
       leftBehind === 0 ? { type: 'drained', tookMs } : { type: 'left-runs-behind', running: leftBehind, tookMs },
     )
+  }
+
+  async function untilDeadline(): Promise<void> {
+    for (let waitMs = 1; deps.slots.busy() > 0 && waitMs > 0;) {
+      waitMs = deadlineMs - deps.nowMs()
+      await Promise.race([deps.slots.allFree(), pause(waitMs, sooner.signal)])
+    }
   }
 
   async function stopRemaining(): Promise<void> {
@@ -73,15 +89,24 @@ export function createDrain(deps: DrainDeps): Drain {
     await Promise.race([step.catch(failed), pause(stepMsMax)])
   }
 
+  function setDeadline(inMs: number): void {
+    const wishMs = deps.nowMs() + inMs
+    if (wishMs >= deadlineMs) return
+    deadlineMs = wishMs
+    sooner.abort()
+    sooner = new AbortController()
+  }
+
   return {
     left,
-    async begin() {
+    async begin(deadlineInMs) {
+      if (!begun || deadlineInMs !== undefined) setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
       if (!begun) {
         begun = true
         await drain().finally(resolve)
       }
       await left
     },
-    cutShort: () => impatient.abort(),
+    cutShort: () => setDeadline(0),
   }
 }

@@ -18,12 +18,48 @@ export type RunnerEvent =
       readonly code?: string
       readonly detail?: string
     }
+  /** It failed or asked for it, and will be started again. */
+  | {
+      readonly type: 'run-retried'
+      readonly runId: RunId
+      readonly task: string
+      readonly tookMs: number
+      readonly code?: string
+      readonly detail?: string
+    }
+  /** A line that the code of a run logged; `level` as pino counts, `facts` JSON text. */
+  | {
+      readonly type: 'task-log'
+      readonly runId: RunId
+      readonly task: string
+      readonly level: number
+      readonly line: string
+      readonly facts: string | null
+    }
+  | { readonly type: 'log-lines-dropped'; readonly lines: number }
   | { readonly type: 'lease-lost'; readonly runId: RunId; readonly task: string }
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
-  | { readonly type: 'runs-recovered'; readonly runIds: readonly RunId[] }
+  | { readonly type: 'runs-recovered'; readonly runIds: readonly RunId[]; readonly cause: string }
+  | {
+      readonly type: 'beat-failed'
+      readonly consecutive: number
+      readonly error: unknown
+      readonly retryInMs: number
+    }
+  /** Runs that others may start were stopped here, because this replica may be taken for dead. */
+  | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs: number }
+  | { readonly type: 'clock-jumped'; readonly stoppedMs: number; readonly asleepMs: number }
+  | { readonly type: 'health-changed'; readonly health: string; readonly cpuPercent: number; readonly memoryMb: number }
+  | { readonly type: 'introduced-again'; readonly name: string }
+  | { readonly type: 'job-failed'; readonly job: string; readonly error: unknown }
+  | { readonly type: 'connection-lost'; readonly purpose: string; readonly error: unknown }
   | { readonly type: 'loop-failed'; readonly loop: string; readonly error: unknown; readonly retryInMs: number }
   | { readonly type: 'settle-failed'; readonly error: unknown; readonly retryInMs: number }
-  | { readonly type: 'listener-lost'; readonly error: Error | undefined }
+  /** Others see that this replica is there, and it hears them. */
+  | { readonly type: 'session-opened' }
+  | { readonly type: 'session-lost'; readonly error: unknown }
+  /** A pooler that lends connections per transaction: no presence, no wakes. */
+  | { readonly type: 'sessions-unavailable' }
   | { readonly type: 'draining'; readonly running: number; readonly drainMs: number }
   | { readonly type: 'drain-cut-short'; readonly running: number }
   | { readonly type: 'left-runs-behind'; readonly running: number; readonly tookMs: number }
@@ -32,3 +68,14 @@ export type RunnerEvent =
   | { readonly type: 'drained'; readonly tookMs: number }
 
 export type Observe = (event: RunnerEvent) => void
+
+/** An observer that throws must not end what it observes. */
+export function harmless(observe: Observe): Observe {
+  return (event) => {
+    try {
+      observe(event)
+    } catch {
+      // told, and may lose it
+    }
+  }
+}

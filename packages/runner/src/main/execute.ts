@@ -2,90 +2,144 @@
  * One run, from claimed to settled. The only file that sees a whole life.
  *
  * A run that is told to stop first has a moment to stop itself (its heartbeat throws, its signal aborts); then its
- * thread is terminated. What it was told decides what becomes of it.
+ * thread is terminated, or its child killed. Its outcome is recorded only when its code can really act no more: until
+ * then the run stays RUNNING, is beaten for, and keeps its slot and its concurrency key. What becomes of it is ends.ts.
  */
-import type { ErrorCode } from '@q/schema'
 import type { ClaimedRun, Outcome, Settlement } from '@q/store'
+import type { OptionData } from '@q/task'
 import type { RunReport } from '../protocol.ts'
+import type { AbortReason } from '../pulse-layout.ts'
+import { endOf, type End, type Policy } from './ends.ts'
 import { pause } from './loop.ts'
 import type { Pulse, PulseBoard } from './pulse-board.ts'
-import { giveBack, settle, type SettleDeps } from './settle.ts'
+import type { Requests } from './requests.ts'
+import { giveBack, settle, snooze, type SettleDeps } from './settle.ts'
 import type { Slots } from './slots.ts'
-import type { ThreadPool } from './thread-pool.ts'
+import type { TaskLogs } from './task-logs.ts'
+import type { Hear, Workplace } from './workplace.ts'
 
 export interface ExecuteDeps extends SettleDeps {
   readonly slots: Slots
-  readonly threads: ThreadPool
+  readonly workplaces: Readonly<Record<'threads' | 'processes', Workplace>>
   readonly pulseBoard: PulseBoard
+  readonly requests: Requests
+  readonly logs: TaskLogs
   readonly host: { readonly hostname: string; readonly pid: number }
-  readonly onCrash: 'fail' | 'retry'
+  readonly optionsOf: (task: string) => OptionData
+  readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
+  /** For runs and tasks that set none. */
+  readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs'>
+  readonly stopGraceMs: number
   readonly nowMs: () => number
   readonly count: (status: Outcome['status']) => void
 }
 
-const stopGraceMs = 2_000
-
 export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: number): Promise<void> {
   const { runId, fence, task, attempt } = claimed
   const begunMs = deps.nowMs()
-  const pulse = deps.pulseBoard.open({ runId, fence }, slot, begunMs)
+  const options = deps.optionsOf(task)
+  const policy = policyOf(deps, claimed, options)
+  const isolation = isSuspect(claimed) ? 'process' : options.isolation
+  const pulse = deps.pulseBoard.open({ lease: { runId, fence }, task, isolation, ...policy }, slot, begunMs)
   deps.observe({ type: 'run-started', runId, task, attempt, thread: slot })
   try {
     const report = await runUntilStopped(deps, claimed, pulse)
-    const end = endOf(report, pulse, claimed.onCrash ?? deps.onCrash)
-    if (end === 'give-back') {
-      await giveBack(deps, pulse.lease, { ...deps.host, thread: slot })
-    } else if (end !== 'nothing') {
-      await recordEnd(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
-    }
+    pulse.codeEnded()
+    await deps.logs.written()
+    const end = endOf(report, pulse.stopReason, policy)
+    await conclude(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
   } finally {
     pulse.close()
     deps.slots.giveBack(slot)
   }
 }
 
-async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {
-  const { runId, fence, epoch, attempt, task, payload } = claimed
-  const terminate = new AbortController()
-  const ended = new AbortController()
-  pulse.signal.addEventListener('abort', () => {
-    void pause(stopGraceMs, ended.signal).then(() => terminate.abort())
-  })
-  const order = { kind: 'run', runId, fence, epoch, attempt, task, payload, slot: pulse.slot } as const
-  return deps.threads.run(order, terminate.signal, pulse.threadId).finally(() => ended.abort())
-}
-
-function endOf(report: RunReport, pulse: Pulse, onCrash: 'fail' | 'retry'): Outcome | 'give-back' | 'nothing' {
-  if (pulse.stopReason === 'lease lost') return 'nothing'
-  // Also when it was told to stop: what has been reached counts.
-  if (report.ended === 'returned') return { status: 'SUCCEEDED', result: report.result }
-  if (report.ended === 'failed') return failed(report.code, report.detail, report.stack)
-  switch (pulse.stopReason) {
-    case 'cancelled':
-      return { status: 'CANCELLED', code: 'TASK_CANCELLED', detail: 'Cancelled while it was running.' }
-    case 'replica draining':
-      if (onCrash === 'retry') return 'give-back'
-      return failed('DRAINED', 'Its replica was shut down before it could finish.')
-    case undefined:
-      return 'nothing'
+/** The run's own limits, else its task's, as this replica knows it, else the replica's. */
+function policyOf(deps: ExecuteDeps, claimed: ClaimedRun, options: OptionData): Policy {
+  return {
+    onCrash: deps.onCrashOf(claimed),
+    retry: options.retry,
+    timeoutMs: claimed.timeoutMs ?? options.timeoutMs ?? deps.limits.timeoutMs,
+    maxSilentMs: claimed.maxSilentMs ?? options.maxSilentMs ?? deps.limits.maxSilentMs,
   }
 }
 
-function failed(code: ErrorCode, detail: string, stack?: string): Outcome {
-  return stack === undefined ? { status: 'FAILED', code, detail } : { status: 'FAILED', code, detail, stack }
+/** It was running when its replica, thread or child died: it harms nobody in a process of its own. */
+function isSuspect(claimed: ClaimedRun): boolean {
+  return claimed.crashCount > 0
+}
+
+async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {
+  const { runId, fence, epoch, attempt, task, payload, checkpoint } = claimed
+  const order = { kind: 'run', runId, fence, epoch, attempt, task, payload, checkpoint, slot: pulse.slot } as const
+  const terminate = new AbortController()
+  const ended = new AbortController()
+  pulse.signal.addEventListener('abort', () => {
+    void graceOf(pulse, deps.stopGraceMs, ended.signal).then(() => terminate.abort())
+  })
+  const place = deps.workplaces[pulse.facts.isolation === 'process' ? 'processes' : 'threads']
+  const running = place.run(order, { pulse, terminate: terminate.signal, hear: hearing(deps, pulse) })
+  pulse.measureBy(running.measure)
+  return running.report.finally(() => ended.abort())
+}
+
+/** What the code says while it runs. */
+function hearing({ logs, requests }: ExecuteDeps, pulse: Pulse): Hear {
+  return (said, reply) => {
+    if (said.kind === 'log') logs.add(pulse.facts.task, { ...said.line, lease: pulse.lease })
+    if (said.kind === 'ask') void requests(pulse, said.id, said.ask).then(reply)
+  }
+}
+
+/** Somebody waits for these to be gone; code that has not even noticed by then is not going to clean up. */
+const unnoticedMs: Partial<Record<AbortReason, number>> = { cancelled: 500, 'lease lost': 500 }
+
+async function graceOf(pulse: Pulse, graceMs: number, ended: AbortSignal): Promise<void> {
+  const firstMs = Math.min(graceMs, (pulse.stopReason && unnoticedMs[pulse.stopReason]) ?? graceMs)
+  await pause(firstMs, ended)
+  if (pulse.noticed()) await pause(graceMs - firstMs, ended)
+}
+
+interface Place {
+  readonly slot: number
+  readonly tookMs: number
+}
+
+async function conclude(deps: ExecuteDeps, claimed: ClaimedRun, end: End, place: Place): Promise<void> {
+  const { runId, fence, task } = claimed
+  const lease = { runId, fence }
+  const by = { ...deps.host, thread: place.slot }
+  switch (end.kind) {
+    case 'nothing':
+      return deps.observe({ type: 'lease-lost', runId, task })
+    case 'give-back':
+      return giveBack(deps, lease, by)
+    case 'snooze':
+      if ((await snooze(deps, lease, end.afterMs)) === 'lease-lost')
+        return deps.observe({ type: 'lease-lost', runId, task })
+      return deps.observe({
+        type: 'run-retried',
+        runId,
+        task,
+        tookMs: place.tookMs,
+        detail: 'It asked to be called later.',
+      })
+    case 'settle':
+      return recordEnd(deps, claimed, { lease, outcome: end.outcome, by }, place.tookMs)
+  }
 }
 
 async function recordEnd(
   deps: ExecuteDeps,
-  { runId, fence, task }: ClaimedRun,
-  outcome: Outcome,
-  { slot, tookMs }: { slot: number; tookMs: number },
+  { runId, task, gated }: ClaimedRun,
+  settlement: Settlement,
+  tookMs: number,
 ): Promise<void> {
-  const settlement: Settlement = { lease: { runId, fence }, outcome, by: { ...deps.host, thread: slot } }
-  const { answer, outcome: written } = await settle(deps, settlement)
+  const { answer, outcome } = await settle(deps, settlement, !gated)
   if (answer === 'lease-lost') return deps.observe({ type: 'lease-lost', runId, task })
-  deps.count(written.status)
-  const { status } = written
-  const why = status === 'SUCCEEDED' ? {} : { code: written.code, detail: written.detail }
+  const { status } = outcome
+  const why = status === 'SUCCEEDED' ? {} : { code: outcome.code, detail: outcome.detail }
+  if (answer === 'retried') return deps.observe({ type: 'run-retried', runId, task, tookMs, ...why })
+  deps.count(status)
   deps.observe({ type: 'run-ended', runId, task, status, tookMs, ...why })
 }

@@ -63,6 +63,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
-  signal?.addEventListener('abort', () => resolve(), { once: true })
-  return promise.finally(() => clearTimeout(timer))
+  const end = () => resolve()
+  signal?.addEventListener('abort', end)
+  return promise.finally(() => {
+    clearTimeout(timer)
+    // A signal that is still listened to is kept, with everything it was made of.
+    signal?.removeEventListener('abort', end)
+  })
 }

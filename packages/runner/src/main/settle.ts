@@ -4,12 +4,15 @@
  * its own, so an end is never lost because its text is strange.
  */
 import type { Lease, Outcome, Settled, Settlement, Store } from '@q/store'
-import type { Batcher } from './batcher.ts'
 import { createBatcher } from './batcher.ts'
 import type { Observe } from './events.ts'
-import { pause } from './loop.ts'
+import type { Turns } from './turns.ts'
+import { untilReached } from './until-reached.ts'
 
-export type Settlements = Batcher<Settlement, Settled>
+export interface Settlements {
+  /** `plain`: nobody waits behind the run. */
+  add(settlement: Settlement, plain: boolean): Promise<Settled>
+}
 
 export interface SettleDeps {
   readonly settlements: Settlements
@@ -18,32 +21,44 @@ export interface SettleDeps {
 }
 
 const batchMax = 200
-const retryMs = { first: 200, max: 5_000 }
 
-export function createSettlements(store: Store): Settlements {
-  return createBatcher((settlements) => store.settleTaskRuns(settlements, { skipBusy: true }), batchMax)
+/** A plain success goes with the replica's next turn; what that does not settle, and everything else, in batches. */
+export function createSettlements(store: Store, turns: Pick<Turns, 'finish'>): Settlements {
+  const batches = createBatcher<Settlement, Settled>(
+    (settlements) => store.settleTaskRuns(settlements, { skipBusy: true }),
+    batchMax,
+  )
+  return {
+    async add(settlement, plain) {
+      const { lease, outcome, by } = settlement
+      const settled =
+        plain && outcome.status === 'SUCCEEDED' && (await turns.finish({ lease, result: outcome.result, by }))
+      return settled ? 'settled' : batches.add(settlement)
+    },
+  }
 }
 
 /** What was really written, and whether it counted. */
-export async function settle(deps: SettleDeps, settlement: Settlement): Promise<{ answer: Settled; outcome: Outcome }> {
-  let current = settlement
+export interface Written {
+  readonly answer: Exclude<Settled, 'busy' | 'refused'>
+  readonly outcome: Outcome
+}
+
+export async function settle(deps: SettleDeps, settlement: Settlement, plain: boolean): Promise<Written> {
+  let { outcome } = settlement
   let alone = false
   const answer = await untilReached(deps.observe, async () => {
-    try {
-      const [single] = alone ? await deps.store.settleTaskRuns([current]) : [await deps.settlements.add(current)]
-      if (single !== 'busy') return single ?? 'lease-lost'
-      // Somebody has locked it: it waits by itself, and does not hold up the batch.
-      alone = true
-      return undefined
-    } catch (error) {
-      // Some row of the batch was refused for its data: each goes alone, and a refused one ends as INVALID_RESULT.
-      if (!isRefused(error)) throw error
-      if (alone) current = { ...settlement, outcome: unstorable }
-      alone = true
-      return undefined
-    }
+    const told = { ...settlement, outcome }
+    const [single = 'lease-lost'] = alone
+      ? await deps.store.settleTaskRuns([told])
+      : [await deps.settlements.add(told, plain)]
+    if (single === 'refused') outcome = unstorable
+    // Somebody has locked it: it waits by itself, and does not hold up the batch.
+    else if (single === 'busy') alone = true
+    else return single
+    return undefined
   })
-  return { answer, outcome: current.outcome }
+  return { answer, outcome }
 }
 
 /** Gives a run back; nothing is answered when its lease was lost already. */
@@ -52,28 +67,13 @@ export async function giveBack(deps: SettleDeps, lease: Lease, by: Settlement['b
   deps.observe({ type: 'runs-released', runIds })
 }
 
+/** Puts a run off at its own wish. */
+export function snooze(deps: SettleDeps, lease: Lease, afterMs: number): ReturnType<Store['snoozeTaskRun']> {
+  return untilReached(deps.observe, () => deps.store.snoozeTaskRun(lease, afterMs))
+}
+
 const unstorable: Outcome = {
   status: 'FAILED',
   code: 'INVALID_RESULT',
   detail: 'The database cannot hold the result or the error as jsonb.',
-}
-
-/** Again at once when undefined, again after a while when the database cannot be reached. */
-async function untilReached<T>(observe: Observe, write: () => Promise<T | undefined>): Promise<T> {
-  for (let failures = 0; ;) {
-    try {
-      const answer = await write()
-      if (answer !== undefined) return answer
-    } catch (error) {
-      const retryInMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++)
-      observe({ type: 'settle-failed', error, retryInMs })
-      await pause(retryInMs)
-    }
-  }
-}
-
-/** Classes 22, 23 and 54 of PostgreSQL's codes: what was sent, not the world. */
-function isRefused(error: unknown): boolean {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' && /^(22|23|54)...$/.test(code)
 }

@@ -3,23 +3,29 @@
  *
  * Slots decide how much is sent here, so its queue never holds more than what waits for a thread that is being replaced.
  * Piscina reports an aborted task before its thread has exited; here it is reported only when the thread is really
- * gone, because until then the code may still act.
+ * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it.
  */
 import { once } from 'node:events'
-import type { Worker } from 'node:worker_threads'
+import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { Description, Order, RunOrder, RunReport, WorkerSetup } from '../protocol.ts'
+import { orderKey } from '../protocol.ts'
+import type { Description, Hello, Order, Reported, RunReport, Said, WorkerSetup } from '../protocol.ts'
+import { createThreadMeter, type ThreadMeter } from './thread-meter.ts'
+import type { Workplace } from './workplace.ts'
 
-export interface ThreadPool {
+export interface ThreadPool extends Workplace {
   /** Rejects when the thread that loads the task modules dies of it. */
   describe(): Promise<Description>
-  /** Aborting `terminate` ends the thread. Resolves when the code cannot act any more; never throws. */
-  run(order: RunOrder, terminate: AbortSignal, threadOf: () => number): Promise<RunReport>
-  close(): Promise<void>
 }
 
-export function startThreads(threads: number, setup: WorkerSetup): ThreadPool {
-  const pool = new Piscina<Order, Description | RunReport>({
+export interface ThreadOptions {
+  readonly threads: number
+  /** Heap of each thread; null: what Node allows. Most ways to exceed it end the whole process. */
+  readonly memoryLimitMb: number | null
+}
+
+export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: WorkerSetup): ThreadPool {
+  const pool = new Piscina<Order, Description | Reported>({
     filename: import.meta.resolve('@q/runner/thread'),
     workerData: setup,
     minThreads: threads,
@@ -29,28 +35,82 @@ export function startThreads(threads: number, setup: WorkerSetup): ThreadPool {
     idleTimeout: Number.POSITIVE_INFINITY,
     // The default stops a thread's timers and sockets between runs.
     atomics: 'disabled',
+    ...(memoryLimitMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb } }),
   })
-  // A thread that dies idle is replaced by the pool.
-  pool.on('error', () => {})
+  const met = new Map<number, { readonly meter: ThreadMeter; readonly port: MessagePort }>()
+  const listeners = new Map<string, (said: Said) => void>()
   const workerOf = (threadId: number): Worker | undefined => pool.threads.find((worker) => worker.threadId === threadId)
+  pool.on('error', () => {}) // a thread that died idle
+  pool.on('message', (message: Hello | Said | null) => {
+    if (typeof message !== 'object' || message === null) return // task code may use its parentPort, too
+    if (message.kind === 'hello') meet(message)
+    else listeners.get(message.key)?.(message)
+  })
+
+  function meet({ threadId, osThreadId, port }: Hello): void {
+    const worker = workerOf(threadId)
+    if (worker === undefined) return
+    met.set(threadId, { port, meter: createThreadMeter(worker, osThreadId) })
+    worker.once('exit', () => met.delete(threadId))
+  }
+
   return {
     describe: async () => (await pool.run({ kind: 'describe' })) as Description,
-    async run(order, terminate, threadOf) {
+    run(order, { pulse, terminate, hear }) {
+      const key = orderKey(order)
+      const words = countWords()
+      let lastWords: RunReport | undefined
+      listeners.set(key, (said) => {
+        if (said.kind === 'last-words') lastWords = said.report
+        else hear(said, (answer) => met.get(pulse.threadId())?.port.postMessage(answer))
+        words.heard()
+      })
       let exited: Promise<unknown> = Promise.resolve()
       // Before Piscina's own listener: once it has ended the thread, the thread cannot be found any more.
       terminate.addEventListener('abort', () => {
-        const worker = workerOf(threadOf())
+        const worker = workerOf(pulse.threadId())
         if (worker !== undefined) exited = once(worker, 'exit')
       })
-      try {
-        return (await pool.run(order, { signal: terminate })) as RunReport
-      } catch (error) {
-        await exited
-        if (terminate.aborted) return { ended: 'aborted' }
-        const message = error instanceof Error ? error.message : String(error)
-        return { ended: 'failed', code: 'WORKER_CRASHED', detail: `The worker thread died: ${message}` }
+      const report = async (): Promise<RunReport> => {
+        try {
+          const { report: reported, said } = (await pool.run(order, { signal: terminate })) as Reported
+          await words.until(said)
+          return reported
+        } catch (error) {
+          await exited
+          return terminate.aborted ? { ended: 'aborted' } : (lastWords ?? crashReport(error))
+        } finally {
+          listeners.delete(key)
+        }
       }
+      return { report: report(), measure: () => met.get(pulse.threadId())?.meter.measure() }
     },
     close: () => pool.destroy(),
   }
+}
+
+/** What a run said and its report come on two ways; nothing it said is to be lost because the report was faster. */
+function countWords(): { heard(): void; until(said: number): Promise<void> } {
+  let count = 0
+  let check: () => void = () => {}
+  return {
+    heard() {
+      count++
+      check()
+    },
+    until(said) {
+      if (count >= said) return Promise.resolve()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      check = () => void (count >= said && resolve())
+      return promise
+    },
+  }
+}
+
+function crashReport(error: unknown): RunReport {
+  const message = error instanceof Error ? error.message : String(error)
+  const outOfMemory = error instanceof Error && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
+  return outOfMemory
+    ? { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: `The worker thread ran out of memory: ${message}` }
+    : { ended: 'crashed', code: 'WORKER_CRASHED', detail: `The worker thread died: ${message}` }
 }

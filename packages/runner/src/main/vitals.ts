@@ -1,41 +1,83 @@
-/** CPU, memory and counts of this process, since the last look. */
+/** CPU, memory, counts and health of this process. */
 import { availableParallelism } from 'node:os'
 import type { Outcome, ReplicaVitals } from '@q/store'
+import { judge, limitsWithin, type Health, type HealthLimits } from './health.ts'
 
-export type OwnVitals = Omit<ReplicaVitals, 'activeRuns' | 'freeSlots'>
+export type OwnVitals = Omit<ReplicaVitals, 'activeRuns' | 'freeSlots' | 'threads'>
 
 export interface Vitals {
+  /** How a run ended. */
   count(status: Outcome['status']): void
+  runBegan(): void
+  runEnded(): void
+  /** Measures since the last look, and judges. */
+  look(): void
+  health(): Health
+  /** As last looked at. */
   read(): OwnVitals
 }
 
 const megabyte = 1_048_576
 
-export function createVitals(): Vitals {
+/** Over less time than that, a number says nothing. */
+const intervalMsMin = 1_000
+
+export interface Meters {
+  readonly cores?: number
+  readonly nowMs?: () => number
+  /** Used by this process so far. */
+  readonly cpuMs?: () => number
+}
+
+export function createVitals(
+  limits: HealthLimits,
+  { cores = availableParallelism(), nowMs = () => performance.now(), cpuMs = ownCpuMs }: Meters = {},
+): Vitals {
+  const within = limitsWithin(process.constrainedMemory() / megabyte, limits)
   let completed = 0
   let failed = 0
-  let lastCpu = process.cpuUsage()
-  let lastMs = performance.now()
+  let lastCpuMs = cpuMs()
+  let lastMs = nowMs()
+  /** Time that runs have spent here since the last look, all together. */
+  let runsMs = 0
+  let running = 0
+  let countedMs = lastMs
+  const countRunning = (change: number) => {
+    runsMs += running * (nowMs() - countedMs)
+    countedMs = nowMs()
+    running += change
+  }
+  let seen = { cpuPercent: 0, memoryMb: residentMb() }
+  let health: Health = judge(seen, within)
   return {
     count(status) {
       if (status === 'SUCCEEDED') completed++
       if (status === 'FAILED') failed++
     },
-    read() {
-      const cpu = process.cpuUsage(lastCpu)
-      const elapsedMs = Math.max(1, performance.now() - lastMs)
-      lastCpu = process.cpuUsage()
-      lastMs = performance.now()
-      const cpuPercent = (cpu.user + cpu.system) / 1_000 / elapsedMs / availableParallelism()
-      return {
-        // Judged by thresholds in a later release; a replica that beats is taken for healthy.
-        health: 'healthy',
-        cpuPercent: Math.min(100, Math.round(cpuPercent * 1_000) / 10),
-        memoryMb: Math.round(process.memoryUsage.rss() / megabyte),
-        completed,
-        failed,
-        uptimeS: Math.round(process.uptime()),
-      }
+    runBegan: () => countRunning(1),
+    runEnded: () => countRunning(-1),
+    look() {
+      const elapsedMs = nowMs() - lastMs
+      if (elapsedMs < intervalMsMin) return
+      const coresUsed = (cpuMs() - lastCpuMs) / elapsedMs
+      lastCpuMs = cpuMs()
+      lastMs = nowMs()
+      countRunning(0)
+      const coresOfRuns = runsMs / elapsedMs
+      runsMs = 0
+      seen = { cpuPercent: Math.min(100, Math.round((coresUsed / cores) * 1_000) / 10), memoryMb: residentMb() }
+      health = judge({ ...seen, cpuPercent: Math.max(0, ((coresUsed - coresOfRuns) / cores) * 100) }, within)
     },
+    health: () => health,
+    read: () => ({ health, ...seen, completed, failed, uptimeS: Math.round(process.uptime()) }),
   }
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+function residentMb(): number {
+  return Math.round(process.memoryUsage.rss() / megabyte)
 }

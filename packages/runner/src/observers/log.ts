@@ -23,6 +23,12 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.debug(facts, 'run started')
     case 'run-ended':
       return log.info(facts, 'run ended')
+    case 'run-retried':
+      return log.info(facts, 'run will be started again')
+    case 'task-log':
+      return log.debug(facts, 'a task logged')
+    case 'log-lines-dropped':
+      return log.warn(facts, 'lines of task logs were dropped: the database took none for too long')
     case 'lease-lost':
       return log.warn(facts, 'lease lost: what this run returned does not count')
     case 'runs-released':
@@ -33,8 +39,29 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.error(facts, 'a round failed and will be tried again')
     case 'settle-failed':
       return log.error(facts, 'an outcome could not be written and will be tried again')
-    case 'listener-lost':
-      return log.warn(facts, 'listening was interrupted; polling goes on')
+    case 'session-opened':
+      return log.debug(facts, 'the session for presence and wakes is open')
+    case 'session-lost':
+      return log.warn(facts, 'the session for presence and wakes was lost; polling goes on')
+    case 'sessions-unavailable':
+      return log.warn(
+        facts,
+        'a pooler lends connections per transaction: no presence and no wakes; deaths are noticed by heartbeats alone. Set DATABASE_URL_DIRECT',
+      )
+    case 'beat-failed':
+      return log.warn(facts, 'a heartbeat failed and will be tried again')
+    case 'fenced':
+      return log.error(facts, 'stopped runs that others may start: this replica may be taken for dead')
+    case 'clock-jumped':
+      return log.warn(facts, 'this process was stopped for a while')
+    case 'health-changed':
+      return log.warn(facts, 'health changed')
+    case 'introduced-again':
+      return log.warn(facts, 'nobody knew this replica any more; it introduced itself again')
+    case 'job-failed':
+      return log.error(facts, 'a job of housekeeping failed; the others go on')
+    case 'connection-lost':
+      return log.warn(facts, 'a connection was lost and will be replaced')
     case 'draining':
       return log.info(facts, 'draining: no new runs')
     case 'drain-cut-short':

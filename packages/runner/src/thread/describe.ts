@@ -1,5 +1,5 @@
 /** What a worker knows, as data that can be published. */
-import { defaultQueue, type Task } from '@q/task'
+import { optionData, type Task } from '@q/task'
 import type { Description, TaskDescription } from '../protocol.ts'
 import type { Registry } from './registry.ts'
 
@@ -7,10 +7,10 @@ export function describe(registry: Registry): Description {
   return { problems: registry.problems, tasks: [...registry.tasks].map(([name, task]) => describeTask(name, task)) }
 }
 
-function describeTask(name: string, { options }: Task): TaskDescription {
-  const queue = options.queue ?? defaultQueue
-  const onCrash = options.onCrash ?? null
-  return { name, queue, onCrash, options: { queue, onCrash }, payloadSchema: jsonSchemaOf(options.input) }
+function describeTask(name: string, task: Task): TaskDescription {
+  const options = optionData(task.options)
+  const { queue, onCrash } = options
+  return { name, queue, onCrash, options, payloadSchema: jsonSchemaOf(task.options.input) }
 }
 
 /** Validators that follow Standard JSON Schema can say what they accept; the others are still checked before the run. */

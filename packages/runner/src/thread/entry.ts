@@ -4,30 +4,38 @@
  */
 import { workerData } from 'node:worker_threads'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { TaskContext } from '@q/task'
-import type { Description, Order, RunOrder, RunReport, WorkerSetup } from '../protocol.ts'
+import { orderKey } from '../protocol.ts'
+import type { Description, Order, Reported, RunOrder, RunReport, WorkerSetup } from '../protocol.ts'
+import { createContext } from './context.ts'
 import { describe } from './describe.ts'
+import { openMainLine } from './main-line.ts'
 import { reportReturn, reportThrow } from './plain-data.ts'
-import { openPulse, type WorkerPulse } from './pulse.ts'
+import { openPulse } from './pulse.ts'
 import { loadTasks } from './registry.ts'
+import { catchStrayErrors } from './stray-errors.ts'
 
 const setup = workerData as WorkerSetup
+const line = openMainLine()
 const registry = await loadTasks(setup.taskModules)
+const strayErrors = catchStrayErrors(line)
 
-export default async function obey(order: Order): Promise<Description | RunReport> {
-  return order.kind === 'describe' ? describe(registry) : run(order)
+export default async function obey(order: Order): Promise<Description | Reported> {
+  if (order.kind === 'describe') return describe(registry)
+  const report = await strayErrors.within(order, () => run(order))
+  return { report, said: line.saidOf(orderKey(order)) }
 }
 
 async function run(order: RunOrder): Promise<RunReport> {
   const task = registry.tasks.get(order.task)
   if (task === undefined) {
-    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: unknownTask(order.task) }
+    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: unknownTask(order.task), again: 'never' }
   }
   using pulse = openPulse(setup.pulse, order.slot)
   try {
     const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
-    if ('problem' in checked) return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem }
-    const value = await task.run(checked.payload as never, contextOf(order, pulse))
+    if ('problem' in checked)
+      return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem, again: 'never' }
+    const value = await task.run(checked.payload as never, createContext(order, pulse, line))
     return reportReturn(value)
   } catch (error) {
     return pulse.aborted() ? { ended: 'aborted' } : reportThrow(error)
@@ -53,15 +61,4 @@ async function checkPayload(
 function pointerOf(issue: StandardSchemaV1.Issue): string {
   const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
   return keys.length === 0 ? 'payload' : `/${keys.join('/')}`
-}
-
-function contextOf(order: RunOrder, pulse: WorkerPulse): TaskContext {
-  return Object.freeze({
-    runId: order.runId,
-    attempt: order.attempt,
-    idempotencyKey: `${order.runId}-${order.epoch}`,
-    lease: Object.freeze({ runId: order.runId, fence: order.fence }),
-    signal: pulse.signal,
-    heartbeat: pulse.heartbeat,
-  })
 }

@@ -3,6 +3,7 @@
  * stall the main thread. Nothing here throws: an end must not be lost because its text is strange.
  */
 import { jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
+import { outcomeOf, type ThrownOutcome } from '@q/task'
 import type { RunReport } from '../protocol.ts'
 
 const detailCharsMax = 10_000
@@ -16,23 +17,33 @@ export function reportReturn(value: unknown): RunReport {
       return {
         ended: 'failed',
         code: 'INVALID_RESULT',
+        again: 'never',
         detail: `The result cannot be written as JSON: ${problemsText([result.problem])}.`,
       }
     case 'too-large':
       return {
         ended: 'failed',
         code: 'RESULT_TOO_LARGE',
+        again: 'never',
         detail: `The result has at least ${result.bytes} bytes as JSON; at most ${jsonLimits.bytesMax} are stored. Store it elsewhere and return where.`,
       }
   }
 }
 
 export function reportThrow(error: unknown): RunReport {
+  const outcome = outcomeOf(error)
+  if (outcome?.kind === 'snooze') return { ended: 'snoozed', afterMs: outcome.afterMs }
   const detail =
     readText(() => (error instanceof Error ? `${error.name}: ${error.message}` : notAnError(error))) ??
     'Something was thrown that cannot even be written as text.'
   const stack = readText(() => (error instanceof Error ? error.stack : undefined))
-  return { ended: 'failed', code: 'TASK_ERROR', detail, ...(stack === undefined ? {} : { stack }) }
+  return { ended: 'failed', code: 'TASK_ERROR', detail, ...(stack === undefined ? {} : { stack }), ...againOf(outcome) }
+}
+
+function againOf(outcome: ThrownOutcome | undefined): Pick<Extract<RunReport, { ended: 'failed' }>, 'again'> {
+  if (outcome?.kind === 'fail') return { again: 'never' }
+  if (outcome?.kind === 'retry' && outcome.afterMs !== undefined) return { again: { afterMs: outcome.afterMs } }
+  return {}
 }
 
 function notAnError(thrown: unknown): string {

@@ -1,56 +1,59 @@
 /**
  * The worker's side of the pulse: signs of life out, abort in.
  *
- * A timer beats while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
- * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits.
+ * A timer ticks while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
+ * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits. That the code has seen it is shown too:
+ * then it is given time to clean up.
  */
 import { threadId } from 'node:worker_threads'
 import { RunAborted } from '@q/task'
-import { abortReasons, noteBytesMax, pulseSlot, word, writeNote, type PulseSlot } from '../pulse-layout.ts'
+import { abortReasons, encodedNote, pulseSlot, word, writeNote, type PulseSlot } from '../pulse-layout.ts'
 
 export interface WorkerPulse extends Disposable {
   readonly signal: AbortSignal
   heartbeat(progress?: number, note?: string): void
+  /** An explicit sign that is no heartbeat. */
+  sign(): void
   aborted(): boolean
 }
 
-const idleBeatMs = 500
+const tickMs = 500
 
 export function openPulse(memory: SharedArrayBuffer, index: number): WorkerPulse {
   const slot = pulseSlot(memory, index)
+  const { words } = slot
   const controller = new AbortController()
-  Atomics.store(slot.words, word.threadId, threadId)
-  const beat = () => void Atomics.add(slot.words, word.beats, 1)
-  const reason = () => abortReasons[Atomics.load(slot.words, word.abort)] ?? ''
-  const timer = setInterval(beat, idleBeatMs)
+  Atomics.store(words, word.threadId, threadId)
+  const timer = setInterval(() => void Atomics.add(words, word.ticks, 1), tickMs)
   timer.unref()
-  abortWhenTold(slot, controller, reason)
+  abortWhenTold(slot, controller)
   return {
     signal: controller.signal,
-    aborted: () => reason() !== '',
+    aborted: () => Atomics.load(words, word.abort) !== 0,
+    sign: () => void Atomics.add(words, word.signs, 1),
     heartbeat(progress, note) {
       if (progress !== undefined) slot.progress[0] = Math.min(1, Math.max(0, progress))
-      if (note !== undefined) writeNote(slot, encoded(note))
-      beat()
-      if (reason() !== '') throw new RunAborted(`This run was stopped: ${reason()}.`)
+      if (note !== undefined) writeNote(slot, encodedNote(note))
+      Atomics.add(words, word.signs, 1)
+      if (Atomics.load(words, word.abort) !== 0) throw stopped(slot)
     },
     [Symbol.dispose]() {
       clearInterval(timer)
-      Atomics.notify(slot.words, word.abort) // ends the wait below
+      Atomics.notify(words, word.abort) // ends the wait below
     },
   }
 }
 
-function abortWhenTold(slot: PulseSlot, controller: AbortController, reason: () => string): void {
+function abortWhenTold(slot: PulseSlot, controller: AbortController): void {
   const wait = Atomics.waitAsync(slot.words, word.abort, 0)
   const told = () => {
-    if (reason() !== '') controller.abort(new RunAborted(`This run was stopped: ${reason()}.`))
+    if (Atomics.load(slot.words, word.abort) !== 0) controller.abort(stopped(slot))
   }
   if (wait.async) void wait.value.then(told)
   else told()
 }
 
-function encoded(note: string): Uint8Array {
-  const bytes = new Uint8Array(noteBytesMax)
-  return bytes.subarray(0, new TextEncoder().encodeInto(note, bytes).written)
+function stopped({ words }: PulseSlot): RunAborted {
+  Atomics.store(words, word.noticed, 1)
+  return new RunAborted(`This run was stopped: ${abortReasons[Atomics.load(words, word.abort)]}.`)
 }

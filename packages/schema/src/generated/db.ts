@@ -27,7 +27,11 @@ export type QBeatRole = "claimer" | "runner";
 
 export type QOnCrash = "fail" | "retry";
 
+export type QOnError = "continue" | "fail" | "pause";
+
 export type QTaskStatus = "AVAILABLE" | "CANCELLED" | "CLAIMED" | "EXPIRED" | "FAILED" | "PENDING" | "RUNNING" | "SKIPPED" | "SUCCEEDED";
+
+export type QWorkflowStatus = "CANCELLED" | "FAILED" | "PAUSED" | "RUNNING" | "SUCCEEDED";
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
@@ -46,6 +50,46 @@ export interface QCompatibility {
 export interface QConcurrencyLimit {
   scope: string;
   slots: number;
+}
+
+export interface QDelivery {
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  delivered_at: Timestamp | null;
+  destination: string;
+  /**
+   * Null: delivered or given up.
+   */
+  due_at: Generated<Timestamp | null>;
+  id: Generated<Int8>;
+  last_error: string | null;
+  leased_by: string | null;
+  /**
+   * Until then leased_by sends it; after that anybody may.
+   */
+  leased_until: Timestamp | null;
+  news: string;
+  payload: Json;
+  run_id: Int8 | null;
+  /**
+   * What it is about. One row each: a second report of the same change has no effect, the next heartbeat of a replica replaces the last.
+   */
+  subject: string;
+}
+
+export interface QDestination {
+  kind: string;
+  name: string;
+  /**
+   * run-ended, status, heartbeat, sample.
+   */
+  news: Generated<string[]>;
+  paused_at: Timestamp | null;
+  settings: Generated<Json>;
+  /**
+   * Only runs of these tasks; none: of all.
+   */
+  tasks: Generated<string[]>;
 }
 
 export interface QDuty {
@@ -70,6 +114,11 @@ export interface QHeartbeats {
   sender_id: string | null;
   sent_at: Timestamp | null;
   task_id: string | null;
+}
+
+export interface QIdle {
+  replica_id: string;
+  since: Generated<Timestamp>;
 }
 
 export interface QLane {
@@ -210,7 +259,48 @@ export interface QReplicaHeartbeat {
    */
   memory_mb: Generated<number>;
   replica_id: string;
+  /**
+   * What each thread is doing, at the time of the beat; bounded in size.
+   */
+  threads: Generated<Json>;
   uptime_s: Generated<number>;
+}
+
+export interface QReplicaSample {
+  active_runs: number;
+  completed: Int8;
+  cpu_percent: number;
+  failed: Int8;
+  free_slots: number;
+  health: string;
+  memory_mb: number;
+  replica_id: string;
+  sampled_at: Generated<Timestamp>;
+}
+
+export interface QRunGroup {
+  grp: string;
+  queue: string;
+  weight: number;
+}
+
+export interface QSchedule {
+  cron: string;
+  last_tick: Timestamp | null;
+  /**
+   * What becomes of ticks that nobody saw: none, the last one, all up to a bound.
+   */
+  missed: Generated<string>;
+  name: string;
+  next_tick: Timestamp | null;
+  options: Generated<Json>;
+  paused_at: Timestamp | null;
+  paused_by: string | null;
+  payload: Generated<Json>;
+  published_by: string | null;
+  task: string;
+  timezone: Generated<string>;
+  updated_at: Generated<Timestamp>;
 }
 
 export interface QTask {
@@ -233,6 +323,7 @@ export interface QTask {
 
 export interface QTaskAttempt {
   attempt: number;
+  claimed_at: Timestamp | null;
   code: string | null;
   detail: string | null;
   ended_at: Generated<Timestamp>;
@@ -251,6 +342,18 @@ export interface QTaskAttempt {
    * Slot of the replica that ran it.
    */
   thread: number | null;
+}
+
+export interface QTaskEvent {
+  detail: string | null;
+  fence: number;
+  happened_at: Generated<Timestamp>;
+  /**
+   * refused-start, refused-beat, refused-checkpoint, refused-log, refused-settle, cancel-requested, released, recovered, retried-by-hand, …
+   */
+  kind: string;
+  replica_id: string | null;
+  run_id: Int8;
 }
 
 export interface QTaskHeartbeat {
@@ -275,6 +378,22 @@ export interface QTaskHeartbeat {
    * Time of the evidence, by the database's clock.
    */
   sent_at: Timestamp;
+}
+
+export interface QTaskLog {
+  facts: Json | null;
+  fence: number;
+  /**
+   * As pino counts: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
+   */
+  level: number;
+  line: string;
+  /**
+   * Counted from 1 within one claim: a line told twice is written once.
+   */
+  line_no: number;
+  logged_at: Timestamp;
+  run_id: Int8;
 }
 
 export interface QTaskRun {
@@ -389,13 +508,73 @@ export interface QTaskRun {
   workflow_id: Int8 | null;
 }
 
+export interface QUniquePeriod {
+  run_id: Int8;
+  task: string;
+  unique_key: string;
+  until: Timestamp;
+}
+
+export interface QWorkflow {
+  created_at: Generated<Timestamp>;
+  /**
+   * The graph as it was started, as data.
+   */
+  definition: Generated<Json>;
+  finished_at: Timestamp | null;
+  id: Generated<Int8>;
+  input: Generated<Json>;
+  name: string;
+  /**
+   * What a step that fails does to the others.
+   */
+  on_error: Generated<QOnError>;
+  /**
+   * Steps that have not ended.
+   */
+  open_steps: Generated<number>;
+  /**
+   * The step of another workflow that this one is.
+   */
+  parent_run_id: Int8 | null;
+  result: Json | null;
+  status: Generated<QWorkflowStatus>;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface QWorkflowEdge {
+  child_id: Int8;
+  parent_id: Int8;
+}
+
+export interface QWorkflowStep {
+  /**
+   * A parent's end is enough, whatever it was.
+   */
+  allows_failed: Generated<boolean>;
+  /**
+   * Where in its payload results of other steps belong, by JSON pointer.
+   */
+  inputs: Generated<Json>;
+  name: string;
+  run_id: Int8;
+  /**
+   * Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.
+   */
+  tolerates: Generated<number>;
+  workflow_id: Int8;
+}
+
 export interface DB {
   "q.awaited": QAwaited;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
+  "q.delivery": QDelivery;
+  "q.destination": QDestination;
   "q.duty": QDuty;
   "q.heartbeat_failure": QHeartbeatFailure;
   "q.heartbeats": QHeartbeats;
+  "q.idle": QIdle;
   "q.lane": QLane;
   "q.migration": QMigration;
   "q.migration_lock": QMigrationLock;
@@ -404,8 +583,17 @@ export interface DB {
   "q.recovery": QRecovery;
   "q.replica": QReplica;
   "q.replica_heartbeat": QReplicaHeartbeat;
+  "q.replica_sample": QReplicaSample;
+  "q.run_group": QRunGroup;
+  "q.schedule": QSchedule;
   "q.task": QTask;
   "q.task_attempt": QTaskAttempt;
+  "q.task_event": QTaskEvent;
   "q.task_heartbeat": QTaskHeartbeat;
+  "q.task_log": QTaskLog;
   "q.task_run": QTaskRun;
+  "q.unique_period": QUniquePeriod;
+  "q.workflow": QWorkflow;
+  "q.workflow_edge": QWorkflowEdge;
+  "q.workflow_step": QWorkflowStep;
 }

@@ -1,6 +1,6 @@
 /**
  * How many runs of one concurrency key may be live at a time: one value per scope. Raising it is seen by the next
- * promotion; lowering it takes effect as slots above it are freed and not handed on.
+ * promotion; after lowering it, no run of a key follows until fewer than the new limit are live.
  */
 import type { Db } from '../db.ts'
 

@@ -1,10 +1,14 @@
 /**
  * The replica's own heartbeat: upsert with the database's clock, one row per replica, updated in place.
- * The answer carries what the replica must know: whether somebody asked it to drain.
+ *
+ * One statement, whose answer carries what the replica must know: whether anybody knows it (its row may have been
+ * removed, or it was taken for dead so long ago that it counts as stopped), and whether somebody asked it to drain. A
+ * replica that lost its presence session withdraws its presence record with the same statement, so that no moment is
+ * left in which it has beaten and still looks gone. What it holds is another question (`heldTaskRuns`): the beat stays
+ * cheap, and must not fail because a long list does.
  */
-import type { CompiledQuery } from 'kysely'
+import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
-import { now } from '../clock.ts'
 
 export interface ReplicaVitals {
   readonly health: 'healthy' | 'degraded' | 'unhealthy'
@@ -15,33 +19,76 @@ export interface ReplicaVitals {
   readonly completed: number
   readonly failed: number
   readonly uptimeS: number
+  /** What each thread is doing, as plain data; of a very long list the first part is kept. */
+  readonly threads?: readonly object[]
 }
+
+export interface BeatOptions {
+  /** Its presence session is lost: that layer does not apply to it until it has the lock again. */
+  readonly withdrawPresence?: boolean
+}
+
+export interface HeartbeatAnswer {
+  /** False: it must introduce itself again. */
+  readonly known: boolean
+  readonly draining: DrainOrder | null
+}
+
+export interface DrainOrder {
+  readonly by: string
+  /** Null: the replica's own limit applies. */
+  readonly deadlineInMs: number | null
+}
+
+interface Answer {
+  readonly known: boolean
+  readonly drained: boolean
+  readonly by: string | null
+  readonly deadlineInMs: number | null
+}
+
+const threadsMax = 256
+const threadBytesMax = 1_000
 
 export async function upsertReplicaHeartbeat(
   db: Db,
   replicaId: string,
   vitals: ReplicaVitals,
-): Promise<{ draining: boolean }> {
-  await db.executeQuery(upsertHeartbeatStatement(db, replicaId, vitals))
-  const replica = await db.selectFrom('q.replica').select('draining_at').where('id', '=', replicaId).executeTakeFirst()
-  return { draining: (replica?.draining_at ?? null) !== null }
+  options: BeatOptions = {},
+): Promise<HeartbeatAnswer> {
+  const { rows } = await db.executeQuery<Answer>(upsertHeartbeatStatement(db, replicaId, vitals, options))
+  const answer = rows[0]
+  if (answer === undefined || !answer.known) return { known: false, draining: null }
+  const { drained, by, deadlineInMs } = answer
+  return { known: true, draining: drained ? { by: by ?? 'somebody', deadlineInMs } : null }
 }
 
-export function upsertHeartbeatStatement(db: Db, replicaId: string, vitals: ReplicaVitals): CompiledQuery {
-  const row = {
-    last_heartbeat: now,
-    health: vitals.health,
-    cpu_percent: vitals.cpuPercent,
-    memory_mb: vitals.memoryMb,
-    active_runs: vitals.activeRuns,
-    free_slots: vitals.freeSlots,
-    completed: vitals.completed,
-    failed: vitals.failed,
-    uptime_s: vitals.uptimeS,
-  }
-  return db
-    .insertInto('q.replica_heartbeat')
-    .values({ replica_id: replicaId, ...row })
-    .onConflict((conflict) => conflict.column('replica_id').doUpdateSet(row))
-    .compile()
+// A whole statement by hand: the beat, the withdrawal and the answer are one round trip and one commit.
+export function upsertHeartbeatStatement(
+  db: Db,
+  replicaId: string,
+  vitals: ReplicaVitals,
+  { withdrawPresence = false }: BeatOptions = {},
+): CompiledQuery<Answer> {
+  return sql<Answer>`
+WITH beat AS (
+  INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, health, cpu_percent, memory_mb, active_runs, free_slots,
+    completed, failed, uptime_s, threads)
+  VALUES (${replicaId}, clock_timestamp(), ${vitals.health}, ${vitals.cpuPercent}, ${vitals.memoryMb}, ${vitals.activeRuns},
+    ${vitals.freeSlots}, ${vitals.completed}, ${vitals.failed}, ${vitals.uptimeS}, ${threadsText(vitals.threads)}::jsonb)
+  ON CONFLICT (replica_id) DO UPDATE SET last_heartbeat = excluded.last_heartbeat, health = excluded.health,
+    cpu_percent = excluded.cpu_percent, memory_mb = excluded.memory_mb, active_runs = excluded.active_runs,
+    free_slots = excluded.free_slots, completed = excluded.completed, failed = excluded.failed,
+    uptime_s = excluded.uptime_s, threads = excluded.threads
+), withdrawn AS (
+  DELETE FROM q.presence WHERE ${withdrawPresence}::boolean AND replica_id = ${replicaId}
+)
+SELECT n.stopped_at IS NULL AS known, n.draining_at IS NOT NULL AS drained, n.draining_by AS by,
+  (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs"
+FROM q.replica n WHERE n.id = ${replicaId}`.compile(db)
+}
+
+function threadsText(threads: readonly object[] = []): string {
+  const told = threads.slice(0, threadsMax).map((thread) => JSON.stringify(thread))
+  return `[${told.filter((text) => text.length <= threadBytesMax).join(',')}]`
 }

@@ -1,16 +1,23 @@
 /**
- * Runner beats: all runs of a replica in one statement, whose answer tells what became of each lease.
+ * Beats for all runs of a replica in one statement, whose answer tells what became of each lease.
  *
- * A beat is accepted only under the current fence. `ageMs` is how long ago the evidence was seen, so what is stored is
- * the time of the evidence and not of the write.
+ * Whose beat it is follows from the state of the run: CLAIMED, the claimer's; RUNNING, the runner's. A beat is accepted
+ * only under the current fence. `ageMs` is how long ago the evidence was seen, so what is stored is the time of the
+ * evidence and not of the write. A beat under a lost lease is refused, and that is written down once per lease; a run
+ * that was settled under its own lease is not lost but ended.
+ *
+ * Each run is locked for the moment, or passed over if somebody is just changing it: a user's open transaction that ends
+ * a run does not hold up the beats of all others, and no beat comes after the end of its run.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
-import { columnsOf, leaseKey, type Lease } from '../lease.ts'
+import { columnsOf, leaseKey, type Lease, type LeaseColumns } from '../lease.ts'
+import { prepared } from '../prepared.ts'
 
 export interface RunBeat {
   readonly lease: Lease
-  readonly thread: number
+  /** Null: no thread has it yet. */
+  readonly thread: number | null
   readonly ageMs: number
   readonly progress: number | null
   readonly note: string | null
@@ -23,50 +30,69 @@ export interface BeatSender {
 }
 
 export interface BeatRow extends Lease {
-  readonly cancelled: boolean
+  readonly answer: BeatAnswer
 }
 
-export type BeatAnswer = 'alive' | 'cancelled' | 'lost'
+/** `cancelled`: stop it. `lost`: somebody else has it, or may have. `ended`: settled under this lease. */
+export type BeatAnswer = 'alive' | 'cancelled' | 'ended' | 'lost'
 
 /** One answer per beat, in the order given. */
-export async function beatRunningTaskRuns(
-  db: Db,
-  sender: BeatSender,
-  beats: readonly RunBeat[],
-): Promise<BeatAnswer[]> {
+export async function beatTaskRuns(db: Db, sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]> {
   if (beats.length === 0) return []
-  const { rows } = await beatStatement(sender, beats).execute(db)
-  const answers = new Map(rows.map((row) => [leaseKey(row), row.cancelled]))
-  return beats.map(({ lease }) => {
-    const cancelled = answers.get(leaseKey(lease))
-    return cancelled === undefined ? 'lost' : cancelled ? 'cancelled' : 'alive'
+  const { rows } = await db.executeQuery(beatStatement(sender, beats))
+  const answers = new Map(rows.map((row) => [leaseKey(row), row.answer]))
+  return beats.map(({ lease }) => answers.get(leaseKey(lease)) ?? 'lost')
+}
+
+export function beatStatement(sender: BeatSender, beats: readonly RunBeat[]): CompiledQuery<BeatRow> {
+  return beat({
+    ...sender,
+    ...columnsOf(beats.map(({ lease }) => lease)),
+    senders: beats.map(({ thread }) => (thread === null ? sender.replicaId : `${sender.replicaId}/${thread}`)),
+    ages: beats.map(({ ageMs }) => ageMs),
+    progresses: beats.map(({ progress }) => progress),
+    notes: beats.map(({ note }) => note),
   })
 }
 
+interface BeatColumns extends LeaseColumns, BeatSender {
+  readonly senders: readonly string[]
+  readonly ages: readonly number[]
+  readonly progresses: readonly (number | null)[]
+  readonly notes: readonly (string | null)[]
+}
+
 // A whole statement by hand: arrays in, upsert, and an answer from the runs themselves.
-export function beatStatement(sender: BeatSender, beats: readonly RunBeat[]): RawBuilder<BeatRow> {
-  const { ids, fences } = columnsOf(beats.map((beat) => beat.lease))
-  const senders = beats.map((beat) => `${sender.replicaId}/${beat.thread}`)
-  const ages = beats.map((beat) => beat.ageMs)
-  const progresses = beats.map((beat) => beat.progress)
-  const notes = beats.map((beat) => beat.note)
-  return sql<BeatRow>`
+const beat = prepared<BeatColumns, BeatRow>(
+  'beat-runs',
+  (given) => sql<BeatRow>`
 WITH given AS MATERIALIZED (
-  SELECT * FROM unnest(${ids}::bigint[], ${fences}::int[], ${senders}::text[], ${ages}::float8[], ${progresses}::real[],
-    ${notes}::text[]) AS g(id, fence, sender_id, age_ms, progress, note)
-), held AS MATERIALIZED (
-  SELECT given.*, r.cancel_requested_at IS NOT NULL AS cancelled
-  FROM given JOIN q.task_run r ON r.id = given.id AND r.fence = given.fence
-  WHERE r.status = 'RUNNING'
+  SELECT * FROM unnest(${given.ids}::bigint[], ${given.fences}::int[], ${given.senders}::text[], ${given.ages}::float8[],
+    ${given.progresses}::real[], ${given.notes}::text[]) AS g(id, fence, sender_id, age_ms, progress, note)
+), seen AS MATERIALIZED (
+  SELECT given.*, CASE
+    WHEN r.fence <> given.fence OR r.status IN ('PENDING', 'AVAILABLE') THEN 'lost'
+    WHEN r.held IS NULL THEN 'ended'
+    WHEN r.cancel_requested_at IS NOT NULL THEN 'cancelled'
+    ELSE 'alive' END AS answer
+  FROM given JOIN q.task_run r ON r.id = given.id
+), locked AS MATERIALIZED (
+  SELECT seen.*, r.status FROM seen JOIN q.task_run r ON r.id = seen.id AND r.fence = seen.fence
+  WHERE seen.answer IN ('alive', 'cancelled') AND r.status IN ('CLAIMED', 'RUNNING')
+  ORDER BY r.id FOR SHARE OF r SKIP LOCKED
 ), beaten AS (
   INSERT INTO q.task_heartbeat AS h (run_id, role, fence, sender_id, sent_at, hostname, pid, progress, note)
-  SELECT id, 'runner', fence, sender_id, clock_timestamp() - age_ms * interval '1 ms', ${sender.hostname}, ${sender.pid}::int,
-    progress, note
-  FROM held ORDER BY id
+  SELECT id, CASE status WHEN 'CLAIMED' THEN 'claimer' ELSE 'runner' END::q.beat_role, fence, sender_id,
+    clock_timestamp() - age_ms * interval '1 ms', ${given.hostname}, ${given.pid}::int, progress, note
+  FROM locked ORDER BY id
   ON CONFLICT (run_id, role) DO UPDATE SET
     fence = excluded.fence, sender_id = excluded.sender_id, sent_at = excluded.sent_at, hostname = excluded.hostname,
     pid = excluded.pid, progress = excluded.progress, note = excluded.note
   WHERE h.fence <= excluded.fence
+), refused AS (
+  INSERT INTO q.task_event (run_id, fence, kind, replica_id)
+  SELECT id, fence, 'refused-beat', ${given.replicaId} FROM seen WHERE answer = 'lost'
+  ON CONFLICT DO NOTHING
 )
-SELECT id AS "runId", fence, cancelled FROM held`
-}
+SELECT id AS "runId", fence, answer FROM seen`,
+)

@@ -67,7 +67,12 @@ async function lockThoseNobodyHas(trx: Db, seen: readonly StaleRun[]): Promise<S
   return seen.filter((run) => locked.has(run.id))
 }
 
-async function record(trx: Db, recovered: readonly Left[], seen: readonly StaleRun[], by: string): Promise<void> {
+type Seen = Pick<StaleRun, 'id' | 'fence' | 'replicaId' | 'hostname' | 'beatAgeMs'> & {
+  readonly cause: StaleRun['cause'] | 'reconciled'
+}
+
+/** One row per recovery, in the transaction that recovers. */
+export async function record(trx: Db, recovered: readonly Left[], seen: readonly Seen[], by: string): Promise<void> {
   if (recovered.length === 0) return
   const stale = new Map(seen.map((run) => [run.id, run]))
   await trx

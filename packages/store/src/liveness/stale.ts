@@ -15,6 +15,7 @@ import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { presenceGraceMs } from './presence.ts'
 
 export const staleCauses = ['never-alive', 'presence', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
 export type StaleCause = (typeof staleCauses)[number]
@@ -44,7 +45,6 @@ export interface StaleRun {
   readonly onCrash: 'fail' | 'retry' | null
 }
 
-const presenceGraceMs = 2_500
 /** For holders that beat but have not registered. */
 const staleMsUnregistered = 60_000
 

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { runAttempts, type RunAttempt } from './attempts.ts'
+import { runEvents, type RunEvent } from './events.ts'
 import { atOneMoment } from './one-moment.ts'
 import { timelineOf, type Happening } from './timeline.ts'
 
@@ -80,6 +81,7 @@ export interface RunDetail {
   readonly attempts: readonly RunAttempt[]
   readonly recoveries: readonly RunRecovery[]
   readonly beats: readonly RunSign[]
+  readonly events: readonly RunEvent[]
   readonly timeline: readonly Happening[]
 }
 
@@ -91,7 +93,8 @@ export function getTaskRun(db: Db, id: RunId): Promise<RunDetail | undefined> {
     const attempts = await runAttempts(moment, id)
     const recoveries = await recoveriesOf(moment, id)
     const beats = await beatsOf(moment, run)
-    return { run, attempts, recoveries, beats, timeline: timelineOf({ run, attempts, recoveries, beats }) }
+    const story = { run, attempts, recoveries, beats, events: await runEvents(moment, id) }
+    return { ...story, timeline: timelineOf(story) }
   })
 }
 

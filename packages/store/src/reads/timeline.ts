@@ -4,6 +4,7 @@
  * Only what is recorded: that it was claimed shows while it is CLAIMED and becomes a start; a claim given back before
  * its start, a promotion, and an end without an attempt that was retried by hand leave no trace. The time of a retry by
  * hand is known until the run is rescheduled.
+ * Of the events those are left out that say what is told already.
  */
 import type { TaskState } from '@q/schema'
 import type { RunAttempt } from './attempts.ts'
@@ -32,6 +33,8 @@ export type Happening = {
   /** It ended without an attempt that did: cancelled while it waited, expired, skipped. */
   | { readonly what: 'ended'; readonly status: TaskState; readonly code: string | null }
   | { readonly what: 'retried-by-hand'; readonly epoch: number }
+  /** Beside its ordinary way: `refused-checkpoint`, for one. */
+  | { readonly what: 'noted'; readonly kind: string; readonly fence: number; readonly detail: string | null }
 )
 
 type Story = Omit<RunDetail, 'timeline'>
@@ -54,6 +57,7 @@ export function timelineOf(story: Story): Happening[] {
     ...recoveries(story),
     ...endWithoutAttempt(story),
   ]
+  placed.push(...notes(story, placed))
   const enqueued: Happening = { at: story.run.createdAt, by: null, what: 'enqueued' }
   return [enqueued, ...placed.toSorted((a, b) => a.fence - b.fence).map(({ happening }) => happening)]
 }
@@ -106,6 +110,16 @@ function recoveries(story: Story): Placed[] {
     fence,
     happening: { at, by: recoveredBy, what: 'recovered', cause, from: replicaId, became },
   }))
+}
+
+function notes({ events }: Story, told: readonly Placed[]): Placed[] {
+  const known = new Set(told.map(({ fence, happening }) => `${fence} ${happening.what}`))
+  return events
+    .filter(({ fence, kind }) => !known.has(`${fence} ${kind}`) && kind !== 'retried-by-hand')
+    .map(({ fence, kind, at, replicaId, detail }) => ({
+      fence,
+      happening: { at, by: replicaId, what: 'noted', kind, fence, detail },
+    }))
 }
 
 function endWithoutAttempt({ run, attempts }: Story): Placed[] {

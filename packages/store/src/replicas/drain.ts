@@ -16,7 +16,8 @@ export async function drainReplica(
     .set((row) => ({
       draining_at: row.fn.coalesce('draining_at', now),
       draining_by: row.fn.coalesce('draining_by', row.val(order.by)),
-      drain_deadline: order.deadlineMs === undefined ? null : fromNow(order.deadlineMs),
+      // Without one of its own, an order leaves the deadline of an earlier one as it is.
+      drain_deadline: order.deadlineMs === undefined ? row.ref('drain_deadline') : fromNow(order.deadlineMs),
     }))
     .where('id', '=', replicaId)
     .where('stopped_at', 'is', null)

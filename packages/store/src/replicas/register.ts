@@ -2,7 +2,8 @@
  * A replica introduces itself: who it is, what it can do, and its own thresholds, by which alone it may be reaped.
  *
  * Its name is for people, so it must be unique among the living: the wish, or the wish with the first free number. A
- * name counts as taken while its bearer has neither stopped nor missed its own staleness threshold.
+ * name counts as taken while its bearer has neither stopped nor missed its own staleness threshold. A replica whose row
+ * was removed, or that was taken for stopped, introduces itself again under the same id.
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
@@ -45,19 +46,23 @@ export async function registerReplica(
     // One at a time, or two replicas that start together would both find the name free.
     await sql`SELECT pg_advisory_xact_lock(hashtextextended('q.replica.name', 0))`.execute(trx)
     const taken = await sql<{ name: string }>`
-      SELECT n.name FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id WHERE ${isAlive}`.execute(trx)
+      SELECT n.name FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id
+      WHERE n.id <> ${replica.id} AND ${isAlive}`.execute(trx)
     const name = firstFree(
       replica.name,
       taken.rows.map((row) => row.name),
     )
+    const row = rowOf({ ...replica, name })
     const { num } = await trx
       .insertInto('q.replica')
-      .values(rowOf({ ...replica, name }))
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...row, stopped_at: null }))
       .returning('num')
       .executeTakeFirstOrThrow()
     // Its first sign of life, so that the next one to register sees the name taken.
     await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, free_slots)
-      VALUES (${replica.id}, clock_timestamp(), ${replica.slots})`.execute(trx)
+      VALUES (${replica.id}, clock_timestamp(), ${replica.slots})
+      ON CONFLICT (replica_id) DO UPDATE SET last_heartbeat = excluded.last_heartbeat`.execute(trx)
     return { name, num }
   })
 }

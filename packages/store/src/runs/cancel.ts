@@ -3,6 +3,9 @@
  *
  * A running one is ended by its holder, who learns of it by a wake or, if that is lost, by the answer to its next beat.
  * A cancel that races with an outcome already reached loses: a terminal run stays as it is.
+ *
+ * Two statements, and no lock from one to the other: it would be held while dependents are locked. A run that was given
+ * back, retried or recovered in between was in neither state when it was looked at, so it is looked at again.
  */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
@@ -15,25 +18,45 @@ export type CancelAnswer = 'cancelled' | 'requested' | 'already-ended' | 'not-fo
 
 const unstarted: readonly TaskState[] = ['PENDING', 'AVAILABLE', 'CLAIMED']
 
+/** A run moves on between two statements only when its holder ends an attempt or dies: no run does so for ever. */
+const roundsMax = 20
+
 /** One answer per id, in the order asked. */
 export async function cancelTaskRuns(db: Db, ids: readonly RunId[], detail = 'Cancelled.'): Promise<CancelAnswer[]> {
-  const result = JSON.stringify({ code: 'TASK_CANCELLED', detail })
-  const left = await leaveRuns(
-    db,
-    unstarted,
-    ids.map((runId) => ({ runId, fence: null, goal: 'CANCELLED', result }) as const),
-  )
-  await promoteOpenKeys(db, left)
-  const cancelled = new Set(left.map((run) => run.id))
-  const others = ids.filter((id) => !cancelled.has(id))
-  const states = await requestCancel(db, others)
-  return ids.map((id) => (cancelled.has(id) ? 'cancelled' : (states.get(id) ?? 'not-found')))
+  const answers = new Map<RunId, CancelAnswer>()
+  let open = [...new Set(ids)]
+  for (let round = 1; open.length > 0; round++) {
+    if (round > roundsMax) throw new Error(`While being cancelled, these moved ${roundsMax} times: ${open.join(', ')}`)
+    for (const id of await cancelUnstarted(db, open, detail)) answers.set(id, 'cancelled')
+    const moved: RunId[] = []
+    const rest = open.filter((id) => !answers.has(id))
+    for (const { id, answer } of await requestCancel(db, rest)) {
+      if (answer === 'moved') moved.push(id)
+      else answers.set(id, answer)
+    }
+    open = moved
+  }
+  return ids.map((id) => answers.get(id) ?? 'not-found')
 }
 
-async function requestCancel(db: Db, ids: readonly RunId[]): Promise<Map<RunId, CancelAnswer>> {
-  if (ids.length === 0) return new Map()
+async function cancelUnstarted(db: Db, ids: readonly RunId[], detail: string): Promise<RunId[]> {
+  const result = JSON.stringify({ code: 'TASK_CANCELLED', detail })
+  const leavings = ids.map((runId) => ({ runId, fence: null, goal: 'CANCELLED', result }) as const)
+  const left = await leaveRuns(db, unstarted, leavings)
+  await promoteOpenKeys(db, left)
+  return left.map((run) => run.id)
+}
+
+interface Looked {
+  readonly id: RunId
+  /** `moved`: neither running nor ended when it was looked at. */
+  readonly answer: 'requested' | 'already-ended' | 'moved'
+}
+
+async function requestCancel(db: Db, ids: readonly RunId[]): Promise<readonly Looked[]> {
+  if (ids.length === 0) return []
   // A whole statement by hand: the flag, the wake and the answer from one look.
-  const { rows } = await sql<{ id: RunId; requested: boolean }>`
+  const { rows } = await sql<Looked>`
 WITH asked AS (
   UPDATE q.task_run SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()), updated_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT id FROM q.task_run WHERE id = ANY(${ids}::bigint[]) AND status = 'RUNNING' ORDER BY id FOR NO KEY UPDATE))
@@ -41,7 +64,8 @@ WITH asked AS (
 ), wake AS (
   SELECT count(pg_notify('q_cancel', replica_id)) FROM (SELECT DISTINCT replica_id FROM asked) holders
 )
-SELECT r.id, asked.id IS NOT NULL AS requested FROM q.task_run r LEFT JOIN asked USING (id) LEFT JOIN wake ON true
+SELECT r.id, CASE WHEN asked.id IS NOT NULL THEN 'requested' WHEN r.finished_at IS NOT NULL THEN 'already-ended' ELSE 'moved' END AS answer
+FROM q.task_run r LEFT JOIN asked USING (id) LEFT JOIN wake ON true
 WHERE r.id = ANY(${ids}::bigint[])`.execute(db)
-  return new Map(rows.map((row) => [row.id, row.requested ? 'requested' : 'already-ended']))
+  return rows
 }

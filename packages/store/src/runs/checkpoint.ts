@@ -1,16 +1,62 @@
-/** What a run's code saves of its state, under its lease, so that a later attempt continues from it. */
+/**
+ * What a run's code saves of its state, under its lease, so that a later attempt continues from it. At most 1 MiB of
+ * JSON that jsonb gives back as it was; anything else is refused before it is sent, so that a transaction it is part
+ * of goes on. A lost lease saves nothing, and that is noted.
+ */
+import { ExplainedError } from '@q/schema'
+import { checkJson, jsonLimits, jsonReasons, problemsText } from '@q/schema/json'
 import type { Db } from '../db.ts'
 import { now } from '../clock.ts'
+import { refusedWrites } from '../events/refused.ts'
 import type { Lease } from '../lease.ts'
 
 /** `state`: JSON text. */
 export async function checkpointTaskRun(db: Db, lease: Lease, state: string): Promise<'saved' | 'lease-lost'> {
   const { numUpdatedRows } = await db
     .updateTable('q.task_run')
-    .set({ checkpoint: state, updated_at: now })
+    .set({ checkpoint: storableState(state), updated_at: now })
     .where('id', '=', lease.runId)
     .where('fence', '=', lease.fence)
     .where('status', '=', 'RUNNING')
     .executeTakeFirstOrThrow()
-  return numUpdatedRows === 1n ? 'saved' : 'lease-lost'
+  if (numUpdatedRows === 1n) return 'saved'
+  await refusedWrites(db, 'refused-checkpoint', [lease])
+  return 'lease-lost'
+}
+
+function storableState(state: string): string {
+  if (Buffer.byteLength(state) > jsonLimits.bytesMax) throw refused('too-large', 'it has more than 1 MiB')
+  const checked = checkJson(parsed(state))
+  if (checked.ok) return checked.text
+  throw refused(jsonReasons[checked.problems[0].reason], problemsText(checked.problems))
+}
+
+function parsed(state: string): unknown {
+  try {
+    return JSON.parse(state)
+  } catch (error) {
+    throw refused('not-json', 'the text is not JSON', error)
+  }
+}
+
+const refusals = {
+  'not-json': {
+    code: 'CHECKPOINT_NOT_JSON',
+    what: 'A checkpoint is not JSON; the one before it stays.',
+    fix: 'Pass text that JSON.stringify made.',
+  },
+  unstorable: {
+    code: 'CHECKPOINT_UNSTORABLE',
+    what: 'A checkpoint cannot be stored; the one before it stays.',
+    fix: 'Remove such characters and numbers, or encode them (text as base64, for instance); nest less deeply.',
+  },
+  'too-large': {
+    code: 'CHECKPOINT_TOO_LARGE',
+    what: 'A checkpoint is too large; the one before it stays.',
+    fix: 'Store it elsewhere and save where it is.',
+  },
+} as const
+
+function refused(fault: keyof typeof refusals, why: string, cause?: unknown): ExplainedError {
+  return new ExplainedError({ ...refusals[fault], why: `${why}.`, cause })
 }

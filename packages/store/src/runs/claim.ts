@@ -5,14 +5,15 @@
  * any code of the task begins. SKIP LOCKED makes replicas pass each other; the fence, raised here, makes this claim
  * different from every other one of the same run.
  *
- * Order: priority, then round robin over groups, then age. The (lane, priority, group) combinations that have ready
- * runs are found by a loose scan of the ready index, so finished, gated and foreign runs cost nothing; `quota` says how
- * many of each are next; `picked` locks exactly so many and no row more.
+ * Order: priority, then fair shares of queues and groups, then age. What there is to choose from is looked up before
+ * (ready-heads.ts), how many of each is decided in memory (fair-shares.ts); the statement locks exactly so many and no
+ * row more. Finished, gated and foreign runs cost nothing.
  */
-import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { RunId } from '../lease.ts'
-import { isCapable, isInTime, isKnownTask, isPaused, isReady, isWorkedOn } from './claimable.ts'
+import { prepared, type Prepared } from '../prepared.ts'
+import { isInTime, isPaused, isReady } from './claimable.ts'
+import type { FairShares, Quota, ReadyHead } from './fair-shares.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
@@ -20,10 +21,14 @@ export interface ClaimRequest {
   readonly tasks: readonly string[]
   /** Queues it works on; empty: all. A paused one is passed over. */
   readonly queues: readonly string[]
+  /** Shares of queues; 1 unless said. */
+  readonly queueWeights?: Readonly<Record<string, number>>
   /** What it can do; runs that require more are in lanes it does not look at. */
   readonly capabilities?: readonly string[]
   /** Claim only; `startTaskRuns` starts them later. */
   readonly ahead?: boolean
+  /** Who was served so far, for those who claim few at a time: `createFairShares()`, kept by the caller. */
+  readonly shares?: FairShares
   /** Never more than this many: the free slots. */
   readonly limit: number
 }
@@ -37,64 +42,75 @@ export interface ClaimedRun {
   readonly attempt: number
   readonly epoch: number
   readonly onCrash: 'fail' | 'retry' | null
+  /** Attempts that ended by the holder's death: above 0 it is a suspect. */
+  readonly crashCount: number
+  /** Limits of its own; null: the task's. */
+  readonly timeoutMs: number | null
+  readonly maxSilentMs: number | null
+  /** It has a concurrency key: another run may follow as soon as its holder is taken for dead. */
+  readonly keyed: boolean
+  /** It has a concurrency key or a workflow: others wait for its end, which takes the long way (settle.ts). */
+  readonly gated: boolean
   /** JSON text of what an earlier attempt saved, or null. */
   readonly checkpoint: string | null
 }
 
-/** In the order they are to be started. */
-export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Promise<ClaimedRun[]> {
-  if (request.limit < 1 || request.tasks.length === 0) return []
-  return (await claimStatement(request).execute(db)).rows
+export interface ClaimOrder {
+  readonly replicaId: string
+  readonly ahead: boolean
+  readonly quotas: readonly Quota[]
 }
 
-// A whole statement by hand: recursive LATERAL and FOR NO KEY UPDATE SKIP LOCKED inside it are clearer as SQL.
-export function claimStatement(request: ClaimRequest): RawBuilder<ClaimedRun> {
-  const { replicaId, tasks, queues, limit, capabilities = [], ahead = false } = request
-  return sql<ClaimedRun>`
-WITH lanes AS MATERIALIZED (
-  SELECT id AS lane FROM q.lane
-  WHERE ${isKnownTask(texts(tasks))} AND ${isCapable(texts(capabilities))} AND ${isWorkedOn(texts(queues))} AND NOT ${isPaused}
-), heads AS MATERIALIZED (
-  SELECT lanes.lane, found.priority, found.grp
-  FROM lanes CROSS JOIN LATERAL (
-    WITH RECURSIVE head AS (
-      (SELECT r.priority, r.grp FROM q.task_run r
-       WHERE ${isReady} AND r.lane = lanes.lane
-       ORDER BY r.priority, r.grp LIMIT 1)
-      UNION ALL
-      SELECT next.priority, next.grp FROM head CROSS JOIN LATERAL (
-        SELECT r.priority, r.grp FROM q.task_run r
-        WHERE ${isReady} AND r.lane = lanes.lane AND (r.priority, r.grp) > (head.priority, head.grp)
-        ORDER BY r.priority, r.grp LIMIT 1) next
-    ) SELECT priority, grp FROM head) found
-), quota AS MATERIALIZED (
-  SELECT lane, priority, grp, count(*) AS runs FROM (
-    SELECT heads.lane, heads.priority, heads.grp
-    FROM heads CROSS JOIN LATERAL (
-      SELECT r.run_at, r.id, row_number() OVER (ORDER BY r.run_at, r.id) AS round FROM q.task_run r
-      WHERE ${isReady} AND r.lane = heads.lane AND r.priority = heads.priority AND r.grp = heads.grp AND ${isInTime}
-      ORDER BY r.run_at, r.id LIMIT ${limit}) ahead
-    ORDER BY heads.priority, ahead.round, ahead.run_at, ahead.id LIMIT ${limit}) next
-  GROUP BY lane, priority, grp
-), picked AS MATERIALIZED (
-  SELECT locked.id FROM quota CROSS JOIN LATERAL (
+/** With the head it was taken from. */
+export type ClaimRow = ClaimedRun & Pick<ReadyHead, 'lane' | 'priority' | 'group'>
+
+export function claimStatement({ replicaId, ahead, quotas }: ClaimOrder): CompiledQuery<ClaimRow> {
+  return (ahead ? claimAhead : claimAndStart)({
+    replicaId,
+    lanes: quotas.map((quota) => quota.lane),
+    priorities: quotas.map((quota) => quota.priority),
+    groups: quotas.map((quota) => quota.group),
+    runs: quotas.map((quota) => quota.runs),
+  })
+}
+
+interface ClaimValues {
+  readonly replicaId: string
+  readonly lanes: readonly number[]
+  readonly priorities: readonly number[]
+  readonly groups: readonly string[]
+  readonly runs: readonly number[]
+}
+
+const claimAndStart = claim('claim', sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`)
+const claimAhead = claim('claim-ahead', sql`status = 'CLAIMED', started_at = NULL`)
+
+// A whole statement by hand: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
+function claim(name: string, change: RawBuilder<unknown>): Prepared<ClaimValues, ClaimRow> {
+  return prepared(
+    name,
+    ({ replicaId, lanes, priorities, groups, runs }) => sql<ClaimRow>`
+WITH picked AS MATERIALIZED (
+  SELECT locked.id
+  FROM unnest(${lanes}::int[], ${priorities}::smallint[], ${groups}::text[], ${runs}::int[])
+    AS quota(lane, priority, grp, runs)
+  JOIN q.lane ON lane.id = quota.lane AND NOT ${isPaused}
+  CROSS JOIN LATERAL (
     SELECT r.id FROM q.task_run r
-    WHERE ${isReady} AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp
-      AND ${isInTime}
+    WHERE ${isReady} AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp AND ${isInTime}
     ORDER BY r.run_at, r.id LIMIT quota.runs FOR NO KEY UPDATE SKIP LOCKED) locked
 ), claimed AS (
-  UPDATE q.task_run SET
-    status = CASE WHEN ${ahead} THEN 'CLAIMED' ELSE 'RUNNING' END::q.task_status,
-    attempt = attempt + CASE WHEN ${ahead} THEN 0 ELSE 1 END,
-    started_at = CASE WHEN ${ahead} THEN NULL ELSE clock_timestamp() END,
-    fence = fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(), updated_at = clock_timestamp()
+  UPDATE q.task_run r SET ${change}, fence = r.fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(),
+    updated_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT id FROM picked))
-  RETURNING id, fence, task, payload, attempt, epoch, on_crash, checkpoint, priority, run_at
+  RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, r.on_crash AS "onCrash",
+    r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
+    r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
+    r.checkpoint::text AS checkpoint,
+    r.lane, r.priority, r.grp AS "group", r.run_at
 )
-SELECT id AS "runId", fence, task, payload::text AS payload, attempt, epoch, on_crash AS "onCrash", checkpoint::text AS checkpoint
-FROM claimed ORDER BY priority, run_at, id`
-}
-
-function texts(values: readonly string[]): RawBuilder<readonly string[]> {
-  return sql<readonly string[]>`${values}::text[]`
+SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated,
+  checkpoint, lane, priority, "group"
+FROM claimed ORDER BY run_at, "runId"`,
+  )
 }

@@ -38,12 +38,18 @@ export function slotsOf(scope: RawBuilder<string | null>): RawBuilder<number> {
   return sql<number>`coalesce((SELECT c.slots FROM q.concurrency_limit c WHERE c.scope = ${scope}), 1)`
 }
 
-/** The places of a concurrency key that no run occupies, as rows of `slot`. */
+/**
+ * The places of a concurrency key that may be taken now, as rows of `slot`: those that no run occupies, and no more than
+ * the limit leaves. After a limit was lowered runs may sit above it; they count too.
+ */
 export function freeSlots(
   key: RawBuilder<string | null>,
   scope: RawBuilder<string | null>,
 ): RawBuilder<{ slot: number }> {
   return sql<{ slot: number }>`
-    SELECT slot FROM generate_series(1, ${slotsOf(scope)}) slot
-    WHERE NOT EXISTS (SELECT FROM q.task_run h WHERE h.concurrency_key = ${key} AND h.concurrency_slot = slot)`
+    SELECT slot FROM (SELECT ${slotsOf(scope)} AS slots,
+      ARRAY(SELECT h.concurrency_slot FROM q.task_run h
+        WHERE h.concurrency_key = ${key} AND h.concurrency_slot IS NOT NULL) AS taken) room
+    CROSS JOIN LATERAL (SELECT slot FROM generate_series(1, room.slots) slot WHERE slot <> ALL(room.taken)
+      ORDER BY slot LIMIT greatest(0, room.slots - cardinality(room.taken))) free`
 }

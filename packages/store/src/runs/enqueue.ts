@@ -5,214 +5,116 @@
  * never takes a slot, or an open transaction of a user would hold up everybody else's. The insert is as durable, or as
  * undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
  *
- * A unique key that a live run of the task has: nothing is inserted, and the answer is that run.
- * Payloads, names and keys are checked before anything is sent: with one bad run in a batch, none is enqueued.
+ * A unique key that a live run of the task has, or that one took for a period: nothing is inserted, and the answer is
+ * that run. Enqueues with one key wait for each other. A batch is enqueued as a whole or not at all, whatever its size.
  */
-import { ExplainedError, type TaskState } from '@q/schema'
-import { checkJson, checkName, jsonReasons, problemsText, type NameKind } from '@q/schema/json'
-import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
-import { fromNow } from '../clock.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
+import { checkNewRuns, unstorable, type CheckedRun } from './check-new-runs.ts'
+import { findDuplicates } from './duplicates.ts'
+import { enqueueStatement, enqueueUniqueStatement } from './enqueue-statement.ts'
+import { gateOf, storedKey, type EnqueuedRun, type NewRun } from './new-run.ts'
 import { promoteKeys } from './promote.ts'
+import { beginPeriods, type UniquePeriod } from './unique-period.ts'
 
-export interface NewRun {
-  readonly task: string
-  readonly lane: number
-  /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
-  readonly payload: unknown
-  readonly delayMs?: number
-  /** Not started by then: EXPIRED. */
-  readonly expiresInMs?: number
-  readonly priority?: number
-  readonly group?: string
-  readonly maxAttempts?: number
-  readonly onCrash?: 'fail' | 'retry'
-  /** Scoped to its task. */
-  readonly uniqueKey?: string
-  /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */
-  readonly concurrency?: { readonly scope: string; readonly key: string }
-}
-
-/** Checked; its payload is JSON text. */
-export type StorableRun = NewRun & { readonly payload: string }
-
-export interface EnqueuedRun {
-  readonly id: RunId
-  readonly status: TaskState
-  /** True: it was there already. */
-  readonly duplicate: boolean
-}
-
-export interface InsertedRow {
-  readonly id: string
-  readonly status: TaskState
-}
-
-/** A statement has room for 65 535 parameters; a larger batch is several statements in one transaction. */
-const rowsAtOnceMax = 1_000
+/** What one statement is given. A jsonb array holds 256 MB, which is up to eight times its text. */
+const atOnce = { runsMax: 1_000, charsMax: 16_777_216 }
 
 /** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
 const triesMax = 5
 
 /** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
-  const runs = storableRuns(newRuns)
-  const unique = runs.filter((run) => run.uniqueKey !== undefined)
-  const plain = runs.filter((run) => run.uniqueKey === undefined)
-  const inserted = new Map<StorableRun, EnqueuedRun>()
-  const rows = await insertAll(db, plain)
-  for (const [index, run] of plain.entries()) {
-    const row = rows[index]
-    if (row !== undefined) inserted.set(run, { id: row.id as RunId, status: row.status, duplicate: false })
+  const runs = checkNewRuns(newRuns)
+  const parts = partsOf(runs)
+  const answers = isOneStatement(runs, parts)
+    ? await enqueueParts(db, parts)
+    : await inTransaction(db, (trx) => enqueueParts(trx, parts))
+  const promoted = db.isTransaction ? new Set() : await promoteAll(db, keysOf(newRuns))
+  return answers.map((answer) => (promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer))
+}
+
+function partsOf(runs: readonly CheckedRun[]): CheckedRun[][] {
+  const parts: CheckedRun[][] = []
+  let room = 0
+  for (const run of runs) {
+    const part = parts.at(-1)
+    if (part !== undefined && part.length < atOnce.runsMax && run.payload.length <= room) part.push(run)
+    else {
+      parts.push([run])
+      room = atOnce.charsMax
+    }
+    room -= run.payload.length
   }
-  for (const run of unique) inserted.set(run, await enqueueUnique(db, run))
-  const promoted = new Set(db.isTransaction ? [] : await promoteKeys(db, keysOf(runs)))
-  return runs.map((run) => {
-    const answer = inserted.get(run)
-    if (answer === undefined) throw new Error('The database accepted a run and named none.')
-    return promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer
+  return parts
+}
+
+/** Then it needs no transaction: a single run that finds its key taken, and tries again, has written nothing so far. */
+function isOneStatement(runs: readonly CheckedRun[], parts: readonly unknown[]): boolean {
+  if (runs.some(({ run }) => run.uniqueForMs !== undefined)) return false
+  return parts.length <= 1 && (runs.length === 1 || runs.every(({ run }) => run.uniqueKey === undefined))
+}
+
+async function enqueueParts(db: Db, parts: readonly CheckedRun[][]): Promise<EnqueuedRun[]> {
+  const answers: EnqueuedRun[] = []
+  for (const part of parts) answers.push(...(await enqueuePart(db, part)))
+  return answers
+}
+
+async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<EnqueuedRun[]> {
+  const answers = new Map<CheckedRun, EnqueuedRun>()
+  let left = part
+  for (let tries = 0; tries < triesMax && left.length > 0; tries++) {
+    for (const [run, id] of await insert(db, left)) {
+      answers.set(run, { id, status: gateOf(run.run) === null ? 'AVAILABLE' : 'PENDING', duplicate: false })
+    }
+    const refused = left.filter((run) => !answers.has(run))
+    for (const [run, answer] of await existing(db, refused)) answers.set(run, answer)
+    left = refused.filter((run) => !answers.has(run))
+  }
+  return part.map((run) => {
+    const answer = answers.get(run)
+    if (answer !== undefined) return answer
+    throw new Error(`The unique key of a run of ${run.run.task} was taken and freed ${triesMax} times meanwhile.`)
   })
 }
 
-async function insertAll(db: Db, runs: readonly StorableRun[]): Promise<readonly InsertedRow[]> {
-  if (runs.length > rowsAtOnceMax) return inTransaction(db, (trx) => insertInParts(trx, runs))
-  if (runs.length === 0) return []
-  try {
-    return (await db.executeQuery(enqueueStatement(db, runs))).rows
-  } catch (error) {
+/** Those that were made. */
+async function insert(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedRun, RunId>> {
+  const statement = runs.some(({ run }) => run.uniqueKey !== undefined) ? enqueueUniqueStatement : enqueueStatement
+  const { rows } = await db.executeQuery(statement(runs)).catch((error: unknown) => {
     throw unstorable(error)
-  }
+  })
+  const [{ ids, made } = { ids: [], made: [] }] = rows
+  const placed = runs.map((run, place) => [run, ids[place] as RunId] as const)
+  if (made === null) return new Map(placed)
+  const there = new Set(made)
+  const inserted = placed.filter(([, id]) => there.has(id))
+  for (const id of await beginPeriods(db, inserted.flatMap(periodOf))) there.delete(id)
+  return new Map(inserted.filter(([, id]) => there.has(id)))
 }
 
-async function insertInParts(trx: Db, runs: readonly StorableRun[]): Promise<InsertedRow[]> {
-  const rows: InsertedRow[] = []
-  for (let start = 0; start < runs.length; start += rowsAtOnceMax) {
-    rows.push(...(await insertAll(trx, runs.slice(start, start + rowsAtOnceMax))))
-  }
-  return rows
+function periodOf([{ run }, runId]: readonly [CheckedRun, RunId]): UniquePeriod[] {
+  const { task, uniqueKey: key, uniqueForMs: forMs } = run
+  return key === undefined || forMs === undefined ? [] : [{ runId, task, key, forMs }]
 }
 
-async function enqueueUnique(db: Db, run: StorableRun): Promise<EnqueuedRun> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const [row] = await insertAll(db, [run])
-    if (row !== undefined) return { id: row.id as RunId, status: row.status, duplicate: false }
-    const other = await db
-      .selectFrom('q.task_run')
-      .select(['id', 'status'])
-      .where('task', '=', run.task)
-      .where('unique_live', '=', run.uniqueKey ?? null)
-      .executeTakeFirst()
-    if (other !== undefined) return { id: other.id as RunId, status: other.status, duplicate: true }
-  }
-  throw new Error(`The unique key of a run of ${run.task} was taken and freed ${triesMax} times while it was enqueued.`)
-}
-
-export function enqueueStatement(db: Db, runs: readonly StorableRun[]): CompiledQuery<InsertedRow> {
-  return db
-    .insertInto('q.task_run')
-    .values(
-      runs.map((run) => {
-        const gate = run.delayMs !== undefined ? 'time' : run.concurrency !== undefined ? 'concurrency' : null
-        return {
-          task: run.task,
-          lane: run.lane,
-          payload: run.payload,
-          priority: run.priority ?? 0,
-          grp: run.group ?? '',
-          max_attempts: run.maxAttempts ?? 1,
-          on_crash: run.onCrash ?? null,
-          run_at: fromNow(run.delayMs ?? 0),
-          expires_at: run.expiresInMs === undefined ? null : fromNow(run.expiresInMs),
-          unique_key: run.uniqueKey ?? null,
-          concurrency_scope: run.concurrency?.scope ?? null,
-          concurrency_key: run.concurrency === undefined ? null : keyOf(run.concurrency),
-          status: gate === null ? ('AVAILABLE' as const) : ('PENDING' as const),
-          waiting_for: gate,
-        }
-      }),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'status'])
-    .compile()
+async function existing(db: Db, runs: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
+  const keys = runs.map(({ run: { task, uniqueKey = '' } }) => ({ task, key: uniqueKey }))
+  const found = await findDuplicates(db, keys)
+  return found.flatMap(({ place, id, status }) => {
+    const run = runs[place - 1]
+    return run === undefined ? [] : [[run, { id, status, duplicate: true }]]
+  })
 }
 
 function keysOf(runs: readonly NewRun[]): string[] {
-  const keyed = runs.filter((run) => run.delayMs === undefined)
-  return [...new Set(keyed.flatMap((run) => (run.concurrency === undefined ? [] : keyOf(run.concurrency))))]
+  const keyed = runs.filter((run) => gateOf(run) === 'concurrency')
+  return [...new Set(keyed.flatMap((run) => (run.concurrency === undefined ? [] : storedKey(run.concurrency))))]
 }
 
-/** The scope is the first part, so equal keys of different scopes never meet. */
-function keyOf({ scope, key }: { scope: string; key: string }): string {
-  return `${scope}\u001f${key}`
-}
-
-type Fault = keyof typeof refusals
-
-const refusals = {
-  name: {
-    code: 'NAME_INVALID',
-    what: 'A name or key cannot be used; nothing was enqueued.',
-    fix: 'Use short printable text.',
-  },
-  'not-json': {
-    code: 'PAYLOAD_NOT_JSON',
-    what: 'A payload holds something that JSON cannot show; nothing was enqueued.',
-    fix: 'Pass plain objects, arrays, strings, numbers, booleans and null; turn anything else into one of them first.',
-  },
-  unstorable: {
-    code: 'PAYLOAD_UNSTORABLE',
-    what: 'A payload cannot be stored; nothing was enqueued.',
-    fix: 'Remove such characters and numbers, or encode them (text as base64, for instance); nest less deeply.',
-  },
-  'too-large': {
-    code: 'PAYLOAD_TOO_LARGE',
-    what: 'A payload is too large; nothing was enqueued.',
-    fix: 'Store it elsewhere and pass where it is.',
-  },
-} as const
-
-/** More are not told. */
-const faultsMax = 10
-
-function storableRuns(runs: readonly NewRun[]): StorableRun[] {
-  const storable: StorableRun[] = []
-  const bad: { fault: Fault; why: string }[] = []
-  for (const [index, run] of runs.entries()) {
-    const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
-    const names = nameProblems(run)
-    const checked = checkJson(run.payload)
-    if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
-    if (checked.ok) storable.push({ ...run, payload: checked.text })
-    else bad.push({ fault: jsonReasons[checked.problems[0].reason], why: `${which}${problemsText(checked.problems)}` })
-    if (bad.length >= faultsMax) break
-  }
-  const [first] = bad
-  if (first === undefined) return storable
-  throw new ExplainedError({ ...refusals[first.fault], why: `${bad.map(({ why }) => why).join('. ')}.` })
-}
-
-function nameProblems({ task, group, uniqueKey, concurrency }: NewRun): string[] {
-  const names: [NameKind, unknown][] = [['task', task]]
-  if (group !== undefined) names.push(['group', group])
-  if (uniqueKey !== undefined) names.push(['unique key', uniqueKey])
-  if (concurrency !== undefined) {
-    names.push(['concurrency scope', concurrency.scope], ['concurrency key', concurrency.key])
-  }
-  return names.flatMap(([kind, name]) => {
-    const problem = checkName(kind, name)
-    return problem === undefined ? [] : `the ${kind} ${problem}`
-  })
-}
-
-/** 22P05 and 22P02: text that jsonb cannot hold. The last resort; the check above lets none pass. */
-function unstorable(error: unknown): unknown {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  if (code !== '22P05' && code !== '22P02') return error
-  return new ExplainedError({
-    ...refusals.unstorable,
-    why: 'The database says that jsonb cannot hold it.',
-    cause: error,
-  })
+/** What was accepted does not fail because this does: the sweep catches it. */
+async function promoteAll(db: Db, keys: readonly string[]): Promise<Set<RunId>> {
+  return new Set(await promoteKeys(db, keys).catch(() => []))
 }

@@ -6,19 +6,29 @@
  * the key, then looks with a new snapshot. A settling run hands its slot on by itself (leave.ts); what is done here is
  * for slots that nobody handed on. Whoever commits last, an enqueue or a settle, sees the other: both promote after.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
+import { prepared } from '../prepared.ts'
+import { isLockTimeout } from '../sql-state.ts'
 import { freeSlots, isDue } from './claimable.ts'
 import type { Left } from './leave.ts'
 
 /** Namespace of the locks by key. */
 const keyLocks = 0x71_6b_65_79
 
+/** Promoted by one statement: also what keeps PostgreSQL from reading the whole table for fear of many. */
+const heirsMax = 1_000
+
+/** Each key is a lock, and the server has room for a limited number of them. */
+const keysAtOnceMax = 500
+
+/** For a lock that somebody else has. */
+const lockMsMax = 250
+
 /** Ids that can be claimed now; `looked` as many as `limit` means there may be more. */
 export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: RunId[]; looked: number }> {
-  const { rows } = await promoteStatement(limit).execute(db)
+  const { rows } = await db.executeQuery(promoteStatement(limit))
   const ready = rows.filter((row) => row.key === null).map((row) => row.id)
   const keys = rows.flatMap((row) => row.key ?? [])
   return { ids: [...ready, ...(await promoteKeys(db, keys))], looked: rows.length }
@@ -35,13 +45,39 @@ export async function nextDueInMs(db: Db): Promise<number | undefined> {
 
 /** Fills the free slots of these keys with the runs that wait for them. */
 export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunId[]> {
-  if (keys.length === 0) return []
-  return inTransaction(db, async (trx) => {
-    // In the order of the locks, not of the keys: two keys may share one.
-    await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
-      SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
-    return (await promoteKeysStatement(keys).execute(trx)).rows.map((row) => row.id)
-  })
+  const promoted: RunId[] = []
+  for (let first = 0; first < keys.length; first += keysAtOnceMax) {
+    promoted.push(...(await promoteSome(db, keys.slice(first, first + keysAtOnceMax))))
+  }
+  return promoted
+}
+
+/** A key that somebody's open transaction has locked is left to the sweep, and does not hold up the others. */
+async function promoteSome(db: Db, keys: readonly string[]): Promise<RunId[]> {
+  if (db.isTransaction) return promoteLocked(db, keys)
+  try {
+    return await db.transaction().execute(async (trx) => {
+      await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
+      return promoteLocked(trx, keys)
+    })
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    if (keys.length === 1) return []
+    const half = Math.ceil(keys.length / 2)
+    return [...(await promoteSome(db, keys.slice(0, half))), ...(await promoteSome(db, keys.slice(half)))]
+  }
+}
+
+async function promoteLocked(trx: Db, keys: readonly string[]): Promise<RunId[]> {
+  // In the order of the locks, not of the keys: two keys may share one.
+  await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
+    SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
+  const promoted: RunId[] = []
+  for (;;) {
+    const { rows } = await trx.executeQuery(promoteKeysStatement(keys))
+    promoted.push(...rows.map((row) => row.id))
+    if (rows.length < heirsMax) return promoted
+  }
 }
 
 /**
@@ -69,9 +105,18 @@ WITH RECURSIVE gated AS (
   )
 }
 
+export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key: string | null }> {
+  return promoteDue({ limit })
+}
+
+export function promoteKeysStatement(keys: readonly string[]): CompiledQuery<{ id: RunId }> {
+  return promote({ keys })
+}
+
 // A whole statement by hand: the limited, locked set must be materialised before the update.
-export function promoteStatement(limit: number): RawBuilder<{ id: RunId; key: string | null }> {
-  return sql<{ id: RunId; key: string | null }>`
+const promoteDue = prepared<{ limit: number }, { id: RunId; key: string | null }>(
+  'promote-due',
+  ({ limit }) => sql<{ id: RunId; key: string | null }>`
 WITH due AS MATERIALIZED (
   SELECT r.id FROM q.task_run r WHERE ${isDue}
   ORDER BY r.due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
@@ -81,12 +126,13 @@ UPDATE q.task_run SET
   waiting_for = CASE WHEN concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
   updated_at = clock_timestamp()
 WHERE id = ANY(ARRAY(SELECT id FROM due))
-RETURNING id, concurrency_key AS key`
-}
+RETURNING id, concurrency_key AS key`,
+)
 
 // A whole statement by hand: heads of the keys times their free slots, a row at most once.
-export function promoteKeysStatement(keys: readonly string[]): RawBuilder<{ id: RunId }> {
-  return sql<{ id: RunId }>`
+const promote = prepared<{ keys: readonly string[] }, { id: RunId }>(
+  'promote-keys',
+  ({ keys }) => sql<{ id: RunId }>`
 WITH free AS MATERIALIZED (
   SELECT wanted.key, array_agg(slot ORDER BY slot) AS slots
   FROM (SELECT DISTINCT key FROM unnest(${keys}::text[]) key) wanted
@@ -98,8 +144,9 @@ WITH free AS MATERIALIZED (
     SELECT head.id, row_number() OVER () AS place FROM (
       SELECT n.id FROM q.task_run n WHERE n.gated_key = free.key
       ORDER BY n.priority, n.id LIMIT cardinality(free.slots) FOR NO KEY UPDATE SKIP LOCKED) head) ranked
+  LIMIT ${heirsMax}::int
 )
 UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
 FROM heirs WHERE r.id = heirs.id
-RETURNING r.id`
-}
+RETURNING r.id`,
+)

@@ -1,8 +1,10 @@
 /**
- * Removes runs that ended long enough ago, with their history, a bounded number of rows at a time.
+ * Removes runs that ended long enough ago, with all that is written about them, looking at a bounded number of rows.
  *
  * Walks the primary key from a cursor instead of an index on the end: such an index would be paid by every finish.
- * How long a run is kept is its task's choice (`keepMs` of its published options), else the caller's.
+ * How long a run is kept is its task's choice (`keepMs` of its published options), else the caller's. Longer, if
+ * somebody still needs it: a step that waits for it, a workflow that goes on, a destination that is owed its report, a
+ * unique key that is its own for a period. A run that somebody has locked is left for the next time.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -16,25 +18,53 @@ export interface PruneRequest {
   readonly limit: number
 }
 
+/** Judged of a run `r`. */
+const isNeeded = sql<boolean>`(
+  EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run child ON child.id = e.child_id
+    WHERE e.parent_id = r.id AND child.finished_at IS NULL)
+  OR EXISTS (SELECT FROM q.workflow w WHERE w.id = r.workflow_id AND w.finished_at IS NULL)
+  OR EXISTS (SELECT FROM q.delivery d WHERE d.run_id = r.id AND d.due_at IS NOT NULL)
+  OR EXISTS (SELECT FROM q.unique_period p WHERE p.task = r.task AND p.unique_key = r.unique_key AND p.run_id = r.id
+    AND p.until > clock_timestamp()))`
+
+const prunedIds = sql`ANY(ARRAY(SELECT id FROM pruned))`
+
 /** `next`: where to go on; undefined at the end of the table. */
 export async function pruneTaskRuns(
   db: Db,
   request: PruneRequest,
 ): Promise<{ pruned: number; next: RunId | undefined }> {
-  // A whole statement by hand: a bounded walk, and three tables that must agree.
+  // A whole statement by hand: a bounded walk, and all tables that must agree.
   const { rows } = await sql<{ pruned: number; looked: number; last: RunId | null }>`
 WITH looked AS MATERIALIZED (
-  SELECT r.id, r.task, r.finished_at FROM q.task_run r WHERE r.id > ${request.after ?? '0'} ORDER BY r.id LIMIT ${request.limit}
+  SELECT r.id FROM q.task_run r WHERE r.id > ${request.after ?? '0'} ORDER BY r.id LIMIT ${request.limit}
 ), old AS MATERIALIZED (
-  SELECT looked.id FROM looked LEFT JOIN q.task ON task.name = looked.task
-  WHERE looked.finished_at < clock_timestamp() - coalesce((task.options->>'keepMs')::float8, ${request.keepMs}) * interval '1 ms'
+  SELECT r.id FROM q.task_run r LEFT JOIN q.task ON task.name = r.task
+  WHERE r.id = ANY(ARRAY(SELECT id FROM looked)) AND NOT ${isNeeded}
+    AND r.finished_at < clock_timestamp() - coalesce((task.options->>'keepMs')::float8, ${request.keepMs}) * interval '1 ms'
+  ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
 ), pruned AS (
-  DELETE FROM q.task_run r USING old WHERE r.id = old.id AND r.finished_at IS NOT NULL AND r.workflow_id IS NULL
-  RETURNING r.id
+  DELETE FROM q.task_run r WHERE r.id = ANY(ARRAY(SELECT id FROM old))
+  RETURNING r.id, r.task, r.unique_key, r.workflow_id
 ), attempts AS (
-  DELETE FROM q.task_attempt WHERE run_id IN (SELECT id FROM pruned)
+  DELETE FROM q.task_attempt WHERE run_id = ${prunedIds}
 ), recoveries AS (
-  DELETE FROM q.recovery WHERE run_id IN (SELECT id FROM pruned)
+  DELETE FROM q.recovery WHERE run_id = ${prunedIds}
+), logs AS (
+  DELETE FROM q.task_log WHERE run_id = ${prunedIds}
+), events AS (
+  DELETE FROM q.task_event WHERE run_id = ${prunedIds}
+), deliveries AS (
+  DELETE FROM q.delivery WHERE run_id = ${prunedIds}
+), periods AS (
+  DELETE FROM q.unique_period p USING pruned WHERE p.task = pruned.task AND p.unique_key = pruned.unique_key AND p.run_id = pruned.id
+), steps AS (
+  DELETE FROM q.workflow_step WHERE run_id = ${prunedIds}
+), edges AS (
+  DELETE FROM q.workflow_edge WHERE parent_id = ${prunedIds} OR child_id = ${prunedIds}
+), workflows AS (
+  DELETE FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT workflow_id FROM pruned))
+    AND NOT EXISTS (SELECT FROM q.task_run r WHERE r.workflow_id = w.id AND r.id <> ALL(ARRAY(SELECT id FROM pruned)))
 )
 SELECT (SELECT count(*)::int FROM pruned) AS pruned, count(*)::int AS looked, max(id) AS last FROM looked`.execute(db)
   const { pruned = 0, looked = 0, last = null } = rows[0] ?? {}

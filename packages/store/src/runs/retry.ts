@@ -7,6 +7,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { sqlState } from '../sql-state.ts'
 import { promoteKeys } from './promote.ts'
 
 export type RetryAnswer =
@@ -19,7 +20,7 @@ export type RetryAnswer =
 
 export async function retryTaskRun(db: Db, runId: RunId): Promise<RetryAnswer> {
   const answer = await reopen(db, runId).catch((error: unknown) => {
-    if (error instanceof Error && Reflect.get(error, 'code') === '23505') return 'conflict' as const
+    if (sqlState(error) === '23505') return 'conflict' as const
     throw error
   })
   if (answer === 'conflict' || answer === undefined) return answer ?? 'not-found'

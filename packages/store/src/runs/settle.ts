@@ -5,10 +5,14 @@
  * matches no row, and its old holder is told so. One that is terminal under the same fence already was settled by us
  * and the answer got lost, or by its own code inside its own transaction: that is a success.
  */
-import type { ErrorCode } from '@q/schema'
+import { ExplainedError, type ErrorCode, type TaskState } from '@q/schema'
+import { jsonLimits, problemsText, repairJson } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import { refusedWrites } from '../events/refused.ts'
 import { columnsOf, leaseKey, type Lease, type RunId } from '../lease.ts'
+import { isRefusal } from '../sql-state.ts'
+import { finishStatement } from './finish.ts'
 import { leaveRuns, type Leaving } from './leave.ts'
 import { promoteOpenKeys } from './promote.ts'
 
@@ -23,6 +27,8 @@ export type Outcome =
       readonly stack?: string
       /** Again, if attempts are left: after so long the first time, doubled every time, up to the cap, with jitter. */
       readonly retry?: { readonly delayMs: number; readonly delayMsMax: number }
+      /** Its thread or process died of it: a crash, AVAILABLE again or POISONED by the run's onCrash, else by this one. */
+      readonly crashed?: { readonly onCrash: 'fail' | 'retry' }
     }
 
 export interface Settlement {
@@ -31,38 +37,99 @@ export interface Settlement {
   readonly by: { readonly hostname: string; readonly pid: number; readonly thread: number }
 }
 
-/** `retried`: it failed and will be tried again. `busy`: somebody else has locked the run, and it was asked not to wait. */
-export type Settled = 'settled' | 'retried' | 'lease-lost' | 'busy'
+/**
+ * `retried`: it failed or crashed and will be started again. `busy`: somebody else has locked the run, and it was asked not to wait.
+ * `refused`: the database cannot hold what was said; nothing was written, say it in other words.
+ */
+export type Settled = 'settled' | 'retried' | 'lease-lost' | 'busy' | 'refused'
 
 export interface SettleOptions {
   /** A run that somebody else has locked, a user's open transaction for instance, does not hold up the others. */
   readonly skipBusy?: boolean
 }
 
-/** One answer per settlement, in the order asked. */
+/** One answer per settlement, in the order asked. One that is refused does not hold up the others. */
 export async function settleTaskRuns(
   db: Db,
   settlements: readonly Settlement[],
-  { skipBusy = false }: SettleOptions = {},
+  options: SettleOptions = {},
 ): Promise<Settled[]> {
-  const left = await leaveRuns(db, ['RUNNING'], settlements.map(leavingOf), { skipLocked: skipBusy })
-  await promoteOpenKeys(db, left)
-  const states = new Map(left.map((run) => [leaseKey({ runId: run.id, fence: run.fence }), run.status]))
-  const missing = settlements.filter(({ lease }) => !states.has(leaseKey(lease))).map(({ lease }) => lease)
-  const others = await lookAt(db, missing)
-  return settlements.map(({ lease }) => {
-    const status = states.get(leaseKey(lease))
-    if (status === undefined) return others.get(leaseKey(lease)) ?? 'lease-lost'
-    return status === 'PENDING' ? 'retried' : 'settled'
-  })
+  try {
+    return await settleAtOnce(db, settlements, options)
+  } catch (error) {
+    // In a caller's transaction nothing can be done after an error.
+    if (db.isTransaction || !isRefusal(error)) throw error
+    if (settlements.length === 1) return ['refused']
+    const answers: Settled[] = []
+    for (const settlement of settlements) answers.push(...(await settleTaskRuns(db, [settlement], options)))
+    return answers
+  }
 }
 
-/** A run's own code, inside its own transaction: what it wrote there and this end are one. */
+async function settleAtOnce(
+  db: Db,
+  settlements: readonly Settlement[],
+  { skipBusy = false }: SettleOptions,
+): Promise<Settled[]> {
+  const answers = new Map<string, Settled>()
+  if (!skipBusy) for (const lease of await finishPlain(db, settlements)) answers.set(leaseKey(lease), 'settled')
+  const rest = settlements.filter(({ lease }) => !answers.has(leaseKey(lease)))
+  const left = await leaveRuns(db, ['RUNNING'], rest.map(leavingOf), { skipLocked: skipBusy })
+  await promoteOpenKeys(db, left)
+  for (const { id, fence, status } of left) {
+    answers.set(leaseKey({ runId: id, fence }), mayStart(status) ? 'retried' : 'settled')
+  }
+  const missing = settlements.filter(({ lease }) => !answers.has(leaseKey(lease))).map(({ lease }) => lease)
+  for (const [key, answer] of await lookAt(db, missing)) answers.set(key, answer)
+  await refusedWrites(
+    db,
+    'refused-settle',
+    missing.filter((lease) => !answers.has(leaseKey(lease))),
+  )
+  return settlements.map(({ lease }) => answers.get(leaseKey(lease)) ?? 'lease-lost')
+}
+
+function mayStart(status: TaskState): boolean {
+  return status === 'PENDING' || status === 'AVAILABLE'
+}
+
+/** The short way, for successes; those it passes over go the long one. */
+async function finishPlain(db: Db, settlements: readonly Settlement[]): Promise<readonly Lease[]> {
+  const finishes = settlements.flatMap(({ lease, outcome }) =>
+    outcome.status === 'SUCCEEDED' ? { lease, result: outcome.result } : [],
+  )
+  return finishes.length === 0 ? [] : (await db.executeQuery(finishStatement(finishes))).rows
+}
+
+/**
+ * A run's own code, inside its own transaction: what it wrote there and this end are one. Strange characters and numbers
+ * are repaired, as in what a function returns; what cannot be stored at all is refused before anything is sent, so the
+ * transaction goes on.
+ */
 export async function finishTaskRun(db: Db, lease: Lease, result: unknown): Promise<'settled' | 'lease-lost'> {
-  const leaving: Leaving = { ...lease, goal: 'SUCCEEDED', result: JSON.stringify(result) ?? 'null' }
+  const leaving: Leaving = { ...lease, goal: 'SUCCEEDED', result: storable(result) }
   const left = await leaveRuns(db, ['RUNNING'], [leaving])
   await promoteOpenKeys(db, left)
-  return left.length === 1 ? 'settled' : 'lease-lost'
+  if (left.length === 1) return 'settled'
+  await refusedWrites(db, 'refused-settle', [lease])
+  return 'lease-lost'
+}
+
+function storable(result: unknown): string {
+  const repaired = repairJson(result)
+  if (repaired.kind === 'json') return repaired.text
+  const problem =
+    repaired.kind === 'too-large'
+      ? {
+          code: 'RESULT_TOO_LARGE',
+          why: `It has at least ${repaired.bytes} bytes as JSON; at most ${jsonLimits.bytesMax} are stored.`,
+        }
+      : { code: 'INVALID_RESULT', why: `It cannot be written as JSON: ${problemsText([repaired.problem])}.` }
+  throw new ExplainedError({
+    ...problem,
+    what: 'The result cannot be stored; nothing was sent.',
+    fix: 'Pass plain JSON data; store what is large elsewhere and pass where it is.',
+  })
 }
 
 function leavingOf({ lease, outcome, by }: Settlement): Leaving {
@@ -73,7 +140,8 @@ function leavingOf({ lease, outcome, by }: Settlement): Leaving {
     detail,
     ...(status === 'FAILED' && outcome.stack !== undefined && { stack: outcome.stack }),
   })
-  const retry = status === 'FAILED' ? outcome.retry : undefined
+  const { retry, crashed } = status === 'FAILED' ? outcome : {}
+  if (crashed !== undefined) return { ...lease, by, goal: 'CRASH', result, ...crashed }
   return retry === undefined
     ? { ...lease, by, goal: status, result }
     : { ...lease, by, goal: 'RETRY', result, ...retry }

@@ -10,7 +10,7 @@ export interface TaskNotice {
   readonly name: string
   readonly queue: string
   /** The task's options, as data. */
-  readonly options: Record<string, unknown>
+  readonly options: object
   /** JSON Schema of the payload, where the task's validator gives one. */
   readonly payloadSchema: Record<string, unknown> | null
 }
@@ -48,12 +48,15 @@ export interface PublishedTask {
   readonly name: string
   readonly queue: string
   readonly onCrash: 'fail' | 'retry' | null
+  /** As its replicas published them; those of another release may know more, or less. */
+  readonly options: Readonly<Record<string, unknown>>
 }
 
 export async function publishedTasks(db: Kysely<DB>): Promise<PublishedTask[]> {
   return db
     .selectFrom('q.task')
     .select(['name', 'queue', sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash')])
+    .select(sql<PublishedTask['options']>`options`.as('options'))
     .orderBy('name')
     .execute()
 }

@@ -1,20 +1,30 @@
 /** What keeps runs and replicas alive in the eyes of others, and what is done about those that are not. The contracts are here; each law is in the file of its verb. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
-import { beatRunningTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from '../heartbeats/beat-runs.ts'
-import { upsertReplicaHeartbeat, type ReplicaVitals } from '../heartbeats/beat-replica.ts'
+import { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from '../heartbeats/beat-runs.ts'
+import {
+  upsertReplicaHeartbeat,
+  type BeatOptions,
+  type HeartbeatAnswer,
+  type ReplicaVitals,
+} from '../heartbeats/beat-replica.ts'
+import { recordHeartbeatFailures, type HeartbeatFailure } from '../heartbeats/record-failures.ts'
 import { deleteStaleReplicaHeartbeats } from '../heartbeats/delete-stale.ts'
 import type { RunId } from '../lease.ts'
 import { leaveDuty, takeDuty } from '../liveness/duty.ts'
 import { heldTaskRuns, type HeldRun } from '../liveness/held.ts'
-import { markPresence, withdrawPresence } from '../liveness/presence.ts'
+import { markPresence, withdrawPresence, type Gone } from '../liveness/presence.ts'
 import { failStaleTaskRuns, reap, requeueStaleClaimed } from '../liveness/reap.ts'
 import type { Recovered } from '../liveness/recover.ts'
+import { recoverOwnTaskRuns, type OwnRecovery } from '../liveness/recover-own.ts'
 import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from '../liveness/stale.ts'
 import { awaitTaskRuns } from '../reads/runs.ts'
 import { drainReplica, undrainReplica } from '../replicas/drain.ts'
+import { markBusy, markIdle } from '../replicas/idle.ts'
+import { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from '../replicas/prune.ts'
 import { registerReplica, type ReplicaIntroduction } from '../replicas/register.ts'
 import { retireReplica } from '../replicas/retire.ts'
+import { sampleReplicas } from '../replicas/sample.ts'
 import { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from '../tasks/publish.ts'
 import { wakeQueue } from '../wakes.ts'
 
@@ -22,10 +32,10 @@ export interface LivenessVerbs {
   // ---- Liveness
 
   /**
-   * Signs of life for all runs of a replica in one statement, with progress and a note.
-   * One answer each: alive, cancelled (stop it), lost (somebody else has it).
+   * Signs of life for all runs of a replica, claimed and running, in one statement, with progress and a note.
+   * One answer each: alive, cancelled (stop it), ended (settled under this lease), lost (somebody else may have it).
    */
-  beatRunningTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
+  beatTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
 
   /**
    * Held runs whose holder, or who themselves, gave no sign of life for longer than the holder's own thresholds.
@@ -58,19 +68,25 @@ export interface LivenessVerbs {
   heldTaskRuns(replicaId: string): Promise<HeldRun[]>
 
   /**
-   * Writes down which presence locks are missing since when, and which are back.
-   * Ids of the replicas that are gone.
+   * What a replica holds and does not execute any more: the crash path, by itself and under its own leases.
+   * Recorded like every recovery; what never began is given back with `releaseTaskRuns` instead.
    */
-  markPresence(): Promise<string[]>
+  recoverOwnTaskRuns(own: OwnRecovery): Promise<Recovered>
+
+  /**
+   * Writes down which presence locks are missing since when, and which are back.
+   * The replicas that are gone and still hold runs, and for how long.
+   */
+  markPresence(): Promise<Gone[]>
 
   /**
    * A replica that lost its presence session is not judged by that layer until it has the lock again.
-   * `openPresence(url, …)` takes the lock.
+   * `openReplicaSession(url, …)` takes the lock.
    */
   withdrawPresence(replicaId: string): Promise<void>
 
   /**
-   * A duty of one replica at a time, by lease: taken or renewed if it is free, ours, or run out.
+   * A duty of one replica at a time, by lease: taken or renewed if it is free, ours, run out, or held for longer than asked.
    * Else when to ask again.
    */
   takeDuty(duty: { name: string; holder: string; forMs: number }): Promise<{ mine: boolean; untilInMs: number }>
@@ -90,16 +106,46 @@ export interface LivenessVerbs {
   registerReplica(replica: ReplicaIntroduction): Promise<{ name: string; num: number }>
 
   /**
-   * The replica's sign of life, by the database's clock, one row updated in place.
-   * The answer says whether somebody asked it to drain.
+   * The replica's sign of life, by the database's clock, one row updated in place; may withdraw its presence record.
+   * The answer says whether it is known, and whether somebody asked it to drain: who, and by when.
    */
-  upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals): Promise<{ draining: boolean }>
+  upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals, options?: BeatOptions): Promise<HeartbeatAnswer>
 
   /**
-   * Removes heartbeats of old.
+   * Heartbeats that could not be sent, once the database answers again.
+   * With how long ago each failed, which one in a row it was, and why.
+   */
+  recordHeartbeatFailures(replicaId: string, failures: readonly HeartbeatFailure[]): Promise<void>
+
+  /**
+   * The vitals of all living replicas into the time series, one row per heartbeat at most.
+   * By any replica; how many were new.
+   */
+  sampleReplicas(): Promise<number>
+
+  /**
+   * This replica has room for more: users' own transactions wake it when they commit.
+   * Mark, look for work once more, then wait.
+   */
+  markIdle(replicaId: string): Promise<void>
+
+  /**
+   * It has no room: nobody needs to wake it.
+   * Nothing happens if it was not marked.
+   */
+  markBusy(replicaId: string): Promise<void>
+
+  /**
+   * Removes heartbeats of old, and marks their replicas as stopped.
    * Not those of replicas that still hold something.
    */
   deleteStaleReplicaHeartbeats(olderThanMs: number): Promise<{ ids: string[]; count: number }>
+
+  /**
+   * Removes replicas that ended long ago and hold nothing, and old samples and failures, a bounded number at a time.
+   * Ids of the replicas, counts of the rest.
+   */
+  pruneReplicas(request: ReplicaPruneRequest): Promise<PrunedReplicas>
 
   /**
    * Asks a replica to leave: who asked, and until when.
@@ -148,19 +194,25 @@ export interface LivenessVerbs {
 
 export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
   return {
-    beatRunningTaskRuns: (sender, beats) => beatRunningTaskRuns(db, sender, beats),
+    beatTaskRuns: (sender, beats) => beatTaskRuns(db, sender, beats),
     getStaleTaskRuns: (question) => getStaleTaskRuns(db, question),
     reap: (question) => reap(db, question),
     failStaleTaskRuns: (question) => failStaleTaskRuns(db, question),
     requeueStaleClaimed: (question) => requeueStaleClaimed(db, question),
     heldTaskRuns: (replicaId) => heldTaskRuns(db, replicaId),
+    recoverOwnTaskRuns: (own) => recoverOwnTaskRuns(db, own),
     markPresence: () => markPresence(db),
     withdrawPresence: (replicaId) => withdrawPresence(db, replicaId),
     takeDuty: (duty) => takeDuty(db, duty),
     leaveDuty: (duty) => leaveDuty(db, duty),
     registerReplica: (replica) => registerReplica(db, replica),
-    upsertReplicaHeartbeat: (replicaId, vitals) => upsertReplicaHeartbeat(db, replicaId, vitals),
+    upsertReplicaHeartbeat: (replicaId, vitals, options) => upsertReplicaHeartbeat(db, replicaId, vitals, options),
+    recordHeartbeatFailures: (replicaId, failures) => recordHeartbeatFailures(db, replicaId, failures),
+    sampleReplicas: () => sampleReplicas(db),
+    markIdle: (replicaId) => markIdle(db, replicaId),
+    markBusy: (replicaId) => markBusy(db, replicaId),
     deleteStaleReplicaHeartbeats: (olderThanMs) => deleteStaleReplicaHeartbeats(db, olderThanMs),
+    pruneReplicas: (request) => pruneReplicas(db, request),
     drainReplica: (replicaId, order) => drainReplica(db, replicaId, order),
     undrainReplica: (replicaId) => undrainReplica(db, replicaId),
     retireReplica: (replicaId) => retireReplica(db, replicaId),

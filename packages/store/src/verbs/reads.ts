@@ -2,6 +2,7 @@
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'
+import { readTaskLogs, type LogPage, type LogRequest } from '../logs/read.ts'
 import { countRunsByState, queueBacklog, type QueueBacklog } from '../reads/backlog.ts'
 import { listTaskRuns, type PageRequest, type RunFilter, type RunPage } from '../reads/list-runs.ts'
 import { findNode, listNodes, liveReplicas, type LiveReplica, type Node } from '../reads/nodes.ts'
@@ -20,10 +21,16 @@ export interface ReadVerbs {
   getTaskRuns(ids: readonly RunId[]): Promise<RunView[]>
 
   /**
-   * One run with everything: attempts, recoveries, beats and the timeline.
+   * One run with everything: attempts, recoveries, beats, events and the timeline.
    * Read at one moment.
    */
   getTaskRun(id: RunId): Promise<RunDetail | undefined>
+
+  /**
+   * What a run's code logged, by claim and number, in pages that neither skip nor repeat.
+   * Go on after `next`, or after the last line to follow a run; at most 1 000 a page.
+   */
+  readTaskLogs(id: RunId, request?: LogRequest): Promise<LogPage>
 
   /**
    * Runs by filter, newest first, in pages that neither skip nor repeat.
@@ -72,6 +79,7 @@ export function readVerbs(db: Kysely<DB>): ReadVerbs {
   return {
     getTaskRuns: (ids) => getTaskRuns(db, ids),
     getTaskRun: (id) => getTaskRun(db, id),
+    readTaskLogs: (id, request) => readTaskLogs(db, id, request),
     listTaskRuns: (filter, page) => listTaskRuns(db, filter, page),
     whyNotRunning: (id) => whyNotRunning(db, id),
     queueBacklog: () => queueBacklog(db),

@@ -3,13 +3,17 @@ import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { internLane, type LaneName } from '../lanes.ts'
 import type { Lease, RunId } from '../lease.ts'
+import { appendTaskLogs, type LogAnswer, type LogLine } from '../logs/append.ts'
 import { setConcurrencyLimit } from '../gates/concurrency-limit.ts'
+import { setGroupWeight } from '../gates/group-weight.ts'
 import { pauseQueue, resumeQueue } from '../gates/pause.ts'
 import { cancelTaskRuns, type CancelAnswer } from '../runs/cancel.ts'
 import { checkpointTaskRun } from '../runs/checkpoint.ts'
-import { claimAvailableTaskRuns, type ClaimedRun, type ClaimRequest } from '../runs/claim.ts'
-import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '../runs/enqueue.ts'
+import type { ClaimedRun, ClaimRequest } from '../runs/claim.ts'
+import { claimAvailableTaskRuns } from '../runs/claimer.ts'
+import { enqueueTaskRuns } from '../runs/enqueue.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
+import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
 import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
 import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
 import { releaseTaskRuns } from '../runs/release.ts'
@@ -28,8 +32,8 @@ export interface RunVerbs {
   internLane(lane: LaneName): Promise<number>
 
   /**
-   * Makes runs durable. Payloads, names and keys are checked first; with one bad run none is enqueued.
-   * Answers in the order asked; a live run with the same unique key is the answer instead of a new one.
+   * Makes runs durable, all of a batch or none. Payloads, names, keys and numbers are checked before anything is sent.
+   * Answers in the order asked; the run that has the unique key, while it lives or for a period, instead of a new one.
    */
   enqueueTaskRuns(runs: readonly NewRun[]): Promise<EnqueuedRun[]>
 
@@ -58,7 +62,7 @@ export interface RunVerbs {
   nextDueInMs(): Promise<number | undefined>
 
   /**
-   * Takes runs, never more than asked for, to RUNNING or, `ahead`, to CLAIMED; in the order they are to be started.
+   * Takes runs, never more than asked for, to RUNNING or, `ahead`, to CLAIMED: by priority, fair shares, then age.
    * Each has a new fence: (id, fence) is the lease every later write must show.
    */
   claimAvailableTaskRuns(request: ClaimRequest): Promise<ClaimedRun[]>
@@ -70,8 +74,8 @@ export interface RunVerbs {
   startTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
 
   /**
-   * What came of attempts: success, failure (again later, if attempts are left), cancelled. One answer each, in order.
-   * Told again under the same lease it is a success that changes nothing.
+   * What came of attempts: success, failure (again later, if attempts are left), cancelled. One answer each, in order;
+   * one bad row fails alone. Told again under the same lease it is a success that changes nothing.
    */
   settleTaskRuns(settlements: readonly Settlement[], options?: SettleOptions): Promise<Settled[]>
 
@@ -91,13 +95,19 @@ export interface RunVerbs {
    * Given back by the holder: AVAILABLE, the attempt returned, the fence raised.
    * Ids of those that were still held under their lease.
    */
-  releaseTaskRuns(leases: readonly Lease[], by?: Settlement['by']): Promise<RunId[]>
+  releaseTaskRuns(leases: readonly Lease[], by?: Settlement['by'], options?: SettleOptions): Promise<RunId[]>
 
   /**
-   * Saves JSON text that a later attempt continues from.
-   * Only under the lease of a RUNNING run.
+   * Saves JSON text, at most 1 MiB, that a later attempt continues from. What jsonb cannot hold is refused with a code.
+   * Only under the lease of a RUNNING run; a lost one saves nothing, and that is noted.
    */
   checkpointTaskRun(lease: Lease, state: string): Promise<'saved' | 'lease-lost'>
+
+  /**
+   * Writes what code logged, of many runs at once, one answer per lease: a lost one writes nothing, and that is noted.
+   * A line told twice is written once; of a claim 10 000 lines are kept, of a line 8 KiB; strange facts are repaired.
+   */
+  appendTaskLogs(lines: readonly LogLine[]): Promise<LogAnswer[]>
 
   /**
    * What has not started is CANCELLED at once; for what runs the wish is recorded, and its holder told.
@@ -118,8 +128,8 @@ export interface RunVerbs {
   retryTaskRun(id: RunId): Promise<RetryAnswer>
 
   /**
-   * Removes runs that ended long enough ago, with their history, looking at a bounded number of rows.
-   * Go on at `next` until it is undefined.
+   * Removes runs that ended long enough ago and that nobody needs, with all that is written about them.
+   * Looks at a bounded number of rows; go on at `next` until it is undefined.
    */
   pruneTaskRuns(request: PruneRequest): Promise<{ pruned: number; next: RunId | undefined }>
 
@@ -127,9 +137,15 @@ export interface RunVerbs {
 
   /**
    * How many runs of one concurrency key of the scope may be live; 1 unless set.
-   * Lowered, it takes effect as slots are freed.
+   * Lowered, nobody is stopped: no run follows until fewer than the new limit are live.
    */
   setConcurrencyLimit(scope: string, slots: number): Promise<void>
+
+  /**
+   * How many shares of its queue a group gets when runs are claimed; 1 unless set.
+   * From the next look of each replica on.
+   */
+  setGroupWeight(group: { queue: string; group: string }, weight: number): Promise<void>
 
   /**
    * Claims pass over the queue as a whole.
@@ -157,13 +173,15 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     settleTaskRuns: (settlements, options) => settleTaskRuns(db, settlements, options),
     finishTaskRun: (lease, result) => finishTaskRun(db, lease, result),
     snoozeTaskRun: (lease, delayMs) => snoozeTaskRun(db, lease, delayMs),
-    releaseTaskRuns: (leases, by) => releaseTaskRuns(db, leases, by),
+    releaseTaskRuns: (leases, by, options) => releaseTaskRuns(db, leases, by, options),
     checkpointTaskRun: (lease, state) => checkpointTaskRun(db, lease, state),
+    appendTaskLogs: (lines) => appendTaskLogs(db, lines),
     cancelTaskRuns: (ids, detail) => cancelTaskRuns(db, ids, detail),
     expireTaskRuns: (limit) => expireTaskRuns(db, limit),
     retryTaskRun: (id) => retryTaskRun(db, id),
     pruneTaskRuns: (request) => pruneTaskRuns(db, request),
     setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
+    setGroupWeight: (group, weight) => setGroupWeight(db, group, weight),
     pauseQueue: (queue, by) => pauseQueue(db, queue, by),
     resumeQueue: (queue) => resumeQueue(db, queue),
   }

@@ -29,7 +29,7 @@ export function command({ name, when = () => true, run }: Act): Command {
       await run(model, real)
       real.count()
       const after = await real.look()
-      same(brokenLaws({ before: real.before, after, limit: model.limit, limitMax: model.limitMax }), [])
+      same(brokenLaws({ before: real.before, after, limit: model.limit }), [])
       same(after.map(comparable), [...model.runs.values()].map(foretold))
       for (const row of after) follow(model, row)
       real.before = after

@@ -1,8 +1,8 @@
-/** Producers: one run, two at once with one unique key, and one whose producer dies before it has promoted. */
+/** Producers: one run, several at once, two with one unique key, and one whose producer dies before it has promoted. */
 import * as fc from 'fast-check'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '@q/store'
 import { command, often, same, type Command, type Real } from './command.ts'
-import { fill, type Model, type ModelRun } from './model.ts'
+import { fill, keyOwner, type Model, type ModelRun } from './model.ts'
 import { minute, replicas, scope, tasks } from './world.ts'
 
 interface Wish {
@@ -11,6 +11,8 @@ interface Wish {
   readonly expiresIn: number | null
   readonly key: string | null
   readonly uniqueKey: string | null
+  /** Null, or a time for which the key, if there is one, is taken. */
+  readonly uniqueFor: number | null
   readonly priority: number
   readonly maxAttempts: number
   readonly onCrash: 'fail' | 'retry' | null
@@ -22,6 +24,7 @@ const wishes: fc.Arbitrary<Wish> = fc.record({
   expiresIn: fc.constantFrom(null, null, null, 40),
   key: fc.constantFrom(null, 'a', 'a', 'a', 'b'),
   uniqueKey: fc.constantFrom(null, null, null, 'u'),
+  uniqueFor: fc.constantFrom(null, 20, 50),
   priority: fc.constantFrom(0, 0, 0, -1),
   maxAttempts: fc.constantFrom(1, 2),
   onCrash: fc.constantFrom(null, 'fail', 'retry'),
@@ -36,7 +39,24 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
         name: `enqueue ${JSON.stringify(wish)} by ${producer}`,
         run: async (model, real) => {
           const [answer] = await real.stores.get(producer)!.enqueueTaskRuns([newRun(real, wish)])
-          expectEnqueued(model, wish, answer!, 'promoted')
+          expectEnqueued(model, wish, answer!)
+          promote(model, [wish])
+          expectStates(model, [answer!])
+        },
+      }),
+    ),
+  ),
+  ...often(
+    2,
+    fc.tuple(fc.array(wishes, { minLength: 2, maxLength: 5 }), producers).map(([several, producer]) =>
+      command({
+        name: `enqueue together ${JSON.stringify(several)} by ${producer}`,
+        run: async (model, real) => {
+          const runs = several.map((wish) => newRun(real, wish))
+          const answers = await real.stores.get(producer)!.enqueueTaskRuns(runs)
+          for (const [index, wish] of several.entries()) expectEnqueued(model, wish, answers[index]!)
+          promote(model, several)
+          expectStates(model, answers)
         },
       }),
     ),
@@ -50,7 +70,8 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
           const { db } = real.connections.get('alpha')!
           const run = newRun(real, wish)
           const [answer] = await db.transaction().execute((trx) => enqueueTaskRuns(trx, [run]))
-          expectEnqueued(model, wish, answer!, 'gated')
+          expectEnqueued(model, wish, answer!)
+          expectStates(model, [answer!])
         },
       }),
     ),
@@ -63,15 +84,16 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
         const stores = [real.stores.get('alpha')!, real.stores.get('bravo')!]
         const answers = (await Promise.all(stores.map((one) => one.enqueueTaskRuns([newRun(real, both)])))).flat()
         for (const answer of answers.toSorted((a, b) => Number(a.duplicate) - Number(b.duplicate))) {
-          expectEnqueued(model, both, answer, 'promoted')
+          expectEnqueued(model, both, answer)
         }
+        expectStates(model, answers)
       },
     }),
   ),
 ]
 
 function newRun(real: Real, wish: Wish): NewRun {
-  const { task, delay, expiresIn, key, uniqueKey, priority, maxAttempts, onCrash } = wish
+  const { task, delay, expiresIn, key, uniqueKey, uniqueFor, priority, maxAttempts, onCrash } = wish
   return {
     task,
     lane: real.lanes.get(task)!,
@@ -82,26 +104,29 @@ function newRun(real: Real, wish: Wish): NewRun {
     ...(expiresIn !== null && { expiresInMs: expiresIn * minute }),
     ...(key !== null && { concurrency: { scope, key } }),
     ...(uniqueKey !== null && { uniqueKey }),
+    ...(uniqueKey !== null && uniqueFor !== null && { uniqueForMs: uniqueFor * minute }),
     ...(onCrash !== null && { onCrash }),
   }
 }
 
-function expectEnqueued(model: Model, wish: Wish, answer: EnqueuedRun, end: 'promoted' | 'gated'): void {
-  const existing = [...model.runs.values()].find(
-    (run) =>
-      run.uniqueKey !== null &&
-      run.task === wish.task &&
-      run.uniqueKey === wish.uniqueKey &&
-      run.code === null &&
-      run.status !== 'SUCCEEDED',
-  )
-  same(answer.duplicate, existing !== undefined)
-  if (existing === undefined) {
-    same(model.runs.has(answer.id), false)
-    model.runs.set(answer.id, begun(model, wish, answer))
-  } else same(answer.id, existing.id)
-  if (end === 'promoted' && wish.key !== null && wish.delay === null) fill(model, wish.key)
-  same(answer.status, model.runs.get(answer.id)?.status)
+function expectEnqueued(model: Model, wish: Wish, answer: EnqueuedRun): void {
+  const { task, uniqueKey, uniqueFor } = wish
+  const owner = keyOwner(model, task, uniqueKey)
+  same(answer.duplicate, owner !== undefined)
+  if (owner !== undefined) return same(answer.id, owner.id)
+  same(model.runs.has(answer.id), false)
+  model.runs.set(answer.id, begun(model, wish, answer))
+  if (uniqueKey === null || uniqueFor === null) return
+  model.periods.set(`${task} ${uniqueKey}`, { runId: answer.id, until: model.now + uniqueFor })
+}
+
+/** Once all are committed. */
+function promote(model: Model, several: readonly Wish[]): void {
+  for (const { key, delay } of several) if (key !== null && delay === null) fill(model, key)
+}
+
+function expectStates(model: Model, answers: readonly EnqueuedRun[]): void {
+  for (const { id, status } of answers) same(status, model.runs.get(id)?.status)
 }
 
 function begun(model: Model, wish: Wish, { id }: EnqueuedRun): ModelRun {

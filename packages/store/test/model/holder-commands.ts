@@ -126,13 +126,13 @@ function everyLease(model: Model, replicaId: string): GivenLease[] {
 
 async function beat(model: Model, real: Real, replicaId: string, leases: readonly GivenLease[]): Promise<void> {
   const beats = leases.map((lease) => ({ lease, thread: 0, ageMs: 0, progress: null, note: null }))
-  const answers = await storeOf(real, replicaId).beatRunningTaskRuns({ replicaId, hostname: 'h', pid: 1 }, beats)
+  const answers = await storeOf(real, replicaId).beatTaskRuns({ replicaId, hostname: 'h', pid: 1 }, beats)
   const expected = leases.map((lease) => {
-    if (!counts(model, lease, 'RUNNING')) return 'lost'
+    if (!counts(model, lease)) return runOf(model, lease.runId).endedUnder === lease.fence ? 'ended' : 'lost'
     return runOf(model, lease.runId).cancelRequested ? 'cancelled' : 'alive'
   })
   same(answers, expected)
-  for (const lease of leases) if (counts(model, lease, 'RUNNING')) runOf(model, lease.runId).beatAt = model.now
+  for (const lease of leases) if (counts(model, lease)) runOf(model, lease.runId).beatAt = model.now
 }
 
 async function settle(model: Model, real: Real, leases: readonly GivenLease[], outcome: Outcome): Promise<void> {

@@ -10,8 +10,6 @@ interface Looks {
   readonly before: readonly SeenRun[]
   readonly after: readonly SeenRun[]
   readonly limit: number
-  /** The highest one there ever was: a limit that is lowered takes effect as holders leave. */
-  readonly limitMax: number
 }
 
 type Law = (looks: Looks) => string[]
@@ -23,16 +21,21 @@ export function brokenLaws(looks: Looks): string[] {
 /** Not while a sweep may still come: only right after one. */
 export function waitingBesideFreeSlots(runs: readonly SeenRun[], limit: number): string[] {
   const waiting = runs.filter((run) => run.waitingFor === 'concurrency')
-  return waiting
-    .filter((run) => holders(runs, run.key).length < limit && !aboveTheLimit(runs, run.key, limit))
-    .map(name)
+  return waiting.filter((run) => holders(runs, run.key).length < limit).map(name)
 }
 
 const laws: Record<string, Law> = {
-  'a key has no more live holders than the highest limit it was ever given': ({ after, limitMax }) =>
-    keysOf(after).filter((key) => holders(after, key).length > limitMax),
-  'a key has no more live holders than its limit, once none sits above it': ({ after, limit }) =>
-    keysOf(after).filter((key) => holders(after, key).length > limit && !aboveTheLimit(after, key, limit)),
+  'a key gets no more live holders than its limit, however many it had before the limit was lowered': (looks) =>
+    keysOf(looks.after).filter((key) => {
+      const now = holders(looks.after, key).length
+      return now > looks.limit && now > holders(looks.before, key).length
+    }),
+  'a key above its limit takes no new holder': ({ before, after, limit }) =>
+    keysOf(after).filter((key) => {
+      const earlier = new Set(holders(before, key).map((run) => run.id))
+      const joined = holders(after, key).filter((run) => !earlier.has(run.id))
+      return joined.length > 0 && holders(after, key).length > limit
+    }),
   'a unique key has one live run': ({ after }) => {
     const live = after.filter((run) => run.uniqueKey !== null && run.finishedAt === null)
     const keys = live.map((run) => `${run.task} ${run.uniqueKey}`)
@@ -76,11 +79,6 @@ function isLive(run: SeenRun): boolean {
 
 function holders(runs: readonly SeenRun[], key: string | null): SeenRun[] {
   return runs.filter((run) => run.key === key && isLive(run))
-}
-
-/** After a limit was lowered a holder may sit above it; then a lower place may be free without being handed on. */
-function aboveTheLimit(runs: readonly SeenRun[], key: string | null, limit: number): boolean {
-  return holders(runs, key).some((run) => (run.slot ?? 0) > limit)
 }
 
 function keysOf(runs: readonly SeenRun[]): string[] {

@@ -66,8 +66,9 @@ export interface Model {
   readonly replicas: Map<string, ModelReplica>
   readonly leases: GivenLease[]
   readonly paused: Set<string>
+  /** Unique keys that were taken for a time, by task and key. */
+  readonly periods: Map<string, { readonly runId: RunId; readonly until: number }>
   limit: number
-  limitMax: number
   /** What a reaper has seen and not acted upon yet. */
   seen: readonly StaleRun[]
   recoveries: number
@@ -84,8 +85,8 @@ export function newModel(replicas: readonly ModelReplica[]): Model {
     replicas: new Map(fresh),
     leases: [],
     paused: new Set(),
+    periods: new Map(),
     limit: 1,
-    limitMax: 1,
     seen: [],
     recoveries: 0,
   }
@@ -109,6 +110,16 @@ export function holders(model: Model): string[] {
 
 export function isLate(model: Model, run: ModelRun): boolean {
   return run.expiresAt !== null && run.expiresAt <= model.now
+}
+
+/** Whose unique key it is: for its period, whatever became of the run; else while the run has not ended. */
+export function keyOwner(model: Model, task: string, uniqueKey: string | null): ModelRun | undefined {
+  if (uniqueKey === null) return undefined
+  const period = model.periods.get(`${task} ${uniqueKey}`)
+  if (period !== undefined && period.until > model.now) return runOf(model, period.runId)
+  return [...model.runs.values()].find(
+    (run) => run.task === task && run.uniqueKey === uniqueKey && !isTerminal(run.status),
+  )
 }
 
 /** Does the lease still count, for a run in this state? */
@@ -145,20 +156,29 @@ export interface Departure {
   readonly byHolder?: boolean
 }
 
-/** Runs leave the state they are in, together; then their slots go to those who wait for them. */
+/**
+ * Runs leave the state they are in, together. Each slot goes to the next who waits for it, unless some run of the key
+ * sits above the limit; of keys whose slots were not handed on, free places are counted and filled afterwards.
+ */
 export function leave(model: Model, plans: readonly Departure[]): void {
   const departures = plans.map(cancelledInstead)
-  const freed = departures.filter(
-    ({ run, next }) => next !== 'AVAILABLE' && run.slot !== null && run.slot <= model.limit,
-  )
-  const slots = freed
-    .map(({ run }) => ({ key: run.key ?? '', slot: run.slot ?? 0 }))
+  const freed = departures
+    .filter(({ run, next }) => next !== 'AVAILABLE' && run.slot !== null)
+    .map(({ run }) => ({ key: run.key ?? '', slot: run.slot ?? 0, above: isAnyAbove(model, run.key) }))
     .toSorted((a, b) => a.slot - b.slot)
   for (const departure of departures) depart(model, departure)
-  for (const { key, slot } of slots) {
-    const [heir] = waiting(model, key)
-    if (heir !== undefined) makeLive(heir, slot)
+  const open = new Set<string>()
+  for (const { key, slot, above } of freed) {
+    const [heir] = above || slot > model.limit ? [] : waiting(model, key)
+    if (heir === undefined) open.add(key)
+    else makeLive(heir, slot)
   }
+  for (const key of open) fill(model, key)
+}
+
+/** After a limit was lowered. */
+function isAnyAbove(model: Model, key: string | null): boolean {
+  return [...model.runs.values()].some((run) => run.key === key && (run.slot ?? 0) > model.limit)
 }
 
 /** Whose cancelling was requested is not started again. */
@@ -197,11 +217,11 @@ export function crash(model: Model, run: ModelRun): Departure {
   return { run, next: again ? 'AVAILABLE' : 'FAILED', outcome: 'crashed', code, crashed: true }
 }
 
-/** Free places of a key are filled, the lowest first. */
+/** Free places of a key are filled, the lowest first, and no more than the limit leaves. */
 export function fill(model: Model, key: string): RunId[] {
-  const taken = new Set([...model.runs.values()].filter((run) => run.key === key).map((run) => run.slot))
-  const free = Array.from({ length: model.limit }, (_, index) => index + 1).filter((slot) => !taken.has(slot))
-  const heirs = waiting(model, key).slice(0, free.length)
+  const taken = [...model.runs.values()].flatMap((run) => (run.key === key ? (run.slot ?? []) : []))
+  const free = Array.from({ length: model.limit }, (_, index) => index + 1).filter((slot) => !taken.includes(slot))
+  const heirs = waiting(model, key).slice(0, Math.min(free.length, Math.max(0, model.limit - taken.length)))
   heirs.forEach((heir, index) => makeLive(heir, free[index] ?? 0))
   return heirs.map((heir) => heir.id)
 }

@@ -45,7 +45,6 @@ export const peopleCommands: fc.Arbitrary<Command>[] = [
         run: async (model, real) => {
           await storeOf(real, someone).setConcurrencyLimit(scope, limit)
           model.limit = limit
-          model.limitMax = Math.max(model.limitMax, limit)
         },
       }),
     ),

@@ -13,6 +13,7 @@ import { holderCommands, zombieCommands } from './holder-commands.ts'
 import { newModel } from './model.ts'
 import { peopleCommands } from './people-commands.ts'
 import { reaperCommands } from './reaper-commands.ts'
+import { turnCommands } from './turn-commands.ts'
 import { timeCommands } from './time-commands.ts'
 import { replicas, world } from './world.ts'
 
@@ -31,6 +32,7 @@ const commands = [
   ...holderCommands,
   ...zombieCommands,
   ...peopleCommands,
+  ...turnCommands,
   ...timeCommands,
   ...reaperCommands,
 ]

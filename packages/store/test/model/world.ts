@@ -119,6 +119,8 @@ WITH ago AS MATERIALIZED (SELECT $1 * interval '1 minute' AS long, $2::text AS w
   FROM ago WHERE finished_at IS NULL AND (who IS NULL OR r.replica_id = who)
 ), beats AS (
   UPDATE q.task_heartbeat SET sent_at = sent_at - long FROM ago WHERE who IS NULL OR split_part(sender_id, '/', 1) = who
+), periods AS (
+  UPDATE q.unique_period SET until = until - long FROM ago WHERE who IS NULL
 ), replicas AS (
   UPDATE q.replica SET started_at = started_at - long FROM ago WHERE who IS NULL OR id = who
 )
@@ -126,8 +128,8 @@ UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - long FROM ago W
 
 /** Deleting a few rows is much faster than truncating, until the dead ones are many. */
 const truncateEvery = 25
-const truncate = 'TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat, q.recovery;'
+const truncate = 'TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat, q.task_event, q.recovery, q.unique_period;'
 const emptyAll = `
 DELETE FROM q.task_run; DELETE FROM q.task_attempt; DELETE FROM q.task_heartbeat; DELETE FROM q.recovery;
-DELETE FROM q.concurrency_limit; DELETE FROM q.queue;
+DELETE FROM q.unique_period; DELETE FROM q.concurrency_limit; DELETE FROM q.queue;
 UPDATE q.replica SET started_at = clock_timestamp(); UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp()`

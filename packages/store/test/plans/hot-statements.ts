@@ -9,10 +9,14 @@ import type { CompiledQuery, Kysely } from 'kysely'
 import { upsertHeartbeatStatement } from '../../src/heartbeats/beat-replica.ts'
 import { beatStatement } from '../../src/heartbeats/beat-runs.ts'
 import { staleStatement } from '../../src/liveness/stale.ts'
+import { appendStatement } from '../../src/logs/append.ts'
 import { claimStatement } from '../../src/runs/claim.ts'
-import { enqueueStatement } from '../../src/runs/enqueue.ts'
-import { leaveStatement } from '../../src/runs/leave.ts'
+import { duplicatesStatement } from '../../src/runs/duplicates.ts'
+import { enqueueStatement, enqueueUniqueStatement } from '../../src/runs/enqueue-statement.ts'
+import { finishStatement } from '../../src/runs/finish.ts'
+import { leaveStatement } from '../../src/runs/leave-statement.ts'
 import { promoteKeysStatement, promoteStatement } from '../../src/runs/promote.ts'
+import { readyHeadsStatement } from '../../src/runs/ready-heads.ts'
 import { startStatement } from '../../src/runs/start.ts'
 import { by } from '../fixture.ts'
 import { batch, holder, type LiveWork } from './live-work.ts'
@@ -28,76 +32,102 @@ export interface HotStatement {
 }
 
 export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
-  const claim = { replicaId: holder.replicaId, tasks: ['wanted'], queues: [], limit: batch }
+  const quotas = work.heads.map((head) => ({ ...head, runs: batch / work.heads.length }))
+  const claim = { replicaId: holder.replicaId, ahead: false, quotas }
+  const finishes = work.running.map((lease) => ({ lease, result: '1' }))
   const succeeded = (leases: LiveWork['running']) =>
     leases.map((lease) => ({ ...lease, by, goal: 'SUCCEEDED' as const, result: '1' }))
   const crashed = work.running.map((lease) => ({ ...lease, goal: 'CRASH' as const, result: '{"code":"X"}' }))
   const beats = work.running.map((lease) => ({ lease, thread: 0, ageMs: 0, progress: null, note: null }))
-  const runs = Array.from({ length: batch }, () => ({ task: 'wanted', lane: work.lanes.wanted, payload: '{}' }))
+  const run = { task: 'wanted', lane: work.lanes.wanted, payload: {} }
+  const runs = Array.from({ length: batch }, () => ({ run, payload: '{}' }))
+  const uniqueRuns = runs.map((one, number) => ({ ...one, run: { ...run, uniqueKey: `${number}` } }))
+  const keys = uniqueRuns.map(({ run: { task, uniqueKey } }) => ({ task, key: uniqueKey }))
   const vitals = { health: 'healthy', cpuPercent: 0, memoryMb: 0, activeRuns: 0, freeSlots: 0 } as const
   return [
     {
+      of: 'a look at what is ready',
+      query: readyHeadsStatement({ tasks: ['wanted'], queues: [], capabilities: [] }),
+      scans: ['task_run_ready'],
+      rowsMax: 40,
+      pagesMax: 200,
+    },
+    {
+      of: 'finishing a batch',
+      query: finishStatement(finishes),
+      scans: ['task_run_pkey'],
+      rowsMax: 1_200,
+      pagesMax: 1_500,
+    },
+    {
       of: 'a claim',
-      query: claimStatement(claim).compile(db),
+      query: claimStatement(claim),
       scans: ['task_run_pkey', 'task_run_ready'],
       rowsMax: 600,
       pagesMax: 2_000,
     },
     {
       of: 'a claim ahead',
-      query: claimStatement({ ...claim, ahead: true }).compile(db),
+      query: claimStatement({ ...claim, ahead: true }),
       scans: ['task_run_pkey', 'task_run_ready'],
       rowsMax: 600,
       pagesMax: 2_000,
     },
     {
       of: 'a start',
-      query: startStatement(work.claimed).compile(db),
+      query: startStatement(work.claimed),
       scans: ['task_run_pkey'],
       rowsMax: 1_200,
       pagesMax: 1_500,
     },
     {
       of: 'settling a batch',
-      query: leaveStatement(['RUNNING'], succeeded(work.running)).compile(db),
-      scans: ['task_run_gated', 'task_run_pkey'],
+      query: leaveStatement(['RUNNING'], succeeded(work.running)),
+      scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_200,
       pagesMax: 2_000,
     },
     {
       of: 'settling keyed runs with successors',
-      query: leaveStatement(['RUNNING'], succeeded(work.keyed)).compile(db),
-      scans: ['task_run_gated', 'task_run_pkey'],
+      query: leaveStatement(['RUNNING'], succeeded(work.keyed)),
+      scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_400,
       pagesMax: 2_500,
     },
     {
       of: 'recovering crashed runs',
-      query: leaveStatement(['RUNNING'], crashed).compile(db),
-      scans: ['task_run_gated', 'task_run_pkey'],
+      query: leaveStatement(['RUNNING'], crashed),
+      scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_200,
       pagesMax: 2_000,
     },
     {
       of: 'promoting what is due',
-      query: promoteStatement(batch).compile(db),
+      query: promoteStatement(batch),
       scans: ['task_run_due', 'task_run_pkey'],
       rowsMax: 600,
       pagesMax: 1_500,
     },
     {
       of: 'promoting keys',
-      query: promoteKeysStatement(work.openKeys).compile(db),
+      query: promoteKeysStatement(work.openKeys),
       scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_200,
       pagesMax: 2_500,
     },
     {
       of: 'the beats of runs',
-      query: beatStatement(holder, beats).compile(db),
+      query: beatStatement(holder, beats),
       scans: ['task_run_pkey'],
       rowsMax: 1_200,
       pagesMax: 500,
+    },
+    {
+      of: 'the log lines of runs',
+      query: appendStatement(work.running.map((lease) => ({ lease, lineNo: 1, level: 30, line: 'so far', ageMs: 0 }))),
+      scans: ['task_run_pkey'],
+      rowsMax: 200,
+      pagesMax: 1_000,
     },
     {
       of: 'a replica’s heartbeat',
@@ -115,10 +145,24 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'an enqueue',
-      query: enqueueStatement(db, runs),
+      query: enqueueStatement(runs),
       scans: [],
       rowsMax: 0,
       pagesMax: 2_000,
+    },
+    {
+      of: 'an enqueue with unique keys',
+      query: enqueueUniqueStatement(uniqueRuns),
+      scans: ['task_run_pkey'],
+      rowsMax: 200,
+      pagesMax: 3_000,
+    },
+    {
+      of: 'a look for who has unique keys',
+      query: duplicatesStatement(keys),
+      scans: ['task_run_pkey', 'task_run_unique'],
+      rowsMax: 200,
+      pagesMax: 500,
     },
   ]
 }

@@ -1,6 +1,7 @@
 /** The few runs that hot statements are about, one task for each kind of work, made by the verbs themselves. */
 import { connect, createStore, enqueueTaskRuns, type Connection, type Lease, type RunId, type Store } from '@q/store'
 import { by, leaseOf } from '../fixture.ts'
+import type { ReadyHead } from '../../src/runs/fair-shares.ts'
 import { introduction } from '../introduction.ts'
 
 /** How many runs one statement is about. */
@@ -10,6 +11,8 @@ export const holder = { replicaId: 'replica-live', hostname: 'host', pid: 1 }
 
 export interface LiveWork {
   readonly lanes: { readonly wanted: number; readonly unwanted: number }
+  /** What a claim may choose from: two priorities of five groups, of which it takes one. */
+  readonly heads: readonly ReadyHead[]
   readonly claimed: readonly Lease[]
   readonly running: readonly Lease[]
   /** RUNNING under a concurrency key that another run waits for. */
@@ -18,7 +21,14 @@ export interface LiveWork {
   readonly openKeys: readonly string[]
 }
 
-export const noWork: LiveWork = { lanes: { wanted: 1, unwanted: 2 }, claimed: [], running: [], keyed: [], openKeys: [] }
+export const noWork: LiveWork = {
+  lanes: { wanted: 1, unwanted: 2 },
+  heads: [],
+  claimed: [],
+  running: [],
+  keyed: [],
+  openKeys: [],
+}
 
 export async function liveWork(url: string): Promise<LiveWork> {
   const connection = connect(url, { purpose: 'control' })
@@ -34,11 +44,11 @@ export async function liveWork(url: string): Promise<LiveWork> {
     keyed: await held(store, 'keyed', { waiting: 2 }),
     openKeys: await openKeys(connection),
   }
-  await makeReady(store, work.lanes.wanted)
+  const heads = await makeReady(store, work.lanes.wanted)
   await makeDue(connection)
   await beat(store, work.running)
   await connection.close()
-  return work
+  return { ...work, heads }
 }
 
 /** `waiting`: so many runs of each key, of which one gets the slot. */
@@ -60,11 +70,13 @@ async function held(
 }
 
 /** Twice what a claim takes, in two priorities and five groups. */
-async function makeReady(store: Store, lane: number): Promise<void> {
+async function makeReady(store: Store, lane: number): Promise<ReadyHead[]> {
+  const groups = Array.from({ length: 5 }, (_, number) => `group ${number}`)
   const run = (number: number) => ({ priority: number % 2, group: `group ${number % 5}` })
   await store.enqueueTaskRuns(
     Array.from({ length: batch * 2 }, (_, number) => ({ task: 'wanted', lane, payload: {}, ...run(number) })),
   )
+  return groups.map((group) => ({ lane, queue: 'default', priority: 0, group, weight: 1 }))
 }
 
 async function makeDue({ db }: Connection): Promise<void> {
@@ -96,5 +108,5 @@ async function openKeys({ db }: Connection): Promise<string[]> {
 
 async function beat(store: Store, leases: readonly Lease[]): Promise<void> {
   const beats = leases.map((lease) => ({ lease, thread: by.thread, ageMs: 0, progress: null, note: null }))
-  await store.beatRunningTaskRuns(holder, beats)
+  await store.beatTaskRuns(holder, beats)
 }

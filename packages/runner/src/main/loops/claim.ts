@@ -1,31 +1,107 @@
-/** Fills free slots. A freed slot, a wake and the poll all bring it back; it never claims what cannot start now. */
-import type { ClaimedRun, Store } from '@q/store'
+/**
+ * A replica's turn: successes are written, slots are filled, first with runs that were claimed ahead, and a few more are
+ * claimed ahead; one round trip. A success, a freed slot, a wake and the poll all bring it back. It never claims more
+ * than can start now, in slots that are free or that the successes it writes are about to free, or wait in the small
+ * space ahead.
+ */
+import { leaseOf, type ClaimedRun, type Turn, type TurnAnswer } from '@q/store'
+import type { Ahead } from '../ahead.ts'
+import type { Holdings } from '../holdings.ts'
+import type { Idleness } from '../idleness.ts'
 import { after, atOnce, whenWoken, type Next } from '../loop.ts'
 import type { Slots } from '../slots.ts'
+import type { Turns } from '../turns.ts'
 
 export interface ClaimDeps {
-  readonly store: Store
+  readonly turns: Turns
   readonly slots: Slots
-  readonly replicaId: string
-  readonly tasks: readonly string[]
-  readonly queues: readonly string[]
-  readonly capabilities: readonly string[]
+  readonly ahead: Ahead
+  readonly holdings: Holdings
+  readonly idleness: Idleness
   readonly pollEveryMs: number
+  readonly nowMs: () => number
+  readonly takeTurn: (turn: Turn) => Promise<TurnAnswer>
+  /** How many slots may be filled, if so many more become free: a replica that is not well takes less. */
+  readonly slotsToFill: (freedMeanwhile: number) => number
+  /** How many may wait here for a slot. */
+  readonly aheadMax: () => number
+  /** It has not been heard for so long that others may take it for dead. */
+  readonly isCutOff: () => boolean
   /** Starts the run and returns; the slot is given back when it has ended. */
   readonly begin: (claimed: ClaimedRun, slot: number) => void
 }
 
 export async function claimTick(deps: ClaimDeps): Promise<Next> {
-  const limit = deps.slots.free()
-  if (limit === 0) return whenWoken
-  const claimed = await deps.store.claimAvailableTaskRuns({
-    replicaId: deps.replicaId,
-    tasks: deps.tasks,
-    queues: deps.queues,
-    capabilities: deps.capabilities,
-    limit,
+  const { turns, ahead } = deps
+  place(deps)
+  const finishes = turns.takeFinishes()
+  const room = Math.max(0, deps.slotsToFill(finishes.all.length) - turns.unplaced.length)
+  const starting = ahead.take(room)
+  const turn: Turn = {
+    finishes: finishes.all,
+    starts: starting.map(leaseOf),
+    claim: room - starting.length,
+    ahead: Math.max(0, deps.aheadMax() - ahead.size()),
+  }
+  // From here to the answer nothing else may fail: what was taken would be forgotten.
+  if (isNothing(turn)) return nothingToDo(deps, room)
+  const answer = await take(deps, turn).catch((error: unknown) => {
+    finishes.unknown(error)
+    ahead.putBack(starting)
+    throw error
   })
-  for (const run of claimed) deps.begin(run, deps.slots.take())
-  if (claimed.length === 0) return after(deps.pollEveryMs)
-  return claimed.length < limit ? after(deps.pollEveryMs) : atOnce
+  finishes.settled(answer.finished)
+  noteStarts(deps, starting, answer)
+  turns.unplaced.push(...answer.claimed)
+  ahead.add(answer.ahead)
+  place(deps)
+  return next(deps, turn, answer)
+}
+
+async function take({ holdings, takeTurn }: ClaimDeps, turn: Turn): Promise<TurnAnswer> {
+  let answer: TurnAnswer | undefined
+  await holdings.claiming(async () => {
+    answer = await takeTurn(turn)
+    return [...answer.claimed, ...answer.ahead]
+  })
+  if (answer === undefined) throw new Error('A turn came to nothing.')
+  return answer
+}
+
+function noteStarts({ turns, holdings }: ClaimDeps, starting: readonly ClaimedRun[], answer: TurnAnswer): void {
+  for (const run of starting) {
+    if (answer.started.includes(run.runId)) turns.unplaced.push({ ...run, attempt: run.attempt + 1 })
+    else holdings.ended(run) // lost, expired, or started by a statement whose answer got lost: reconcile.ts finds it
+  }
+}
+
+/**
+ * A slot is free when its run has been settled, a moment after the answer: whoever frees it wakes this loop. What comes
+ * to a replica that is cut off may be somebody else's by now: it is not begun, and reconcile.ts gives it back.
+ */
+function place({ turns, slots, holdings, isCutOff, begin }: ClaimDeps): void {
+  if (!turns.isOpen()) return // leaving: they are given back
+  if (isCutOff()) for (const run of turns.unplaced.splice(0)) holdings.ended(run)
+  for (let free = slots.free(); free > 0 && turns.unplaced.length > 0; free--) {
+    const run = turns.unplaced.shift()
+    if (run !== undefined) begin(run, slots.take())
+  }
+}
+
+async function nothingToDo({ turns, slots, idleness, nowMs, pollEveryMs }: ClaimDeps, room: number): Promise<Next> {
+  if (room === 0) await idleness.full(nowMs())
+  return room === 0 && (slots.free() > 0 || turns.unplaced.length > 0) ? after(pollEveryMs) : whenWoken
+}
+
+async function next({ idleness, nowMs, pollEveryMs }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
+  if (turn.claim + turn.starts.length === 0) await idleness.full(nowMs())
+  if (answer.started.length < turn.starts.length) return atOnce
+  if (turn.claim + turn.ahead === 0) return whenWoken
+  const gotAll = answer.claimed.length === turn.claim && answer.ahead.length === turn.ahead
+  if (gotAll || answer.more) return atOnce
+  return (await idleness.roomLeft()) ? atOnce : after(pollEveryMs)
+}
+
+function isNothing({ finishes, starts, claim, ahead }: Turn): boolean {
+  return finishes.length + starts.length + claim + ahead === 0
 }

@@ -1,33 +1,103 @@
-/** The replica's sign of life, from the main thread. A failed one is retried soon by the loop and is never fatal. */
-import type { Store } from '@q/store'
+/**
+ * The replica's sign of life, from the main thread, and what its answer brings: a wish that it drain, the news that
+ * nobody knows it, and the occasion to compare what it holds with what it executes.
+ *
+ * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
+ */
+import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
+import type { Observe } from '../events.ts'
 import { after, type Next } from '../loop.ts'
+import type { OwnPresence } from '../presence.ts'
 import type { Slots } from '../slots.ts'
 import type { Trust } from '../trust.ts'
 import type { Vitals } from '../vitals.ts'
 
 export interface HeartbeatDeps {
-  readonly store: Store
+  readonly control: Store
   readonly slots: Slots
   readonly vitals: Vitals
   readonly trust: Trust
+  readonly presence: OwnPresence
   readonly nowMs: () => number
   readonly replicaId: string
   readonly beatEveryMs: number
+  /** What each thread is doing. */
+  readonly threads: () => readonly object[]
+  readonly observe: Observe
   /** Somebody asked this replica, through the database, to drain. */
-  readonly onDrainAsked: () => void
+  readonly onDrainAsked: (order: DrainOrder) => void
+  /** Its row is gone, or it was taken for stopped. */
+  readonly introduceAgain: () => Promise<void>
+  readonly reconcile: () => Promise<void>
+  /** It was judged anew. */
+  readonly onJudged: () => void
+  /** The first beat after failed ones was accepted. */
+  readonly onBack: () => void
 }
 
-export async function heartbeatTick(deps: HeartbeatDeps): Promise<Next> {
-  const beat = deps.store.upsertReplicaHeartbeat(deps.replicaId, {
-    ...deps.vitals.read(),
-    activeRuns: deps.slots.busy(),
-    freeSlots: deps.slots.free(),
-  })
-  const { draining } = await beat.catch((error: unknown) => {
+export interface Heartbeat {
+  tick(): Promise<Next>
+}
+
+const failuresKeptMax = 100
+const retryMs = { first: 200, max: 5_000 }
+
+export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
+  let failures: { atMs: number; consecutive: number; error: string }[] = []
+  let consecutive = 0
+
+  async function beat(): Promise<void> {
+    const sentMs = deps.nowMs()
+    const withdrawPresence = deps.presence.mustWithdraw()
+    deps.vitals.look()
+    deps.onJudged()
+    const answer = await deps.control.upsertReplicaHeartbeat(
+      deps.replicaId,
+      {
+        ...deps.vitals.read(),
+        activeRuns: deps.slots.busy(),
+        freeSlots: deps.slots.free(),
+        threads: deps.threads(),
+      },
+      { withdrawPresence },
+    )
+    deps.trust.beatAccepted(sentMs)
+    if (withdrawPresence) deps.presence.withdrawn()
+    if (!answer.known) await deps.introduceAgain()
+    if (answer.draining !== null) deps.onDrainAsked(answer.draining)
+  }
+
+  async function recordFailures(): Promise<void> {
+    if (failures.length === 0) return
+    const nowMs = deps.nowMs()
+    const told: HeartbeatFailure[] = failures.map(({ atMs, ...failure }) => ({ ...failure, agoMs: nowMs - atMs }))
+    await deps.control.recordHeartbeatFailures(deps.replicaId, told)
+    failures = []
+  }
+
+  function failed(error: unknown): Next {
     deps.trust.beatFailed()
-    throw error
-  })
-  deps.trust.beatAccepted(deps.nowMs())
-  if (draining) deps.onDrainAsked()
-  return after(deps.beatEveryMs)
+    consecutive++
+    const message = error instanceof Error ? error.message : String(error)
+    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: message }].slice(-failuresKeptMax)
+    const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** (consecutive - 1), deps.beatEveryMs)
+    const retryInMs = worstMs * (0.5 + Math.random() / 2)
+    deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
+    return after(retryInMs)
+  }
+
+  return {
+    async tick() {
+      try {
+        await beat()
+      } catch (error) {
+        return failed(error)
+      }
+      if (consecutive > 0) deps.onBack()
+      consecutive = 0
+      await recordFailures()
+      await deps.reconcile()
+      return after(deps.beatEveryMs)
+    },
+  }
 }

@@ -1,30 +1,51 @@
 /**
- * Recovers the runs of replicas that died: any replica may, and two at once do no harm. Also at boot; then only holders
- * that were never alive are judged, because a replica that has just come has no eyes for how long others were silent.
+ * Recovers the runs of replicas that stopped beating, and single runs that nobody beats for: one replica per check, by
+ * duty; two at once do no harm. A replica that has just come, or was cut off, has no eyes for how long others were
+ * silent: it judges only holders that were never alive, and leaves the duty to those who can see.
  */
-import type { Store } from '@q/store'
-import { after, type Next } from '../loop.ts'
+import type { StaleCause, Store } from '@q/store'
 import type { Observe } from '../events.ts'
+import { after, type Next } from '../loop.ts'
 
 export interface ReapDeps {
+  readonly control: Store
   readonly store: Store
   readonly replicaId: string
   readonly checkEveryMs: number
+  readonly presenceGraceMs: number
+  /** What may be recovered without a person: the two switches. */
+  readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been good. */
   readonly trustMs: () => number
+  /** Below this we leave it to others. */
+  readonly trustedMs: number
   readonly observe: Observe
   readonly onRecovered: () => void
 }
 
+export const reapDuty = 'reap'
+const jitterMs = 100
+
 export async function reapTick(deps: ReapDeps): Promise<Next> {
-  const { ids } = await deps.store.reap({
-    by: deps.replicaId,
-    causes: ['never-alive', 'replica-beat'],
-    thresholdMsMax: deps.trustMs(),
-  })
-  if (ids.length > 0) {
-    deps.observe({ type: 'runs-recovered', runIds: ids })
-    deps.onRecovered()
+  const forMs = deps.checkEveryMs * 0.9
+  if (deps.trustMs() >= deps.trustedMs) {
+    const duty = await deps.control.takeDuty({ name: reapDuty, holder: deps.replicaId, forMs })
+    if (!duty.mine) return after(duty.untilInMs + Math.random() * jitterMs)
   }
+  await recover(deps, ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'], deps.trustMs())
   return after(deps.checkEveryMs)
+}
+
+/** By the first layer; whether it may be trusted is loops/presence.ts. */
+export async function reapGone(deps: ReapDeps): Promise<void> {
+  await recover(deps, ['presence'], 0)
+}
+
+async function recover(deps: ReapDeps, causes: readonly StaleCause[], thresholdMsMax: number): Promise<void> {
+  const { replicaId: by, states, presenceGraceMs } = deps
+  if (states.length === 0) return
+  const { ids } = await deps.store.reap({ by, causes, states, presenceGraceMs, thresholdMsMax })
+  if (ids.length === 0) return
+  deps.observe({ type: 'runs-recovered', runIds: ids, cause: causes.join(', ') })
+  deps.onRecovered()
 }

@@ -1,0 +1,27 @@
+/** Calls each kind of sign of life so often, on a real worker thread of a real replica, and tells what one call cost. */
+import { task, type Task, type TaskContext } from '@q/task'
+
+export type SignCosts = Record<string, number>
+
+const signs: Record<string, { readonly share: number; sign(ctx: TaskContext, round: number, rounds: number): void }> = {
+  'heartbeat()': { share: 1, sign: (ctx) => ctx.heartbeat() },
+  'heartbeat(progress)': { share: 1, sign: (ctx, round, rounds) => ctx.heartbeat(round / rounds) },
+  'heartbeat(progress, note)': {
+    share: 0.02,
+    sign: (ctx, round, rounds) => ctx.heartbeat(round / rounds, 'rows are being read'),
+  },
+  'log.info(line)': { share: 0.0005, sign: (ctx) => ctx.log.info('a line') },
+}
+
+/** Nanoseconds per call. */
+export const measureSigns: Task<{ rounds: number }, SignCosts> = task(({ rounds }: { rounds: number }, ctx) =>
+  Object.fromEntries(
+    Object.entries(signs).map(([name, { share, sign }]) => {
+      const calls = Math.max(1, Math.floor(rounds * share))
+      for (let call = 0; call < calls / 10; call++) sign(ctx, call, calls) // warm
+      const begun = process.hrtime.bigint()
+      for (let call = 0; call < calls; call++) sign(ctx, call, calls)
+      return [name, Number(process.hrtime.bigint() - begun) / calls]
+    }),
+  ),
+)

@@ -1,0 +1,41 @@
+/** Real replicas, in processes of their own, that can be killed by their pid. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface ReplicaProcess {
+  readonly id: string
+  readonly pid: number
+  kill(signal: NodeJS.Signals): void
+  readonly exited: Promise<unknown>
+  /** What it logged. */
+  readonly lines: readonly Line[]
+}
+
+export interface Line {
+  readonly msg: string
+  readonly [fact: string]: unknown
+}
+
+const program = fileURLToPath(new URL('./replica.ts', import.meta.url))
+const tasks = fileURLToPath(new URL('./tasks.ts', import.meta.url))
+
+/** Returns when it is up. */
+export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
+  const child = spawn(process.execPath, ['--conditions=@q/source', program], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', Q_TASKS: tasks, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const lines: Line[] = []
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const facts = JSON.parse(line) as Line
+    lines.push(facts)
+    if (facts.msg === 'started') resolve(String(facts['replicaId']))
+  })
+  void exited.then(() => reject(new Error('The replica ended while it started.')))
+  const id = await promise
+  return { id, pid: child.pid ?? 0, exited, lines, kill: (signal) => void child.kill(signal) }
+}

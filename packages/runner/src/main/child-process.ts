@@ -1,0 +1,140 @@
+/**
+ * One child process, as the runner sees it: forked with an environment of its own, asked to run one order at a time,
+ * and killed with everything it started. What its main thread relays is written into the run's own pulse slot, as if a
+ * thread of ours had written it.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { FromChild, Relayed, ToChild } from '../child-protocol.ts'
+import type { RunReport } from '../protocol.ts'
+import { mirrorPulse } from '../pulse-layout.ts'
+import { pause } from './loop.ts'
+import type { Measured } from './pulse-board.ts'
+import type { Running, Workplace } from './workplace.ts'
+
+export interface Child {
+  readonly memoryLimitMb: number | null
+  /** One at a time. */
+  readonly run: Workplace['run']
+  /** It can be given another run. */
+  readonly usable: () => boolean
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<void>
+  kill(): void
+}
+
+export interface ChildSetup {
+  readonly taskModules: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly memoryLimitMb: number | null
+  /** The runner's pulse slots. */
+  readonly pulse: SharedArrayBuffer
+}
+
+export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: ChildSetup): Child {
+  const process = forkChild(env)
+  const lastErrors = keepTail(process)
+  const { promise: gone, resolve } = Promise.withResolvers<void>()
+  let inHand: InHand | undefined
+  const died = (death: Death) => {
+    inHand?.died(death)
+    resolve()
+  }
+  process.on('message', (message: FromChild) => inHand?.hear(message))
+  process.on('error', (error) => died({ code: null, signal: null, error }))
+  process.on('exit', (code, signal) => {
+    killGroup(process) // what it started, if it did not end with it
+    // Its last words on standard error may still be on the way.
+    void Promise.race([once(process, 'close'), pause(lastWordsMs)]).then(() => died({ code, signal }))
+  })
+  const send = (message: ToChild) => void (process.connected && process.send(message, () => {}))
+  send({ kind: 'setup', taskModules, memoryLimitMb })
+
+  return {
+    memoryLimitMb,
+    usable: () => process.connected,
+    gone,
+    kill: () => killGroup(process),
+    run(order, { pulse, terminate, hear }): Running {
+      let measured: Measured | undefined
+      const { promise: report, resolve: end } = Promise.withResolvers<RunReport>()
+      inHand = {
+        hear(message) {
+          if (message.kind === 'pulse') {
+            mirrorPulse(memory, pulse.slot, message)
+            measured = measuredOf(message)
+          }
+          if (message.kind === 'said') hear(message.said, (answer) => send({ kind: 'answer', answer }))
+          if (message.kind === 'report') end(message.report)
+        },
+        died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors())),
+      }
+      pulse.signal.addEventListener(
+        'abort',
+        () => pulse.stopReason && send({ kind: 'abort', reason: pulse.stopReason }),
+      )
+      terminate.addEventListener('abort', () => killGroup(process))
+      send({ kind: 'run', order })
+      return { report, measure: () => measured }
+    },
+  }
+}
+
+/** The run it has been given. */
+interface InHand {
+  hear(message: FromChild): void
+  died(death: Death): void
+}
+
+const lastWordsMs = 1_000
+
+function measuredOf({ cpuMs, heapMb, eventLoopUse }: Relayed): Measured {
+  return { cpuMs, heapMb, eventLoopUse }
+}
+
+function forkChild(env: NodeJS.ProcessEnv): ChildProcess {
+  return fork(new URL(import.meta.resolve('@q/runner/child')), {
+    env,
+    execArgv: process.execArgv.filter((argument) => !argument.startsWith('--inspect')),
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    detached: true, // a process group of its own, so that it can be killed with all it started
+  })
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // gone already
+  }
+}
+
+const tailBytes = 4_096
+
+/** What it wrote to standard error goes to ours; the end of it tells what it died of. */
+function keepTail({ stderr }: ChildProcess): () => string {
+  let tail = ''
+  stderr?.on('data', (chunk: Buffer) => {
+    process.stderr.write(chunk)
+    tail = (tail + chunk.toString()).slice(-tailBytes)
+  })
+  return () => tail
+}
+
+interface Death {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly error?: Error
+}
+
+function deathReport({ code, signal, error }: Death, lastErrors: string): RunReport {
+  const how = error?.message ?? (signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`)
+  if (/out of memory|allocation failed/i.test(lastErrors)) {
+    return { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: `The child process ran out of memory: ${how}.` }
+  }
+  const hint =
+    signal === 'SIGKILL' ? ' Nobody here sent that; often it is the kernel, when the machine is out of memory.' : ''
+  return { ended: 'crashed', code: 'WORKER_CRASHED', detail: `The child process died: ${how}.${hint}` }
+}

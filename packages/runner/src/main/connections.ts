@@ -1,0 +1,57 @@
+/** By class, so that a flood of runs cannot keep a heartbeat waiting. The session is a third class: loops/session.ts. */
+import { connect, createStore, sessionsLast, type Connection, type Store } from '@q/store'
+import type { RunnerConfig } from '../config.ts'
+import type { Observe } from './events.ts'
+import { beatIntervalMs } from './fence-bound.ts'
+
+export interface Connections {
+  /** One connection: beats and leases. */
+  readonly control: Store
+  /** One connection: what ended, what starts, what is next. */
+  readonly turn: Connection
+  /** Everything else. */
+  readonly store: Store
+  close(): Promise<void>
+}
+
+/** What takes longer is of no use, and its connection is probably of none: half-open ones are found by this. */
+const beatMs = { min: 2_000, max: 10_000 }
+const statementMs = 10_000
+
+export async function openConnections(
+  databaseUrl: string,
+  config: RunnerConfig,
+  observe: Observe,
+): Promise<Connections> {
+  // Behind a pooler that lends connections per transaction nothing may be prepared or set.
+  const prepare = await sessionsLast(databaseUrl)
+  const onBroken = (purpose: string) => (error: Error) => observe({ type: 'connection-lost', purpose, error })
+  const statementMsMax = Math.min(beatMs.max, Math.max(beatMs.min, beatIntervalMs(config.preset.thresholds)))
+  const control: Connection = connect(databaseUrl, {
+    purpose: 'control',
+    prepare,
+    statementMsMax,
+    onBroken: onBroken('control'),
+  })
+  const turn: Connection = connect(databaseUrl, {
+    purpose: 'turn',
+    prepare,
+    quiet: true,
+    statementMsMax: statementMs,
+    onBroken: onBroken('turn'),
+  })
+  const pool: Connection = connect(databaseUrl, {
+    purpose: 'pool',
+    prepare,
+    quiet: true,
+    connectionsMax: config.connections,
+    statementMsMax: statementMs,
+    onBroken: onBroken('pool'),
+  })
+  return {
+    control: createStore(control.db),
+    turn,
+    store: createStore(pool.db),
+    close: async () => void (await Promise.all([control.close(), turn.close(), pool.close()])),
+  }
+}

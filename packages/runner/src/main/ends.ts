@@ -1,0 +1,93 @@
+/**
+ * What becomes of a run whose code has ended, or was stopped: pure, so that the whole table can be read and tested.
+ *
+ * What the code has reached counts, also if it was told to stop meanwhile: a result is never thrown away by us. (If the
+ * lease is lost, the database refuses it.) Else what it was told to stop for decides.
+ */
+import type { ErrorCode } from '@q/schema'
+import type { Outcome } from '@q/store'
+import type { RetryData } from '@q/task'
+import type { RunReport } from '../protocol.ts'
+import type { AbortReason } from '../pulse-layout.ts'
+
+export type End =
+  | { readonly kind: 'settle'; readonly outcome: Outcome }
+  /** Requeued, the attempt returned. */
+  | { readonly kind: 'give-back' }
+  | { readonly kind: 'snooze'; readonly afterMs: number }
+  /** It is somebody else's. */
+  | { readonly kind: 'nothing' }
+
+export interface Policy {
+  readonly onCrash: 'fail' | 'retry'
+  readonly retry: RetryData
+  readonly timeoutMs: number | null
+  readonly maxSilentMs: number | null
+}
+
+export function endOf(report: RunReport, stopReason: AbortReason | undefined, policy: Policy): End {
+  switch (report.ended) {
+    case 'returned':
+      return { kind: 'settle', outcome: { status: 'SUCCEEDED', result: report.result } }
+    case 'failed':
+      return settle(report.code, report.detail, {
+        ...(report.stack === undefined ? {} : { stack: report.stack }),
+        ...againAfter(report.again, policy.retry),
+      })
+    case 'snoozed':
+      return { kind: 'snooze', afterMs: report.afterMs }
+    case 'crashed':
+      if (stopReason !== undefined) return stopped(stopReason, policy)
+      return settle(report.code, report.detail, { crashed: { onCrash: policy.onCrash } })
+    case 'aborted':
+      return stopReason === undefined ? { kind: 'nothing' } : stopped(stopReason, policy)
+  }
+}
+
+function stopped(reason: AbortReason, policy: Policy): End {
+  switch (reason) {
+    case 'lease lost':
+      return { kind: 'nothing' }
+    case 'cancelled': {
+      const detail = 'Cancelled while it was running.'
+      return { kind: 'settle', outcome: { status: 'CANCELLED', code: 'TASK_CANCELLED', detail } }
+    }
+    case 'replica draining':
+      if (policy.onCrash === 'retry') return { kind: 'give-back' }
+      return settle('DRAINED', 'Its replica was shut down before it could finish.')
+    case 'cut off from the database':
+      if (policy.onCrash === 'retry') return { kind: 'give-back' }
+      return settle('WORKER_CRASHED', 'Its replica was cut off from the database for too long, and stopped it.')
+    case 'timed out':
+      return settle('TIMEOUT', `It ran longer than its limit of ${policy.timeoutMs} ms.`, backoff(policy.retry))
+    case 'silent for too long':
+      return settle('SILENT', silence(policy.maxSilentMs), backoff(policy.retry))
+  }
+}
+
+function silence(maxSilentMs: number | null): string {
+  if (maxSilentMs === null)
+    return 'Its thread gave no evidence of life: no heartbeat, no turn of its event loop, no CPU time.'
+  return `It gave no heartbeat, progress or log line for its limit of ${maxSilentMs} ms.`
+}
+
+type Failure = Extract<Outcome, { status: 'FAILED' }>
+
+function settle(code: ErrorCode, detail: string, more: Omit<Failure, 'status' | 'code' | 'detail'> = {}): End {
+  return { kind: 'settle', outcome: { status: 'FAILED', code, detail, ...more } }
+}
+
+/** The store takes up to a quarter off as jitter; what the code asked for is not shortened. */
+const unjittered = 4 / 3
+
+function againAfter(again: 'never' | { afterMs: number } | undefined, retry: RetryData): Pick<Failure, 'retry'> {
+  if (again === 'never') return {}
+  if (again === undefined) return backoff(retry)
+  const delayMs = again.afterMs * unjittered
+  return { retry: { delayMs, delayMsMax: delayMs } }
+}
+
+/** Whether attempts are left is the run's own business: the store knows its maxAttempts. */
+function backoff({ backoff: kind, delayMs, maxDelayMs }: RetryData): Pick<Failure, 'retry'> {
+  return { retry: { delayMs, delayMsMax: kind === 'fixed' ? Math.min(delayMs, maxDelayMs) : maxDelayMs } }
+}

@@ -1,0 +1,63 @@
+/**
+ * What this process knows it holds: claims whose answer is under way, runs that wait for a slot, runs in execution until
+ * their end is written. Compared with what the database says (reconcile.ts), it shows what went missing in between.
+ */
+import { leaseKey, leaseOf, type ClaimedRun, type HeldRun, type Lease } from '@q/store'
+
+export interface Holdings {
+  /** From before the question is sent until its answer is known, a claim may hold runs that nobody here knows. */
+  claiming(claim: () => Promise<ClaimedRun[]>): Promise<ClaimedRun[]>
+  /** Its code begins. */
+  begun(lease: Lease): void
+  /** Executed, given back or lost: it is nothing to us any more. */
+  ended(lease: Lease): void
+  find(lease: Lease): ClaimedRun | undefined
+  /** Those that the database says we hold and nobody here knows of, nor will. */
+  orphans(held: readonly HeldRun[]): Orphans
+}
+
+export interface Orphans {
+  /** The code never began: safe to give back. */
+  readonly neverBegan: readonly Lease[]
+  readonly began: readonly Lease[]
+}
+
+export function createHoldings(): Holdings {
+  const known = new Map<string, ClaimedRun>()
+  const begun = new Set<string>()
+  /** Claims are counted; those under way by their number. */
+  const underWay = new Set<number>()
+  let claims = 0
+  /** Held and not known, with the number of the last claim that may have brought it. */
+  let suspects = new Map<string, number>()
+
+  return {
+    async claiming(claim) {
+      const number = ++claims
+      underWay.add(number)
+      try {
+        const runs = await claim()
+        for (const run of runs) known.set(leaseKey(run), run)
+        return runs
+      } finally {
+        underWay.delete(number)
+      }
+    },
+    begun: (lease) => void begun.add(leaseKey(lease)),
+    ended: (lease) => void known.delete(leaseKey(lease)),
+    find: (lease) => known.get(leaseKey(lease)),
+    orphans(held) {
+      const unknown = held.filter((run) => !known.has(leaseKey(run)))
+      suspects = new Map(unknown.map((run) => [leaseKey(run), suspects.get(leaseKey(run)) ?? claims]))
+      const oldest = Math.min(Number.POSITIVE_INFINITY, ...underWay)
+      const orphans = unknown.filter((run) => oldest > (suspects.get(leaseKey(run)) ?? 0))
+      // What is neither known nor held any more need not be remembered.
+      const heldKeys = new Set(held.map(leaseKey))
+      for (const key of begun) if (!known.has(key) && !heldKeys.has(key)) begun.delete(key)
+      return {
+        neverBegan: orphans.filter((run) => !begun.has(leaseKey(run))).map(leaseOf),
+        began: orphans.filter((run) => begun.has(leaseKey(run))).map(leaseOf),
+      }
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/** The loops that bring runs into execution: gates are opened, slots filled, deadlines seen. */
+import { createClaimer, createFairShares, takeTurn, type ClaimedRun } from '@q/store'
+import { slotsToFill } from './health.ts'
+import { createIdleness } from './idleness.ts'
+import type { Loop } from './loop.ts'
+import { claimTick } from './loops/claim.ts'
+import { promoteTick } from './loops/promote.ts'
+import { sweepTick } from './loops/sweep.ts'
+import { createTurns, type Turns } from './turns.ts'
+import type { Desk } from './work.ts'
+
+export interface Intake {
+  readonly claim: Loop
+  readonly turns: Turns
+  /** Something became ready: what was seen before does not count any more. */
+  lookAgain(): void
+  /** Hints may have been lost: everything looks once. */
+  wakeAll(): void
+  promoteKey(key: string): void
+  stop(): Promise<unknown>
+}
+
+export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) => void): Intake {
+  const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals } = desk
+  const { pollEveryMs, queues, capabilities } = config
+  const tasks = desk.tasks.map((task) => task.name)
+  const claimer = createClaimer({ replicaId, tasks, queues, capabilities, shares: createFairShares() })
+  const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
+  const turns = createTurns(() => claim.wake())
+  let keys = new Set<string>()
+  const takeKeys = () => {
+    const taken = [...keys]
+    keys = new Set()
+    return taken
+  }
+  const toFill = (freedMeanwhile: number) => {
+    if (desk.isCutOff()) return 0
+    if (vitals.health() !== 'healthy') vitals.look()
+    return slotsToFill(vitals.health(), { total: slots.total, free: slots.free() + freedMeanwhile })
+  }
+  let lookedMs = Number.NEGATIVE_INFINITY
+  const takeNext: Parameters<typeof claimTick>[0]['takeTurn'] = (turn) => {
+    if (nowMs() - lookedMs >= pollEveryMs) {
+      claimer.forget()
+      lookedMs = nowMs()
+    }
+    return takeTurn(desk.turn, claimer, turn)
+  }
+
+  const claim = desk.loop('claim', () =>
+    claimTick({
+      turns,
+      slots,
+      ahead,
+      holdings,
+      idleness,
+      pollEveryMs,
+      nowMs,
+      takeTurn: takeNext,
+      slotsToFill: toFill,
+      aheadMax: () => (vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
+      isCutOff: desk.isCutOff,
+      begin,
+    }),
+  )
+  const lookAgain = () => {
+    claimer.forget()
+    claim.wake()
+  }
+  const promote = desk.loop('promote', () => promoteTick({ store, pollEveryMs, takeKeys, onPromoted: lookAgain }))
+  const sweep = desk.loop('sweep', () => sweepTick({ store, onPromoted: lookAgain }))
+  return {
+    claim,
+    turns,
+    lookAgain,
+    wakeAll() {
+      idleness.forget()
+      lookAgain()
+      for (const loop of [promote, sweep]) loop.wake()
+    },
+    promoteKey(key) {
+      keys.add(key)
+      promote.wake()
+    },
+    async stop() {
+      turns.close()
+      await Promise.all([claim, promote, sweep].map((loop) => loop.stop()))
+      // Started in the database, and their code never began: given back with what was claimed ahead.
+      ahead.putBack(turns.unplaced.splice(0))
+    },
+  }
+}

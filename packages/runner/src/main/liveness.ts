@@ -1,0 +1,191 @@
+/**
+ * The loops by which this replica is known to be alive, and knows who is not: beats, session, fence; and for all
+ * replicas, one at a time, presence, stale runs, samples, old rows.
+ */
+import { openReplicaSession, type DrainOrder, type Wake } from '@q/store'
+import { chores } from './chores.ts'
+import { createClockWatch } from './clock-watch.ts'
+import { beatIntervalMs, fenceBoundMs, presenceFenceMs } from './fence-bound.ts'
+import type { Loop } from './loop.ts'
+import { createChore } from './loops/chore.ts'
+import { claimerTick } from './loops/claimer.ts'
+import { fenceTick, fenceTickMs } from './loops/fence.ts'
+import { createHeartbeat } from './loops/heartbeat.ts'
+import { createPresenceWatch, presenceDuty, presenceTickMs } from './loops/presence.ts'
+import { createPulseCarrier } from './loops/pulse.ts'
+import { reapDuty, reapGone, reapTick, type ReapDeps } from './loops/reap.ts'
+import { createSession } from './loops/session.ts'
+import { noEvidenceMsMax, watchTick } from './loops/watch.ts'
+import type { Pulse } from './pulse-board.ts'
+import { reconcile } from './reconcile.ts'
+import { createTrust } from './trust.ts'
+import type { Desk } from './work.ts'
+
+export interface Ways {
+  readonly wakeClaim: () => void
+  /** Hints may have been lost. */
+  readonly lookEverywhere: () => void
+  readonly promoteKey: (key: string) => void
+  readonly drain: (order: DrainOrder) => void
+}
+
+export interface Liveness {
+  /** What is done for others. */
+  stopWatching(): Promise<unknown>
+  stopBeats(): Promise<unknown>
+  closeSession(): void
+}
+
+export function startLiveness(desk: Desk, ways: Ways): Liveness {
+  const { control, store, replicaId, config, observe, nowMs, pulseBoard, holdings, introduction, presence, beats } =
+    desk
+  const { thresholds, onCrash } = config.preset
+  const { hostname, pid } = introduction
+  const sender = { replicaId, hostname, pid }
+  const presenceTrust = createTrust(3 * presenceTickMs)
+  let num = desk.num
+  let health = desk.vitals.health()
+
+  // ---- known to be alive
+  const session = createSession({
+    open: (handlers) => openReplicaSession(desk.sessionUrl, { id: replicaId, num }, handlers),
+    presence,
+    nowMs,
+    observe,
+    onWake: obey,
+    onOpen() {
+      heartbeat.wake()
+      ways.lookEverywhere()
+    },
+    onLost() {
+      heartbeat.wake()
+      sessionLoop.wake()
+    },
+  })
+  const heart = createHeartbeat({
+    ...desk,
+    trust: beats,
+    beatEveryMs: beatIntervalMs(thresholds),
+    onDrainAsked: ways.drain,
+    introduceAgain,
+    reconcile: () => reconcile({ control, holdings, pulseBoard, sender, onCrash, observe, onReleased: ways.wakeClaim }),
+    onJudged,
+    onBack: ways.wakeClaim,
+  })
+  const pulses = createPulseCarrier({
+    store: control,
+    pulseBoard,
+    sender,
+    beatEveryMs: thresholds.runnerBeatMs,
+    nowMs,
+  })
+  const heartbeat = desk.loop('heartbeat', heart.tick)
+  const sessionLoop = desk.loop('session', session.tick)
+  const pulse = desk.loop('pulse', pulses.tick)
+  const claimer = desk.loop('claimer', () =>
+    claimerTick({ control, ahead: desk.ahead, holdings, sender, beatEveryMs: thresholds.claimerBeatMs }),
+  )
+  const watch = desk.loop('watch', () => watchTick({ pulseBoard, nowMs, noEvidenceMsMax: noEvidenceMsMax(thresholds) }))
+  const clock = createClockWatch(fenceTickMs)
+  const fence = desk.loop('fence', () =>
+    fenceTick({
+      clock,
+      beats,
+      presenceTrust,
+      presence,
+      boundMs: fenceBoundMs(thresholds),
+      presenceBoundMs: presenceFenceMs(config.presenceGraceMs),
+      pulseBoard,
+      mayStartElsewhere,
+      nowMs,
+      wallMs: Date.now,
+      observe,
+      onJump() {
+        heartbeat.wake()
+        sessionLoop.wake()
+      },
+    }),
+  )
+
+  // ---- knows who is not
+  const reapDeps: ReapDeps = {
+    control,
+    store,
+    replicaId,
+    checkEveryMs: thresholds.checkEveryMs,
+    presenceGraceMs: config.presenceGraceMs,
+    states: [
+      ...(config.autoRequeueStaleClaimed ? (['CLAIMED'] as const) : []),
+      ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
+    ],
+    trustMs: () => beats.goodForMs(nowMs()),
+    trustedMs: thresholds.replicaStaleMs,
+    observe,
+    onRecovered: ways.wakeClaim,
+  }
+  const presenceWatch = createPresenceWatch({
+    control,
+    replicaId,
+    presence,
+    trust: presenceTrust,
+    graceMs: config.presenceGraceMs,
+    nowMs,
+    onSelfGone: () => session.fail(new Error('The presence lock is gone, though the session seemed to be good.')),
+    reap: () => reapGone(reapDeps),
+  })
+  const watching: Loop[] = [
+    desk.loop('presence', presenceWatch.tick),
+    desk.loop('reap', () => reapTick(reapDeps)),
+    ...chores(store, config).map((chore) => desk.loop(chore.name, createChore(desk, chore).tick)),
+  ]
+
+  return {
+    async stopWatching() {
+      await Promise.all(watching.map((loop) => loop.stop()))
+      await Promise.all([presenceDuty, reapDuty].map((name) => control.leaveDuty({ name, holder: replicaId })))
+    },
+    stopBeats: () => Promise.all([watch, fence, claimer, pulse, sessionLoop, heartbeat].map((loop) => loop.stop())),
+    closeSession: session.close,
+  }
+
+  function obey(wake: Wake): void {
+    switch (wake.channel) {
+      case 'q_ready':
+        return ways.wakeClaim()
+      case 'q_gated':
+        return ways.promoteKey(wake.key)
+      case 'q_cancel':
+        if (wake.replicaId !== replicaId) return undefined
+        pulses.hurry()
+        return pulse.wake()
+      case 'q_drain':
+        return wake.replicaId === replicaId ? heartbeat.wake() : undefined
+      case 'q_ended':
+        return undefined
+    }
+  }
+
+  /** Once it is taken for dead: the run itself, or the next one of its concurrency key. */
+  function mayStartElsewhere(running: Pulse): boolean {
+    const run = holdings.find(running.lease)
+    return run !== undefined && (run.keyed || desk.onCrashOf(run) === 'retry')
+  }
+
+  async function introduceAgain(): Promise<void> {
+    const registered = await control.registerReplica(introduction)
+    observe({ type: 'introduced-again', name: registered.name })
+    if (registered.num === num) return
+    num = registered.num
+    session.renew()
+    sessionLoop.wake()
+  }
+
+  function onJudged(): void {
+    const { health: now, cpuPercent, memoryMb } = desk.vitals.read()
+    if (now === health) return
+    health = now
+    observe({ type: 'health-changed', health, cpuPercent, memoryMb })
+    if (health === 'unhealthy') void desk.giveBackUnstarted().catch(() => {}) // its claims are beaten for meanwhile
+    ways.wakeClaim()
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Self-fence. A replica that others may be about to take for dead stops those of its runs that they may start: runs
+ * that are retried after a crash, and runs with a concurrency key, whose successor would start. The others go on, and
+ * their fence decides whether what they come to still counts.
+ *
+ * It is due when no beat was accepted for the fence bound, when the session is lost and no beat could withdraw the
+ * presence record in time, or when the clocks show that this process was stopped for that long.
+ */
+import type { Observe } from '../events.ts'
+import type { ClockWatch } from '../clock-watch.ts'
+import { after, type Next } from '../loop.ts'
+import type { OwnPresence } from '../presence.ts'
+import type { Pulse, PulseBoard } from '../pulse-board.ts'
+import type { Trust } from '../trust.ts'
+
+export interface FenceDeps {
+  readonly clock: ClockWatch
+  readonly beats: Trust
+  readonly presenceTrust: Trust
+  readonly presence: OwnPresence
+  readonly boundMs: number
+  readonly presenceBoundMs: number
+  readonly pulseBoard: PulseBoard
+  /** Somebody else may start it, or what waits for it, once we are taken for dead. */
+  readonly mayStartElsewhere: (pulse: Pulse) => boolean
+  readonly nowMs: () => number
+  readonly wallMs: () => number
+  readonly observe: Observe
+  /** The clocks jumped: beat at once, and look whether the session is still there. */
+  readonly onJump: () => void
+}
+
+export const fenceTickMs = 250
+
+export function fenceTick(deps: FenceDeps): Promise<Next> {
+  const nowMs = deps.nowMs()
+  const jump = deps.clock.look(nowMs, deps.wallMs())
+  if (jump !== undefined) {
+    deps.beats.clockJumped(jump.asleepMs)
+    deps.presenceTrust.clockJumped(jump.asleepMs)
+    deps.observe({ type: 'clock-jumped', ...jump })
+  }
+  const silentMs = deps.beats.silentForMs(nowMs)
+  const exposedMs = deps.presence.exposedForMs(nowMs) ?? 0
+  if (silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs) fence(deps, Math.max(silentMs, exposedMs))
+  if (jump !== undefined) deps.onJump()
+  return Promise.resolve(after(fenceTickMs))
+}
+
+function fence(deps: FenceDeps, silentMs: number): void {
+  const stopped = deps.pulseBoard
+    .all()
+    .filter((pulse) => pulse.stopReason === undefined && deps.mayStartElsewhere(pulse))
+  if (stopped.length === 0) return
+  for (const pulse of stopped) pulse.stop('cut off from the database')
+  deps.observe({ type: 'fenced', runIds: stopped.map((pulse) => pulse.lease.runId), silentMs: Math.round(silentMs) })
+}

@@ -1,0 +1,105 @@
+/**
+ * Keeps one session open: presence lock and wakes. It proves from time to time that it is alive; one that is lost is
+ * replaced, and the replica beats at once, withdrawing its presence record. After every (re)connect everything that is
+ * woken by hints looks once: hints may have been lost.
+ */
+import type { ListenHandlers, ReplicaSession, Wake } from '@q/store'
+import type { Observe } from '../events.ts'
+import { after, pause, whenWoken, type Next } from '../loop.ts'
+import type { OwnPresence } from '../presence.ts'
+
+export interface SessionDeps {
+  readonly open: (handlers: ListenHandlers) => Promise<ReplicaSession | undefined>
+  readonly presence: OwnPresence
+  readonly nowMs: () => number
+  readonly observe: Observe
+  readonly onWake: (wake: Wake) => void
+  /** Hints may have been lost. */
+  readonly onOpen: () => void
+  /** To be told to the database, and replaced. */
+  readonly onLost: () => void
+}
+
+export interface Session {
+  tick(): Promise<Next>
+  /** Others see that it is gone, whatever we think. */
+  fail(error: unknown): void
+  /** A session under another number is needed. */
+  renew(): void
+  close(): void
+}
+
+/** Both together well within the grace: whoever lost its session without being told still withdraws its record in time. */
+const proveEveryMs = 700
+const proveMsMax = 700
+/** Shutting down or starting up; crashed. */
+const endOfLife = new Set(['57P02', '57P03'])
+
+export function createSession(deps: SessionDeps): Session {
+  let session: ReplicaSession | undefined
+  let unavailable = false
+
+  function lose(error: unknown): void {
+    session?.close()
+    session = undefined
+    deps.presence.lost(deps.nowMs())
+    noteEndOfLife(error)
+    deps.observe({ type: 'session-lost', error })
+    deps.onLost()
+  }
+
+  function noteEndOfLife(error: unknown): void {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+    if (typeof code === 'string' && endOfLife.has(code)) deps.presence.serverLifeEnded()
+  }
+
+  async function open(): Promise<Next> {
+    const sentMs = deps.nowMs()
+    const opened = await deps.open({ onWake: deps.onWake, onLost: lose }).catch((error: unknown) => {
+      noteEndOfLife(error)
+      throw error
+    })
+    if (opened === undefined) {
+      unavailable = true
+      deps.observe({ type: 'sessions-unavailable' })
+      return whenWoken
+    }
+    session = opened
+    deps.presence.held(sentMs)
+    deps.observe({ type: 'session-opened' })
+    deps.onOpen()
+    return after(proveEveryMs)
+  }
+
+  return {
+    async tick() {
+      if (unavailable) return whenWoken
+      if (session === undefined) return open()
+      const sentMs = deps.nowMs()
+      try {
+        await within(session.prove(), proveMsMax)
+        if (session !== undefined) deps.presence.held(sentMs)
+      } catch (error) {
+        if (session !== undefined) lose(error)
+        return after(0)
+      }
+      return after(proveEveryMs)
+    },
+    fail: lose,
+    renew() {
+      session?.close()
+      session = undefined
+      deps.presence.lost(deps.nowMs())
+    },
+    close: () => session?.close(),
+  }
+}
+
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  const done = new AbortController()
+  const late = async () => {
+    await pause(ms, done.signal)
+    if (!done.signal.aborted) throw new Error(`The session has not answered for ${ms} ms.`)
+  }
+  await Promise.race([work, late()]).finally(() => done.abort())
+}

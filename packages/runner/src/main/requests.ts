@@ -1,0 +1,94 @@
+/**
+ * What a run's code asks of the store while it runs: its checkpoint, and runs of its own. Threads have no database; they
+ * ask here, and are answered.
+ *
+ * A run that was told to stop is granted nothing any more. A checkpoint is written under the lease, again and again until
+ * the database answers: it says the same each time. An enqueue is tried once: whether a broken connection took it along
+ * nobody knows, and the code decides what that means (`once` helps).
+ */
+import { isExplained } from '@q/schema'
+import type { Store } from '@q/store'
+import { defaultQueue, optionData, runSettings, type OptionData } from '@q/task'
+import type { Answer, Ask, Problem } from '../protocol.ts'
+import type { Observe } from './events.ts'
+import type { Pulse } from './pulse-board.ts'
+import { untilReached } from './until-reached.ts'
+
+export interface RequestDeps {
+  readonly store: Store
+  readonly observe: Observe
+  /** Something became ready: this replica may look at once. */
+  readonly onEnqueued: () => void
+}
+
+export type Requests = (pulse: Pulse, id: number, ask: Ask) => Promise<Answer>
+
+export function createRequests(deps: RequestDeps): Requests {
+  return async (pulse, id, ask) => {
+    if (pulse.stopReason !== undefined) return { id, ok: false, refusal: tooLate(pulse.stopReason) }
+    try {
+      return ask.verb === 'checkpoint' ? await checkpoint(deps, pulse, id, ask) : await enqueue(deps, id, ask)
+    } catch (error) {
+      return { id, ok: false, refusal: refusalOf(error) }
+    }
+  }
+}
+
+type AskTo<Verb> = Extract<Ask, { verb: Verb }>
+
+async function checkpoint(deps: RequestDeps, pulse: Pulse, id: number, ask: AskTo<'checkpoint'>): Promise<Answer> {
+  // What the database refuses it would refuse again.
+  const save = () => deps.store.checkpointTaskRun(pulse.lease, ask.state).catch(explained)
+  const answer = await untilReached(deps.observe, save, pulse.signal)
+  if (answer instanceof Error) throw answer
+  if (answer === 'saved') return { id, ok: true, value: '' }
+  pulse.stop('lease lost')
+  return { id, ok: false, refusal: tooLate('lease lost') }
+}
+
+async function enqueue({ store, onEnqueued }: RequestDeps, id: number, ask: AskTo<'enqueue'>): Promise<Answer> {
+  const { task, delayMs, priority } = ask
+  const payload: unknown = JSON.parse(ask.payload)
+  const published = (await store.publishedTasks()).find(({ name }) => name === task)
+  const options: Partial<OptionData> = published?.options ?? optionData({})
+  const queue = published?.queue ?? defaultQueue
+  const lane = await store.internLane({ queue, task, requires: options.requires ?? [] })
+  const [run] = await store.enqueueTaskRuns([
+    {
+      task,
+      lane,
+      payload,
+      ...runSettings(task, options, payload),
+      ...(delayMs === null ? {} : { delayMs }),
+      ...(priority === null ? {} : { priority }),
+    },
+  ])
+  if (run === undefined) throw new Error('The database accepted a run and named none.')
+  await store.wakeQueue(queue).catch(() => {}) // a hint
+  onEnqueued()
+  return { id, ok: true, value: run.id }
+}
+
+function explained(error: unknown): Error {
+  if (isExplained(error)) return error
+  throw error
+}
+
+function tooLate(reason: string): Problem {
+  return {
+    code: 'RUN_STOPPED',
+    what: 'This run was stopped; nothing was written.',
+    why: `It was told to stop: ${reason}.`,
+    fix: 'Let the function end.',
+  }
+}
+
+function refusalOf(error: unknown): Problem {
+  if (isExplained(error)) return { code: error.code, what: error.message, why: error.why, fix: error.fix }
+  return {
+    code: 'STORE_FAILED',
+    what: 'The database did not take it.',
+    why: error instanceof Error ? error.message : String(error),
+    fix: 'Throw, and let the task’s retry try again; wrap the step in ctx.once() if it must not be done twice.',
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The lines that runs log, on their way to the store: in batches, under their lease, one statement under way at a time.
+ * Observers are told each line at once. Lines may be lost, a run may not: what the database does not take for a while is
+ * kept up to a bound, then the oldest are dropped, and that is told.
+ */
+import type { Lease, LogLine, Store } from '@q/store'
+import type { TaskLine } from '../protocol.ts'
+import type { Observe } from './events.ts'
+import { pause } from './loop.ts'
+import { untilReached } from './until-reached.ts'
+
+export interface LeasedLine extends TaskLine {
+  readonly lease: Lease
+}
+
+export interface TaskLogs {
+  add(task: string, line: LeasedLine): void
+  /** Resolves when the lines so far are written, or after a moment: an end does not wait long for its log. */
+  written(): Promise<void>
+}
+
+const waitingMax = 20_000
+const batchMax = 500
+const writtenMsMax = 2_000
+
+export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
+  let waiting: LeasedLine[] = []
+  let dropped = 0
+  let writing: Promise<void> | undefined
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchMax)
+      await untilReached(observe, async () => {
+        await store.appendTaskLogs(batch.map(storedLine))
+        return true
+      })
+      waiting = waiting.slice(batch.length)
+      if (dropped > 0) observe({ type: 'log-lines-dropped', lines: dropped })
+      dropped = 0
+    }
+    writing = undefined
+  }
+
+  return {
+    add(task, line) {
+      const { lease, level, line: sentence, facts } = line
+      observe({ type: 'task-log', runId: lease.runId, task, level, line: sentence, facts })
+      waiting.push(line)
+      if (waiting.length > waitingMax) {
+        waiting.splice(batchMax, 1) // the oldest that is not under way
+        dropped++
+      }
+      writing ??= write()
+    },
+    async written() {
+      if (writing !== undefined) await Promise.race([writing, pause(writtenMsMax)])
+    },
+  }
+}
+
+/** Both clocks are this machine's. */
+function storedLine({ lease, lineNo, level, line, facts, atMs }: LeasedLine): LogLine {
+  const ageMs = Math.max(0, Date.now() - atMs)
+  return { lease, lineNo, level, line, ageMs, ...(facts === null ? {} : { facts: JSON.parse(facts) as unknown }) }
+}

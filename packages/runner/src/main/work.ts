@@ -1,0 +1,161 @@
+/**
+ * A replica at work: what its loops share, the loops in the order they are started, and how they end.
+ *
+ * Two groups. Liveness shows others that this replica lives, stops what it must not go on with when it cannot, and sees
+ * who else has died. Intake brings runs into execution. A drain ends intake first and beats last.
+ */
+import type { ClaimedRun, Connection, ReplicaIntroduction, Store } from '@q/store'
+import type { RunnerConfig } from '../config.ts'
+import type { TaskDescription } from '../protocol.ts'
+import { createAhead } from './ahead.ts'
+import { createDrain, type Drain } from './drain.ts'
+import type { Observe } from './events.ts'
+import { executeRun, type ExecuteDeps } from './execute.ts'
+import type { ThreadFigures } from './figures.ts'
+import { beatIntervalMs, fenceBoundMs, presenceFenceMs } from './fence-bound.ts'
+import { createHoldings } from './holdings.ts'
+import { startIntake, type Intake } from './intake.ts'
+import { startLiveness } from './liveness.ts'
+import { optionsOf } from './known-tasks.ts'
+import { startLoop, type Loop, type Next } from './loop.ts'
+import { createOwnPresence, type OwnPresence } from './presence.ts'
+import type { PulseBoard } from './pulse-board.ts'
+import { createRequests } from './requests.ts'
+import { createSettlements } from './settle.ts'
+import { createSlots } from './slots.ts'
+import { createTaskLogs } from './task-logs.ts'
+import { createTrust, type Trust } from './trust.ts'
+import { createVitals } from './vitals.ts'
+import type { Workplaces } from './workplaces.ts'
+
+export interface Parts {
+  readonly config: RunnerConfig
+  readonly observe: Observe
+  readonly tasks: readonly TaskDescription[]
+  readonly introduction: ReplicaIntroduction
+  /** Of its presence lock. */
+  readonly num: number
+  /** When its introduction, which is its first beat, was sent. */
+  readonly bornMs: number
+  readonly workplaces: Workplaces
+  /** What every slot is doing. */
+  readonly threads: () => ThreadFigures[]
+  readonly pulseBoard: PulseBoard
+  readonly control: Store
+  readonly store: Store
+  readonly turn: Connection
+  readonly sessionUrl: string
+  readonly closeAll: () => Promise<void>
+}
+
+/** What the loops share. */
+export interface Desk extends Parts {
+  readonly replicaId: string
+  readonly slots: ReturnType<typeof createSlots>
+  readonly ahead: ReturnType<typeof createAhead>
+  readonly holdings: ReturnType<typeof createHoldings>
+  readonly vitals: ReturnType<typeof createVitals>
+  readonly presence: OwnPresence
+  /** Its heartbeats, as far as they were accepted. */
+  readonly beats: Trust
+  /** So long that its runs are stopped: it begins none either, until a beat is accepted. */
+  readonly isCutOff: () => boolean
+  readonly nowMs: () => number
+  readonly loop: (name: string, tick: () => Promise<Next>) => Loop
+  /** What becomes of the run if its holder dies. */
+  readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
+  readonly giveBackUnstarted: () => Promise<void>
+}
+
+export function startWork(parts: Parts): Drain {
+  const desk = setUp(parts)
+  const { control, replicaId, observe } = desk
+  const intake = startIntake(desk, (run, slot) => void execute(run, slot))
+  const liveness = startLiveness(desk, {
+    wakeClaim: intake.lookAgain,
+    lookEverywhere: intake.wakeAll,
+    promoteKey: intake.promoteKey,
+    drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
+  })
+  const execution = executionOf(desk, intake)
+  const drain = createDrain({
+    ...desk,
+    drainMs: desk.config.drainMs,
+    announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
+    stopIntake: () => Promise.all([intake.stop(), liveness.stopWatching()]),
+    stopBeats: liveness.stopBeats,
+    retire: () => control.retireReplica(replicaId),
+    closeSession: liveness.closeSession,
+  })
+  return drain
+
+  async function execute(run: ClaimedRun, slot: number): Promise<void> {
+    desk.holdings.begun(run)
+    desk.vitals.runBegan()
+    await executeRun(execution, run, slot).catch((error: unknown) => observe({ type: 'run-unfinished', error }))
+    desk.holdings.ended(run)
+    desk.vitals.runEnded()
+    intake.claim.wake()
+  }
+}
+
+function setUp(parts: Parts): Desk {
+  const { config, observe, store } = parts
+  const { thresholds } = config.preset
+  const presence = createOwnPresence()
+  const beats = createTrust(beatIntervalMs(thresholds), parts.bornMs)
+  const ahead = createAhead(config.prefetch)
+  const holdings = createHoldings()
+  const onCrashOfTask = new Map(parts.tasks.map((task) => [task.name, task.onCrash]))
+  return {
+    ...parts,
+    replicaId: parts.introduction.id,
+    slots: createSlots(config.threads),
+    ahead,
+    holdings,
+    vitals: createVitals(config),
+    presence,
+    beats,
+    isCutOff: () =>
+      beats.silentForMs(nowMs()) > fenceBoundMs(thresholds) ||
+      (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),
+    nowMs,
+    loop: (name, tick) =>
+      startLoop({
+        tick,
+        onError: (error, retryInMs) => observe({ type: 'loop-failed', loop: name, error, retryInMs }),
+      }),
+    onCrashOf: (run) => run.onCrash ?? onCrashOfTask.get(run.task) ?? config.preset.onCrash,
+    async giveBackUnstarted() {
+      const runs = ahead.take(ahead.size())
+      if (runs.length === 0) return
+      const leases = runs.map(({ runId, fence }) => ({ runId, fence }))
+      const runIds = await store.releaseTaskRuns(leases).catch((error: unknown) => {
+        ahead.putBack(runs)
+        throw error
+      })
+      for (const run of runs) holdings.ended(run)
+      observe({ type: 'runs-released', runIds })
+    },
+  }
+}
+
+function nowMs(): number {
+  return performance.now()
+}
+
+function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
+  const { store, observe, tasks, config, vitals } = desk
+  const { hostname, pid } = desk.introduction
+  return {
+    ...desk,
+    settlements: createSettlements(store, intake.turns),
+    requests: createRequests({ store, observe, onEnqueued: intake.lookAgain }),
+    logs: createTaskLogs(store, observe),
+    host: { hostname, pid },
+    optionsOf: optionsOf(tasks),
+    limits: config.preset,
+    stopGraceMs: config.stopGraceMs,
+    count: vitals.count,
+  }
+}

@@ -1,0 +1,106 @@
+/** What kinds of settings there are: how their text is read, and what is said about one that cannot be. */
+import { isName } from '@q/task'
+import { presets, type Preset } from './presets.ts'
+
+export interface Setting<T> {
+  readonly variable: string
+  readonly what: string
+  /** For documents. */
+  readonly shown: string
+  readonly otherwise: (preset: Preset) => T
+  /** Undefined: the text is no value of this setting. */
+  readonly parse: (text: string) => T | undefined
+  readonly rule: string
+  /** A text that passes. */
+  readonly passes: string
+}
+
+const second = 1_000
+const day = 86_400 * second
+
+export function whole(
+  variable: string,
+  [min, max]: readonly [number, number],
+  usual: number,
+  what: string,
+): Setting<number> {
+  return {
+    variable,
+    what,
+    shown: `\`${usual}\``,
+    otherwise: () => usual,
+    parse: (given) => {
+      const value = Number(given)
+      return Number.isInteger(value) && value >= min && value <= max ? value : undefined
+    },
+    rule: `must be a whole number from ${min} to ${max}`,
+    passes: String(usual),
+  }
+}
+
+export function threshold(variable: string, key: keyof Preset['thresholds'], what: string): Setting<number> {
+  const usual = presets['default']?.thresholds[key] ?? second
+  return {
+    ...whole(variable, [50, 7 * day], usual, what),
+    otherwise: (preset) => preset.thresholds[key],
+    shown: 'by preset',
+  }
+}
+
+export function oneOf<const T extends string>(
+  variable: string,
+  allowed: readonly T[],
+  usual: T,
+  what: string,
+): Setting<T> {
+  return {
+    variable,
+    what,
+    shown: `\`${usual}\``,
+    otherwise: () => usual,
+    parse: (given) => allowed.find((value) => value === given),
+    rule: `must be one of ${allowed.join(', ')}`,
+    passes: usual,
+  }
+}
+
+export function flag(variable: string, what: string): Setting<boolean> {
+  const { parse, ...rest } = oneOf(variable, ['on', 'off'], 'on', what)
+  return {
+    ...rest,
+    otherwise: () => true,
+    parse: (given) => (parse(given) === undefined ? undefined : given === 'on'),
+  }
+}
+
+export function text(variable: string, usual: string, what: string): Setting<string> {
+  return {
+    variable,
+    what,
+    shown: `\`${usual}\``,
+    otherwise: () => usual,
+    parse: (given) => (isName(given) ? given : undefined),
+    rule: 'must be 1 to 100 letters, digits or . _ - : /',
+    passes: 'worker-1',
+  }
+}
+
+export function list(variable: string, shown: string, what: string): Setting<readonly string[]> {
+  return { variable, what, shown, otherwise: () => [], parse: listOf, rule: 'must be a list', passes: '' }
+}
+
+export function names(variable: string, shown: string, what: string): Setting<readonly string[]> {
+  return {
+    ...list(variable, shown, what),
+    parse: (given) => (listOf(given).every(isName) ? listOf(given) : undefined),
+    rule: 'must be names of 1 to 100 letters, digits or . _ - : / separated by commas',
+    passes: 'default',
+  }
+}
+
+function listOf(given: string): string[] {
+  return given
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}

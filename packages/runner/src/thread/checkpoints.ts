@@ -1,0 +1,98 @@
+/**
+ * What a run saves for its later attempts: one JSON document, `{ "state": …, "once": { name: result } }`, saved whole.
+ * So a state and the steps that are done belong to one moment, and one statement saves both.
+ *
+ * Saves go out one after the other, in the order asked. What cannot be saved changes nothing.
+ */
+import { checkJson, jsonLimits, problemsText } from '@q/schema/json'
+import { RequestRefused } from '@q/task'
+
+export interface Checkpoints {
+  readonly resumed: unknown
+  checkpoint(state: unknown): Promise<void>
+  once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result>
+}
+
+/** `stored`: what an earlier attempt saved. `save` resolves when it is stored. */
+export function openCheckpoints(stored: string | null, save: (document: string) => Promise<unknown>): Checkpoints {
+  const earlier = documentOf(stored)
+  /** JSON texts. */
+  let state = earlier.state === undefined ? undefined : JSON.stringify(earlier.state)
+  const done = new Map(Object.entries(earlier.once ?? {}).map(([name, result]) => [name, JSON.stringify(result)]))
+  const underWay = new Map<string, Promise<unknown>>()
+  let lastSave: Promise<unknown> = Promise.resolve()
+
+  async function saveAll(): Promise<void> {
+    const parts = [
+      ...(state === undefined ? [] : [`"state":${state}`]),
+      `"once":{${[...done].map(([name, result]) => `${JSON.stringify(name)}:${result}`).join(',')}}`,
+    ]
+    const document = `{${parts.join(',')}}`
+    if (Buffer.byteLength(document) > jsonLimits.bytesMax) throw tooLarge()
+    lastSave = lastSave.catch(() => {}).then(() => save(document))
+    await lastSave
+  }
+
+  async function doOnce(name: string, step: () => unknown): Promise<unknown> {
+    const result = jsonOf(`The result of step "${name}"`, (await step()) ?? null)
+    done.set(name, result)
+    await saveAll().catch((error: unknown) => {
+      done.delete(name)
+      throw error
+    })
+    return JSON.parse(result)
+  }
+
+  return {
+    resumed: earlier.state,
+    async checkpoint(given) {
+      const before = state
+      state = jsonOf('The checkpoint', given)
+      await saveAll().catch((error: unknown) => {
+        state = before
+        throw error
+      })
+    },
+    async once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result> {
+      const result = done.get(name)
+      if (result !== undefined && !underWay.has(name)) return JSON.parse(result)
+      const promise = underWay.get(name) ?? doOnce(name, step).finally(() => underWay.delete(name))
+      underWay.set(name, promise)
+      return promise as Promise<Result>
+    },
+  }
+}
+
+interface Saved {
+  readonly state?: unknown
+  readonly once?: Readonly<Record<string, unknown>>
+}
+
+/** Something else than our document was saved by somebody else, through the store for instance: it is the state. */
+function documentOf(stored: string | null): Saved {
+  if (stored === null) return {}
+  const document: unknown = JSON.parse(stored)
+  const ours = typeof document === 'object' && document !== null && ('once' in document || 'state' in document)
+  return ours ? (document as Saved) : { state: document }
+}
+
+function jsonOf(what: string, value: unknown): string {
+  const checked = checkJson(value)
+  if (checked.ok) return checked.text
+  if (checked.problems[0].reason === 'too-large') throw tooLarge()
+  throw new RequestRefused({
+    code: 'CHECKPOINT_NOT_JSON',
+    what: `${what} cannot be saved; nothing was changed.`,
+    why: `${problemsText(checked.problems)}.`,
+    fix: 'Save plain objects, arrays, strings, numbers, booleans and null.',
+  })
+}
+
+function tooLarge(): RequestRefused {
+  return new RequestRefused({
+    code: 'CHECKPOINT_TOO_LARGE',
+    what: 'A checkpoint is too large; nothing was changed.',
+    why: `With all that once() remembers it has more than ${jsonLimits.bytesMax} bytes as JSON.`,
+    fix: 'Store the data elsewhere and save where it is.',
+  })
+}

@@ -1,0 +1,55 @@
+/**
+ * `ctx.log`: lines of a run's code on their way to the main thread. Each is cut to a size that a page can show, and a
+ * run that logs without end is heard up to a limit; the last line then says so. Nothing here throws.
+ */
+import { repairJson, storableText } from '@q/schema/json'
+import type { LogLine, TaskLog } from '@q/task'
+import type { TaskLine } from '../protocol.ts'
+
+/** As pino counts. */
+const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
+
+const lineCharsMax = 4_000
+const factLimits = { bytesMax: 8_000, depthMax: 16 }
+const linesMax = 10_000
+
+export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
+  let lineNo = 0
+  const write = (level: keyof typeof levels, sentence: string, facts: string | null) => {
+    if (lineNo >= linesMax) return
+    lineNo++
+    const last = lineNo === linesMax
+    const line = last ? `More than ${linesMax} lines: the rest is not kept.` : cut(sentence)
+    send({ lineNo, level: levels[last ? 'warn' : level], line, facts: last ? null : facts, atMs: Date.now() })
+  }
+  const lineOf =
+    (level: keyof typeof levels): LogLine =>
+    (first: string | Readonly<Record<string, unknown>>, sentence?: string) =>
+      typeof first === 'string' ? write(level, first, null) : write(level, sentence ?? '', factsText(first))
+  return { debug: lineOf('debug'), info: lineOf('info'), warn: lineOf('warn'), error: lineOf('error') }
+}
+
+function cut(sentence: unknown): string {
+  try {
+    const text = String(sentence)
+    return storableText(text.length <= lineCharsMax ? text : `${text.slice(0, lineCharsMax)}…`)
+  } catch {
+    return 'A line that cannot be written as text.'
+  }
+}
+
+/** JSON text, or why there is none. Errors among the facts are told as text: as JSON they would be empty. */
+function factsText(facts: Readonly<Record<string, unknown>>): string {
+  const readable = Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]),
+  )
+  const repaired = repairJson(readable, factLimits)
+  switch (repaired.kind) {
+    case 'json':
+      return repaired.text
+    case 'not-json':
+      return JSON.stringify({ leftOut: `${repaired.problem.pointer} ${repaired.problem.detail}` })
+    case 'too-large':
+      return JSON.stringify({ leftOut: `more than ${factLimits.bytesMax} bytes of facts` })
+  }
+}

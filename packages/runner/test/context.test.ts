@@ -1,0 +1,117 @@
+/** What a task's function is given: checkpoints, steps, runs of its own, a log. */
+import { expect, test } from 'vitest'
+import { connect } from '@q/store'
+import type { RunnerEvent } from '@q/runner'
+import { execution } from './execution.ts'
+import { eventually } from './fixture.ts'
+import type * as tasks from './tasks/resumable.ts'
+
+const logged = (events: readonly RunnerEvent[]) => events.flatMap((event) => (event.type === 'task-log' ? event : []))
+
+test('a later attempt goes on where the last checkpoint was', async () => {
+  const { q } = await execution<typeof tasks>('resumable')
+  const counted = await (await q.enqueue('counts', {})).result({ timeout: '20s' })
+  expect(counted).toEqual({ attempt: 3, begunAt: 8 })
+  const alone = await (await q.enqueue('countsAlone', {})).result({ timeout: '20s' })
+  expect(alone).toMatchObject({ resumed: 'half way' })
+})
+
+test('a step is done once for all attempts, what it returned is remembered beside the checkpoint', async () => {
+  const { q } = await execution<typeof tasks>('resumable')
+  const { first, same, nothing, fails, seen } = await (await q.enqueue('steps', {})).result({ timeout: '20s' })
+  expect(same).toEqual(first)
+  expect(seen).toEqual([first.at, first.at])
+  expect({ nothing, fails }).toEqual({ nothing: null, fails: 'thrown' })
+})
+
+test('what cannot be stored is refused with a code and changes nothing', async () => {
+  const { q, store } = await execution<typeof tasks>('resumable')
+  const run = await q.enqueue('asksTooMuch', {})
+  expect(await run.result({ timeout: '20s' })).toEqual([
+    'CHECKPOINT_TOO_LARGE',
+    'CHECKPOINT_NOT_JSON',
+    'CHECKPOINT_TOO_LARGE',
+    'PAYLOAD_NOT_JSON',
+    'NAME_INVALID',
+  ])
+  expect((await store.getTaskRun(run.id))?.run.checkpoint).toEqual({ state: 'kept', once: {} })
+})
+
+test('a run enqueues runs of its own, with all that their task says about them', async () => {
+  const { q, store } = await execution<typeof tasks>('resumable')
+  const [child, later] = await (await q.enqueue('parent', {})).result({ timeout: '20s' })
+  expect(await q.handle(child!).result({ timeout: '20s' })).toEqual({ key: 'k' })
+  const details = await Promise.all([child, later].map((id) => store.getTaskRun(id as never)))
+  expect(details.map((detail) => detail?.run)).toMatchObject([
+    { priority: 5, concurrency: { scope: 'echoes' } },
+    { priority: 0, status: 'PENDING', waitingFor: 'time' },
+  ])
+})
+
+test('every line that was logged is heard before the run has ended, and too many are not', async () => {
+  const { q, events } = await execution<typeof tasks>('resumable')
+  await (await q.enqueue('logs', { lines: 300 })).result({ timeout: '20s' })
+  const lines = logged(events)
+  expect(lines).toHaveLength(301)
+  expect(lines[7]).toMatchObject({ task: 'logs', level: 30, line: 'line 7' })
+  expect(JSON.parse(lines[7]!.facts!)).toEqual({ line: 7, error: expect.stringContaining('resumable.ts') })
+  expect(lines.at(-1)).toMatchObject({ level: 40, line: 'the last\uFFFD', facts: null })
+  await (await q.enqueue('logs', { lines: 20_000 })).result({ timeout: '20s' })
+  expect(logged(events)).toHaveLength(301 + 10_000)
+  expect(logged(events).at(-1)?.line).toMatch(/rest is not kept/)
+})
+
+test('what was logged is kept with the run, under the claim it belongs to, whatever came of it', async () => {
+  const { q, store } = await execution<typeof tasks>('resumable')
+  const many = await q.enqueue('logs', { lines: 300 })
+  await many.result({ timeout: '20s' })
+  const { lines } = await store.readTaskLogs(many.id, { limit: 1_000 })
+  expect(lines.map(({ lineNo }) => lineNo)).toEqual(Array.from({ length: 301 }, (_, index) => index + 1))
+  const fails = await q.enqueue('logsAndFails', {})
+  await expect(fails.result({ timeout: '20s' })).rejects.toMatchObject({ attempts: 3 })
+  const told = (await store.readTaskLogs(fails.id)).lines
+  expect(told.map(({ line, facts }) => [line, facts])).toEqual([1, 2, 3].map((attempt) => ['tried', { attempt }]))
+  expect(new Set(told.map(({ fence }) => fence)).size).toBe(3)
+})
+
+test('a line gets out of a busy loop, cut to size, its facts replaced if they are no JSON', async () => {
+  const { q, store, events } = await execution<typeof tasks>('resumable')
+  const run = await q.enqueue('logsBusily', {})
+  const line = await eventually(() => logged(events)[0], 'a line of a busy loop')
+  expect(line.line).toHaveLength(4_001)
+  expect(line).toMatchObject({ level: 50, facts: '{"leftOut":"/deep is a bigint"}' })
+  await store.cancelTaskRuns([run.id])
+  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+})
+
+test('a run that was told to stop is granted nothing any more', async () => {
+  const { q } = await execution<typeof tasks>('resumable')
+  expect(await (await q.enqueue('asksLate', {})).result({ timeout: '20s' })).toBe('RUN_STOPPED')
+})
+
+test('a checkpoint under a lost lease is refused, and the run is stopped', async () => {
+  const { q, url, runner } = await execution<typeof tasks>('resumable', { threads: 1 })
+  const run = await q.enqueue('savesOn', {})
+  const connection = connect(url, { purpose: 'control' })
+  try {
+    const checkpointOf = async () =>
+      (
+        await connection.db
+          .selectFrom('q.task_run')
+          .select('checkpoint')
+          .where('id', '=', run.id)
+          .executeTakeFirstOrThrow()
+      ).checkpoint
+    await eventually(async () => (await checkpointOf()) ?? undefined, 'a checkpoint')
+    await connection.db.transaction().execute(async (trx) => {
+      const byHand = trx.updateTable('q.task_run').where('id', '=', run.id)
+      await byHand.set((row) => ({ status: 'AVAILABLE', fence: row('fence', '+', 1) })).execute()
+      await byHand.set((row) => ({ status: 'RUNNING', fence: row('fence', '+', 1), replica_id: 'another' })).execute()
+    })
+    const saved = await checkpointOf()
+    await eventually(() => (runner.threads().every(({ state }) => state === 'idle') ? true : undefined), 'its end')
+    expect(await checkpointOf()).toEqual(saved)
+  } finally {
+    await connection.close()
+  }
+})

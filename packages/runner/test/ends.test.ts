@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { endOf, type Policy } from '../src/main/ends.ts'
+import type { RunReport } from '../src/protocol.ts'
+import { abortReasons, type AbortReason } from '../src/pulse-layout.ts'
+
+const policy: Policy = {
+  onCrash: 'fail',
+  retry: { attempts: 3, backoff: 'exponential', delayMs: 1_000, maxDelayMs: 60_000 },
+  timeoutMs: 5,
+  maxSilentMs: null,
+}
+const reasons = abortReasons.filter((reason): reason is AbortReason => reason !== '')
+const returned: RunReport = { ended: 'returned', result: '1', repaired: [] }
+const aborted: RunReport = { ended: 'aborted' }
+const crashed: RunReport = { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: 'd' }
+
+function told(report: RunReport, reason: AbortReason | undefined, onCrash: Policy['onCrash'] = 'fail'): string {
+  const end = endOf(report, reason, { ...policy, onCrash })
+  if (end.kind !== 'settle') return end.kind
+  return end.outcome.status === 'SUCCEEDED' ? 'SUCCEEDED' : `${end.outcome.status} ${end.outcome.code}`
+}
+
+test.each([undefined, ...reasons])('what the code has reached counts, also if it was to stop: %s', (reason) => {
+  expect(told(returned, reason)).toBe('SUCCEEDED')
+})
+
+test.each<[AbortReason, string, string]>([
+  ['cancelled', 'CANCELLED TASK_CANCELLED', 'CANCELLED TASK_CANCELLED'],
+  ['lease lost', 'nothing', 'nothing'],
+  ['replica draining', 'FAILED DRAINED', 'give-back'],
+  ['cut off from the database', 'FAILED WORKER_CRASHED', 'give-back'],
+  ['timed out', 'FAILED TIMEOUT', 'FAILED TIMEOUT'],
+  ['silent for too long', 'FAILED SILENT', 'FAILED SILENT'],
+])('stopped because %s: %s; if it may be started again: %s', (reason, fail, retry) => {
+  expect(told(aborted, reason)).toBe(fail)
+  expect(told(aborted, reason, 'retry')).toBe(retry)
+  expect(told(crashed, reason)).toBe(fail)
+})
+
+test('a crash is told to the store as one, so that it is counted', () => {
+  expect(endOf(crashed, undefined, policy)).toEqual({
+    kind: 'settle',
+    outcome: { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'd', crashed: { onCrash: 'fail' } },
+  })
+})
+
+test.each<[Extract<RunReport, { ended: 'failed' }>['again'], Policy['retry']['backoff'], unknown]>([
+  [undefined, 'exponential', { delayMs: 1_000, delayMsMax: 60_000 }],
+  [undefined, 'fixed', { delayMs: 1_000, delayMsMax: 1_000 }],
+  [{ afterMs: 300 }, 'exponential', { delayMs: 400, delayMsMax: 400 }],
+  ['never', 'exponential', undefined],
+])('a failure that says %o, backoff %s, is tried again with %o', (again, backoff, retry) => {
+  const report = {
+    ended: 'failed',
+    code: 'TASK_ERROR',
+    detail: 'd',
+    ...(again === undefined ? {} : { again }),
+  } as const
+  const end = endOf(report, undefined, { ...policy, retry: { ...policy.retry, backoff } })
+  expect(end).toMatchObject({ kind: 'settle' })
+  expect(end.kind === 'settle' && Reflect.get(end.outcome, 'retry')).toEqual(retry)
+})

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { judge, limitsWithin, slotsToFill } from '../src/main/health.ts'
+import { createVitals } from '../src/main/vitals.ts'
+
+const limits = { degradedCpu: 70, unhealthyCpu: 90, degradedMb: 4_096, unhealthyMb: 8_192 }
+
+test.each([
+  [{ cpuPercent: 70, memoryMb: 4_096 }, 'healthy'],
+  [{ cpuPercent: 70.1, memoryMb: 0 }, 'degraded'],
+  [{ cpuPercent: 0, memoryMb: 4_097 }, 'degraded'],
+  [{ cpuPercent: 90.1, memoryMb: 0 }, 'unhealthy'],
+  [{ cpuPercent: 0, memoryMb: 8_193 }, 'unhealthy'],
+])('%o is %s', (sign, health) => {
+  expect(judge(sign, limits)).toBe(health)
+})
+
+test('in a small container the limits of memory are a share of it', () => {
+  expect(limitsWithin(1_000, limits)).toMatchObject({ degradedMb: 700, unhealthyMb: 900 })
+  expect(limitsWithin(1_000_000, limits)).toEqual(limits)
+  expect(limitsWithin(0, limits)).toEqual(limits)
+})
+
+test('a degraded replica fills half of its slots, an unhealthy one none', () => {
+  expect(slotsToFill('healthy', { total: 5, free: 4 })).toBe(4)
+  expect(slotsToFill('degraded', { total: 5, free: 5 })).toBe(3)
+  expect(slotsToFill('degraded', { total: 5, free: 3 })).toBe(1)
+  expect(slotsToFill('degraded', { total: 5, free: 1 })).toBe(0)
+  expect(slotsToFill('unhealthy', { total: 5, free: 5 })).toBe(0)
+})
+
+test('cores that runs keep busy are what a replica is there for; cores that nothing accounts for are not', () => {
+  const now = { ms: 0, cpuMs: 0 }
+  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, cpuMs: () => now.cpuMs })
+  const pass = (ms: number, cpuMs: number) => Object.assign(now, { ms: now.ms + ms, cpuMs: now.cpuMs + cpuMs })
+  vitals.runBegan()
+  pass(2_000, 1_900)
+  vitals.runEnded()
+  vitals.look()
+  expect(vitals.read()).toMatchObject({ health: 'healthy', cpuPercent: 95 })
+  pass(2_000, 1_500)
+  vitals.look()
+  expect(vitals.read()).toMatchObject({ health: 'degraded', cpuPercent: 75 })
+  pass(2_000, 2_000)
+  vitals.look()
+  expect(vitals.health()).toBe('unhealthy')
+  pass(100, 0)
+  vitals.look() // over less time than a second a number says nothing
+  expect(vitals.health()).toBe('unhealthy')
+})

@@ -1,0 +1,132 @@
+/** Stopping code that does not stop by itself: really, and without harm to its neighbours. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { presets, type ThreadFigures } from '@q/runner'
+import { connect } from '@q/store'
+import { noEvidenceMsMax } from '../src/main/loops/watch.ts'
+import { execution, type Execution } from './execution.ts'
+import { eventually } from './fixture.ts'
+import type * as tasks from './tasks/stubborn.ts'
+
+/** Process ids of a command line. */
+function programs(command: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim() === command
+    } catch {
+      return false // gone meanwhile
+    }
+  })
+}
+
+/** As everybody else sees them. */
+async function beatenThreads(url: string): Promise<unknown> {
+  const connection = connect(url, { purpose: 'control' })
+  try {
+    return (await connection.db.selectFrom('q.replica_heartbeat').select('threads').executeTakeFirstOrThrow()).threads
+  } finally {
+    await connection.close()
+  }
+}
+
+type Name = keyof typeof tasks
+
+async function startedRun(replica: Execution<typeof tasks>, task: Name, payload: unknown = {}) {
+  const run = await replica.q.enqueue(task, payload)
+  await eventually(() => replica.runner.threads().find(({ runId }) => runId === run.id), `${task} is executed`)
+  return run
+}
+
+describe.each([
+  ['thread', { timedOut: 'timedOut', silent: 'silent', endless: 'endless' }],
+  ['process', { timedOut: 'timedOutAlone', silent: 'silentAlone', endless: 'endlessAlone' }],
+] as const)('for(;;){} in a %s', (_, stubborn) => {
+  test('is stopped by timeout, by silence and by cancel; other runs do not notice', async () => {
+    const replica = await execution<typeof tasks>('stubborn', { threads: 4 })
+    const { q, store } = replica
+    const neighbour = await startedRun(replica, 'talks', { ms: 6_000 })
+    const timedOut = await q.enqueue(stubborn.timedOut, {})
+    const silent = await q.enqueue(stubborn.silent, {})
+    const cancelled = await startedRun(replica, stubborn.endless)
+    await store.cancelTaskRuns([cancelled.id])
+    await expect(timedOut.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    await expect(silent.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'SILENT' })
+    await expect(cancelled.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+    expect(await neighbour.result({ timeout: '30s' })).toBe('talked')
+    expect(await neighbour.status()).toMatchObject({ attempt: 1 })
+  })
+})
+
+test('a thread that was ended is replaced', async () => {
+  const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
+  const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
+  await expect((await q.enqueue('timedOut', {})).result({ timeout: '20s' })).rejects.toMatchObject({
+    code: 'TIMEOUT',
+  })
+  const after = await (await q.enqueue('where', {})).result({ timeout: '20s' })
+  expect(after.pid).toBe(before.pid)
+  expect(after.threadId).not.toBe(before.threadId)
+})
+
+test('a loop that beats is stopped by its own heartbeat, and its thread stays', async () => {
+  const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
+  const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
+  await expect((await q.enqueue('beats', {})).result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+  expect(await (await q.enqueue('where', {})).result({ timeout: '20s' })).toEqual(before)
+})
+
+test('code that sees that it is cancelled has the grace to clean up', async () => {
+  const replica = await execution<typeof tasks>('stubborn')
+  const run = await startedRun(replica, 'cleansUp')
+  await replica.store.cancelTaskRuns([run.id])
+  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  expect(replica.events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
+})
+
+test('inside a native call a run is `stopping` until it is gone, keeps its key, and only then is FAILED', async () => {
+  const replica = await execution<typeof tasks>('stubborn')
+  const { q, runner, store } = replica
+  const run = await startedRun(replica, 'sleeps', { seconds: 5, key: 'k' })
+  const next = await q.enqueue('sleeps', { seconds: 0, key: 'k' })
+  const figures = await eventually(() => runner.threads().find(({ state }) => state === 'stopping'), 'stopping')
+  expect(figures).toMatchObject({ runId: run.id, task: 'sleeps', isolation: 'thread', stoppingFor: 'timed out' })
+  const beaten = await eventually(async () => {
+    const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+    return threads.find(({ state }) => state === 'stopping')
+  }, 'stopping, in the heartbeat of its replica')
+  expect(beaten).toMatchObject({ runId: run.id, stoppingFor: 'timed out' })
+  // For as long as it is shown as stopping it runs and has its key; all looks together see that.
+  const looks: string[] = []
+  await eventually(async () => {
+    const [mine, waiting] = await store.getTaskRuns([run.id, next.id])
+    if (runner.threads().some(({ state }) => state === 'stopping')) looks.push(`${mine?.status} ${waiting?.status}`)
+    return mine?.status === 'FAILED' ? mine : undefined
+  }, 'its end')
+  expect(new Set(looks)).toEqual(new Set(['RUNNING PENDING']))
+  const { run: ended } = (await store.getTaskRun(run.id))!
+  expect(ended).toMatchObject({ status: 'FAILED', result: { code: 'TIMEOUT' } })
+  expect(ended.finishedAt!.getTime() - ended.startedAt!.getTime()).toBeGreaterThanOrEqual(4_900)
+  expect(await next.result({ timeout: '20s' })).toBeNull()
+})
+
+test.runIf(process.platform === 'linux')(
+  'a child is killed inside its native call, with everything it started',
+  async () => {
+    const { q } = await execution<typeof tasks>('stubborn')
+    const seconds = 600 + Math.random()
+    const run = await q.enqueue('sleepsAlone', { seconds })
+    await eventually(() => programs(`sleep ${seconds}`)[0], 'the native call')
+    await expect(run.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect(programs(`sleep ${seconds}`)).toEqual([])
+  },
+)
+
+test('signs of the code end its silence; a busy thread that cannot beat is alive by the CPU time it uses', async () => {
+  const { q } = await execution<typeof tasks>('stubborn')
+  const talks = await q.enqueue('talks', { ms: 3_000 })
+  const derives = await q.enqueue('derives', { ms: 13_000 })
+  expect(await talks.result({ timeout: '30s' })).toBe('talked')
+  const { thresholds } = presets['fast']!
+  // It needs 13 s of a core to itself, which a busy machine may not have.
+  expect(await derives.result({ timeout: '120s' })).toBeGreaterThan(noEvidenceMsMax(thresholds))
+}, 180_000)

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { RunFailed } from '@q/client'
+import { execution } from './execution.ts'
+import type * as tasks from './tasks/outcomes.ts'
+
+const failure = (result: Promise<unknown>): Promise<RunFailed> =>
+  result.then(
+    () => Promise.reject(new Error('it succeeded')),
+    (error: RunFailed) => error,
+  )
+
+test('what is thrown is tried again as often as the task says, and then the run fails with the last error', async () => {
+  const { q, store, events } = await execution<typeof tasks>('outcomes')
+  expect(await (await q.enqueue('succeedsAt', { attempt: 3 })).result({ timeout: '20s' })).toBe(3)
+  const run = await q.enqueue('succeedsAt', { attempt: 4 })
+  expect(await failure(run.result({ timeout: '20s' }))).toMatchObject({
+    code: 'TASK_ERROR',
+    attempts: 3,
+    message: expect.stringContaining('not yet, 3'),
+  })
+  const attempts = (await store.getTaskRun(run.id))?.attempts.map(({ outcome, detail }) => [outcome, detail])
+  expect(attempts).toEqual([
+    ['retried', 'Error: not yet, 1'],
+    ['retried', 'Error: not yet, 2'],
+    ['failed', 'Error: not yet, 3'],
+  ])
+  expect(events.filter(({ type }) => type === 'run-retried')).toHaveLength(4)
+})
+
+test('nothing is executed a second time unless the task says so', async () => {
+  const { q } = await execution<typeof tasks>('outcomes')
+  expect(await failure((await q.enqueue('once', {})).result({ timeout: '20s' }))).toMatchObject({ attempts: 1 })
+})
+
+test.each(['failsForGood', 'failsForGoodInAnotherCopy'] as const)(
+  '%s: Fail is the end, whatever attempts are left',
+  async (task) => {
+    const { q } = await execution<typeof tasks>('outcomes')
+    expect(await failure((await q.enqueue(task, {})).result({ timeout: '20s' }))).toMatchObject({
+      code: 'TASK_ERROR',
+      attempts: 1,
+      message: expect.stringContaining('Fail: hopeless'),
+    })
+  },
+)
+
+test('Retry says itself how long to wait', async () => {
+  const { q } = await execution<typeof tasks>('outcomes')
+  expect(await (await q.enqueue('asksAgain', {})).result({ timeout: '20s' })).toBe('the second time')
+})
+
+test('Snooze is no failure: the attempt does not count', async () => {
+  const { q, store } = await execution<typeof tasks>('outcomes')
+  const run = await q.enqueue('snoozes', { until: Date.now() + 500 })
+  expect(await run.result({ timeout: '20s' })).toBe(1)
+  const outcomes = (await store.getTaskRun(run.id))?.attempts.map(({ outcome }) => outcome) ?? []
+  expect(outcomes.at(-1)).toBe('succeeded')
+  expect(new Set(outcomes.slice(0, -1))).toEqual(new Set(['snoozed']))
+})
+
+test('of a task that is unique by a value of its payload, a second run with that value is the first one', async () => {
+  const { q, store } = await execution<typeof tasks>('outcomes')
+  const first = await q.enqueue('onlyOne', { key: 'a' })
+  expect((await q.enqueue('onlyOne', { key: 'a' })).id).toBe(first.id)
+  const other = await q.enqueue('onlyOne', { key: 'b' })
+  expect(other.id).not.toBe(first.id)
+  await store.cancelTaskRuns([first.id, other.id])
+})

@@ -1,0 +1,119 @@
+/** Behind pgbouncer in transaction mode there are no sessions. Skipped, and seen to be, where pgbouncer is not installed. */
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, createStore } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { eventually } from './fixture.ts'
+import { marksFile } from './marks.ts'
+import { poolerIsInstalled, startPooler } from './pooler.ts'
+import { startProcess } from './replica-process.ts'
+
+const announced =
+  'a pooler lends connections per transaction: no presence and no wakes; deaths are noticed by heartbeats alone. Set DATABASE_URL_DIRECT'
+
+async function pooled(mode?: 'session') {
+  const database = await testDatabase()
+  const { db, close } = connect(database.url, { purpose: 'pool' })
+  const store = createStore(db)
+  onTestFinished(async () => {
+    await close()
+    await database.drop()
+  })
+  const pooler = await startPooler(database.url, mode)
+  const marks = marksFile()
+  return {
+    direct: database.url,
+    pooler,
+    db,
+    store,
+    marks,
+    async enqueue(task: 'markOnce' | 'markAgain', name: string, ms: number) {
+      const lane = await store.internLane({ queue: 'default', task })
+      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
+      const payload = { file: marks.file, name, ms }
+      return (await store.enqueueTaskRuns([{ task, lane, onCrash, payload }]))[0]!.id
+    },
+    ended: (id: Awaited<ReturnType<typeof store.enqueueTaskRuns>>[0]['id']) =>
+      eventually(async () => {
+        const [run] = await store.getTaskRuns([id])
+        return run?.result === null ? undefined : run
+      }, `the end of run ${id}`),
+  }
+}
+
+/** Presence locks in this database, whoever holds them. */
+async function locks(db: Awaited<ReturnType<typeof pooled>>['db']): Promise<number> {
+  const { rows } = await sql<{
+    count: number
+  }>`SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2
+    AND classid = ${0x71_70_72_65}::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(
+    db,
+  )
+  return rows[0]!.count
+}
+
+test.skipIf(!poolerIsInstalled)(
+  'behind a transaction pooler it says so, takes no lock, and everything works by heartbeats and polls',
+  async () => {
+    const { pooler, db, marks, enqueue, ended } = await pooled()
+    const env = { DATABASE_URL: pooler, Q_PRESET: 'fast' }
+    const replicas = [await startProcess({ env }), await startProcess({ env })]
+    for (const replica of replicas)
+      await eventually(() => (replica.said(announced).length === 1 ? true : undefined), 'it says so')
+    expect(await locks(db)).toBe(0)
+    expect(await db.selectFrom('q.presence').selectAll().execute()).toEqual([])
+    const ids = await Promise.all(
+      (['markOnce', 'markAgain', 'markOnce', 'markAgain'] as const).map((task, index) =>
+        enqueue(task, `${index}`, 3_000),
+      ),
+    )
+    await eventually(() => (marks.all().length === 4 ? true : undefined), 'all begin')
+    const [victim, survivor] = replicas
+    victim!.kill('SIGKILL')
+    const begun = marks.all()
+    for (const [index, run] of (await Promise.all(ids.map(ended))).entries()) {
+      const crashed = begun.find(({ name }) => name === `${index}`)!.pid === victim!.pid
+      expect(run).toMatchObject(
+        crashed && index % 2 === 0
+          ? { status: 'FAILED', result: { code: 'WORKER_CRASHED' } }
+          : { status: 'SUCCEEDED', replicaId: survivor!.id },
+      )
+    }
+    survivor!.kill('SIGTERM')
+    expect(await survivor!.ended).toEqual({ code: 0, signal: null })
+  },
+)
+
+test.skipIf(!poolerIsInstalled)('with DATABASE_URL_DIRECT it is present and hears wakes', async () => {
+  const { pooler, direct, db, store, enqueue, ended } = await pooled()
+  const replica = await startProcess({
+    env: { DATABASE_URL: pooler, DATABASE_URL_DIRECT: direct, Q_POLL_MS: '60000' },
+  })
+  await eventually(
+    async () => ((await db.selectFrom('q.presence').selectAll().execute()).length === 1 ? true : undefined),
+    'present',
+  )
+  expect(await locks(db)).toBe(1)
+  const id = await enqueue('markOnce', 'woken', 10)
+  await store.wakeQueue('default')
+  expect(await ended(id)).toMatchObject({ status: 'SUCCEEDED', result: replica.pid })
+  expect(replica.said(announced)).toEqual([])
+})
+
+test.skipIf(!poolerIsInstalled)(
+  'behind a pooler that keeps sessions it is present, and its death is seen',
+  async () => {
+    const { pooler, db, enqueue, ended, marks } = await pooled('session')
+    const env = { DATABASE_URL: pooler, Q_PRESET: 'fast' }
+    const replica = await startProcess({ env })
+    await eventually(async () => ((await locks(db)) === 1 ? true : undefined), 'it has its lock')
+    expect(replica.said(announced)).toEqual([])
+    const id = await enqueue('markOnce', 'held', 600_000)
+    await eventually(() => (marks.count('began', 'held') === 1 ? true : undefined), 'it begins')
+    await startProcess({ env })
+    replica.kill('SIGKILL')
+    expect(await ended(id)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
+    const [recovery] = await db.selectFrom('q.recovery').selectAll().execute()
+    expect(recovery).toMatchObject({ cause: 'presence' })
+  },
+)

@@ -1,0 +1,114 @@
+/** `isolation: 'process'`: the same entry in a child that may die alone, and never outlives its runner. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, createStore } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { childEnv } from '../src/main/child-env.ts'
+import { execution } from './execution.ts'
+import { eventually } from './fixture.ts'
+import type * as poison from './tasks/poison.ts'
+import type * as tasks from './tasks/stubborn.ts'
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+test('a child gets the harmless part of the environment, and what is allowed by name', () => {
+  const env = {
+    PATH: '/bin',
+    LC_ALL: 'C',
+    NODE_ENV: 'production',
+    DATABASE_URL: 'secret',
+    PGPASSWORD: 'secret',
+    Q_TOKEN: 'secret',
+    GITHUB_TOKEN: 'secret',
+    S3_BUCKET: 'b',
+    S3_REGION: 'r',
+    MODEL: 'm',
+  }
+  expect(childEnv(env)).toEqual({ PATH: '/bin', LC_ALL: 'C', NODE_ENV: 'production' })
+  expect(Object.keys(childEnv(env, ['S3_*', 'MODEL'])).toSorted()).toEqual(
+    ['LC_ALL', 'MODEL', 'NODE_ENV', 'PATH', 'S3_BUCKET', 'S3_REGION'].toSorted(),
+  )
+})
+
+test('code runs in another process, without our secrets; the process is used again, and gone after the drain', async () => {
+  process.env['PGPASSWORD'] = 'secret'
+  process.env['Q_SPECIAL'] = 'allowed'
+  onTestFinished(() => {
+    delete process.env['PGPASSWORD']
+    delete process.env['Q_SPECIAL']
+  })
+  const { q, runner } = await execution<typeof tasks>('stubborn', { threads: 1, env: { Q_CHILD_ENV: 'Q_SPECIAL' } })
+  const first = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
+  const second = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
+  expect(first.pid).not.toBe(process.pid)
+  expect(second).toEqual(first)
+  expect(first.env).toMatchObject({ PATH: process.env['PATH'], Q_SPECIAL: 'allowed' })
+  expect(Object.keys(first.env).filter((name) => /^PG|DATABASE/.test(name))).toEqual([])
+  await runner.drain()
+  expect(isAlive(first.pid)).toBe(false)
+})
+
+test('a busy loop in a child beats, shows its progress, and is stopped by its heartbeat', async () => {
+  const { q, runner, store } = await execution<typeof tasks>('stubborn')
+  const run = await q.enqueue('beatsAlone', {})
+  const seen = await eventually(async () => {
+    const status = await run.status()
+    return status.progress === null ? undefined : status
+  }, 'progress of a child')
+  expect(seen).toMatchObject({ status: 'RUNNING', progress: 0.25, note: expect.stringMatching(/^round \d+$/) })
+  const figures = await eventually(
+    () => runner.threads().find(({ runId, cpuPercent }) => runId === run.id && cpuPercent !== null && cpuPercent > 0),
+    'figures of a child',
+  )
+  expect(figures).toMatchObject({ isolation: 'process', state: 'running', heapMb: expect.any(Number) })
+  await store.cancelTaskRuns([run.id])
+  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+})
+
+test('a run that was there when its thread died is a suspect: its next start is in a process of its own', async () => {
+  const { q } = await execution<typeof poison>('poison')
+  expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '20s' })).not.toBe(process.pid)
+})
+
+test('what dies again and again is started four times in all, and then POISONED', async () => {
+  const { q, store } = await execution<typeof poison>('poison')
+  const run = await q.enqueue('diesAgain', {})
+  await expect(run.result({ timeout: '40s' })).rejects.toMatchObject({ code: 'POISONED' })
+  const { run: ended, attempts } = (await store.getTaskRun(run.id))!
+  expect(ended).toMatchObject({ attempt: 4, crashCount: 4 })
+  expect(attempts.map(({ outcome }) => outcome)).toEqual(['crashed', 'crashed', 'crashed', 'crashed'])
+})
+
+test('kill -9 of a runner leaves no child behind, not even one that is busy', async () => {
+  const database = await testDatabase()
+  const connection = connect(database.url, { purpose: 'control' })
+  const store = createStore(connection.db)
+  onTestFinished(async () => {
+    await connection.close()
+    await database.drop()
+  })
+  const replica = fork(new URL('./replica-program.ts', import.meta.url), ['stubborn', 'alone', database.url], {
+    execArgv: ['--conditions=@q/source'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  onTestFinished(() => void replica.kill('SIGKILL'))
+  await once(replica, 'message')
+  const lane = await store.internLane({ queue: 'alone', task: 'tellsItsPid' })
+  const [run] = await store.enqueueTaskRuns([{ task: 'tellsItsPid', lane, payload: {} }])
+  const pid = await eventually(async () => {
+    const [view] = await store.getTaskRuns([run!.id])
+    return view?.note == null ? undefined : Number(view.note)
+  }, 'the pid of the child')
+  expect(isAlive(pid)).toBe(true)
+  replica.kill('SIGKILL')
+  await eventually(() => (isAlive(pid) ? undefined : true), 'the end of the child')
+})

@@ -1,0 +1,134 @@
+/** Ages, limits and figures, judged without time: every look says when it is. */
+import { expect, test } from 'vitest'
+import type { RunBeat, RunId, Store } from '@q/store'
+import { createFigures } from '../src/main/figures.ts'
+import { createPulseCarrier } from '../src/main/loops/pulse.ts'
+import { watchTick } from '../src/main/loops/watch.ts'
+import { createPulseBoard, type Pulse, type PulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
+import { pulseSlot, word } from '../src/pulse-layout.ts'
+
+const facts: RunFacts = {
+  lease: { runId: '1' as RunId, fence: 1 },
+  task: 't',
+  isolation: 'thread',
+  timeoutMs: null,
+  maxSilentMs: null,
+}
+
+/** A run in slot 0, opened at 0, and what its worker would do. */
+function opened(limits: Partial<RunFacts> = {}, begun = true) {
+  const board = createPulseBoard(2)
+  const pulse = board.open({ ...facts, ...limits }, 0, 0)
+  const { words } = pulseSlot(board.memory, 0)
+  const raise = (index: number) => void Atomics.add(words, index, 1)
+  if (begun) Atomics.store(words, word.threadId, 7)
+  pulse.look(0)
+  return {
+    board,
+    pulse,
+    begin: () => raise(word.threadId),
+    tick: () => raise(word.ticks),
+    sign: () => raise(word.signs),
+  }
+}
+
+/** Looks as often as a replica does. */
+function lookUntil(pulse: Pulse, fromMs: number, toMs: number) {
+  for (let nowMs = fromMs; nowMs < toMs; nowMs += 100) pulse.look(nowMs)
+  return pulse.look(toMs)
+}
+
+function watch(pulseBoard: PulseBoard, nowMs: number): void {
+  void watchTick({ pulseBoard, noEvidenceMsMax: 8_500, nowMs: () => nowMs })
+}
+
+test('a tick of the timer is a beat and no sign; a sign of the code is both', () => {
+  const { pulse, tick, sign } = opened()
+  expect(lookUntil(pulse, 0, 500)).toEqual({ ranMs: 500, beatMs: 500, silentMs: 500 })
+  tick()
+  expect(pulse.look(600)).toEqual({ ranMs: 600, beatMs: 0, silentMs: 600 })
+  sign()
+  expect(pulse.look(700)).toEqual({ ranMs: 700, beatMs: 0, silentMs: 0 })
+})
+
+test('CPU time is evidence that a thread lives, and does not end its silence', () => {
+  const { pulse } = opened()
+  let cpuMs = 0
+  pulse.measureBy(() => ({ cpuMs, heapMb: null, eventLoopUse: null }))
+  expect(lookUntil(pulse, 0, 3_000)).toMatchObject({ beatMs: 3_000, silentMs: 3_000 })
+  cpuMs = 50
+  expect(pulse.look(3_100)).toMatchObject({ beatMs: 0, silentMs: 3_100 })
+  expect(lookUntil(pulse, 3_200, 5_000)).toMatchObject({ beatMs: 1_900 })
+})
+
+test('the clock of a run starts when a thread takes it', () => {
+  const { pulse, board, begin } = opened({ timeoutMs: 1_000, maxSilentMs: 1_000 }, false)
+  expect(lookUntil(pulse, 0, 5_000)).toEqual({ ranMs: undefined, beatMs: 5_000, silentMs: 0 })
+  begin()
+  expect(pulse.look(5_100)).toEqual({ ranMs: 0, beatMs: 0, silentMs: 0 })
+  watch(board, 6_099)
+  expect(pulse.stopReason).toBeUndefined()
+  watch(board, 6_100)
+  expect(pulse.stopReason).toBe('timed out')
+})
+
+test('a time in which the replica itself was stopped is nobody’s silence', () => {
+  const { pulse } = opened()
+  lookUntil(pulse, 0, 1_000)
+  expect(pulse.look(61_000)).toMatchObject({ beatMs: 3_000, silentMs: 3_000 })
+})
+
+test.each([
+  ['silence', { maxSilentMs: 1_000 }, 1_000, 'silent for too long'],
+  ['no evidence of life, whatever the task says', {}, 8_500, 'silent for too long'],
+] as const)('%s is a reason to stop', (_, limits, atMs, reason) => {
+  const { board, pulse } = opened(limits)
+  for (let nowMs = 0; nowMs < atMs; nowMs += 100) watch(board, nowMs)
+  expect(pulse.stopReason).toBeUndefined()
+  watch(board, atMs)
+  expect(pulse.stopReason).toBe(reason)
+})
+
+test('no limit applies to a run whose code has ended and whose outcome is being written', () => {
+  const { board, pulse } = opened({ timeoutMs: 1_000 })
+  pulse.codeEnded()
+  watch(board, 5_000)
+  expect(pulse.stopReason).toBeUndefined()
+})
+
+test('the replica vouches for a run that is being stopped: its beats are new, however silent its thread is', async () => {
+  const { board, pulse } = opened()
+  const carried: RunBeat[] = []
+  let nowMs = 0
+  const carrier = createPulseCarrier({
+    pulseBoard: board,
+    sender: { replicaId: 'r', hostname: 'h', pid: 1 },
+    beatEveryMs: 1_000,
+    nowMs: () => nowMs,
+    store: {
+      beatTaskRuns(_: unknown, beats: readonly RunBeat[]) {
+        carried.push(...beats)
+        return Promise.resolve(beats.map(() => 'alive' as const))
+      },
+    } as Partial<Store> as Store,
+  })
+  for (; nowMs <= 2_000; nowMs += 1_000) await carrier.tick()
+  pulse.stop('timed out')
+  for (; nowMs <= 4_000; nowMs += 1_000) await carrier.tick()
+  expect(carried.map(({ ageMs }) => ageMs)).toEqual([1_000, 2_000, 0, 0])
+})
+
+test('figures are bounded; those that are being stopped come first', () => {
+  const pulseBoard = createPulseBoard(300)
+  for (let slot = 0; slot < 200; slot++) pulseBoard.open(facts, slot, 0)
+  pulseBoard.all()[150]?.stop('timed out')
+  const figures = createFigures({ slots: 300, pulseBoard, nowMs: () => 10 })()
+  expect(figures).toHaveLength(64)
+  expect(figures[0]).toMatchObject({ slot: 150, state: 'stopping', stoppingFor: 'timed out', task: 't', runId: '1' })
+  expect(JSON.stringify(figures).length).toBeLessThan(20_000)
+  const idle = createFigures({ slots: 2, pulseBoard: createPulseBoard(2), nowMs: () => 0 })()
+  expect(idle.map(({ slot, state }) => [slot, state])).toEqual([
+    [0, 'idle'],
+    [1, 'idle'],
+  ])
+})

@@ -1,0 +1,38 @@
+/** Tasks that leave marks in a file, so that what really happened can be told apart from what was recorded. */
+import { appendFileSync } from 'node:fs'
+import { setTimeout as passing } from 'node:timers/promises'
+import { task } from '@q/task'
+
+export interface MarkedPayload {
+  readonly file: string
+  readonly name: string
+  readonly ms: number
+  /** Of every attempt but the first; default: the same. */
+  readonly againMs?: number
+  /** After its effect the code kills the whole process, the first time it is started. */
+  readonly thenDie?: boolean
+}
+
+async function marked(
+  { file, name, ms, againMs = ms, thenDie }: MarkedPayload,
+  ctx: { signal: AbortSignal; attempt: number },
+) {
+  const mark = (what: string) =>
+    appendFileSync(
+      file,
+      `${JSON.stringify({ what, name, pid: process.pid, atMs: Date.now(), attempt: ctx.attempt })}\n`,
+    )
+  mark('began')
+  try {
+    await passing(ctx.attempt === 1 ? ms : againMs, undefined, { signal: ctx.signal })
+  } catch (error) {
+    mark('stopped')
+    throw error
+  }
+  mark('effect')
+  if (thenDie === true && ctx.attempt === 1) process.kill(process.pid, 'SIGKILL')
+  return process.pid
+}
+
+export const markOnce = task({ onCrash: 'fail' }, marked)
+export const markAgain = task({ onCrash: 'retry' }, marked)

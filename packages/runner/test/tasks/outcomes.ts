@@ -1,0 +1,32 @@
+/** Tasks that end in each of the ways there are. */
+import { Fail, Retry, Snooze, task } from '@q/task'
+
+/** Another copy of the package, as two versions of it in one installation would be. */
+const copy = (await import(`${import.meta.resolve('@q/task')}?copy`)) as { Fail: typeof Fail }
+
+const quickly = { attempts: 3, backoff: 'fixed', delay: '20ms' } as const
+
+export const succeedsAt = task({ retry: quickly }, ({ attempt }: { attempt: number }, ctx) => {
+  if (ctx.attempt < attempt) throw new Error(`not yet, ${ctx.attempt}`)
+  return ctx.attempt
+})
+export const once = task((_: unknown) => {
+  throw new Error('no second time')
+})
+export const failsForGood = task({ retry: quickly }, (_: unknown) => {
+  throw new Fail('hopeless', { cause: 'fate' })
+})
+export const failsForGoodInAnotherCopy = task({ retry: quickly }, (_: unknown) => {
+  throw new copy.Fail('hopeless as well')
+})
+export const asksAgain = task({ retry: { attempts: 2, delay: '1h' } }, (_: unknown, ctx) => {
+  if (ctx.attempt === 1) throw new Retry({ after: '10ms' })
+  return 'the second time'
+})
+export const snoozes = task(({ until }: { until: number }, ctx) => {
+  if (Date.now() < until) throw new Snooze('50ms')
+  return ctx.attempt
+})
+export const onlyOne = task({ unique: '/key' }, async (_: { key: string }, ctx) => {
+  await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+})

@@ -1,0 +1,69 @@
+/** Tasks that do not end by themselves. */
+import { execFileSync, execSync } from 'node:child_process'
+import { pbkdf2Sync } from 'node:crypto'
+import { setTimeout as passing } from 'node:timers/promises'
+import { threadId } from 'node:worker_threads'
+import { task } from '@q/task'
+
+function forEver(_: unknown): never {
+  for (;;);
+}
+export const timedOut = task({ timeout: '300ms' }, forEver)
+export const silent = task({ maxSilent: '300ms' }, forEver)
+export const endless = task(forEver)
+export const endlessAlone = task({ isolation: 'process' }, forEver)
+export const timedOutAlone = task({ isolation: 'process', timeout: '300ms' }, forEver)
+export const silentAlone = task({ isolation: 'process', maxSilent: '300ms' }, forEver)
+export const where = task((_: unknown) => ({ threadId, pid: process.pid }))
+export const whereAlone = task({ isolation: 'process' }, (_: unknown) => ({
+  threadId,
+  pid: process.pid,
+  env: { ...process.env },
+}))
+/** Beats, and is stopped by its heartbeat. */
+export const beats = task({ timeout: '500ms' }, (_: unknown, ctx) => {
+  for (;;) ctx.heartbeat()
+})
+export const beatsAlone = task({ isolation: 'process' }, (_: unknown, ctx) => {
+  for (let round = 0; ; round++) ctx.heartbeat(0.25, `round ${round}`)
+})
+/** Sees that it is to stop, and takes longer to clean up than code that sees nothing is given. */
+export const cleansUp = task(async (_: unknown, ctx) => {
+  try {
+    for (;;) ctx.heartbeat()
+  } finally {
+    await passing(1_000)
+    ctx.log.info('cleaned up')
+  }
+})
+/** Tells which process it is in, and never ends. */
+export const tellsItsPid = task({ isolation: 'process' }, (_: unknown, ctx) => {
+  ctx.heartbeat(0.5, String(process.pid))
+  for (;;);
+})
+/** Gives a sign more often than its silence may last, for longer than that. */
+export const talks = task({ maxSilent: '1s' }, ({ ms }: { ms: number }, ctx) => {
+  const end = performance.now() + ms
+  while (performance.now() < end) ctx.heartbeat()
+  return 'talked'
+})
+/** A native call: the thread cannot be ended before it returns. */
+export const sleeps = task(
+  { timeout: '1s', concurrency: { key: '/key' } },
+  ({ seconds }: { seconds: number; key: string }) => {
+    execSync(`sleep ${seconds}`)
+  },
+)
+export const sleepsAlone = task({ timeout: '1s', isolation: 'process' }, ({ seconds }: { seconds: number }) => {
+  execFileSync('sleep', [String(seconds)])
+})
+/** Busy inside one native call for at least about so long, and cannot beat. Tells how long it was. */
+export const derives = task(({ ms }: { ms: number }) => {
+  const rounds = 500_000
+  const before = process.threadCpuUsage()
+  pbkdf2Sync('a', 'b', rounds, 64, 'sha512')
+  const { user, system } = process.threadCpuUsage(before)
+  const begun = performance.now()
+  pbkdf2Sync('a', 'b', Math.ceil((rounds * ms) / ((user + system) / 1_000)), 64, 'sha512')
+  return performance.now() - begun
+})

@@ -1,0 +1,212 @@
+/** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
+import { expect, test } from 'vitest'
+import type { RunId, Store } from '@q/store'
+import { createClockWatch } from '../src/main/clock-watch.ts'
+import type { RunnerEvent } from '../src/main/events.ts'
+import { createChore } from '../src/main/loops/chore.ts'
+import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
+import { createPresenceWatch } from '../src/main/loops/presence.ts'
+import { reapTick } from '../src/main/loops/reap.ts'
+import { createSession } from '../src/main/loops/session.ts'
+import { createOwnPresence } from '../src/main/presence.ts'
+import { createPulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
+import { createTrust } from '../src/main/trust.ts'
+
+function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
+  return answers as unknown as Store
+}
+
+/** A watcher whose own presence has been good for `trustedMs`. */
+function watch(gone: number[], trustedMs: number, mine = true, replicaId = 'me') {
+  const presence = createOwnPresence()
+  presence.held()
+  const trust = createTrust(1_000)
+  const now = { ms: 0 }
+  for (now.ms = 0; now.ms <= trustedMs; now.ms += 500) trust.beatAccepted(now.ms)
+  now.ms = trustedMs
+  let reaps = 0
+  let selfGone = 0
+  const watcher = createPresenceWatch({
+    control: told({
+      takeDuty: async () => ({ mine, untilInMs: 700 }),
+      markPresence: async () => gone.map((goneForMs, index) => ({ replicaId: `r${index}`, goneForMs })),
+    }),
+    replicaId,
+    presence,
+    trust,
+    graceMs: 2_500,
+    nowMs: () => now.ms,
+    onSelfGone: () => void selfGone++,
+    reap: async () => void reaps++,
+  })
+  return { watcher, presence, now, reaps: () => reaps, selfGone: () => selfGone }
+}
+
+test('who watches comes back exactly when the grace of somebody is over', async () => {
+  const { watcher, reaps } = watch([2_400, 900], 10_000)
+  expect(await watcher.tick()).toEqual({ afterMs: 100 })
+  expect(reaps()).toBe(0)
+})
+
+test('who is gone for longer than the grace is recovered, and not before the watcher has watched for as long', async () => {
+  const trusted = watch([2_600], 10_000)
+  await trusted.watcher.tick()
+  expect(trusted.reaps()).toBe(1)
+  const fresh = watch([2_600], 2_000)
+  await fresh.watcher.tick()
+  expect(fresh.reaps()).toBe(0)
+})
+
+test('who has not the duty looks at nothing, and asks again when it runs out', async () => {
+  const { watcher, reaps } = watch([60_000], 10_000, false)
+  const { afterMs } = await watcher.tick()
+  expect(afterMs).toBeGreaterThanOrEqual(700)
+  expect(afterMs).toBeLessThan(900)
+  expect(reaps()).toBe(0)
+})
+
+test('who is seen to be gone itself, though it was not told, recovers nobody and learns of it', async () => {
+  const { watcher, reaps, selfGone } = watch([60_000, 60_000], 10_000, true, 'r1')
+  await watcher.tick()
+  expect([reaps(), selfGone()]).toEqual([0, 1])
+})
+
+test('who has lost its own session does not watch over those of others', async () => {
+  const { watcher, presence, now, reaps } = watch([60_000], 10_000)
+  presence.lost(now.ms)
+  await watcher.tick()
+  presence.held()
+  await watcher.tick()
+  expect(reaps()).toBe(0)
+})
+
+test.each([
+  ['fresh', 0, [0]],
+  ['trusted', 60_000, [60_000]],
+])('a %s reaper applies no threshold beyond its own eyes', async (_, trustMs, expected) => {
+  const thresholds: (number | undefined)[] = []
+  let duties = 0
+  const store = told({
+    takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
+    reap: async ({ thresholdMsMax }) => {
+      thresholds.push(thresholdMsMax)
+      return { ids: [], count: 0 }
+    },
+  })
+  await reapTick({
+    control: store,
+    store,
+    replicaId: 'me',
+    checkEveryMs: 30_000,
+    presenceGraceMs: 2_500,
+    states: ['CLAIMED', 'RUNNING'],
+    trustMs: () => trustMs,
+    trustedMs: 60_000,
+    observe: () => {},
+    onRecovered: () => {},
+  })
+  expect(thresholds).toEqual(expected)
+  // One that sees nothing leaves the duty to others.
+  expect(duties).toBe(trustMs === 0 ? 0 : 1)
+})
+
+function factsOf(runId: RunId): RunFacts {
+  return { lease: { runId, fence: 1 }, task: 't', isolation: 'thread', timeoutMs: null, maxSilentMs: null }
+}
+
+function fenced(silentMs: number, lost = false) {
+  const pulseBoard = createPulseBoard(2)
+  const pulses = ['1', '2'].map((runId, slot) => pulseBoard.open(factsOf(runId as RunId), slot, 0))
+  const beats = createTrust(1_000)
+  beats.beatAccepted(0)
+  const presence = createOwnPresence()
+  presence.held()
+  if (lost) presence.lost(0)
+  const events: RunnerEvent[] = []
+  let jumps = 0
+  const deps: FenceDeps = {
+    clock: createClockWatch(250),
+    beats,
+    presenceTrust: createTrust(1_000),
+    presence,
+    boundMs: 3_500,
+    presenceBoundMs: 2_000,
+    pulseBoard,
+    mayStartElsewhere: (pulse) => pulse === pulses[0],
+    nowMs: () => silentMs,
+    wallMs: () => silentMs,
+    observe: (event) => void events.push(event),
+    onJump: () => void jumps++,
+  }
+  return { deps, pulses, events, jumps: () => jumps }
+}
+
+test.each([
+  ['within its bound nothing is stopped', 3_400, false, undefined],
+  ['beyond its bound what others may start is', 3_600, false, 'cut off from the database'],
+  ['without its session the grace is the bound', 2_100, true, 'cut off from the database'],
+  ['within the grace nothing is stopped', 1_900, true, undefined],
+])('fence: %s', async (_, silentMs, lost, reason) => {
+  const { deps, pulses } = fenced(silentMs, lost)
+  await fenceTick(deps)
+  expect(pulses.map((pulse) => pulse.stopReason)).toEqual([reason, undefined])
+})
+
+test('a machine that slept for longer than the bound fences itself before anything else, and beats at once', async () => {
+  const { deps, pulses, events, jumps } = fenced(300)
+  await fenceTick(deps)
+  await fenceTick({ ...deps, nowMs: () => 550, wallMs: () => 3_600_000 })
+  expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['cut off from the database', undefined])
+  expect(events.map((event) => event.type)).toEqual(['clock-jumped', 'fenced'])
+  expect(jumps()).toBe(1)
+})
+
+test('of a chore each job fails alone', async () => {
+  const events: RunnerEvent[] = []
+  const done: string[] = []
+  const control = told({ takeDuty: async () => ({ mine: false, untilInMs: 60_000 }) })
+  const chore = createChore(
+    { control, replicaId: 'me', observe: (event) => void events.push(event) },
+    {
+      name: 'cleanup',
+      everyMs: 3_600_000,
+      atBoot: true,
+      jobs: { first: () => Promise.reject(new Error('no')), second: async () => void done.push('second') },
+    },
+  )
+  // At boot whoever has the duty; later not.
+  expect(await chore.tick()).toEqual({ afterMs: 3_600_000 })
+  expect((await chore.tick()).afterMs).toBeLessThan(3_600_000)
+  expect(done).toEqual(['second'])
+  expect(events).toMatchObject([{ type: 'job-failed', job: 'first' }])
+})
+
+test('a session that does not prove itself is replaced at once; where there are none, nobody tries again', async () => {
+  const presence = createOwnPresence()
+  const seen: string[] = []
+  let opened = 0
+  const session = createSession({
+    async open() {
+      opened++
+      if (opened === 3) return undefined
+      return { prove: () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve()), close: () => {} }
+    },
+    presence,
+    nowMs: () => 0,
+    observe: ({ type }) => void seen.push(type),
+    onWake: () => {},
+    onOpen: () => void seen.push('open'),
+    onLost: () => void seen.push('lost'),
+  })
+  await session.tick()
+  expect(presence.isHeld()).toBe(true)
+  expect(await session.tick()).toEqual({ afterMs: 0 })
+  expect(presence.mustWithdraw()).toBe(true)
+  await session.tick()
+  await session.tick()
+  expect(seen).toEqual(['session-opened', 'open', 'session-lost', 'lost', 'session-opened', 'open'])
+  session.renew()
+  expect((await session.tick()).afterMs).toBe(Number.POSITIVE_INFINITY)
+  await session.tick()
+  expect(opened).toBe(3)
+})

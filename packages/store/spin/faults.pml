@@ -1,0 +1,37 @@
+/* THE faults that the models must not survive: -DFAULT=NAME builds one in. What each does is told in scripts/spin/faults.ts. */
+
+#ifndef FAULT
+#define FAULT 0
+#endif
+#define BROKEN(name) (FAULT == name)
+
+#define CLAIM_WHAT_IS_HELD            1
+#define SETTLE_WITHOUT_FENCE          2
+#define SETTLE_WITHOUT_STATUS         3
+#define START_WITHOUT_FENCE           4
+#define CHECKPOINT_WITHOUT_FENCE      5
+#define BEAT_WITHOUT_FENCE            6
+#define ATTEMPT_AS_FENCE              7
+#define REQUEUE_KEEPS_FENCE           8
+#define REAPED_END_KEEPS_FENCE        9
+#define ACT_WITHOUT_LOCK             10
+#define ACT_WITHOUT_FENCE            11
+#define ACT_WITHOUT_SECOND_LOOK      12
+#define EARLIER_BEATS_COUNT          13
+#define LATE_BEAT_OVERWRITES         14
+#define CRASH_ALWAYS_RETRIES         15
+#define BEGIN_WHEN_CLAIMED           16
+#define CANCEL_FORGOTTEN_BY_REQUEUE  17
+#define CANCEL_LOOKS_ONCE            18
+#define REPLICA_BEATS_ALONE          19
+#define SELF_FENCE_OFF               20
+#define SELF_FENCE_AT_REAP_BOUND     21
+#define SELF_FENCE_FROM_ANSWER       22
+#define SELF_FENCE_BY_REPLICA_ALONE  23
+#define SELF_FENCE_BY_RUN_ALONE      24
+#define LATE_CLAIM_BEGINS            25
+#define RESUME_WITHOUT_LOOK          26
+#define ANSWER_BEFORE_CLOCK          27
+#define CLOCK_STANDS_STILL           28
+#define GIVEN_BACK_WHILE_EXECUTING   29
+#define CLAIM_UNDER_WAY_RECONCILED   30

@@ -1,0 +1,17 @@
+/**
+ * What destinations are owed because runs ended, written in the statement that ends them: a report exists if and only
+ * if the end does. One row per destination, run and epoch, whoever settles it. Parts of a statement; `ends` names the
+ * part that has the runs that ended, as `id`, `epoch`, `task` and `status`.
+ */
+import { sql, type RawBuilder } from 'kysely'
+
+export function owedForEnds(ends: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`owed AS (
+  INSERT INTO q.delivery (run_id, destination, news, subject, payload)
+  SELECT e.id, d.name, 'run-ended', 'run/' || e.id || '/' || e.epoch,
+    jsonb_build_object('runId', e.id::text, 'epoch', e.epoch, 'task', e.task, 'status', e.status)
+  FROM q.destination d CROSS JOIN ${ends} e
+  WHERE 'run-ended' = ANY(d.news) AND (d.tasks = '{}' OR e.task = ANY(d.tasks))
+  ON CONFLICT (destination, subject) DO NOTHING
+)`
+}

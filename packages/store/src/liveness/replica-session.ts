@@ -1,0 +1,61 @@
+/**
+ * The one session a replica keeps open: its presence lock and its ears.
+ *
+ * When the process dies the kernel closes the socket and PostgreSQL drops the lock, which somebody who looks every
+ * second sees (presence.ts). The lock is SHARED, or a replica's own half-open old session would refuse it. The session
+ * proves from time to time that it still is what it was: the same backend, which still listens.
+ *
+ * Behind a pooler that lends a backend per transaction there are no sessions. That is found before anything is locked
+ * (sessions-last.ts).
+ */
+import { openSession, type OwnSession } from '../open-session.ts'
+import { backendOf, lasts } from '../sessions-last.ts'
+import { wakeOf, type Channel, type ListenHandlers } from '../wakes.ts'
+import { enterPresence, presenceLocks } from './presence.ts'
+
+export interface ReplicaSession {
+  /** Rejects when the server does not answer, or the session is not what it was. Close it then, and open another. */
+  prove(): Promise<void>
+  close(): void
+}
+
+export interface SessionOwner {
+  readonly id: string
+  readonly num: number
+}
+
+const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_cancel', 'q_drain']
+
+/** Undefined: there are no lasting sessions here. */
+export async function openReplicaSession(
+  url: string,
+  replica: SessionOwner,
+  handlers: ListenHandlers,
+): Promise<ReplicaSession | undefined> {
+  const session = await openSession(url, 'session', {
+    onNotification: (channel, payload) => handlers.onWake(wakeOf(channel, payload)),
+    onLost: handlers.onLost,
+  })
+  const pid = await session.prepare(async (ask) => {
+    if (!(await lasts(session, url))) return undefined
+    await ask('SET idle_session_timeout = 0')
+    for (const channel of channels) await ask(`LISTEN ${channel}`)
+    await ask('SELECT pg_try_advisory_lock_shared($1, $2)', [presenceLocks, replica.num])
+    await ask(enterPresence, [replica.num, replica.id])
+    return backendOf(session)
+  })
+  if (pid === undefined) {
+    session.close()
+    return undefined
+  }
+  return { prove: () => prove(session, replica, pid), close: session.close }
+}
+
+async function prove(session: OwnSession, replica: SessionOwner, pid: number): Promise<void> {
+  // Also enters the record again, should a late withdrawal have removed it.
+  await session.ask(enterPresence, [replica.num, replica.id])
+  const [told] = await session.ask<{ pid: number; listens: number }>(
+    'SELECT pg_backend_pid() AS pid, (SELECT count(*)::int FROM pg_listening_channels()) AS listens',
+  )
+  if (told?.pid !== pid || told.listens < channels.length) throw new Error('The session was given to somebody else.')
+}

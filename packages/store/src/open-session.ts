@@ -1,0 +1,55 @@
+/**
+ * A session that is ours alone for as long as it lasts, for what only a session can hold: LISTEN, and a lock that the
+ * server drops when we die. It is lost once, and says so once; whoever wants it back opens another.
+ */
+import type { QueryConfig } from 'pg'
+import { endSession, session } from './db.ts'
+
+export interface OwnSession {
+  /** Rejects when there is no answer in time; the session is then of no use any more. */
+  ask: Ask
+  /** What must succeed for the session to be kept; else it is closed, and nobody is told that it was lost. */
+  prepare<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+  /** The number of the backend, as whoever greeted us gave it; a pooler makes one up. */
+  greetedBy(): number
+  close(): void
+}
+
+export type Ask = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
+export interface SessionHandlers {
+  readonly onNotification?: (channel: string, payload: string) => void
+  readonly onLost: (error: Error | undefined) => void
+}
+
+const answerMsMax = 5_000
+
+export async function openSession(url: string, purpose: string, handlers: SessionHandlers): Promise<OwnSession> {
+  const client = session(url, purpose)
+  let open = true
+  const lost = (error?: Error) => {
+    if (open) handlers.onLost(error)
+    open = false
+  }
+  const close = () => {
+    open = false
+    endSession(client)
+  }
+  const ask: Ask = async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+    const question: QueryConfig & { query_timeout: number } = { text, values: [...values], query_timeout: answerMsMax }
+    return (await client.query<Row>(question)).rows
+  }
+  client.on('error', lost)
+  client.on('end', () => lost())
+  client.on('notification', ({ channel, payload = '' }) => handlers.onNotification?.(channel, payload))
+  async function prepare<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    try {
+      return await work(ask)
+    } catch (error) {
+      close()
+      throw error
+    }
+  }
+  await prepare(() => client.connect())
+  return { ask, prepare, close, greetedBy: () => Number(Reflect.get(client, 'processID')) }
+}

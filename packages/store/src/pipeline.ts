@@ -1,0 +1,106 @@
+/**
+ * Several statements in one round trip and one implicit transaction: Bind and Execute for each, one Sync for all. Each
+ * has a snapshot of its own, so a later one sees what an earlier one wrote; an error in any undoes all.
+ *
+ * A Submittable of `pg`, as its cursors are. Named statements are prepared before, in a round trip of their own: after
+ * an error in the middle nobody would know which names the server has learnt.
+ */
+import type { CompiledQuery } from 'kysely'
+import type { Connection as Wire, FieldDef, PoolClient } from 'pg'
+import { ownTypes } from './own-types.ts'
+
+export interface NamedQuery {
+  readonly query: CompiledQuery
+  /** Kept by the server under this name; undefined: parsed each time. */
+  readonly name: string | undefined
+}
+
+/** The rows of each, in the order given. */
+export async function pipeline(client: PoolClient, queries: readonly NamedQuery[]): Promise<unknown[][]> {
+  const ready = queries.map(({ query, name = '' }) => ({
+    name,
+    text: query.sql,
+    values: query.parameters.map(wireText),
+  }))
+  for (const query of queries) await learn(client, query)
+  return submitted(client, (wire) => {
+    for (const { name, text, values } of ready) {
+      if (name === '') wire.parse({ name, text, types: [] }, true)
+      wire.bind({ statement: name, values }, true)
+      wire.describe({ type: 'P' }, true)
+      wire.execute(null, true)
+    }
+  })
+}
+
+const learntBy = new WeakMap<PoolClient, Set<string>>()
+
+async function learn(client: PoolClient, { name, query }: NamedQuery): Promise<void> {
+  const learnt = learntBy.get(client) ?? new Set()
+  learntBy.set(client, learnt)
+  if (name === undefined || learnt.has(name)) return
+  await submitted(client, (wire) => wire.parse({ name, text: query.sql, types: [] }, true))
+  learnt.add(name)
+}
+
+/** Sends what `send` says, then Sync; resolves when the server is ready again. */
+function submitted(client: PoolClient, send: (wire: Wire) => void): Promise<unknown[][]> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown[][]>()
+  const results: unknown[][] = []
+  let read: RowReader = () => ({})
+  let rows: unknown[] = []
+  const exchange = {
+    submit(wire: Wire) {
+      wire.stream.cork()
+      send(wire)
+      wire.sync()
+      wire.stream.uncork()
+    },
+    handleRowDescription({ fields }: { fields: FieldDef[] }) {
+      read = rowReader(fields)
+    },
+    handleDataRow({ fields }: { fields: (string | null)[] }) {
+      rows.push(read(fields))
+    },
+    handleCommandComplete() {
+      results.push(rows)
+      rows = []
+    },
+    handleReadyForQuery: () => exchange.callback(null),
+    handleError: (error: Error) => exchange.callback(error),
+    /** `pg` puts its time limit for queries around this one. */
+    callback: (error: Error | null) => (error === null ? resolve(results) : reject(error)),
+  }
+  client.query(exchange)
+  return promise
+}
+
+type RowReader = (values: readonly (string | null)[]) => Record<string, unknown>
+
+function rowReader(fields: readonly FieldDef[]): RowReader {
+  const parserOf = ownTypes.getTypeParser as (oid: number, format: 'text') => (text: string) => unknown
+  const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID, 'text') }))
+  return (values) => {
+    const row: Record<string, unknown> = {}
+    for (const [index, { name, parse }] of columns.entries()) {
+      const value = values[index] ?? null
+      row[name] = value === null ? null : parse(value)
+    }
+    return row
+  }
+}
+
+/** As text: what our statements take is text, numbers, booleans, null, and arrays of them. */
+function wireText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  return Array.isArray(value) ? `{${value.map(element).join(',')}}` : plain(value)
+}
+
+function element(value: unknown): string {
+  return value === null ? 'NULL' : `"${plain(value).replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+function plain(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new TypeError(`A pipelined statement has a parameter that is ${typeof value}.`)
+}

@@ -1,0 +1,135 @@
+/**
+ * Everything that can be said against new runs before anything is sent: payloads, names, keys, numbers.
+ * With one bad run in a batch none is enqueued, and each bad one is told by its place.
+ */
+import { ExplainedError } from '@q/schema'
+import { checkJson, checkName, jsonReasons, problemsText, storableText, type NameKind } from '@q/schema/json'
+import type { NewRun } from './new-run.ts'
+import { sqlState } from '../sql-state.ts'
+
+export interface CheckedRun {
+  readonly run: NewRun
+  /** JSON text that jsonb holds. */
+  readonly payload: string
+}
+
+/** More are not told. */
+const faultsMax = 10
+
+export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
+  const checked: CheckedRun[] = []
+  const bad: { fault: Fault; why: string }[] = []
+  for (const [index, run] of runs.entries()) {
+    const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
+    const names = nameProblems(run)
+    const options = optionProblems(run)
+    const payload = checkJson(run.payload)
+    if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
+    if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })
+    if (payload.ok) checked.push({ run, payload: payload.text })
+    else bad.push({ fault: jsonReasons[payload.problems[0].reason], why: `${which}${problemsText(payload.problems)}` })
+    if (bad.length >= faultsMax) break
+  }
+  const [first] = bad
+  if (first === undefined) return checked
+  throw new ExplainedError({ ...refusals[first.fault], why: `${bad.map(({ why }) => why).join('. ')}.` })
+}
+
+/** 22P05 and 22P02: text that jsonb cannot hold. The last resort; the check above lets none pass. */
+export function unstorable(error: unknown): unknown {
+  const code = sqlState(error)
+  if (code !== '22P05' && code !== '22P02') return error
+  return new ExplainedError({
+    ...refusals.unstorable,
+    why: 'The database says that jsonb cannot hold it.',
+    cause: error,
+  })
+}
+
+type Fault = keyof typeof refusals
+
+const refusals = {
+  name: {
+    code: 'NAME_INVALID',
+    what: 'A name or key cannot be used; nothing was enqueued.',
+    fix: 'Use short printable text.',
+  },
+  option: {
+    code: 'RUN_OPTION_INVALID',
+    what: 'An option of a run cannot be used; nothing was enqueued.',
+    fix: 'Correct it, or leave it out.',
+  },
+  'not-json': {
+    code: 'PAYLOAD_NOT_JSON',
+    what: 'A payload holds something that JSON cannot show; nothing was enqueued.',
+    fix: 'Pass plain objects, arrays, strings, numbers, booleans and null; turn anything else into one of them first.',
+  },
+  unstorable: {
+    code: 'PAYLOAD_UNSTORABLE',
+    what: 'A payload cannot be stored; nothing was enqueued.',
+    fix: 'Remove such characters and numbers, or encode them (text as base64, for instance); nest less deeply.',
+  },
+  'too-large': {
+    code: 'PAYLOAD_TOO_LARGE',
+    what: 'A payload is too large; nothing was enqueued.',
+    fix: 'Store it elsewhere and pass where it is.',
+  },
+} as const
+
+function nameProblems({ task, group, uniqueKey, concurrency }: NewRun): string[] {
+  const names: [NameKind, unknown][] = [['task', task]]
+  if (group !== undefined) names.push(['group', group])
+  if (uniqueKey !== undefined) names.push(['unique key', uniqueKey])
+  if (concurrency !== undefined) {
+    names.push(['concurrency scope', concurrency.scope], ['concurrency key', concurrency.key])
+  }
+  return names.flatMap(([kind, name]) => {
+    const problem = checkName(kind, name)
+    return problem === undefined ? [] : `the ${kind} ${problem}`
+  })
+}
+
+interface Range {
+  readonly least: number
+  readonly most: number
+  readonly whole: boolean
+}
+
+const integer = { most: 2_147_483_647, whole: true }
+/** A hundred years, in ms. */
+const longest = 3_155_760_000_000
+
+const ranges = {
+  lane: { least: 1, ...integer },
+  priority: { least: -32_768, most: 32_767, whole: true },
+  maxAttempts: { least: 1, most: 32_767, whole: true },
+  timeoutMs: { least: 1, ...integer },
+  maxSilentMs: { least: 1, ...integer },
+  delayMs: { least: 0, most: longest, whole: false },
+  expiresInMs: { least: 0, most: longest, whole: false },
+  uniqueForMs: { least: 1, most: longest, whole: false },
+} as const satisfies Partial<Record<keyof NewRun, Range>>
+
+const numbers = Object.entries(ranges) as [keyof typeof ranges, Range][]
+const traceCharsMax = 1_000
+
+function optionProblems(run: NewRun): string[] {
+  const problems: string[] = []
+  for (const [name, { least, most, whole }] of numbers) {
+    const value: unknown = run[name]
+    if (value === undefined) continue
+    if (typeof value === 'number' && value >= least && value <= most && (!whole || Number.isInteger(value))) continue
+    problems.push(`${name} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}`)
+  }
+  const { onCrash, trace } = run
+  if (onCrash !== undefined && onCrash !== 'fail' && onCrash !== 'retry') {
+    problems.push('onCrash is neither "fail" nor "retry"')
+  }
+  if (trace !== undefined && !isTrace(trace)) problems.push(`trace is no text of at most ${traceCharsMax} characters`)
+  if (run.uniqueForMs !== undefined && run.uniqueKey === undefined) problems.push('uniqueForMs has no uniqueKey')
+  return problems
+}
+
+function isTrace(trace: unknown): boolean {
+  return typeof trace === 'string' && trace.length <= traceCharsMax && storableText(trace) === trace
+}

@@ -1,0 +1,106 @@
+/**
+ * New runs as one statement with one parameter, whatever their number: an array of JSON objects, in which each payload
+ * is the text it already is.
+ *
+ * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order with them: which
+ * rows an INSERT returns, and when, is then nobody's concern. Unique runs are inserted in the order of their keys, so
+ * that two batches wait for each other and never in a circle.
+ */
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
+import { prepared } from '../prepared.ts'
+import type { CheckedRun } from './check-new-runs.ts'
+import { gateOf, storedKey } from './new-run.ts'
+import { periodHolder } from './unique-period.ts'
+
+export interface EnqueueRow {
+  /** In the order asked, also of runs that were not made. */
+  readonly ids: readonly string[]
+  /** Null: all of them. */
+  readonly made: readonly string[] | null
+}
+
+export function enqueueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
+  return enqueue({ runs: arrayText(runs) })
+}
+
+/** The same, where some have unique keys: those that are taken are left out. */
+export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
+  return enqueueUnique({ runs: arrayText(runs) })
+}
+
+/** The runs as JSON text. */
+interface Given {
+  readonly runs: string
+}
+
+// A whole statement by hand: an array in, and the ids that its elements got.
+const enqueue = prepared<Given, EnqueueRow>(
+  'enqueue',
+  ({ runs }) => sql<EnqueueRow>`
+WITH given AS MATERIALIZED (${given(runs)}), made AS (
+  ${insertRuns}
+)
+SELECT array_agg(id ORDER BY place) AS ids, NULL AS made FROM given`,
+)
+
+// As above, and without the runs whose keys are taken.
+const enqueueUnique = prepared<Given, EnqueueRow>(
+  'enqueue-unique',
+  ({ runs }) => sql<EnqueueRow>`
+WITH given AS MATERIALIZED (${given(runs)}), made AS (
+  ${insertRuns}
+  WHERE unique_key IS NULL OR (${periodHolder(sql.ref('given.task'), sql.ref('given.unique_key'))}) IS NULL
+  ORDER BY task COLLATE "C", unique_key COLLATE "C", place
+  ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
+  RETURNING id
+)
+SELECT array_agg(id ORDER BY place) AS ids, ARRAY(SELECT id FROM made) AS made FROM given`,
+)
+
+function given(runs: RawBuilder<string>): RawBuilder<unknown> {
+  return sql`
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${runs}::jsonb) AS g(
+    place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
+    delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
+    concurrency_scope text, concurrency_key text, trace text, payload jsonb)`
+}
+
+/** A payload of null is one; in a record it looks like none. */
+const insertRuns = sql`INSERT INTO q.task_run
+    (id, task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, timeout_ms, max_silent_ms, status, waiting_for,
+    unique_key, concurrency_scope, concurrency_key, trace, payload)
+  OVERRIDING SYSTEM VALUE
+  SELECT id, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
+    clock_timestamp() + coalesce(delay_ms, 0) * interval '1 ms', clock_timestamp() + expires_ms * interval '1 ms',
+    timeout_ms, max_silent_ms, CASE WHEN waiting_for IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, waiting_for,
+    unique_key, concurrency_scope, concurrency_key, trace, coalesce(payload, 'null')
+  FROM given`
+
+function arrayText(runs: readonly CheckedRun[]): string {
+  return `[${runs.map(rowText).join(',')}]`
+}
+
+function rowText({ run, payload }: CheckedRun, place: number): string {
+  const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
+  const { uniqueKey, concurrency, trace } = run
+  // What is undefined is left out, and null in the record.
+  const rest = JSON.stringify({
+    place,
+    task,
+    lane,
+    priority,
+    grp: group,
+    max_attempts: maxAttempts,
+    on_crash: onCrash,
+    delay_ms: delayMs,
+    expires_ms: expiresInMs,
+    timeout_ms: timeoutMs,
+    max_silent_ms: maxSilentMs,
+    waiting_for: gateOf(run),
+    unique_key: uniqueKey,
+    concurrency_scope: concurrency?.scope,
+    concurrency_key: concurrency === undefined ? undefined : storedKey(concurrency),
+    trace,
+  })
+  return `${rest.slice(0, -1)},"payload":${payload}}`
+}

@@ -1,0 +1,46 @@
+/** What a producer asks for, and what it is told. */
+import type { TaskState } from '@q/schema'
+import type { RunId } from '../lease.ts'
+
+export interface NewRun {
+  readonly task: string
+  readonly lane: number
+  /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
+  readonly payload: unknown
+  readonly delayMs?: number
+  /** Not started by then: EXPIRED. */
+  readonly expiresInMs?: number
+  readonly priority?: number
+  readonly group?: string
+  readonly maxAttempts?: number
+  /** Wall clock limit of one attempt; undefined: the task's own. */
+  readonly timeoutMs?: number
+  /** Longest silence of one attempt; undefined: the task's own. */
+  readonly maxSilentMs?: number
+  readonly onCrash?: 'fail' | 'retry'
+  /** Scoped to its task. While a run with it has not ended, there is no second one. */
+  readonly uniqueKey?: string
+  /** Nor for so long from now, also if the run has ended by then. */
+  readonly uniqueForMs?: number
+  /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */
+  readonly concurrency?: { readonly scope: string; readonly key: string }
+  /** Trace context of the producer. */
+  readonly trace?: string
+}
+
+export interface EnqueuedRun {
+  readonly id: RunId
+  readonly status: TaskState
+  /** True: it was there already. */
+  readonly duplicate: boolean
+}
+
+/** The gate at which a new run waits; null: it can be claimed at once. */
+export function gateOf(run: NewRun): 'time' | 'concurrency' | null {
+  return run.delayMs !== undefined ? 'time' : run.concurrency !== undefined ? 'concurrency' : null
+}
+
+/** A concurrency key as it is stored: the scope is its first part, so equal keys of different scopes never meet. */
+export function storedKey({ scope, key }: { readonly scope: string; readonly key: string }): string {
+  return `${scope}\u001f${key}`
+}

@@ -1,0 +1,48 @@
+/**
+ * A unique key for a period: counted from the enqueue of the run that took it, the key is that run's, whatever became
+ * of it. The row of the key says until when; one that has run out is overwritten.
+ *
+ * The run comes first, then its period, in one transaction: two enqueues with one key meet at the live run, and wait
+ * for each other there. Only if the other run came and ended between our look and our insert do we meet here, and then
+ * ours is taken back.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+
+export interface UniquePeriod {
+  readonly runId: RunId
+  readonly task: string
+  readonly key: string
+  readonly forMs: number
+}
+
+/** The run that has the key for a period. One that somebody removed has nothing. */
+export function periodHolder(task: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`SELECT holder.id FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
+    WHERE period.task = ${task} AND period.unique_key = ${key} AND period.until > clock_timestamp()`
+}
+
+/** Gives new runs their keys. Those that came too late are taken back, and are the answer. */
+export async function beginPeriods(db: Db, periods: readonly UniquePeriod[]): Promise<RunId[]> {
+  if (periods.length === 0) return []
+  const { rows } = await periodsStatement(periods).execute(db)
+  const begun = new Set(rows.map((row) => row.runId))
+  const tooLate = periods.filter(({ runId }) => !begun.has(runId)).map(({ runId }) => runId)
+  if (tooLate.length > 0) await db.deleteFrom('q.task_run').where('id', 'in', tooLate).execute()
+  return tooLate
+}
+
+// A whole statement by hand: arrays in, rows in the order of their keys.
+export function periodsStatement(periods: readonly UniquePeriod[]): RawBuilder<{ runId: RunId }> {
+  const column = <T>(read: (period: UniquePeriod) => T): T[] => periods.map(read)
+  return sql<{ runId: RunId }>`
+INSERT INTO q.unique_period AS period (task, unique_key, run_id, until)
+SELECT task, key, run_id, clock_timestamp() + for_ms * interval '1 ms'
+FROM unnest(${column((p) => p.task)}::text[], ${column((p) => p.key)}::text[], ${column((p) => p.runId)}::bigint[],
+  ${column((p) => p.forMs)}::float8[]) AS g(task, key, run_id, for_ms)
+ORDER BY task COLLATE "C", key COLLATE "C"
+ON CONFLICT (task, unique_key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
+WHERE period.until <= clock_timestamp() OR NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id)
+RETURNING run_id AS "runId"`
+}

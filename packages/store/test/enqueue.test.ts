@@ -1,0 +1,168 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { connect, createStore, enqueueTaskRuns, type NewRun } from '@q/store'
+import { enqueueStatement } from '../src/runs/enqueue-statement.ts'
+import { untilSomebodyWaits } from './blocked-sessions.ts'
+import { fixture } from './fixture.ts'
+
+const { store, db, url, row, another } = await fixture()
+const lane = await store.internLane({ queue: 'default', task: 'enqueued' })
+
+function runs(count: number, more: (number: number) => Partial<NewRun> = () => ({}), task = 'enqueued'): NewRun[] {
+  return Array.from({ length: count }, (_, number) => ({ task, lane, payload: { number }, ...more(number) }))
+}
+
+async function stored(task: string): Promise<number> {
+  return (await db.selectFrom('q.task_run').select('id').where('task', '=', task).execute()).length
+}
+
+test('answers come in the order asked, and ids rise in it, whatever gates and keys the runs have', async () => {
+  const asked = runs(2_500, (number) => ({
+    ...(number % 3 === 0 && { delayMs: 60_000 }),
+    ...(number % 5 === 0 && { concurrency: { scope: 'ordered', key: `${number % 40}` } }),
+    ...(number % 7 === 0 && { uniqueKey: `key ${(number * 7919) % 2_500}` }),
+  }))
+  const answers = await store.enqueueTaskRuns(asked)
+  const rows = await db.selectFrom('q.task_run').select(['id', 'status', 'payload']).execute()
+  const byId = new Map(rows.map((found) => [found.id, found]))
+  expect(answers.map(({ id }) => byId.get(id)?.payload)).toEqual(asked.map(({ payload }) => payload))
+  expect(answers.map(({ id }) => byId.get(id)?.status)).toEqual(answers.map(({ status }) => status))
+  const ids = answers.map(({ id }) => BigInt(id))
+  expect(ids.every((id, index) => index === 0 || id > ids[index - 1]!)).toBe(true)
+})
+
+test('the text of the statement does not depend on how many runs there are or what they have', () => {
+  const checked = (run: NewRun) => ({ run, payload: '{}' })
+  const text = (asked: readonly NewRun[]) => enqueueStatement(asked.map(checked)).sql
+  expect(text(runs(50, () => ({ delayMs: 1, group: 'g', trace: 't' })))).toBe(text(runs(1)))
+})
+
+test('what a run is given is what it has', async () => {
+  const [run] = await store.enqueueTaskRuns([
+    {
+      task: 'enqueued',
+      lane,
+      payload: null,
+      priority: -3,
+      group: 'tenant "a"',
+      maxAttempts: 4,
+      timeoutMs: 60_000,
+      maxSilentMs: 5_000,
+      onCrash: 'retry',
+      trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    },
+  ])
+  expect(await row(run!.id)).toMatchObject({
+    priority: -3,
+    grp: 'tenant "a"',
+    max_attempts: 4,
+    timeout_ms: 60_000,
+    max_silent_ms: 5_000,
+    on_crash: 'retry',
+    trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    payload: null,
+  })
+  const { rows } = await sql`SELECT FROM q.task_run WHERE id = ${run!.id} AND payload = 'null'`.execute(db)
+  expect(rows).toHaveLength(1)
+  const [bare] = await store.enqueueTaskRuns(runs(1))
+  expect(await row(bare!.id)).toMatchObject({ priority: 0, grp: '', max_attempts: 1, timeout_ms: null, on_crash: null })
+})
+
+test.each<[string, Partial<NewRun>, string]>([
+  ['a lane that is none', { lane: 2 ** 40 }, 'lane is not a whole number from 1 to 2147483647'],
+  ['half a priority', { priority: 0.5 }, 'priority is not a whole number'],
+  ['no attempt', { maxAttempts: 0 }, 'maxAttempts is not a whole number from 1'],
+  ['a delay that is no number', { delayMs: Number.NaN }, 'delayMs is not a number from 0'],
+  ['a deadline in the past', { expiresInMs: -1 }, 'expiresInMs is not a number from 0'],
+  ['a limit of no time', { timeoutMs: 0 }, 'timeoutMs is not a whole number from 1'],
+  ['endless silence', { maxSilentMs: Infinity }, 'maxSilentMs is not a whole number from 1'],
+  ['another onCrash', { onCrash: 'panic' as never }, 'onCrash is neither "fail" nor "retry"'],
+  ['a trace with NUL', { trace: '\0' }, 'trace is no text of at most 1000 characters'],
+  ['a period without a key', { uniqueForMs: 1_000 }, 'uniqueForMs has no uniqueKey'],
+])('%s is refused with its reason', async (_, option, why) => {
+  const error: unknown = await store
+    .enqueueTaskRuns(runs(1, () => option, 'refused'))
+    .catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code: 'RUN_OPTION_INVALID', why: expect.stringContaining(why) })
+  expect(await stored('refused')).toBe(0)
+})
+
+test('a batch of many statements is all or nothing', async () => {
+  await sql`ALTER TABLE q.task_run ADD CONSTRAINT refuses CHECK (grp <> 'refused')`.execute(db)
+  const bad = runs(3_000, (number) => (number === 2_500 ? { group: 'refused' } : {}), 'bulk')
+  await expect(store.enqueueTaskRuns(bad)).rejects.toThrow('refuses')
+  expect(await stored('bulk')).toBe(0)
+  const unique = runs(20, (number) => ({ uniqueKey: `${number}`, ...(number === 10 && { group: 'refused' }) }), 'bulk')
+  await expect(store.enqueueTaskRuns(unique)).rejects.toThrow('refuses')
+  expect(await stored('bulk')).toBe(0)
+  expect(new Set((await store.enqueueTaskRuns(runs(3_000, () => ({}), 'bulk'))).map(({ id }) => id)).size).toBe(3_000)
+})
+
+test('a batch of large payloads is enqueued, a bounded amount with each statement', async () => {
+  const payload = 'x'.repeat(1_000_000)
+  const answers = await store.enqueueTaskRuns(runs(20, () => ({ payload }), 'large'))
+  expect(answers).toHaveLength(20)
+  expect(await stored('large')).toBe(20)
+})
+
+test('of two runs of one batch with one unique key the second is the first', async () => {
+  const key = (number: number) => (number % 2 === 0 ? { uniqueKey: `twin ${number % 4}` } : {})
+  const answers = await store.enqueueTaskRuns(runs(6, key, 'twins'))
+  expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false, false, false, true, false])
+  expect(answers[4]!.id).toBe(answers[0]!.id)
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(5)
+  const again = await store.enqueueTaskRuns(runs(6, key, 'twins'))
+  expect(again.map(({ duplicate }) => duplicate)).toEqual([true, false, true, false, true, false])
+  expect([again[0]!.id, again[2]!.id]).toEqual([answers[0]!.id, answers[2]!.id])
+})
+
+test('batches with the same unique keys in opposite orders wait for each other, and none fails', async () => {
+  for (let round = 0; round < 5; round++) {
+    const asked = runs(300, (number) => ({ uniqueKey: `round ${round} key ${number}` }), 'crossed')
+    const batches = [asked, asked.toReversed(), asked, asked.toReversed()]
+    const answers = (await Promise.all(batches.map((batch) => another().enqueueTaskRuns(batch)))).flat()
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(300)
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(300)
+  }
+})
+
+test('a duplicate of a transaction that is rolled back is a run of its own', async () => {
+  const [run] = runs(1, () => ({ uniqueKey: 'undone' }), 'undone')
+  const begun = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const first = db
+    .transaction()
+    .execute(async (trx) => {
+      await enqueueTaskRuns(trx, [run!])
+      begun.resolve()
+      await over.promise
+      throw new Error('rolled back')
+    })
+    .catch((error: unknown) => error)
+  await begun.promise
+  const second = another().enqueueTaskRuns([run!])
+  await untilSomebodyWaits(db)
+  over.resolve()
+  expect(await first).toMatchObject({ message: 'rolled back' })
+  expect(await second).toMatchObject([{ duplicate: false }])
+  expect(await stored('undone')).toBe(1)
+})
+
+test('more concurrency keys than the server has locks are promoted with one batch', async () => {
+  const answers = await store.enqueueTaskRuns(
+    runs(40_000, (number) => ({ concurrency: { scope: 'many', key: `${number}` } }), 'many'),
+  )
+  expect(answers.filter(({ status }) => status !== 'AVAILABLE')).toEqual([])
+})
+
+test('what was accepted does not fail because its promotion does', async () => {
+  const impatient = connect(url, { purpose: 'control', statementMsMax: 2_000 })
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT pg_advisory_xact_lock(${0x71_6b_65_79}, hashtext(${'held\u001Fkey'}))`.execute(trx)
+    const concurrency = { scope: 'held', key: 'key' }
+    const [run] = await createStore(impatient.db).enqueueTaskRuns(runs(1, () => ({ concurrency }), 'held'))
+    expect(await row(run!.id)).toMatchObject({ status: 'PENDING', waiting_for: 'concurrency' })
+    expect(run).toMatchObject({ status: 'PENDING', duplicate: false })
+  })
+  await impatient.close()
+})

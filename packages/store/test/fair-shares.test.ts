@@ -1,0 +1,114 @@
+/** Who is served next, as arithmetic: no database, no time. */
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createFairShares, quotasOf, type FairShares, type ReadyHead } from '../src/runs/fair-shares.ts'
+
+function head(group: string, options: Partial<ReadyHead> = {}): ReadyHead {
+  return { lane: 1, queue: 'default', priority: 0, group, weight: 1, ...options }
+}
+
+interface Ways {
+  readonly atOnce?: number
+  readonly shares?: FairShares
+  readonly weights?: Record<string, number>
+}
+
+/** Who got how many of so many turns, claimed a few at a time. */
+function served(
+  heads: readonly ReadyHead[],
+  turns: number,
+  { atOnce = 1, shares = createFairShares(), weights = {} }: Ways = {},
+): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (let turn = 0; turn < turns; turn += atOnce) {
+    for (const { queue, group, lane, runs } of quotasOf(shares, heads, atOnce, weights)) {
+      const name = `${queue}/${group}/${lane}`
+      counts[name] = (counts[name] ?? 0) + runs
+    }
+  }
+  return counts
+}
+
+test.each([1, 3, 7, 100])('groups share by weight, claimed %i at a time', (atOnce) => {
+  const heads = [head('light'), head('heavy', { weight: 3 })]
+  const counts = served(heads, 2_100, { atOnce })
+  expect(counts['default/heavy/1']).toBeGreaterThanOrEqual(1_572)
+  expect(counts['default/heavy/1']).toBeLessThanOrEqual(1_578)
+})
+
+test('queues share by their weights, whatever the number of their groups', () => {
+  const mail = Array.from({ length: 9 }, (_, number) => head(`g${number}`, { queue: 'mail' }))
+  const counts = served([head('', { queue: 'cpu' }), ...mail], 400, { weights: { cpu: 3 } })
+  expect(counts['cpu//1']).toBe(300)
+})
+
+test('a group is one share of its queue, however many tasks it has', () => {
+  const counts = served([head('a', { lane: 1 }), head('a', { lane: 2 }), head('b', { lane: 3 })], 400)
+  expect(counts).toEqual({ 'default/a/1': 100, 'default/a/2': 100, 'default/b/3': 200 })
+})
+
+test('only the best priority that is ready is served', () => {
+  const counts = served([head('late', { priority: 5 }), head('first', { priority: -1 })], 10)
+  expect(counts).toEqual({ 'default/first/1': 10 })
+})
+
+test('whoever was alone for long owes nothing, and a newcomer is owed nothing', () => {
+  const shares: FairShares = createFairShares()
+  served([head('old'), head('other')], 1_000, { shares })
+  const counts = served([head('old'), head('new')], 100, { shares })
+  expect(counts).toEqual({ 'default/old/1': 50, 'default/new/1': 50 })
+})
+
+test('whoever leaves for a moment does not come back to be served first again', () => {
+  const shares: FairShares = createFairShares()
+  const both = [head('a'), head('b')]
+  expect(served(both, 1, { shares })).toEqual({ 'default/a/1': 1 })
+  expect(served([head('b'), head('c')], 1, { shares })).toEqual({ 'default/b/1': 1 })
+  expect(served([head('a'), head('c')], 1, { shares })).toEqual({ 'default/c/1': 1 })
+})
+
+test('whoever comes back after a day finds nobody who must be waited for', () => {
+  const shares: FairShares = createFairShares()
+  served([head('a'), head('b')], 10_000, { shares })
+  served([head('c'), head('d')], 10, { shares })
+  expect(served([head('c'), head('d'), head('a')], 3, { shares })).toMatchObject({ 'default/a/1': 1 })
+})
+
+test('groups that are gone are forgotten', () => {
+  const shares: FairShares = createFairShares()
+  for (let number = 0; number < 1_000; number++) served([head(`${number}`), head(`${number + 1}`)], 2, { shares })
+  expect(shares.size).toBeLessThan(10)
+})
+
+test('a hundred thousand groups are no problem', () => {
+  const heads = Array.from({ length: 200_000 }, (_, number) => head(`${number}`))
+  expect(quotasOf(createFairShares(), heads, 2)).toHaveLength(2)
+})
+
+test('nobody who stays ready waits longer than one round of the others', () => {
+  const groups = fc.uniqueArray(fc.string({ maxLength: 3 }), { minLength: 2, maxLength: 12 })
+  fc.assert(
+    fc.property(groups, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), (names, atOnce, before) => {
+      const shares = createFairShares()
+      const others = names.slice(1).map((name) => head(name))
+      served(others, before, { atOnce, shares })
+      const all = [...others, head(names[0]!)]
+      const counts = served(all, names.length + atOnce, { atOnce: 1, shares })
+      expect(counts[`default/${names[0]}/1`]).toBeGreaterThan(0)
+    }),
+  )
+})
+
+test('what is handed out is what was asked for, never more', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 50 }), (limit, groups) => {
+      const heads = Array.from({ length: groups }, (_, number) => head(`${number}`, { weight: 1 + (number % 5) }))
+      const runs = quotasOf(createFairShares(), heads, limit).reduce((sum, quota) => sum + quota.runs, 0)
+      expect(runs).toBe(limit)
+    }),
+  )
+})
+
+test('nothing is asked of nobody', () => {
+  expect(quotasOf(createFairShares(), [], 5)).toEqual([])
+})

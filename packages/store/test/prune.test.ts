@@ -1,0 +1,195 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { DB } from '@q/schema'
+import type { RunId } from '@q/store'
+import { by, fixture, leaseOf } from './fixture.ts'
+
+const { store, db, enqueue, claimOne, another } = await fixture()
+const keepMs = 3_600_000
+
+/** All of the table, a few rows at a time. */
+async function prune(limit = 3): Promise<number> {
+  let pruned = 0
+  let after: RunId | undefined
+  do {
+    const answer = await store.pruneTaskRuns({ keepMs, limit, ...(after !== undefined && { after }) })
+    pruned += answer.pruned
+    after = answer.next
+  } while (after !== undefined)
+  return pruned
+}
+
+async function ended(task: string, more: { unique_key?: string; workflow_id?: string } = {}): Promise<RunId> {
+  const [id] = await enqueue(task)
+  await db
+    .updateTable('q.task_run')
+    .set({
+      ...more,
+      status: 'CANCELLED',
+      result: '{"code":"TASK_CANCELLED"}',
+      finished_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', id!)
+    .execute()
+  await age(id!)
+  return id!
+}
+
+/** As if it had ended two hours ago. The guard lets nobody change an end. */
+async function age(id: RunId): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`ALTER TABLE q.task_run DISABLE TRIGGER task_run_guard`.execute(trx)
+    await sql`UPDATE q.task_run SET finished_at = finished_at - interval '2 hours' WHERE id = ${id}`.execute(trx)
+    await sql`ALTER TABLE q.task_run ENABLE TRIGGER task_run_guard`.execute(trx)
+  })
+}
+
+async function exists(id: RunId): Promise<boolean> {
+  return (await db.selectFrom('q.task_run').select('id').where('id', '=', id).execute()).length === 1
+}
+
+type OfRuns = 'q.task_attempt' | 'q.recovery' | 'q.task_log' | 'q.task_event' | 'q.delivery' | 'q.workflow_step'
+const tables: readonly (OfRuns & keyof DB)[] = [
+  'q.task_attempt',
+  'q.recovery',
+  'q.task_log',
+  'q.task_event',
+  'q.delivery',
+  'q.workflow_step',
+]
+
+async function left(id: RunId): Promise<string[]> {
+  const found: string[] = []
+  for (const table of tables) {
+    const { rows } = await sql`SELECT FROM ${sql.table(table)} WHERE run_id = ${id}`.execute(db)
+    if (rows.length > 0) found.push(table)
+  }
+  return found
+}
+
+async function addWorkflow(finished: boolean): Promise<string> {
+  const end = finished ? sql<Date>`clock_timestamp()` : null
+  const { id } = await db
+    .insertInto('q.workflow')
+    .values({ name: 'w', status: finished ? 'SUCCEEDED' : 'RUNNING', finished_at: end })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+test('a run that ended long ago goes, with everything that was written about it', async () => {
+  await db
+    .insertInto('q.destination')
+    .values({ name: 'hook', kind: 'webhook', news: ['run-ended'] })
+    .execute()
+  const [id] = await enqueue('everything', { maxAttempts: 2, uniqueKey: 'u', uniqueForMs: 60_000 })
+  const old = leaseOf(await claimOne('everything', 'never-alive'))
+  await store.appendTaskLogs([{ lease: old, lineNo: 1, level: 30, line: 'here', ageMs: 0 }])
+  await store.reap({ by: 'reaper' })
+  await store.checkpointTaskRun(old, '1')
+  expect(await left(id!)).toEqual(['q.task_attempt', 'q.recovery', 'q.task_log', 'q.task_event', 'q.delivery'])
+  await age(id!)
+  expect(await prune()).toBe(0) // its report is owed, and its key is its own
+  await db
+    .updateTable('q.delivery')
+    .set({ due_at: null, delivered_at: sql`clock_timestamp()` })
+    .execute()
+  expect(await prune()).toBe(0)
+  await sql`UPDATE q.unique_period SET until = until - interval '1 hour'`.execute(db)
+  expect(await prune()).toBe(1)
+  expect(await exists(id!)).toBe(false)
+  expect(await left(id!)).toEqual([])
+  expect(await db.selectFrom('q.unique_period').selectAll().execute()).toEqual([])
+  await db.deleteFrom('q.destination').execute()
+})
+
+test('what has not ended, or ended a moment ago, stays', async () => {
+  const [waiting] = await enqueue('fresh')
+  await enqueue('fresh-end')
+  const lease = leaseOf(await claimOne('fresh-end'))
+  await store.settleTaskRuns([{ lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  await prune()
+  expect([await exists(waiting!), await exists(lease.runId)]).toEqual([true, true])
+})
+
+test('a task decides how long its runs are kept', async () => {
+  const [longer, shorter] = [await ended('kept-longer'), await ended('kept-shorter')]
+  const notice = { queue: 'default', payloadSchema: null }
+  await store.publishTasks('r', [
+    { ...notice, name: 'kept-longer', options: { keepMs: 86_400_000 } },
+    { ...notice, name: 'kept-shorter', options: { keepMs: 1_000 } },
+  ])
+  await prune()
+  expect([await exists(longer), await exists(shorter)]).toEqual([true, false])
+})
+
+test('a step that a live one still needs stays, and goes with its edges when nobody does', async () => {
+  const parent = await ended('parent')
+  const [child] = await enqueue('child')
+  await db.insertInto('q.workflow_edge').values({ parent_id: parent, child_id: child! }).execute()
+  await prune()
+  expect(await exists(parent)).toBe(true)
+  await store.cancelTaskRuns([child!])
+  await prune()
+  expect(await exists(parent)).toBe(false)
+  expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
+})
+
+test('the steps of a workflow stay while it goes on, and with the last of them it goes itself', async () => {
+  const going = await addWorkflow(false)
+  const over = await addWorkflow(true)
+  const step = async (workflow_id: string, name: string) => {
+    const id = await ended('step', { workflow_id })
+    await db.insertInto('q.workflow_step').values({ run_id: id, workflow_id, name }).execute()
+    return id
+  }
+  const kept = await step(going, 'a')
+  const first = await step(over, 'a')
+  await step(over, 'b')
+  // Up to the first step of the one that is over: the second keeps it.
+  expect(
+    await store.pruneTaskRuns({ keepMs, limit: 1, after: (BigInt(first) - 1n).toString() as RunId }),
+  ).toMatchObject({
+    pruned: 1,
+  })
+  expect(await workflows()).toEqual([going, over])
+  await prune()
+  expect(await workflows()).toEqual([going])
+  expect(await exists(kept)).toBe(true)
+  expect(await left(first)).toEqual([])
+})
+
+async function workflows(): Promise<string[]> {
+  const rows = await db.selectFrom('q.workflow').select('id').orderBy('id').execute()
+  return rows.map(({ id }) => id)
+}
+
+test('a period that was taken over by a later run is not removed with the earlier one', async () => {
+  const early = await ended('periods', { unique_key: 'k' })
+  const [late] = await enqueue('periods', { uniqueKey: 'k', uniqueForMs: 60_000 })
+  await prune()
+  expect(await exists(early)).toBe(false)
+  const rows = await db.selectFrom('q.unique_period').select('run_id').where('task', '=', 'periods').execute()
+  expect(rows).toEqual([{ run_id: late }])
+})
+
+test('a run that somebody has locked is left for the next time, and nobody waits', async () => {
+  const locked = await ended('locked')
+  const other = await ended('not-locked')
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.task_run').select('id').where('id', '=', locked).forUpdate().execute()
+    await another().pruneTaskRuns({ keepMs, limit: 10_000 })
+    expect([await exists(locked), await exists(other)]).toEqual([true, false])
+  })
+  await prune()
+  expect(await exists(locked)).toBe(false)
+})
+
+test('two who prune at once do not disturb each other', async () => {
+  for (let round = 0; round < 3; round++) {
+    const ids = []
+    for (let run = 0; run < 10; run++) ids.push(await ended('raced'))
+    const answers = await Promise.all([another(), another()].map((own) => own.pruneTaskRuns({ keepMs, limit: 10_000 })))
+    expect(answers.reduce((sum, { pruned }) => sum + pruned, 0)).toBe(10)
+  }
+})

@@ -1,0 +1,109 @@
+/** Users' own transactions and plain SQL wake a replica when they commit: the trigger of the table, seen by a session that listens. */
+import { Client, type Notification } from 'pg'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { enqueueTaskRuns, usingPg, type NewRun } from '@q/store'
+import { fixture, leaseOf } from './fixture.ts'
+
+const { store, db, url, claimOne, row } = await fixture()
+const client = new Client({ connectionString: url })
+const listener = new Client({ connectionString: url })
+await client.connect()
+await listener.connect()
+await listener.query('LISTEN q_ready; LISTEN q_gated')
+afterAll(async () => {
+  await client.end()
+  await listener.end()
+})
+afterEach(async () => {
+  await db.deleteFrom('q.idle').execute()
+})
+
+const heard: string[] = []
+let onMark = () => {}
+listener.on('notification', ({ channel, payload = '' }: Notification) => {
+  if (payload === 'mark') onMark()
+  else heard.push(`${channel} ${payload}`)
+})
+
+/** All that was notified until now: notifications come in the order of the commits, and this is one of another session. */
+async function heardSoFar(): Promise<string[]> {
+  const mark = Promise.withResolvers<void>()
+  onMark = mark.resolve
+  await store.wakeQueue('mark')
+  await mark.promise
+  return heard.splice(0)
+}
+
+async function newRun(task: string, more: Partial<NewRun> = {}): Promise<NewRun> {
+  return { task, lane: await store.internLane({ queue: `queue of ${task}`, task }), payload: {}, ...more }
+}
+
+async function beIdle(): Promise<void> {
+  await db.insertInto('q.idle').values({ replica_id: 'idle-replica' }).execute()
+}
+
+test('the commit of a user’s transaction wakes an idle replica, once for a queue', async () => {
+  await beIdle()
+  const run = await newRun('woken')
+  await client.query('BEGIN')
+  await enqueueTaskRuns(usingPg(client), [run, run, run])
+  expect(await heardSoFar()).toEqual([])
+  await client.query('COMMIT')
+  expect(await heardSoFar()).toEqual(['q_ready queue of woken'])
+})
+
+test('a rollback wakes nobody', async () => {
+  await beIdle()
+  await client.query('BEGIN')
+  await enqueueTaskRuns(usingPg(client), [await newRun('undone')])
+  await client.query('ROLLBACK')
+  expect(await heardSoFar()).toEqual([])
+})
+
+test('where nobody is idle nothing is notified', async () => {
+  await client.query('BEGIN')
+  await enqueueTaskRuns(usingPg(client), [await newRun('unheard')])
+  await client.query('COMMIT')
+  expect(await heardSoFar()).toEqual([])
+})
+
+test('a replica that becomes idle before the commit is woken, though it was not when the run was enqueued', async () => {
+  await client.query('BEGIN')
+  await enqueueTaskRuns(usingPg(client), [await newRun('in between')])
+  await beIdle()
+  await client.query('COMMIT')
+  expect(await heardSoFar()).toEqual(['q_ready queue of in between'])
+})
+
+test('a keyed run is announced by its key, and who hears it can promote it', async () => {
+  await beIdle()
+  const run = await newRun('keyed', { concurrency: { scope: 'keyed', key: 'k' } })
+  await client.query('BEGIN')
+  const [gated] = await enqueueTaskRuns(usingPg(client), [run])
+  expect(gated).toMatchObject({ status: 'PENDING' })
+  await client.query('COMMIT')
+  const wakes = await heardSoFar()
+  expect(wakes).toEqual(['q_gated keyed\u001Fk'])
+  expect(await store.promoteKeys([wakes[0]!.slice('q_gated '.length)])).toEqual([gated!.id])
+  expect(leaseOf(await claimOne('keyed')).runId).toBe(gated!.id)
+})
+
+test('a run that waits for its time wakes nobody', async () => {
+  await beIdle()
+  const run = await newRun('later', { delayMs: 60_000 })
+  await client.query('BEGIN')
+  const [later] = await enqueueTaskRuns(usingPg(client), [run])
+  await client.query('COMMIT')
+  expect(await heardSoFar()).toEqual([])
+  expect(await row(later!.id)).toMatchObject({ status: 'PENDING', waiting_for: 'time' })
+})
+
+test('plain SQL wakes as well, and a session that says q.quiet does not', async () => {
+  await beIdle()
+  const { lane } = await newRun('by hand')
+  const insert = `INSERT INTO q.task_run (task, lane) VALUES ('by hand', ${lane})`
+  await client.query(insert)
+  expect(await heardSoFar()).toEqual(['q_ready queue of by hand'])
+  await client.query(`BEGIN; SET LOCAL q.quiet = 'on'; ${insert}; COMMIT`)
+  expect(await heardSoFar()).toEqual([])
+})

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { Fail, optionData, outcomeOf, Retry, runSettings, Snooze, task } from '@q/task'
+
+test('a task that says nothing is executed once, on a thread, without limits', () => {
+  expect(optionData({})).toEqual({
+    queue: 'default',
+    priority: 0,
+    requires: [],
+    onCrash: null,
+    isolation: 'thread',
+    memoryLimitMb: null,
+    timeoutMs: null,
+    maxSilentMs: null,
+    retry: { attempts: 1, backoff: 'exponential', delayMs: 1_000, maxDelayMs: 3_600_000 },
+    concurrency: null,
+    unique: null,
+    keepMs: null,
+  })
+})
+
+test('options are published as data: durations in ms, pointers, no functions', () => {
+  const { options } = task(
+    {
+      queue: 'cpu',
+      priority: -5,
+      requires: ['gpu', 'avx', 'gpu'],
+      retry: { attempts: 5, backoff: 'fixed', delay: '2s', maxDelay: '1m' },
+      onCrash: 'retry',
+      timeout: '10m',
+      maxSilent: '1m',
+      isolation: 'process',
+      memoryLimitMb: 256,
+      concurrency: { key: '/url', limit: 2, shared: 'crawl' },
+      unique: { key: 'payload', for: '1h' },
+      keep: '30d',
+    },
+    (_: { url: string }) => 1,
+  )
+  const data = optionData(options)
+  expect(JSON.parse(JSON.stringify(data))).toEqual(data)
+  expect(data).toEqual({
+    queue: 'cpu',
+    priority: -5,
+    requires: ['avx', 'gpu'],
+    onCrash: 'retry',
+    isolation: 'process',
+    memoryLimitMb: 256,
+    timeoutMs: 600_000,
+    maxSilentMs: 60_000,
+    retry: { attempts: 5, backoff: 'fixed', delayMs: 2_000, maxDelayMs: 60_000 },
+    concurrency: { key: '/url', limit: 2, shared: 'crawl' },
+    unique: { key: '', forMs: 3_600_000 },
+    keepMs: 2_592_000_000,
+  })
+  expect(optionData({ unique: '/user/id' }).unique).toEqual({ key: '/user/id', forMs: null })
+})
+
+test('what a task published decides how a run of it is enqueued', () => {
+  const data = optionData({ retry: { attempts: 4 }, onCrash: 'retry', priority: 3, concurrency: { key: '/a~1b/0/id' } })
+  expect(runSettings('t', data, { 'a/b': [{ id: 7 }] })).toEqual({
+    priority: 3,
+    maxAttempts: 4,
+    onCrash: 'retry',
+    concurrency: { scope: 't', key: '7' },
+  })
+  expect(runSettings('t', data, { other: 1 })).not.toHaveProperty('concurrency')
+  expect(runSettings('t', {}, {})).toEqual({ priority: 0, maxAttempts: 1 })
+  const shared = optionData({ concurrency: { key: '/k', shared: 'both' } })
+  expect(runSettings('t', shared, { k: 'x' }).concurrency).toEqual({ scope: 'both', key: 'x' })
+})
+
+test('equal payloads have equal keys, whatever the order of their members and however long they are', () => {
+  const unique = (options: Parameters<typeof optionData>[0], payload: unknown) =>
+    runSettings('t', optionData(options), payload)
+  const whole = unique({ unique: 'payload' }, { a: 1, b: [{ c: 2, d: 3 }] })
+  expect(whole).toEqual(unique({ unique: 'payload' }, { b: [{ d: 3, c: 2 }], a: 1 }))
+  expect(whole).not.toEqual(unique({ unique: 'payload' }, { a: 1, b: [{ c: 2, d: 4 }] }))
+  expect(unique({ unique: { key: '/id', for: '1h' } }, { id: 7 })).toMatchObject({
+    uniqueKey: '7',
+    uniqueForMs: 3_600_000,
+  })
+  expect(unique({ unique: '/id' }, { other: 7 })).not.toHaveProperty('uniqueKey')
+  const long = unique({ unique: '/id' }, { id: `x\n${'y'.repeat(10_000)}` }).uniqueKey
+  expect(long).toMatch(/^sha256:[\w-]{43}$/)
+})
+
+test('what is thrown says what is meant; anything else is just an error', () => {
+  expect(outcomeOf(new Fail('no'))).toEqual({ kind: 'fail' })
+  expect(outcomeOf(new Retry({ after: '2s' }))).toEqual({ kind: 'retry', afterMs: 2_000 })
+  expect(outcomeOf(new Retry())).toEqual({ kind: 'retry', afterMs: undefined })
+  expect(outcomeOf(new Snooze('1m'))).toEqual({ kind: 'snooze', afterMs: 60_000 })
+  for (const thrown of [new Error('x'), undefined, 'text', Object.create(null)])
+    expect(outcomeOf(thrown)).toBeUndefined()
+  expect(() => new Snooze('soon' as never)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
+})

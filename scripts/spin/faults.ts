@@ -1,0 +1,59 @@
+/**
+ * THE faults that are built into the models, one at a time. Each must break a law; a model in which one survives would
+ * also let it pass in the store. Their names are those of packages/store/spin/faults.pml.
+ */
+import { oneReaper, progress, selfFence, type Scene } from './scenes.ts'
+
+export interface ModelFault {
+  readonly name: string
+  readonly scene: Scene
+  /** What goes wrong with it. */
+  readonly why: string
+}
+
+const within = (scene: Scene, faults: Readonly<Record<string, string>>): ModelFault[] =>
+  Object.entries(faults).map(([name, why]) => ({ name, scene, why }))
+
+export const modelFaults: readonly ModelFault[] = [
+  ...within(oneReaper, {
+    CLAIM_WHAT_IS_HELD: 'A run is claimed while another replica executes it.',
+    SETTLE_WITHOUT_FENCE: 'A zombie ends the run of the next holder.',
+    SETTLE_WITHOUT_STATUS: 'An outcome that is told twice, because its answer got lost, is written twice.',
+    START_WITHOUT_FENCE: 'A zombie starts what somebody else has claimed.',
+    CHECKPOINT_WITHOUT_FENCE: 'A zombie overwrites what the next attempt continues from.',
+    BEAT_WITHOUT_FENCE: 'A zombie is told that it is alive, and its beats keep a dead run from being recovered.',
+    ATTEMPT_AS_FENCE: 'An attempt that was given back, or never begun, comes again, and with it the old lease.',
+    REQUEUE_KEEPS_FENCE: 'Whoever gave a run back is told that it settled it, when somebody cancelled it meanwhile.',
+    REAPED_END_KEEPS_FENCE: 'The reaped holder is told that its outcome counted.',
+    ACT_WITHOUT_LOCK: 'Between judging and recovering the run is settled, or recovered by another reaper.',
+    ACT_WITHOUT_FENCE: 'A reaper that was slow recovers a later claim than the one it saw.',
+    ACT_WITHOUT_SECOND_LOOK: 'A beat that lands between look and act does not save the run.',
+    EARLIER_BEATS_COUNT: 'A beat of an earlier claim that lands late hides that nobody beats for this one.',
+    LATE_BEAT_OVERWRITES: 'A beat of an earlier claim replaces that of the present one, and a living run is reaped.',
+    CRASH_ALWAYS_RETRIES: 'A run that must not be started twice is started again after its holder died.',
+    BEGIN_WHEN_CLAIMED: 'Code that has begun before RUNNING is committed begins again elsewhere: CLAIMED is requeued.',
+    CANCEL_FORGOTTEN_BY_REQUEUE: 'A run that somebody asked to cancel goes back to the queue and is started again.',
+    CANCEL_LOOKS_ONCE: 'A run that moves between the two statements of a cancel is neither cancelled nor asked to end.',
+  }),
+  ...within(progress, {
+    REPLICA_BEATS_ALONE:
+      'A claim whose answer got lost is held for ever by a living replica that does not know of it, if only replicas beat and nobody asks the database what it holds.',
+  }),
+  ...within(selfFence, {
+    SELF_FENCE_OFF: 'A replica that is cut off goes on executing while another one executes the same run.',
+    SELF_FENCE_AT_REAP_BOUND: 'It stops when others may already have started the run.',
+    SELF_FENCE_FROM_ANSWER:
+      'It counts from the answer to its beat, which came late; the database counts from its arrival.',
+    SELF_FENCE_BY_REPLICA_ALONE:
+      'The replica’s beats are accepted and the run’s are not: it is reaped without noticing.',
+    SELF_FENCE_BY_RUN_ALONE: 'The run’s beats are accepted and the replica’s are not: it is reaped without noticing.',
+    LATE_CLAIM_BEGINS: 'The answer to a claim comes after the claim was reaped, and the code begins.',
+    RESUME_WITHOUT_LOOK: 'After SIGCONT it executes until its next beat tells it that the lease is lost.',
+    ANSWER_BEFORE_CLOCK:
+      'After SIGCONT it believes the answer to a beat sent before, and so does not see how long it was away.',
+    CLOCK_STANDS_STILL: 'Its clock does not count while the machine is suspended.',
+    GIVEN_BACK_WHILE_EXECUTING: 'It gives a run back before its code has stopped.',
+    CLAIM_UNDER_WAY_RECONCILED:
+      'It asks what it holds, is told of a claim whose answer comes a little later, and gives it back when its code has begun.',
+  }),
+]

@@ -1,0 +1,29 @@
+/** What is searched: a model, how large, and for what. Together they are the sound model; all laws must hold in all. */
+
+export interface Scene {
+  readonly name: string
+  /** File in packages/store/spin. */
+  readonly model: 'leases.pml' | 'self-fence.pml'
+  readonly defines: readonly string[]
+  /** `safety`: no assertion fails in any reachable state. `progress`: in every fair future something good happens. */
+  readonly search: 'safety' | 'progress'
+}
+
+const leases: Scene = { name: 'leases', model: 'leases.pml', defines: [], search: 'safety' }
+
+const twoReapers: Scene = { ...leases, name: 'two reapers, two claims' }
+const threeClaims: Scene = {
+  ...leases,
+  name: 'one reaper, three claims',
+  defines: ['REAPERS=1', 'CLAIMS=3', 'QUICK_BEATS'],
+}
+export const selfFence: Scene = { name: 'self-fence', model: 'self-fence.pml', defines: [], search: 'safety' }
+export const progress: Scene = { ...leases, name: 'every run ends', defines: ['PROGRESS'], search: 'progress' }
+
+export const scenes: readonly Scene[] = [progress, twoReapers, threeClaims, selfFence]
+
+/** Everything at once: minutes and gigabytes, so only when asked. */
+export const deepScenes: readonly Scene[] = [{ ...leases, name: 'two reapers, three claims', defines: ['CLAIMS=3'] }]
+
+/** Part of the others; most faults show here, and sooner. */
+export const oneReaper: Scene = { ...leases, name: 'one reaper, two claims', defines: ['REAPERS=1'] }

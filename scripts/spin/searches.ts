@@ -1,0 +1,57 @@
+/** All searches, a few at a time, and what is expected of each: the sound model keeps every law, a fault breaks one. */
+import { availableParallelism } from 'node:os'
+import { modelFaults } from './faults.ts'
+import { deepScenes, scenes, type Scene } from './scenes.ts'
+import { search } from './search.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface Searched {
+  readonly name: string
+  /** Of a fault: what goes wrong with it. */
+  readonly why?: string
+  readonly verdict: Verdict
+  readonly seconds: number
+  readonly asExpected: boolean
+}
+
+interface Wanted {
+  readonly name: string
+  readonly scene: Scene
+  readonly fault?: string
+  readonly why?: string
+}
+
+export interface SearchOptions {
+  /** Also what takes minutes. */
+  readonly deep?: boolean
+  readonly told?: (searched: Searched) => void
+}
+
+/** Each takes up to half a gigabyte, a deep one more. */
+const atOnceMax = 4
+
+/** In the order in which they end. */
+export async function searchAll({ deep = false, told }: SearchOptions = {}): Promise<Searched[]> {
+  const wanted: Wanted[] = [
+    ...[...scenes, ...(deep ? deepScenes : [])].map((scene) => ({ name: scene.name, scene })),
+    ...modelFaults.map(({ name, scene, why }) => ({ name, scene, why, fault: name })),
+  ]
+  const done: Searched[] = []
+  const work = async () => {
+    for (let next = wanted.shift(); next !== undefined; next = wanted.shift()) {
+      const searched = await searchOne(next)
+      done.push(searched)
+      told?.(searched)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), atOnceMax) }, work))
+  return done
+}
+
+async function searchOne({ name, scene, fault, why }: Wanted): Promise<Searched> {
+  const began = performance.now()
+  const verdict = await search(scene, fault)
+  const seconds = (performance.now() - began) / 1000
+  const asExpected = verdict.kind === (fault === undefined ? 'sound' : 'broken')
+  return { name, verdict, seconds, asExpected, ...(why === undefined ? {} : { why }) }
+}

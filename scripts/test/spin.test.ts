@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { modelFaults } from '../spin/faults.ts'
+import { models } from '../spin/search.ts'
+import { searchAll } from '../spin/searches.ts'
+import { missingTools } from '../spin/tools.ts'
+import { verdictOf } from '../spin/verdict.ts'
+import { workspace } from '../workspace.ts'
+
+const searchMsMax = 300_000
+
+test(
+  'the models keep every law, every fault breaks one, and every law is broken by a fault',
+  { timeout: searchMsMax },
+  async (context) => {
+    const missing = await missingTools()
+    if (missing.length > 0) context.skip(missing.join('. '))
+    const searched = await searchAll()
+    expect(searched.filter((one) => !one.asExpected)).toEqual([])
+    const broken = searched.flatMap(({ verdict }) => (verdict.kind === 'broken' ? verdict.law : []))
+    expect(new Set(broken)).toEqual(new Set([...(await laws()), 'every run ends']))
+  },
+)
+
+test('the table and the models name the same faults, once', async () => {
+  const text = await readFile(join(models, 'faults.pml'), 'utf8')
+  const built = [...text.matchAll(/^#define ([A-Z_]+) +(\d+)$/gm)].filter(([, name]) => name !== 'FAULT')
+  expect(modelFaults.map((fault) => fault.name)).toEqual(built.map(([, name]) => name))
+  expect(built.map(([, , number]) => Number(number))).toEqual(built.map((_, index) => index + 1))
+})
+
+test('docs/explanation/liveness-model.md tells of every law and every fault', async () => {
+  const text = await readFile(join(workspace, 'docs/explanation/liveness-model.md'), 'utf8')
+  for (const { name, why } of modelFaults) expect(text).toContain(`| \`${name}\` | ${why} |`)
+  for (const law of await laws()) expect(text).toContain(law)
+})
+
+describe('a search proves something only if it has seen every state', () => {
+  const end = (errors: number) =>
+    `State-vector 104 byte, depth reached 165, errors: ${errors}\n  1547663 states, stored\n`
+
+  test.each([
+    ['found nothing', end(0), { kind: 'sound', states: 1_547_663, depth: 165 }],
+    [
+      'a law',
+      `pan:1: assertion violated ((live==n)||a_law_of_ours) (at depth 9)\n${end(1)}`,
+      { kind: 'broken', law: 'a law of ours' },
+    ],
+    ['a cycle', `pan:1: acceptance cycle (at depth 38)\n${end(1)}`, { kind: 'broken', law: 'the goal' }],
+    [
+      'a deadlock',
+      `pan:1: invalid end state (at depth 18)\n${end(1)}`,
+      { kind: 'broken', law: 'nobody waits for ever' },
+    ],
+    ['too deep', `error: max search depth too small\n${end(0)}`, { kind: 'incomplete' }],
+    ['too large', `pan: reached -DMEMLIM bound\nWarning: Search not completed\n${end(0)}`, { kind: 'incomplete' }],
+    [
+      'too many processes',
+      `pan: error: too many processes -- current max is 6 procs (-DNFAIR=2)\n`,
+      { kind: 'incomplete' },
+    ],
+    ['silence', '', { kind: 'incomplete' }],
+  ])('%s', (_, output, verdict) => {
+    expect(verdictOf(output, 'the goal')).toMatchObject(verdict)
+  })
+})
+
+async function laws(): Promise<string[]> {
+  const text = await readFile(join(models, 'row.pml'), 'utf8')
+  const names = [...text.matchAll(/^bit (\w+_\w+_\w+);$/gm)].map(([, name = '']) => name.replaceAll('_', ' '))
+  expect(names.length).toBeGreaterThan(8)
+  return names
+}
