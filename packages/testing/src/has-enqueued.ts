@@ -4,11 +4,17 @@ import type { tasksOf } from './test-queue.ts'
 import type { EnqueuedOptions } from './to-have-enqueued.ts'
 
 /** A part of it is enough, and `expect.any(…)` and its like stand for anything. */
-export type Matching<Value> = Value extends readonly unknown[]
-  ? Value
+export type Matching<Value> = Asymmetric | MatchingParts<Value>
+
+type MatchingParts<Value> = Value extends readonly (infer Item)[]
+  ? readonly Matching<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]?: Matching<Value[Key]> }
     : Value
+
+interface Asymmetric {
+  asymmetricMatch(other: unknown): boolean
+}
 
 type NameIn<Q> = Q extends { readonly [tasksOf]: infer Tasks } ? TaskName<Tasks> : never
 type PayloadIn<Q, Name extends string> = Q extends { readonly [tasksOf]: infer Tasks }

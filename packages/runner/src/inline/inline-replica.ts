@@ -80,7 +80,11 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
       if (claimed === undefined) return undefined
       const executing = executeRun(execution, claimed, execution.slots.take())
       const watch = watchRun(execution, introduction)
-      await executing.finally(() => watch.stop())
+      try {
+        await executing
+      } finally {
+        await watch.stop()
+      }
       return claimed
     },
     async abandonNext(task) {
