@@ -1,6 +1,6 @@
 /** What becomes of runs that are executed inline is what becomes of them in production. */
-import { expect, test } from 'vitest'
-import { connect, createStore, type RunId } from '@q/store'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { connect, createStore, type RunId, type Store } from '@q/store'
 import { testQueue, type RanRun } from '@q/testing'
 import * as tasks from './tasks/everyday.ts'
 
@@ -108,6 +108,16 @@ test('a task that enqueues itself for ever ends the drain with an error that nam
   })
 })
 
+test('timers that the test has faked hold up neither the drain nor the journey', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  await using q = await testQueue({ tasks })
+  const run = await q.enqueue('parent', { children: 1 }, { delay: '1h' })
+  await q.travel('1h')
+  expect((await q.drain()).ran.map(shortly)).toEqual(['parent 1 succeeded', 'resize 1 succeeded'])
+  expect(await run.result()).toBe(1)
+})
+
 test('drains of one queue do not overlap', async () => {
   await using q = await testQueue({ tasks })
   const first = q.drain()
@@ -137,7 +147,8 @@ test('a run that is cancelled while it runs is stopped', async () => {
   const { id } = await q.enqueue('patient', {})
   const draining = q.drain()
   await using other = await withStore(q.url)
-  await cancelledWhileRunning(other.store, id)
+  await untilRunning(other.store, id)
+  await other.store.cancelTaskRuns([id])
   expect((await draining).ran).toMatchObject([{ outcome: 'cancelled', code: 'TASK_CANCELLED' }])
 })
 
@@ -155,9 +166,7 @@ test('what is no module of tasks is refused with a reason', async () => {
   })
 })
 
-async function cancelledWhileRunning(store: Awaited<ReturnType<typeof withStore>>['store'], id: RunId): Promise<void> {
-  for (;;) {
-    const [run] = await store.getTaskRuns([id])
-    if (run?.status === 'RUNNING') return void (await store.cancelTaskRuns([id]))
-  }
+function untilRunning(store: Store, id: RunId): Promise<void> {
+  const look = async () => expect(await store.getTaskRuns([id])).toMatchObject([{ status: 'RUNNING' }])
+  return vi.waitFor(look, { timeout: 30_000, interval: 20 })
 }
