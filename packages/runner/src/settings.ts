@@ -127,7 +127,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_PRESENCE_GRACE_MS',
     [1_000, 600 * second],
     2_500,
-    'how long after its session broke a replica may still show that it lives',
+    'how long after its session broke this replica may still show that it lives; others wait for so long before they recover its runs',
   ),
   onCrash: {
     ...oneOf(

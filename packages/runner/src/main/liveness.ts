@@ -113,7 +113,6 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     store,
     replicaId,
     checkEveryMs: thresholds.checkEveryMs,
-    presenceGraceMs: config.presenceGraceMs,
     states: [
       ...(config.autoRequeueStaleClaimed ? (['CLAIMED'] as const) : []),
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
@@ -128,10 +127,9 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     replicaId,
     presence,
     trust: presenceTrust,
-    graceMs: config.presenceGraceMs,
     nowMs,
     onSelfGone: () => session.fail(new Error('The presence lock is gone, though the session seemed to be good.')),
-    reap: () => reapGone(reapDeps),
+    reap: (trustMs) => reapGone(reapDeps, trustMs),
   })
   const watching: Loop[] = [
     desk.loop('presence', presenceWatch.tick),
