@@ -155,6 +155,8 @@ function fenced(silentMs: number, lost = false) {
     presence,
     boundMs: 3_500,
     presenceBoundMs: 2_000,
+    runBeats: { silentForMs: () => 0, clockJumped: () => {} },
+    runBoundMs: 8_000,
     pulseBoard,
     mayStartElsewhere: (pulse) => pulse === pulses[0],
     nowMs: () => silentMs,

@@ -1,5 +1,6 @@
 /** The loops that bring runs into execution: gates are opened, slots filled, deadlines seen. */
 import { createClaimer, createFairShares, takeTurn, type ClaimedRun } from '@q/store'
+import { unplacedMsMax } from './fence-bound.ts'
 import { slotsToFill } from './health.ts'
 import { createIdleness } from './idleness.ts'
 import type { Loop } from './loop.ts'
@@ -61,6 +62,8 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       aheadMax: () => (vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
       isCutOff: desk.isCutOff,
       begin,
+      unplacedMsMax: unplacedMsMax(config.preset.thresholds),
+      giveBack: desk.giveBack,
     }),
   )
   const lookAgain = () => {
