@@ -23,9 +23,9 @@ export interface Intake {
 
 export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) => void): Intake {
   const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals } = desk
-  const { pollEveryMs, queues, capabilities } = config
+  const { pollEveryMs, queues, queueWeights, capabilities } = config
   const tasks = desk.tasks.map((task) => task.name)
-  const claimer = createClaimer({ replicaId, tasks, queues, capabilities, shares: createFairShares() })
+  const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
   const turns = createTurns(() => claim.wake())
   let keys = new Set<string>()
