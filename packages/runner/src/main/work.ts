@@ -20,6 +20,7 @@ import { optionsOf } from './known-tasks.ts'
 import { startLoop, type Loop, type Next } from './loop.ts'
 import { createOwnPresence, type OwnPresence } from './presence.ts'
 import type { PulseBoard } from './pulse-board.ts'
+import { createPublished } from './published.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
@@ -159,7 +160,12 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
   return {
     ...desk,
     settlements: createSettlements(store, intake.turns),
-    requests: createRequests({ store, observe, onEnqueued: intake.lookAgain }),
+    requests: createRequests({
+      store,
+      observe,
+      findDestination: createPublished(store, nowMs),
+      onEnqueued: intake.lookAgain,
+    }),
     logs: createTaskLogs(store, observe),
     host: { hostname, pid },
     optionsOf: optionsOf(tasks),
