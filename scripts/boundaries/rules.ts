@@ -98,6 +98,7 @@ export const rules: readonly Rule[] = [
       in: 'packages/*/src/**',
       but: {
         'packages/store/src/db.ts': 'is that place',
+        'packages/store/src/borrow.ts': 'uses what the caller connected',
         'packages/store/src/without-server.ts': 'connects to nothing',
       },
     }),

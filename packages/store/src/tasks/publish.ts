@@ -50,6 +50,8 @@ export interface PublishedTask {
   readonly onCrash: 'fail' | 'retry' | null
   /** As its replicas published them; those of another release may know more, or less. */
   readonly options: Readonly<Record<string, unknown>>
+  /** JSON Schema of the payload, where there is one. */
+  readonly payloadSchema: Readonly<Record<string, unknown>> | null
 }
 
 export async function publishedTasks(db: Kysely<DB>): Promise<PublishedTask[]> {
@@ -57,6 +59,7 @@ export async function publishedTasks(db: Kysely<DB>): Promise<PublishedTask[]> {
     .selectFrom('q.task')
     .select(['name', 'queue', sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash')])
     .select(sql<PublishedTask['options']>`options`.as('options'))
+    .select(sql<PublishedTask['payloadSchema']>`payload_schema`.as('payloadSchema'))
     .orderBy('name')
     .execute()
 }
