@@ -50,6 +50,7 @@ export const rules: readonly Rule[] = [
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
       because: 'it kills whole fleets, and nothing depends on it',
     },
+    examples: { may: ['client'], because: 'they show what users write, and users write with the client' },
     bench: {
       may: ['schema', 'store', 'task', 'runner', 'embedded'],
       because: 'it measures what people run, and nothing depends on it',
@@ -111,7 +112,9 @@ export const rules: readonly Rule[] = [
       in: 'packages/*/src/**',
       but: {
         'packages/store/src/db.ts': 'is that place',
+        'packages/store/src/borrow.ts': 'uses what the caller connected',
         'packages/store/src/without-server.ts': 'connects to nothing',
+        'packages/examples/src/web-server/main.ts': 'is a program of a user, with a pool of its own',
       },
     }),
   },

@@ -53,7 +53,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'start-without-fence',
     why: 'A zombie starts a run that somebody else has claimed.',
-    edits: [{ file: src('runs/start.ts'), find: 'r.fence = g.fence AND ', replace: '' }],
+    edits: [{ file: src('runs/start.ts'), find: ' AND r.fence = g.fence', replace: '' }],
   },
   {
     name: 'beat-without-fence',

@@ -6,11 +6,12 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.ts'
+import type { PointerInto } from './pointer.ts'
 
-/** RFC 6901: where in the payload, `/user/id`. */
-export type JsonPointer = `/${string}`
-
-export interface TaskOptions {
+/** `Payload`: what is enqueued, which is what keys point into. */
+export interface TaskOptions<Payload = unknown> {
+  /** What the task is called in the database, if not by its export: `'images.resize'`. Survives a renamed export. */
+  readonly name?: string
   /** Checks and types the payload, before the code is started. Any Standard Schema: zod, valibot, arktype. */
   readonly input?: StandardSchemaV1
   /** The line its runs wait in. Default: `default`. */
@@ -32,9 +33,9 @@ export interface TaskOptions {
   /** When the code throws, or ran out of time: how often, and how long between. Default: not again. */
   readonly retry?: RetryOptions
   /** At most `limit` runs with the same value at `key` of their payload at a time. */
-  readonly concurrency?: ConcurrencyOptions
+  readonly concurrency?: ConcurrencyOptions<Payload>
   /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
-  readonly unique?: 'payload' | JsonPointer | UniqueOptions
+  readonly unique?: 'payload' | PointerInto<Payload> | UniqueOptions<Payload>
   /** How long a run is kept after its end. */
   readonly keep?: Duration
 }
@@ -50,16 +51,16 @@ export interface RetryOptions {
   readonly maxDelay?: Duration
 }
 
-export interface ConcurrencyOptions {
-  readonly key: JsonPointer
+export interface ConcurrencyOptions<Payload = unknown> {
+  readonly key: PointerInto<Payload>
   /** Default: 1. */
   readonly limit?: number
   /** Tasks that name the same are limited together. Default: the task alone. */
   readonly shared?: string
 }
 
-export interface UniqueOptions {
-  readonly key: 'payload' | JsonPointer
+export interface UniqueOptions<Payload = unknown> {
+  readonly key: 'payload' | PointerInto<Payload>
   /** Also after its end, for this long from when it was enqueued. */
   readonly for: Duration
 }

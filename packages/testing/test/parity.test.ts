@@ -9,7 +9,7 @@ import * as tasks from './tasks/everyday.ts'
 const runs: [task: string, payload: object][] = [
   ['hello', { name: 'Ada' }],
   ['resize', { url: 'a' }],
-  ['resize', { url: 5 }],
+  ['evenOnly', { number: 3 }],
   ['flaky', { from: 2 }],
   ['hopeless', {}],
   ['asksAgain', {}],

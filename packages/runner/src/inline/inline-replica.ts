@@ -9,6 +9,7 @@ import { harmless, type Observe } from '../main/events.ts'
 import { executeRun, type ExecuteDeps } from '../main/execute.ts'
 import { newReplicaId, thisHost } from '../main/identity.ts'
 import { limitKeys, optionsOf } from '../main/known-tasks.ts'
+import { createPublished } from '../main/published.ts'
 import { createPulseBoard } from '../main/pulse-board.ts'
 import { createRequests } from '../main/requests.ts'
 import { createSettlements } from '../main/settle.ts'
@@ -135,16 +136,20 @@ function executionOf(
     slots: createSlots(1),
     workplaces: { threads: place, processes: place },
     settlements: createSettlements(store, { finish: () => Promise.resolve(false) }),
-    requests: createRequests({ store, observe, onEnqueued: () => {} }),
+    requests: createRequests({ store, observe, findDestination: createPublished(store, nowMs), onEnqueued: () => {} }),
     logs: createTaskLogs(store, observe),
     host: thisHost(),
     optionsOf: options,
     onCrashOf: (run) => run.onCrash ?? options(run.task).onCrash ?? preset.onCrash,
     limits: preset,
     stopGraceMs,
-    nowMs: () => performance.now(),
+    nowMs,
     count: () => {},
   }
+}
+
+function nowMs(): number {
+  return performance.now()
 }
 
 const preset: Preset = presets['default'] as Preset

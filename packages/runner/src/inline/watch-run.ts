@@ -8,18 +8,21 @@ import { after, startLoop, type Loop, type Next } from '../main/loop.ts'
 import { createPulseCarrier } from '../main/loops/pulse.ts'
 import { watchTick } from '../main/loops/watch.ts'
 
-const firstLookMs = 100
+const lookEveryMs = 200
 
 export function watchRun(
   { store, pulseBoard, nowMs, observe }: ExecuteDeps,
   { id: replicaId, hostname, pid, thresholds }: ReplicaIntroduction,
 ): Pick<Loop, 'stop'> {
   const sender = { replicaId, hostname, pid }
-  const carrier = createPulseCarrier({ store, pulseBoard, sender, beatEveryMs: thresholds.runnerBeatMs, nowMs })
+  const beganMs = nowMs()
+  const beatEveryMs = thresholds.runnerBeatMs
+  const carrier = createPulseCarrier({ store, pulseBoard, sender, beatEveryMs, nowMs, askedMs: () => beganMs })
   const ticks: Record<string, () => Promise<Next>> = {
-    pulse() {
-      carrier.hurry()
-      return carrier.tick()
+    async pulse() {
+      carrier.wished() // nobody tells us of a cancel: every look asks
+      await carrier.tick()
+      return after(lookEveryMs)
     },
     // What this process could not see, it could not stop either.
     watch: () => watchTick({ pulseBoard, noEvidenceMsMax: Number.POSITIVE_INFINITY, nowMs }),
@@ -27,7 +30,7 @@ export function watchRun(
   const loops = Object.entries(ticks).map(([loop, tick]) => {
     let looks = 0
     return startLoop({
-      tick: () => (looks++ === 0 ? Promise.resolve(after(firstLookMs)) : tick()),
+      tick: () => (looks++ === 0 ? Promise.resolve(after(lookEveryMs)) : tick()),
       onError: (error, retryInMs) => observe({ type: 'loop-failed', loop, error, retryInMs }),
     })
   })

@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { isName, isTask, type Task } from '@q/task'
+import { isName, isTask, nameOf, type Task } from '@q/task'
 import type { Problem } from '../protocol.ts'
 
 export interface Registry {
@@ -36,7 +36,8 @@ export function registryOf(modules: readonly LoadedModule[]): Registry {
   for (const { home, exported } of modules) {
     const found = Object.entries(exported).filter(([, value]) => isTask(value)) as [string, Task][]
     if (found.length === 0) problems.push(nothingExported(home))
-    for (const [name, task] of found) {
+    for (const [exportName, task] of found) {
+      const name = nameOf(exportName, task)
       const first = homes.get(name)
       if (first !== undefined) problems.push(definedTwice(name, first, home))
       else if (name === 'default' || !isName(name)) problems.push(unnamed(name, home))
@@ -77,7 +78,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
     code: 'TASK_DEFINED_TWICE',
     what: `The task "${name}" is defined twice.`,
     why: `Both ${shown(first)} and ${shown(second)} export it.`,
-    fix: 'Rename one of them, or load only one of the modules.',
+    fix: 'Rename one of them (their exports, or their option name), or load only one of the modules.',
   }
 }
 
@@ -85,8 +86,8 @@ function unnamed(name: string, url: string): Problem {
   return {
     code: 'TASK_NAME_INVALID',
     what: `The task module ${shown(url)} exports a task as "${name}", which cannot be its name.`,
-    why: 'A task is named by its export; names are 1 to 100 letters, digits or . _ - : / and never "default".',
-    fix: 'Export it by name: export const render = task(…).',
+    why: 'A task is named by its export, or by its option name; names are 1 to 100 letters, digits or . _ - : / and never "default".',
+    fix: "Export it by name, export const render = task(…), or name it: task({ name: 'render' }, …).",
   }
 }
 
