@@ -148,7 +148,10 @@ function executionOf(
   }
 }
 
-const nowMs = (): number => performance.now()
+function nowMs(): number {
+  return performance.now()
+}
+
 const preset: Preset = presets['default'] as Preset
 
 function introduce(tasks: readonly TaskDescription[]): ReplicaIntroduction {

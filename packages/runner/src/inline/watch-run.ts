@@ -8,26 +8,19 @@ import { after, startLoop, type Loop, type Next } from '../main/loop.ts'
 import { createPulseCarrier } from '../main/loops/pulse.ts'
 import { watchTick } from '../main/loops/watch.ts'
 
-const firstLookMs = 100
-const lookEveryMs = 250
+const lookEveryMs = 200
 
 export function watchRun(
   { store, pulseBoard, nowMs, observe }: ExecuteDeps,
   { id: replicaId, hostname, pid, thresholds }: ReplicaIntroduction,
 ): Pick<Loop, 'stop'> {
   const sender = { replicaId, hostname, pid }
-  const carrier = createPulseCarrier({
-    store,
-    pulseBoard,
-    sender,
-    beatEveryMs: thresholds.runnerBeatMs,
-    nowMs,
-    askedMs: () => undefined,
-  })
+  const beganMs = nowMs()
+  const beatEveryMs = thresholds.runnerBeatMs
+  const carrier = createPulseCarrier({ store, pulseBoard, sender, beatEveryMs, nowMs, askedMs: () => beganMs })
   const ticks: Record<string, () => Promise<Next>> = {
-    // Nobody tells this process that somebody wants a run to stop: every look asks.
     async pulse() {
-      carrier.wished()
+      carrier.wished() // nobody tells us of a cancel: every look asks
       await carrier.tick()
       return after(lookEveryMs)
     },
@@ -37,7 +30,7 @@ export function watchRun(
   const loops = Object.entries(ticks).map(([loop, tick]) => {
     let looks = 0
     return startLoop({
-      tick: () => (looks++ === 0 ? Promise.resolve(after(firstLookMs)) : tick()),
+      tick: () => (looks++ === 0 ? Promise.resolve(after(lookEveryMs)) : tick()),
       onError: (error, retryInMs) => observe({ type: 'loop-failed', loop, error, retryInMs }),
     })
   })

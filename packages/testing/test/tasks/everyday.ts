@@ -7,6 +7,11 @@ export const resize = task(
   { input: z.object({ url: z.string(), width: z.number().default(800) }), queue: 'images', priority: 5 },
   ({ url, width }) => ({ url, width }),
 )
+/** What it accepts cannot be said as JSON Schema: its producer learns of a misfit when it runs. */
+export const evenOnly = task(
+  { input: z.object({ number: z.number().refine((given) => given % 2 === 0) }), retry: { attempts: 3 } },
+  ({ number }) => number,
+)
 export const flaky = task({ retry: { attempts: 3, delay: '1m' } }, ({ from }: { from: number }, ctx) => {
   if (ctx.attempt < from) throw new Error(`not yet, ${ctx.attempt}`)
   return ctx.attempt
