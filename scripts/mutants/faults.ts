@@ -1,6 +1,7 @@
 /** THE faults that the tests of the store must find. Each is a small change somebody could make and call an improvement. */
 
 import { enqueueFaults } from './enqueue-faults.ts'
+import { livenessFaults } from './liveness-faults.ts'
 import { orderFaults } from './order-faults.ts'
 
 export interface Edit {
@@ -268,5 +269,6 @@ export const faults: readonly Fault[] = [
     ],
   },
   ...enqueueFaults,
+  ...livenessFaults,
   ...orderFaults,
 ]

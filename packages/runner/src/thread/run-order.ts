@@ -27,6 +27,8 @@ export async function runOrder({ registry, line, openPulse }: RunDeps, order: Ru
     const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
     if ('problem' in checked)
       return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem, again: 'never' }
+    // Told to stop while it was on its way here: code that never began need not be stopped.
+    if (pulse.aborted()) return { ended: 'aborted' }
     const value = await task.run(checked.payload as never, createContext(order, pulse, line))
     return reportReturn(value)
   } catch (error) {
