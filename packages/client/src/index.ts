@@ -1,4 +1,5 @@
 export { queue, type EnqueueOptions, type Queue } from './queue.ts'
+export type { TransactionHandle } from './transaction.ts'
 export { RunFailed, type ResultOptions, type RunHandle } from './handle.ts'
 export {
   Fail,

@@ -3,15 +3,18 @@
  * `queue<typeof tasks>(url)` needs the tasks' types only.
  */
 import { ExplainedError } from '@q/schema'
-import { asRunId, connect, createStore, type RunId, type RunView } from '@q/store'
+import { asRunId, connect, createStore, enqueueTaskRuns, type RunId, type RunView } from '@q/store'
 import { durationMs, runSettings } from '@q/task'
 import type { Duration, PayloadOf, ResultOf, TaskName, TasksOf } from '@q/task'
 import { createHandle, type RunHandle } from './handle.ts'
 import { createPublished } from './published.ts'
+import { storeIn, type TransactionHandle } from './transaction.ts'
 import { createWaits } from './waits.ts'
 import { createWakes } from './wakes.ts'
 
 export interface EnqueueOptions {
+  /** Your own transaction (pg, Kysely, Drizzle, postgres.js, Knex, Prisma): the run is there when it commits. */
+  readonly tx?: TransactionHandle
   /** Not before this much time has passed: `'5m'`. */
   readonly delay?: Duration
   /** Lower numbers first; default 0. */
@@ -41,9 +44,10 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
   const waits = createWaits({ store, databaseUrl })
   return {
     async enqueue(task, payload, options = {}) {
+      const trx = options.tx === undefined ? undefined : storeIn(options.tx)
       const delayMs = options.delay === undefined ? undefined : durationMs(options.delay)
       const { lane, queueName, options: published } = await destinations.find(task)
-      const [run] = await store.enqueueTaskRuns([
+      const [run] = await enqueueTaskRuns(trx ?? connection.db, [
         {
           task,
           lane,
@@ -54,7 +58,7 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
         },
       ])
       if (run === undefined) throw new Error('The database accepted a run and named none.')
-      if (run.status === 'AVAILABLE') wakes.send(queueName)
+      if (trx === undefined && run.status === 'AVAILABLE') wakes.send(queueName)
       return createHandle({ store, waits }, run.id)
     },
     async get(runId) {

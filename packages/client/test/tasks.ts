@@ -9,4 +9,8 @@ export const resize = task(
     bytes: width,
   }),
 )
+export const charge = task(
+  { concurrency: { key: '/account' } },
+  ({ account }: { account: string }) => `charged ${account}`,
+)
 export const notATask = (name: string): string => name
