@@ -4,7 +4,10 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { PrismaClient } from '../prisma/generated/client.ts'
 import type * as tasks from './tasks.ts'
 
-const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL! }) })
+const prisma = new PrismaClient({
+  adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL! }),
+  transactionOptions: { maxWait: 30_000, timeout: 30_000 },
+})
 const q = queue<typeof tasks>(process.env.DATABASE_URL)
 
 export async function order(item: string): Promise<string> {

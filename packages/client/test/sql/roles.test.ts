@@ -120,7 +120,7 @@ test('a replica runs with the rights of q_runner, a client with those of q_clien
   const events: unknown[] = []
   const runner = await startRunner({
     databaseUrl: runnerUrl,
-    config: readConfig({ Q_THREADS: '2', Q_PRESET: 'fast' }),
+    config: readConfig({ Q_THREADS: '2' }),
     version: '0.0.0',
     taskModules: [new URL('../tasks.ts', import.meta.url).href],
     observe: (event) => void events.push(event),

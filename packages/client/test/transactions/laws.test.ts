@@ -117,6 +117,30 @@ describe.each(opened)('in a transaction of $name', ({ name, library }) => {
     await heardSoFar()
   })
 
+  test('a savepoint that is rolled back takes its runs with it, and no others', async () => {
+    const items = [1, 2, 3].map((number) => `bread ${number} by ${name}`)
+    const ids = await library.inTransaction(async (tx, say) => {
+      const first = await q.enqueue('hello', { name: items[0]! }, { tx })
+      await say('SAVEPOINT mine')
+      const second = await q.enqueue('hello', { name: items[1]! }, { tx })
+      await say('ROLLBACK TO SAVEPOINT mine')
+      const third = await q.enqueue('hello', { name: items[2]! }, { tx })
+      return [first.id, second.id, third.id]
+    })
+    const there = await Promise.all(ids.map(async (id) => (await q.get(id)) !== undefined))
+    expect(there).toEqual([true, false, true])
+    await heardSoFar()
+  })
+
+  test('enqueues that are asked for at the same time are all made', async () => {
+    const runs = await library.inTransaction((tx) =>
+      Promise.all([1, 2, 3, 4].map((number) => q.enqueue('hello', { name: `egg ${number} by ${name}` }, { tx }))),
+    )
+    const there = await Promise.all(runs.map(async ({ id }) => (await q.get(id))?.status))
+    expect(there).toEqual(['AVAILABLE', 'AVAILABLE', 'AVAILABLE', 'AVAILABLE'])
+    await heardSoFar()
+  })
+
   test('what we refuse before anything is sent leaves the transaction usable', async () => {
     const item = `salt by ${name}`
     const run = await library.inTransaction(async (tx) => {

@@ -29,6 +29,12 @@ const int8AsNumber: CustomTypesConfig = {
         ? String
         : types.getTypeParser(oid, format),
 }
+/** Prisma ends a transaction that takes longer than 5 s; a busy machine may need more. */
+const prismaOf = (url: string) =>
+  new PrismaClient({
+    adapter: new PrismaPg({ connectionString: url, max: 2 }),
+    transactionOptions: { maxWait: 50_000, timeout: 50_000 },
+  })
 const poolOf = (url: string) => new Pool({ connectionString: url, max: 2, types: int8AsNumber })
 
 export const libraries: Record<string, (url: string) => Opened> = {
@@ -117,13 +123,25 @@ export const libraries: Record<string, (url: string) => Opened> = {
     }
   },
   Prisma(url) {
-    const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: 2 }) })
+    const prisma = prismaOf(url)
     return {
       outside: prisma,
       close: () => prisma.$disconnect(),
       inTransaction: (work) => prisma.$transaction((tx) => work(tx, (text) => tx.$executeRawUnsafe(text))),
     }
   },
+  'Prisma, extended': extended,
+}
+
+/** As some have it: with extensions of their own. */
+function extended(url: string): Opened {
+  const prisma = prismaOf(url)
+  const own = prisma.$extends({ client: { shop: () => 'mine' } })
+  return {
+    outside: own,
+    close: () => prisma.$disconnect(),
+    inTransaction: (work) => own.$transaction((tx) => work(tx, (text) => tx.$executeRawUnsafe(text))),
+  }
 }
 
 function usingPostgres(sql: postgres.Sql): Opened {

@@ -32,10 +32,10 @@ export interface Answer {
   readonly rowCount?: number | null
 }
 
-export function borrowed(send: Send): Transaction<DB> {
+export function borrowed(handle: object, send: Send): Transaction<DB> {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const { rows, rowCount } = await send(sql, parameters)
+      const { rows, rowCount } = await inTurn(handle, () => send(sql, parameters))
       return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
     },
     streamQuery() {
@@ -45,6 +45,18 @@ export function borrowed(send: Send): Transaction<DB> {
   const provider = { provideConnection: <T>(work: (own: DatabaseConnection) => Promise<T>) => work(connection) }
   const executor = new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), provider)
   return new Transaction<DB>({ config: { dialect }, driver: dialect.createDriver(), dialect, executor })
+}
+
+const underWay = new WeakMap<object, Promise<unknown>>()
+
+/** A transaction is one connection: of enqueues that are asked for at once, one statement at a time is sent. */
+function inTurn<T>(handle: object, work: () => Promise<T>): Promise<T> {
+  const mine = (underWay.get(handle) ?? Promise.resolve()).then(work)
+  underWay.set(
+    handle,
+    mine.catch(() => {}),
+  )
+  return mine
 }
 
 /** Its driver is never asked for a connection: a transaction has one. */

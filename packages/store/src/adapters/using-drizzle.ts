@@ -20,7 +20,7 @@ interface WrittenSql {
 
 export function usingDrizzle(tx: DrizzleTransaction): Transaction<DB> {
   const execute = tx.execute.bind(tx) as (query: WrittenSql) => PromiseLike<unknown>
-  return borrowed(async (sql, values) => {
+  return borrowed(tx, async (sql, values) => {
     const written = { sql, params: plainValues(values), typings: undefined }
     return answerOf(await execute({ getSQL: () => ({ toQuery: () => written }) }))
   })

@@ -12,7 +12,7 @@ export interface KnexTransaction {
 }
 
 export function usingKnex(trx: KnexTransaction): Transaction<DB> {
-  return borrowed(async (text, values) => {
+  return borrowed(trx, async (text, values) => {
     if (trx.isCompleted()) {
       throw notInTransaction('This transaction of Knex has ended', 'Enqueue before it is committed.')
     }

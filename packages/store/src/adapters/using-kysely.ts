@@ -25,7 +25,7 @@ export interface KyselyTransaction {
 }
 
 export function usingKysely(trx: KyselyTransaction): Transaction<DB> {
-  return borrowed(async (sql, values) => {
+  return borrowed(trx, async (sql, values) => {
     if (trx.isCommitted === true || trx.isRolledBack === true) {
       throw notInTransaction('This transaction of Kysely has ended', 'Enqueue before it is committed.')
     }

@@ -25,7 +25,7 @@ export interface PgClient {
 }
 
 export function usingPg(client: PgClient): Transaction<DB> {
-  return borrowed(async (text, values) => {
+  return borrowed(client, async (text, values) => {
     if (client.getTransactionStatus?.() === 'I') {
       throw notInTransaction(
         'This client of pg is in no transaction',

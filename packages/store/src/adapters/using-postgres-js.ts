@@ -11,5 +11,5 @@ export interface PostgresJsTransaction {
 }
 
 export function usingPostgresJs(sql: PostgresJsTransaction): Transaction<DB> {
-  return borrowed(async (text, values) => ({ rows: await sql.unsafe(text, plainValues(values) as never[]) }))
+  return borrowed(sql, async (text, values) => ({ rows: await sql.unsafe(text, plainValues(values) as never[]) }))
 }

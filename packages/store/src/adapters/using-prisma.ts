@@ -11,5 +11,7 @@ export interface PrismaTransaction {
 }
 
 export function usingPrisma(tx: PrismaTransaction): Transaction<DB> {
-  return borrowed(async (text, values) => answerOf(await tx.$queryRawUnsafe(text, ...(plainValues(values) as never[]))))
+  return borrowed(tx, async (text, values) =>
+    answerOf(await tx.$queryRawUnsafe(text, ...(plainValues(values) as never[]))),
+  )
 }
