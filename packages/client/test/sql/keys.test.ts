@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { checkName } from '@q/schema/json'
 import { runSettings } from '@q/task'
 import { testDatabase } from '@q/testing'
 
@@ -107,4 +108,20 @@ test('numbers with more digits than a double holds are the doubles that JavaScri
     [texts],
   )
   expect(rows.map(({ written }) => written)).toEqual(texts.map((one) => String(Number(one))))
+})
+
+test('names are refused alike, and for the same reason', async () => {
+  const name = fc.oneof(text, fc.string({ unit: 'binary', minLength: 90, maxLength: 110 }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(name, { minLength: 60, maxLength: 100 }), async (names) => {
+      const storable = names.map((one) => one.replaceAll('\0', ''))
+      const { rows } = await client.query<{ problem: string | null }>(
+        `SELECT q.name_problem('task', n, 100) AS problem FROM unnest($1::text[]) WITH ORDINALITY AS a(n, place) ORDER BY place`,
+        [storable],
+      )
+      const problemOf = (one: string) => checkName('task', one)
+      expect(rows.map(({ problem }) => problem?.replace('the task ', ''))).toEqual(storable.map(problemOf))
+    }),
+    { numRuns: 40 },
+  )
 })
