@@ -2,7 +2,7 @@ export { queue, type QueueOptions } from './queue.ts'
 export type { AnyTasks, EnqueueCall, HandleFor, HandlesFor, PayloadFor, Queue } from './verbs.ts'
 export type { Database } from './database.ts'
 export type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
-export type { KyselyTransaction, PgTransaction, TransactionHandle } from './transaction.ts'
+export type { TransactionHandle } from './transaction.ts'
 export { RunFailed, type ResultOptions, type RunHandle, type RunReference } from './handle.ts'
 export type { RunProgress } from './progress.ts'
 export type {

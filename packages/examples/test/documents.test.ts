@@ -9,7 +9,16 @@ import { printsAsExpected, readDocument } from './document.ts'
 import { play, setTheStage, stage } from './playing.ts'
 
 const workspace = fileURLToPath(new URL('../../../', import.meta.url))
-const paths = (await Array.fromAsync(glob('docs/{tutorial,how-to,migrate}/*.md', { cwd: workspace }))).toSorted()
+
+/** Documents whose code needs other surroundings than a replica, and who runs it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'docs/how-to/enqueue-from-sql.md': 'packages/client/test/sql/document.test.ts',
+  'docs/how-to/testing.md': 'scripts/test/documents.test.ts',
+  'docs/how-to/your-own-transaction.md': 'packages/client/test/examples.test.ts',
+}
+const paths = (await Array.fromAsync(glob('docs/{tutorial,how-to,migrate}/*.md', { cwd: workspace })))
+  .filter((path) => !Object.hasOwn(elsewhere, path))
+  .toSorted()
 await rm(stage, { recursive: true, force: true })
 const documents = await Promise.all(
   paths.map(async (path) => {
@@ -34,6 +43,10 @@ describe.each(documents)('$path', ({ document, folder }) => {
       expect(`$ ${step.command}\n${printed}`).toBe(`$ ${step.command}\n${step.prints}`)
     }
   })
+})
+
+test.each(Object.entries(elsewhere))('the code of %s is run by %s', async (document, runner) => {
+  expect(await readFile(join(workspace, runner), 'utf8')).toContain(document)
 })
 
 test('what is printed is compared line by line, but for what the document leaves open', () => {

@@ -11,12 +11,13 @@ const released: Record<string, string> = {
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
   '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
   '0004-workflows-outbox-timeline': '872573deb303c9eb56e356c5e3aa8f2d51b503fc2fb188aed6a6f46681090fa0',
+  '0005-enqueue-function': '7ac045cf54b5b3a98212909dceb5ad920be0322412001eb77d9fa31a222996db',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0004-workflows-outbox-timeline', () => {
-  expect(files.at(-1)?.name).toBe('0004-workflows-outbox-timeline')
+test('the newest migration is 0005-enqueue-function', () => {
+  expect(files.at(-1)?.name).toBe('0005-enqueue-function')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

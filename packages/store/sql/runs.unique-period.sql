@@ -25,4 +25,4 @@ WHERE
       holder.id = period.run_id
   )
 RETURNING
-  run_id AS "runId"
+  run_id::text AS id

@@ -93,3 +93,16 @@ test('what is thrown says what is meant; anything else is just an error', () => 
     expect(outcomeOf(thrown)).toBeUndefined()
   expect(() => new Snooze('soon' as never)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
 })
+
+test('a key is made of what JSON will have: a Date is its text, and what has no JSON or is no item has no key', () => {
+  const keyOf = (value: unknown, pointer = '/v') =>
+    runSettings('t', { unique: { key: pointer, forMs: null } }, { v: value }).uniqueKey
+  expect(keyOf(new Date(0))).toBe(keyOf('1970-01-01T00:00:00.000Z'))
+  for (const value of [undefined, null, 1n, () => 1, Symbol('s'), new Date(Number.NaN)]) {
+    expect(keyOf(value)).toBeUndefined()
+  }
+  expect(keyOf([1, 2], '/v/1')).toBe('2')
+  for (const pointer of ['/v/length', '/v/01', '/v/-1', '/v/2', '/v/0/0']) {
+    expect(keyOf([1, 2], pointer)).toBeUndefined()
+  }
+})

@@ -13,10 +13,10 @@ import { gateOf, storedKey } from './new-run.ts'
 import { periodHolder } from './unique-period.ts'
 
 export interface EnqueueRow {
-  /** In the order asked, also of runs that were not made. */
-  readonly ids: readonly string[]
+  /** In the order asked, with commas, also of runs that were not made: text is read alike by every caller's library. */
+  readonly ids: string
   /** Null: all of them. */
-  readonly made: readonly string[] | null
+  readonly made: string | null
 }
 
 export function enqueueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
@@ -40,7 +40,7 @@ const enqueue = prepared<Given, EnqueueRow>(
 WITH given AS MATERIALIZED (${given(runs)}), made AS (
   ${insertRuns}
 )
-SELECT array_agg(id ORDER BY place) AS ids, NULL AS made FROM given`,
+SELECT string_agg(id::text, ',' ORDER BY place) AS ids, NULL AS made FROM given`,
 )
 
 // As above, and without the runs whose keys are taken.
@@ -54,12 +54,13 @@ WITH given AS MATERIALIZED (${given(runs)}), made AS (
   ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
   RETURNING id
 )
-SELECT array_agg(id ORDER BY place) AS ids, ARRAY(SELECT id FROM made) AS made FROM given`,
+SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
+  coalesce((SELECT string_agg(id::text, ',') FROM made), '') AS made FROM given`,
 )
 
 function given(runs: RawBuilder<string>): RawBuilder<unknown> {
   return sql`
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${runs}::jsonb) AS g(
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${runs}::text::jsonb) AS g(
     place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
     concurrency_scope text, concurrency_key text, trace text, payload jsonb)`

@@ -86,10 +86,11 @@ async function insert(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedR
   const { rows } = await db.executeQuery(statement(runs)).catch((error: unknown) => {
     throw unstorable(error)
   })
-  const [{ ids, made } = { ids: [], made: [] }] = rows
-  const placed = runs.map((run, place) => [run, ids[place] as RunId] as const)
+  const [{ ids, made } = { ids: '', made: '' }] = rows
+  const inOrder = ids.split(',') as RunId[]
+  const placed = runs.map((run, place) => [run, inOrder[place] as RunId] as const)
   if (made === null) return new Map(placed)
-  const there = new Set(made)
+  const there = new Set(made.split(',') as RunId[])
   const inserted = placed.filter(([, id]) => there.has(id))
   for (const id of await beginPeriods(db, inserted.flatMap(periodOf))) there.delete(id)
   return new Map(inserted.filter(([, id]) => there.has(id)))

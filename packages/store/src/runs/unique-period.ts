@@ -27,16 +27,16 @@ export function periodHolder(task: RawBuilder<unknown>, key: RawBuilder<unknown>
 export async function beginPeriods(db: Db, periods: readonly UniquePeriod[]): Promise<RunId[]> {
   if (periods.length === 0) return []
   const { rows } = await periodsStatement(periods).execute(db)
-  const begun = new Set(rows.map((row) => row.runId))
+  const begun = new Set(rows.map(({ id }) => id))
   const tooLate = periods.filter(({ runId }) => !begun.has(runId)).map(({ runId }) => runId)
   if (tooLate.length > 0) await db.deleteFrom('q.task_run').where('id', 'in', tooLate).execute()
   return tooLate
 }
 
 // A whole statement by hand: arrays in, rows in the order of their keys.
-export function periodsStatement(periods: readonly UniquePeriod[]): RawBuilder<{ runId: RunId }> {
+export function periodsStatement(periods: readonly UniquePeriod[]): RawBuilder<{ id: RunId }> {
   const column = <T>(read: (period: UniquePeriod) => T): T[] => periods.map(read)
-  return sql<{ runId: RunId }>`
+  return sql<{ id: RunId }>`
 INSERT INTO q.unique_period AS period (task, unique_key, run_id, until)
 SELECT task, key, run_id, clock_timestamp() + for_ms * interval '1 ms'
 FROM unnest(${column((p) => p.task)}::text[], ${column((p) => p.key)}::text[], ${column((p) => p.runId)}::bigint[],
@@ -44,5 +44,5 @@ FROM unnest(${column((p) => p.task)}::text[], ${column((p) => p.key)}::text[], $
 ORDER BY task COLLATE "C", key COLLATE "C"
 ON CONFLICT (task, unique_key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
 WHERE period.until <= clock_timestamp() OR NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id)
-RETURNING run_id AS "runId"`
+RETURNING run_id::text AS id`
 }
