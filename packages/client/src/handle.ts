@@ -13,6 +13,8 @@ export interface ResultOptions {
 
 export interface RunHandle<Result> {
   readonly id: RunId
+  /** True: the run was there already, by its unique key, throttle or debounce. */
+  readonly duplicate: boolean
   /** What the task returned. Throws RunFailed if it ended otherwise, WAIT_TIMED_OUT if it has not ended in time. */
   result(options?: ResultOptions): Promise<Result>
   status(): Promise<RunView>
@@ -38,9 +40,14 @@ export class RunFailed extends Error {
   }
 }
 
-export function createHandle<Result>(deps: { store: Store; waits: Waits }, id: RunId): RunHandle<Result> {
+export function createHandle<Result>(
+  deps: { store: Store; waits: Waits },
+  id: RunId,
+  duplicate = false,
+): RunHandle<Result> {
   return {
     id,
+    duplicate,
     async result(options = {}) {
       const timeoutMs = options.timeout === undefined ? undefined : durationMs(options.timeout)
       const signal = limit(timeoutMs, options.signal)

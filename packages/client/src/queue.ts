@@ -4,21 +4,17 @@
  */
 import { ExplainedError } from '@q/schema'
 import { asRunId, connect, createStore, type RunId, type RunView } from '@q/store'
-import { durationMs, runSettings } from '@q/task'
-import type { Duration, PayloadOf, ResultOf, TaskName, TasksOf } from '@q/task'
+import { defaultQueue, runSettings } from '@q/task'
+import type { PayloadOf, ResultOf, TaskName, TasksOf } from '@q/task'
 import { createHandle, type RunHandle } from './handle.ts'
 import { createPublished } from './published.ts'
+import { settingsOf, type EnqueueOptions } from './run-options.ts'
+import { createSchedules, type Schedules } from './schedules.ts'
 import { createWaits } from './waits.ts'
 import { createWakes } from './wakes.ts'
+import { withWindow } from './windows.ts'
 
-export interface EnqueueOptions {
-  /** Not before this much time has passed: `'5m'`. */
-  readonly delay?: Duration
-  /** Lower numbers first; default 0. */
-  readonly priority?: number
-}
-
-export interface Queue<Tasks> {
+export interface Queue<Tasks> extends Schedules<Tasks> {
   /** Durable when it resolves. */
   enqueue<Name extends TaskName<Tasks>>(
     task: Name,
@@ -29,6 +25,8 @@ export interface Queue<Tasks> {
   get(runId: string): Promise<RunView | undefined>
   /** A handle for a run enqueued elsewhere. */
   handle(runId: string): RunHandle<unknown>
+  /** How many shares of its queue a group gets, 1 to 1000; 1 unless set. Counts from the next claim on. */
+  setGroupWeight(group: { readonly queue?: string; readonly group: string }, weight: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,24 +37,20 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
   const destinations = createPublished(store)
   const wakes = createWakes(store)
   const waits = createWaits({ store, databaseUrl })
+  async function enqueue(task: string, payload: unknown, options: EnqueueOptions = {}): Promise<RunHandle<never>> {
+    const settings = settingsOf(options)
+    const { lane, queueName, options: published } = await destinations.find(task)
+    const own = runSettings(task, withWindow(published, options), payload)
+    const [run] = await store.enqueueTaskRuns([{ task, lane, payload, ...own, ...settings }])
+    if (run === undefined) throw new Error('The database accepted a run and named none.')
+    if (run.status === 'AVAILABLE') wakes.send(queueName)
+    return createHandle({ store, waits }, run.id, run.duplicate)
+  }
   return {
-    async enqueue(task, payload, options = {}) {
-      const delayMs = options.delay === undefined ? undefined : durationMs(options.delay)
-      const { lane, queueName, options: published } = await destinations.find(task)
-      const [run] = await store.enqueueTaskRuns([
-        {
-          task,
-          lane,
-          payload,
-          ...runSettings(task, published, payload),
-          ...(options.priority === undefined ? {} : { priority: checkedPriority(options.priority) }),
-          ...(delayMs === undefined ? {} : { delayMs }),
-        },
-      ])
-      if (run === undefined) throw new Error('The database accepted a run and named none.')
-      if (run.status === 'AVAILABLE') wakes.send(queueName)
-      return createHandle({ store, waits }, run.id)
-    },
+    ...createSchedules<Tasks>({ store, enqueue }),
+    enqueue,
+    setGroupWeight: ({ queue: queueName = defaultQueue, group }, weight) =>
+      store.setGroupWeight({ queue: queueName, group }, weight),
     async get(runId) {
       return (await store.getTaskRuns([runIdOf(runId)]))[0]
     },
@@ -67,16 +61,6 @@ export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
       await connection.close()
     },
   }
-}
-
-function checkedPriority(priority: number): number {
-  if (Number.isInteger(priority) && Math.abs(priority) <= 32_767) return priority
-  throw new ExplainedError({
-    code: 'PRIORITY_INVALID',
-    what: `${priority} is not a priority.`,
-    why: 'A priority is a whole number from -32767 to 32767; lower numbers run first.',
-    fix: 'Use 0 for most runs and small numbers around it.',
-  })
 }
 
 function runIdOf(text: string): RunId {

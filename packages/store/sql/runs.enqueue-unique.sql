@@ -14,11 +14,14 @@ WITH
         max_attempts smallint,
         on_crash q.on_crash,
         delay_ms float8,
+        debounce_max_ms float8,
         expires_ms float8,
         timeout_ms int,
         max_silent_ms int,
         waiting_for text,
         unique_key text,
+        throttle_key text,
+        debounce_key text,
         concurrency_scope text,
         concurrency_key text,
         trace text,
@@ -73,7 +76,7 @@ WITH
     FROM
       given
     WHERE
-      unique_key IS NULL
+      coalesce(unique_key, throttle_key) IS NULL
       OR (
         SELECT
           holder.id
@@ -82,7 +85,7 @@ WITH
           JOIN q.task_run holder ON holder.id = period.run_id
         WHERE
           period.task = "given"."task"
-          AND period.unique_key = "given"."unique_key"
+          AND period.unique_key = coalesce(given.unique_key, given.throttle_key)
           AND period.until > clock_timestamp()
       ) IS NULL
     ORDER BY

@@ -6,11 +6,13 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.ts'
+import type { ScheduleOptions } from './schedule-options.ts'
+import type { DebounceOptions, ThrottleOptions } from './window-options.ts'
 
 /** RFC 6901: where in the payload, `/user/id`. */
 export type JsonPointer = `/${string}`
 
-export interface TaskOptions {
+export interface TaskOptions extends ScheduleOptions {
   /** Checks and types the payload, before the code is started. Any Standard Schema: zod, valibot, arktype. */
   readonly input?: StandardSchemaV1
   /** The line its runs wait in. Default: `default`. */
@@ -35,8 +37,16 @@ export interface TaskOptions {
   readonly concurrency?: ConcurrencyOptions
   /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
   readonly unique?: 'payload' | JsonPointer | UniqueOptions
+  /** The first enqueue in a window counts; the others are that run. */
+  readonly throttle?: ThrottleOptions
+  /** The last enqueue in a window counts; what waits becomes what it asks for. */
+  readonly debounce?: DebounceOptions
+  /** No attempt begins later than this after the enqueue: EXPIRED. */
+  readonly expires?: Duration
   /** How long a run is kept after its end. */
   readonly keep?: Duration
+  /** With `cron` or `every`: what its runs are given. Default: `{}`. */
+  readonly payload?: unknown
 }
 
 export interface RetryOptions {

@@ -8,10 +8,10 @@
  */
 import { isExplained } from '@q/schema'
 import type { Store } from '@q/store'
-import { defaultQueue, optionData, runSettings, type OptionData } from '@q/task'
 import type { Answer, Ask, Problem } from '../protocol.ts'
 import type { Observe } from './events.ts'
 import type { Pulse } from './pulse-board.ts'
+import { makeRun } from './run-maker.ts'
 import { untilReached } from './until-reached.ts'
 
 export interface RequestDeps {
@@ -49,20 +49,9 @@ async function checkpoint(deps: RequestDeps, pulse: Pulse, id: number, ask: AskT
 async function enqueue({ store, onEnqueued }: RequestDeps, id: number, ask: AskTo<'enqueue'>): Promise<Answer> {
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
-  const published = (await store.publishedTasks()).find(({ name }) => name === task)
-  const options: Partial<OptionData> = published?.options ?? optionData({})
-  const queue = published?.queue ?? defaultQueue
-  const lane = await store.internLane({ queue, task, requires: options.requires ?? [] })
-  const [run] = await store.enqueueTaskRuns([
-    {
-      task,
-      lane,
-      payload,
-      ...runSettings(task, options, payload),
-      ...(delayMs === null ? {} : { delayMs }),
-      ...(priority === null ? {} : { priority }),
-    },
-  ])
+  const more = { ...(delayMs === null ? {} : { delayMs }), ...(priority === null ? {} : { priority }) }
+  const { run: wanted, queue } = await makeRun(store, await store.publishedTasks(), { task, payload, more })
+  const [run] = await store.enqueueTaskRuns([wanted])
   if (run === undefined) throw new Error('The database accepted a run and named none.')
   await store.wakeQueue(queue).catch(() => {}) // a hint
   onEnqueued()

@@ -75,6 +75,7 @@ export function startWork(parts: Parts): Drain {
     wakeClaim: intake.lookAgain,
     lookEverywhere: intake.wakeAll,
     promoteKey: intake.promoteKey,
+    wakeSchedules: intake.wakeSchedules,
     drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
   })
   const execution = executionOf(desk, intake)

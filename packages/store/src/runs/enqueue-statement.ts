@@ -9,7 +9,7 @@
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import { prepared } from '../prepared.ts'
 import type { CheckedRun } from './check-new-runs.ts'
-import { gateOf, storedKey } from './new-run.ts'
+import { gateOf, storedKey, throttleKey } from './new-run.ts'
 import { periodHolder } from './unique-period.ts'
 
 export interface EnqueueRow {
@@ -49,7 +49,8 @@ const enqueueUnique = prepared<Given, EnqueueRow>(
   ({ runs }) => sql<EnqueueRow>`
 WITH given AS MATERIALIZED (${given(runs)}), made AS (
   ${insertRuns}
-  WHERE unique_key IS NULL OR (${periodHolder(sql.ref('given.task'), sql.ref('given.unique_key'))}) IS NULL
+  WHERE coalesce(unique_key, throttle_key) IS NULL
+    OR (${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL
   ORDER BY task COLLATE "C", unique_key COLLATE "C", place
   ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
   RETURNING id
@@ -59,10 +60,16 @@ SELECT array_agg(id ORDER BY place) AS ids, ARRAY(SELECT id FROM made) AS made F
 
 function given(runs: RawBuilder<string>): RawBuilder<unknown> {
   return sql`
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${runs}::jsonb) AS g(
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM ${recordsOf(runs)}`
+}
+
+/** Rows `g`, one for each run. */
+export function recordsOf(runs: RawBuilder<string>): RawBuilder<unknown> {
+  return sql`jsonb_to_recordset(${runs}::jsonb) AS g(
     place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
-    delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
-    concurrency_scope text, concurrency_key text, trace text, payload jsonb)`
+    delay_ms float8, debounce_max_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text,
+    unique_key text, throttle_key text, debounce_key text, concurrency_scope text, concurrency_key text, trace text,
+    payload jsonb)`
 }
 
 /** A payload of null is one; in a record it looks like none. */
@@ -76,13 +83,13 @@ const insertRuns = sql`INSERT INTO q.task_run
     unique_key, concurrency_scope, concurrency_key, trace, coalesce(payload, 'null')
   FROM given`
 
-function arrayText(runs: readonly CheckedRun[]): string {
+export function arrayText(runs: readonly CheckedRun[]): string {
   return `[${runs.map(rowText).join(',')}]`
 }
 
 function rowText({ run, payload }: CheckedRun, place: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
-  const { uniqueKey, concurrency, trace } = run
+  const { uniqueKey, throttle, debounce, concurrency, trace } = run
   // What is undefined is left out, and null in the record.
   const rest = JSON.stringify({
     place,
@@ -92,12 +99,15 @@ function rowText({ run, payload }: CheckedRun, place: number): string {
     grp: group,
     max_attempts: maxAttempts,
     on_crash: onCrash,
-    delay_ms: delayMs,
+    delay_ms: debounce?.forMs ?? delayMs,
+    debounce_max_ms: debounce?.maxMs,
     expires_ms: expiresInMs,
     timeout_ms: timeoutMs,
     max_silent_ms: maxSilentMs,
     waiting_for: gateOf(run),
     unique_key: uniqueKey,
+    throttle_key: throttle === undefined ? undefined : throttleKey(throttle),
+    debounce_key: debounce?.key,
     concurrency_scope: concurrency?.scope,
     concurrency_key: concurrency === undefined ? undefined : storedKey(concurrency),
     trace,
