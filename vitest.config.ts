@@ -1,7 +1,19 @@
 import { defineConfig } from 'vitest/config'
 
 /** One project per package. Every test file has a database of its own, cloned from one migrated template. */
-const packages = ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing', 'cli', 'bench', 'workspace']
+const packages = [
+  'schema',
+  'store',
+  'task',
+  'client',
+  'runner',
+  'embedded',
+  'testing',
+  'cli',
+  'bench',
+  'chaos',
+  'workspace',
+]
 
 /** Packages are imported in source form, by Vite and by the Node processes it starts. */
 const source = { resolve: { conditions: ['@q/source'] } }

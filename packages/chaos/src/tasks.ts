@@ -11,3 +11,5 @@ export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number
   await passing(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
+
+export const ticks = task(() => 'ticked')

@@ -20,7 +20,7 @@ export interface ScheduleDeps {
   readonly onEnqueued: () => void
 }
 
-export const scheduleDuty = 'schedule'
+const scheduleDuty = 'schedule'
 const dutyMs = 1_500
 const jitterMs = 100
 const pageMax = 100
