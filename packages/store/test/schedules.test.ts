@@ -151,6 +151,14 @@ test('a paused schedule does not tick, also for whoever saw it before; resumed i
   expect(resumed!.seenUntil > anHourAgo).toBe(true)
 })
 
+test('one that somebody pauses with plain SQL does not tick either', async () => {
+  await store.putSchedule(wish('paused by hand'))
+  const seen = await makeDue('paused by hand')
+  await sql`UPDATE q.schedule SET paused_at = now() WHERE name = 'paused by hand'`.execute(db)
+  expect(await tick(store, seen)).toBeUndefined()
+  expect(await ticksOf('paused by hand')).toEqual([])
+})
+
 test('resuming what is not paused changes nothing; what is not there is not found', async () => {
   await store.putSchedule(wish('awake'))
   const before = await row('awake')
