@@ -14,18 +14,16 @@ WITH
         max_attempts smallint,
         on_crash q.on_crash,
         delay_ms float8,
-        debounce_max_ms float8,
         expires_ms float8,
         timeout_ms int,
         max_silent_ms int,
         waiting_for text,
         unique_key text,
-        throttle_key text,
-        debounce_key text,
         concurrency_scope text,
         concurrency_key text,
         trace text,
-        payload jsonb
+        payload jsonb,
+        throttle_key text
       )
   ),
   made AS (

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { enqueueTaskRuns, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { enqueueTaskRuns, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
 import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { fixture } from './fixture.ts'
 
-const { store, db, another, row } = await fixture()
+const { url, store, db, another, row } = await fixture()
 const lane = await store.internLane({ queue: 'default', task: 'debounced' })
 const hour = 3_600_000
 
@@ -163,6 +164,19 @@ test('inside a transaction it is as durable as that; who comes meanwhile waits, 
   await inside
   expect(await meanwhile).toMatchObject({ id: first.id, duplicate: true })
   expect((await row(first.id)).payload).toEqual({ n: 3 })
+})
+
+test('on a client of the caller’s own it is part of the transaction that began there', async () => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  const first = await enqueueOne(run('pg', 1))
+  await client.query('BEGIN')
+  const inside = await enqueueTaskRuns(usingPg(client), [run('pg', 2), run('pg too', 2)])
+  expect(inside).toMatchObject([{ id: first.id, duplicate: true }, { duplicate: false }])
+  expect((await row(first.id)).payload).toEqual({ n: 1 })
+  await client.query('COMMIT')
+  expect((await row(first.id)).payload).toEqual({ n: 2 })
 })
 
 test('a transaction that is rolled back leaves the payload and the time as they were', async () => {

@@ -97,7 +97,7 @@ const touch = prepared<{ readonly runs: string }, { place: number; id: RunId }>(
   'debounce-touch',
   ({ runs }) => sql<{ place: number; id: RunId }>`
 WITH given AS MATERIALIZED (
-  SELECT g.*, d.run_id FROM ${recordsOf(runs)} JOIN q.debounce d ON d.task = g.task AND d.debounce_key = g.debounce_key
+  SELECT g.*, d.run_id FROM ${recordsOf(runs, sql`, debounce_key text, debounce_max_ms float8`)} JOIN q.debounce d ON d.task = g.task AND d.debounce_key = g.debounce_key
 )
 UPDATE q.task_run r SET
   lane = given.lane, priority = coalesce(given.priority, 0), grp = coalesce(given.grp, ''),

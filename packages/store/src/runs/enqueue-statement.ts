@@ -47,7 +47,7 @@ SELECT array_agg(id ORDER BY place) AS ids, NULL AS made FROM given`,
 const enqueueUnique = prepared<Given, EnqueueRow>(
   'enqueue-unique',
   ({ runs }) => sql<EnqueueRow>`
-WITH given AS MATERIALIZED (${given(runs)}), made AS (
+WITH given AS MATERIALIZED (${given(runs, sql`, throttle_key text`)}), made AS (
   ${insertRuns}
   WHERE coalesce(unique_key, throttle_key) IS NULL
     OR (${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL
@@ -58,18 +58,17 @@ WITH given AS MATERIALIZED (${given(runs)}), made AS (
 SELECT array_agg(id ORDER BY place) AS ids, ARRAY(SELECT id FROM made) AS made FROM given`,
 )
 
-function given(runs: RawBuilder<string>): RawBuilder<unknown> {
+function given(runs: RawBuilder<string>, more?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM ${recordsOf(runs)}`
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM ${recordsOf(runs, more)}`
 }
 
-/** Rows `g`, one for each run. */
-export function recordsOf(runs: RawBuilder<string>): RawBuilder<unknown> {
+/** Rows `g`, one for each run; `more` columns for statements that need them, because each costs every run a little. */
+export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`jsonb_to_recordset(${runs}::jsonb) AS g(
     place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
-    delay_ms float8, debounce_max_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text,
-    unique_key text, throttle_key text, debounce_key text, concurrency_scope text, concurrency_key text, trace text,
-    payload jsonb)`
+    delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
+    concurrency_scope text, concurrency_key text, trace text, payload jsonb${more})`
 }
 
 /** A payload of null is one; in a record it looks like none. */
