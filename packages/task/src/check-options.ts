@@ -97,8 +97,17 @@ function timeProblems(options: TaskOptions): string[] {
   for (const key of ['timezone', 'missed', 'payload'] as const) {
     if (options[key] !== undefined && !hasTime) problems.push(`${key}: needs cron or every`)
   }
-  const refusal = hasTime ? refusalOf(options) : undefined
+  const refusal = hasTime ? (isJson(options.payload) ? refusalOf(options) : 'must be JSON') : undefined
   return refusal === undefined ? problems : [...problems, `payload: ${refusal}`]
+}
+
+/** Published by replicas, so it must survive being written down. */
+function isJson(payload: unknown): boolean {
+  try {
+    return payload === undefined || JSON.stringify(payload) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** What its own schema says against the payload its schedule enqueues. A schema that takes its time is asked before each run. */

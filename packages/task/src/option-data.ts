@@ -74,7 +74,7 @@ export function optionData(options: TaskOptions): OptionData {
     debounce: options.debounce === undefined ? null : debounceData(options.debounce),
     expiresMs: msOf(options.expires),
     keepMs: msOf(options.keep),
-    schedule: time === undefined ? null : { ...time, payload: options.payload === undefined ? {} : options.payload },
+    schedule: time === undefined ? null : { ...time, payload: written(options.payload) },
   }
 }
 
@@ -106,6 +106,11 @@ export function runSettings(task: string, data: Partial<OptionData>, payload: un
     ...(expiresInMs === null ? {} : { expiresInMs }),
     ...(uniqueKey === undefined ? {} : { uniqueKey, ...(forMs === null ? {} : { uniqueForMs: forMs }) }),
   }
+}
+
+/** As its runs will read it. */
+function written(payload: unknown): unknown {
+  return payload === undefined ? {} : JSON.parse(JSON.stringify(payload))
 }
 
 function msOf(duration: Duration | undefined): number | null {

@@ -112,6 +112,13 @@ test('a deadline of the task is one of each run', () => {
   expect(runSettings('t', optionData({ expires: '1m' }), {})).toMatchObject({ expiresInMs: 60_000 })
 })
 
+test('the payload of a schedule is published as JSON shows it', () => {
+  const payload = { at: new Date(0), nothing: undefined }
+  expect(optionData({ every: '1h', payload }).schedule?.payload).toEqual({ at: '1970-01-01T00:00:00.000Z' })
+  expect(optionData({ every: '1h', payload: null }).schedule?.payload).toBeNull()
+  expect(optionData({ every: '1h' }).schedule?.payload).toEqual({})
+})
+
 test.each([
   ['1s', '* * * * * *'],
   ['15s', '*/15 * * * * *'],

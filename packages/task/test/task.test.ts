@@ -63,6 +63,8 @@ describe('task()', () => {
     ['timezone', { timezone: 'UTC' }],
     ['missed', { cron: '* * * * *', missed: 'some' }],
     ['payload', { payload: {} }],
+    ['payload', { cron: '* * * * *', payload: 1n }],
+    ['payload', { cron: '* * * * *', payload: () => 1 }],
     ['payload', { cron: '* * * * *', input: z.object({ url: z.string() }) }],
     ['throttle', { unique: 'payload', throttle: { key: '/a', for: '1s' } }],
     ['throttle', { throttle: { key: 'a', for: '1s' } }],
@@ -70,7 +72,7 @@ describe('task()', () => {
     ['debounce', { debounce: { key: '/a', for: '5s', max: '1s' } }],
     ['debounce', { debounce: { key: '/a' } }],
     ['expires', { expires: 0 }],
-  ])('a wrong %s is told: %j', (key, options) => {
+  ])('a wrong %s is told (%#)', (key, options) => {
     const define = () => task(options as never, () => 1)
     expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))
     expect(define).toThrow(new RegExp(`${key}: `))
