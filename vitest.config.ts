@@ -12,6 +12,7 @@ const packages = [
   'cli',
   'bench',
   'chaos',
+  'examples',
   'workspace',
 ]
 

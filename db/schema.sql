@@ -246,6 +246,7 @@ CREATE TABLE q.replica (
   drain_deadline timestamp with time zone,
   started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   stopped_at timestamp with time zone,
+  presence_grace_ms integer DEFAULT 2500 NOT NULL,
   CONSTRAINT replica_pkey PRIMARY KEY (id),
   CONSTRAINT replica_num_key UNIQUE (num)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
@@ -259,6 +260,7 @@ COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
+COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
 
 CREATE TABLE q.replica_heartbeat (
   replica_id text NOT NULL,

@@ -41,12 +41,16 @@ export const rules: readonly Rule[] = [
     embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
     runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
-    testing: { may: ['schema', 'store', 'embedded'], because: 'tests of users need a database, not a runner' },
+    testing: {
+      may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'],
+      because: 'it stands beside whoever is tested: a queue, and a replica that is moved by hand',
+    },
     cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
     chaos: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
       because: 'it kills whole fleets, and nothing depends on it',
     },
+    examples: { may: ['client'], because: 'they show what users write, and users write with the client' },
     bench: {
       may: ['schema', 'store', 'task', 'runner', 'embedded'],
       because: 'it measures what people run, and nothing depends on it',
@@ -75,6 +79,16 @@ export const rules: readonly Rule[] = [
     find: reaching(/^@q\/(embedded|client)$/, { from: 'packages/runner/src/index.ts' }),
   },
   {
+    rule: '@q/testing enters the runner by its inline door only',
+    reason: 'tests of users start no threads, and do not load what starts them',
+    find: importing(/^@q\/runner(?!\/inline$)/, { in: 'packages/testing/src/**' }),
+  },
+  {
+    rule: 'what @q/testing exports reaches neither Piscina nor pino nor Vitest',
+    reason: 'it runs in anybody’s tests; Vitest is met at @q/testing/vitest alone',
+    find: reaching(/^(piscina|pino|vitest)/, { from: 'packages/testing/src/index.ts' }),
+  },
+  {
     rule: 'main and thread of the runner never import each other',
     reason: 'only plain data crosses the thread border: protocol.ts, pulse-layout.ts',
     find: importing(/^packages\/runner\/src\/thread\//, { in: 'packages/runner/src/main/**' }),
@@ -98,7 +112,9 @@ export const rules: readonly Rule[] = [
       in: 'packages/*/src/**',
       but: {
         'packages/store/src/db.ts': 'is that place',
+        'packages/store/src/borrow.ts': 'uses what the caller connected',
         'packages/store/src/without-server.ts': 'connects to nothing',
+        'packages/examples/src/web-server/main.ts': 'is a program of a user, with a pool of its own',
       },
     }),
   },

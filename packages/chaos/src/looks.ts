@@ -54,6 +54,12 @@ export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   return rows.map(({ was, became, cause, count }) => `${count} ${was}→${became} (${cause})`).join(', ')
 }
 
+export function summary(tookMs: readonly number[]): string {
+  const sorted = tookMs.toSorted((a, b) => a - b)
+  const p50 = sorted[Math.floor(sorted.length / 2)] ?? 0
+  return `p50 ${Math.round(p50)} ms, max ${Math.round(sorted.at(-1) ?? 0)} ms`
+}
+
 const lookEveryMs = 10
 const patienceMs = 180_000
 

@@ -1,8 +1,9 @@
 /** A run, as its producer sees it. */
 import { ExplainedError } from '@q/schema'
-import type { RunId, RunView, Store } from '@q/store'
+import { asRunId, type CancelAnswer, type RunId, type RunView, type Store } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
 import { limit } from './poll.ts'
+import { follow, type RunProgress } from './progress.ts'
 import type { Waits } from './waits.ts'
 
 export interface ResultOptions {
@@ -17,8 +18,16 @@ export interface RunHandle<Result> {
   readonly duplicate: boolean
   /** What the task returned. Throws RunFailed if it ended otherwise, WAIT_TIMED_OUT if it has not ended in time. */
   result(options?: ResultOptions): Promise<Result>
+  /** As it is now. */
   status(): Promise<RunView>
+  /** State, attempt and progress, whenever one of them changed; ends when the run does. Looks about once a second. */
+  progress(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<RunProgress>
+  /** What has not started ends at once; what runs is told to stop. */
+  cancel(): Promise<CancelAnswer>
 }
+
+/** A run by its id, or by anything that has it: a handle, a row of a list. */
+export type RunReference = string | { readonly id: string }
 
 /** A run that ended, but not with a result. */
 export class RunFailed extends Error {
@@ -31,8 +40,9 @@ export class RunFailed extends Error {
   readonly remoteStack: string | undefined
 
   constructor(run: RunView) {
-    const { code, detail, stack } = run.result as { code: string; detail?: string; stack?: string }
-    super(`Run ${run.id} of ${run.task} ended ${run.status} (${code}): ${detail ?? ''}`)
+    // What somebody wrote by hand may lack all of it.
+    const { code = 'RESULT_NOT_AVAILABLE', detail = '', stack } = (run.result ?? {}) as Partial<Record<string, string>>
+    super(`Run ${run.id} of ${run.task} ended ${run.status} (${code}): ${detail}`)
     this.run = run
     this.code = code
     this.attempts = run.attempt
@@ -40,11 +50,12 @@ export class RunFailed extends Error {
   }
 }
 
-export function createHandle<Result>(
-  deps: { store: Store; waits: Waits },
-  id: RunId,
-  duplicate = false,
-): RunHandle<Result> {
+export interface HandleDeps {
+  readonly store: Store
+  readonly waits: Waits
+}
+
+export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = false): RunHandle<Result> {
   return {
     id,
     duplicate,
@@ -63,7 +74,24 @@ export function createHandle<Result>(
       if (run === undefined) throw notFound(id)
       return run
     },
+    progress: ({ signal } = {}) => follow(deps.waits, id, limit(undefined, signal), () => notFound(id)),
+    async cancel() {
+      const [answer = 'not-found'] = await deps.store.cancelTaskRuns([id])
+      return answer
+    },
   }
+}
+
+export function runIdOf(run: RunReference): RunId {
+  const text = typeof run === 'string' ? run : run.id
+  const id = asRunId(text)
+  if (id !== undefined) return id
+  throw new ExplainedError({
+    code: 'RUN_ID_INVALID',
+    what: `"${text}" is not the id of a run.`,
+    why: 'Ids are positive whole numbers.',
+    fix: 'Use the id that enqueue returned.',
+  })
 }
 
 function isTimeout(error: unknown): boolean {

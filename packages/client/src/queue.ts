@@ -1,84 +1,72 @@
 /**
  * What a producer holds: enqueue typed tasks, look at runs, await results. Loads no task code and no Piscina:
- * `queue<typeof tasks>(url)` needs the tasks' types only.
+ * `queue<typeof tasks>(url)` needs the tasks' types only. This file puts the parts together; verbs.ts has the contracts.
  */
-import { ExplainedError } from '@q/schema'
-import { asRunId, connect, createStore, type RunId, type RunView } from '@q/store'
-import { defaultQueue, runSettings } from '@q/task'
-import type { PayloadOf, ResultOf, TaskName, TasksOf } from '@q/task'
-import { createHandle, type RunHandle } from './handle.ts'
+import { createStore } from '@q/store'
+import { defaultQueue } from '@q/task'
+import { connectionOf, type Database } from './database.ts'
+import { createEnqueue } from './enqueue.ts'
+import { createHandle, runIdOf } from './handle.ts'
 import { createPublished } from './published.ts'
-import { settingsOf, type EnqueueOptions } from './run-options.ts'
-import { createSchedules, type Schedules } from './schedules.ts'
+import { createSchedules } from './schedules.ts'
+import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits } from './waits.ts'
 import { createWakes } from './wakes.ts'
-import { withWindow } from './windows.ts'
 
-export interface Queue<Tasks> extends Schedules<Tasks> {
-  /** Durable when it resolves. */
-  enqueue<Name extends TaskName<Tasks>>(
-    task: Name,
-    payload: PayloadOf<TasksOf<Tasks>[Name]>,
-    options?: EnqueueOptions,
-  ): Promise<RunHandle<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>>
-  /** A run by its id, or undefined if there is none. */
-  get(runId: string): Promise<RunView | undefined>
-  /** A handle for a run enqueued elsewhere. */
-  handle(runId: string): RunHandle<unknown>
-  /** How many shares of its queue a group gets, 1 to 1000; 1 unless set. Counts from the next claim on. */
-  setGroupWeight(group: { readonly queue?: string; readonly group: string }, weight: number): Promise<void>
-  close(): Promise<void>
+export interface QueueOptions<Tasks> {
+  /**
+   * The definitions themselves (`import * as tasks`), for a producer that may load their code: payloads are checked by their
+   * own validators, and what replicas have published is not asked for.
+   */
+  readonly tasks?: Tasks
 }
 
-export function queue<Tasks>(databaseUrl: string | undefined): Queue<Tasks> {
-  if (databaseUrl === undefined || databaseUrl === '') throw noDatabase()
-  const connection = connect(databaseUrl, { purpose: 'pool' })
+/** `database`: a URL, or a `Pool` or `Client` of `pg` that stays yours. With a client, waiting for results is polling. */
+export function queue<Tasks = AnyTasks>(
+  database: Database | undefined,
+  options: QueueOptions<Tasks> = {},
+): Queue<Tasks> {
+  const connection = connectionOf(database)
   const store = createStore(connection.db)
-  const destinations = createPublished(store)
   const wakes = createWakes(store)
-  const waits = createWaits({ store, databaseUrl })
-  async function enqueue(task: string, payload: unknown, options: EnqueueOptions = {}): Promise<RunHandle<never>> {
-    const settings = settingsOf(options)
-    const { lane, queueName, options: published } = await destinations.find(task)
-    const own = runSettings(task, withWindow(published, options), payload)
-    const [run] = await store.enqueueTaskRuns([{ task, lane, payload, ...own, ...settings }])
-    if (run === undefined) throw new Error('The database accepted a run and named none.')
-    if (run.status === 'AVAILABLE') wakes.send(queueName)
-    return createHandle({ store, waits }, run.id, run.duplicate)
-  }
-  return {
-    ...createSchedules<Tasks>({ store, enqueue }),
-    enqueue,
+  const waits = createWaits({ store, origin: connection.origin })
+  const enqueue = createEnqueue({ store, published: createPublished(connection, options.tasks ?? {}), wakes })
+  const handles = { store, waits }
+  const schedules = createSchedules<AnyTasks>({
+    store,
+    async enqueue(task, payload, rest) {
+      return createHandle(handles, (await enqueue.one({ task, payload, options: rest }, undefined)).id)
+    },
+  })
+  const verbs: Queue<AnyTasks> = {
+    ...schedules,
     setGroupWeight: ({ queue: queueName = defaultQueue, group }, weight) =>
       store.setGroupWeight({ queue: queueName, group }, weight),
-    async get(runId) {
-      return (await store.getTaskRuns([runIdOf(runId)]))[0]
+    async enqueue(task, payload, { tx, ...rest } = {}) {
+      const run = await enqueue.one({ task, payload, options: rest }, tx)
+      return createHandle(handles, run.id, run.duplicate)
     },
-    handle: (runId) => createHandle({ store, waits }, runIdOf(runId)),
+    async enqueueMany(calls, { tx } = {}) {
+      const asked = calls.map(([task, payload, rest = {}]) => ({ task, payload, options: rest }))
+      const runs = await enqueue.many(asked, tx)
+      return runs.map((run) => createHandle(handles, run.id, run.duplicate)) as never
+    },
+    cancel: async (run) => createHandle(handles, runIdOf(run)).cancel(),
+    async retry(run) {
+      const id = runIdOf(run)
+      const answer = await store.retryTaskRun(id)
+      const detail = answer === 'retried' ? await store.getTaskRun(id) : undefined
+      if (detail?.run.status === 'AVAILABLE') wakes.send(detail.run.queue)
+      return answer
+    },
+    get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
+    list: (filter, page) => store.listTaskRuns(filter, page),
+    handle: (runId) => createHandle(handles, runIdOf(runId)),
     async close() {
       await waits.close()
       await wakes.settled()
       await connection.close()
     },
   }
-}
-
-function runIdOf(text: string): RunId {
-  const id = asRunId(text)
-  if (id !== undefined) return id
-  throw new ExplainedError({
-    code: 'RUN_ID_INVALID',
-    what: `"${text}" is not the id of a run.`,
-    why: 'Ids are positive whole numbers.',
-    fix: 'Use the id that enqueue returned.',
-  })
-}
-
-function noDatabase(): ExplainedError {
-  return new ExplainedError({
-    code: 'DATABASE_URL_MISSING',
-    what: 'queue() was given no database.',
-    why: 'Its argument is undefined or empty: is DATABASE_URL set?',
-    fix: 'Pass postgresql://user:password@host:5432/database.',
-  })
+  return verbs as unknown as Queue<Tasks>
 }

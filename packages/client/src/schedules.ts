@@ -10,18 +10,18 @@ import type { Schedule, Store } from '@q/store'
 import { durationMs, scheduleData, scheduleProblems } from '@q/task'
 import type { PayloadOf, ResultOf, ScheduleOptions, TaskName, TasksOf } from '@q/task'
 import type { RunHandle } from './handle.ts'
-import type { EnqueueOptions } from './run-options.ts'
+import type { RunOptions } from './enqueue-options.ts'
 
-type RunOptions = Pick<EnqueueOptions, 'priority' | 'group' | 'expires'>
+type TickOptions = Pick<RunOptions, 'priority' | 'group' | 'expires'>
 
 export type NewSchedule<Tasks, Name extends TaskName<Tasks>> = ScheduleOptions &
-  RunOptions &
+  TickOptions &
   PayloadMember<PayloadOf<TasksOf<Tasks>[Name]>> & { readonly task: Name }
 
 /** What its runs are given. Default: `{}`, where that is one. */
 type PayloadMember<Payload> = object extends Payload ? { readonly payload?: Payload } : { readonly payload: Payload }
 
-type AnySchedule = ScheduleOptions & RunOptions & { readonly task: string; readonly payload?: unknown }
+type AnySchedule = ScheduleOptions & TickOptions & { readonly task: string; readonly payload?: unknown }
 
 export interface Schedules<Tasks> {
   /** Makes a schedule, or makes it what is asked for here. Durable when it resolves. */
@@ -41,7 +41,7 @@ export interface Schedules<Tasks> {
 
 export interface ScheduleDeps {
   readonly store: Store
-  readonly enqueue: (task: string, payload: unknown, options: EnqueueOptions) => Promise<RunHandle<never>>
+  readonly enqueue: (task: string, payload: unknown, options: RunOptions) => Promise<RunHandle<never>>
 }
 
 export function createSchedules<Tasks>({ store, enqueue }: ScheduleDeps): Schedules<Tasks> {

@@ -1,47 +1,68 @@
 /**
- * Everybody in this process who waits for a run to end shares one LISTEN session and one poll behind it.
+ * Everybody in this process who waits for a run, or follows it, shares one LISTEN session and one poll behind it.
  *
- * No end is missed: we listen first, then mark the run as awaited, then look. Settling either sees the mark and sends
- * a wake, or was committed before we looked. If listening fails the poll alone serves.
+ * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
+ * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
+ * the poll is for: it finds every end. Those who come together are marked and looked at together, and so are ends that
+ * are told together: what waiting costs grows with statements in flight, not with waiters.
  */
-import { listen, type Listener, type RunId, type RunView, type Store } from '@q/store'
 import { isTerminal } from '@q/schema'
+import { createBatcher, listen, type Listener, type Origin, type RunId, type RunView, type Store } from '@q/store'
 import { createPoll } from './poll.ts'
+
+/** Told what a look found; undefined: there is no such run. */
+export interface Watcher {
+  see(run: RunView | undefined): void
+  /** It is told nothing more. */
+  fail(reason: unknown): void
+}
 
 export interface Waits {
   /** Resolves with the ended run; undefined if there is no such run. Rejects with the signal's reason. */
   until(runId: RunId, signal: AbortSignal): Promise<RunView | undefined>
+  /** Until the answer is called. */
+  watch(runId: RunId, watcher: Watcher, signal: AbortSignal): () => void
   close(): Promise<void>
 }
 
 const readAtOnceMax = 1_000
 
-export function createWaits(deps: { readonly store: Store; readonly databaseUrl: string }): Waits {
-  const waiting = new Map<RunId, Set<(run: RunView | undefined) => void>>()
-  let listening: Promise<Listener | undefined> | undefined
-  const poll = createPoll(async () => {
-    void (listening ??= openListener())
-    await look([...waiting.keys()])
-  })
-
+export function createWaits(deps: { readonly store: Store; readonly origin: Origin | undefined }): Waits {
+  const watching = new Map<RunId, Set<Watcher>>()
   const closed = new AbortController()
+  let listening: Promise<Listener | undefined> | undefined
+
+  const begins = createBatcher<RunId, void>(async (ids) => {
+    await (listening ??= openListener())
+    await deps.store.awaitTaskRuns([...new Set(ids)])
+    await look(ids)
+    return []
+  }, readAtOnceMax)
+
+  const ends = createBatcher<RunId, void>(async (ids) => {
+    await look(ids)
+    return []
+  }, readAtOnceMax)
+
+  const poll = createPoll(async () => {
+    if (deps.origin !== undefined) void (listening ??= openListener())
+    await look([...watching.keys()])
+  })
 
   async function look(ids: readonly RunId[]): Promise<void> {
     for (let start = 0; start < ids.length; start += readAtOnceMax) {
-      const part = ids.slice(start, start + readAtOnceMax)
-      const runs = new Map((await deps.store.getTaskRuns(part)).map((run) => [run.id, run]))
-      for (const id of part) {
-        const run = runs.get(id)
-        if (run !== undefined && !isTerminal(run.status)) continue
-        for (const resolve of waiting.get(id) ?? []) resolve(run)
-      }
+      const part = new Set(ids.slice(start, start + readAtOnceMax))
+      const runs = new Map((await deps.store.getTaskRuns([...part])).map((run) => [run.id, run]))
+      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(runs.get(id))
     }
   }
 
-  function openListener(): Promise<Listener | undefined> {
-    return listen(deps.databaseUrl, 'q_ended', {
+  async function openListener(): Promise<Listener | undefined> {
+    if (deps.origin === undefined) return undefined
+    return listen(deps.origin, 'q_ended', {
       onWake(wake) {
-        if (wake.channel === 'q_ended') void look(wake.runIds.filter((id) => waiting.has(id))).catch(() => {})
+        if (wake.channel !== 'q_ended') return
+        for (const id of wake.runIds) if (watching.has(id)) ends.add(id).catch(() => {})
       },
       onLost: () => {
         listening = undefined // the next wait or poll listens again
@@ -52,38 +73,38 @@ export function createWaits(deps: { readonly store: Store; readonly databaseUrl:
     })
   }
 
-  function enter(runId: RunId, resolve: (run: RunView | undefined) => void): () => void {
-    const all = waiting.get(runId) ?? new Set()
-    waiting.set(runId, all.add(resolve))
+  function watch(runId: RunId, watcher: Watcher, wish: AbortSignal): () => void {
+    const signal = AbortSignal.any([wish, closed.signal])
+    const fail = () => watcher.fail(signal.reason)
+    if (signal.aborted) {
+      fail()
+      return () => {}
+    }
+    signal.addEventListener('abort', fail, { once: true })
+    const all = watching.get(runId) ?? new Set()
+    watching.set(runId, all.add(watcher))
     poll.start()
+    begins.add(runId).catch(watcher.fail)
     return () => {
-      all.delete(resolve)
-      if (all.size === 0) waiting.delete(runId)
-      if (waiting.size === 0) poll.stop()
+      signal.removeEventListener('abort', fail)
+      all.delete(watcher)
+      if (all.size === 0) watching.delete(runId)
+      if (watching.size === 0) poll.stop()
     }
   }
 
   return {
-    async until(runId, wish) {
-      const signal = AbortSignal.any([wish, closed.signal])
-      signal.throwIfAborted()
+    watch,
+    until(runId, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<RunView | undefined>()
-      const abort = () => reject(signal.reason as Error)
-      signal.addEventListener('abort', abort, { once: true })
-      const leave = enter(runId, resolve)
-      const begun = (async () => {
-        await (listening ??= openListener())
-        await deps.store.awaitTaskRuns([runId])
-        await look([runId])
-      })()
-      begun.catch(reject)
-      return promise.finally(() => {
-        signal.removeEventListener('abort', abort)
-        leave()
-      })
+      const see = (run: RunView | undefined) => {
+        if (run === undefined || isTerminal(run.status)) resolve(run)
+      }
+      const leave = watch(runId, { see, fail: reject }, signal)
+      return promise.finally(leave)
     },
     async close() {
-      closed.abort(new Error('The queue was closed while somebody waited for a result.'))
+      closed.abort(new Error('The queue was closed while somebody waited for a run.'))
       poll.stop()
       const listener = await listening
       listener?.close()

@@ -88,7 +88,7 @@ const neverCalled = async (typed: Queue<typeof tasks>) => {
   await typed.schedule('x', { task: 'resize', every: '1h' })
   // @ts-expect-error no such policy
   await typed.schedule('x', { task: 'resize', every: '1h', payload: { url: 'x' }, missed: 'some' })
-  expectTypeOf(await (await typed.runScheduleNow('x')).result()).toEqualTypeOf<string | { bytes: number }>()
+  expectTypeOf(await (await typed.runScheduleNow<'resize'>('x')).result()).toEqualTypeOf<{ bytes: number }>()
 }
 
 test('tasks, payloads and policies are typed', () => expect(neverCalled).toBeTypeOf('function'))

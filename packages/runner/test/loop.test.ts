@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { after, atOnce, pause, startLoop, whenWoken } from '../src/main/loop.ts'
-import { createBatcher } from '../src/main/batcher.ts'
+import { createBatcher } from '@q/store'
 import { createSlots } from '../src/main/slots.ts'
 
 test('a loop comes back at once, after a while, or when woken, and ends after the round under way', async () => {

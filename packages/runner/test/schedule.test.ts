@@ -7,6 +7,7 @@ import { readConfig, startRunner } from '@q/runner'
 import { optionData, type TaskOptions } from '@q/task'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { scheduleTick } from '../src/main/loops/schedule.ts'
+import { createPublished } from '../src/main/published.ts'
 import { eventually, moduleUrl } from './fixture.ts'
 
 async function database() {
@@ -27,6 +28,7 @@ async function database() {
       scheduleTick({
         control: own,
         store: own,
+        findDestination: createPublished(own, () => performance.now()),
         replicaId,
         observe: (event) => void events.push(event),
         onEnqueued() {},

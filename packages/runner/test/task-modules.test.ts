@@ -20,6 +20,12 @@ describe('a task module', () => {
     expect(Object.values(problems[0]!).join(' ')).toContain(hint)
   })
 
+  test('may call a task otherwise than its export, then also the default one', async () => {
+    const { tasks, problems } = await loadTasks([moduleUrl('named')])
+    expect(problems).toEqual([])
+    expect([...tasks.keys()].toSorted()).toEqual(['images.resize', 'plain'])
+  })
+
   test('that defines a name which another one has is told with both places', async () => {
     const { problems } = await loadTasks([moduleUrl('well-behaved'), moduleUrl('also-echo')])
     expect(problems).toMatchObject([{ code: 'TASK_DEFINED_TWICE' }])

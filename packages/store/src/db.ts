@@ -31,8 +31,15 @@ import { withoutServer } from './without-server.ts'
 /** Every verb takes either, so it can be part of the caller's own transaction. */
 export type Db = Kysely<DB> | Transaction<DB>
 
+/** Where sessions of one's own can be opened: a URL, or what somebody's own pool connects with. */
+export type Origin = string | ClientConfig
+
 export interface Connection {
   readonly db: Kysely<DB>
+  /** Undefined: this connection is all there is. */
+  readonly origin: Origin | undefined
+  /** On a connection that no transaction of the caller's can hold back. */
+  apart<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T>
   /** One round trip, one transaction, the rows of each: pipeline.ts. */
   pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
   close(): Promise<void>
@@ -73,6 +80,8 @@ export function connect(url: string, options: ConnectionOptions): Connection {
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: withoutBrokenOnes(pool, nameOf) }) })
   return {
     db,
+    origin: url,
+    apart: (work) => work(db),
     async pipeline(queries) {
       const client = lent(await pool.connect(), nameOf)
       // Where nothing may be set for the session, it is set for the transaction.
@@ -103,8 +112,9 @@ function settingsOf({ purpose, quiet = false }: ConnectionOptions, keepsPlans: b
 }
 
 /** A session of its own, for LISTEN. */
-export function session(url: string, purpose: string): Client {
-  return new Client(clientConfig(url, `q ${purpose}`))
+export function session(origin: Origin, purpose: string): Client {
+  const name = `q ${purpose}`
+  return new Client(typeof origin === 'string' ? clientConfig(origin, name) : { ...origin, ...habits(name) })
 }
 
 /** Says goodbye, and does not wait for an answer that may never come. */
@@ -182,8 +192,11 @@ function destroySocket(client: Client | PoolClient): void {
 }
 
 function clientConfig(url: string, name: string): ClientConfig {
+  return { connectionString: urlOf(url).href, ...habits(name) }
+}
+
+function habits(name: string): ClientConfig {
   return {
-    connectionString: urlOf(url).href,
     application_name: name,
     types: ownTypes,
     connectionTimeoutMillis: limits.connectMsMax,

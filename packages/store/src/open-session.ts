@@ -3,7 +3,7 @@
  * server drops when we die. It is lost once, and says so once; whoever wants it back opens another.
  */
 import type { QueryConfig } from 'pg'
-import { endSession, session } from './db.ts'
+import { endSession, session, type Origin } from './db.ts'
 
 export interface OwnSession {
   /** Rejects when there is no answer in time; the session is then of no use any more. */
@@ -24,8 +24,8 @@ export interface SessionHandlers {
 
 const answerMsMax = 5_000
 
-export async function openSession(url: string, purpose: string, handlers: SessionHandlers): Promise<OwnSession> {
-  const client = session(url, purpose)
+export async function openSession(origin: Origin, purpose: string, handlers: SessionHandlers): Promise<OwnSession> {
+  const client = session(origin, purpose)
   let open = true
   const lost = (error?: Error) => {
     if (open) handlers.onLost(error)

@@ -45,7 +45,7 @@ export function statementPictures(): Record<string, string> {
     'runs.ready-heads': readyHeadsStatement({ tasks: [], queues: [], capabilities: [] }).sql,
     'runs.claim': claimStatement({ replicaId: 'r', ahead: false, quotas: [] }).sql,
     'runs.claim-ahead': claimStatement({ replicaId: 'r', ahead: true, quotas: [] }).sql,
-    'runs.start': startStatement([lease]).sql,
+    'runs.start': startStatement([lease], { skipLocked: true }).sql,
     'runs.finish': finishStatement([{ lease, result: '1' }]).sql,
     'runs.leave': leaveStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).sql,
     'runs.promote-keys': promoteKeysStatement(['key']).sql,

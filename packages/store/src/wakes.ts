@@ -11,7 +11,7 @@
  *   q_ended   run ids            sent by settling, only if somebody waits
  */
 import { sql } from 'kysely'
-import type { Db } from './db.ts'
+import type { Db, Origin } from './db.ts'
 import type { RunId } from './lease.ts'
 import { openSession } from './open-session.ts'
 
@@ -44,8 +44,8 @@ export interface ListenHandlers {
 }
 
 /** Listens on a session of its own until closed or lost. */
-export async function listen(url: string, channel: Channel, handlers: ListenHandlers): Promise<Listener> {
-  const session = await openSession(url, 'listen', {
+export async function listen(origin: Origin, channel: Channel, handlers: ListenHandlers): Promise<Listener> {
+  const session = await openSession(origin, 'listen', {
     onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
     onLost: handlers.onLost,
   })

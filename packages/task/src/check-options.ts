@@ -11,6 +11,7 @@ interface Rule {
 }
 
 const name: Rule = { ok: isText(isName), rule: 'must be 1 to 100 letters, digits, or . _ - : /' }
+const ownName: Rule = { ok: isText((text) => isName(text) && text !== 'default'), rule: `${name.rule}, not default` }
 const pointer: Rule = {
   ok: isText((text) => /^(\/([^~]|~[01])*)+$/u.test(text)),
   rule: 'must be a JSON pointer into the payload, for instance /user/id',
@@ -31,6 +32,7 @@ const debounceParts: Rule = objectOf({
 })
 
 const rules: Record<keyof TaskOptions, Rule> = {
+  name: ownName,
   input: { ok: isStandardSchema, rule: 'must be a Standard Schema (zod, valibot, arktype, …)' },
   queue: name,
   priority: { ok: isWhole(-32_767, 32_767), rule: 'must be a whole number from -32767 to 32767' },

@@ -1,7 +1,8 @@
 /** What a task's function is given beside its payload. */
 import type { Duration } from './duration.ts'
 
-export interface TaskContext {
+/** `State`: what the code saves of itself, if it says so: `(payload, ctx: TaskContext<{ row: number }>) => …`. */
+export interface TaskContext<State = unknown> {
   /** Decimal string: ids are 64 bit. */
   readonly runId: string
   /** 1 for the first start of the code. */
@@ -22,12 +23,12 @@ export interface TaskContext {
   /** Kept with the run; each line is a sign of life. Gets out of a busy loop too. Long lines are cut, too many dropped. */
   readonly log: TaskLog
   /** What an earlier attempt saved last with `checkpoint`, or undefined. */
-  readonly resumed: unknown
+  readonly resumed: State | undefined
   /**
    * Saves where the code is; a later attempt finds it in `resumed`. Resolves when it is stored; rejects when it cannot be,
    * and when the run is no longer ours. JSON, at most 1 MiB with all that `once` remembers.
    */
-  checkpoint(state: unknown): Promise<void>
+  checkpoint(state: State): Promise<void>
   /**
    * A step of this run that is not done again by a later attempt: its result is stored with the checkpoint, and what is
    * returned is what JSON shows of it. A crash between the step and its storing does it again.

@@ -1,5 +1,6 @@
 export {
   isTask,
+  nameOf,
   task,
   type PayloadOf,
   type ResultOf,
@@ -13,11 +14,11 @@ export { isName, runOptionProblems } from './check-options.ts'
 export {
   defaultQueue,
   type ConcurrencyOptions,
-  type JsonPointer,
   type RetryOptions,
   type TaskOptions,
   type UniqueOptions,
 } from './options.ts'
+export type { JsonPointer, PointerInto } from './pointer.ts'
 export { optionData, runSettings, type OptionData, type RetryData, type RunSettings } from './option-data.ts'
 export { Fail, outcomeOf, Retry, Snooze, type RetryWish, type ThrownOutcome } from './outcomes.ts'
 export {

@@ -6,13 +6,17 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.ts'
+import type { PointerInto } from './pointer.ts'
 import type { ScheduleOptions } from './schedule-options.ts'
 import type { DebounceOptions, ThrottleOptions } from './window-options.ts'
 
-/** RFC 6901: where in the payload, `/user/id`. */
-export type JsonPointer = `/${string}`
+/** The function says what the payload is; a key is held against it, and says nothing about it. */
+export type KeyIn<Payload> = NoInfer<PointerInto<Payload>>
 
-export interface TaskOptions extends ScheduleOptions {
+/** `Payload`: what is enqueued, which is what keys point into. */
+export interface TaskOptions<Payload = unknown> extends ScheduleOptions {
+  /** What the task is called in the database, if not by its export: `'images.resize'`. Survives a renamed export. */
+  readonly name?: string
   /** Checks and types the payload, before the code is started. Any Standard Schema: zod, valibot, arktype. */
   readonly input?: StandardSchemaV1
   /** The line its runs wait in. Default: `default`. */
@@ -34,13 +38,13 @@ export interface TaskOptions extends ScheduleOptions {
   /** When the code throws, or ran out of time: how often, and how long between. Default: not again. */
   readonly retry?: RetryOptions
   /** At most `limit` runs with the same value at `key` of their payload at a time. */
-  readonly concurrency?: ConcurrencyOptions
+  readonly concurrency?: ConcurrencyOptions<Payload>
   /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
-  readonly unique?: 'payload' | JsonPointer | UniqueOptions
+  readonly unique?: 'payload' | KeyIn<Payload> | UniqueOptions<Payload>
   /** The first enqueue in a window counts; the others are that run. */
-  readonly throttle?: ThrottleOptions
+  readonly throttle?: ThrottleOptions<Payload>
   /** The last enqueue in a window counts; what waits becomes what it asks for. */
-  readonly debounce?: DebounceOptions
+  readonly debounce?: DebounceOptions<Payload>
   /** No attempt begins later than this after the enqueue: EXPIRED. */
   readonly expires?: Duration
   /** How long a run is kept after its end. */
@@ -60,16 +64,16 @@ export interface RetryOptions {
   readonly maxDelay?: Duration
 }
 
-export interface ConcurrencyOptions {
-  readonly key: JsonPointer
+export interface ConcurrencyOptions<Payload = unknown> {
+  readonly key: KeyIn<Payload>
   /** Default: 1. */
   readonly limit?: number
   /** Tasks that name the same are limited together. Default: the task alone. */
   readonly shared?: string
 }
 
-export interface UniqueOptions {
-  readonly key: 'payload' | JsonPointer
+export interface UniqueOptions<Payload = unknown> {
+  readonly key: 'payload' | KeyIn<Payload>
   /** Also after its end, for this long from when it was enqueued. */
   readonly for: Duration
 }

@@ -6,18 +6,18 @@
  *   debounce   the last one in a window counts: the run that still waits becomes what it asks for, and waits anew
  */
 import { durationMs, type Duration } from './duration.ts'
-import type { JsonPointer } from './options.ts'
+import type { KeyIn } from './options.ts'
 import { keyAt } from './payload-keys.ts'
 
-export interface ThrottleOptions {
+export interface ThrottleOptions<Payload = unknown> {
   /** The whole payload, or a JSON pointer to the value in it that counts. */
-  readonly key: 'payload' | JsonPointer
+  readonly key: 'payload' | KeyIn<Payload>
   /** The window, from the enqueue that counts. */
   readonly for: Duration
 }
 
-export interface DebounceOptions {
-  readonly key: 'payload' | JsonPointer
+export interface DebounceOptions<Payload = unknown> {
+  readonly key: 'payload' | KeyIn<Payload>
   /** How long nothing must come before it runs. */
   readonly for: Duration
   /** Not longer than this after the first one, however many come. Default: ten times `for`. */

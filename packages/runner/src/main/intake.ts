@@ -1,5 +1,6 @@
 /** The loops that bring runs into execution: clocks are obeyed, gates opened, slots filled, deadlines seen. */
 import { createClaimer, createFairShares, takeTurn, type ClaimedRun } from '@q/store'
+import { unplacedMsMax } from './fence-bound.ts'
 import { slotsToFill } from './health.ts'
 import { createIdleness } from './idleness.ts'
 import type { Loop } from './loop.ts'
@@ -25,9 +26,9 @@ export interface Intake {
 
 export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) => void): Intake {
   const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals } = desk
-  const { pollEveryMs, queues, capabilities } = config
+  const { pollEveryMs, queues, queueWeights, capabilities } = config
   const tasks = desk.tasks.map((task) => task.name)
-  const claimer = createClaimer({ replicaId, tasks, queues, capabilities, shares: createFairShares() })
+  const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
   const turns = createTurns(() => claim.wake())
   let keys = new Set<string>()
@@ -64,6 +65,8 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       aheadMax: () => (vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
       isCutOff: desk.isCutOff,
       begin,
+      unplacedMsMax: unplacedMsMax(config.preset.thresholds),
+      giveBack: desk.giveBack,
     }),
   )
   const lookAgain = () => {

@@ -8,15 +8,17 @@
  */
 import { isExplained } from '@q/schema'
 import type { Store } from '@q/store'
+import { runSettings } from '@q/task'
 import type { Answer, Ask, Problem } from '../protocol.ts'
 import type { Observe } from './events.ts'
+import type { FindDestination } from './published.ts'
 import type { Pulse } from './pulse-board.ts'
-import { makeRun } from './run-maker.ts'
 import { untilReached } from './until-reached.ts'
 
 export interface RequestDeps {
   readonly store: Store
   readonly observe: Observe
+  readonly findDestination: FindDestination
   /** Something became ready: this replica may look at once. */
   readonly onEnqueued: () => void
 }
@@ -46,12 +48,24 @@ async function checkpoint(deps: RequestDeps, pulse: Pulse, id: number, ask: AskT
   return { id, ok: false, refusal: tooLate('lease lost') }
 }
 
-async function enqueue({ store, onEnqueued }: RequestDeps, id: number, ask: AskTo<'enqueue'>): Promise<Answer> {
+async function enqueue(
+  { store, findDestination, onEnqueued }: RequestDeps,
+  id: number,
+  ask: AskTo<'enqueue'>,
+): Promise<Answer> {
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
-  const more = { ...(delayMs === null ? {} : { delayMs }), ...(priority === null ? {} : { priority }) }
-  const { run: wanted, queue } = await makeRun(store, await store.publishedTasks(), { task, payload, more })
-  const [run] = await store.enqueueTaskRuns([wanted])
+  const { queue, lane, options } = await findDestination(task)
+  const [run] = await store.enqueueTaskRuns([
+    {
+      task,
+      lane,
+      payload,
+      ...runSettings(task, options, payload),
+      ...(delayMs === null ? {} : { delayMs }),
+      ...(priority === null ? {} : { priority }),
+    },
+  ])
   if (run === undefined) throw new Error('The database accepted a run and named none.')
   await store.wakeQueue(queue).catch(() => {}) // a hint
   onEnqueued()

@@ -97,6 +97,7 @@ function introduce({ config, version }: RunnerOptions, tasks: readonly TaskDescr
     preset: config.presetName,
     onCrash: config.preset.onCrash,
     thresholds: config.preset.thresholds,
+    presenceGraceMs: config.presenceGraceMs,
   }
 }
 

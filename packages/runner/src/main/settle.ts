@@ -3,8 +3,7 @@
  * never dropped because of the network. An outcome that the database refuses for its data ends the run with a code of
  * its own, so an end is never lost because its text is strange.
  */
-import type { Lease, Outcome, Settled, Settlement, Store } from '@q/store'
-import { createBatcher } from './batcher.ts'
+import { createBatcher, type Lease, type Outcome, type Settled, type Settlement, type Store } from '@q/store'
 import type { Observe } from './events.ts'
 import type { Turns } from './turns.ts'
 import { untilReached } from './until-reached.ts'

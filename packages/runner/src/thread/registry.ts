@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { isName, isTask, type Task } from '@q/task'
+import { isName, isTask, nameOf, type Task } from '@q/task'
 import type { Problem } from '../protocol.ts'
 
 export interface Registry {
@@ -12,21 +12,37 @@ export interface Registry {
   readonly problems: readonly Problem[]
 }
 
+/** What a module exports, and where it is from. */
+export interface LoadedModule {
+  readonly home: string
+  readonly exported: object
+}
+
 export async function loadTasks(moduleUrls: readonly string[]): Promise<Registry> {
+  const modules: LoadedModule[] = []
+  const unloadable: Problem[] = []
+  for (const home of moduleUrls) {
+    const exported = await importModule(home).catch((error: unknown) => void unloadable.push(importFailed(home, error)))
+    if (exported !== undefined) modules.push({ home, exported })
+  }
+  const { tasks, problems } = registryOf(modules)
+  return { tasks, problems: [...unloadable, ...problems] }
+}
+
+export function registryOf(modules: readonly LoadedModule[]): Registry {
   const tasks = new Map<string, Task>()
   const homes = new Map<string, string>()
   const problems: Problem[] = []
-  for (const url of moduleUrls) {
-    const exported = await importModule(url).catch((error: unknown) => void problems.push(importFailed(url, error)))
-    if (exported === undefined) continue
+  for (const { home, exported } of modules) {
     const found = Object.entries(exported).filter(([, value]) => isTask(value)) as [string, Task][]
-    if (found.length === 0) problems.push(nothingExported(url))
-    for (const [name, task] of found) {
-      const home = homes.get(name)
-      if (home !== undefined) problems.push(definedTwice(name, home, url))
-      else if (name === 'default' || !isName(name)) problems.push(unnamed(name, url))
+    if (found.length === 0) problems.push(nothingExported(home))
+    for (const [exportName, task] of found) {
+      const name = nameOf(exportName, task)
+      const first = homes.get(name)
+      if (first !== undefined) problems.push(definedTwice(name, first, home))
+      else if (name === 'default' || !isName(name)) problems.push(unnamed(name, home))
       else tasks.set(name, task)
-      homes.set(name, url)
+      homes.set(name, home)
     }
   }
   return { tasks, problems }
@@ -62,7 +78,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
     code: 'TASK_DEFINED_TWICE',
     what: `The task "${name}" is defined twice.`,
     why: `Both ${shown(first)} and ${shown(second)} export it.`,
-    fix: 'Rename one of them, or load only one of the modules.',
+    fix: 'Rename one of them (their exports, or their option name), or load only one of the modules.',
   }
 }
 
@@ -70,8 +86,8 @@ function unnamed(name: string, url: string): Problem {
   return {
     code: 'TASK_NAME_INVALID',
     what: `The task module ${shown(url)} exports a task as "${name}", which cannot be its name.`,
-    why: 'A task is named by its export; names are 1 to 100 letters, digits or . _ - : / and never "default".',
-    fix: 'Export it by name: export const render = task(…).',
+    why: 'A task is named by its export, or by its option name; names are 1 to 100 letters, digits or . _ - : / and never "default".',
+    fix: "Export it by name, export const render = task(…), or name it: task({ name: 'render' }, …).",
   }
 }
 

@@ -217,6 +217,10 @@ export interface QReplica {
    */
   on_crash: Generated<QOnCrash>;
   pid: number;
+  /**
+   * Its own, like its thresholds: how long after its session broke it may still show that it lives.
+   */
+  presence_grace_ms: Generated<number>;
   preset: string;
   /**
    * Queues it works on; none: all.

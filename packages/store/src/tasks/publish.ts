@@ -4,6 +4,7 @@
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
+import type { Db } from '../db.ts'
 import { internLane } from '../lanes.ts'
 
 export interface TaskNotice {
@@ -50,13 +51,16 @@ export interface PublishedTask {
   readonly onCrash: 'fail' | 'retry' | null
   /** As its replicas published them; those of another release may know more, or less. */
   readonly options: Readonly<Record<string, unknown>>
+  /** JSON Schema of the payload, where there is one. */
+  readonly payloadSchema: Readonly<Record<string, unknown>> | null
 }
 
-export async function publishedTasks(db: Kysely<DB>): Promise<PublishedTask[]> {
+export async function publishedTasks(db: Db): Promise<PublishedTask[]> {
   return db
     .selectFrom('q.task')
     .select(['name', 'queue', sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash')])
     .select(sql<PublishedTask['options']>`options`.as('options'))
+    .select(sql<PublishedTask['payloadSchema']>`payload_schema`.as('payloadSchema'))
     .orderBy('name')
     .execute()
 }

@@ -80,7 +80,7 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'a start',
-      query: startStatement(work.claimed),
+      query: startStatement(work.claimed, { skipLocked: true }),
       scans: ['task_run_pkey'],
       rowsMax: 1_200,
       pagesMax: 1_500,

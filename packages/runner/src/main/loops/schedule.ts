@@ -6,16 +6,17 @@
  * Who finds something due and the duty taken looks again when that runs out: whoever took it may have died. A schedule
  * that cannot be enqueued fails alone, and is tried again.
  */
-import type { DueSchedule, PublishedTask, Store } from '@q/store'
-import { dueTicks } from '@q/task'
+import type { DueSchedule, Store } from '@q/store'
+import { dueTicks, runSettings } from '@q/task'
 import type { Observe } from '../events.ts'
 import { after, atOnce, type Next } from '../loop.ts'
-import { makeRun } from '../run-maker.ts'
+import type { FindDestination } from '../published.ts'
 
 export interface ScheduleDeps {
   readonly control: Store
   readonly store: Store
   readonly replicaId: string
+  readonly findDestination: FindDestination
   readonly observe: Observe
   readonly onEnqueued: () => void
 }
@@ -39,13 +40,12 @@ export async function scheduleTick(deps: ScheduleDeps): Promise<Next> {
 
 /** Whether all went well. */
 async function enqueueDue(deps: ScheduleDeps): Promise<boolean> {
-  const published = await deps.store.publishedTasks()
   let well = true
   let last: string | undefined
   for (;;) {
     const due = await deps.store.dueSchedules(last === undefined ? { limit: pageMax } : { after: last, limit: pageMax })
     for (const schedule of due) {
-      await enqueueOne(deps, published, schedule).catch((error: unknown) => {
+      await enqueueOne(deps, schedule).catch((error: unknown) => {
         well = false
         deps.observe({ type: 'schedule-failed', schedule: schedule.name, error })
       })
@@ -55,10 +55,11 @@ async function enqueueDue(deps: ScheduleDeps): Promise<boolean> {
   }
 }
 
-async function enqueueOne(deps: ScheduleDeps, published: readonly PublishedTask[], schedule: DueSchedule) {
+async function enqueueOne(deps: ScheduleDeps, schedule: DueSchedule): Promise<void> {
   const { name, task, payload, options, version, now } = schedule
   const { ticks, next } = dueTicks(schedule, now)
-  const { run, queue } = await makeRun(deps.store, published, { task, payload, more: options })
+  const { queue, lane, options: published } = await deps.findDestination(task)
+  const run = { task, lane, payload, ...runSettings(task, published, payload), ...options }
   const enqueued = await deps.store.enqueueTicks({
     schedule: name,
     version,

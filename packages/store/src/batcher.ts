@@ -1,6 +1,8 @@
 /**
  * Group commit by back-pressure: what arrives while the previous statement is in flight goes with the next one, as one
  * statement, and each caller gets its own answer. Nothing waits when nothing is in flight.
+ *
+ * Here because those who send many small statements, runner and client, have only the store in common.
  */
 export interface Batcher<Item, Answer> {
   add(item: Item): Promise<Answer>

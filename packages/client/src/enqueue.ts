@@ -1,0 +1,124 @@
+/**
+ * From a call to a durable run: check, find its lane, send.
+ *
+ * Calls that come while a statement is in flight go with the next one, together; nothing waits when nothing is in
+ * flight. One that the database or the store refuses fails alone: the others of its batch are sent without it. Three
+ * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a key, which
+ * may have to wait for somebody's open transaction and must not make others wait with them.
+ */
+import { ExplainedError, isExplained } from '@q/schema'
+import { createBatcher, enqueueTaskRuns, isRefusal, type Db, type EnqueuedRun, type NewRun, type Store } from '@q/store'
+import { runSettings } from '@q/task'
+import { settingsOf, type RunOptions } from './enqueue-options.ts'
+import { requireFit } from './payload-check.ts'
+import type { Published } from './published.ts'
+import { storeIn, type TransactionHandle } from './transaction.ts'
+import type { Wakes } from './wakes.ts'
+import { withWindow } from './windows.ts'
+
+export interface Call {
+  readonly task: string
+  readonly payload: unknown
+  readonly options: RunOptions
+}
+
+export interface Enqueue {
+  one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun>
+  /** All or none; answers in the order asked. */
+  many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]>
+}
+
+export interface EnqueueDeps {
+  readonly store: Store
+  readonly published: Published
+  readonly wakes: Wakes
+}
+
+const batchMax = 1_000
+
+interface Prepared {
+  readonly run: NewRun
+  readonly queueName: string
+}
+
+export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue {
+  const together = createBatcher<NewRun, Answer>((runs) => sendTogether(store, runs), batchMax)
+
+  async function prepare({ task, payload, options }: Call, within?: Db): Promise<Prepared> {
+    const settings = settingsOf(options)
+    const { lane, queueName, options: data, check } = await published.find(task, within)
+    await requireFit(task, payload, check)
+    return {
+      queueName,
+      run: { task, lane, payload, ...runSettings(task, withWindow(data, options), payload), ...settings },
+    }
+  }
+
+  /** Inside a transaction the database does it, with the commit. */
+  function wake(prepared: readonly Prepared[], enqueued: readonly EnqueuedRun[]): void {
+    const ready = prepared.filter((_, place) => enqueued[place]?.status === 'AVAILABLE')
+    for (const queue of new Set(ready.map(({ queueName }) => queueName))) wakes.send(queue)
+  }
+
+  async function many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {
+    if (calls.length === 0) return []
+    const db = tx === undefined ? undefined : storeIn(tx)
+    const prepared: Prepared[] = []
+    for (const [place, call] of calls.entries()) {
+      prepared.push(await prepare(call, db).catch(placed(place, calls.length)))
+    }
+    const runs = prepared.map(({ run }) => run)
+    if (db !== undefined) return enqueueTaskRuns(db, runs)
+    const enqueued = await store.enqueueTaskRuns(runs)
+    wake(prepared, enqueued)
+    return enqueued
+  }
+
+  return {
+    many,
+    async one(call, tx) {
+      if (tx !== undefined) return only(await many([call], tx))
+      const prepared = await prepare(call)
+      const { run } = prepared
+      const enqueued =
+        (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
+          ? valueOf(await together.add(run))
+          : only(await store.enqueueTaskRuns([run]))
+      wake([prepared], [enqueued])
+      return enqueued
+    },
+  }
+}
+
+type Answer = { readonly enqueued: EnqueuedRun } | { readonly refused: unknown }
+
+/** Halved until the bad ones are alone; only after a refusal, which has written nothing. */
+async function sendTogether(store: Store, runs: readonly NewRun[]): Promise<Answer[]> {
+  try {
+    return (await store.enqueueTaskRuns(runs)).map((enqueued) => ({ enqueued }))
+  } catch (error) {
+    const wroteNothing = isExplained(error) || isRefusal(error)
+    if (runs.length === 1 || !wroteNothing) return runs.map(() => ({ refused: error }))
+    const middle = Math.ceil(runs.length / 2)
+    return [...(await sendTogether(store, runs.slice(0, middle))), ...(await sendTogether(store, runs.slice(middle)))]
+  }
+}
+
+/** Which of the calls it was. */
+function placed(place: number, count: number): (error: unknown) => never {
+  return (error) => {
+    if (count === 1 || !isExplained(error)) throw error
+    const { code, message: what, why, fix } = error
+    throw new ExplainedError({ code, what, why: `run ${place + 1} of ${count}: ${why}`, fix, cause: error })
+  }
+}
+
+function valueOf(answer: Answer): EnqueuedRun {
+  if ('enqueued' in answer) return answer.enqueued
+  throw answer.refused
+}
+
+function only([run]: readonly EnqueuedRun[]): EnqueuedRun {
+  if (run === undefined) throw new Error('The database accepted a run and named none.')
+  return run
+}

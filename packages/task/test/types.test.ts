@@ -1,0 +1,91 @@
+/** What must not compile does not. Judged by the type checker; nothing here is called. */
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { task, type PayloadOf, type PointerInto, type ResultOf, type TaskContext, type TaskName } from '@q/task'
+
+interface Order {
+  readonly id: number
+  readonly customer?: { readonly mail: string | null }
+  readonly items: readonly { readonly sku: string }[]
+  readonly 'a/b~c': string
+}
+const order = (_: Order): number => 1
+
+const keys = () => {
+  const url = z.object({ url: z.url(), width: z.number().default(800) })
+  task({ concurrency: { key: '/id' }, unique: '/customer/mail' }, order)
+  task({ concurrency: { key: '/items/0/sku' }, unique: { key: '/a~1b~0c', for: '10m' } }, order)
+  task({ unique: 'payload' }, order)
+  task({ input: url, concurrency: { key: '/url', limit: 1 }, unique: '/width' }, ({ width }) => width)
+  task({ concurrency: { key: '/id' }, unique: '/customer/mail' }, (_: Order, ctx) => ctx.heartbeat())
+  task({ concurrency: { key: '/anything' } }, (_: unknown) => 1)
+  task({ concurrency: { key: '/url' } }, (_: { kind: 'a'; url: string } | { kind: 'b' }) => 1)
+  task({ concurrency: { key: '/any/name' } }, (_: { any: Record<string, string> }) => 1)
+  // @ts-expect-error the payload has no such member
+  task({ concurrency: { key: '/ulr' } }, order)
+  // @ts-expect-error nor for a function that takes its context as it comes
+  task({ concurrency: { key: '/ulr' } }, (_: Order, ctx) => ctx.heartbeat())
+  // @ts-expect-error nor one inside it
+  task({ concurrency: { key: '/customer/name' } }, order)
+  // @ts-expect-error a pointer begins with a slash
+  task({ unique: 'id' }, order)
+  // @ts-expect-error nothing is inside of a number
+  task({ unique: { key: '/id/x', for: '1h' } }, order)
+  // @ts-expect-error the schema has no such member
+  task({ input: url, concurrency: { key: '/href' } }, ({ width }) => width)
+}
+
+const options = () => {
+  task({ timeout: '10m', maxSilent: '1.5h', keep: 5_000 }, order)
+  // @ts-expect-error not a duration
+  task({ timeout: '10 minutes' }, order)
+  // @ts-expect-error not a duration either
+  task({ retry: { attempts: 2, delay: 'soon' } }, order)
+  // @ts-expect-error no such option
+  task({ timeuot: '10m' }, order)
+  // @ts-expect-error attempts are a number
+  task({ retry: { attempts: 'five' } }, order)
+  // @ts-expect-error one of two words
+  task({ onCrash: 'ignore' }, order)
+}
+
+interface Place {
+  readonly row: number
+}
+
+const checkpoints = () => {
+  task(async (_: null, ctx: TaskContext<Place>) => {
+    expectTypeOf(ctx.resumed).toEqualTypeOf<Place | undefined>()
+    await ctx.checkpoint({ row: 5 })
+    // @ts-expect-error not what it says it saves
+    await ctx.checkpoint({ line: 5 })
+    expectTypeOf(await ctx.once('token', () => 'secret')).toEqualTypeOf<string>()
+  })
+  task(async (_: null, ctx) => {
+    expectTypeOf(ctx.resumed).toEqualTypeOf<unknown>()
+    await ctx.checkpoint('anything')
+  })
+}
+
+test('keys, durations, options and checkpoints are typed by the task alone', () => {
+  expect([keys, options, checkpoints]).toHaveLength(3)
+  expectTypeOf<PointerInto<{ a: { b: Date }; c?: string[] }>>().toEqualTypeOf<'/a' | '/a/b' | '/c' | `/c/${number}`>()
+})
+
+test('a type that contains itself ends', () => {
+  interface Tree {
+    readonly left?: Tree
+    readonly name: string
+  }
+  expectTypeOf<'/left/left/left/name'>().toExtend<PointerInto<Tree>>()
+  expectTypeOf<'/left/right'>().not.toExtend<PointerInto<Tree>>()
+})
+
+test('a task is called by its own name, else by that of its export', () => {
+  const named = task({ name: 'images.resize' }, (_: { url: string }, ctx: TaskContext<Place>) => ctx.resumed?.row ?? 0)
+  const tasks = { hello: task((_: null) => 1), exported: named, other: 3 }
+  expectTypeOf<TaskName<typeof tasks>>().toEqualTypeOf<'hello' | 'images.resize'>()
+  expectTypeOf<PayloadOf<typeof named>>().toEqualTypeOf<{ url: string }>()
+  expectTypeOf<ResultOf<typeof named>>().toEqualTypeOf<number>()
+  expect(() => task({ name: 'default' }, () => 1)).toThrow(/name: .*not default/)
+})
