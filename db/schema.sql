@@ -69,6 +69,17 @@ CREATE TABLE q.concurrency_limit (
 
 COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
 
+CREATE TABLE q.debounce (
+  task text NOT NULL,
+  debounce_key text NOT NULL,
+  run_id bigint NOT NULL,
+  CONSTRAINT debounce_pkey PRIMARY KEY (task, debounce_key)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.debounce IS 'The run that the last enqueue with this key made or changed. Its row is locked by every such enqueue, so they come one after the other. Removed with the run.';
+
+CREATE INDEX debounce_run ON q.debounce USING btree (run_id);
+
 CREATE TABLE q.delivery (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   run_id bigint,
@@ -313,12 +324,35 @@ CREATE TABLE q.schedule (
   paused_by text,
   published_by text,
   updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  seen_until timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT schedule_pkey PRIMARY KEY (name),
   CONSTRAINT schedule_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text]))
 );
 
 COMMENT ON TABLE q.schedule IS 'Tasks that are enqueued by the clock: one run per tick, however many replicas look.';
+COMMENT ON COLUMN q.schedule.name IS 'The schedule that a task''s own code declares is named task:<task>.';
+COMMENT ON COLUMN q.schedule.cron IS 'Five or six fields, read in the time zone; the sixth, at the front, is seconds.';
 COMMENT ON COLUMN q.schedule.missed IS 'What becomes of ticks that nobody saw: none, the last one, all up to a bound.';
+COMMENT ON COLUMN q.schedule.options IS 'What its runs are enqueued with beside their payload: priority, group, expiresInMs.';
+COMMENT ON COLUMN q.schedule.last_tick IS 'The last one that was enqueued.';
+COMMENT ON COLUMN q.schedule.next_tick IS 'Null: to be reckoned. Not after seen_until: owed from before a change of the pattern. Infinity: never again.';
+COMMENT ON COLUMN q.schedule.published_by IS 'The replica whose code declares it; null: somebody made it by hand.';
+COMMENT ON COLUMN q.schedule.version IS 'Raised by every change. A tick is enqueued in the transaction that raises it from the value that was read, so by one.';
+COMMENT ON COLUMN q.schedule.seen_until IS 'Every tick up to here has been enqueued or passed over.';
+
+CREATE INDEX schedule_due ON q.schedule USING btree (next_tick) WHERE (paused_at IS NULL);
+
+CREATE TABLE q.schedule_tick (
+  schedule text NOT NULL,
+  tick timestamp with time zone NOT NULL,
+  run_id bigint NOT NULL,
+  CONSTRAINT schedule_tick_pkey PRIMARY KEY (schedule, tick)
+);
+
+COMMENT ON TABLE q.schedule_tick IS 'Which run a tick became: one, also if somebody turns the schedule back. Removed with the run.';
+
+CREATE INDEX schedule_tick_run ON q.schedule_tick USING btree (run_id);
 
 CREATE TABLE q.task (
   name text NOT NULL,
@@ -504,7 +538,9 @@ CREATE TABLE q.unique_period (
   CONSTRAINT unique_period_pkey PRIMARY KEY (task, unique_key)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.unique_period IS 'Unique keys that count for a time, whatever became of the run that had them first.';
+COMMENT ON TABLE q.unique_period IS 'Keys that count for a time, whatever became of the run that had them first: unique keys with a period, and throttles.';
+
+CREATE INDEX unique_period_run ON q.unique_period USING btree (run_id);
 
 CREATE TABLE q.workflow (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -134,6 +134,14 @@ export const rules: readonly Rule[] = [
       but: { 'packages/runner/src/observers/log.ts': 'is that observer' },
     }),
   },
+  {
+    rule: 'croner is imported in one file',
+    reason: 'what a pattern means, also where clocks change, is decided and tested in one place',
+    find: importing(/^croner$/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/task/src/cron.ts': 'is that file' },
+    }),
+  },
 
   // ---- time and surroundings
   ...[writing(timers, timersOfTheRunner), importing(timerModules, timersOfTheRunner)].map((find) => ({

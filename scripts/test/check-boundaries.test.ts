@@ -82,6 +82,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ],
   ['packages/client/src/c.ts', 'const pool = new pg.Pool()', 'connections are made in store/src/db.ts', 1],
   ['packages/runner/src/main/b.ts', "import { Piscina } from 'piscina'", 'piscina is imported in one file', 1],
+  ['packages/client/src/d.ts', "import { Cron } from 'croner'", 'croner is imported in one file', 1],
   ['packages/runner/src/observers/metrics.ts', "import 'pino'", 'pino is imported in one observer', 1],
   ['packages/runner/src/main/c.ts', 'a()\nsetTimeout(a, 1)', 'timers of the runner live in loop.ts and its kind', 2],
   [

@@ -12,6 +12,8 @@ export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number
   return 'done'
 })
 
+export const ticks = task(() => 'ticked')
+
 /** One at a time by the value of its payload. */
 export const lastingByKey = task(
   { onCrash: 'fail', concurrency: { key: '/key' } },

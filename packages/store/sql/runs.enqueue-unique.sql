@@ -22,7 +22,8 @@ WITH
         concurrency_scope text,
         concurrency_key text,
         trace text,
-        payload jsonb
+        payload jsonb,
+        throttle_key text
       )
   ),
   made AS (
@@ -73,7 +74,7 @@ WITH
     FROM
       given
     WHERE
-      unique_key IS NULL
+      coalesce(unique_key, throttle_key) IS NULL
       OR (
         SELECT
           holder.id
@@ -82,7 +83,7 @@ WITH
           JOIN q.task_run holder ON holder.id = period.run_id
         WHERE
           period.task = "given"."task"
-          AND period.unique_key = "given"."unique_key"
+          AND period.unique_key = coalesce(given.unique_key, given.throttle_key)
           AND period.until > clock_timestamp()
       ) IS NULL
     ORDER BY

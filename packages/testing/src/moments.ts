@@ -14,7 +14,8 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
   replica: ['draining_at', 'drain_deadline', 'started_at', 'stopped_at'],
   replica_heartbeat: ['last_heartbeat'],
   replica_sample: ['sampled_at'],
-  schedule: ['last_tick', 'next_tick', 'paused_at', 'updated_at'],
+  schedule: ['last_tick', 'next_tick', 'seen_until', 'paused_at', 'updated_at'],
+  schedule_tick: ['tick'],
   task: ['published_at'],
   task_attempt: ['claimed_at', 'started_at', 'ended_at'],
   task_event: ['happened_at'],
@@ -41,4 +42,4 @@ export const standing: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Their time is part of a unique key: rows on their way must not meet those that have not left yet. */
-export const keyedByTime: readonly string[] = ['replica_sample']
+export const keyedByTime: readonly string[] = ['replica_sample', 'schedule_tick']

@@ -26,6 +26,7 @@ export interface Ways {
   /** Hints may have been lost. */
   readonly lookEverywhere: () => void
   readonly promoteKey: (key: string) => void
+  readonly wakeSchedules: () => void
   readonly drain: (order: DrainOrder) => void
 }
 
@@ -164,6 +165,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
         return wake.replicaId === replicaId ? lookForWishes() : undefined
       case 'q_drain':
         return wake.replicaId === replicaId ? heartbeat.wake() : undefined
+      case 'q_schedule':
+        return ways.wakeSchedules()
       case 'q_ended':
         return undefined
     }

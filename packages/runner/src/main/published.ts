@@ -1,5 +1,5 @@
 /**
- * Where a run goes that the code of another one enqueues: what replicas have published about its task, remembered for a
+ * Where a run goes that the code of another one, or a schedule, enqueues: what replicas have published about its task, remembered for a
  * while, so that a run with many children does not ask for each. A task that nobody has published yet is accepted, with
  * defaults: its replicas may come later.
  */

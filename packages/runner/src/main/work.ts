@@ -20,7 +20,7 @@ import { optionsOf } from './known-tasks.ts'
 import { startLoop, type Loop, type Next } from './loop.ts'
 import { createOwnPresence, type OwnPresence } from './presence.ts'
 import type { PulseBoard } from './pulse-board.ts'
-import { createPublished } from './published.ts'
+import { createPublished, type FindDestination } from './published.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
@@ -61,6 +61,8 @@ export interface Desk extends Parts {
   readonly beats: Trust
   /** So long that its runs are stopped: it begins none either, until a beat is accepted. */
   readonly isCutOff: () => boolean
+  /** Where runs go that this replica itself enqueues. */
+  readonly findDestination: FindDestination
   readonly nowMs: () => number
   readonly loop: (name: string, tick: () => Promise<Next>) => Loop
   /** What becomes of the run if its holder dies. */
@@ -78,6 +80,7 @@ export function startWork(parts: Parts): Drain {
     wakeClaim: intake.lookAgain,
     lookEverywhere: intake.wakeAll,
     promoteKey: intake.promoteKey,
+    wakeSchedules: intake.wakeSchedules,
     drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
   })
   const execution = executionOf(desk, intake)
@@ -125,6 +128,7 @@ function setUp(parts: Parts): Desk {
       beats.silentForMs(nowMs()) > fenceBoundMs(thresholds) ||
       (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),
     nowMs,
+    findDestination: createPublished(store, nowMs),
     loop: (name, tick) =>
       startLoop({
         tick,
@@ -163,7 +167,7 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
     requests: createRequests({
       store,
       observe,
-      findDestination: createPublished(store, nowMs),
+      findDestination: desk.findDestination,
       onEnqueued: intake.lookAgain,
     }),
     logs: createTaskLogs(store, observe),
