@@ -173,6 +173,22 @@ test('runs whose own beats do not arrive are stopped before others start them, h
   expect(events).toMatchObject([{ type: 'fenced', runIds: ['again'] }])
 })
 
+test('a beat that was passed over, because somebody has the run locked, does not count as one', async () => {
+  const there = scene()
+  const { now, carrier, begin, answer, last } = there
+  const pulse = begin('1', 0)
+  const { tick } = fencing(there, () => true)
+  answer(() => 'busy')
+  for (; now.ms <= 265_000; now.ms += 10_000) {
+    await carrier.tick()
+    await tick()
+    expect(pulse.stopReason).toBeUndefined()
+  }
+  expect(last()).toEqual(['1'])
+  await tick()
+  expect(pulse.stopReason).toBe('cut off from the database')
+})
+
 test('a run that is beaten for is not stopped, and neither is one that was started a moment ago', async () => {
   const there = scene()
   const { now, carrier, begin } = there

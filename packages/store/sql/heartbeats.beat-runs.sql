@@ -85,6 +85,15 @@ WITH
 SELECT
   id AS "runId",
   fence,
-  answer
+  CASE
+    WHEN answer = 'alive'
+    AND id NOT IN (
+      SELECT
+        id
+      FROM
+        locked
+    ) THEN 'busy'
+    ELSE answer
+  END AS answer
 FROM
   seen

@@ -132,7 +132,7 @@ test.each([{ beatenBefore: true }, { beatenBefore: false }])(
     await db.transaction().execute(async (trx) => {
       expect(await finishTaskRun(trx, leaseOf(ending), 1)).toBe('settled')
       // While the transaction is open: answered, not waited for.
-      expect(await another().beatTaskRuns(sender, [beat(ending), beat(other)])).toEqual(['alive', 'alive'])
+      expect(await another().beatTaskRuns(sender, [beat(ending), beat(other)])).toEqual(['busy', 'alive'])
     })
     const { rows } = await sql<{ run_id: string }>`
       SELECT run_id FROM q.task_heartbeat WHERE run_id IN (${ending.runId}, ${other.runId})`.execute(db)

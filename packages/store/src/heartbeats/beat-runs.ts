@@ -7,7 +7,8 @@
  * that was settled under its own lease is not lost but ended.
  *
  * Each run is locked for the moment, or passed over if somebody is just changing it: a user's open transaction that ends
- * a run does not hold up the beats of all others, and no beat comes after the end of its run.
+ * a run does not hold up the beats of all others, and no beat comes after the end of its run. Whoever is passed over is
+ * told so: nothing was stored, and others still count from the last beat that was.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
@@ -33,8 +34,11 @@ export interface BeatRow extends Lease {
   readonly answer: BeatAnswer
 }
 
-/** `cancelled`: stop it. `lost`: somebody else has it, or may have. `ended`: settled under this lease. */
-export type BeatAnswer = 'alive' | 'cancelled' | 'ended' | 'lost'
+/**
+ * `cancelled`: stop it. `lost`: somebody else has it, or may have. `ended`: settled under this lease. `busy`: ours, and
+ * somebody has it locked, so this beat does not count.
+ */
+export type BeatAnswer = 'alive' | 'busy' | 'cancelled' | 'ended' | 'lost'
 
 /** One answer per beat, in the order given. */
 export async function beatTaskRuns(db: Db, sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]> {
@@ -94,5 +98,6 @@ WITH given AS MATERIALIZED (
   SELECT id, fence, 'refused-beat', ${given.replicaId} FROM seen WHERE answer = 'lost'
   ON CONFLICT DO NOTHING
 )
-SELECT id AS "runId", fence, answer FROM seen`,
+SELECT id AS "runId", fence, CASE WHEN answer = 'alive' AND id NOT IN (SELECT id FROM locked) THEN 'busy' ELSE answer END AS answer
+FROM seen`,
 )

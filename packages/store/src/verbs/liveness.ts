@@ -33,7 +33,8 @@ export interface LivenessVerbs {
 
   /**
    * Signs of life for all runs of a replica, claimed and running, in one statement, with progress and a note.
-   * One answer each: alive, cancelled (stop it), ended (settled under this lease), lost (somebody else may have it).
+   * One answer each: alive, busy (locked by somebody: not stored), cancelled (stop it), ended (settled under this lease),
+   * lost (somebody else may have it).
    */
   beatTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
 

@@ -23,7 +23,7 @@ export async function claimerTick(deps: ClaimerDeps): Promise<Next> {
   }))
   const answers = await deps.control.beatTaskRuns(deps.sender, beats)
   for (const [index, run] of waiting.entries()) {
-    if (answers[index] === 'alive') continue
+    if (answers[index] === 'alive' || answers[index] === 'busy') continue
     deps.ahead.remove(run)
     deps.holdings.ended(run)
   }

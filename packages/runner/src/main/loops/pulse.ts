@@ -92,7 +92,7 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
         due.map(({ beat }) => beat),
       )
       for (const [index, { pulse, beat }] of due.entries()) {
-        carried.set(pulse, { sentMs, progress: beat.progress })
+        if (answers[index] !== 'busy') carried.set(pulse, { sentMs, progress: beat.progress })
         if (answers[index] === 'lost') pulse.stop('lease lost')
         if (answers[index] === 'cancelled') pulse.stop('cancelled')
       }
