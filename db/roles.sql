@@ -37,7 +37,7 @@ GRANT EXECUTE ON FUNCTION q.enqueue TO q_producer, q_client, q_runner, q_admin;
 GRANT SELECT ON ALL TABLES IN SCHEMA q TO q_client, q_reader, q_runner, q_admin;
 
 -- It may change and remove runs, as the application whose runs they are. Whoever may not is a q_producer.
-GRANT INSERT, UPDATE, DELETE ON q.task_run, q.unique_period, q.debounce, q.awaited, q.schedule TO q_client;
+GRANT INSERT, UPDATE, DELETE ON q.task_run, q.unique_period, q.debounce, q.awaited, q.awaited_workflow, q.schedule, q.run_group TO q_client;
 GRANT INSERT ON q.lane, q.schedule_tick, q.task_attempt, q.task_event, q.delivery, q.workflow, q.workflow_step, q.workflow_edge TO q_client;
 GRANT UPDATE ON q.delivery, q.workflow, q.workflow_step TO q_client;
 GRANT DELETE ON q.task_heartbeat TO q_client;

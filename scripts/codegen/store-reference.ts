@@ -18,7 +18,7 @@ finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {
-  const files = ['runs', 'schedules', 'liveness', 'reads'].map((name) =>
+  const files = ['runs', 'schedules', 'workflows', 'liveness', 'reads'].map((name) =>
     join(workspace, 'packages/store/src/verbs', `${name}.ts`),
   )
   const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))

@@ -3,6 +3,7 @@
 import { enqueueFaults } from './enqueue-faults.ts'
 import { livenessFaults } from './liveness-faults.ts'
 import { orderFaults } from './order-faults.ts'
+import { workflowFaults } from './workflow-faults.ts'
 
 export interface Edit {
   /** From the root of the workspace. */
@@ -271,4 +272,5 @@ export const faults: readonly Fault[] = [
   ...enqueueFaults,
   ...livenessFaults,
   ...orderFaults,
+  ...workflowFaults,
 ]

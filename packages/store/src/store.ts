@@ -5,9 +5,10 @@ import { livenessVerbs, type LivenessVerbs } from './verbs/liveness.ts'
 import { readVerbs, type ReadVerbs } from './verbs/reads.ts'
 import { runVerbs, type RunVerbs } from './verbs/runs.ts'
 import { scheduleVerbs, type ScheduleVerbs } from './verbs/schedules.ts'
+import { workflowVerbs, type WorkflowVerbs } from './verbs/workflows.ts'
 
-export interface Store extends RunVerbs, ScheduleVerbs, LivenessVerbs, ReadVerbs {}
+export interface Store extends RunVerbs, ScheduleVerbs, WorkflowVerbs, LivenessVerbs, ReadVerbs {}
 
 export function createStore(db: Kysely<DB>): Store {
-  return { ...runVerbs(db), ...scheduleVerbs(db), ...livenessVerbs(db), ...readVerbs(db) }
+  return { ...runVerbs(db), ...scheduleVerbs(db), ...workflowVerbs(db), ...livenessVerbs(db), ...readVerbs(db) }
 }

@@ -32,7 +32,7 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
     'updated_at',
   ],
   unique_period: ['until'],
-  workflow: ['created_at', 'updated_at', 'finished_at'],
+  workflow: ['created_at', 'updated_at', 'finished_at', 'compensated_at', 'paused_at'],
 }
 
 /** Compared with a moment that travel cannot move. */

@@ -14,6 +14,7 @@ import { createPulseBoard } from '../main/pulse-board.ts'
 import { createRequests } from '../main/requests.ts'
 import { createSettlements } from '../main/settle.ts'
 import { createSlots } from '../main/slots.ts'
+import { createStepInputs } from '../main/step-inputs.ts'
 import { createTaskLogs } from '../main/task-logs.ts'
 import { presets, type Preset } from '../presets.ts'
 import type { TaskDescription } from '../protocol.ts'
@@ -136,6 +137,7 @@ function executionOf(
     slots: createSlots(1),
     workplaces: { threads: place, processes: place },
     settlements: createSettlements(store, { finish: () => Promise.resolve(false) }),
+    stepInputs: createStepInputs(store),
     requests: createRequests({ store, observe, findDestination: createPublished(store, nowMs), onEnqueued: () => {} }),
     logs: createTaskLogs(store, observe),
     host: thisHost(),

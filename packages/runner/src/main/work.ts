@@ -24,6 +24,7 @@ import { createPublished, type FindDestination } from './published.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
+import { createStepInputs } from './step-inputs.ts'
 import { createTaskLogs } from './task-logs.ts'
 import { createTrust, type Trust } from './trust.ts'
 import { createVitals } from './vitals.ts'
@@ -103,7 +104,9 @@ export function startWork(parts: Parts): Drain {
     await executed.catch((error: unknown) => observe({ type: 'run-unfinished', error }))
     desk.holdings.ended(run)
     desk.vitals.runEnded()
-    intake.claim.wake()
+    // The end of a step has let others go, which nobody has seen yet.
+    if (run.step) intake.lookAgain()
+    else intake.claim.wake()
   }
 }
 
@@ -164,6 +167,7 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
   return {
     ...desk,
     settlements: createSettlements(store, intake.turns),
+    stepInputs: createStepInputs(store),
     requests: createRequests({
       store,
       observe,
