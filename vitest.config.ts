@@ -11,6 +11,7 @@ const packages = [
   'testing',
   'cli',
   'bench',
+  'chaos',
   'examples',
   'workspace',
 ]

@@ -69,6 +69,17 @@ CREATE TABLE q.concurrency_limit (
 
 COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
 
+CREATE TABLE q.debounce (
+  task text NOT NULL,
+  debounce_key text NOT NULL,
+  run_id bigint NOT NULL,
+  CONSTRAINT debounce_pkey PRIMARY KEY (task, debounce_key)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.debounce IS 'The run that the last enqueue with this key made or changed. Its row is locked by every such enqueue, so they come one after the other. Removed with the run.';
+
+CREATE INDEX debounce_run ON q.debounce USING btree (run_id);
+
 CREATE TABLE q.delivery (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   run_id bigint,
@@ -235,6 +246,7 @@ CREATE TABLE q.replica (
   drain_deadline timestamp with time zone,
   started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   stopped_at timestamp with time zone,
+  presence_grace_ms integer DEFAULT 2500 NOT NULL,
   CONSTRAINT replica_pkey PRIMARY KEY (id),
   CONSTRAINT replica_num_key UNIQUE (num)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
@@ -248,6 +260,7 @@ COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
+COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
 
 CREATE TABLE q.replica_heartbeat (
   replica_id text NOT NULL,
@@ -311,12 +324,35 @@ CREATE TABLE q.schedule (
   paused_by text,
   published_by text,
   updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  seen_until timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT schedule_pkey PRIMARY KEY (name),
   CONSTRAINT schedule_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text]))
 );
 
 COMMENT ON TABLE q.schedule IS 'Tasks that are enqueued by the clock: one run per tick, however many replicas look.';
+COMMENT ON COLUMN q.schedule.name IS 'The schedule that a task''s own code declares is named task:<task>.';
+COMMENT ON COLUMN q.schedule.cron IS 'Five or six fields, read in the time zone; the sixth, at the front, is seconds.';
 COMMENT ON COLUMN q.schedule.missed IS 'What becomes of ticks that nobody saw: none, the last one, all up to a bound.';
+COMMENT ON COLUMN q.schedule.options IS 'What its runs are enqueued with beside their payload: priority, group, expiresInMs.';
+COMMENT ON COLUMN q.schedule.last_tick IS 'The last one that was enqueued.';
+COMMENT ON COLUMN q.schedule.next_tick IS 'Null: to be reckoned. Not after seen_until: owed from before a change of the pattern. Infinity: never again.';
+COMMENT ON COLUMN q.schedule.published_by IS 'The replica whose code declares it; null: somebody made it by hand.';
+COMMENT ON COLUMN q.schedule.version IS 'Raised by every change. A tick is enqueued in the transaction that raises it from the value that was read, so by one.';
+COMMENT ON COLUMN q.schedule.seen_until IS 'Every tick up to here has been enqueued or passed over.';
+
+CREATE INDEX schedule_due ON q.schedule USING btree (next_tick) WHERE (paused_at IS NULL);
+
+CREATE TABLE q.schedule_tick (
+  schedule text NOT NULL,
+  tick timestamp with time zone NOT NULL,
+  run_id bigint NOT NULL,
+  CONSTRAINT schedule_tick_pkey PRIMARY KEY (schedule, tick)
+);
+
+COMMENT ON TABLE q.schedule_tick IS 'Which run a tick became: one, also if somebody turns the schedule back. Removed with the run.';
+
+CREATE INDEX schedule_tick_run ON q.schedule_tick USING btree (run_id);
 
 CREATE TABLE q.task (
   name text NOT NULL,
@@ -502,7 +538,9 @@ CREATE TABLE q.unique_period (
   CONSTRAINT unique_period_pkey PRIMARY KEY (task, unique_key)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.unique_period IS 'Unique keys that count for a time, whatever became of the run that had them first.';
+COMMENT ON TABLE q.unique_period IS 'Keys that count for a time, whatever became of the run that had them first: unique keys with a period, and throttles.';
+
+CREATE INDEX unique_period_run ON q.unique_period USING btree (run_id);
 
 CREATE TABLE q.workflow (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -571,6 +609,375 @@ CREATE VIEW q.heartbeats AS
 
 COMMENT ON VIEW q.heartbeats IS 'q.task_heartbeat under the column names of other systems.';
 
+CREATE OR REPLACE FUNCTION q.canonical_json(given jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  RETURN CASE jsonb_typeof(given)
+    WHEN 'number' THEN q.js_number((given #>> '{}')::numeric)
+    WHEN 'array' THEN '[' || coalesce((
+      SELECT string_agg(q.canonical_json(item), ',' ORDER BY place)
+      FROM jsonb_array_elements(given) WITH ORDINALITY AS a(item, place)), '') || ']'
+    WHEN 'object' THEN '{' || coalesce((
+      SELECT string_agg(to_jsonb(key)::text || ':' || q.canonical_json(member), ',' ORDER BY q.member_order(key))
+      FROM jsonb_each(given) AS o(key, member)), '') || '}'
+    ELSE given::text
+  END;
+END $function$;
+
+COMMENT ON FUNCTION q.canonical_json(pg_catalog.jsonb) IS 'Equal values have equal text: members in one order, numbers as JavaScript writes them, no spaces.';
+
+CREATE OR REPLACE FUNCTION q.enqueue(task text, payload jsonb DEFAULT '{}'::jsonb, queue text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, run_group text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, expires_in interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, trace text DEFAULT NULL::text, OUT id bigint, OUT status q.task_status, OUT duplicate boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+DECLARE
+  longest interval := interval '100 years';
+  published q.task;
+  options jsonb;
+  own_lane integer;
+  own_scope text;
+  gated_by text;
+  own_key text := unique_key;
+  own_period interval := unique_for;
+  gate text;
+  problems text[];
+  problem text;
+BEGIN
+  SELECT t.* INTO published FROM q.task t WHERE t.name = enqueue.task;
+  options := coalesce(published.options, '{}');
+
+  problem := q.payload_problem(payload);
+  IF problem IS NOT NULL THEN
+    RAISE EXCEPTION 'the payload cannot be stored; nothing was enqueued'
+      USING ERRCODE = 'QE003', DETAIL = problem, HINT = 'Pass JSON of at most 1 MiB and 64 levels; store what is larger elsewhere and pass where it is.';
+  END IF;
+  problem := q.schema_problem(published.payload_schema, payload, published.payload_schema);
+  IF problem IS NOT NULL THEN
+    RAISE EXCEPTION 'the payload is not what the task % accepts; nothing was enqueued', enqueue.task
+      USING ERRCODE = 'QE004', DETAIL = problem, HINT = 'SELECT payload_schema FROM q.task shows what it accepts.';
+  END IF;
+
+  IF jsonb_typeof(options -> 'concurrency') = 'object' THEN
+    gated_by := q.key_at(payload, options #>> '{concurrency,key}');
+    own_scope := CASE WHEN gated_by IS NOT NULL THEN coalesce(options #>> '{concurrency,shared}', enqueue.task) END;
+  END IF;
+  IF own_key IS NULL AND own_period IS NULL AND jsonb_typeof(options -> 'unique') = 'object' THEN
+    own_key := q.key_at(payload, options #>> '{unique,key}');
+    own_period := CASE WHEN own_key IS NOT NULL THEN (options #>> '{unique,forMs}')::double precision * interval '1 ms' END;
+  END IF;
+
+  problems := array_remove(ARRAY[
+    q.name_problem('task', enqueue.task, 100),
+    q.name_problem('queue', coalesce(enqueue.queue, published.queue, 'default'), 100),
+    q.name_problem('group', coalesce(run_group, '-'), 200),
+    q.name_problem('unique key', coalesce(own_key, '-'), 500),
+    q.name_problem('concurrency scope', coalesce(own_scope, '-'), 100)], NULL);
+  IF cardinality(problems) > 0 THEN
+    RAISE EXCEPTION 'a name or key cannot be used; nothing was enqueued'
+      USING ERRCODE = 'QE001', DETAIL = array_to_string(problems, '; '), HINT = 'Use short printable text.';
+  END IF;
+  problems := array_remove(ARRAY[
+    CASE WHEN priority NOT BETWEEN -32768 AND 32767 THEN 'priority is not from -32768 to 32767' END,
+    CASE WHEN max_attempts NOT BETWEEN 1 AND 32767 THEN 'max_attempts is not from 1 to 32767' END,
+    CASE WHEN delay NOT BETWEEN interval '0' AND longest THEN 'delay is not from 0 to 100 years' END,
+    CASE WHEN expires_in NOT BETWEEN interval '0' AND longest THEN 'expires_in is not from 0 to 100 years' END,
+    CASE WHEN own_period NOT BETWEEN interval '1 ms' AND longest THEN 'unique_for is not from 1 ms to 100 years' END,
+    CASE WHEN own_period IS NOT NULL AND own_key IS NULL THEN 'unique_for has no unique_key' END,
+    CASE WHEN q.utf16_length(trace) > 1000 THEN 'trace has more than 1000 characters' END], NULL);
+  IF cardinality(problems) > 0 THEN
+    RAISE EXCEPTION 'an option of a run cannot be used; nothing was enqueued'
+      USING ERRCODE = 'QE002', DETAIL = array_to_string(problems, '; '), HINT = 'Correct it, or leave it out.';
+  END IF;
+
+  own_lane := q.lane_of(coalesce(enqueue.queue, published.queue, 'default'), enqueue.task,
+    ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(options -> 'requires') = 'array' THEN options -> 'requires' ELSE '[]' END)));
+  gate := CASE WHEN delay IS NOT NULL THEN 'time' WHEN gated_by IS NOT NULL THEN 'concurrency' END;
+  status := CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END;
+  duplicate := false;
+
+  -- Between a refused duplicate and the look for it the other run may have ended: then insert again.
+  FOR tries IN 1..5 LOOP
+    INSERT INTO q.task_run AS made (task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, status, waiting_for,
+      unique_key, concurrency_scope, concurrency_key, trace, payload)
+    SELECT enqueue.task, own_lane, coalesce(enqueue.priority, (options ->> 'priority')::smallint, 0), coalesce(run_group, ''),
+      coalesce(enqueue.max_attempts, (options #>> '{retry,attempts}')::smallint, 1), (options ->> 'onCrash')::q.on_crash,
+      clock_timestamp() + coalesce(delay, '0'), clock_timestamp() + expires_in, enqueue.status, gate,
+      own_key, own_scope, own_scope || chr(31) || gated_by, enqueue.trace, enqueue.payload
+    WHERE own_key IS NULL OR NOT EXISTS (
+      SELECT FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
+      WHERE period.task = enqueue.task AND period.unique_key = own_key AND period.until > clock_timestamp())
+    ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
+    RETURNING made.id INTO enqueue.id;
+
+    IF enqueue.id IS NOT NULL THEN
+      IF own_period IS NULL THEN
+        RETURN;
+      END IF;
+      INSERT INTO q.unique_period AS period (task, unique_key, run_id, until)
+      VALUES (enqueue.task, own_key, enqueue.id, clock_timestamp() + own_period)
+      ON CONFLICT (task, unique_key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
+      WHERE period.until <= clock_timestamp() OR NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id);
+      IF FOUND THEN
+        RETURN;
+      END IF;
+      DELETE FROM q.task_run r WHERE r.id = enqueue.id; -- somebody took the key for a period meanwhile
+    END IF;
+
+    SELECT r.id, r.status, true INTO enqueue.id, enqueue.status, enqueue.duplicate
+    FROM q.task_run r WHERE r.id = coalesce(
+      (SELECT holder.id FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
+        WHERE period.task = enqueue.task AND period.unique_key = own_key AND period.until > clock_timestamp()),
+      (SELECT live.id FROM q.task_run live WHERE live.task = enqueue.task AND live.unique_live = own_key));
+    IF FOUND THEN
+      RETURN;
+    END IF;
+    status := CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END;
+    duplicate := false;
+  END LOOP;
+  RAISE EXCEPTION 'the unique key of a run of % was taken and freed 5 times meanwhile', enqueue.task
+    USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+END $function$;
+
+COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text) IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. duplicate: its unique key was taken, and id is the run that has it.';
+
+CREATE OR REPLACE FUNCTION q.js_double(given numeric)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  -- Below half of the smallest double, and from half a step above the largest one.
+  IF abs(given) < 2.470328229206232720e-324 THEN
+    RETURN 0;
+  ELSIF abs(given) >= 2 ^ 1024::numeric - 2 ^ 970::numeric THEN
+    RETURN sign(given) * 'Infinity'::double precision;
+  END IF;
+  RETURN given::double precision;
+END $function$;
+
+COMMENT ON FUNCTION q.js_double(numeric) IS 'What JavaScript reads a number of JSON as.';
+
+CREATE OR REPLACE FUNCTION q.js_number(given numeric)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+ SET extra_float_digits TO '1'
+AS $function$
+DECLARE
+  double double precision;
+  sign text := CASE WHEN given < 0 THEN '-' ELSE '' END;
+  written text;
+  digits text;
+  shorter text;
+  kept integer;
+  -- where the point is, counted from the first digit: the number is 0.digits times ten to the power of it
+  point integer;
+BEGIN
+  IF given = trunc(given) AND abs(given) < 1e15 THEN
+    RETURN trunc(given)::text;
+  END IF;
+  double := abs(q.js_double(given));
+  IF double = 0 OR double = 'Infinity' THEN
+    RETURN CASE WHEN double = 0 THEN '0' ELSE 'null' END;
+  END IF;
+  written := double::text;
+  digits := replace(split_part(written, 'e', 1), '.', '');
+  point := length(split_part(split_part(written, 'e', 1), '.', 1))
+    + coalesce(nullif(split_part(written, 'e', 2), ''), '0')::integer - (length(digits) - length(ltrim(digits, '0')));
+  digits := rtrim(ltrim(digits, '0'), '0');
+  -- PostgreSQL never writes a number that lies exactly between two doubles, JavaScript does where that is shorter.
+  WHILE length(digits) > 1 LOOP
+    kept := length(digits) - 1;
+    shorter := NULL;
+    SELECT candidate::text INTO shorter
+    FROM unnest(ARRAY[left(digits, kept)::numeric, left(digits, kept)::numeric + 1]) AS candidate
+    WHERE q.js_double((candidate::text || 'e' || (point - kept))::numeric) = double
+    LIMIT 1;
+    EXIT WHEN shorter IS NULL;
+    point := point + length(shorter) - kept;
+    digits := rtrim(shorter, '0');
+  END LOOP;
+  kept := length(digits);
+  RETURN sign || CASE
+    WHEN point BETWEEN kept AND 21 THEN digits || repeat('0', point - kept)
+    WHEN point BETWEEN 1 AND 21 THEN left(digits, point) || '.' || substr(digits, point + 1)
+    WHEN point BETWEEN -5 AND 0 THEN '0.' || repeat('0', -point) || digits
+    ELSE left(digits, 1) || CASE WHEN kept > 1 THEN '.' || substr(digits, 2) ELSE '' END
+      || 'e' || CASE WHEN point > 0 THEN '+' ELSE '-' END || abs(point - 1)
+  END;
+END $function$;
+
+COMMENT ON FUNCTION q.js_number(numeric) IS 'A number as JavaScript writes it.';
+
+CREATE OR REPLACE FUNCTION q.json_at(given jsonb, pointer text)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+DECLARE
+  found jsonb := given;
+  part text;
+BEGIN
+  FOREACH part IN ARRAY (string_to_array(pointer, '/'))[2:] LOOP
+    part := replace(replace(part, '~1', '/'), '~0', '~');
+    found := CASE jsonb_typeof(found)
+      WHEN 'object' THEN found -> part
+      WHEN 'array' THEN CASE WHEN part ~ '^(0|[1-9][0-9]{0,8})$' THEN found -> part::integer END
+    END;
+  END LOOP;
+  RETURN found;
+END $function$;
+
+COMMENT ON FUNCTION q.json_at(pg_catalog.jsonb,pg_catalog.text) IS 'The value at a JSON pointer (RFC 6901), or null.';
+
+CREATE OR REPLACE FUNCTION q.json_depth(given jsonb)
+ RETURNS integer
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  RETURN CASE jsonb_typeof(given)
+    WHEN 'array' THEN 1 + coalesce((SELECT max(q.json_depth(item)) FROM jsonb_array_elements(given) AS a(item)), 0)
+    WHEN 'object' THEN 1 + coalesce((SELECT max(q.json_depth(member)) FROM jsonb_each(given) AS o(key, member)), 0)
+    ELSE 0
+  END;
+END $function$;
+
+COMMENT ON FUNCTION q.json_depth(pg_catalog.jsonb) IS 'Arrays and objects inside of each other.';
+
+CREATE OR REPLACE FUNCTION q.key_at(payload jsonb, pointer text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+DECLARE
+  found jsonb := q.json_at(payload, pointer);
+  key text;
+BEGIN
+  IF found IS NULL OR jsonb_typeof(found) = 'null' THEN
+    RETURN NULL;
+  END IF;
+  key := CASE jsonb_typeof(found) WHEN 'string' THEN found #>> '{}' ELSE q.canonical_json(found) END;
+  IF key <> '' AND q.utf16_length(key) <= 200 AND key !~ '[\u0001-\u001f\u007f-\u009f]' THEN
+    RETURN key;
+  END IF;
+  RETURN 'sha256:' || translate(rtrim(encode(sha256(convert_to(key, 'UTF8')), 'base64'), '='), '+/', '-_');
+END $function$;
+
+COMMENT ON FUNCTION q.key_at(pg_catalog.jsonb,pg_catalog.text) IS 'The key of a payload: keyAt of @q/task.';
+
+CREATE OR REPLACE FUNCTION q.lane_of(queue text, task text, requires text[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  found integer;
+BEGIN
+  FOR tries IN 1..2 LOOP
+    SELECT l.id INTO found FROM q.lane l
+    WHERE l.queue = lane_of.queue AND l.task = lane_of.task AND l.requires = lane_of.requires;
+    EXIT WHEN found IS NOT NULL;
+    INSERT INTO q.lane (queue, task, requires) VALUES (lane_of.queue, lane_of.task, lane_of.requires)
+    ON CONFLICT DO NOTHING RETURNING id INTO found;
+    EXIT WHEN found IS NOT NULL;
+  END LOOP;
+  RETURN found;
+END $function$;
+
+COMMENT ON FUNCTION q.lane_of(pg_catalog.text,pg_catalog.text,pg_catalog.text[]) IS 'The lane''s number; made if it is new. Lanes of published tasks are there already; a new one is made in the caller''s transaction, and a second caller that needs it waits for the commit.';
+
+CREATE OR REPLACE FUNCTION q.member_order(key text)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  IF key ~ '^(0|[1-9][0-9]{0,9})$' THEN
+    IF key::bigint < 4294967295 THEN
+      RETURN ARRAY[-1, key::bigint];
+    END IF;
+  END IF;
+  RETURN 0::bigint || ARRAY(
+    SELECT unit FROM unnest(string_to_array(key, NULL)) WITH ORDINALITY AS l(letter, place), ascii(letter) AS code,
+      unnest(CASE WHEN code > 65535 THEN ARRAY[55296 + (code - 65536) / 1024, 56320 + (code - 65536) % 1024] ELSE ARRAY[code] END)
+        WITH ORDINALITY AS u(unit, half)
+    ORDER BY place, half)::bigint[];
+END $function$;
+
+COMMENT ON FUNCTION q.member_order(pg_catalog.text) IS 'The order of an object''s members in canonical JSON: numbers first, by value, then by UTF-16 code units.';
+
+CREATE OR REPLACE FUNCTION q.name_problem(kind text, name text, length_max integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+BEGIN
+  RETURN CASE
+    WHEN name IS NULL THEN format('the %s is null', kind)
+    WHEN name = '' THEN format('the %s is empty', kind)
+    WHEN q.utf16_length(name) > length_max THEN format('the %s has %s characters; at most %s are allowed', kind, q.utf16_length(name), length_max)
+    WHEN name ~ '[\u0001-\u001f\u007f-\u009f]' THEN format('the %s contains a control character', kind)
+  END;
+END $function$;
+
+COMMENT ON FUNCTION q.name_problem(pg_catalog.text,pg_catalog.text,integer) IS 'What is wrong with a name or key: checkName of @q/schema.';
+
+CREATE OR REPLACE FUNCTION q.pattern_refuses(pattern text, given text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  -- Only what both dialects of regular expressions read alike, on text in which their classes do not differ.
+  IF given !~ '^[ -~]*$' OR pattern !~ '^[ -~]*$' OR pattern ~ '\\[0-9abcegh-mopquxyzA-CE-RT-Z]|\\S|\[\^?\]|\[[:.=]|\(\?[^:=!]|\{[0-9,]*[0-9]{3}|^\*' THEN
+    RETURN false;
+  END IF;
+  RETURN given COLLATE "C" !~ pattern;
+EXCEPTION WHEN invalid_regular_expression THEN
+  RETURN false;
+END $function$;
+
+COMMENT ON FUNCTION q.pattern_refuses(pg_catalog.text,pg_catalog.text) IS 'Does the text certainly not match a pattern of JavaScript? Where that is not certain: false.';
+
+CREATE OR REPLACE FUNCTION q.payload_problem(payload jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+  written text := payload::text;
+BEGIN
+  IF payload IS NULL THEN
+    RETURN 'it is SQL''s NULL; the JSON value is written ''null''';
+  END IF;
+  IF octet_length(written) > 1048576 THEN
+    RETURN format('it has %s bytes as JSON; at most 1048576 are allowed', octet_length(written));
+  END IF;
+  -- More than 64 levels need as many brackets: few payloads have to be walked.
+  IF length(written) - length(translate(written, '[{', '')) > 64 THEN
+    IF q.json_depth(payload) > 64 THEN
+      RETURN 'it is more than 64 levels deep';
+    END IF;
+  END IF;
+  -- So does a number that JavaScript cannot hold need many digits.
+  IF written ~ '[0-9]{155}[0-9]{154}' THEN
+    IF EXISTS (SELECT FROM jsonb_path_query(payload, 'strict $.** ? (@.type() == "number")') AS n(number)
+      WHERE abs(q.js_double((number #>> '{}')::numeric)) = 'Infinity') THEN
+      RETURN 'it holds a number that is beyond the range of a double';
+    END IF;
+  END IF;
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.payload_problem(pg_catalog.jsonb) IS 'What JavaScript could not read back, or is too much.';
+
 CREATE OR REPLACE FUNCTION q.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -584,9 +991,170 @@ BEGIN
     USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
 END $function$;
 
+CREATE OR REPLACE FUNCTION q.schema_problem(schema jsonb, given jsonb, root jsonb, place text DEFAULT ''::text, hops integer DEFAULT 0)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+  at text := CASE place WHEN '' THEN 'the payload' ELSE left(place, 300) END;
+  kind text := jsonb_typeof(given);
+  known text[] := '{"null",boolean,object,array,number,integer,string}';
+  types text[];
+  double double precision;
+  letters text;
+  key text;
+  member jsonb;
+  branch jsonb;
+  problem text;
+  first_problem text;
+BEGIN
+  IF schema = 'false' THEN
+    RETURN at || ' is not allowed';
+  END IF;
+  -- The same place looked at over and over: a schema that refers to itself.
+  IF jsonb_typeof(schema) IS DISTINCT FROM 'object' OR hops > 16 THEN
+    RETURN NULL;
+  END IF;
+
+  IF left(schema ->> '$ref', 1) = '#' AND schema ->> '$ref' !~ '%' THEN
+    problem := q.schema_problem(q.json_at(root, substr(schema ->> '$ref', 2)), given, root, place, hops + 1);
+    IF problem IS NOT NULL THEN
+      RETURN problem;
+    END IF;
+  END IF;
+
+  types := CASE jsonb_typeof(schema -> 'type') WHEN 'string' THEN ARRAY[schema ->> 'type']
+    WHEN 'array' THEN ARRAY(SELECT jsonb_array_elements_text(schema -> 'type')) END;
+  IF kind = 'number' THEN
+    double := q.js_double((given #>> '{}')::numeric);
+  END IF;
+  IF types <@ known AND NOT kind = ANY (types) AND NOT (kind = 'number' AND 'integer' = ANY (types) AND double = trunc(double)) THEN
+    RETURN format('%s is of type %s, not %s', at, CASE WHEN kind = 'number' AND 'integer' = ANY (types) THEN 'number with a fraction' ELSE kind END,
+      array_to_string(types, ' or '));
+  END IF;
+  IF schema ? 'const' AND schema -> 'const' <> given THEN
+    RETURN format('%s is not %s', at, left((schema -> 'const')::text, 100));
+  END IF;
+  IF jsonb_typeof(schema -> 'enum') = 'array'
+    AND NOT EXISTS (SELECT FROM jsonb_array_elements(schema -> 'enum') AS e(allowed) WHERE allowed = given) THEN
+    RETURN format('%s is none of %s', at, left((schema -> 'enum')::text, 200));
+  END IF;
+
+  IF kind = 'number' THEN
+    FOR key, member IN SELECT o.key, o.value FROM jsonb_each(schema) AS o WHERE jsonb_typeof(o.value) = 'number' LOOP
+      IF (CASE key
+        WHEN 'minimum' THEN double < q.js_double((member #>> '{}')::numeric)
+        WHEN 'maximum' THEN double > q.js_double((member #>> '{}')::numeric)
+        WHEN 'exclusiveMinimum' THEN double <= q.js_double((member #>> '{}')::numeric)
+        WHEN 'exclusiveMaximum' THEN double >= q.js_double((member #>> '{}')::numeric)
+        -- of whole numbers; how fractions are divided is for the validator to say
+        WHEN 'multipleOf' THEN CASE WHEN (member #>> '{}')::numeric >= 1 AND mod((member #>> '{}')::numeric, 1) = 0 AND abs(double) < 9007199254740992
+          THEN mod((given #>> '{}')::numeric, (member #>> '{}')::numeric) <> 0 ELSE false END
+        ELSE false
+      END) THEN
+        RETURN format('%s is not within %s %s', at, key, member);
+      END IF;
+    END LOOP;
+  END IF;
+
+  IF kind = 'string' THEN
+    letters := given #>> '{}';
+    -- Validators count letters or UTF-16 code units: refused is what neither accepts.
+    IF q.utf16_length(letters) < (schema ->> 'minLength')::numeric THEN
+      RETURN format('%s has fewer than %s characters', at, schema ->> 'minLength');
+    END IF;
+    IF char_length(letters) > (schema ->> 'maxLength')::numeric THEN
+      RETURN format('%s has more than %s characters', at, schema ->> 'maxLength');
+    END IF;
+    IF jsonb_typeof(schema -> 'pattern') = 'string' AND q.pattern_refuses(schema ->> 'pattern', letters) THEN
+      RETURN format('%s does not match %s', at, left(schema ->> 'pattern', 200));
+    END IF;
+  END IF;
+
+  IF kind = 'array' THEN
+    IF jsonb_array_length(given) < (schema ->> 'minItems')::numeric OR jsonb_array_length(given) > (schema ->> 'maxItems')::numeric THEN
+      RETURN format('%s has %s items', at, jsonb_array_length(given));
+    END IF;
+    IF schema -> 'uniqueItems' = 'true'
+      AND (SELECT count(DISTINCT item) FROM jsonb_array_elements(given) AS a(item)) < jsonb_array_length(given) THEN
+      RETURN format('%s has equal items', at);
+    END IF;
+    FOR key, member IN SELECT (a.number - 1)::text, a.item FROM jsonb_array_elements(given) WITH ORDINALITY AS a(item, number) LOOP
+      branch := coalesce(schema -> 'prefixItems' -> key::integer, schema -> 'items');
+      IF jsonb_typeof(branch) = 'array' THEN
+        branch := branch -> key::integer; -- a tuple, as older drafts write it
+      END IF;
+      problem := q.schema_problem(branch, member, root, place || '/' || key);
+      IF problem IS NOT NULL THEN
+        RETURN problem;
+      END IF;
+    END LOOP;
+  END IF;
+
+  IF kind = 'object' THEN
+    IF jsonb_typeof(schema -> 'required') = 'array' THEN
+      FOR key IN SELECT jsonb_array_elements_text(schema -> 'required') LOOP
+        IF NOT given ? key THEN
+          RETURN format('%s lacks %s', at, left(key, 100));
+        END IF;
+      END LOOP;
+    END IF;
+    FOR key, member IN SELECT o.key, o.value FROM jsonb_each(given) AS o LOOP
+      branch := coalesce(schema -> 'properties' -> key, CASE WHEN NOT schema ? 'patternProperties' THEN schema -> 'additionalProperties' END);
+      problem := q.schema_problem(branch, member, root, place || '/' || replace(replace(key, '~', '~0'), '/', '~1'));
+      IF problem IS NOT NULL THEN
+        RETURN problem;
+      END IF;
+    END LOOP;
+  END IF;
+
+  IF jsonb_typeof(schema -> 'allOf') = 'array' THEN
+    FOR branch IN SELECT jsonb_array_elements(schema -> 'allOf') LOOP
+      problem := q.schema_problem(branch, given, root, place, hops + 1);
+      IF problem IS NOT NULL THEN
+        RETURN problem;
+      END IF;
+    END LOOP;
+  END IF;
+  -- That it fits two of oneOf may only seem so, because of keywords that are not known here: it must fit one.
+  FOREACH key IN ARRAY '{anyOf,oneOf}'::text[] LOOP
+    CONTINUE WHEN jsonb_typeof(schema -> key) IS DISTINCT FROM 'array';
+    first_problem := NULL;
+    FOR branch IN SELECT jsonb_array_elements(schema -> key) LOOP
+      problem := q.schema_problem(branch, given, root, place, hops + 1);
+      EXIT WHEN problem IS NULL;
+      first_problem := coalesce(first_problem, problem);
+    END LOOP;
+    IF problem IS NOT NULL AND first_problem IS NOT NULL THEN
+      RETURN format('%s fits none of the forms it may have; for the first, %s', at, first_problem);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.schema_problem(pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.text,integer) IS 'What is certainly wrong with a value by a JSON Schema, or null. Keywords it does not know are left to the check before the run.';
+
+CREATE OR REPLACE FUNCTION q.utf16_length(given text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+BEGIN
+  IF octet_length(given) = char_length(given) THEN
+    RETURN char_length(given);
+  END IF;
+  RETURN (SELECT coalesce(sum(CASE WHEN ascii(letter) > 65535 THEN 2 ELSE 1 END), 0)
+    FROM unnest(string_to_array(given, NULL)) AS letter);
+END $function$;
+
+COMMENT ON FUNCTION q.utf16_length(pg_catalog.text) IS 'Length as JavaScript counts it.';
+
 CREATE OR REPLACE FUNCTION q.wake_idle()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 BEGIN
   IF EXISTS (SELECT FROM q.idle) THEN

@@ -5,11 +5,11 @@
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { documentFiles } from './packed-consumer/document-code.ts'
 import { installPacked } from './packed-consumer/install.ts'
 import { faultsOf } from './packed-consumer/judge.ts'
 import { buildAfresh, pack } from './packed-consumer/pack.ts'
 import { publicPackages } from './packed-consumer/public-packages.ts'
-import { readmeFiles } from './packed-consumer/readme-code.ts'
 import { run } from './packed-consumer/run.ts'
 import { workspace } from './workspace.ts'
 
@@ -22,17 +22,24 @@ try {
   await buildAfresh(packages)
   const tarballs = await pack(packages, folder)
   console.log('installing them into an empty project')
-  await installPacked(folder, tarballs)
+  await installPacked(folder, tarballs, ['vitest'])
   const faults = (await Promise.all(packages.map((one) => faultsOf(one, folder)))).flat()
   for (const fault of faults) console.log(fault)
   await copyFile(join(workspace, 'scripts/packed-consumer/hello.mjs'), join(folder, 'hello.mjs'))
-  for (const [name, code] of await readmeFiles()) await writeFile(join(folder, name), code)
+  await writeFiles('README.md')
   console.log('running the code of the README there')
   await run(process.execPath, ['hello.mjs'], folder, { Q_DATA_DIR: join(folder, 'data') })
+  await writeFiles('docs/how-to/testing.md')
+  console.log('running the tests of docs/how-to/testing.md there')
+  await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], folder)
   if (faults.length > 0) process.exitCode = 1
 } catch (error) {
   console.log(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
   await rm(folder, { recursive: true, force: true })
+}
+
+async function writeFiles(document: string): Promise<void> {
+  for (const [name, code] of await documentFiles(document)) await writeFile(join(folder, name), code)
 }

@@ -1,8 +1,8 @@
 /**
- * Puts the migrations where the compiled @q/schema looks for them: beside its code. In the repository a link does the
+ * Puts the migrations where the compiled @q/schema looks for them: beside its code, and the script of the roles too. In the repository a link does the
  * same for the sources; a package cannot carry a link. What is no longer in db/migrations is not shipped either.
  */
-import { cp, rm } from 'node:fs/promises'
+import { copyFile, cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workspace } from './workspace.ts'
 
@@ -12,3 +12,4 @@ await cp(join(workspace, 'db/migrations'), shipped, {
   recursive: true,
   filter: (path) => path.endsWith('.sql') || path.endsWith('migrations'),
 })
+await copyFile(join(workspace, 'db/roles.sql'), join(workspace, 'packages/schema/dist/roles.sql'))

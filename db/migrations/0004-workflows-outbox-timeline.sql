@@ -154,6 +154,9 @@ COMMENT ON TABLE q.unique_period IS 'Unique keys that count for a time, whatever
 ALTER TABLE q.replica_heartbeat ADD COLUMN threads jsonb NOT NULL DEFAULT '[]';
 COMMENT ON COLUMN q.replica_heartbeat.threads IS 'What each thread is doing, at the time of the beat; bounded in size.';
 
+ALTER TABLE q.replica ADD COLUMN presence_grace_ms integer NOT NULL DEFAULT 2500;
+COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
+
 CREATE TABLE q.replica_sample (
   replica_id text NOT NULL,
   sampled_at timestamptz NOT NULL DEFAULT clock_timestamp(),

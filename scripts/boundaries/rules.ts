@@ -41,7 +41,10 @@ export const rules: readonly Rule[] = [
     embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
     runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
-    testing: { may: ['schema', 'store', 'embedded'], because: 'tests of users need a database, not a runner' },
+    testing: {
+      may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'],
+      because: 'it stands beside whoever is tested: a queue, and a replica that is moved by hand',
+    },
     cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
     chaos: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
@@ -74,6 +77,16 @@ export const rules: readonly Rule[] = [
     rule: 'what @q/runner exports does not reach embedded or client',
     reason: 'who embeds a runner brings a database, and does not install a second one',
     find: reaching(/^@q\/(embedded|client)$/, { from: 'packages/runner/src/index.ts' }),
+  },
+  {
+    rule: '@q/testing enters the runner by its inline door only',
+    reason: 'tests of users start no threads, and do not load what starts them',
+    find: importing(/^@q\/runner(?!\/inline$)/, { in: 'packages/testing/src/**' }),
+  },
+  {
+    rule: 'what @q/testing exports reaches neither Piscina nor pino nor Vitest',
+    reason: 'it runs in anybody’s tests; Vitest is met at @q/testing/vitest alone',
+    find: reaching(/^(piscina|pino|vitest)/, { from: 'packages/testing/src/index.ts' }),
   },
   {
     rule: 'main and thread of the runner never import each other',
@@ -119,6 +132,14 @@ export const rules: readonly Rule[] = [
     find: importing(/^pino(-.*)?$/, {
       in: 'packages/*/src/**',
       but: { 'packages/runner/src/observers/log.ts': 'is that observer' },
+    }),
+  },
+  {
+    rule: 'croner is imported in one file',
+    reason: 'what a pattern means, also where clocks change, is decided and tested in one place',
+    find: importing(/^croner$/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/task/src/cron.ts': 'is that file' },
     }),
   },
 

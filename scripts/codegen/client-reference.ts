@@ -41,12 +41,13 @@ pointer for each place. A task that nobody has published is accepted with defaul
 
 | option | what it says |
 |---|---|
-| \`tx\` | your own transaction: the run is there with its commit, a rollback leaves nothing. A Kysely transaction, or a client of \`pg\` after BEGIN |
+| \`tx\` | your own transaction: the run is there with its commit, a rollback leaves nothing. Of pg, Kysely, Drizzle, postgres.js, Knex or Prisma ([how](../how-to/your-own-transaction.md)) |
 | \`delay\` | not before this much time has passed, by the database's clock |
 | \`runAt\` | not before this \`Date\`, by the clock of the producer; at once if it has passed |
 | \`priority\` | lower numbers first; default: the task's |
 | \`group\` | runs of a group share its queue fairly with other groups |
-| \`expires\` | not started by then, counted from now: EXPIRED |
+| \`expires\` | not started by then, counted from now: EXPIRED; default: the task's |
+| \`throttle\`, \`debounce\` | instead of what the task says: the first, or the last, enqueue in a window counts ([which one counts](../how-to/debounce-and-throttle.md)) |
 
 ## Handles
 
@@ -61,11 +62,13 @@ pointer for each place. A task that nobody has published is accepted with defaul
 Everybody in a process who waits shares one LISTEN session, and one poll behind it for wakes that are lost. Thousands who begin
 to wait at once cost a few statements.
 
+Schedules (\`q.schedule\`, pause, resume, run now): [how](../how-to/cron.md).
+
 ## Calls at the same time
 
 A call that finds no statement in flight is sent at once. Those that come meanwhile go with the next statement, together. One that is
-refused fails alone. Calls with \`tx\` are sent in their transaction; calls of a task with a unique key go by themselves, because
-they may have to wait for somebody's open transaction.
+refused fails alone. Calls with \`tx\` are sent in their transaction; calls with a unique key, a throttle or a debounce go by themselves,
+because they may have to wait for somebody's open transaction.
 `
 
 export async function clientReference(): Promise<[path: string, text: string]> {

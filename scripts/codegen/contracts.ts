@@ -1,6 +1,6 @@
 /** The members of an interface with their contracts, from its comments: `// ---- Title` begins a part. */
 export function contractsOf(source: string): string {
-  const body = [...source.matchAll(/^export interface \w+(?:<\w+>)? \{\n([^]*?)^\}/gm)]
+  const body = [...source.matchAll(/^export interface \w+(?:<\w+>)?(?: extends [^{]+)? \{\n([^]*?)^\}/gm)]
     .map(([, inside]) => inside)
     .join('\n')
   const parts = [

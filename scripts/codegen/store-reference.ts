@@ -19,7 +19,9 @@ finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {
-  const files = ['runs', 'liveness', 'reads'].map((name) => join(workspace, 'packages/store/src/verbs', `${name}.ts`))
+  const files = ['runs', 'schedules', 'liveness', 'reads'].map((name) =>
+    join(workspace, 'packages/store/src/verbs', `${name}.ts`),
+  )
   const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   return ['docs/reference/store.md', `${preface}${sources.map(contractsOf).join('\n')}`]
 }

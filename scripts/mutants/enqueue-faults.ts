@@ -10,7 +10,7 @@ export const enqueueFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/enqueue-statement.ts'),
-        find: "unique_key IS NULL OR (${periodHolder(sql.ref('given.task'), sql.ref('given.unique_key'))}) IS NULL",
+        find: "(${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL",
         replace: 'true',
       },
     ],
@@ -21,8 +21,8 @@ export const enqueueFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/unique-period.ts'),
-        find: 'WHERE period.until <= clock_timestamp() OR',
-        replace: 'WHERE true OR',
+        find: 'WHERE period.until <= clock_timestamp()\nRETURNING',
+        replace: 'WHERE true\nRETURNING',
       },
     ],
   },
@@ -34,6 +34,50 @@ export const enqueueFaults: readonly Fault[] = [
         file: src('runs/enqueue-statement.ts'),
         find: 'ORDER BY task COLLATE "C", unique_key COLLATE "C", place',
         replace: '',
+      },
+    ],
+  },
+  {
+    name: 'debounce-touches-what-has-begun',
+    why: 'A run that failed and waits for its next attempt is given the payload of another request.',
+    edits: [{ file: src('runs/debounce.ts'), find: ' AND r.fence = 0', replace: '' }],
+  },
+  {
+    name: 'debounce-without-bound',
+    why: 'A steady stream of enqueues puts a run off for ever.',
+    edits: [
+      {
+        file: src('runs/debounce.ts'),
+        find: ", r.created_at + given.debounce_max_ms * interval '1 ms')",
+        replace: ')',
+      },
+    ],
+  },
+  {
+    name: 'debounce-looks-before-it-locks',
+    why: 'Who waited for another does not see its run, and makes a second one.',
+    edits: [
+      { file: src('runs/debounce.ts'), find: '  await trx.executeQuery(lockKeysStatement(runs))\n', replace: '' },
+    ],
+  },
+  {
+    name: 'tick-without-version',
+    why: 'Two replicas that saw the same tick enqueue it both.',
+    edits: [{ file: src('schedules/tick.ts'), find: ' AND version = ${version}', replace: '' }],
+  },
+  {
+    name: 'tick-of-a-paused-schedule',
+    why: 'A tick that was seen before the pause is enqueued after it.',
+    edits: [{ file: src('schedules/tick.ts'), find: ' AND paused_at IS NULL', replace: '' }],
+  },
+  {
+    name: 'owed-tick-forgotten',
+    why: 'A change of the pattern loses the tick that is due at that moment.',
+    edits: [
+      {
+        file: src('schedules/put.ts'),
+        find: 'WHEN s.next_tick <= excluded.seen_until AND s.paused_at IS NULL THEN s.next_tick END',
+        replace: 'END',
       },
     ],
   },

@@ -1,6 +1,7 @@
 /** THE faults that the tests of the store must find. Each is a small change somebody could make and call an improvement. */
 
 import { enqueueFaults } from './enqueue-faults.ts'
+import { livenessFaults } from './liveness-faults.ts'
 import { orderFaults } from './order-faults.ts'
 
 export interface Edit {
@@ -53,7 +54,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'start-without-fence',
     why: 'A zombie starts a run that somebody else has claimed.',
-    edits: [{ file: src('runs/start.ts'), find: 'r.fence = g.fence AND ', replace: '' }],
+    edits: [{ file: src('runs/start.ts'), find: ' AND r.fence = g.fence', replace: '' }],
   },
   {
     name: 'beat-without-fence',
@@ -268,5 +269,6 @@ export const faults: readonly Fault[] = [
     ],
   },
   ...enqueueFaults,
+  ...livenessFaults,
   ...orderFaults,
 ]

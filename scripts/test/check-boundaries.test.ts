@@ -24,9 +24,16 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ],
   [
     'packages/testing/src/a.ts',
-    "export * from '@q/runner'",
-    'testing imports only @q/schema, @q/store, @q/embedded',
+    "export * from '@q/cli'",
+    'testing imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded',
     1,
+  ],
+  ['packages/testing/src/b.ts', "import '@q/runner'", '@q/testing enters the runner by its inline door only', 1],
+  [
+    'packages/testing/src/c.ts',
+    "\nimport 'vitest'",
+    'what @q/testing exports reaches neither Piscina nor pino nor Vitest',
+    2,
   ],
   [
     'packages/cli/src/a.ts',
@@ -46,6 +53,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
     'bench imports only @q/schema, @q/store, @q/task, @q/runner, @q/embedded',
     1,
   ],
+  ['packages/examples/src/a.ts', "import '@q/store'", 'examples imports only @q/client', 1],
   ['packages/client/src/b.ts', "import '../../store/src/db.ts'", 'packages meet at their names, not at their files', 1],
   ['packages/runner/src/b.ts', "import '@q/embedded'", '@q/embedded is imported in one file of the runner', 1],
   [
@@ -74,6 +82,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ],
   ['packages/client/src/c.ts', 'const pool = new pg.Pool()', 'connections are made in store/src/db.ts', 1],
   ['packages/runner/src/main/b.ts', "import { Piscina } from 'piscina'", 'piscina is imported in one file', 1],
+  ['packages/client/src/d.ts', "import { Cron } from 'croner'", 'croner is imported in one file', 1],
   ['packages/runner/src/observers/metrics.ts', "import 'pino'", 'pino is imported in one observer', 1],
   ['packages/runner/src/main/c.ts', 'a()\nsetTimeout(a, 1)', 'timers of the runner live in loop.ts and its kind', 2],
   [
@@ -101,6 +110,8 @@ const innocent: [path: string, text: string][] = [
     JSON.stringify({ name: '@q/runner', exports: { './database': { '@q/source': './src/database.ts' } } }),
   ],
   ['packages/runner/src/main/loop.ts', 'setTimeout(a, 1)'],
+  ['packages/testing/src/index.ts', "import '@q/runner/inline'\nimport './c.ts'"],
+  ['packages/testing/src/vitest.ts', "import 'vitest'"],
   ['packages/runner/src/main/thread-pool.ts', "import 'piscina'\nimport.meta.resolve('@q/runner/thread')"],
   [
     'packages/store/src/db.ts',

@@ -1,9 +1,9 @@
 /** What documents say about the code is held against the code. */
 import { glob, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorCodes } from '@q/schema'
-import { readmeFiles } from '../packed-consumer/readme-code.ts'
+import { documentFiles } from '../packed-consumer/document-code.ts'
 import { workspace } from '../workspace.ts'
 
 const read = (path: string) => readFile(join(workspace, path), 'utf8')
@@ -38,7 +38,16 @@ test('docs/reference/configuration.md names every variable that is read anywhere
 })
 
 test('the README has the two files that the packed consumer runs', async () => {
-  expect([...(await readmeFiles()).keys()]).toEqual(['tasks.ts', 'app.ts'])
+  expect([...(await documentFiles('README.md')).keys()]).toEqual(['tasks.ts', 'app.ts'])
+})
+
+test('the code of docs/how-to/testing.md is the code that is tested, to the letter', async () => {
+  const printed = await documentFiles('docs/how-to/testing.md')
+  const tested = new Map<string, string>()
+  for await (const path of glob('packages/testing/test/how-to/*', { cwd: workspace })) {
+    tested.set(basename(path), await read(path))
+  }
+  expect(printed).toEqual(tested)
 })
 
 test('code in a document that names a file of ours is that file', async () => {

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { heldBy, recoveriesOf, until, watcherId } from './looks.ts'
+import { heldBy, recoveriesOf, summary, until, watcherId } from './looks.ts'
 import { startReplica, type ReplicaProcess } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
@@ -31,9 +31,7 @@ try {
     await passing(settledMs + Math.random() * 1_000)
     took.push(await killOne(round))
   }
-  took.sort((a, b) => a - b)
-  const p50 = took[Math.floor(took.length / 2)] ?? 0
-  console.log(`\n${took.length} kills: p50 ${Math.round(p50)} ms, max ${Math.round(took.at(-1) ?? 0)} ms`)
+  console.log(`\n${took.length} kills: ${summary(took)}`)
 } finally {
   for (const replica of replicas) replica.kill('SIGKILL')
   await Promise.all(replicas.map((replica) => replica.exited))

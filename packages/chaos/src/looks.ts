@@ -18,8 +18,31 @@ export async function heldBy(db: Db, replicaId: string): Promise<Held> {
 }
 
 /** Who has the duty to watch over presence. */
-export async function watcherId(db: Db): Promise<string | undefined> {
-  const duty = await db.selectFrom('q.duty').select('holder').where('name', '=', 'presence').executeTakeFirst()
+export function watcherId(db: Db): Promise<string | undefined> {
+  return dutyHolder(db, 'presence')
+}
+
+export interface Tick {
+  readonly tick: Date
+  readonly runId: string
+  readonly status: string
+  /** From the tick until its run was enqueued. */
+  readonly lateMs: number
+}
+
+/** What a schedule has enqueued, by time. */
+export async function ticksOf(db: Db, schedule: string): Promise<Tick[]> {
+  const { rows } = await sql<Tick>`
+    SELECT t.tick, r.id AS "runId", r.status::text, extract(epoch FROM r.created_at - t.tick)::float8 * 1000 AS "lateMs"
+    FROM q.schedule_tick t JOIN q.task_run r ON r.id = t.run_id WHERE t.schedule = ${schedule} ORDER BY t.tick`.execute(
+    db,
+  )
+  return rows
+}
+
+/** Who has a duty at the moment. */
+export async function dutyHolder(db: Db, name: string): Promise<string | undefined> {
+  const duty = await db.selectFrom('q.duty').select('holder').where('name', '=', name).executeTakeFirst()
   return duty?.holder
 }
 
@@ -29,6 +52,12 @@ export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
     SELECT was::text, became::text, cause, count(*)::int FROM q.recovery WHERE replica_id = ${replicaId}
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`.execute(db)
   return rows.map(({ was, became, cause, count }) => `${count} ${was}→${became} (${cause})`).join(', ')
+}
+
+export function summary(tookMs: readonly number[]): string {
+  const sorted = tookMs.toSorted((a, b) => a - b)
+  const p50 = sorted[Math.floor(sorted.length / 2)] ?? 0
+  return `p50 ${Math.round(p50)} ms, max ${Math.round(sorted.at(-1) ?? 0)} ms`
 }
 
 const lookEveryMs = 10

@@ -11,3 +11,24 @@ export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number
   await passing(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
+
+export const ticks = task(() => 'ticked')
+
+/** One at a time by the value of its payload. */
+export const lastingByKey = task(
+  { onCrash: 'fail', concurrency: { key: '/key' } },
+  async ({ ms }: { ms: number; key: string }, ctx) => {
+    await passing(ms, undefined, { signal: ctx.signal })
+    return 'done'
+  },
+)
+
+/** Hears nothing. */
+export const deaf = task((_: unknown) => {
+  for (;;);
+})
+
+/** Is as busy, and gives signs of life. */
+export const beating = task((_: unknown, ctx) => {
+  for (;;) ctx.heartbeat()
+})

@@ -3,8 +3,9 @@ import { ExplainedError } from '@q/schema'
 import type { NewRun } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
 import type { TransactionHandle } from './transaction.ts'
+import type { WindowOptions } from './windows.ts'
 
-export interface RunOptions {
+export interface RunOptions extends WindowOptions {
   /** Not before this much time has passed: `'5m'`. By the database's clock. */
   readonly delay?: Duration
   /** Not before this time; at once if it has passed. By the clock of this process; not together with `delay`. */
@@ -13,7 +14,7 @@ export interface RunOptions {
   readonly priority?: number
   /** Runs of a group share its queue fairly with the other groups: a tenant, a project. */
   readonly group?: string
-  /** Not started by then, counted from now: EXPIRED. */
+  /** No attempt begins later than this after now: EXPIRED. Default: the task's. */
   readonly expires?: Duration
 }
 
@@ -24,7 +25,15 @@ export interface EnqueueOptions extends RunOptions {
 
 type Settings = Pick<NewRun, 'delayMs' | 'priority' | 'group' | 'expiresInMs'>
 
-const known: Record<keyof RunOptions, true> = { delay: true, runAt: true, priority: true, group: true, expires: true }
+const known: Record<keyof RunOptions, true> = {
+  delay: true,
+  runAt: true,
+  priority: true,
+  group: true,
+  expires: true,
+  throttle: true,
+  debounce: true,
+}
 
 export function settingsOf(options: RunOptions): Settings {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(known, key))

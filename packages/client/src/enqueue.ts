@@ -3,7 +3,7 @@
  *
  * Calls that come while a statement is in flight go with the next one, together; nothing waits when nothing is in
  * flight. One that the database or the store refuses fails alone: the others of its batch are sent without it. Three
- * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a unique key, which
+ * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a key, which
  * may have to wait for somebody's open transaction and must not make others wait with them.
  */
 import { ExplainedError, isExplained } from '@q/schema'
@@ -14,6 +14,7 @@ import { requireFit } from './payload-check.ts'
 import type { Published } from './published.ts'
 import { storeIn, type TransactionHandle } from './transaction.ts'
 import type { Wakes } from './wakes.ts'
+import { withWindow } from './windows.ts'
 
 export interface Call {
   readonly task: string
@@ -47,7 +48,10 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
     const settings = settingsOf(options)
     const { lane, queueName, options: data, check } = await published.find(task, within)
     await requireFit(task, payload, check)
-    return { queueName, run: { task, lane, payload, ...runSettings(task, data, payload), ...settings } }
+    return {
+      queueName,
+      run: { task, lane, payload, ...runSettings(task, withWindow(data, options), payload), ...settings },
+    }
   }
 
   /** Inside a transaction the database does it, with the commit. */
@@ -77,7 +81,9 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
       const prepared = await prepare(call)
       const { run } = prepared
       const enqueued =
-        run.uniqueKey === undefined ? valueOf(await together.add(run)) : only(await store.enqueueTaskRuns([run]))
+        (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
+          ? valueOf(await together.add(run))
+          : only(await store.enqueueTaskRuns([run]))
       wake([prepared], [enqueued])
       return enqueued
     },

@@ -14,7 +14,7 @@ export interface ResultOptions {
 
 export interface RunHandle<Result> {
   readonly id: RunId
-  /** True: its unique key was taken, and this is the run that has it; nothing was enqueued. */
+  /** True: the run was there already, by its unique key, throttle or debounce. */
   readonly duplicate: boolean
   /** What the task returned. Throws RunFailed if it ended otherwise, WAIT_TIMED_OUT if it has not ended in time. */
   result(options?: ResultOptions): Promise<Result>

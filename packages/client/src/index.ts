@@ -2,7 +2,9 @@ export { queue, type QueueOptions } from './queue.ts'
 export type { AnyTasks, EnqueueCall, HandleFor, HandlesFor, PayloadFor, Queue } from './verbs.ts'
 export type { Database } from './database.ts'
 export type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
-export type { KyselyTransaction, PgTransaction, TransactionHandle } from './transaction.ts'
+export type { NewSchedule, Schedules } from './schedules.ts'
+export type { WindowOptions } from './windows.ts'
+export type { TransactionHandle } from './transaction.ts'
 export { RunFailed, type ResultOptions, type RunHandle, type RunReference } from './handle.ts'
 export type { RunProgress } from './progress.ts'
 export type {
@@ -15,6 +17,7 @@ export type {
   RunPage,
   RunSummary,
   RunView,
+  Schedule,
 } from '@q/store'
 export {
   Fail,

@@ -3,10 +3,12 @@
  * `queue<typeof tasks>(url)` needs the tasks' types only. This file puts the parts together; verbs.ts has the contracts.
  */
 import { createStore } from '@q/store'
+import { defaultQueue } from '@q/task'
 import { connectionOf, type Database } from './database.ts'
 import { createEnqueue } from './enqueue.ts'
 import { createHandle, runIdOf } from './handle.ts'
 import { createPublished } from './published.ts'
+import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits } from './waits.ts'
 import { createWakes } from './wakes.ts'
@@ -30,7 +32,16 @@ export function queue<Tasks = AnyTasks>(
   const waits = createWaits({ store, origin: connection.origin })
   const enqueue = createEnqueue({ store, published: createPublished(connection, options.tasks ?? {}), wakes })
   const handles = { store, waits }
+  const schedules = createSchedules<AnyTasks>({
+    store,
+    async enqueue(task, payload, rest) {
+      return createHandle(handles, (await enqueue.one({ task, payload, options: rest }, undefined)).id)
+    },
+  })
   const verbs: Queue<AnyTasks> = {
+    ...schedules,
+    setGroupWeight: ({ queue: queueName = defaultQueue, group }, weight) =>
+      store.setGroupWeight({ queue: queueName, group }, weight),
     async enqueue(task, payload, { tx, ...rest } = {}) {
       const run = await enqueue.one({ task, payload, options: rest }, tx)
       return createHandle(handles, run.id, run.duplicate)

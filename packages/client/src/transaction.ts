@@ -1,41 +1,105 @@
 /**
- * Enqueue as part of a transaction that the caller began, with the caller's own library: the run is there with its
- * commit, and a rollback leaves nothing. Nothing is committed, rolled back or closed here, and no wake is sent: the
- * database's own trigger sends it with the commit.
+ * `options.tx`: the caller's own transaction, with the caller's own library. What is enqueued with it is there when that
+ * transaction commits, and never was when it is rolled back.
  *
- * What is not a transaction does not compile: a pool, a URL, a Kysely instance.
+ * A handle is known by its shape; none of these libraries is loaded here. What is no transaction is refused: by the
+ * compiler where its type says so, otherwise here, before anything is sent.
  */
 import { ExplainedError } from '@q/schema'
-import { usingPg, type Db, type PgClient } from '@q/store'
+import {
+  usingDrizzle,
+  usingKnex,
+  usingKysely,
+  usingPg,
+  usingPostgresJs,
+  usingPrisma,
+  type Db,
+  type DrizzleTransaction,
+  type KnexTransaction,
+  type KyselyTransaction,
+  type PgClient,
+  type PostgresJsTransaction,
+  type PrismaTransaction,
+} from '@q/store'
 
-export type TransactionHandle = KyselyTransaction | PgTransaction
+/** A transaction of pg, Kysely, Drizzle, postgres.js, Knex or Prisma. */
+export type TransactionHandle =
+  | PgClient
+  | KyselyTransaction
+  | DrizzleTransaction
+  | PostgresJsTransaction
+  | KnexTransaction
+  | PrismaTransaction
 
-/** What `db.transaction().execute(async (trx) => …)` or `startTransaction()` of Kysely gives. */
-export interface KyselyTransaction {
-  readonly isTransaction: true
-  withoutPlugins(): unknown
-}
-
-/** A client of `pg` on which you have sent BEGIN; not a pool, whose statements may go anywhere. */
-export interface PgTransaction extends PgClient {
-  readonly totalCount?: never
-}
-
+/** What the verbs of the store take, in the transaction of `tx`. */
 export function storeIn(tx: TransactionHandle): Db {
-  if (isKysely(tx)) return tx.withoutPlugins() as Db
-  if (typeof tx !== 'object' || tx === null || !('query' in tx) || 'totalCount' in tx) throw notATransaction()
-  return usingPg(tx)
+  const known = libraries.find(({ isHandle }) => isHandle(tx))
+  if (known === undefined) throw notInTransaction('what was passed as tx is no handle of a library that q knows')
+  if (!known.isTransaction(tx)) throw notInTransaction(`what was passed as tx is ${known.outside}`)
+  return known.use(tx)
 }
 
-function isKysely(tx: TransactionHandle): tx is KyselyTransaction {
-  return typeof tx === 'object' && tx !== null && Reflect.get(tx, 'isTransaction') === true
+interface Library {
+  /** Does it look like one of this library's? */
+  readonly isHandle: (tx: TransactionHandle) => boolean
+  /** And is it a transaction, as far as it can be seen? */
+  readonly isTransaction: (tx: TransactionHandle) => boolean
+  readonly outside: string
+  readonly use: (tx: TransactionHandle) => Db
 }
 
-function notATransaction(): ExplainedError {
+const libraries: readonly Library[] = [
+  {
+    isHandle: (tx) => has(tx, 'getExecutor', 'withoutPlugins'),
+    isTransaction: (tx) => member(tx, 'isTransaction') === true,
+    outside: 'a Kysely, and not the transaction that db.transaction().execute(async (trx) => …) gives',
+    use: (tx) => usingKysely(tx as KyselyTransaction),
+  },
+  {
+    isHandle: (tx) => has(tx, '$queryRawUnsafe'),
+    isTransaction: (tx) => member(tx, '$connect') === undefined,
+    outside: 'a PrismaClient, and not the one that prisma.$transaction(async (tx) => …) gives',
+    use: (tx) => usingPrisma(tx as PrismaTransaction),
+  },
+  {
+    isHandle: (tx) => typeof tx === 'function' && has(tx, 'unsafe'),
+    isTransaction: (tx) => has(tx, 'savepoint'),
+    outside: 'the sql of postgres.js, and not the one that sql.begin(async (sql) => …) gives',
+    use: (tx) => usingPostgresJs(tx as PostgresJsTransaction),
+  },
+  {
+    isHandle: (tx) => typeof tx === 'function' && has(tx, 'raw'),
+    isTransaction: (tx) => member(tx, 'isTransaction') === true && has(tx, 'isCompleted'),
+    outside: 'a Knex, and not the transaction that knex.transaction(async (trx) => …) gives',
+    use: (tx) => usingKnex(tx as KnexTransaction),
+  },
+  {
+    isHandle: (tx) => has(tx, 'execute', 'transaction'),
+    isTransaction: (tx) => has(tx, 'rollback', 'setTransaction'),
+    outside: 'a database of Drizzle, and not the transaction that db.transaction(async (tx) => …) gives',
+    use: (tx) => usingDrizzle(tx as DrizzleTransaction),
+  },
+  {
+    isHandle: (tx) => has(tx, 'query'),
+    isTransaction: (tx) => member(tx, 'totalCount') === undefined,
+    outside: 'a pool of pg, whose next statement may be another client’s: connect() one, and BEGIN on it',
+    use: (tx) => usingPg(tx as PgClient),
+  },
+]
+
+function has(tx: TransactionHandle, ...methods: string[]): boolean {
+  return methods.every((name) => typeof member(tx, name) === 'function')
+}
+
+function member(tx: unknown, name: string): unknown {
+  return Reflect.get(Object(tx), name)
+}
+
+function notInTransaction(why: string): ExplainedError {
   return new ExplainedError({
-    code: 'NOT_A_TRANSACTION',
-    what: 'What was passed as tx is not a transaction; nothing was enqueued.',
-    why: 'It must be a Kysely transaction, or a client of pg on which you have sent BEGIN. A pool is neither.',
-    fix: 'Pass the transaction that your library gives you, or leave tx out.',
+    code: 'NOT_IN_TRANSACTION',
+    what: 'q.enqueue() was given a tx that is no transaction; nothing was done.',
+    why: `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
+    fix: 'Pass the handle inside the transaction, or leave tx out: docs/how-to/your-own-transaction.md.',
   })
 }

@@ -3,6 +3,7 @@ import type { CancelAnswer, RetryAnswer, RunFilter, RunPage, PageRequest, RunVie
 import type { PayloadOf, ResultOf, Task, TaskName, TasksOf } from '@q/task'
 import type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
 import type { RunHandle, RunReference } from './handle.ts'
+import type { Schedules } from './schedules.ts'
 import type { TransactionHandle } from './transaction.ts'
 
 /** Of a producer that names no tasks: any name, any payload. */
@@ -23,7 +24,7 @@ export type HandlesFor<Tasks, Calls extends readonly EnqueueCall<Tasks>[]> = {
     : never
 }
 
-export interface Queue<Tasks> {
+export interface Queue<Tasks> extends Schedules<Tasks> {
   // ---- Enqueue
 
   /**
@@ -76,6 +77,14 @@ export interface Queue<Tasks> {
    * Whether there is such a run is known when it is asked for something.
    */
   handle(runId: string): RunHandle<unknown>
+
+  // ---- Groups
+
+  /**
+   * How many shares of its queue (`default` unless said) a group gets, 1 to 1000; 1 unless set.
+   * Counts from the next claim on.
+   */
+  setGroupWeight(group: { readonly queue?: string; readonly group: string }, weight: number): Promise<void>
 
   // ---- The end
 

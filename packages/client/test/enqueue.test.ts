@@ -132,8 +132,8 @@ test.each([
   [{ dleay: '5m' }, 'RUN_OPTION_INVALID'],
   [{ priority: 40_000 }, 'PRIORITY_INVALID'],
   [{ group: '\n' }, 'NAME_INVALID'],
-  [{ tx: pool }, 'NOT_A_TRANSACTION'],
-  [{ tx: 'postgresql://localhost' }, 'NOT_A_TRANSACTION'],
+  [{ tx: pool }, 'NOT_IN_TRANSACTION'],
+  [{ tx: 'postgresql://localhost' }, 'NOT_IN_TRANSACTION'],
 ])('%o is refused, and nothing is written', async (options, code) => {
   const before = await runs()
   await expect(q.enqueue('hello', { name: 'x' }, options as never)).rejects.toMatchObject({ code })

@@ -11,4 +11,8 @@ export const resize = task(
 )
 export const once = task({ unique: 'payload' }, (_: { key: string }) => 1)
 export const thumbnail = task({ name: 'images.thumbnail' }, ({ url }: { url: string }) => url)
+export const charge = task(
+  { concurrency: { key: '/account' } },
+  ({ account }: { account: string }) => `charged ${account}`,
+)
 export const notATask = (name: string): string => name

@@ -9,6 +9,8 @@ import type { Setting } from './setting-kinds.ts'
 import { settings, type Values } from './settings.ts'
 
 export interface RunnerConfig extends Values {
+  /** Queues to work on; empty: all. */
+  readonly queues: readonly string[]
   /** The preset, with whatever was set beside it. */
   readonly preset: Preset
   /** What is allowed and probably not meant. */
@@ -27,16 +29,22 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
   )
   const problems = [...wrong.values(), ...related]
   if (problems.length > 0) throw wrongConfig(problems)
-  return Object.freeze({ ...values, preset: effective(shipped, values), warnings: relations.warnings })
+  return Object.freeze({
+    ...values,
+    queues: Object.keys(values.queueWeights),
+    preset: effective(shipped, values),
+    warnings: relations.warnings,
+  })
 }
 
 function readAll(env: NodeJS.ProcessEnv, preset: Preset): { values: Values; wrong: Map<string, string> } {
   const wrong = new Map<string, string>()
-  const read = <T>({ variable, otherwise, parse, rule, passes }: Setting<T>): T => {
+  const read = <T>({ variable, otherwise, parse, rule, mistakes, passes }: Setting<T>): T => {
     const given = env[variable]
     if (given === undefined || given === '') return otherwise(preset)
     const value = parse(given)
-    if (value === undefined) wrong.set(variable, `${variable}=${given}: ${rule}, for instance ${variable}=${passes}`)
+    const why = mistakes?.(given).join('; ') || rule
+    if (value === undefined) wrong.set(variable, `${variable}=${given}: ${why}, for instance ${variable}=${passes}`)
     return value ?? otherwise(preset)
   }
   const values = Object.entries(settings).map(([key, setting]) => [key, read(setting as Setting<unknown>)])

@@ -11,6 +11,8 @@ export interface Setting<T> {
   /** Undefined: the text is no value of this setting. */
   readonly parse: (text: string) => T | undefined
   readonly rule: string
+  /** Of a text that is made of parts: what is wrong with each. */
+  readonly mistakes?: (text: string) => readonly string[]
   /** A text that passes. */
   readonly passes: string
 }
@@ -96,6 +98,41 @@ export function names(variable: string, shown: string, what: string): Setting<re
     rule: 'must be names of 1 to 100 letters, digits or . _ - : / separated by commas',
     passes: 'default',
   }
+}
+
+const weight = { min: 1, max: 1_000 }
+
+/** Names, each with a weight or without: `cpu:3,default`. A name that itself ends so needs one. */
+export function weights(variable: string, shown: string, what: string): Setting<Readonly<Record<string, number>>> {
+  return {
+    variable,
+    what,
+    shown,
+    otherwise: () => ({}),
+    parse: (given) =>
+      mistakesIn(given).length > 0 ? undefined : Object.fromEntries(listOf(given).map((item) => weighted(item))),
+    rule: `must be names with weights from ${weight.min} to ${weight.max}, separated by commas`,
+    mistakes: mistakesIn,
+    passes: 'cpu:3,default:1',
+  }
+}
+
+function weighted(item: string): [name: string, weight: number] {
+  const [, name = item, digits = '1'] = /^(.*):([-+.\d]*)$/.exec(item) ?? []
+  return [name, Number(digits)]
+}
+
+function mistakesIn(given: string): string[] {
+  const seen = new Set<string>()
+  return listOf(given).flatMap((item) => {
+    const [name, value] = weighted(item)
+    const twice = seen.has(name)
+    seen.add(name)
+    if (!isName(name)) return `\`${item}\`: a name is 1 to 100 letters, digits or . _ - : /`
+    if (!Number.isInteger(value) || value < weight.min || value > weight.max)
+      return `\`${item}\`: a weight is a whole number from ${weight.min} to ${weight.max}`
+    return twice ? `\`${item}\`: ${name} is there twice` : []
+  })
 }
 
 function listOf(given: string): string[] {

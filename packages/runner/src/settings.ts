@@ -5,7 +5,7 @@
 import { availableParallelism, hostname } from 'node:os'
 import type { Thresholds } from '@q/store'
 import { presets, type Preset } from './presets.ts'
-import { flag, list, names, oneOf, text, threshold, whole, type Setting } from './setting-kinds.ts'
+import { flag, list, names, oneOf, text, threshold, weights, whole, type Setting } from './setting-kinds.ts'
 
 export interface Values extends Thresholds {
   readonly presetName: string
@@ -18,8 +18,8 @@ export interface Values extends Thresholds {
   /** Variables that child processes get beside the harmless ones. */
   readonly childEnv: readonly string[]
   readonly prefetch: number
-  /** Queues to work on; empty: all. */
-  readonly queues: readonly string[]
+  /** Queues to work on, with their shares; empty: all. */
+  readonly queueWeights: Readonly<Record<string, number>>
   readonly capabilities: readonly string[]
   readonly name: string
   /** Below the 30 s after which orchestrators kill. */
@@ -75,7 +75,11 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     0,
     'runs claimed ahead of a free slot; they wait here while other replicas may be free',
   ),
-  queues: names('Q_QUEUES', 'all', 'queues to work on, separated by commas'),
+  queueWeights: weights(
+    'Q_QUEUES',
+    'all',
+    'queues to work on, separated by commas; `cpu:3,default:1` gives the first three shares of four while both have work. A weight is 1 to 1000, and 1 unless said; a name that ends in a colon and digits needs one',
+  ),
   capabilities: names(
     'Q_CAPABILITIES',
     'none',
@@ -127,7 +131,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_PRESENCE_GRACE_MS',
     [1_000, 600 * second],
     2_500,
-    'how long after its session broke a replica may still show that it lives',
+    'how long after its session broke this replica may still show that it lives; others wait for so long before they recover its runs',
   ),
   onCrash: {
     ...oneOf(

@@ -29,6 +29,16 @@ test('all problems are reported together, each with its value and one that passe
   for (const [key, value] of Object.entries(wrong)) expect(read).toThrow(`${key}=${value}`)
 })
 
+test('queues have weights, 1 unless said; all that is wrong with them is said together', () => {
+  const { queues, queueWeights } = readConfig({ Q_QUEUES: 'cpu:3, default,mail:10:1000' })
+  expect(queues).toEqual(['cpu', 'default', 'mail:10'])
+  expect(queueWeights).toEqual({ cpu: 3, default: 1, 'mail:10': 1_000 })
+  const read = () => readConfig({ Q_QUEUES: 'a:0,b c,d:1001,e:-1,f,f:2,g:1.5,h:', Q_THREADS: '0' })
+  for (const item of ['a:0', 'b c', 'd:1001', 'e:-1', 'f:2', 'g:1.5', 'h:']) expect(read).toThrow(`\`${item}\``)
+  expect(read).toThrow('Q_THREADS=0')
+  expect(read).not.toThrow('`f`')
+})
+
 test('every value of a preset can be set alone', () => {
   const { preset, presenceGraceMs, autoRequeueStaleClaimed } = readConfig({
     Q_PRESET: 'fast',

@@ -113,7 +113,7 @@ test('in the middle of recovering: nothing of it is seen, and the next one recov
   const { start, startDoomed, enqueue, ended, marks, recoveries } = await scene()
   const victim = await start()
   const once = await enqueue('markOnce', 'once', { ms: 600_000 })
-  const again = await enqueue('markAgain', 'again', { ms: 4_000 })
+  const again = await enqueue('markAgain', 'again', { ms: 600_000, againMs: 10 })
   await eventually(() => (marks.all().length === 2 ? true : undefined), 'both begin')
   const doomed = await startDoomed({ CUT_AT: 'WORKER_CRASHED', CUT_STATE: 'T' })
   victim.kill('SIGKILL')

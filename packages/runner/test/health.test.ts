@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { containerMb } from '../src/main/container-memory.ts'
 import { judge, limitsWithin, slotsToFill } from '../src/main/health.ts'
 import { createVitals } from '../src/main/vitals.ts'
 
@@ -18,6 +19,40 @@ test('in a small container the limits of memory are a share of it', () => {
   expect(limitsWithin(1_000, limits)).toMatchObject({ degradedMb: 700, unhealthyMb: 900 })
   expect(limitsWithin(1_000_000, limits)).toEqual(limits)
   expect(limitsWithin(0, limits)).toEqual(limits)
+})
+
+const v1 = { '/proc/self/cgroup': '8:pids:/\n4:memory:/pod/box\n0::/' }
+const v2 = { '/proc/self/cgroup': '0::/pod/box' }
+const unlimited = String(2 ** 63)
+
+test.each<[string, Record<string, string>, number, number]>([
+  ['its own', { ...v1, '/sys/fs/cgroup/memory/pod/box/memory.limit_in_bytes': '536870912' }, 0, 512],
+  [
+    'that of the group above it',
+    {
+      ...v1,
+      '/sys/fs/cgroup/memory/pod/box/memory.limit_in_bytes': unlimited,
+      '/sys/fs/cgroup/memory/pod/memory.limit_in_bytes': '536870912',
+    },
+    2 ** 63,
+    512,
+  ],
+  [
+    'the least of all, where there is one hierarchy',
+    {
+      ...v2,
+      '/sys/fs/cgroup/pod/box/memory.max': '1073741824',
+      '/sys/fs/cgroup/pod/memory.max': '536870912',
+      '/sys/fs/cgroup/memory.max': 'max',
+    },
+    0,
+    512,
+  ],
+  ['that of the root, where the path leads nowhere', { ...v2, '/sys/fs/cgroup/memory.max': '536870912' }, 0, 512],
+  ['what Node says, where nothing can be read', {}, 536_870_912, 512],
+  ['none', { ...v2, '/sys/fs/cgroup/pod/box/memory.max': 'max' }, 0, 0],
+])('the memory of the container is %s', (_, files, own, expected) => {
+  expect(containerMb((path) => files[path] ?? '', own)).toBe(expected)
 })
 
 test('a degraded replica fills half of its slots, an unhealthy one none', () => {

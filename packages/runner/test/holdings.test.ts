@@ -9,17 +9,17 @@ const lease = (runId: string) => ({ runId, fence: 1 })
 
 test('what the database says we hold and nobody here knows is an orphan', async () => {
   const holdings = createHoldings()
-  await holdings.claiming(async () => [run('1')])
+  await holdings.claiming(0, async () => [run('1')])
   expect(holdings.orphans([run('1'), run('2', 'CLAIMED')])).toEqual({ neverBegan: [lease('2')], began: [] })
 })
 
 test('a claim whose answer is under way may have brought it, and no claim that began later', async () => {
   const holdings = createHoldings()
   const answer = Promise.withResolvers<ClaimedRun[]>()
-  const claiming = holdings.claiming(() => answer.promise)
+  const claiming = holdings.claiming(0, () => answer.promise)
   expect(holdings.orphans([run('1'), run('2')])).toEqual({ neverBegan: [], began: [] })
   const later = Promise.withResolvers<ClaimedRun[]>()
-  void holdings.claiming(() => later.promise)
+  void holdings.claiming(0, () => later.promise)
   answer.resolve([run('1')])
   await claiming
   expect(holdings.orphans([run('1'), run('2')])).toEqual({ neverBegan: [lease('2')], began: [] })
@@ -28,13 +28,13 @@ test('a claim whose answer is under way may have brought it, and no claim that b
 
 test('a claim whose answer was lost leaves orphans that never began', async () => {
   const holdings = createHoldings()
-  await expect(holdings.claiming(() => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
+  await expect(holdings.claiming(0, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
   expect(holdings.orphans([run('1')])).toEqual({ neverBegan: [lease('1')], began: [] })
 })
 
 test('a run whose code began here and ended without a word is known to have begun', async () => {
   const holdings = createHoldings()
-  await holdings.claiming(async () => [run('1')])
+  await holdings.claiming(0, async () => [run('1')])
   holdings.begun(run('1'))
   expect(holdings.orphans([run('1')])).toEqual({ neverBegan: [], began: [] })
   holdings.ended(run('1'))

@@ -85,6 +85,22 @@ test('two replicas are two rows with names of their own, and share the work', as
   expect((await access.store.listNodes()).map((node) => node.name)).toEqual(['twin', 'twin-2'])
 })
 
+test('a replica is judged by what it registered: its own thresholds and its own grace', async () => {
+  const { start, url } = await cluster()
+  const env = { Q_PRESENCE_GRACE_MS: '7000', Q_RUNNER_STALE_MS: '200000' }
+  const [own, usual] = [await start(env), await start()]
+  await using access = await database(url)
+  const rows = await access.db
+    .selectFrom('q.replica')
+    .select(['id', 'presence_grace_ms', 'runner_stale_ms'])
+    .orderBy('num')
+    .execute()
+  expect(rows).toEqual([
+    { id: own.runner.replicaId, presence_grace_ms: 7_000, runner_stale_ms: 200_000 },
+    { id: usual.runner.replicaId, presence_grace_ms: 2_500, runner_stale_ms: 300_000 },
+  ])
+})
+
 test('every connection may be ended by the server: the replica comes back and goes on', async () => {
   const { q, start, url } = await cluster()
   await start()

@@ -74,6 +74,18 @@ test('a busy loop in a child beats, shows its progress, and is stopped by its he
   await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
+test('a child whose run ended in order, though it was told to stop, is not killed under the next one', async () => {
+  const { q, store } = await execution<typeof tasks>('stubborn', { threads: 1 })
+  const before = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
+  for (let round = 0; round < 3; round++) {
+    const run = await q.enqueue('yieldsAlone', {})
+    await eventually(async () => (await run.status()).progress ?? undefined, 'it is executed')
+    await store.cancelTaskRuns([run.id])
+    expect(await run.result({ timeout: '20s' })).toBe('in order')
+    expect((await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })).pid).toBe(before.pid)
+  }
+})
+
 test('a run that was there when its thread died is a suspect: its next start is in a process of its own', async () => {
   const { q } = await execution<typeof poison>('poison')
   expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '20s' })).not.toBe(process.pid)

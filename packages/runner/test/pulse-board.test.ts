@@ -105,6 +105,7 @@ test('the replica vouches for a run that is being stopped: its beats are new, ho
     sender: { replicaId: 'r', hostname: 'h', pid: 1 },
     beatEveryMs: 1_000,
     nowMs: () => nowMs,
+    askedMs: () => 0,
     store: {
       beatTaskRuns(_: unknown, beats: readonly RunBeat[]) {
         carried.push(...beats)

@@ -17,7 +17,12 @@ function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
 }
 
 /** A watcher whose own presence has been good for `trustedMs`. */
-function watch(gone: number[], trustedMs: number, mine = true, replicaId = 'me') {
+function watch(
+  gone: (number | { goneForMs: number; graceMs: number })[],
+  trustedMs: number,
+  mine = true,
+  replicaId = 'me',
+) {
   const presence = createOwnPresence()
   presence.held()
   const trust = createTrust(1_000)
@@ -29,12 +34,15 @@ function watch(gone: number[], trustedMs: number, mine = true, replicaId = 'me')
   const watcher = createPresenceWatch({
     control: told({
       takeDuty: async () => ({ mine, untilInMs: 700 }),
-      markPresence: async () => gone.map((goneForMs, index) => ({ replicaId: `r${index}`, goneForMs })),
+      markPresence: async () =>
+        gone.map((who, index) => ({
+          replicaId: `r${index}`,
+          ...(typeof who === 'number' ? { goneForMs: who, graceMs: 2_500 } : who),
+        })),
     }),
     replicaId,
     presence,
     trust,
-    graceMs: 2_500,
     nowMs: () => now.ms,
     onSelfGone: () => void selfGone++,
     reap: async () => void reaps++,
@@ -55,6 +63,23 @@ test('who is gone for longer than the grace is recovered, and not before the wat
   const fresh = watch([2_600], 2_000)
   await fresh.watcher.tick()
   expect(fresh.reaps()).toBe(0)
+})
+
+test('the grace is that of the one who is gone: who watches comes back at its end, and has watched for as long', async () => {
+  const soonest = watch(
+    [
+      { goneForMs: 3_000, graceMs: 60_000 },
+      { goneForMs: 900, graceMs: 1_000 },
+    ],
+    10_000,
+  )
+  expect(await soonest.watcher.tick()).toEqual({ afterMs: 100 })
+  expect(soonest.reaps()).toBe(0)
+  const overdue = [{ goneForMs: 61_000, graceMs: 60_000 }]
+  const [fresh, patient] = [watch(overdue, 10_000), watch(overdue, 60_000)]
+  await fresh.watcher.tick()
+  await patient.watcher.tick()
+  expect([fresh.reaps(), patient.reaps()]).toEqual([0, 1])
 })
 
 test('who has not the duty looks at nothing, and asks again when it runs out', async () => {
@@ -98,7 +123,6 @@ test.each([
     store,
     replicaId: 'me',
     checkEveryMs: 30_000,
-    presenceGraceMs: 2_500,
     states: ['CLAIMED', 'RUNNING'],
     trustMs: () => trustMs,
     trustedMs: 60_000,
@@ -131,6 +155,8 @@ function fenced(silentMs: number, lost = false) {
     presence,
     boundMs: 3_500,
     presenceBoundMs: 2_000,
+    runBeats: { silentForMs: () => 0, clockJumped: () => {} },
+    runBoundMs: 8_000,
     pulseBoard,
     mayStartElsewhere: (pulse) => pulse === pulses[0],
     nowMs: () => silentMs,

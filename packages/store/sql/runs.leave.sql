@@ -116,8 +116,9 @@ WITH
         ELSE locked.result::jsonb
       END,
       run_at = CASE
-        WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE locked.goal
-          WHEN 'RETRY' THEN least(locked.delay_ms * power(2, r.attempt - 1), coalesce(locked.delay_ms_max, 'Infinity')) * (0.75 + random() / 2)
+        WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE
+          WHEN locked.goal = 'RETRY'
+          AND locked.delay_ms_max IS NOT NULL THEN least(locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max) * (0.75 + random() / 2)
           ELSE locked.delay_ms
         END * interval '1 ms'
         ELSE r.run_at

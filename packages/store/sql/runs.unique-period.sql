@@ -17,12 +17,5 @@ SET
   until = excluded.until
 WHERE
   period.until <= clock_timestamp()
-  OR NOT EXISTS (
-    SELECT
-    FROM
-      q.task_run holder
-    WHERE
-      holder.id = period.run_id
-  )
 RETURNING
-  run_id AS "runId"
+  run_id::text AS id

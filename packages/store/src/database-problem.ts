@@ -110,7 +110,7 @@ function byCode(code: string, message: string, url: string): Meaning | undefined
         code: 'DATABASE_RIGHTS_MISSING',
         what: `${user} lacks a right in the database at ${place}: ${message}.`,
         why: 'Migrating needs CREATE on the database; working needs the rights on schema q.',
-        fix: 'GRANT CREATE ON DATABASE … to that user, or migrate with a user that has it: q migrate.',
+        fix: 'Migrate with a user that has it (q migrate), and give this one a role of db/roles.sql.',
       }
     case '25006':
       return readOnly(place)

@@ -32,11 +32,7 @@ export function columnsOf(leases: readonly Lease[]): LeaseColumns {
   return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
 }
 
-/** By run: two batches that meet take their locks in one order. */
-export function inOrder(leases: readonly Lease[]): Lease[] {
-  return leases.toSorted(byRun)
-}
-
+/** Two batches that meet take their locks in one order. */
 export function byRun(a: Lease, b: Lease): number {
   return Number(BigInt(a.runId) - BigInt(b.runId))
 }

@@ -8,6 +8,7 @@ import { beatStatement } from './heartbeats/beat-runs.ts'
 import type { Lease, RunId } from './lease.ts'
 import { appendStatement } from './logs/append.ts'
 import { claimStatement } from './runs/claim.ts'
+import { giveKeysStatement, lockKeysStatement, touchStatement } from './runs/debounce.ts'
 import { duplicatesStatement } from './runs/duplicates.ts'
 import { enqueueStatement, enqueueUniqueStatement } from './runs/enqueue-statement.ts'
 import { finishStatement } from './runs/finish.ts'
@@ -38,10 +39,13 @@ export function statementPictures(): Record<string, string> {
     'runs.unique-period': periodsStatement([{ runId: lease.runId, task: 'hello', key: 'key', forMs: 1 }]).compile(db)
       .sql,
     'runs.duplicates': duplicatesStatement([{ task: 'hello', key: 'key' }]).sql,
+    'runs.debounce-lock': lockKeysStatement([run]).sql,
+    'runs.debounce-touch': touchStatement([run]).sql,
+    'runs.debounce-give': giveKeysStatement([run], ['1']).sql,
     'runs.ready-heads': readyHeadsStatement({ tasks: [], queues: [], capabilities: [] }).sql,
     'runs.claim': claimStatement({ replicaId: 'r', ahead: false, quotas: [] }).sql,
     'runs.claim-ahead': claimStatement({ replicaId: 'r', ahead: true, quotas: [] }).sql,
-    'runs.start': startStatement([lease]).sql,
+    'runs.start': startStatement([lease], { skipLocked: true }).sql,
     'runs.finish': finishStatement([{ lease, result: '1' }]).sql,
     'runs.leave': leaveStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).sql,
     'runs.promote-keys': promoteKeysStatement(['key']).sql,

@@ -7,6 +7,7 @@
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
  *   q_drain   a replica          it is asked to leave: beat, and the answer says by when
+ *   q_schedule                   a schedule was made, changed or resumed: look when the next tick is
  *   q_ended   run ids            sent by settling, only if somebody waits
  */
 import { sql } from 'kysely'
@@ -18,12 +19,18 @@ export type Wake =
   | { readonly channel: 'q_ready'; readonly queue: string }
   | { readonly channel: 'q_gated'; readonly key: string }
   | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
+  | { readonly channel: 'q_schedule' }
   | { readonly channel: 'q_ended'; readonly runIds: RunId[] }
 
 export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
   await sql`SELECT pg_notify('q_ready', ${queue})`.execute(db)
+}
+
+/** With the commit, if it is part of a transaction. */
+export async function wakeSchedules(db: Db): Promise<void> {
+  await sql`SELECT pg_notify('q_schedule', '')`.execute(db)
 }
 
 export interface Listener {
@@ -56,6 +63,8 @@ export function wakeOf(channel: string, payload: string): Wake {
       return { channel: 'q_cancel', replicaId: payload }
     case 'q_drain':
       return { channel: 'q_drain', replicaId: payload }
+    case 'q_schedule':
+      return { channel: 'q_schedule' }
     case 'q_ended':
       return { channel: 'q_ended', runIds: payload.split(',') as RunId[] }
   }

@@ -42,6 +42,11 @@ test('queues share by their weights, whatever the number of their groups', () =>
   expect(counts['cpu//1']).toBe(300)
 })
 
+test('a queue may be called like anything that every object has', () => {
+  const counts = served([head('', { queue: 'constructor' }), head('', { queue: 'cpu' })], 400, { weights: { cpu: 3 } })
+  expect(counts).toEqual({ 'constructor//1': 100, 'cpu//1': 300 })
+})
+
 test('a group is one share of its queue, however many tasks it has', () => {
   const counts = served([head('a', { lane: 1 }), head('a', { lane: 2 }), head('b', { lane: 3 })], 400)
   expect(counts).toEqual({ 'default/a/1': 100, 'default/a/2': 100, 'default/b/3': 200 })

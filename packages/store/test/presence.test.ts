@@ -6,8 +6,8 @@ import { introduction } from './introduction.ts'
 
 const { url, store, db, another, enqueue, claimOne } = await fixture()
 
-async function present(id: string) {
-  const { num } = await store.registerReplica(introduction(id, id))
+async function present(id: string, own: { presenceGraceMs?: number } = {}) {
+  const { num } = await store.registerReplica({ ...introduction(id, id), ...own })
   const lost = Promise.withResolvers<void>()
   const session = await openReplicaSession(url, { id, num }, { onWake: () => {}, onLost: () => lost.resolve() })
   onTestFinished(() => session?.close())
@@ -25,7 +25,7 @@ async function isGone(id: string, asked = store): Promise<boolean> {
 }
 
 async function staleOf(id: string, question: Partial<StaleQuestion> = {}) {
-  const stale = await store.getStaleTaskRuns({ causes: ['presence'], presenceGraceMs: 0, ...question })
+  const stale = await store.getStaleTaskRuns({ causes: ['presence'], staleMs: 0, ...question })
   return stale.filter((run) => run.replicaId === id)
 }
 
@@ -56,7 +56,7 @@ test('its runs are stale after the grace, unless it has beaten since', async () 
   expect(await staleOf('dying')).toEqual([])
   await cut(num)
   await gone('dying')
-  expect(await staleOf('dying', { presenceGraceMs: 3_600_000 })).toEqual([])
+  expect(await staleOf('dying', { staleMs: 3_600_000 })).toEqual([])
   expect(await staleOf('dying')).toMatchObject([{ id: runId, cause: 'presence' }])
   await db
     .updateTable('q.replica_heartbeat')
@@ -64,6 +64,68 @@ test('its runs are stale after the grace, unless it has beaten since', async () 
     .where('replica_id', '=', 'dying')
     .execute()
   expect(await staleOf('dying')).toEqual([])
+})
+
+/** Seen missing so long ago, and not heard of for a while before that. */
+async function goneFor(id: string, seconds: number): Promise<void> {
+  const ago = (s: number) => sql<Date>`clock_timestamp() - ${s} * interval '1 s'`
+  const before = ago(2 * seconds)
+  await db
+    .updateTable('q.presence')
+    .set({ gone_at: ago(seconds) })
+    .where('replica_id', '=', id)
+    .execute()
+  await db.updateTable('q.replica_heartbeat').set({ last_heartbeat: before }).where('replica_id', '=', id).execute()
+  await db.updateTable('q.replica').set({ started_at: before }).where('id', '=', id).execute()
+  await db
+    .updateTable('q.task_run')
+    .set({ claimed_at: before, started_at: before })
+    .where('replica_id', '=', id)
+    .where('held', '=', true)
+    .execute()
+}
+
+/** A replica with one run, killed so long ago. */
+async function killed(id: string, seconds: number, own: { presenceGraceMs?: number } = {}) {
+  const { num } = await present(id, own)
+  await enqueue(id)
+  const run = await claimOne(id, id)
+  await cut(num)
+  await gone(id)
+  await goneFor(id, seconds)
+  return run
+}
+
+test('the grace is the holder’s own, whoever watches: a long one is not cut short, and a short one not stretched', async () => {
+  await killed('patient', 10, { presenceGraceMs: 30_000 })
+  const hasty = await killed('hasty', 2, { presenceGraceMs: 1_000 })
+  const seen = (await store.markPresence()).filter(({ replicaId }) => ['patient', 'hasty'].includes(replicaId))
+  expect(new Map(seen.map(({ replicaId, graceMs }) => [replicaId, graceMs]))).toEqual(
+    new Map([
+      ['patient', 30_000],
+      ['hasty', 1_000],
+    ]),
+  )
+  const nodes = await store.listNodes()
+  expect(nodes.flatMap(({ id, state }) => (['patient', 'hasty'].includes(id) ? [[id, state]] : []))).toEqual([
+    ['patient', 'alive'],
+    ['hasty', 'stale'],
+  ])
+  const recovered = await store.reap({ by: 'watcher', causes: ['presence'] })
+  expect(recovered.ids).toContain(hasty.runId)
+  expect(await store.heldTaskRuns('patient')).toHaveLength(1)
+  await goneFor('patient', 31)
+  // Whoever has watched for less than its grace has no eyes for that either.
+  await store.reap({ by: 'newcomer', causes: ['presence'], thresholdMsMax: 20_000 })
+  expect(await store.heldTaskRuns('patient')).toHaveLength(1)
+  await store.reap({ by: 'watcher', causes: ['presence'], thresholdMsMax: 30_000 })
+  expect(await store.heldTaskRuns('patient')).toEqual([])
+})
+
+test('what presence saw and nobody acted on is recovered by heartbeats, by those who have no sessions', async () => {
+  const { runId } = await killed('unwatched', 3_600)
+  const causes = ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
+  expect((await store.reap({ by: 'without-sessions', causes })).ids).toEqual([runId])
 })
 
 test('one that withdraws its record, or takes its lock again, is not judged by this layer', async () => {

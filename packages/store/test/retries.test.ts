@@ -72,6 +72,20 @@ test('the delay doubles with every attempt, up to its cap, with a quarter of jit
   }
 })
 
+test('a delay without a cap is what the code asked for: neither doubled nor jittered', async () => {
+  const [id] = await enqueue('asked', { maxAttempts: 9 })
+  const hour = 3_600_000
+  for (let attempt = 1; attempt < 9; attempt++) {
+    const outcome: Outcome = { ...bad, retry: { delayMs: hour } }
+    await store.settleTaskRuns([{ lease: leaseOf(await claimOne('asked')), outcome, by }])
+    const { run_at, updated_at } = await row(id!)
+    // Both are clock readings of one statement.
+    expect(Math.round((run_at.getTime() - updated_at.getTime()) / 60_000)).toBe(60)
+    await ageAll()
+    await store.promoteDueTaskRuns(10)
+  }
+})
+
 test('a snoozed run comes back later with its attempt returned; a lost lease snoozes nothing', async () => {
   const [id] = await enqueue('sleepy')
   const claimed = await claimOne('sleepy')

@@ -40,7 +40,14 @@ test.each([{ prepare: true }, { prepare: false }])(
 )
 
 test('a turn with nothing to do sends nothing', async () => {
-  expect(await replica('nothing').take({})).toEqual({ finished: [], started: [], claimed: [], ahead: [], more: false })
+  expect(await replica('nothing').take({})).toEqual({
+    finished: [],
+    started: [],
+    busy: [],
+    claimed: [],
+    ahead: [],
+    more: false,
+  })
 })
 
 test('a claim sees the slot that a finish of the same turn freed, through the promotion that follows', async () => {
@@ -77,6 +84,32 @@ test('a run that a user has locked does not hold up the others', async () => {
   expect(answer.claimed).toHaveLength(1)
   await user.commit()
   expect(await take({ finishes: [finishOf(claimed[1]!)] })).toMatchObject({ finished: [leaseOf(claimed[1]!)] })
+})
+
+test('a start that a user has locked is told apart from one that is lost, and neither holds up the others', async () => {
+  await enqueue('waiting', { count: 4 })
+  const { take } = replica('waiting')
+  const { ahead } = await take({ ahead: 3 })
+  const [locked, lost, free] = [ahead[0]!, ahead[1]!, ahead[2]!]
+  await store.releaseTaskRuns([leaseOf(lost)])
+  await using user = await transaction(locked.runId)
+  const answer = await take({ starts: ahead.map(leaseOf), claim: 1 })
+  expect(answer).toMatchObject({ started: [free.runId], busy: [locked.runId] })
+  expect(answer.claimed).toHaveLength(1)
+  expect(await row(locked.runId)).toMatchObject({ status: 'CLAIMED', fence: locked.fence })
+  await user.commit()
+  expect(await take({ starts: [leaseOf(locked)] })).toMatchObject({ started: [locked.runId], busy: [] })
+})
+
+test('so it is when something else is in the way of the whole turn', async () => {
+  await enqueue('both', { count: 3 })
+  const { take } = replica('both')
+  const { claimed, ahead } = await take({ claim: 1, ahead: 2 })
+  const [locked, free] = [ahead[0]!, ahead[1]!]
+  await using user = await transaction(locked.runId)
+  const answer = await take({ finishes: [finishOf(claimed[0]!, 'nonsense')], starts: ahead.map(leaseOf) })
+  expect(answer).toMatchObject({ finished: [], started: [free.runId], busy: [locked.runId] })
+  await user.commit()
 })
 
 test('a result that the database refuses fails alone', async () => {

@@ -2,6 +2,8 @@
 import { TaskDefinitionError } from './definition-error.ts'
 import { durationMs } from './duration.ts'
 import type { TaskOptions } from './options.ts'
+import { scheduleProblems } from './schedule-options.ts'
+import { windowProblems } from './window-options.ts'
 
 interface Rule {
   readonly ok: (value: unknown) => boolean
@@ -19,6 +21,15 @@ const wholeOrPointer: Rule = {
   rule: "must be 'payload' or a JSON pointer into it",
 }
 const duration: Rule = { ok: isDuration, rule: 'must be a duration above 0, for instance 500ms, 30s, 5m, 1.5h, 2d' }
+
+/** By timeProblems. */
+const judgedTogether: Rule = { ok: () => true, rule: '' }
+
+const debounceParts: Rule = objectOf({
+  key: { ...wholeOrPointer, needed: true },
+  for: { ...duration, needed: true },
+  max: duration,
+})
 
 const rules: Record<keyof TaskOptions, Rule> = {
   name: ownName,
@@ -45,7 +56,18 @@ const rules: Record<keyof TaskOptions, Rule> = {
     ok: (value) => wholeOrPointer.ok(value) || uniqueFor.ok(value),
     rule: `${wholeOrPointer.rule}, or { key, for }`,
   },
+  throttle: objectOf({ key: { ...wholeOrPointer, needed: true }, for: { ...duration, needed: true } }),
+  debounce: {
+    ok: (value) => debounceParts.ok(value) && isLongEnough(value),
+    rule: `${debounceParts.rule}, not below for`,
+  },
+  expires: duration,
   keep: duration,
+  cron: judgedTogether,
+  every: judgedTogether,
+  timezone: judgedTogether,
+  missed: judgedTogether,
+  payload: judgedTogether,
 }
 
 export function checkOptions<Run>(options: TaskOptions, run: Run | undefined): { options: TaskOptions; run: Run } {
@@ -57,9 +79,48 @@ export function checkOptions<Run>(options: TaskOptions, run: Run | undefined): {
   if (options.memoryLimitMb !== undefined && options.isolation !== 'process') {
     problems.push("memoryLimitMb: needs isolation: 'process'; threads share the memory of their process")
   }
+  problems.push(...windowProblems(options), ...timeProblems(options))
   if (typeof run !== 'function') problems.push('the last argument must be the function to run')
   if (problems.length > 0 || run === undefined) throw wrongOptions(problems)
   return { options: Object.freeze({ ...options }), run }
+}
+
+/** What an enqueue may say about itself as a task does: all that is wrong. */
+export function runOptionProblems(options: Pick<TaskOptions, 'throttle' | 'debounce' | 'expires'>): string[] {
+  const wrong = (['throttle', 'debounce', 'expires'] as const).filter(
+    (key) => options[key] !== undefined && !rules[key].ok(options[key]),
+  )
+  return [...wrong.map((key) => `${key}: ${rules[key].rule}`), ...windowProblems(options)]
+}
+
+function timeProblems(options: TaskOptions): string[] {
+  const problems = scheduleProblems(options)
+  const hasTime = options.cron !== undefined || options.every !== undefined
+  for (const key of ['timezone', 'missed', 'payload'] as const) {
+    if (options[key] !== undefined && !hasTime) problems.push(`${key}: needs cron or every`)
+  }
+  const refusal = hasTime ? (isJson(options.payload) ? refusalOf(options) : 'must be JSON') : undefined
+  return refusal === undefined ? problems : [...problems, `payload: ${refusal}`]
+}
+
+/** Published by replicas, so it must survive being written down. */
+function isJson(payload: unknown): boolean {
+  try {
+    return payload === undefined || JSON.stringify(payload) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** What its own schema says against the payload its schedule enqueues. A schema that takes its time is asked before each run. */
+function refusalOf({ input, payload = {} }: TaskOptions): string | undefined {
+  if (input === undefined || !isStandardSchema(input)) return undefined
+  const answer = input['~standard'].validate(payload)
+  if (answer instanceof Promise) {
+    answer.catch(() => {})
+    return undefined
+  }
+  return answer.issues?.map(({ message }) => message).join(', ')
 }
 
 /** Names of tasks and queues. */
@@ -90,6 +151,11 @@ function objectOf(members: Record<string, Member>): Rule {
 }
 
 const uniqueFor: Rule = objectOf({ key: { ...wholeOrPointer, needed: true }, for: { ...duration, needed: true } })
+
+function isLongEnough(value: unknown): boolean {
+  const { for: window, max = window } = value as { readonly for: string; readonly max?: string }
+  return durationMs(max) >= durationMs(window)
+}
 
 function within(min: number, max: number): Rule {
   return { ok: isWhole(min, max), rule: `must be a whole number from ${min} to ${max}` }

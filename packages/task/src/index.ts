@@ -10,7 +10,7 @@ export {
   type TasksOf,
 } from './task.ts'
 export { TaskDefinitionError } from './definition-error.ts'
-export { isName } from './check-options.ts'
+export { isName, runOptionProblems } from './check-options.ts'
 export {
   defaultQueue,
   type ConcurrencyOptions,
@@ -30,3 +30,13 @@ export {
   type TaskLog,
 } from './context.ts'
 export { durationMs, type Duration } from './duration.ts'
+export { dueTicks, tickLimits, type DueTicks, type Missed, type ScheduleState } from './due-ticks.ts'
+export { scheduleData, scheduleProblems, type ScheduleData, type ScheduleOptions } from './schedule-options.ts'
+export {
+  debounceData,
+  throttleData,
+  type DebounceData,
+  type DebounceOptions,
+  type ThrottleData,
+  type ThrottleOptions,
+} from './window-options.ts'

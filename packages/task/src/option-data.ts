@@ -5,6 +5,15 @@
 import { durationMs, type Duration } from './duration.ts'
 import { defaultQueue, type TaskOptions } from './options.ts'
 import { keyAt } from './payload-keys.ts'
+import { scheduleData, type ScheduleData } from './schedule-options.ts'
+import {
+  debounceData,
+  throttleData,
+  windowSettings,
+  type DebounceData,
+  type ThrottleData,
+  type WindowSettings,
+} from './window-options.ts'
 
 export interface OptionData {
   readonly queue: string
@@ -20,7 +29,12 @@ export interface OptionData {
   readonly concurrency: { readonly key: string; readonly limit: number; readonly shared: string | null } | null
   /** `key`: a JSON pointer; empty: the whole payload. `forMs`: null, while a run waits or runs. */
   readonly unique: { readonly key: string; readonly forMs: number | null } | null
+  readonly throttle: ThrottleData | null
+  readonly debounce: DebounceData | null
+  readonly expiresMs: number | null
   readonly keepMs: number | null
+  /** Its own: enqueued by the clock. */
+  readonly schedule: (ScheduleData & { readonly payload: unknown }) | null
 }
 
 export interface RetryData {
@@ -35,6 +49,7 @@ const retryDefaults: RetryData = { attempts: 1, backoff: 'exponential', delayMs:
 /** Of options that task() has accepted. */
 export function optionData(options: TaskOptions): OptionData {
   const { retry, concurrency } = options
+  const time = scheduleData(options)
   return {
     queue: options.queue ?? defaultQueue,
     priority: options.priority ?? 0,
@@ -55,18 +70,23 @@ export function optionData(options: TaskOptions): OptionData {
         ? null
         : { key: concurrency.key, limit: concurrency.limit ?? 1, shared: concurrency.shared ?? null },
     unique: uniqueData(options.unique),
+    throttle: options.throttle === undefined ? null : throttleData(options.throttle),
+    debounce: options.debounce === undefined ? null : debounceData(options.debounce),
+    expiresMs: msOf(options.expires),
     keepMs: msOf(options.keep),
+    schedule: time === undefined ? null : { ...time, payload: written(options.payload) },
   }
 }
 
 /** What a published task says about one run of it, as far as the payload decides. */
-export interface RunSettings {
+export interface RunSettings extends WindowSettings {
   readonly priority: number
   readonly maxAttempts: number
   readonly onCrash?: 'fail' | 'retry'
   readonly concurrency?: { readonly scope: string; readonly key: string }
   readonly uniqueKey?: string
   readonly uniqueForMs?: number
+  readonly expiresInMs?: number
 }
 
 /** `data` may come from another release: what it lacks has its default. */
@@ -76,13 +96,21 @@ export function runSettings(task: string, data: Partial<OptionData>, payload: un
   const key = concurrency === null ? undefined : keyAt(payload, concurrency.key)
   const uniqueKey = unique === null ? undefined : keyAt(payload, unique.key)
   const forMs = unique?.forMs ?? null
+  const expiresInMs = data.expiresMs ?? null
   return {
     priority,
     maxAttempts: retry.attempts,
     ...(onCrash === null ? {} : { onCrash }),
     ...(key === undefined ? {} : { concurrency: { scope: concurrency?.shared ?? task, key } }),
+    ...windowSettings(data, payload),
+    ...(expiresInMs === null ? {} : { expiresInMs }),
     ...(uniqueKey === undefined ? {} : { uniqueKey, ...(forMs === null ? {} : { uniqueForMs: forMs }) }),
   }
+}
+
+/** As its runs will read it. */
+function written(payload: unknown): unknown {
+  return payload === undefined ? {} : JSON.parse(JSON.stringify(payload))
 }
 
 function msOf(duration: Duration | undefined): number | null {

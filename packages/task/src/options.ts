@@ -7,12 +7,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.ts'
 import type { PointerInto } from './pointer.ts'
+import type { ScheduleOptions } from './schedule-options.ts'
+import type { DebounceOptions, ThrottleOptions } from './window-options.ts'
 
 /** The function says what the payload is; a key is held against it, and says nothing about it. */
-type KeyIn<Payload> = NoInfer<PointerInto<Payload>>
+export type KeyIn<Payload> = NoInfer<PointerInto<Payload>>
 
 /** `Payload`: what is enqueued, which is what keys point into. */
-export interface TaskOptions<Payload = unknown> {
+export interface TaskOptions<Payload = unknown> extends ScheduleOptions {
   /** What the task is called in the database, if not by its export: `'images.resize'`. Survives a renamed export. */
   readonly name?: string
   /** Checks and types the payload, before the code is started. Any Standard Schema: zod, valibot, arktype. */
@@ -39,8 +41,16 @@ export interface TaskOptions<Payload = unknown> {
   readonly concurrency?: ConcurrencyOptions<Payload>
   /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
   readonly unique?: 'payload' | KeyIn<Payload> | UniqueOptions<Payload>
+  /** The first enqueue in a window counts; the others are that run. */
+  readonly throttle?: ThrottleOptions<Payload>
+  /** The last enqueue in a window counts; what waits becomes what it asks for. */
+  readonly debounce?: DebounceOptions<Payload>
+  /** No attempt begins later than this after the enqueue: EXPIRED. */
+  readonly expires?: Duration
   /** How long a run is kept after its end. */
   readonly keep?: Duration
+  /** With `cron` or `every`: what its runs are given. Default: `{}`. */
+  readonly payload?: unknown
 }
 
 export interface RetryOptions {

@@ -14,7 +14,11 @@ test('a task that says nothing is executed once, on a thread, without limits', (
     retry: { attempts: 1, backoff: 'exponential', delayMs: 1_000, maxDelayMs: 3_600_000 },
     concurrency: null,
     unique: null,
+    throttle: null,
+    debounce: null,
+    expiresMs: null,
     keepMs: null,
+    schedule: null,
   })
 })
 
@@ -32,7 +36,12 @@ test('options are published as data: durations in ms, pointers, no functions', (
       memoryLimitMb: 256,
       concurrency: { key: '/url', limit: 2, shared: 'crawl' },
       unique: { key: 'payload', for: '1h' },
+      expires: '2h',
       keep: '30d',
+      cron: '0 9 * * *',
+      timezone: 'Europe/Berlin',
+      missed: 'all',
+      payload: { url: 'x' },
     },
     (_: { url: string }) => 1,
   )
@@ -50,7 +59,11 @@ test('options are published as data: durations in ms, pointers, no functions', (
     retry: { attempts: 5, backoff: 'fixed', delayMs: 2_000, maxDelayMs: 60_000 },
     concurrency: { key: '/url', limit: 2, shared: 'crawl' },
     unique: { key: '', forMs: 3_600_000 },
+    throttle: null,
+    debounce: null,
+    expiresMs: 7_200_000,
     keepMs: 2_592_000_000,
+    schedule: { cron: '0 9 * * *', timezone: 'Europe/Berlin', missed: 'all', payload: { url: 'x' } },
   })
   expect(optionData({ unique: '/user/id' }).unique).toEqual({ key: '/user/id', forMs: null })
 })
@@ -84,6 +97,40 @@ test('equal payloads have equal keys, whatever the order of their members and ho
   expect(long).toMatch(/^sha256:[\w-]{43}$/)
 })
 
+test('a throttle or debounce is a window and a key of the payload; a steady stream is bounded unless said otherwise', () => {
+  const throttled = optionData({ throttle: { key: '/url', for: '10s' } })
+  expect(throttled.throttle).toEqual({ key: '/url', forMs: 10_000 })
+  expect(runSettings('t', throttled, { url: 'x' })).toMatchObject({ throttle: { key: 'x', forMs: 10_000 } })
+  expect(runSettings('t', throttled, {})).not.toHaveProperty('throttle')
+  const debounced = optionData({ debounce: { key: 'payload', for: '5s' } })
+  expect(debounced.debounce).toEqual({ key: '', forMs: 5_000, maxMs: 50_000 })
+  expect(optionData({ debounce: { key: '/a', for: '5s', max: '1m' } }).debounce).toMatchObject({ maxMs: 60_000 })
+  expect(runSettings('t', debounced, { a: 1 })).toMatchObject({ debounce: { key: '{"a":1}', forMs: 5_000 } })
+})
+
+test('a deadline of the task is one of each run', () => {
+  expect(runSettings('t', optionData({ expires: '1m' }), {})).toMatchObject({ expiresInMs: 60_000 })
+})
+
+test('the payload of a schedule is published as JSON shows it', () => {
+  const payload = { at: new Date(0), nothing: undefined }
+  expect(optionData({ every: '1h', payload }).schedule?.payload).toEqual({ at: '1970-01-01T00:00:00.000Z' })
+  expect(optionData({ every: '1h', payload: null }).schedule?.payload).toBeNull()
+  expect(optionData({ every: '1h' }).schedule?.payload).toEqual({})
+})
+
+test.each([
+  ['1s', '* * * * * *'],
+  ['15s', '*/15 * * * * *'],
+  ['60s', '0 * * * * *'],
+  ['5m', '0 */5 * * * *'],
+  ['1h', '0 0 * * * *'],
+  ['6h', '0 0 */6 * * *'],
+  ['1d', '0 0 0 * * *'],
+] as const)('every %s is the pattern %s', (every, cron) => {
+  expect(optionData(task({ every }, () => 1).options).schedule).toMatchObject({ cron, timezone: 'UTC', missed: 'one' })
+})
+
 test('what is thrown says what is meant; anything else is just an error', () => {
   expect(outcomeOf(new Fail('no'))).toEqual({ kind: 'fail' })
   expect(outcomeOf(new Retry({ after: '2s' }))).toEqual({ kind: 'retry', afterMs: 2_000 })
@@ -92,4 +139,17 @@ test('what is thrown says what is meant; anything else is just an error', () => 
   for (const thrown of [new Error('x'), undefined, 'text', Object.create(null)])
     expect(outcomeOf(thrown)).toBeUndefined()
   expect(() => new Snooze('soon' as never)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
+})
+
+test('a key is made of what JSON will have: a Date is its text, and what has no JSON or is no item has no key', () => {
+  const keyOf = (value: unknown, pointer = '/v') =>
+    runSettings('t', { unique: { key: pointer, forMs: null } }, { v: value }).uniqueKey
+  expect(keyOf(new Date(0))).toBe(keyOf('1970-01-01T00:00:00.000Z'))
+  for (const value of [undefined, null, 1n, () => 1, Symbol('s'), new Date(Number.NaN)]) {
+    expect(keyOf(value)).toBeUndefined()
+  }
+  expect(keyOf([1, 2], '/v/1')).toBe('2')
+  for (const pointer of ['/v/length', '/v/01', '/v/-1', '/v/2', '/v/0/0']) {
+    expect(keyOf([1, 2], pointer)).toBeUndefined()
+  }
 })

@@ -51,6 +51,38 @@ describe('task()', () => {
     for (const key of Object.keys(options)) expect(define).toThrow(new RegExp(`${key}: `))
   })
 
+  test.each([
+    ['cron', { cron: '61 * * * *' }],
+    ['cron', { cron: 'at noon' }],
+    ['cron', { cron: '0 0 30 2 *' }],
+    ['every', { every: '7s' }],
+    ['every', { every: '90m' }],
+    ['every', { every: '500ms' }],
+    ['every', { cron: '* * * * *', every: '1m' }],
+    ['timezone', { cron: '* * * * *', timezone: 'Mars/Base' }],
+    ['timezone', { timezone: 'UTC' }],
+    ['missed', { cron: '* * * * *', missed: 'some' }],
+    ['payload', { payload: {} }],
+    ['payload', { cron: '* * * * *', payload: 1n }],
+    ['payload', { cron: '* * * * *', payload: () => 1 }],
+    ['payload', { cron: '* * * * *', input: z.object({ url: z.string() }) }],
+    ['throttle', { unique: 'payload', throttle: { key: '/a', for: '1s' } }],
+    ['throttle', { throttle: { key: 'a', for: '1s' } }],
+    ['debounce', { throttle: { key: '/a', for: '1s' }, debounce: { key: '/a', for: '1s' } }],
+    ['debounce', { debounce: { key: '/a', for: '5s', max: '1s' } }],
+    ['debounce', { debounce: { key: '/a' } }],
+    ['expires', { expires: 0 }],
+  ])('a wrong %s is told (%#)', (key, options) => {
+    const define = () => task(options as never, () => 1)
+    expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))
+    expect(define).toThrow(new RegExp(`${key}: `))
+  })
+
+  test('a payload that its own schema takes is a good one for its schedule', () => {
+    const options = { cron: '0 9 * * *', input: z.object({ url: z.string() }), payload: { url: 'x' } }
+    expect(isTask(task(options, () => 1))).toBe(true)
+  })
+
   test('options without a function are refused', () => {
     expect(() => task({ queue: 'cpu' }, undefined as never)).toThrow(/function to run/)
   })

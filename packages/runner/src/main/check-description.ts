@@ -2,12 +2,11 @@
 import { TaskDefinitionError } from '@q/task'
 import type { Description, TaskDescription } from '../protocol.ts'
 import { pause } from './loop.ts'
-import type { ThreadPool } from './thread-pool.ts'
 
 const loadMsMax = 60_000
 
 /** A module may also end the thread that loads it, or never finish loading. */
-export async function described(threads: ThreadPool): Promise<Description> {
+export async function described(threads: { describe(): Promise<Description> }): Promise<Description> {
   const died = (cause: unknown) => {
     throw failed(`The thread that loaded them died: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
   }

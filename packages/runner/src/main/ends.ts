@@ -77,14 +77,11 @@ function settle(code: ErrorCode, detail: string, more: Omit<Failure, 'status' | 
   return { kind: 'settle', outcome: { status: 'FAILED', code, detail, ...more } }
 }
 
-/** The store takes up to a quarter off as jitter; what the code asked for is not shortened. */
-const unjittered = 4 / 3
-
 function againAfter(again: 'never' | { afterMs: number } | undefined, retry: RetryData): Pick<Failure, 'retry'> {
   if (again === 'never') return {}
   if (again === undefined) return backoff(retry)
-  const delayMs = again.afterMs * unjittered
-  return { retry: { delayMs, delayMsMax: delayMs } }
+  // What the code asked for is neither stretched nor shortened.
+  return { retry: { delayMs: again.afterMs } }
 }
 
 /** Whether attempts are left is the run's own business: the store knows its maxAttempts. */

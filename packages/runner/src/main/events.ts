@@ -37,6 +37,8 @@ export type RunnerEvent =
       readonly facts: string | null
     }
   | { readonly type: 'log-lines-dropped'; readonly lines: number }
+  | { readonly type: 'schedule-ticked'; readonly schedule: string; readonly runIds: readonly RunId[] }
+  | { readonly type: 'schedule-failed'; readonly schedule: string; readonly error: unknown }
   | { readonly type: 'lease-lost'; readonly runId: RunId; readonly task: string }
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
   | { readonly type: 'runs-recovered'; readonly runIds: readonly RunId[]; readonly cause: string }

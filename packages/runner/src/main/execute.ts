@@ -75,7 +75,8 @@ async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pu
   const terminate = new AbortController()
   const ended = new AbortController()
   pulse.signal.addEventListener('abort', () => {
-    void graceOf(pulse, deps.stopGraceMs, ended.signal).then(() => terminate.abort())
+    // Once it has ended by itself nobody is to be ended: its thread or child may have the next run already.
+    void graceOf(pulse, deps.stopGraceMs, ended.signal).then(() => ended.signal.aborted || terminate.abort())
   })
   const place = deps.workplaces[pulse.facts.isolation === 'process' ? 'processes' : 'threads']
   const running = place.run(order, { pulse, terminate: terminate.signal, hear: hearing(deps, pulse) })

@@ -18,7 +18,7 @@ export interface HealthLimits {
 
 const share = { degraded: 0.7, unhealthy: 0.9 }
 
-/** `containerMb`: 0 or absurdly large when there is no limit. */
+/** `containerMb`: 0, or absurdly large, when there is no limit. */
 export function limitsWithin(containerMb: number, limits: HealthLimits): HealthLimits {
   if (containerMb <= 0) return limits
   return {

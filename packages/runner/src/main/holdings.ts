@@ -5,13 +5,18 @@
 import { leaseKey, leaseOf, type ClaimedRun, type HeldRun, type Lease } from '@q/store'
 
 export interface Holdings {
-  /** From before the question is sent until its answer is known, a claim may hold runs that nobody here knows. */
-  claiming(claim: () => Promise<ClaimedRun[]>): Promise<ClaimedRun[]>
+  /**
+   * From before the question is sent until its answer is known, a claim may hold runs that nobody here knows.
+   * `sentMs`: when it is sent. What it claims or starts is not older.
+   */
+  claiming(sentMs: number, claim: () => Promise<ClaimedRun[]>): Promise<ClaimedRun[]>
   /** Its code begins. */
   begun(lease: Lease): void
   /** Executed, given back or lost: it is nothing to us any more. */
   ended(lease: Lease): void
   find(lease: Lease): ClaimedRun | undefined
+  /** When the claim or start that it is held by was sent: the first that others can have seen of it is not older. */
+  askedMs(lease: Lease): number | undefined
   /** Those that the database says we hold and nobody here knows of, nor will. */
   orphans(held: readonly HeldRun[]): Orphans
 }
@@ -23,7 +28,7 @@ export interface Orphans {
 }
 
 export function createHoldings(): Holdings {
-  const known = new Map<string, ClaimedRun>()
+  const known = new Map<string, { readonly run: ClaimedRun; readonly askedMs: number }>()
   const begun = new Set<string>()
   /** Claims are counted; those under way by their number. */
   const underWay = new Set<number>()
@@ -32,12 +37,12 @@ export function createHoldings(): Holdings {
   let suspects = new Map<string, number>()
 
   return {
-    async claiming(claim) {
+    async claiming(sentMs, claim) {
       const number = ++claims
       underWay.add(number)
       try {
         const runs = await claim()
-        for (const run of runs) known.set(leaseKey(run), run)
+        for (const run of runs) known.set(leaseKey(run), { run, askedMs: sentMs })
         return runs
       } finally {
         underWay.delete(number)
@@ -45,7 +50,8 @@ export function createHoldings(): Holdings {
     },
     begun: (lease) => void begun.add(leaseKey(lease)),
     ended: (lease) => void known.delete(leaseKey(lease)),
-    find: (lease) => known.get(leaseKey(lease)),
+    find: (lease) => known.get(leaseKey(lease))?.run,
+    askedMs: (lease) => known.get(leaseKey(lease))?.askedMs,
     orphans(held) {
       const unknown = held.filter((run) => !known.has(leaseKey(run)))
       suspects = new Map(unknown.map((run) => [leaseKey(run), suspects.get(leaseKey(run)) ?? claims]))

@@ -1,10 +1,12 @@
-/** The loops that bring runs into execution: gates are opened, slots filled, deadlines seen. */
+/** The loops that bring runs into execution: clocks are obeyed, gates opened, slots filled, deadlines seen. */
 import { createClaimer, createFairShares, takeTurn, type ClaimedRun } from '@q/store'
+import { unplacedMsMax } from './fence-bound.ts'
 import { slotsToFill } from './health.ts'
 import { createIdleness } from './idleness.ts'
 import type { Loop } from './loop.ts'
 import { claimTick } from './loops/claim.ts'
 import { promoteTick } from './loops/promote.ts'
+import { scheduleTick } from './loops/schedule.ts'
 import { sweepTick } from './loops/sweep.ts'
 import { createTurns, type Turns } from './turns.ts'
 import type { Desk } from './work.ts'
@@ -17,14 +19,16 @@ export interface Intake {
   /** Hints may have been lost: everything looks once. */
   wakeAll(): void
   promoteKey(key: string): void
+  /** A schedule was made or changed. */
+  wakeSchedules(): void
   stop(): Promise<unknown>
 }
 
 export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) => void): Intake {
   const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals } = desk
-  const { pollEveryMs, queues, capabilities } = config
+  const { pollEveryMs, queues, queueWeights, capabilities } = config
   const tasks = desk.tasks.map((task) => task.name)
-  const claimer = createClaimer({ replicaId, tasks, queues, capabilities, shares: createFairShares() })
+  const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
   const turns = createTurns(() => claim.wake())
   let keys = new Set<string>()
@@ -61,6 +65,8 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       aheadMax: () => (vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
       isCutOff: desk.isCutOff,
       begin,
+      unplacedMsMax: unplacedMsMax(config.preset.thresholds),
+      giveBack: desk.giveBack,
     }),
   )
   const lookAgain = () => {
@@ -69,6 +75,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
   }
   const promote = desk.loop('promote', () => promoteTick({ store, pollEveryMs, takeKeys, onPromoted: lookAgain }))
   const sweep = desk.loop('sweep', () => sweepTick({ store, onPromoted: lookAgain }))
+  const schedule = desk.loop('schedule', () => scheduleTick({ ...desk, onEnqueued: lookAgain }))
   return {
     claim,
     turns,
@@ -76,15 +83,16 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     wakeAll() {
       idleness.forget()
       lookAgain()
-      for (const loop of [promote, sweep]) loop.wake()
+      for (const loop of [promote, sweep, schedule]) loop.wake()
     },
     promoteKey(key) {
       keys.add(key)
       promote.wake()
     },
+    wakeSchedules: () => schedule.wake(),
     async stop() {
       turns.close()
-      await Promise.all([claim, promote, sweep].map((loop) => loop.stop()))
+      await Promise.all([claim, promote, sweep, schedule].map((loop) => loop.stop()))
       // Started in the database, and their code never began: given back with what was claimed ahead.
       ahead.putBack(turns.unplaced.splice(0))
     },

@@ -17,3 +17,13 @@ export async function limitKeys(store: Store, tasks: readonly TaskDescription[])
     if (concurrency !== null) await store.setConcurrencyLimit(concurrency.shared ?? name, concurrency.limit)
   }
 }
+
+/** What they declare about time; the last replica to start has the newest code. */
+export async function publishOwnSchedules(
+  store: Store,
+  replicaId: string,
+  tasks: readonly TaskDescription[],
+): Promise<void> {
+  const own = tasks.map(({ name, options }) => ({ task: name, schedule: options.schedule }))
+  await store.publishSchedules(replicaId, own)
+}

@@ -2,10 +2,10 @@
  * The loops by which this replica is known to be alive, and knows who is not: beats, session, fence; and for all
  * replicas, one at a time, presence, stale runs, samples, old rows.
  */
-import { openReplicaSession, type DrainOrder, type Wake } from '@q/store'
+import { openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
 import { chores } from './chores.ts'
 import { createClockWatch } from './clock-watch.ts'
-import { beatIntervalMs, fenceBoundMs, presenceFenceMs } from './fence-bound.ts'
+import { beatIntervalMs, fenceBoundMs, presenceFenceMs, runBeatIntervalMs, runFenceBoundMs } from './fence-bound.ts'
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
@@ -26,10 +26,13 @@ export interface Ways {
   /** Hints may have been lost. */
   readonly lookEverywhere: () => void
   readonly promoteKey: (key: string) => void
+  readonly wakeSchedules: () => void
   readonly drain: (order: DrainOrder) => void
 }
 
 export interface Liveness {
+  /** It is in execution from now on. */
+  begun(lease: Lease): void
   /** What is done for others. */
   stopWatching(): Promise<unknown>
   stopBeats(): Promise<unknown>
@@ -55,6 +58,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     onWake: obey,
     onOpen() {
       heartbeat.wake()
+      lookForWishes()
       ways.lookEverywhere()
     },
     onLost() {
@@ -76,8 +80,9 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     store: control,
     pulseBoard,
     sender,
-    beatEveryMs: thresholds.runnerBeatMs,
+    beatEveryMs: runBeatIntervalMs(thresholds),
     nowMs,
+    askedMs: holdings.askedMs,
   })
   const heartbeat = desk.loop('heartbeat', heart.tick)
   const sessionLoop = desk.loop('session', session.tick)
@@ -95,6 +100,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       presence,
       boundMs: fenceBoundMs(thresholds),
       presenceBoundMs: presenceFenceMs(config.presenceGraceMs),
+      runBeats: pulses,
+      runBoundMs: runFenceBoundMs(thresholds),
       pulseBoard,
       mayStartElsewhere,
       nowMs,
@@ -102,6 +109,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       observe,
       onJump() {
         heartbeat.wake()
+        pulse.wake()
         sessionLoop.wake()
       },
     }),
@@ -113,7 +121,6 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     store,
     replicaId,
     checkEveryMs: thresholds.checkEveryMs,
-    presenceGraceMs: config.presenceGraceMs,
     states: [
       ...(config.autoRequeueStaleClaimed ? (['CLAIMED'] as const) : []),
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
@@ -128,10 +135,9 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     replicaId,
     presence,
     trust: presenceTrust,
-    graceMs: config.presenceGraceMs,
     nowMs,
     onSelfGone: () => session.fail(new Error('The presence lock is gone, though the session seemed to be good.')),
-    reap: () => reapGone(reapDeps),
+    reap: (trustMs) => reapGone(reapDeps, trustMs),
   })
   const watching: Loop[] = [
     desk.loop('presence', presenceWatch.tick),
@@ -140,6 +146,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   ]
 
   return {
+    begun: (lease) => (pulses.mayBeWanted(lease) ? pulse.wake() : undefined),
     async stopWatching() {
       await Promise.all(watching.map((loop) => loop.stop()))
       await Promise.all([presenceDuty, reapDuty].map((name) => control.leaveDuty({ name, holder: replicaId })))
@@ -155,14 +162,19 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       case 'q_gated':
         return ways.promoteKey(wake.key)
       case 'q_cancel':
-        if (wake.replicaId !== replicaId) return undefined
-        pulses.hurry()
-        return pulse.wake()
+        return wake.replicaId === replicaId ? lookForWishes() : undefined
       case 'q_drain':
         return wake.replicaId === replicaId ? heartbeat.wake() : undefined
+      case 'q_schedule':
+        return ways.wakeSchedules()
       case 'q_ended':
         return undefined
     }
+  }
+
+  function lookForWishes(): void {
+    pulses.wished()
+    pulse.wake()
   }
 
   /** Once it is taken for dead: the run itself, or the next one of its concurrency key. */

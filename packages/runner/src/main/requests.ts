@@ -8,15 +8,17 @@
  */
 import { isExplained } from '@q/schema'
 import type { Store } from '@q/store'
-import { defaultQueue, optionData, runSettings, type OptionData } from '@q/task'
+import { runSettings } from '@q/task'
 import type { Answer, Ask, Problem } from '../protocol.ts'
 import type { Observe } from './events.ts'
+import type { FindDestination } from './published.ts'
 import type { Pulse } from './pulse-board.ts'
 import { untilReached } from './until-reached.ts'
 
 export interface RequestDeps {
   readonly store: Store
   readonly observe: Observe
+  readonly findDestination: FindDestination
   /** Something became ready: this replica may look at once. */
   readonly onEnqueued: () => void
 }
@@ -46,13 +48,14 @@ async function checkpoint(deps: RequestDeps, pulse: Pulse, id: number, ask: AskT
   return { id, ok: false, refusal: tooLate('lease lost') }
 }
 
-async function enqueue({ store, onEnqueued }: RequestDeps, id: number, ask: AskTo<'enqueue'>): Promise<Answer> {
+async function enqueue(
+  { store, findDestination, onEnqueued }: RequestDeps,
+  id: number,
+  ask: AskTo<'enqueue'>,
+): Promise<Answer> {
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
-  const published = (await store.publishedTasks()).find(({ name }) => name === task)
-  const options: Partial<OptionData> = published?.options ?? optionData({})
-  const queue = published?.queue ?? defaultQueue
-  const lane = await store.internLane({ queue, task, requires: options.requires ?? [] })
+  const { queue, lane, options } = await findDestination(task)
   const [run] = await store.enqueueTaskRuns([
     {
       task,

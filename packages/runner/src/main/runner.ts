@@ -14,7 +14,7 @@ import { harmless, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
 import { createPulseBoard } from './pulse-board.ts'
 import { createFigures, type ThreadFigures } from './figures.ts'
-import { limitKeys } from './known-tasks.ts'
+import { limitKeys, publishOwnSchedules } from './known-tasks.ts'
 import { startWork } from './work.ts'
 import { startWorkplaces } from './workplaces.ts'
 
@@ -59,6 +59,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     const { name, num } = await connections.control.registerReplica(introduction)
     await connections.store.publishTasks(introduction.id, tasks)
     await limitKeys(connections.store, tasks)
+    await publishOwnSchedules(connections.store, introduction.id, tasks)
     const threads = createFigures({ slots: config.threads, pulseBoard, nowMs: () => performance.now() })
     const drain = startWork({
       config,
@@ -96,6 +97,7 @@ function introduce({ config, version }: RunnerOptions, tasks: readonly TaskDescr
     preset: config.presetName,
     onCrash: config.preset.onCrash,
     thresholds: config.preset.thresholds,
+    presenceGraceMs: config.presenceGraceMs,
   }
 }
 

@@ -1,6 +1,7 @@
 /** CPU, memory, counts and health of this process. */
 import { availableParallelism } from 'node:os'
 import type { Outcome, ReplicaVitals } from '@q/store'
+import { containerMb } from './container-memory.ts'
 import { judge, limitsWithin, type Health, type HealthLimits } from './health.ts'
 
 export type OwnVitals = Omit<ReplicaVitals, 'activeRuns' | 'freeSlots' | 'threads'>
@@ -33,7 +34,7 @@ export function createVitals(
   limits: HealthLimits,
   { cores = availableParallelism(), nowMs = () => performance.now(), cpuMs = ownCpuMs }: Meters = {},
 ): Vitals {
-  const within = limitsWithin(process.constrainedMemory() / megabyte, limits)
+  const within = limitsWithin(containerMb(), limits)
   let completed = 0
   let failed = 0
   let lastCpuMs = cpuMs()

@@ -4,7 +4,7 @@
  * Two groups. Liveness shows others that this replica lives, stops what it must not go on with when it cannot, and sees
  * who else has died. Intake brings runs into execution. A drain ends intake first and beats last.
  */
-import type { ClaimedRun, Connection, ReplicaIntroduction, Store } from '@q/store'
+import { leaseOf, type ClaimedRun, type Connection, type ReplicaIntroduction, type RunId, type Store } from '@q/store'
 import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { createAhead } from './ahead.ts'
@@ -20,6 +20,7 @@ import { optionsOf } from './known-tasks.ts'
 import { startLoop, type Loop, type Next } from './loop.ts'
 import { createOwnPresence, type OwnPresence } from './presence.ts'
 import type { PulseBoard } from './pulse-board.ts'
+import { createPublished, type FindDestination } from './published.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
@@ -60,11 +61,15 @@ export interface Desk extends Parts {
   readonly beats: Trust
   /** So long that its runs are stopped: it begins none either, until a beat is accepted. */
   readonly isCutOff: () => boolean
+  /** Where runs go that this replica itself enqueues. */
+  readonly findDestination: FindDestination
   readonly nowMs: () => number
   readonly loop: (name: string, tick: () => Promise<Next>) => Loop
   /** What becomes of the run if its holder dies. */
   readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
   readonly giveBackUnstarted: () => Promise<void>
+  /** Runs whose code never began; those that somebody has locked stay. Those that are not ours any more. */
+  readonly giveBack: (runs: readonly ClaimedRun[]) => Promise<readonly RunId[]>
 }
 
 export function startWork(parts: Parts): Drain {
@@ -75,6 +80,7 @@ export function startWork(parts: Parts): Drain {
     wakeClaim: intake.lookAgain,
     lookEverywhere: intake.wakeAll,
     promoteKey: intake.promoteKey,
+    wakeSchedules: intake.wakeSchedules,
     drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
   })
   const execution = executionOf(desk, intake)
@@ -92,7 +98,9 @@ export function startWork(parts: Parts): Drain {
   async function execute(run: ClaimedRun, slot: number): Promise<void> {
     desk.holdings.begun(run)
     desk.vitals.runBegan()
-    await executeRun(execution, run, slot).catch((error: unknown) => observe({ type: 'run-unfinished', error }))
+    const executed = executeRun(execution, run, slot)
+    liveness.begun(run)
+    await executed.catch((error: unknown) => observe({ type: 'run-unfinished', error }))
     desk.holdings.ended(run)
     desk.vitals.runEnded()
     intake.claim.wake()
@@ -120,6 +128,7 @@ function setUp(parts: Parts): Desk {
       beats.silentForMs(nowMs()) > fenceBoundMs(thresholds) ||
       (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),
     nowMs,
+    findDestination: createPublished(store, nowMs),
     loop: (name, tick) =>
       startLoop({
         tick,
@@ -127,15 +136,20 @@ function setUp(parts: Parts): Desk {
       }),
     onCrashOf: (run) => run.onCrash ?? onCrashOfTask.get(run.task) ?? config.preset.onCrash,
     async giveBackUnstarted() {
-      const runs = ahead.take(ahead.size())
+      const runs = ahead.takeAll()
       if (runs.length === 0) return
-      const leases = runs.map(({ runId, fence }) => ({ runId, fence }))
-      const runIds = await store.releaseTaskRuns(leases).catch((error: unknown) => {
+      const runIds = await store.releaseTaskRuns(runs.map(leaseOf)).catch((error: unknown) => {
         ahead.putBack(runs)
         throw error
       })
       for (const run of runs) holdings.ended(run)
       observe({ type: 'runs-released', runIds })
+    },
+    async giveBack(runs) {
+      const runIds = await store.releaseTaskRuns(runs.map(leaseOf), undefined, { skipBusy: true })
+      for (const run of runs) if (runIds.includes(run.runId)) holdings.ended(run)
+      if (runIds.length > 0) observe({ type: 'runs-released', runIds })
+      return runIds
     },
   }
 }
@@ -150,7 +164,12 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
   return {
     ...desk,
     settlements: createSettlements(store, intake.turns),
-    requests: createRequests({ store, observe, onEnqueued: intake.lookAgain }),
+    requests: createRequests({
+      store,
+      observe,
+      findDestination: desk.findDestination,
+      onEnqueued: intake.lookAgain,
+    }),
     logs: createTaskLogs(store, observe),
     host: { hostname, pid },
     optionsOf: optionsOf(tasks),

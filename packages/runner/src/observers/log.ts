@@ -29,6 +29,10 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.debug(facts, 'a task logged')
     case 'log-lines-dropped':
       return log.warn(facts, 'lines of task logs were dropped: the database took none for too long')
+    case 'schedule-ticked':
+      return log.debug(facts, 'a schedule ticked')
+    case 'schedule-failed':
+      return log.error(facts, 'a schedule could not be enqueued and will be tried again; the others go on')
     case 'lease-lost':
       return log.warn(facts, 'lease lost: what this run returned does not count')
     case 'runs-released':

@@ -7,7 +7,7 @@ import type { MainLine } from './main-line.ts'
 import type { WorkerPulse } from './pulse.ts'
 import { createTaskLog } from './task-log.ts'
 
-export function createContext(order: RunOrder, pulse: WorkerPulse, line: MainLine): TaskContext {
+export function createContext(order: RunOrder, pulse: WorkerPulse, line: Pick<MainLine, 'say' | 'ask'>): TaskContext {
   const key = orderKey(order)
   const { runId, fence, attempt, epoch } = order
   const checkpoints = openCheckpoints(order.checkpoint, (state) => line.ask(key, { verb: 'checkpoint', state }))

@@ -19,11 +19,12 @@ export interface WorkerPulse extends Disposable {
 
 const tickMs = 500
 
-export function openPulse(memory: SharedArrayBuffer, index: number): WorkerPulse {
+/** `thread`: who executes the run; not 0, which is nobody. */
+export function openPulse(memory: SharedArrayBuffer, index: number, thread: number = threadId): WorkerPulse {
   const slot = pulseSlot(memory, index)
   const { words } = slot
   const controller = new AbortController()
-  Atomics.store(words, word.threadId, threadId)
+  Atomics.store(words, word.threadId, thread)
   const timer = setInterval(() => void Atomics.add(words, word.ticks, 1), tickMs)
   timer.unref()
   abortWhenTold(slot, controller)

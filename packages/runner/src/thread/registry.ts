@@ -12,22 +12,37 @@ export interface Registry {
   readonly problems: readonly Problem[]
 }
 
+/** What a module exports, and where it is from. */
+export interface LoadedModule {
+  readonly home: string
+  readonly exported: object
+}
+
 export async function loadTasks(moduleUrls: readonly string[]): Promise<Registry> {
+  const modules: LoadedModule[] = []
+  const unloadable: Problem[] = []
+  for (const home of moduleUrls) {
+    const exported = await importModule(home).catch((error: unknown) => void unloadable.push(importFailed(home, error)))
+    if (exported !== undefined) modules.push({ home, exported })
+  }
+  const { tasks, problems } = registryOf(modules)
+  return { tasks, problems: [...unloadable, ...problems] }
+}
+
+export function registryOf(modules: readonly LoadedModule[]): Registry {
   const tasks = new Map<string, Task>()
   const homes = new Map<string, string>()
   const problems: Problem[] = []
-  for (const url of moduleUrls) {
-    const loaded = await importModule(url).catch((error: unknown) => void problems.push(importFailed(url, error)))
-    if (loaded === undefined) continue
-    const found = Object.entries(loaded).filter(([, value]) => isTask(value)) as [string, Task][]
-    if (found.length === 0) problems.push(nothingExported(url))
-    for (const [exported, task] of found) {
-      const name = nameOf(exported, task)
-      const home = homes.get(name)
-      if (home !== undefined) problems.push(definedTwice(name, home, url))
-      else if (name === 'default' || !isName(name)) problems.push(unnamed(name, url))
+  for (const { home, exported } of modules) {
+    const found = Object.entries(exported).filter(([, value]) => isTask(value)) as [string, Task][]
+    if (found.length === 0) problems.push(nothingExported(home))
+    for (const [exportName, task] of found) {
+      const name = nameOf(exportName, task)
+      const first = homes.get(name)
+      if (first !== undefined) problems.push(definedTwice(name, first, home))
+      else if (name === 'default' || !isName(name)) problems.push(unnamed(name, home))
       else tasks.set(name, task)
-      homes.set(name, url)
+      homes.set(name, home)
     }
   }
   return { tasks, problems }

@@ -36,6 +36,14 @@ export const cleansUp = task(async (_: unknown, ctx) => {
     ctx.log.info('cleaned up')
   }
 })
+/** Sees that it is to stop, and comes to an end of its own. */
+export const yieldsAlone = task({ isolation: 'process' }, (_: unknown, ctx) => {
+  try {
+    for (;;) ctx.heartbeat(0.5)
+  } catch {
+    return 'in order'
+  }
+})
 /** Tells which process it is in, and never ends. */
 export const tellsItsPid = task({ isolation: 'process' }, (_: unknown, ctx) => {
   ctx.heartbeat(0.5, String(process.pid))

@@ -52,6 +52,12 @@ export interface QConcurrencyLimit {
   slots: number;
 }
 
+export interface QDebounce {
+  debounce_key: string;
+  run_id: Int8;
+  task: string;
+}
+
 export interface QDelivery {
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
@@ -211,6 +217,10 @@ export interface QReplica {
    */
   on_crash: Generated<QOnCrash>;
   pid: number;
+  /**
+   * Its own, like its thresholds: how long after its session broke it may still show that it lives.
+   */
+  presence_grace_ms: Generated<number>;
   preset: string;
   /**
    * Queues it works on; none: all.
@@ -285,22 +295,54 @@ export interface QRunGroup {
 }
 
 export interface QSchedule {
+  /**
+   * Five or six fields, read in the time zone; the sixth, at the front, is seconds.
+   */
   cron: string;
+  /**
+   * The last one that was enqueued.
+   */
   last_tick: Timestamp | null;
   /**
    * What becomes of ticks that nobody saw: none, the last one, all up to a bound.
    */
   missed: Generated<string>;
+  /**
+   * The schedule that a task's own code declares is named task:<task>.
+   */
   name: string;
+  /**
+   * Null: to be reckoned. Not after seen_until: owed from before a change of the pattern. Infinity: never again.
+   */
   next_tick: Timestamp | null;
+  /**
+   * What its runs are enqueued with beside their payload: priority, group, expiresInMs.
+   */
   options: Generated<Json>;
   paused_at: Timestamp | null;
   paused_by: string | null;
   payload: Generated<Json>;
+  /**
+   * The replica whose code declares it; null: somebody made it by hand.
+   */
   published_by: string | null;
+  /**
+   * Every tick up to here has been enqueued or passed over.
+   */
+  seen_until: Generated<Timestamp>;
   task: string;
   timezone: Generated<string>;
   updated_at: Generated<Timestamp>;
+  /**
+   * Raised by every change. A tick is enqueued in the transaction that raises it from the value that was read, so by one.
+   */
+  version: Generated<number>;
+}
+
+export interface QScheduleTick {
+  run_id: Int8;
+  schedule: string;
+  tick: Timestamp;
 }
 
 export interface QTask {
@@ -569,6 +611,7 @@ export interface DB {
   "q.awaited": QAwaited;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
+  "q.debounce": QDebounce;
   "q.delivery": QDelivery;
   "q.destination": QDestination;
   "q.duty": QDuty;
@@ -586,6 +629,7 @@ export interface DB {
   "q.replica_sample": QReplicaSample;
   "q.run_group": QRunGroup;
   "q.schedule": QSchedule;
+  "q.schedule_tick": QScheduleTick;
   "q.task": QTask;
   "q.task_attempt": QTaskAttempt;
   "q.task_event": QTaskEvent;

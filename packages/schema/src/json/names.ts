@@ -12,6 +12,9 @@ const charsMax = {
   queue: 100,
   group: 200,
   'unique key': 500,
+  'throttle key': 500,
+  'debounce key': 500,
+  schedule: 110,
   'concurrency scope': 100,
   'concurrency key': 500,
 } as const

@@ -11,9 +11,6 @@ import type { Db } from '../db.ts'
 /** Namespace of the presence locks. */
 export const presenceLocks = 0x71_70_72_65
 
-/** How long after its lock was seen missing a replica may still come back, unless whoever asks says otherwise. */
-export const presenceGraceMs = 2_500
-
 /** Sent on the session that holds the lock; changes nothing if the record is as it should be. */
 export const enterPresence = `
 INSERT INTO q.presence (num, replica_id, server_start) VALUES ($1, $2, pg_postmaster_start_time())
@@ -25,6 +22,8 @@ export interface Gone {
   readonly replicaId: string
   /** Since its lock was first seen missing. */
   readonly goneForMs: number
+  /** Its own: it is not taken for dead before. */
+  readonly graceMs: number
 }
 
 /** Until it has its lock again, this layer says nothing about the replica. */
@@ -41,14 +40,16 @@ WITH held AS MATERIALIZED (
   WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = ${presenceLocks}::oid
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 ), seen AS MATERIALIZED (
-  SELECT p.num, p.replica_id, p.gone_at, held.num IS NULL AS gone FROM q.presence p LEFT JOIN held USING (num)
+  SELECT p.num, p.replica_id, p.gone_at, held.num IS NULL AS gone, replica.presence_grace_ms
+  FROM q.presence p JOIN q.replica ON replica.num = p.num AND replica.id = p.replica_id LEFT JOIN held ON held.num = p.num
   WHERE p.server_start = pg_postmaster_start_time()
 ), marked AS (
   UPDATE q.presence p SET gone_at = CASE WHEN seen.gone THEN clock_timestamp() END
   FROM seen WHERE p.num = seen.num AND (p.gone_at IS NOT NULL) <> seen.gone
 )
 SELECT replica_id AS "replicaId",
-  greatest(0, extract(epoch FROM clock_timestamp() - coalesce(gone_at, clock_timestamp())) * 1000)::float8 AS "goneForMs"
+  greatest(0, extract(epoch FROM clock_timestamp() - coalesce(gone_at, clock_timestamp())) * 1000)::float8 AS "goneForMs",
+  presence_grace_ms AS "graceMs"
 FROM seen WHERE gone AND EXISTS (SELECT FROM q.task_run r WHERE r.held AND r.replica_id = seen.replica_id)`.execute(db)
   return rows
 }

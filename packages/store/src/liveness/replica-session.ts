@@ -24,7 +24,7 @@ export interface SessionOwner {
   readonly num: number
 }
 
-const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_cancel', 'q_drain']
+const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_cancel', 'q_drain', 'q_schedule']
 
 /** Undefined: there are no lasting sessions here. */
 export async function openReplicaSession(

@@ -4,18 +4,18 @@
  * earlier fence never does.
  *
  *   never-alive    the holder has neither a replica row nor a heartbeat
- *   presence       its session lock is gone, and it has not beaten since, for longer than a grace
+ *   presence       its session lock is gone, and it has not beaten since, for longer than its grace
  *   replica-beat   the replica has not beaten
  *   claimer-beat   nobody has beaten for this CLAIMED run
  *   runner-beat    nobody has beaten for this RUNNING run
  *
+ * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other.
  * Holders are found by a loose scan of the index of held runs, so runs that nobody holds cost nothing.
  */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
-import { presenceGraceMs } from './presence.ts'
 
 export const staleCauses = ['never-alive', 'presence', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
 export type StaleCause = (typeof staleCauses)[number]
@@ -24,9 +24,7 @@ export interface StaleQuestion {
   /** Which evidence may be used; all of it unless said. */
   readonly causes?: readonly StaleCause[]
   readonly states?: readonly ('CLAIMED' | 'RUNNING')[]
-  /** How long after its lock was seen missing a replica may still come back. */
-  readonly presenceGraceMs?: number
-  /** Instead of the holders' own thresholds. */
+  /** Instead of the holders' own thresholds, the grace among them. */
   readonly staleMs?: number
   /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
   readonly thresholdMsMax?: number
@@ -60,6 +58,8 @@ export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
     const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
     return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < clock_timestamp() - ${thresholdMs} * interval '1 ms')`
   }
+  const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
+    sql`WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence} THEN ${cause}`
   const holderSign = sql`greatest(holders.last_heartbeat, holders.registered_at, r.claimed_at, r.started_at)`
   const runSign = sql`coalesce(greatest(beat.sent_at, r.claimed_at, r.started_at), r.updated_at)`
   return sql<StaleRun>`
@@ -70,7 +70,7 @@ WITH RECURSIVE ids AS (
     SELECT r.replica_id FROM q.task_run r WHERE r.held AND r.replica_id > ids.replica_id ORDER BY r.replica_id LIMIT 1) next
 ), holders AS MATERIALIZED (
   SELECT ids.replica_id, replica.hostname, replica.on_crash, replica.started_at AS registered_at,
-    replica.replica_stale_ms, replica.claimer_stale_ms, replica.runner_stale_ms,
+    replica.replica_stale_ms, replica.claimer_stale_ms, replica.runner_stale_ms, replica.presence_grace_ms,
     replica.id IS NULL AND beat.replica_id IS NULL AS never_alive, beat.last_heartbeat,
     CASE WHEN presence.server_start = pg_postmaster_start_time() THEN presence.gone_at END AS gone_at
   FROM ids LEFT JOIN q.replica ON replica.id = ids.replica_id
@@ -78,18 +78,17 @@ WITH RECURSIVE ids AS (
     LEFT JOIN q.presence ON presence.num = replica.num AND presence.replica_id = replica.id
 ), judged AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
-    WHEN holders.never_alive THEN 'never-alive'
-    WHEN holders.gone_at < clock_timestamp() - ${question.presenceGraceMs ?? presenceGraceMs}::float8 * interval '1 ms'
-      AND ${holderSign} < holders.gone_at THEN 'presence'
-    WHEN ${olderThan(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`)} THEN 'replica-beat'
-    WHEN r.status = 'CLAIMED' AND ${olderThan(runSign, sql`holders.claimer_stale_ms`)} THEN 'claimer-beat'
-    WHEN r.status = 'RUNNING' AND ${olderThan(runSign, sql`holders.runner_stale_ms`)} THEN 'runner-beat'
+    ${by('never-alive', sql`holders.never_alive`)}
+    ${by('presence', sql`${holderSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
+    ${by('replica-beat', olderThan(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
+    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${olderThan(runSign, sql`holders.claimer_stale_ms`)}`)}
+    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${olderThan(runSign, sql`holders.runner_stale_ms`)}`)}
   END AS cause, extract(epoch FROM clock_timestamp() - greatest(beat.sent_at, holders.last_heartbeat)) * 1000 AS beat_age_ms
   FROM holders JOIN q.task_run r ON r.replica_id = holders.replica_id AND r.held
   LEFT JOIN q.task_heartbeat beat ON beat.run_id = r.id AND beat.fence = r.fence
     AND beat.role = CASE r.status WHEN 'CLAIMED' THEN 'claimer' ELSE 'runner' END::q.beat_role
 )
 SELECT id, fence, status, replica_id AS "replicaId", hostname, cause, beat_age_ms::float8 AS "beatAgeMs", on_crash AS "onCrash"
-FROM judged WHERE cause = ANY(${causes}::text[]) AND status = ANY(${states}::q.task_status[])
+FROM judged WHERE cause IS NOT NULL AND status = ANY(${states}::q.task_status[])
 ORDER BY id`
 }

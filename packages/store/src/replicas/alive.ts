@@ -3,7 +3,6 @@
  * nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h` its heartbeat, if it has one.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { presenceGraceMs } from '../liveness/presence.ts'
 
 export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
 
@@ -11,10 +10,10 @@ export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
 export const beatAgeMs: RawBuilder<number | null> = sql<number | null>`
   (extract(epoch FROM clock_timestamp() - h.last_heartbeat) * 1000)::float8`
 
-/** Its session's lock was seen missing for longer than the grace, in this life of the server, and it has not beaten since. */
+/** Its session's lock was seen missing for longer than its grace, in this life of the server, and it has not beaten since. */
 const isGone = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
-    AND p.gone_at < clock_timestamp() - ${presenceGraceMs}::int * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
+    AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
 
 /** Neither stopped, nor gone, nor silent for longer than it said it ever would be. It may be draining. */
 export const isAlive: RawBuilder<boolean> = sql<boolean>`

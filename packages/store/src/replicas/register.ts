@@ -35,6 +35,8 @@ export interface ReplicaIntroduction {
   readonly preset: string
   readonly onCrash: 'fail' | 'retry'
   readonly thresholds: Thresholds
+  /** How long after its session broke it may still show that it lives; 2.5 s unless said. */
+  readonly presenceGraceMs?: number
 }
 
 /** Returns the name it got, and the number of its presence lock. */
@@ -97,5 +99,6 @@ function rowOf(replica: ReplicaIntroduction) {
     claimer_stale_ms: thresholds.claimerStaleMs,
     runner_beat_ms: thresholds.runnerBeatMs,
     runner_stale_ms: thresholds.runnerStaleMs,
+    ...(replica.presenceGraceMs === undefined ? {} : { presence_grace_ms: replica.presenceGraceMs }),
   }
 }

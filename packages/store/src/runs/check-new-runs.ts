@@ -76,10 +76,12 @@ const refusals = {
   },
 } as const
 
-function nameProblems({ task, group, uniqueKey, concurrency }: NewRun): string[] {
+function nameProblems({ task, group, uniqueKey, concurrency, throttle, debounce }: NewRun): string[] {
   const names: [NameKind, unknown][] = [['task', task]]
   if (group !== undefined) names.push(['group', group])
   if (uniqueKey !== undefined) names.push(['unique key', uniqueKey])
+  if (throttle !== undefined) names.push(['throttle key', throttle.key])
+  if (debounce !== undefined) names.push(['debounce key', debounce.key])
   if (concurrency !== undefined) {
     names.push(['concurrency scope', concurrency.scope], ['concurrency key', concurrency.key])
   }
@@ -115,11 +117,9 @@ const traceCharsMax = 1_000
 
 function optionProblems(run: NewRun): string[] {
   const problems: string[] = []
-  for (const [name, { least, most, whole }] of numbers) {
+  for (const [name, range] of numbers) {
     const value: unknown = run[name]
-    if (value === undefined) continue
-    if (typeof value === 'number' && value >= least && value <= most && (!whole || Number.isInteger(value))) continue
-    problems.push(`${name} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}`)
+    if (value !== undefined) problems.push(...rangeProblem(name, value, range))
   }
   const { onCrash, trace } = run
   if (onCrash !== undefined && onCrash !== 'fail' && onCrash !== 'retry') {
@@ -127,7 +127,26 @@ function optionProblems(run: NewRun): string[] {
   }
   if (trace !== undefined && !isTrace(trace)) problems.push(`trace is no text of at most ${traceCharsMax} characters`)
   if (run.uniqueForMs !== undefined && run.uniqueKey === undefined) problems.push('uniqueForMs has no uniqueKey')
+  return [...problems, ...windowProblems(run)]
+}
+
+function windowProblems({ uniqueKey, throttle, debounce, delayMs }: NewRun): string[] {
+  const problems: string[] = []
+  if (throttle !== undefined) problems.push(...rangeProblem('throttle.forMs', throttle.forMs, ranges.uniqueForMs))
+  if (debounce !== undefined) {
+    const { forMs, maxMs } = debounce
+    problems.push(...rangeProblem('debounce.forMs', forMs, ranges.uniqueForMs))
+    problems.push(...rangeProblem('debounce.maxMs', maxMs, { ...ranges.uniqueForMs, least: forMs }))
+    if (delayMs !== undefined) problems.push('delayMs and debounce: the window is the delay')
+  }
+  const laws = [uniqueKey, throttle, debounce].filter((law) => law !== undefined)
+  if (laws.length > 1) problems.push('uniqueKey, throttle and debounce: a run has one of them')
   return problems
+}
+
+function rangeProblem(name: string, value: unknown, { least, most, whole }: Range): string[] {
+  if (typeof value === 'number' && value >= least && value <= most && (!whole || Number.isInteger(value))) return []
+  return [`${name} is not a ${whole ? 'whole ' : ''}number from ${least} to ${most}`]
 }
 
 function isTrace(trace: unknown): boolean {

@@ -42,5 +42,5 @@ WITH taken AS MATERIALIZED (
   FROM unnest(${tasks}::text[], ${keys}::text[])
     WITH ORDINALITY AS wanted(task, key, place)
 )
-SELECT taken.place::int AS place, r.id, r.status FROM taken JOIN q.task_run r ON r.id = taken.id`,
+SELECT taken.place::int AS place, r.id::text AS id, r.status::text AS status FROM taken JOIN q.task_run r ON r.id = taken.id`,
 )

@@ -9,14 +9,14 @@
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import { prepared } from '../prepared.ts'
 import type { CheckedRun } from './check-new-runs.ts'
-import { gateOf, storedKey } from './new-run.ts'
+import { gateOf, storedKey, throttleKey } from './new-run.ts'
 import { periodHolder } from './unique-period.ts'
 
 export interface EnqueueRow {
-  /** In the order asked, also of runs that were not made. */
-  readonly ids: readonly string[]
+  /** In the order asked, with commas, also of runs that were not made: text is read alike by every caller's library. */
+  readonly ids: string
   /** Null: all of them. */
-  readonly made: readonly string[] | null
+  readonly made: string | null
 }
 
 export function enqueueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
@@ -40,29 +40,36 @@ const enqueue = prepared<Given, EnqueueRow>(
 WITH given AS MATERIALIZED (${given(runs)}), made AS (
   ${insertRuns}
 )
-SELECT array_agg(id ORDER BY place) AS ids, NULL AS made FROM given`,
+SELECT string_agg(id::text, ',' ORDER BY place) AS ids, NULL AS made FROM given`,
 )
 
 // As above, and without the runs whose keys are taken.
 const enqueueUnique = prepared<Given, EnqueueRow>(
   'enqueue-unique',
   ({ runs }) => sql<EnqueueRow>`
-WITH given AS MATERIALIZED (${given(runs)}), made AS (
+WITH given AS MATERIALIZED (${given(runs, sql`, throttle_key text`)}), made AS (
   ${insertRuns}
-  WHERE unique_key IS NULL OR (${periodHolder(sql.ref('given.task'), sql.ref('given.unique_key'))}) IS NULL
+  WHERE coalesce(unique_key, throttle_key) IS NULL
+    OR (${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL
   ORDER BY task COLLATE "C", unique_key COLLATE "C", place
   ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
   RETURNING id
 )
-SELECT array_agg(id ORDER BY place) AS ids, ARRAY(SELECT id FROM made) AS made FROM given`,
+SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
+  coalesce((SELECT string_agg(id::text, ',') FROM made), '') AS made FROM given`,
 )
 
-function given(runs: RawBuilder<string>): RawBuilder<unknown> {
+function given(runs: RawBuilder<string>, more?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${runs}::jsonb) AS g(
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM ${recordsOf(runs, more)}`
+}
+
+/** Rows `g`, one for each run; `more` columns for statements that need them, because each costs every run a little. */
+export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
+  return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(
     place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
-    concurrency_scope text, concurrency_key text, trace text, payload jsonb)`
+    concurrency_scope text, concurrency_key text, trace text, payload jsonb${more})`
 }
 
 /** A payload of null is one; in a record it looks like none. */
@@ -76,13 +83,13 @@ const insertRuns = sql`INSERT INTO q.task_run
     unique_key, concurrency_scope, concurrency_key, trace, coalesce(payload, 'null')
   FROM given`
 
-function arrayText(runs: readonly CheckedRun[]): string {
+export function arrayText(runs: readonly CheckedRun[]): string {
   return `[${runs.map(rowText).join(',')}]`
 }
 
 function rowText({ run, payload }: CheckedRun, place: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
-  const { uniqueKey, concurrency, trace } = run
+  const { uniqueKey, throttle, debounce, concurrency, trace } = run
   // What is undefined is left out, and null in the record.
   const rest = JSON.stringify({
     place,
@@ -92,12 +99,15 @@ function rowText({ run, payload }: CheckedRun, place: number): string {
     grp: group,
     max_attempts: maxAttempts,
     on_crash: onCrash,
-    delay_ms: delayMs,
+    delay_ms: debounce?.forMs ?? delayMs,
+    debounce_max_ms: debounce?.maxMs,
     expires_ms: expiresInMs,
     timeout_ms: timeoutMs,
     max_silent_ms: maxSilentMs,
     waiting_for: gateOf(run),
     unique_key: uniqueKey,
+    throttle_key: throttle === undefined ? undefined : throttleKey(throttle),
+    debounce_key: debounce?.key,
     concurrency_scope: concurrency?.scope,
     concurrency_key: concurrency === undefined ? undefined : storedKey(concurrency),
     trace,

@@ -5,21 +5,21 @@
  * never takes a slot, or an open transaction of a user would hold up everybody else's. The insert is as durable, or as
  * undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
  *
- * A unique key that a live run of the task has, or that one took for a period: nothing is inserted, and the answer is
- * that run. Enqueues with one key wait for each other. A batch is enqueued as a whole or not at all, whatever its size.
+ * A unique key that a live run of the task has, or a key that one took for a period (unique for a time, or throttled):
+ * nothing is inserted, and the answer is that run. Enqueues with one key wait for each other. Debounced runs go their own
+ * way (debounce.ts), after all others. A batch is enqueued as a whole or not at all, whatever its size.
  */
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
 import { checkNewRuns, unstorable, type CheckedRun } from './check-new-runs.ts'
+import { debounceRuns } from './debounce.ts'
 import { findDuplicates } from './duplicates.ts'
+import { partsOf } from './enqueue-parts.ts'
 import { enqueueStatement, enqueueUniqueStatement } from './enqueue-statement.ts'
-import { gateOf, storedKey, type EnqueuedRun, type NewRun } from './new-run.ts'
+import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
 import { promoteKeys } from './promote.ts'
 import { beginPeriods, type UniquePeriod } from './unique-period.ts'
-
-/** What one statement is given. A jsonb array holds 256 MB, which is up to eight times its text. */
-const atOnce = { runsMax: 1_000, charsMax: 16_777_216 }
 
 /** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
 const triesMax = 5
@@ -27,46 +27,43 @@ const triesMax = 5
 /** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
-  const parts = partsOf(runs)
-  const answers = isOneStatement(runs, parts)
-    ? await enqueueParts(db, parts)
-    : await inTransaction(db, (trx) => enqueueParts(trx, parts))
-  const promoted = db.isTransaction ? new Set() : await promoteAll(db, keysOf(newRuns))
-  return answers.map((answer) => (promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer))
+  const debounced = runs.filter(({ run }) => run.debounce !== undefined)
+  const parts = partsOf(runs.filter(({ run }) => run.debounce === undefined))
+  const enqueue = async (own: Db) =>
+    new Map([...(await enqueueParts(own, parts)), ...(await debounceRuns(own, debounced))])
+  const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
+  const promoted = db.isTransaction ? new Set() : await promoteNew(db, newRuns)
+  return runs.map((run) => {
+    const answer = answers.get(run)
+    if (answer === undefined) throw new Error(`A run of ${run.run.task} was enqueued without an answer.`)
+    return promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer
+  })
 }
 
-function partsOf(runs: readonly CheckedRun[]): CheckedRun[][] {
-  const parts: CheckedRun[][] = []
-  let room = 0
-  for (const run of runs) {
-    const part = parts.at(-1)
-    if (part !== undefined && part.length < atOnce.runsMax && run.payload.length <= room) part.push(run)
-    else {
-      parts.push([run])
-      room = atOnce.charsMax
-    }
-    room -= run.payload.length
-  }
-  return parts
+/**
+ * After the commit: keyed runs get free slots. What was accepted does not fail because this does: the sweep catches it.
+ */
+export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<Set<RunId>> {
+  return new Set(await promoteKeys(db, keysOf(runs)).catch(() => []))
 }
 
 /** Then it needs no transaction: a single run that finds its key taken, and tries again, has written nothing so far. */
 function isOneStatement(runs: readonly CheckedRun[], parts: readonly unknown[]): boolean {
-  if (runs.some(({ run }) => run.uniqueForMs !== undefined)) return false
+  if (runs.some(({ run }) => (run.uniqueForMs ?? run.throttle ?? run.debounce) !== undefined)) return false
   return parts.length <= 1 && (runs.length === 1 || runs.every(({ run }) => run.uniqueKey === undefined))
 }
 
-async function enqueueParts(db: Db, parts: readonly CheckedRun[][]): Promise<EnqueuedRun[]> {
-  const answers: EnqueuedRun[] = []
+async function enqueueParts(db: Db, parts: readonly CheckedRun[][]): Promise<[CheckedRun, EnqueuedRun][]> {
+  const answers: [CheckedRun, EnqueuedRun][] = []
   for (const part of parts) answers.push(...(await enqueuePart(db, part)))
   return answers
 }
 
-async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<EnqueuedRun[]> {
+async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
   const answers = new Map<CheckedRun, EnqueuedRun>()
   let left = part
   for (let tries = 0; tries < triesMax && left.length > 0; tries++) {
-    for (const [run, id] of await insert(db, left)) {
+    for (const [run, id] of await insert(db, withoutTwins(left))) {
       answers.set(run, { id, status: gateOf(run.run) === null ? 'AVAILABLE' : 'PENDING', duplicate: false })
     }
     const refused = left.filter((run) => !answers.has(run))
@@ -75,33 +72,53 @@ async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<Enqueue
   }
   return part.map((run) => {
     const answer = answers.get(run)
-    if (answer !== undefined) return answer
+    if (answer !== undefined) return [run, answer]
     throw new Error(`The unique key of a run of ${run.run.task} was taken and freed ${triesMax} times meanwhile.`)
+  })
+}
+
+/** Of throttled runs with one key the first: no index stops the others, as it does with unique keys. */
+function withoutTwins(runs: readonly CheckedRun[]): CheckedRun[] {
+  const seen = new Set<string>()
+  return runs.filter(({ run: { task, throttle } }) => {
+    const key = throttle === undefined ? undefined : `${task}\n${throttle.key}`
+    if (key === undefined) return true
+    const isFirst = !seen.has(key)
+    seen.add(key)
+    return isFirst
   })
 }
 
 /** Those that were made. */
 async function insert(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedRun, RunId>> {
-  const statement = runs.some(({ run }) => run.uniqueKey !== undefined) ? enqueueUniqueStatement : enqueueStatement
+  const statement = runs.some(({ run }) => takenKey(run) !== undefined) ? enqueueUniqueStatement : enqueueStatement
   const { rows } = await db.executeQuery(statement(runs)).catch((error: unknown) => {
     throw unstorable(error)
   })
-  const [{ ids, made } = { ids: [], made: [] }] = rows
-  const placed = runs.map((run, place) => [run, ids[place] as RunId] as const)
+  const [{ ids, made } = { ids: '', made: '' }] = rows
+  const inOrder = ids.split(',') as RunId[]
+  const placed = runs.map((run, place) => [run, inOrder[place] as RunId] as const)
   if (made === null) return new Map(placed)
-  const there = new Set(made)
+  const there = new Set(made.split(',') as RunId[])
   const inserted = placed.filter(([, id]) => there.has(id))
   for (const id of await beginPeriods(db, inserted.flatMap(periodOf))) there.delete(id)
   return new Map(inserted.filter(([, id]) => there.has(id)))
 }
 
+/** The key by which it may be somebody else. */
+function takenKey({ uniqueKey, throttle }: NewRun): string | undefined {
+  return throttle === undefined ? uniqueKey : throttleKey(throttle)
+}
+
 function periodOf([{ run }, runId]: readonly [CheckedRun, RunId]): UniquePeriod[] {
-  const { task, uniqueKey: key, uniqueForMs: forMs } = run
+  const { task, throttle } = run
+  const key = takenKey(run)
+  const forMs = throttle?.forMs ?? run.uniqueForMs
   return key === undefined || forMs === undefined ? [] : [{ runId, task, key, forMs }]
 }
 
 async function existing(db: Db, runs: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
-  const keys = runs.map(({ run: { task, uniqueKey = '' } }) => ({ task, key: uniqueKey }))
+  const keys = runs.map(({ run }) => ({ task: run.task, key: takenKey(run) ?? '' }))
   const found = await findDuplicates(db, keys)
   return found.flatMap(({ place, id, status }) => {
     const run = runs[place - 1]
@@ -112,9 +129,4 @@ async function existing(db: Db, runs: readonly CheckedRun[]): Promise<[CheckedRu
 function keysOf(runs: readonly NewRun[]): string[] {
   const keyed = runs.filter((run) => gateOf(run) === 'concurrency')
   return [...new Set(keyed.flatMap((run) => (run.concurrency === undefined ? [] : storedKey(run.concurrency))))]
-}
-
-/** What was accepted does not fail because this does: the sweep catches it. */
-async function promoteAll(db: Db, keys: readonly string[]): Promise<Set<RunId>> {
-  return new Set(await promoteKeys(db, keys).catch(() => []))
 }

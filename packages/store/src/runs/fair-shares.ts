@@ -38,7 +38,7 @@ export function quotasOf(
   const first = heads.filter((head) => head.priority === best)
   if (first.length === 1) return first.map((head) => ({ ...head, runs: limit }))
   const queues = levelOf(shares, 'queues', first, (head) => head.queue, {
-    weightOf: ({ queue }) => weights[queue] ?? 1,
+    weightOf: ({ queue }) => (Object.hasOwn(weights, queue) ? weights[queue] : undefined) ?? 1,
     below: (queue, ofQueue) =>
       levelOf(shares, queue, ofQueue, (head) => head.group, {
         weightOf: ({ weight }) => weight,

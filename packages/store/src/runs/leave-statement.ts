@@ -106,8 +106,9 @@ WITH given AS MATERIALIZED (
       WHEN locked.poisoned THEN jsonb_build_object('code', 'POISONED', 'detail',
         format('It was running when its replica died, %s times.', r.crash_count + 1))
       ELSE locked.result::jsonb END,
-    run_at = CASE WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE locked.goal
-        WHEN 'RETRY' THEN least(locked.delay_ms * power(2, r.attempt - 1), coalesce(locked.delay_ms_max, 'Infinity')) * (0.75 + random() / 2)
+    run_at = CASE WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE
+        WHEN locked.goal = 'RETRY' AND locked.delay_ms_max IS NOT NULL
+          THEN least(locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max) * (0.75 + random() / 2)
         ELSE locked.delay_ms END * interval '1 ms' ELSE r.run_at END,
     waiting_for = CASE WHEN locked.next = 'PENDING' THEN 'time' END,
     concurrency_slot = CASE WHEN locked.next = 'AVAILABLE' THEN r.concurrency_slot END,

@@ -29,8 +29,9 @@ export interface Leaving {
   readonly goal: Goal
   /** JSON text: of SUCCEEDED the return value, of every other end, also one that RETRY or CRASH may come to, code and detail. */
   readonly result?: string
-  /** PENDING and RETRY: how long from now; RETRY doubles it with every attempt, up to the cap, with jitter. */
+  /** PENDING and RETRY: how long from now. */
   readonly delayMs?: number
+  /** RETRY: doubled with every attempt, up to this cap, with jitter; without a cap it is exact. */
   readonly delayMsMax?: number
   /** CRASH: what the run's holder registered, for a run whose task says nothing. */
   readonly onCrash?: 'fail' | 'retry'

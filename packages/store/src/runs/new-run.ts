@@ -22,6 +22,13 @@ export interface NewRun {
   readonly uniqueKey?: string
   /** Nor for so long from now, also if the run has ended by then. */
   readonly uniqueForMs?: number
+  /** Scoped to its task. For `forMs` from now there is no second run with it, whatever becomes of this one. */
+  readonly throttle?: { readonly key: string; readonly forMs: number }
+  /**
+   * Scoped to its task. Waits for `forMs`; a run with the key that still waits becomes what the newest enqueue asks for,
+   * and waits anew, at most until `maxMs` after the first one.
+   */
+  readonly debounce?: { readonly key: string; readonly forMs: number; readonly maxMs: number }
   /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */
   readonly concurrency?: { readonly scope: string; readonly key: string }
   /** Trace context of the producer. */
@@ -37,10 +44,19 @@ export interface EnqueuedRun {
 
 /** The gate at which a new run waits; null: it can be claimed at once. */
 export function gateOf(run: NewRun): 'time' | 'concurrency' | null {
-  return run.delayMs !== undefined ? 'time' : run.concurrency !== undefined ? 'concurrency' : null
+  return run.delayMs !== undefined || run.debounce !== undefined
+    ? 'time'
+    : run.concurrency !== undefined
+      ? 'concurrency'
+      : null
 }
 
 /** A concurrency key as it is stored: the scope is its first part, so equal keys of different scopes never meet. */
 export function storedKey({ scope, key }: { readonly scope: string; readonly key: string }): string {
   return `${scope}\u001f${key}`
+}
+
+/** A throttle's key among the unique keys of its task: no name contains U+001F, so they never meet. */
+export function throttleKey({ key }: { readonly key: string }): string {
+  return `throttle\u001f${key}`
 }

@@ -4,7 +4,7 @@
  * Walks the primary key from a cursor instead of an index on the end: such an index would be paid by every finish.
  * How long a run is kept is its task's choice (`keepMs` of its published options), else the caller's. Longer, if
  * somebody still needs it: a step that waits for it, a workflow that goes on, a destination that is owed its report, a
- * unique key that is its own for a period. A run that somebody has locked is left for the next time.
+ * key that is its own for a period (unique or throttled). A run that somebody has locked is left for the next time.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -24,8 +24,7 @@ const isNeeded = sql<boolean>`(
     WHERE e.parent_id = r.id AND child.finished_at IS NULL)
   OR EXISTS (SELECT FROM q.workflow w WHERE w.id = r.workflow_id AND w.finished_at IS NULL)
   OR EXISTS (SELECT FROM q.delivery d WHERE d.run_id = r.id AND d.due_at IS NOT NULL)
-  OR EXISTS (SELECT FROM q.unique_period p WHERE p.task = r.task AND p.unique_key = r.unique_key AND p.run_id = r.id
-    AND p.until > clock_timestamp()))`
+  OR EXISTS (SELECT FROM q.unique_period p WHERE p.run_id = r.id AND p.until > clock_timestamp()))`
 
 const prunedIds = sql`ANY(ARRAY(SELECT id FROM pruned))`
 
@@ -45,7 +44,7 @@ WITH looked AS MATERIALIZED (
   ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
 ), pruned AS (
   DELETE FROM q.task_run r WHERE r.id = ANY(ARRAY(SELECT id FROM old))
-  RETURNING r.id, r.task, r.unique_key, r.workflow_id
+  RETURNING r.id, r.workflow_id
 ), attempts AS (
   DELETE FROM q.task_attempt WHERE run_id = ${prunedIds}
 ), recoveries AS (
@@ -57,7 +56,11 @@ WITH looked AS MATERIALIZED (
 ), deliveries AS (
   DELETE FROM q.delivery WHERE run_id = ${prunedIds}
 ), periods AS (
-  DELETE FROM q.unique_period p USING pruned WHERE p.task = pruned.task AND p.unique_key = pruned.unique_key AND p.run_id = pruned.id
+  DELETE FROM q.unique_period WHERE run_id = ${prunedIds}
+), debounces AS (
+  DELETE FROM q.debounce WHERE run_id = ${prunedIds}
+), ticks AS (
+  DELETE FROM q.schedule_tick WHERE run_id = ${prunedIds}
 ), steps AS (
   DELETE FROM q.workflow_step WHERE run_id = ${prunedIds}
 ), edges AS (

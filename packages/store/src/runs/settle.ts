@@ -25,8 +25,11 @@ export type Outcome =
       readonly code: ErrorCode
       readonly detail: string
       readonly stack?: string
-      /** Again, if attempts are left: after so long the first time, doubled every time, up to the cap, with jitter. */
-      readonly retry?: { readonly delayMs: number; readonly delayMsMax: number }
+      /**
+       * Again, if attempts are left: after so long the first time, doubled every time, up to the cap, with jitter.
+       * Without a cap after exactly so long, every time: somebody asked for that.
+       */
+      readonly retry?: { readonly delayMs: number; readonly delayMsMax?: number }
       /** Its thread or process died of it: a crash, AVAILABLE again or POISONED by the run's onCrash, else by this one. */
       readonly crashed?: { readonly onCrash: 'fail' | 'retry' }
     }

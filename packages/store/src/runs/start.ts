@@ -4,11 +4,11 @@
  * For runs that were claimed ahead. Committed before the code begins, which is what makes a CLAIMED run safe to requeue.
  * A run whose deadline has passed meanwhile is not started.
  */
-import { sql, type CompiledQuery } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import { refusedWrites } from '../events/refused.ts'
-import { columnsOf, inOrder, type Lease, type LeaseColumns, type RunId } from '../lease.ts'
-import { prepared } from '../prepared.ts'
+import { columnsOf, type Lease, type LeaseColumns, type RunId } from '../lease.ts'
+import { prepared, type Places } from '../prepared.ts'
 import { isInTime } from './claimable.ts'
 
 /** Ids of those that may be executed now; the other leases are lost, or their runs expired. */
@@ -20,16 +20,41 @@ export async function startTaskRuns(db: Db, leases: readonly Lease[]): Promise<R
   return started
 }
 
-export function startStatement(leases: readonly Lease[]): CompiledQuery<{ id: RunId }> {
-  return start(columnsOf(inOrder(leases)))
+export interface StartOptions {
+  /** Runs that somebody else has locked are passed over instead of waited for. */
+  readonly skipLocked?: boolean
 }
 
-// A whole statement by hand: arrays in, and rows found and locked in the order of their ids.
-const start = prepared<LeaseColumns, { id: RunId }>(
-  'start',
-  ({ ids, fences }) => sql<{ id: RunId }>`
-UPDATE q.task_run r SET status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp(), updated_at = clock_timestamp()
-FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
-WHERE r.id = g.id AND r.fence = g.fence AND r.status = 'CLAIMED' AND ${isInTime}
-RETURNING r.id`,
+export function startStatement(
+  leases: readonly Lease[],
+  { skipLocked = false }: StartOptions = {},
+): CompiledQuery<{ id: RunId }> {
+  return (skipLocked ? startSkippingLocked : start)(columnsOf(leases))
+}
+
+const start = prepared<LeaseColumns, { id: RunId }>('start', (leases) => startSql(leases, sql``))
+const startSkippingLocked = prepared<LeaseColumns, { id: RunId }>('start-skipping-locked', (leases) =>
+  startSql(leases, sql`SKIP LOCKED`),
 )
+
+// A whole statement by hand: arrays in, and rows locked in the order of their ids.
+function startSql({ ids, fences }: Places<LeaseColumns>, others: RawBuilder<unknown>): RawBuilder<{ id: RunId }> {
+  return sql<{ id: RunId }>`
+WITH locked AS MATERIALIZED (
+  SELECT r.id FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
+  JOIN q.task_run r ON r.id = g.id AND r.fence = g.fence
+  WHERE r.status = 'CLAIMED' AND ${isInTime} ORDER BY r.id FOR NO KEY UPDATE OF r ${others}
+)
+UPDATE q.task_run r SET status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp(), updated_at = clock_timestamp()
+WHERE r.id = ANY(ARRAY(SELECT id FROM locked))
+RETURNING r.id`
+}
+
+/** Of leases that were not started: those that still could be, so somebody has them locked. */
+export async function stillClaimed(db: Db, leases: readonly Lease[]): Promise<RunId[]> {
+  const { ids, fences } = columnsOf(leases)
+  const { rows } = await sql<{ id: RunId }>`
+    SELECT r.id FROM q.task_run r JOIN unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence) USING (id, fence)
+    WHERE r.status = 'CLAIMED' AND ${isInTime}`.execute(db)
+  return rows.map(({ id }) => id)
+}

@@ -14,7 +14,7 @@ import { claimStatement, type ClaimedRun, type ClaimRow } from './claim.ts'
 import type { Claimer } from './claimer.ts'
 import { finishStatement, type Finish } from './finish.ts'
 import { settleTaskRuns } from './settle.ts'
-import { startStatement, startTaskRuns } from './start.ts'
+import { startStatement, stillClaimed } from './start.ts'
 
 export interface Turn {
   /** Successes of runs that are not `gated`. */
@@ -31,6 +31,8 @@ export interface TurnAnswer {
   /** Those that are settled now. The others go the long way: `settleTaskRuns` says what is the matter with them. */
   readonly finished: readonly Lease[]
   readonly started: readonly RunId[]
+  /** Somebody has them locked: still claimed, to be started with a later turn. Of the other starts the lease is lost. */
+  readonly busy: readonly RunId[]
   readonly claimed: readonly ClaimedRun[]
   readonly ahead: readonly ClaimedRun[]
   /** More is known to be ready: what was asked gave less than asked for, and there are others. */
@@ -55,13 +57,15 @@ async function inOneRoundTrip(connection: Connection, claimer: Claimer, turn: Tu
   const queries: CompiledQuery[] = []
   const place = (wanted: boolean, query: () => CompiledQuery) => (wanted ? queries.push(query()) - 1 : -1)
   const finish = place(finishes.length > 0, () => finishStatement(finishes))
-  const start = place(starts.length > 0, () => startStatement(starts))
+  const start = place(starts.length > 0, () => startStatement(starts, { skipLocked: true }))
   const claim = place(now.length > 0, () => claimStatement({ replicaId, ahead: false, quotas: now }))
   const ahead = place(later.length > 0, () => claimStatement({ replicaId, ahead: true, quotas: later }))
   const answers = queries.length === 0 ? [] : await connection.pipeline(queries)
+  const started = ((answers[start] ?? []) as { id: RunId }[]).map(({ id }) => id)
   return {
     finished: (answers[finish] ?? []) as Lease[],
-    started: ((answers[start] ?? []) as { id: RunId }[]).map(({ id }) => id),
+    started,
+    busy: await busyOf(connection.db, starts, started),
     claimed: claimer.learn(now, (answers[claim] ?? []) as ClaimRow[]),
     ahead: claimer.learn(later, (answers[ahead] ?? []) as ClaimRow[]),
     more: !claimer.exhausted,
@@ -78,21 +82,26 @@ async function apart({ db }: Connection, claimer: Claimer, turn: Turn): Promise<
   const finished = turn.finishes.filter((_, index) => settled[index] === 'settled').map(({ lease }) => lease)
   // A run that could not be settled keeps its slot: nothing is claimed for it.
   const room = Math.max(0, turn.claim - (turn.finishes.length - finished.length))
+  const starting = startStatement(turn.starts, { skipLocked: true })
+  const started = turn.starts.length === 0 ? [] : (await db.executeQuery(starting)).rows.map(({ id }) => id)
   return {
     finished,
-    started: await startedNow(db, turn.starts),
+    started,
+    busy: await busyOf(db, turn.starts, started),
     claimed: await claimer.claim(db, room),
     ahead: await claimer.claim(db, turn.ahead, true),
     more: !claimer.exhausted,
   }
 }
 
-/** One that somebody has locked keeps all of them waiting for the next turn, and holds up nothing else. */
-async function startedNow(db: Connection['db'], starts: readonly Lease[]): Promise<readonly RunId[]> {
-  return startTaskRuns(db, starts).catch((error: unknown) => {
-    if (isInTheWay(error)) return []
-    throw error
-  })
+/** The turn itself is done: if nobody can say, they are asked for again, which does no harm. */
+async function busyOf(
+  db: Connection['db'],
+  starts: readonly Lease[],
+  started: readonly RunId[],
+): Promise<readonly RunId[]> {
+  const others = starts.filter(({ runId }) => !started.includes(runId))
+  return others.length === 0 ? [] : stillClaimed(db, others).catch(() => others.map(({ runId }) => runId))
 }
 
 /** The server answered, and goes on serving us: a lock that was not to be had, a deadlock, or data it refuses. */

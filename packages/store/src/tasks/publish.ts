@@ -42,7 +42,13 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
       })),
     )
     .execute()
-  for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name })
+  for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name, requires: requiresOf(task) })
+}
+
+/** Lanes are made here, so that no producer has to make one inside of its transaction. */
+function requiresOf({ options }: TaskNotice): string[] {
+  const requires: unknown = Reflect.get(options, 'requires')
+  return Array.isArray(requires) ? requires.map(String) : []
 }
 
 export interface PublishedTask {

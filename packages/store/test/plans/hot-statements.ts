@@ -11,6 +11,7 @@ import { beatStatement } from '../../src/heartbeats/beat-runs.ts'
 import { staleStatement } from '../../src/liveness/stale.ts'
 import { appendStatement } from '../../src/logs/append.ts'
 import { claimStatement } from '../../src/runs/claim.ts'
+import { giveKeysStatement, lockKeysStatement, touchStatement } from '../../src/runs/debounce.ts'
 import { duplicatesStatement } from '../../src/runs/duplicates.ts'
 import { enqueueStatement, enqueueUniqueStatement } from '../../src/runs/enqueue-statement.ts'
 import { finishStatement } from '../../src/runs/finish.ts'
@@ -43,6 +44,10 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
   const runs = Array.from({ length: batch }, () => ({ run, payload: '{}' }))
   const uniqueRuns = runs.map((one, number) => ({ ...one, run: { ...run, uniqueKey: `${number}` } }))
   const keys = uniqueRuns.map(({ run: { task, uniqueKey } }) => ({ task, key: uniqueKey }))
+  const debounced = runs.map((one, number) => {
+    const debounce = { key: `${number}`, forMs: 3_600_000, maxMs: 3_600_000 }
+    return { ...one, run: { ...run, task: 'debounced', debounce } }
+  })
   const vitals = { health: 'healthy', cpuPercent: 0, memoryMb: 0, activeRuns: 0, freeSlots: 0 } as const
   return [
     {
@@ -75,7 +80,7 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'a start',
-      query: startStatement(work.claimed),
+      query: startStatement(work.claimed, { skipLocked: true }),
       scans: ['task_run_pkey'],
       rowsMax: 1_200,
       pagesMax: 1_500,
@@ -156,6 +161,30 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
       scans: ['task_run_pkey'],
       rowsMax: 200,
       pagesMax: 3_000,
+    },
+    {
+      of: 'locking the keys of debounced runs',
+      query: lockKeysStatement(debounced),
+      scans: [],
+      rowsMax: 0,
+      pagesMax: 1_000,
+    },
+    {
+      of: 'changing debounced runs that wait',
+      query: touchStatement(debounced),
+      scans: ['task_run_pkey'],
+      rowsMax: 200,
+      pagesMax: 3_000,
+    },
+    {
+      of: 'giving debounced runs their keys',
+      query: giveKeysStatement(
+        debounced,
+        debounced.map((_, number) => `${number}`),
+      ),
+      scans: [],
+      rowsMax: 0,
+      pagesMax: 1_000,
     },
     {
       of: 'a look for who has unique keys',

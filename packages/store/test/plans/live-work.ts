@@ -46,6 +46,7 @@ export async function liveWork(url: string): Promise<LiveWork> {
   }
   const heads = await makeReady(store, work.lanes.wanted)
   await makeDue(connection)
+  await makeDebounced(store)
   await beat(store, work.running)
   await connection.close()
   return { ...work, heads }
@@ -88,6 +89,18 @@ async function makeDue({ db }: Connection): Promise<void> {
     .set({ run_at: new Date(0) })
     .where('task', '=', 'due')
     .execute()
+}
+
+async function makeDebounced(store: Store): Promise<void> {
+  const lane = await store.internLane({ queue: 'default', task: 'debounced' })
+  await store.enqueueTaskRuns(
+    Array.from({ length: batch }, (_, number) => ({
+      task: 'debounced',
+      lane,
+      payload: {},
+      debounce: { key: `${number}`, forMs: 3_600_000, maxMs: 36_000_000 },
+    })),
+  )
 }
 
 /** Enqueued in a transaction and not promoted after it, as if the process had died in between. */

@@ -4,7 +4,7 @@
  * than can start now, in slots that are free or that the successes it writes are about to free, or wait in the small
  * space ahead.
  */
-import { leaseOf, type ClaimedRun, type Turn, type TurnAnswer } from '@q/store'
+import { leaseOf, type ClaimedRun, type RunId, type Turn, type TurnAnswer } from '@q/store'
 import type { Ahead } from '../ahead.ts'
 import type { Holdings } from '../holdings.ts'
 import type { Idleness } from '../idleness.ts'
@@ -29,14 +29,22 @@ export interface ClaimDeps {
   readonly isCutOff: () => boolean
   /** Starts the run and returns; the slot is given back when it has ended. */
   readonly begin: (claimed: ClaimedRun, slot: number) => void
+  /** How long a run that was started in the database may wait for its slot: nobody beats for it meanwhile. */
+  readonly unplacedMsMax: number
+  /** Their code never began. Those that were given back. */
+  readonly giveBack: (runs: readonly ClaimedRun[]) => Promise<readonly RunId[]>
 }
+
+/** A run that somebody has locked is not asked for again before. */
+const asideMs = 1_000
 
 export async function claimTick(deps: ClaimDeps): Promise<Next> {
   const { turns, ahead } = deps
   place(deps)
+  await giveBackLate(deps)
   const finishes = turns.takeFinishes()
   const room = Math.max(0, deps.slotsToFill(finishes.all.length) - turns.unplaced.length)
-  const starting = ahead.take(room)
+  const starting = ahead.take(room, deps.nowMs())
   const turn: Turn = {
     finishes: finishes.all,
     starts: starting.map(leaseOf),
@@ -44,8 +52,8 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
     ahead: Math.max(0, deps.aheadMax() - ahead.size()),
   }
   // From here to the answer nothing else may fail: what was taken would be forgotten.
-  if (isNothing(turn)) return nothingToDo(deps, room)
-  const answer = await take(deps, turn).catch((error: unknown) => {
+  if (isNothing(turn)) return soonest(deps, await nothingToDo(deps, room))
+  const answer = await take(deps, turn, starting).catch((error: unknown) => {
     finishes.unknown(error)
     ahead.putBack(starting)
     throw error
@@ -55,24 +63,39 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
   turns.unplaced.push(...answer.claimed)
   ahead.add(answer.ahead)
   place(deps)
-  return next(deps, turn, answer)
+  return soonest(deps, await next(deps, turn, answer))
 }
 
-async function take({ holdings, takeTurn }: ClaimDeps, turn: Turn): Promise<TurnAnswer> {
+async function take(
+  { holdings, takeTurn, nowMs }: ClaimDeps,
+  turn: Turn,
+  starting: readonly ClaimedRun[],
+): Promise<TurnAnswer> {
   let answer: TurnAnswer | undefined
-  await holdings.claiming(async () => {
+  await holdings.claiming(nowMs(), async () => {
     answer = await takeTurn(turn)
-    return [...answer.claimed, ...answer.ahead]
+    return [...answer.claimed, ...answer.ahead, ...startedOf(starting, answer)]
   })
   if (answer === undefined) throw new Error('A turn came to nothing.')
   return answer
 }
 
-function noteStarts({ turns, holdings }: ClaimDeps, starting: readonly ClaimedRun[], answer: TurnAnswer): void {
-  for (const run of starting) {
-    if (answer.started.includes(run.runId)) turns.unplaced.push({ ...run, attempt: run.attempt + 1 })
-    else holdings.ended(run) // lost, expired, or started by a statement whose answer got lost: reconcile.ts finds it
-  }
+function startedOf(starting: readonly ClaimedRun[], { started }: TurnAnswer): ClaimedRun[] {
+  return starting.filter(({ runId }) => started.includes(runId)).map((run) => ({ ...run, attempt: run.attempt + 1 }))
+}
+
+function noteStarts(
+  { turns, ahead, holdings, nowMs }: ClaimDeps,
+  starting: readonly ClaimedRun[],
+  answer: TurnAnswer,
+): void {
+  turns.unplaced.push(...startedOf(starting, answer))
+  const rest = starting.filter(({ runId }) => !answer.started.includes(runId))
+  const isBusy = ({ runId }: ClaimedRun) => answer.busy.includes(runId)
+  // Locked by somebody, and still ours: they wait for another turn, and others take the slots.
+  ahead.putAside(rest.filter(isBusy), nowMs() + asideMs)
+  // Lost, expired, or started by a statement whose answer got lost: reconcile.ts finds it.
+  for (const run of rest.filter((one) => !isBusy(one))) holdings.ended(run)
 }
 
 /**
@@ -88,9 +111,19 @@ function place({ turns, slots, holdings, isCutOff, begin }: ClaimDeps): void {
   }
 }
 
-async function nothingToDo({ turns, slots, idleness, nowMs, pollEveryMs }: ClaimDeps, room: number): Promise<Next> {
+/** The slot they were started for did not become free: its run could not be settled. Others may have one. */
+async function giveBackLate({ turns, holdings, nowMs, unplacedMsMax, giveBack }: ClaimDeps): Promise<void> {
+  const latestMs = nowMs() - unplacedMsMax
+  const late = turns.unplaced.filter((run) => (holdings.askedMs(run) ?? latestMs) <= latestMs)
+  if (late.length === 0) return
+  const given = new Set(await giveBack(late))
+  const kept = turns.unplaced.filter(({ runId }) => !given.has(runId))
+  turns.unplaced.splice(0, turns.unplaced.length, ...kept)
+}
+
+async function nothingToDo({ slots, idleness, nowMs, pollEveryMs }: ClaimDeps, room: number): Promise<Next> {
   if (room === 0) await idleness.full(nowMs())
-  return room === 0 && (slots.free() > 0 || turns.unplaced.length > 0) ? after(pollEveryMs) : whenWoken
+  return room === 0 && slots.free() > 0 ? after(pollEveryMs) : whenWoken
 }
 
 async function next({ idleness, nowMs, pollEveryMs }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
@@ -100,6 +133,12 @@ async function next({ idleness, nowMs, pollEveryMs }: ClaimDeps, turn: Turn, ans
   const gotAll = answer.claimed.length === turn.claim && answer.ahead.length === turn.ahead
   if (gotAll || answer.more) return atOnce
   return (await idleness.roomLeft()) ? atOnce : after(pollEveryMs)
+}
+
+/** Also when nobody wakes it, for those that wait here: for a slot, or for somebody to unlock them. */
+function soonest({ turns, ahead, nowMs, pollEveryMs, unplacedMsMax }: ClaimDeps, { afterMs }: Next): Next {
+  const unplacedMs = turns.unplaced.length > 0 ? Math.min(pollEveryMs, unplacedMsMax) : Number.POSITIVE_INFINITY
+  return after(Math.min(afterMs, unplacedMs, ahead.asideForMs(nowMs())))
 }
 
 function isNothing({ finishes, starts, claim, ahead }: Turn): boolean {

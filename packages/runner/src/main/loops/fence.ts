@@ -4,13 +4,15 @@
  * their fence decides whether what they come to still counts.
  *
  * It is due when no beat was accepted for the fence bound, when the session is lost and no beat could withdraw the
- * presence record in time, or when the clocks show that this process was stopped for that long.
+ * presence record in time, or when the clocks show that this process was stopped for that long. And for a single run,
+ * when no beat for it was accepted for the bound of runs, however well the replica itself is heard.
  */
 import type { Observe } from '../events.ts'
 import type { ClockWatch } from '../clock-watch.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 import type { Pulse, PulseBoard } from '../pulse-board.ts'
+import type { PulseCarrier } from './pulse.ts'
 import type { Trust } from '../trust.ts'
 
 export interface FenceDeps {
@@ -20,6 +22,9 @@ export interface FenceDeps {
   readonly presence: OwnPresence
   readonly boundMs: number
   readonly presenceBoundMs: number
+  /** Beats for single runs, as far as they were accepted. */
+  readonly runBeats: Pick<PulseCarrier, 'silentForMs' | 'clockJumped'>
+  readonly runBoundMs: number
   readonly pulseBoard: PulseBoard
   /** Somebody else may start it, or what waits for it, once we are taken for dead. */
   readonly mayStartElsewhere: (pulse: Pulse) => boolean
@@ -38,19 +43,29 @@ export function fenceTick(deps: FenceDeps): Promise<Next> {
   if (jump !== undefined) {
     deps.beats.clockJumped(jump.asleepMs)
     deps.presenceTrust.clockJumped(jump.asleepMs)
+    deps.runBeats.clockJumped(jump.asleepMs)
     deps.observe({ type: 'clock-jumped', ...jump })
   }
   const silentMs = deps.beats.silentForMs(nowMs)
   const exposedMs = deps.presence.exposedForMs(nowMs) ?? 0
-  if (silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs) fence(deps, Math.max(silentMs, exposedMs))
+  const isCutOff = silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs
+  if (isCutOff) fence(deps, Math.max(silentMs, exposedMs), () => true)
+  else fenceUnheard(deps, nowMs)
   if (jump !== undefined) deps.onJump()
   return Promise.resolve(after(fenceTickMs))
 }
 
-function fence(deps: FenceDeps, silentMs: number): void {
+/** Those whose own beats do not arrive: others take them for dead one by one. */
+function fenceUnheard(deps: FenceDeps, nowMs: number): void {
+  const silentMs = (pulse: Pulse) => deps.runBeats.silentForMs(pulse, nowMs)
+  const longestMs = deps.pulseBoard.all().reduce((most, pulse) => Math.max(most, silentMs(pulse)), 0)
+  if (longestMs > deps.runBoundMs) fence(deps, longestMs, (pulse) => silentMs(pulse) > deps.runBoundMs)
+}
+
+function fence(deps: FenceDeps, silentMs: number, isUnheard: (pulse: Pulse) => boolean): void {
   const stopped = deps.pulseBoard
     .all()
-    .filter((pulse) => pulse.stopReason === undefined && deps.mayStartElsewhere(pulse))
+    .filter((pulse) => pulse.stopReason === undefined && isUnheard(pulse) && deps.mayStartElsewhere(pulse))
   if (stopped.length === 0) return
   for (const pulse of stopped) pulse.stop('cut off from the database')
   deps.observe({ type: 'fenced', runIds: stopped.map((pulse) => pulse.lease.runId), silentMs: Math.round(silentMs) })

@@ -1,10 +1,10 @@
 /**
- * Sees in seconds that a replica died: its lock is gone and it has not beaten since, for longer than the grace. Looking
- * is the duty of one, by a short lease; the others come back when it would run out. What was seen missing is written
- * down, so a new watcher does not begin again, and acts exactly when the grace is over.
+ * Sees in seconds that a replica died: its lock is gone and it has not beaten since, for longer than its own grace.
+ * Looking is the duty of one, by a short lease; the others come back when it would run out. What was seen missing is
+ * written down, so a new watcher does not begin again, and acts exactly when the grace of one is over.
  *
  * Only a replica whose own session is good watches over those of others, and it holds its fire until its own presence
- * has been good for a whole grace.
+ * has been good for the whole grace that it is about to apply.
  */
 import type { Store } from '@q/store'
 import { after, type Next } from '../loop.ts'
@@ -16,12 +16,11 @@ export interface PresenceDeps {
   readonly replicaId: string
   readonly presence: OwnPresence
   readonly trust: Trust
-  readonly graceMs: number
   readonly nowMs: () => number
   /** Our own lock is gone, though we were not told: nobody is reaped by one who is gone himself. */
   readonly onSelfGone: () => void
-  /** Those who are gone for longer than the grace are recovered. */
-  readonly reap: () => Promise<void>
+  /** Those who are gone for longer than their grace are recovered; no grace beyond `trustMs` is applied. */
+  readonly reap: (trustMs: number) => Promise<void>
 }
 
 export const presenceDuty = 'presence'
@@ -45,9 +44,9 @@ export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
       deps.onSelfGone()
       return lookEveryMs
     }
-    const trusted = deps.trust.goodForMs(deps.nowMs()) >= deps.graceMs
-    if (trusted && gone.some(({ goneForMs }) => goneForMs >= deps.graceMs)) await deps.reap()
-    const waiting = gone.map(({ goneForMs }) => deps.graceMs - goneForMs).filter((ms) => ms > 0)
+    const trustMs = deps.trust.goodForMs(deps.nowMs())
+    if (gone.some(({ goneForMs, graceMs }) => goneForMs >= graceMs && trustMs >= graceMs)) await deps.reap(trustMs)
+    const waiting = gone.map(({ goneForMs, graceMs }) => graceMs - goneForMs).filter((ms) => ms > 0)
     return Math.min(lookEveryMs, ...waiting)
   }
 

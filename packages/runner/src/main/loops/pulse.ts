@@ -2,10 +2,14 @@
  * Carries the threads' signs of life to the database: one statement for all runs that are due a beat or have news.
  * Its answer names leases that are lost or cancelled, and those runs are stopped. Short runs are never due.
  *
+ * A wish to cancel says which replica it is for and not which run. So once one was heard, every run is due whose last
+ * beat, or the claim that brought it, was sent before: its answer may have been given before the wish. That holds however
+ * long the answer to a claim was under way.
+ *
  * For a run that is being stopped, or whose outcome is being written, the replica itself vouches: it is in good hands,
  * however silent its thread is.
  */
-import type { BeatSender, RunBeat, Store } from '@q/store'
+import type { BeatSender, Lease, RunBeat, Store } from '@q/store'
 import { after, type Next } from '../loop.ts'
 import type { Pulse, PulseBoard } from '../pulse-board.ts'
 
@@ -15,43 +19,70 @@ export interface PulseDeps {
   readonly sender: BeatSender
   readonly beatEveryMs: number
   readonly nowMs: () => number
+  /** When the claim or start of a run was sent. */
+  readonly askedMs: (lease: Lease) => number | undefined
 }
 
 /** News (progress) is carried at most this often. */
 const newsEveryMs = 2_000
 
-const hurryMs = 2_000
-const hurryEveryMs = 250
-
 export interface PulseCarrier {
   tick(): Promise<Next>
-  /** For a moment every round beats for every run: one is to be cancelled, and its claim may just be under way. */
-  hurry(): void
+  /** Somebody wants a run of ours to stop, or may have said so while nobody listened. */
+  wished(): void
+  /** It was claimed before the last wish was heard, and may be the one. */
+  mayBeWanted(lease: Lease): boolean
+  /** Since the last accepted beat for it was sent; at first, since its claim or start was. */
+  silentForMs(pulse: Pulse, nowMs: number): number
+  /** This process was stopped, or asleep for so long that the monotonic clock does not know of: nobody listened. */
+  clockJumped(asleepMs: number): void
+}
+
+/** What others can have seen of a run. */
+interface Carried {
+  readonly sentMs: number
+  readonly progress: number | null
 }
 
 export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
-  /** When each run was beaten for last, and with what progress. */
-  const carried = new WeakMap<Pulse, { atMs: number; progress: number | null }>()
-  let hurriedUntilMs = Number.NEGATIVE_INFINITY
+  const carried = new WeakMap<Pulse, Carried>()
+  let wishedMs = Number.NEGATIVE_INFINITY
+  let asleepMs = 0
+  /** With the time that the clock slept through. */
+  const awakeMs = (nowMs: number) => nowMs + asleepMs
+
+  function lastOf(pulse: Pulse, nowMs: number): Carried {
+    const last = carried.get(pulse) ?? { sentMs: awakeMs(deps.askedMs(pulse.lease) ?? nowMs), progress: null }
+    carried.set(pulse, last)
+    return last
+  }
 
   function dueBeat(pulse: Pulse, nowMs: number): RunBeat | undefined {
-    const last = carried.get(pulse) ?? { atMs: nowMs, progress: null }
-    carried.set(pulse, last)
-    const sinceMs = nowMs - last.atMs
-    const hurried = nowMs < hurriedUntilMs
-    if (!hurried && sinceMs < Math.min(deps.beatEveryMs, newsEveryMs)) return undefined
+    const last = lastOf(pulse, nowMs)
+    const sinceMs = awakeMs(nowMs) - last.sentMs
+    const wanted = last.sentMs <= wishedMs
+    if (!wanted && sinceMs < Math.min(deps.beatEveryMs, newsEveryMs)) return undefined
     const { progress, note } = pulse.news()
-    if (!hurried && sinceMs < deps.beatEveryMs && progress === last.progress) return undefined
+    if (!wanted && sinceMs < deps.beatEveryMs && progress === last.progress) return undefined
     const ageMs = pulse.inGoodHands() ? 0 : pulse.look(nowMs).beatMs
     return { lease: pulse.lease, thread: pulse.slot, ageMs, progress, note }
   }
 
+  function wished(): void {
+    wishedMs = awakeMs(deps.nowMs())
+  }
+
   return {
-    hurry() {
-      hurriedUntilMs = deps.nowMs() + hurryMs
+    wished,
+    mayBeWanted: (lease) => awakeMs(deps.askedMs(lease) ?? Number.POSITIVE_INFINITY) <= wishedMs,
+    silentForMs: (pulse, nowMs) => awakeMs(nowMs) - lastOf(pulse, nowMs).sentMs,
+    clockJumped(ms) {
+      asleepMs += ms
+      wished()
     },
     async tick() {
       const nowMs = deps.nowMs()
+      const sentMs = awakeMs(nowMs)
       const due = deps.pulseBoard.all().flatMap((pulse) => {
         const beat = dueBeat(pulse, nowMs)
         return beat === undefined ? [] : [{ pulse, beat }]
@@ -61,11 +92,11 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
         due.map(({ beat }) => beat),
       )
       for (const [index, { pulse, beat }] of due.entries()) {
-        carried.set(pulse, { atMs: nowMs, progress: beat.progress })
+        carried.set(pulse, { sentMs, progress: beat.progress })
         if (answers[index] === 'lost') pulse.stop('lease lost')
         if (answers[index] === 'cancelled') pulse.stop('cancelled')
       }
-      return after(Math.min(deps.beatEveryMs, nowMs < hurriedUntilMs ? hurryEveryMs : newsEveryMs))
+      return after(Math.min(deps.beatEveryMs, newsEveryMs))
     },
   }
 }

@@ -12,7 +12,6 @@ export interface ReapDeps {
   readonly store: Store
   readonly replicaId: string
   readonly checkEveryMs: number
-  readonly presenceGraceMs: number
   /** What may be recovered without a person: the two switches. */
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been good. */
@@ -36,15 +35,15 @@ export async function reapTick(deps: ReapDeps): Promise<Next> {
   return after(deps.checkEveryMs)
 }
 
-/** By the first layer; whether it may be trusted is loops/presence.ts. */
-export async function reapGone(deps: ReapDeps): Promise<void> {
-  await recover(deps, ['presence'], 0)
+/** By the first layer, whose trust is the presence watch's own: no grace beyond it is applied. */
+export async function reapGone(deps: ReapDeps, trustMs: number): Promise<void> {
+  await recover(deps, ['presence'], trustMs)
 }
 
 async function recover(deps: ReapDeps, causes: readonly StaleCause[], thresholdMsMax: number): Promise<void> {
-  const { replicaId: by, states, presenceGraceMs } = deps
+  const { replicaId: by, states } = deps
   if (states.length === 0) return
-  const { ids } = await deps.store.reap({ by, causes, states, presenceGraceMs, thresholdMsMax })
+  const { ids } = await deps.store.reap({ by, causes, states, thresholdMsMax })
   if (ids.length === 0) return
   deps.observe({ type: 'runs-recovered', runIds: ids, cause: causes.join(', ') })
   deps.onRecovered()

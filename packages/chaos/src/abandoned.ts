@@ -1,0 +1,54 @@
+/**
+ * `pnpm chaos:abandoned`: a run is set to RUNNING by hand, for a replica that never was, under one that runs.
+ *
+ * Preset default. The clock runs from that UPDATE until the run is FAILED with the words of those who asked for it; at most
+ * one check (30 s) and a little may pass. The moments are spread over the time between two checks.
+ */
+import { setTimeout as passing } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { queue } from '@q/client'
+import { connect } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { sql } from 'kysely'
+import { until } from './looks.ts'
+import { startReplica } from './processes.ts'
+import type * as tasks from './tasks.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '3' }, preset: { type: 'string', default: 'default' } },
+})
+const text = 'Task run abandoned: owning replica stopped responding'
+const withinMs = 35_000
+const restMsMax = 15_000
+
+const database = await testDatabase()
+const { db, close } = connect(database.url, { purpose: 'pool' })
+const q = queue<typeof tasks>(database.url)
+// It works on a queue of its own, so that it does not take the run before anybody can.
+const replica = await startReplica({ DATABASE_URL: database.url, Q_PRESET: values.preset, Q_QUEUES: 'another' })
+let well = true
+try {
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    if (round > 1) await passing(Math.random() * restMsMax)
+    well = (await abandon(round)) && well
+  }
+} finally {
+  replica.kill('SIGKILL')
+  await replica.exited
+  await q.close()
+  await close()
+  await database.drop()
+}
+process.exitCode = well ? 0 : 1
+
+async function abandon(round: number): Promise<boolean> {
+  const run = await q.enqueue('lastingOnce', { ms: 1 })
+  const begunMs = performance.now()
+  await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${run.id}`.execute(db)
+  await until(async () => (await run.status()).status !== 'RUNNING', 'it is found')
+  const tookMs = Math.round(performance.now() - begunMs)
+  const { status, result } = await run.status()
+  const { code, detail } = (result ?? {}) as { code?: string; detail?: string }
+  console.log(`${String(round).padStart(3)}  ${tookMs} ms  ${status} ${code}: ${detail}`)
+  return status === 'FAILED' && detail === text && tookMs <= withinMs
+}

@@ -1,0 +1,45 @@
+/**
+ * `pnpm chaos:cancel`: runs in loops without end are cancelled. How long until each is CANCELLED, which is when its code
+ * can act no more.
+ *
+ * Two replicas, preset default, so that no beat is due for half a minute; in turns code that gives signs of life, and is
+ * stopped by its heartbeat, and code that hears nothing, whose thread is ended.
+ */
+import { parseArgs } from 'node:util'
+import { queue } from '@q/client'
+import { connect, createStore } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { summary, until } from './looks.ts'
+import { startReplica } from './processes.ts'
+import type * as tasks from './tasks.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '20' }, preset: { type: 'string', default: 'default' } },
+})
+const database = await testDatabase()
+const { db, close } = connect(database.url, { purpose: 'pool' })
+const q = queue<typeof tasks>(database.url)
+const env = { DATABASE_URL: database.url, Q_PRESET: values.preset, Q_THREADS: '1' }
+const replicas = [await startReplica(env), await startReplica(env)]
+try {
+  for (const name of ['beating', 'deaf'] as const) {
+    const took: number[] = []
+    for (let round = 1; round <= Number(values.rounds); round++) took.push(await cancel(name))
+    console.log(`${name.padEnd(8)} ${took.length} cancels: ${summary(took)}`)
+  }
+} finally {
+  for (const replica of replicas) replica.kill('SIGKILL')
+  await Promise.all(replicas.map((replica) => replica.exited))
+  await q.close()
+  await close()
+  await database.drop()
+}
+
+async function cancel(name: 'beating' | 'deaf'): Promise<number> {
+  const run = await q.enqueue(name, {})
+  await until(async () => (await run.status()).status === 'RUNNING', 'it runs')
+  const askedMs = performance.now()
+  await createStore(db).cancelTaskRuns([run.id])
+  await until(async () => (await run.status()).status === 'CANCELLED', 'it is cancelled')
+  return performance.now() - askedMs
+}

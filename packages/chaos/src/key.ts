@@ -1,0 +1,58 @@
+/**
+ * `pnpm chaos:key`: a replica is killed that holds the one slot of a concurrency key. How long until the next run of
+ * that key runs elsewhere.
+ *
+ * Two replicas, preset default; kill -9. The clock runs from the signal until the successor is RUNNING.
+ */
+import { setTimeout as passing } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { queue } from '@q/client'
+import { connect, createStore } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { summary, until } from './looks.ts'
+import { startReplica, type ReplicaProcess } from './processes.ts'
+import type * as tasks from './tasks.ts'
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '10' }, preset: { type: 'string', default: 'default' } },
+})
+/** A watcher holds its fire for as long as the grace. */
+const settledMs = 4_000
+
+const database = await testDatabase()
+const { db, close } = connect(database.url, { purpose: 'pool' })
+const q = queue<typeof tasks>(database.url)
+const env = { DATABASE_URL: database.url, Q_PRESET: values.preset, Q_THREADS: '2' }
+let replicas = [await startReplica(env), await startReplica(env)]
+try {
+  const took: number[] = []
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    await passing(settledMs + Math.random() * 1_000)
+    took.push(await killHolder(`key ${round}`))
+    console.log(`${String(round).padStart(3)}  ${Math.round(took.at(-1) ?? 0)} ms`)
+  }
+  console.log(`\n${took.length} kills of a key's holder: ${summary(took)}`)
+} finally {
+  for (const replica of replicas) replica.kill('SIGKILL')
+  await Promise.all(replicas.map((replica) => replica.exited))
+  await q.close()
+  await close()
+  await database.drop()
+}
+
+async function killHolder(key: string): Promise<number> {
+  const payload = { ms: 3_600_000, key }
+  const first = await q.enqueue('lastingByKey', payload)
+  await until(async () => (await first.status()).status === 'RUNNING', 'the first one runs')
+  const second = await q.enqueue('lastingByKey', payload)
+  const { replicaId } = await first.status()
+  const victim = replicas.find(({ id }) => id === replicaId) as ReplicaProcess
+  if ((await second.status()).status !== 'PENDING') throw new Error('Two runs of one key at a time.')
+  const killedMs = performance.now()
+  victim.kill('SIGKILL')
+  await until(async () => (await second.status()).status === 'RUNNING', 'its successor runs')
+  const tookMs = performance.now() - killedMs
+  await createStore(db).cancelTaskRuns([second.id])
+  replicas = [...replicas.filter((replica) => replica !== victim), await startReplica(env)]
+  return tookMs
+}

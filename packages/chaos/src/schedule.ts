@@ -1,0 +1,22 @@
+/** `pnpm chaos:schedule`: three replicas, a schedule each second for a minute, the one that enqueues is killed meanwhile. */
+import { parseArgs } from 'node:util'
+import { testDatabase } from '@q/testing'
+import { scheduleStory } from './schedule-story.ts'
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } })
+const database = await testDatabase()
+try {
+  const { ticks, missed, doubled, unfinished, lateMsMax, killed } = await scheduleStory(
+    database.url,
+    Number(values.seconds),
+  )
+  const who = killed.wasOnDuty ? 'the replica that enqueues' : 'a replica'
+  console.log(`killed ${who} after ${killed.afterTicks} ticks`)
+  console.log(
+    `${ticks} ticks: ${missed.length} missed, ${doubled} doubled; latest ${Math.round(lateMsMax)} ms after its second`,
+  )
+  console.log(`${unfinished} runs did not succeed`)
+  process.exitCode = missed.length + doubled === 0 ? 0 : 1
+} finally {
+  await database.drop()
+}

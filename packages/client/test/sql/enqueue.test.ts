@@ -1,0 +1,278 @@
+/** q.enqueue() of the database: what it makes is what the client makes, and what it refuses it explains. */
+import { Client, DatabaseError, type Notification } from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { queue, type EnqueueOptions } from '@q/client'
+import { connect, createStore } from '@q/store'
+import { optionData, type Task, type TaskOptions } from '@q/task'
+import { testDatabase } from '@q/testing'
+
+const database = await testDatabase()
+const connection = connect(database.url, { purpose: 'pool' })
+const { db } = connection
+const store = createStore(db)
+const client = new Client({ connectionString: database.url })
+await client.connect()
+afterAll(async () => {
+  await client.end()
+  await connection.close()
+  await database.drop()
+})
+
+interface Answer {
+  readonly id: string
+  readonly status: string
+  readonly duplicate: boolean
+}
+
+async function enqueue(call: string, values: unknown[] = []): Promise<Answer> {
+  const { rows } = await client.query<Answer>(`SELECT * FROM q.enqueue(${call})`, values)
+  return rows[0]!
+}
+
+/** A client of its own: one that is older may remember what the task said before. */
+async function enqueueByClient(task: string, payload: unknown, options: EnqueueOptions = {}): Promise<string> {
+  const q = queue<Record<string, Task<unknown>>>(database.url)
+  const { id } = await q.enqueue(task, payload, options)
+  await q.close()
+  return id
+}
+
+async function refusal(call: string, values: unknown[] = []): Promise<DatabaseError> {
+  const error = await enqueue(call, values).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof DatabaseError) return error
+  throw new Error(`it was not refused: ${call}`)
+}
+
+async function publish(name: string, options: TaskOptions, payloadSchema: Record<string, unknown> | null = null) {
+  const data = optionData(options)
+  await store.publishTasks('r', [{ name, queue: data.queue, options: data, payloadSchema }])
+}
+
+/** All that a producer decides, and nothing that the moment does. */
+async function made(id: string): Promise<unknown> {
+  const { rows } = await client.query(
+    `SELECT l.queue, l.task AS lane_task, l.requires, r.task, r.priority, r.grp, r.max_attempts, r.on_crash, r.status, r.waiting_for,
+      r.unique_key, r.concurrency_scope, r.concurrency_key, r.timeout_ms, r.max_silent_ms, r.trace, r.payload, r.attempt, r.fence,
+      round(extract(epoch FROM r.expires_at - r.created_at) / 60) AS expires, round(extract(epoch FROM r.run_at - r.created_at) / 60) AS minutes,
+      (SELECT round(extract(epoch FROM p.until - r.created_at) / 60) FROM q.unique_period p WHERE p.run_id = r.id) AS period
+    FROM q.task_run r JOIN q.lane l ON l.id = r.lane WHERE r.id = $1`,
+    [id],
+  )
+  return rows[0]
+}
+
+const options: Record<string, TaskOptions> = {
+  plain: {},
+  all: {
+    queue: 'cpu',
+    priority: -7,
+    requires: ['gpu', 'avx'],
+    onCrash: 'retry',
+    retry: { attempts: 9 },
+    timeout: '1m',
+  },
+  keyed: { concurrency: { key: '/user/id', limit: 3 } },
+  shared: { concurrency: { key: '/user', shared: 'api' } },
+  unique: { unique: 'payload', onCrash: 'fail' },
+  'unique-for': { unique: { key: '/user/id', for: '1h' }, concurrency: { key: '/x' } },
+}
+const payloads = [{ user: { id: 'Ada' }, x: [1, { b: 1.5e30, a: null }] }, { user: { id: 'ü'.repeat(300) } }, [1], null]
+
+test.each(Object.keys(options))('what the client makes of a run, the function makes: %s', async (name) => {
+  await publish(`client-${name}`, options[name]!)
+  await publish(`sql-${name}`, options[name]!)
+  for (const payload of payloads) {
+    const byClient = await enqueueByClient(`client-${name}`, payload, { delay: '1h', priority: 3 })
+    const bySql = await enqueue(`$1, $2, delay => '1 hour', priority => 3`, [`sql-${name}`, JSON.stringify(payload)])
+    const asIfByClient: unknown = JSON.parse(
+      JSON.stringify(await made(bySql.id)).replaceAll(`sql-${name}`, `client-${name}`),
+    )
+    expect(asIfByClient).toEqual(JSON.parse(JSON.stringify(await made(byClient))))
+  }
+})
+
+test('a task that nobody has published is accepted, with defaults', async () => {
+  expect(await made((await enqueue(`'nobody-knows'`)).id)).toMatchObject({
+    queue: 'default',
+    requires: [],
+    status: 'AVAILABLE',
+    payload: {},
+    priority: 0,
+    max_attempts: 1,
+    grp: '',
+  })
+})
+
+test('the lane of a published task is there before its first run, so that no transaction has to make it', async () => {
+  await publish('laned', { queue: 'lanes', requires: ['gpu', 'avx'] })
+  const { rows: before } = await client.query('SELECT id, requires FROM q.lane WHERE queue = $1', ['lanes'])
+  await enqueue(`'laned'`)
+  const { rows: after } = await client.query('SELECT id, requires FROM q.lane WHERE queue = $1', ['lanes'])
+  expect(after).toEqual(before)
+  expect(after).toMatchObject([{ requires: ['avx', 'gpu'] }])
+})
+
+test('every option can be given by its name, and goes before what the task says', async () => {
+  await publish('named', { queue: 'own', priority: 5, unique: 'payload', retry: { attempts: 2 } })
+  const { id, status } = await enqueue(`task => 'named', payload => '[1]', queue => 'other', delay => interval '1 day',
+    priority => -1, run_group => 'tenant', unique_key => 'k', unique_for => '2 hours', expires_in => '30 minutes',
+    max_attempts => 4, trace => '00-ab-cd-01'`)
+  expect(status).toBe('PENDING')
+  expect(await made(id)).toMatchObject({
+    queue: 'other',
+    waiting_for: 'time',
+    minutes: '1440',
+    expires: '30',
+    priority: -1,
+    grp: 'tenant',
+    unique_key: 'k',
+    period: '120',
+    max_attempts: 4,
+    trace: '00-ab-cd-01',
+    payload: [1],
+  })
+})
+
+test('a taken key is answered with the run that has it, whoever enqueued that', async () => {
+  await publish('greet', { unique: '/name' })
+  await publish('daily', { unique: { key: '/name', for: '1d' } })
+  for (const task of ['greet', 'daily']) {
+    const first = await enqueue('$1, $2', [task, '{"name":"by SQL"}'])
+    expect(first).toMatchObject({ duplicate: false, status: 'AVAILABLE' })
+    expect(await enqueue('$1, $2', [task, '{"name":"by SQL"}'])).toEqual({ ...first, duplicate: true })
+    expect(await enqueueByClient(task, { name: 'by SQL' })).toBe(first.id)
+    const id = await enqueueByClient(task, { name: 'by client' })
+    expect(await enqueue('$1, $2', [task, '{"name":"by client"}'])).toEqual({
+      id,
+      status: 'AVAILABLE',
+      duplicate: true,
+    })
+    await store.cancelTaskRuns([first.id as never])
+    const again = await enqueue('$1, $2', [task, '{"name":"by SQL"}'])
+    expect(again.duplicate).toBe(task === 'daily')
+  }
+})
+
+test('a key whose period has run out is free again', async () => {
+  const call = `'ages', unique_key => 'k', unique_for => '1 hour'`
+  const { id } = await enqueue(call)
+  await store.cancelTaskRuns([id as never])
+  expect(await enqueue(call)).toEqual({ id, status: 'CANCELLED', duplicate: true })
+  await db
+    .updateTable('q.unique_period')
+    .set({ until: new Date(0) })
+    .where('task', '=', 'ages')
+    .execute()
+  expect(await enqueue(call)).toMatchObject({ duplicate: false })
+})
+
+test('parallel enqueues with one key, by SQL and by the store, make one run, with a period and without', async () => {
+  const lane = await store.internLane({ queue: 'default', task: 'raced' })
+  const sessions = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const own = new Client({ connectionString: database.url })
+      await own.connect()
+      return own
+    }),
+  )
+  for (let round = 0; round < 20; round++) {
+    const uniqueKey = `k${round}`
+    const period = round % 2 === 0
+    const given = period ? `, unique_for => '1 hour'` : ''
+    const answers = await Promise.all([
+      ...sessions.map(async (own) => {
+        const { rows } = await own.query<Answer>(`SELECT * FROM q.enqueue('raced', unique_key => $1${given})`, [
+          uniqueKey,
+        ])
+        return rows[0]!
+      }),
+      ...sessions.map(async () => {
+        const run = { task: 'raced', lane, payload: {}, uniqueKey, ...(period && { uniqueForMs: 3_600_000 }) }
+        return (await store.enqueueTaskRuns([run]))[0]!
+      }),
+    ])
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  }
+  await Promise.all(sessions.map((own) => own.end()))
+})
+
+test('it is part of the caller’s transaction: nothing after a rollback, and a wake at the commit', async () => {
+  const heard: string[] = []
+  const listener = new Client({ connectionString: database.url })
+  const mark = Promise.withResolvers<void>()
+  listener.on('notification', ({ payload = '' }: Notification) =>
+    payload === 'mark' ? mark.resolve() : heard.push(payload),
+  )
+  await listener.connect()
+  await listener.query('LISTEN q_ready; LISTEN q_gated')
+  await db.insertInto('q.idle').values({ replica_id: 'idle' }).execute()
+  await publish('waking', { queue: 'waking', concurrency: { key: '/k' } })
+  await client.query('BEGIN')
+  const { id } = await enqueue(`'waking'`)
+  await client.query('ROLLBACK')
+  expect(await made(id)).toBeUndefined()
+  await client.query('BEGIN')
+  await enqueue(`'waking'`)
+  await enqueue(`'waking', '{"k":"a key"}'`)
+  await client.query('COMMIT')
+  await store.wakeQueue('mark')
+  await mark.promise
+  expect(heard).toEqual(['waking', 'waking\u001Fa key'])
+  await db.deleteFrom('q.idle').execute()
+  await listener.end()
+})
+
+test.each([
+  ['no name', `''`, 'QE001', 'the task is empty'],
+  ['no task at all', `NULL`, 'QE001', 'the task is null'],
+  ['a name that is too long', `repeat('x', 101)`, 'QE001', 'the task has 101 characters; at most 100 are allowed'],
+  ['a name with a line end', `E'a\\nb'`, 'QE001', 'the task contains a control character'],
+  ['an empty key', `'t', unique_key => ''`, 'QE001', 'the unique key is empty'],
+  [
+    'a group of 101 emoji',
+    `'t', run_group => repeat('😀', 101)`,
+    'QE001',
+    'the group has 202 characters; at most 200 are allowed',
+  ],
+  ['a delay into the past', `'t', delay => '-1 s'`, 'QE002', 'delay is not from 0 to 100 years'],
+  ['a priority beyond', `'t', priority => 40000`, 'QE002', 'priority is not from -32768 to 32767'],
+  ['no attempt', `'t', max_attempts => 0`, 'QE002', 'max_attempts is not from 1 to 32767'],
+  ['a period without a key', `'t', unique_for => '1 h'`, 'QE002', 'unique_for has no unique_key'],
+  [
+    'two wrong options',
+    `'t', max_attempts => 0, expires_in => '-1 s'`,
+    'QE002',
+    'max_attempts is not from 1 to 32767; expires_in is not from 0 to 100 years',
+  ],
+  ['NULL', `'t', NULL`, 'QE003', `it is SQL's NULL; the JSON value is written 'null'`],
+  ['2 MB', `'t', to_jsonb(repeat('x', 2000000))`, 'QE003', 'it has 2000002 bytes as JSON; at most 1048576 are allowed'],
+  ['65 levels', `'t', (repeat('[', 65) || repeat(']', 65))::jsonb`, 'QE003', 'it is more than 64 levels deep'],
+  ['1e400', `'t', '[1, {"a": -1e400}]'`, 'QE003', 'it holds a number that is beyond the range of a double'],
+])('%s is refused', async (_, call, code, detail) => {
+  const error = await refusal(call)
+  expect(error).toMatchObject({ code, detail, message: expect.stringContaining('nothing was enqueued') })
+  expect(error.hint).not.toBe('')
+})
+
+test.each([
+  `'t', (repeat('[', 64) || repeat(']', 64))::jsonb`,
+  `'t', '[1.7976931348623157e308, 1e-400]'`,
+  `repeat('😀', 50)`,
+])('what is just within bounds is accepted: %s', async (call) => {
+  expect(await enqueue(call)).toMatchObject({ duplicate: false })
+})
+
+test('a payload that the task’s published schema does not accept is refused, and told where', async () => {
+  const properties = { url: { type: 'string' }, width: { type: 'integer', minimum: 1 } }
+  await publish('resize', {}, { type: 'object', properties, required: ['url'] })
+  expect(await refusal(`'resize', '{"url":"x","width":0.5}'`)).toMatchObject({
+    code: 'QE004',
+    message: 'the payload is not what the task resize accepts; nothing was enqueued',
+    detail: '/width is of type number with a fraction, not integer',
+  })
+  expect(await enqueue(`'resize', '{"url":"x","width":1.0}'`)).toMatchObject({ duplicate: false })
+})

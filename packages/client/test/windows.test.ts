@@ -1,0 +1,86 @@
+/** Which of several enqueues counts, as a producer sees it. */
+import { sql } from 'kysely'
+import { afterAll, expect, expectTypeOf, test } from 'vitest'
+import { queue, type Queue } from '@q/client'
+import { connect, createStore } from '@q/store'
+import { optionData, type TaskOptions } from '@q/task'
+import { testDatabase } from '@q/testing'
+import type * as tasks from './tasks.ts'
+
+const database = await testDatabase()
+const connection = connect(database.url, { purpose: 'pool' })
+const store = createStore(connection.db)
+const options: Record<string, TaskOptions> = {
+  hello: { debounce: { key: '/name', for: '1h', max: '2h' } },
+  resize: { throttle: { key: '/url', for: '1h' } },
+}
+await store.publishTasks(
+  'r',
+  Object.entries(options).map(([name, own]) => ({
+    name,
+    queue: 'default',
+    options: optionData(own),
+    payloadSchema: null,
+  })),
+)
+const q = queue<typeof tasks>(database.url)
+afterAll(async () => {
+  await q.close()
+  await connection.close()
+  await database.drop()
+})
+
+async function payloadOf(id: string): Promise<unknown> {
+  const { rows } = await sql<{ payload: unknown }>`SELECT payload FROM q.task_run WHERE id = ${id}`.execute(
+    connection.db,
+  )
+  return rows[0]?.payload
+}
+
+test('a task that debounces: the last enqueue is the run that waits, the same for all who asked', async () => {
+  const first = await q.enqueue('hello', { name: 'ada' })
+  const last = await q.enqueue('hello', { name: 'ada', more: 1 } as never)
+  expect([first.duplicate, last.duplicate]).toEqual([false, true])
+  expect(last.id).toBe(first.id)
+  expect(await payloadOf(first.id)).toEqual({ name: 'ada', more: 1 })
+  expect((await q.enqueue('hello', { name: 'bob' })).duplicate).toBe(false)
+})
+
+test('a task that throttles: the first enqueue is the run for all of the window', async () => {
+  const first = await q.enqueue('resize', { url: 'a' })
+  const second = await q.enqueue('resize', { url: 'a', width: 5 })
+  expect([first.duplicate, second.duplicate]).toEqual([false, true])
+  expect(second.id).toBe(first.id)
+  expect(await payloadOf(first.id)).toEqual({ url: 'a' })
+})
+
+test('what an enqueue says counts instead of what its task says', async () => {
+  const own = { throttle: { key: 'payload', for: '1h' } } as const
+  const first = await q.enqueue('hello', { name: 'own' }, own)
+  expect((await first.status()).status).toBe('AVAILABLE')
+  expect(await q.enqueue('hello', { name: 'own' }, own)).toMatchObject({ id: first.id, duplicate: true })
+  const debounced = await q.enqueue('resize', { url: 'own' }, { debounce: { key: '/url', for: '1h' } })
+  expect((await debounced.status()).status).toBe('PENDING')
+})
+
+test.each([
+  [{ throttle: { key: 'name', for: '1h' } }, 'throttle'],
+  [{ debounce: { key: '/name', for: '1h', max: '1s' } }, 'debounce'],
+  [{ debounce: { key: '/name', for: '1h' }, throttle: { key: '/name', for: '1h' } }, 'debounce'],
+  [{ debounce: { key: '/name', for: '1h' }, delay: '1s' }, 'the window is the delay'],
+])('%j is refused', async (wrong, why) => {
+  const refused = q.enqueue('hello', { name: 'x' }, wrong as never)
+  await expect(refused).rejects.toMatchObject({ code: 'RUN_OPTION_INVALID', why: expect.stringContaining(why) })
+})
+
+const neverCalled = async (typed: Queue<typeof tasks>) => {
+  expectTypeOf((await typed.enqueue('hello', { name: 'x' })).duplicate).toEqualTypeOf<boolean>()
+  // @ts-expect-error a key is 'payload' or a JSON pointer
+  await typed.enqueue('hello', { name: 'x' }, { throttle: { key: 'name', for: '1s' } })
+  // @ts-expect-error a window has a length
+  await typed.enqueue('hello', { name: 'x' }, { debounce: { key: '/name' } })
+  // @ts-expect-error not a duration
+  await typed.enqueue('hello', { name: 'x' }, { expires: '5 parsecs' })
+}
+
+test('keys and windows are typed', () => expect(neverCalled).toBeTypeOf('function'))

@@ -1,0 +1,58 @@
+/**
+ * A run's story where its code is: find the task, check the payload, call the code, put what came of it into plain data.
+ * Wherever that is: a worker thread (entry.ts), or the process of a test (inline/).
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { RunOrder, RunReport } from '../protocol.ts'
+import { createContext } from './context.ts'
+import type { MainLine } from './main-line.ts'
+import { reportReturn, reportThrow } from './plain-data.ts'
+import type { WorkerPulse } from './pulse.ts'
+import type { Registry } from './registry.ts'
+
+export interface RunDeps {
+  readonly registry: Registry
+  readonly line: Pick<MainLine, 'say' | 'ask'>
+  /** Opened only for a task that is known; closed when its code has ended. */
+  readonly openPulse: () => WorkerPulse
+}
+
+export async function runOrder({ registry, line, openPulse }: RunDeps, order: RunOrder): Promise<RunReport> {
+  const task = registry.tasks.get(order.task)
+  if (task === undefined) {
+    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: unknownTask(registry, order.task), again: 'never' }
+  }
+  using pulse = openPulse()
+  try {
+    const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
+    if ('problem' in checked)
+      return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem, again: 'never' }
+    // Told to stop while it was on its way here: code that never began need not be stopped.
+    if (pulse.aborted()) return { ended: 'aborted' }
+    const value = await task.run(checked.payload as never, createContext(order, pulse, line))
+    return reportReturn(value)
+  } catch (error) {
+    return pulse.aborted() ? { ended: 'aborted' } : reportThrow(error)
+  }
+}
+
+function unknownTask({ problems }: Registry, name: string): string {
+  const reasons = problems.map((problem) => `${problem.what} ${problem.why}`).join(' ')
+  return `This thread does not know the task "${name}". ${reasons}`.trimEnd()
+}
+
+async function checkPayload(
+  input: StandardSchemaV1 | undefined,
+  payload: unknown,
+): Promise<{ payload: unknown } | { problem: string }> {
+  if (input === undefined) return { payload }
+  const checked = await input['~standard'].validate(payload)
+  if (checked.issues === undefined) return { payload: checked.value }
+  return { problem: checked.issues.map((issue) => `${pointerOf(issue)}: ${issue.message}`).join('; ') }
+}
+
+/** Where in the payload, as a JSON pointer. */
+function pointerOf(issue: StandardSchemaV1.Issue): string {
+  const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
+  return keys.length === 0 ? 'payload' : `/${keys.join('/')}`
+}

@@ -1,0 +1,253 @@
+import { sql } from 'kysely'
+import * as fc from 'fast-check'
+import { Client } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { enqueueTaskRuns, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
+import { untilSomebodyWaits } from './blocked-sessions.ts'
+import { fixture } from './fixture.ts'
+
+const { url, store, db, another, row } = await fixture()
+const lane = await store.internLane({ queue: 'default', task: 'debounced' })
+const hour = 3_600_000
+
+function run(key: string, n: number, more: Partial<NewRun> = {}): NewRun {
+  return { task: 'debounced', lane, payload: { n }, debounce: { key, forMs: hour, maxMs: 10 * hour }, ...more }
+}
+
+async function enqueueOne(wanted: NewRun, own = store): Promise<EnqueuedRun> {
+  return (await own.enqueueTaskRuns([wanted]))[0]!
+}
+
+/** As if everything had happened so much earlier. */
+async function age(id: RunId, ms: number): Promise<void> {
+  await sql`UPDATE q.task_run SET created_at = created_at - ${ms} * interval '1 ms', run_at = run_at - ${ms} * interval '1 ms'
+    WHERE id = ${id}`.execute(db)
+}
+
+/** How long it still waits, and since when: by the clock of the database. */
+async function times(id: RunId): Promise<{ waits: number; old: number }> {
+  const { rows } = await sql<{ waits: number; old: number }>`
+    SELECT extract(epoch FROM run_at - clock_timestamp())::float8 * 1000 AS waits,
+      extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS old FROM q.task_run WHERE id = ${id}`.execute(
+    db,
+  )
+  return rows[0]!
+}
+
+async function runsOf(key: string) {
+  const { rows } = await sql<{ id: RunId; status: string; payload: { n: number } }>`
+    SELECT id, status, payload FROM q.task_run WHERE trace = ${key} ORDER BY id`.execute(db)
+  return rows
+}
+
+test('the last one in the window counts: one run, the last payload, and the time begins anew', async () => {
+  const first = await enqueueOne(run('last', 1))
+  expect(first).toMatchObject({ status: 'PENDING', duplicate: false })
+  await age(first.id, 0.75 * hour)
+  expect(await enqueueOne(run('last', 2))).toEqual({ ...first, duplicate: true })
+  expect((await row(first.id)).payload).toEqual({ n: 2 })
+  expect((await times(first.id)).waits).toBeGreaterThan(0.5 * hour)
+})
+
+test('all that the last one asks for counts, not its payload alone', async () => {
+  const { id } = await enqueueOne(
+    run('whole', 1, { priority: 1, concurrency: { scope: 's', key: 'a' }, expiresInMs: 1 }),
+  )
+  const other = await store.internLane({ queue: 'other', task: 'debounced' })
+  await enqueueOne(run('whole', 2, { lane: other, priority: 5, group: 'g', maxAttempts: 3, timeoutMs: 9 }))
+  expect(await row(id)).toMatchObject({
+    lane: other,
+    priority: 5,
+    grp: 'g',
+    max_attempts: 3,
+    timeout_ms: 9,
+    concurrency_key: null,
+    expires_at: null,
+  })
+})
+
+test('a run whose time has come is not touched any more, and a new one waits beside it', async () => {
+  const first = await enqueueOne(run('due', 1))
+  await age(first.id, hour)
+  const second = await enqueueOne(run('due', 2))
+  expect(second).toMatchObject({ duplicate: false })
+  expect((await row(first.id)).payload).toEqual({ n: 1 })
+  expect(await enqueueOne(run('due', 3))).toMatchObject({ id: second.id, duplicate: true })
+})
+
+test('a run that has begun is not touched, also when it waits for its next attempt', async () => {
+  const first = await enqueueOne(run('begun', 1, { maxAttempts: 2 }))
+  await age(first.id, hour)
+  await store.promoteDueTaskRuns(100)
+  const claimed = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['debounced'], queues: [], limit: 100 })
+  const mine = claimed.find(({ runId }) => runId === first.id)!
+  const outcome = {
+    status: 'FAILED',
+    code: 'TASK_ERROR',
+    detail: 'no',
+    retry: { delayMs: 5 * hour, delayMsMax: 5 * hour },
+  } as const
+  await store.settleTaskRuns([{ lease: mine, outcome, by: { hostname: 'h', pid: 1, thread: 0 } }])
+  expect(await row(first.id)).toMatchObject({ status: 'PENDING', waiting_for: 'time' })
+  const second = await enqueueOne(run('begun', 2))
+  expect(second).toMatchObject({ duplicate: false })
+  expect((await row(first.id)).payload).toEqual({ n: 1 })
+})
+
+test('one that was cancelled while it waited is followed by a new one', async () => {
+  const first = await enqueueOne(run('cancelled', 1))
+  await store.cancelTaskRuns([first.id])
+  expect(await enqueueOne(run('cancelled', 2))).toMatchObject({ duplicate: false })
+})
+
+test('a steady stream cannot put it off for longer than its bound', async () => {
+  const first = await enqueueOne(run('steady', 0))
+  for (let n = 1; n <= 30 && (await times(first.id)).old < 10 * hour; n++) {
+    await age(first.id, 0.5 * hour)
+    const { waits, old } = await times(first.id)
+    expect(waits + old).toBeLessThanOrEqual(10 * hour + 1)
+    await enqueueOne(run('steady', n))
+  }
+  expect((await enqueueOne(run('steady', 99))).id).not.toBe(first.id)
+})
+
+test('in a batch the last of several with one key counts', async () => {
+  const answers = await store.enqueueTaskRuns([
+    run('x', 1),
+    run('y', 1),
+    run('x', 2),
+    { task: 'debounced', lane, payload: {} },
+  ])
+  expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false, true, false])
+  expect(answers[2]!.id).toBe(answers[0]!.id)
+  expect((await row(answers[0]!.id)).payload).toEqual({ n: 2 })
+  expect(answers[3]).toMatchObject({ status: 'AVAILABLE' })
+})
+
+test('parallel enqueues of many processes make one run with one of their payloads, again and again', async () => {
+  const stores = Array.from({ length: 6 }, () => another())
+  for (let round = 0; round < 10; round++) {
+    const key = `parallel ${round}`
+    const answers = await Promise.all(stores.map((own, n) => enqueueOne(run(key, n, { trace: key }), own)))
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+    expect(await runsOf(key)).toHaveLength(1)
+  }
+})
+
+test('batches with the same keys in any order wait for each other, never in a circle', async () => {
+  const stores = Array.from({ length: 4 }, () => another())
+  const keys = Array.from({ length: 30 }, (_, n) => `circle ${n}`)
+  for (let round = 0; round < 5; round++) {
+    const orders = stores.map((own, n) => ({
+      own,
+      batch: keys.toSorted(() => Math.random() - 0.5).map((key) => run(key, n)),
+    }))
+    const answers = await Promise.all(orders.map(({ own, batch }) => own.enqueueTaskRuns(batch)))
+    expect(new Set(answers.flat().map(({ id }) => id)).size).toBe(30)
+  }
+})
+
+test('inside a transaction it is as durable as that; who comes meanwhile waits, and counts', async () => {
+  const first = await enqueueOne(run('tx', 1))
+  const over = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const inside = db.transaction().execute(async (trx) => {
+    expect(await enqueueTaskRuns(trx, [run('tx', 2)])).toMatchObject([{ id: first.id, duplicate: true }])
+    begun.resolve()
+    await over.promise
+  })
+  await begun.promise
+  const meanwhile = enqueueOne(run('tx', 3), another())
+  await untilSomebodyWaits(db)
+  over.resolve()
+  await inside
+  expect(await meanwhile).toMatchObject({ id: first.id, duplicate: true })
+  expect((await row(first.id)).payload).toEqual({ n: 3 })
+})
+
+test('on a client of the caller’s own it is part of the transaction that began there', async () => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  const first = await enqueueOne(run('pg', 1))
+  await client.query('BEGIN')
+  const inside = await enqueueTaskRuns(usingPg(client), [run('pg', 2), run('pg too', 2)])
+  expect(inside).toMatchObject([{ id: first.id, duplicate: true }, { duplicate: false }])
+  expect((await row(first.id)).payload).toEqual({ n: 1 })
+  await client.query('COMMIT')
+  expect((await row(first.id)).payload).toEqual({ n: 2 })
+})
+
+test('a transaction that is rolled back leaves the payload and the time as they were', async () => {
+  const first = await enqueueOne(run('undone', 1))
+  const before = await row(first.id)
+  const undone = db.transaction().execute(async (trx) => {
+    await enqueueTaskRuns(trx, [run('undone', 2), run('undone too', 2)])
+    throw new Error('rolled back')
+  })
+  await expect(undone).rejects.toThrow('rolled back')
+  expect(await row(first.id)).toEqual(before)
+  expect(await enqueueOne(run('undone too', 3))).toMatchObject({ duplicate: false })
+})
+
+test('a gate that is opened while somebody enqueues: the run is either changed or left alone', async () => {
+  const own = another()
+  for (let round = 0; round < 20; round++) {
+    const key = `gate ${round}`
+    const first = await enqueueOne(run(key, 1, { trace: key, debounce: { key, forMs: 3, maxMs: 3_000 } }))
+    const [second] = await Promise.all([enqueueOne(run(key, 2, { trace: key }), own), store.promoteDueTaskRuns(100)])
+    const runs = await runsOf(key)
+    // Either one run that waits anew with the new payload, or the first as it was and a second one.
+    expect(runs.map(({ payload }) => payload.n)).toEqual(second.id === first.id ? [2] : [1, 2])
+    expect(runs.at(-1)).toMatchObject({ status: 'PENDING' })
+  }
+})
+
+test('whatever happens in whatever order, each window has one run with the last payload', async () => {
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('enqueue' as const) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 5 }).map((quarters) => quarters * 0.25 * hour) },
+    { weight: 1, arbitrary: fc.constant('promote' as const) },
+    { weight: 1, arbitrary: fc.constant('cancel' as const) },
+  )
+  let plays = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 15 }), async (steps) => {
+      const key = `play ${plays++}`
+      const windowMs = { forMs: hour, maxMs: 2 * hour }
+      const model: { n: number; born: number; due: number; open: boolean }[] = []
+      let now = 0
+      for (const [n, what] of steps.entries()) {
+        const last = model.at(-1)
+        if (what === 'enqueue') {
+          await enqueueOne(run(key, n, { trace: key, debounce: { key, ...windowMs } }))
+          if (last?.open === true && last.due > now)
+            Object.assign(last, { n, due: Math.min(now + hour, last.born + 2 * hour) })
+          else model.push({ n, born: now, due: now + hour, open: true })
+        } else if (what === 'promote') {
+          await store.promoteDueTaskRuns(10_000)
+          for (const one of model) one.open &&= one.due > now
+        } else if (what === 'cancel') {
+          const ids = (await runsOf(key)).map(({ id }) => id)
+          await store.cancelTaskRuns(ids.slice(-1))
+          if (last !== undefined) last.open = false
+        } else {
+          // A little more, so that no two things fall on one moment.
+          now += what + 1_000
+          for (const { id } of await runsOf(key)) await age(id, what + 1_000)
+        }
+        expect((await runsOf(key)).map(({ payload }) => payload.n)).toEqual(model.map((one) => one.n))
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('what is remembered about a key goes with its run', async () => {
+  const { id } = await enqueueOne(run('pruned', 1))
+  await store.cancelTaskRuns([id])
+  await store.pruneTaskRuns({ keepMs: -1_000, limit: 100_000 })
+  expect(await db.selectFrom('q.debounce').selectAll().where('run_id', '=', id).execute()).toEqual([])
+  expect(await enqueueOne(run('pruned', 2))).toMatchObject({ duplicate: false })
+})

@@ -1,0 +1,248 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { DueSchedule, NewRun, OwnSchedule, ScheduleWish, Store } from '@q/store'
+import { fixture } from './fixture.ts'
+
+const { store, db, another } = await fixture()
+const lane = await store.internLane({ queue: 'default', task: 'report' })
+const run: NewRun = { task: 'report', lane, payload: {} }
+
+function wish(name: string, more: Partial<ScheduleWish> = {}): ScheduleWish {
+  return { name, task: 'report', cron: '0 9 * * *', timezone: 'UTC', missed: 'one', payload: {}, ...more }
+}
+
+const own: NonNullable<OwnSchedule['schedule']> = { cron: '0 9 * * *', timezone: 'UTC', missed: 'one', payload: {} }
+
+async function due(name: string, by: Store = store): Promise<DueSchedule | undefined> {
+  return (await by.dueSchedules({ limit: 1_000 })).find((schedule) => schedule.name === name)
+}
+
+const tomorrow = new Date(Date.now() + 86_400_000)
+const anHourAgo = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000)
+
+/** Says which ticks are due, as whoever reckons does. */
+function tick(by: Store, seen: DueSchedule, ticks: readonly Date[] = [anHourAgo]) {
+  const runs = ticks.map((one) => ({ tick: one, run }))
+  return by.enqueueTicks({
+    schedule: seen.name,
+    version: seen.version,
+    seenUntil: seen.now,
+    next: tomorrow,
+    ticks: runs,
+  })
+}
+
+async function ticksOf(name: string) {
+  return db.selectFrom('q.schedule_tick').selectAll().where('schedule', '=', name).orderBy('tick').execute()
+}
+
+async function row(name: string) {
+  return db.selectFrom('q.schedule').selectAll().where('name', '=', name).executeTakeFirstOrThrow()
+}
+
+/** Its next tick is one that passed an hour ago. */
+async function makeDue(name: string): Promise<DueSchedule> {
+  await sql`UPDATE q.schedule SET next_tick = ${anHourAgo.toISOString()}::timestamptz,
+    seen_until = ${anHourAgo.toISOString()}::timestamptz - interval '1 hour' WHERE name = ${name}`.execute(db)
+  const found = await due(name)
+  if (found === undefined) throw new Error(`${name} is not due`)
+  return found
+}
+
+test('a new schedule wants to be reckoned, counted from the moment it was made', async () => {
+  expect(await store.putSchedule(wish('new'))).toBe('made')
+  const found = await due('new')
+  expect(found).toMatchObject({ nextTick: null, lastTick: null, isOwn: false })
+  expect(found!.seenUntil.getTime()).toBeLessThanOrEqual(found!.now.getTime())
+  expect(await tick(store, found!, [])).toEqual([])
+  expect(await due('new')).toBeUndefined()
+  expect((await row('new')).next_tick).toEqual(tomorrow)
+})
+
+test('a tick is enqueued once, however many replicas have seen it', async () => {
+  await store.putSchedule(wish('once'))
+  const stores = Array.from({ length: 8 }, () => another())
+  for (let round = 0; round < 5; round++) {
+    await makeDue('once')
+    await db.deleteFrom('q.schedule_tick').where('schedule', '=', 'once').execute()
+    const seen = await Promise.all(stores.map((one) => due('once', one)))
+    const answers = await Promise.all(stores.map((one, index) => tick(one, seen[index]!)))
+    expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1)
+    expect(await ticksOf('once')).toHaveLength(1)
+  }
+})
+
+test('a tick and its run are there together, or neither', async () => {
+  await store.putSchedule(wish('together'))
+  const seen = await makeDue('together')
+  const before = await row('together')
+  const bad = store.enqueueTicks({
+    schedule: 'together',
+    version: seen.version,
+    seenUntil: seen.now,
+    next: tomorrow,
+    ticks: [{ tick: anHourAgo, run: { ...run, payload: 1n } }],
+  })
+  await expect(bad).rejects.toMatchObject({ code: 'PAYLOAD_NOT_JSON' })
+  expect(await row('together')).toEqual(before)
+  const [made] = (await tick(store, seen)) ?? []
+  expect(await ticksOf('together')).toEqual([{ schedule: 'together', tick: anHourAgo, run_id: made!.id }])
+  expect(await row('together')).toMatchObject({
+    last_tick: anHourAgo,
+    next_tick: tomorrow,
+    version: before.version + 1,
+  })
+})
+
+test('a tick that somebody brings back by hand does not run a second time', async () => {
+  await store.putSchedule(wish('back'))
+  await tick(store, await makeDue('back'))
+  expect(await tick(store, await makeDue('back'))).toEqual([])
+  expect(await ticksOf('back')).toHaveLength(1)
+})
+
+test('what says the same as before changes nothing; only a new pattern begins anew', async () => {
+  await store.putSchedule(wish('same'))
+  await tick(store, (await due('same'))!, [])
+  const before = await row('same')
+  expect(await store.putSchedule(wish('same'))).toBe('unchanged')
+  expect(await row('same')).toEqual(before)
+  expect(await store.putSchedule(wish('same', { payload: { a: 1 }, missed: 'all' }))).toBe('changed')
+  expect(await row('same')).toMatchObject({ next_tick: tomorrow, seen_until: before.seen_until })
+  expect(await store.putSchedule(wish('same', { cron: '0 10 * * *' }))).toBe('changed')
+  const after = await row('same')
+  expect(after.next_tick).toBeNull()
+  expect(after.seen_until.getTime()).toBeGreaterThanOrEqual(before.seen_until.getTime())
+})
+
+test('whoever saw the schedule before it changed enqueues nothing', async () => {
+  await store.putSchedule(wish('changed'))
+  const seen = await makeDue('changed')
+  await store.putSchedule(wish('changed', { payload: { new: true } }))
+  expect(await tick(store, seen)).toBeUndefined()
+  const again = await due('changed')
+  expect(again).toMatchObject({ payload: { new: true }, nextTick: anHourAgo })
+  expect(await tick(store, again!)).toHaveLength(1)
+})
+
+test('a tick that is due when the pattern changes is still owed, whatever two releases declare in turns', async () => {
+  await store.putSchedule(wish('owed'))
+  await makeDue('owed')
+  for (const cron of ['0 10 * * *', '0 9 * * *', '0 10 * * *']) await store.putSchedule(wish('owed', { cron }))
+  const found = await due('owed')
+  expect(found).toMatchObject({ nextTick: anHourAgo, cron: '0 10 * * *' })
+  expect(found!.nextTick!.getTime()).toBeLessThanOrEqual(found!.seenUntil.getTime())
+  await tick(store, found!)
+  expect(await ticksOf('owed')).toHaveLength(1)
+})
+
+test('a paused schedule does not tick, also for whoever saw it before; resumed it begins from that moment', async () => {
+  await store.putSchedule(wish('paused'))
+  const seen = await makeDue('paused')
+  expect(await store.pauseSchedule('paused', 'ada')).toBe('paused')
+  expect(await tick(store, seen)).toBeUndefined()
+  expect(await due('paused')).toBeUndefined()
+  expect(await store.getSchedule('paused')).toMatchObject({ pausedBy: 'ada', nextTick: null })
+  await store.putSchedule(wish('paused', { cron: '0 11 * * *' }))
+  expect(await due('paused')).toBeUndefined()
+  expect(await store.resumeSchedule('paused')).toBe('resumed')
+  const resumed = await due('paused')
+  expect(resumed).toMatchObject({ nextTick: null, pausedAt: null })
+  expect(resumed!.seenUntil > anHourAgo).toBe(true)
+})
+
+test('one that somebody pauses with plain SQL does not tick either', async () => {
+  await store.putSchedule(wish('paused by hand'))
+  const seen = await makeDue('paused by hand')
+  await sql`UPDATE q.schedule SET paused_at = now() WHERE name = 'paused by hand'`.execute(db)
+  expect(await tick(store, seen)).toBeUndefined()
+  expect(await ticksOf('paused by hand')).toEqual([])
+})
+
+test('resuming what is not paused changes nothing; what is not there is not found', async () => {
+  await store.putSchedule(wish('awake'))
+  const before = await row('awake')
+  expect(await store.resumeSchedule('awake')).toBe('resumed')
+  expect(await row('awake')).toEqual(before)
+  expect(await store.resumeSchedule('nobody')).toBe('not-found')
+  expect(await store.pauseSchedule('nobody', 'ada')).toBe('not-found')
+  expect(await store.removeSchedule('nobody')).toBe('not-found')
+  expect(await store.removeSchedule('awake')).toBe('removed')
+  expect(await store.getSchedule('awake')).toBeUndefined()
+})
+
+test('a task’s own schedule comes and goes with what its newest code declares; others are left alone', async () => {
+  await store.putSchedule(wish('by hand', { task: 'own' }))
+  await store.publishSchedules('replica-a', [
+    { task: 'own', schedule: own },
+    { task: 'plain', schedule: null },
+  ])
+  expect(await store.getSchedule('task:own')).toMatchObject({ task: 'own', isOwn: true })
+  const before = await row('task:own')
+  await store.publishSchedules('replica-b', [{ task: 'own', schedule: own }])
+  expect(await row('task:own')).toEqual(before)
+  // A replica that does not know the task has no opinion about it.
+  await store.publishSchedules('replica-c', [{ task: 'plain', schedule: null }])
+  expect(await store.getSchedule('task:own')).toBeDefined()
+  await store.publishSchedules('replica-d', [{ task: 'own', schedule: null }])
+  expect(await store.getSchedule('task:own')).toBeUndefined()
+  expect(await store.getSchedule('by hand')).toBeDefined()
+})
+
+test('replicas that start together declare the same schedules without a deadlock', async () => {
+  const tasks = Array.from({ length: 20 }, (_, n) => ({ task: `together ${n}`, schedule: { ...own, payload: { n } } }))
+  const stores = Array.from({ length: 4 }, () => another())
+  await Promise.all(stores.map((one, n) => one.publishSchedules(`r${n}`, n % 2 === 0 ? tasks : tasks.toReversed())))
+  const all = await store.listSchedules()
+  expect(all.filter(({ name }) => name.startsWith('task:together'))).toHaveLength(20)
+})
+
+test('what is due comes in pages, by name', async () => {
+  await db.deleteFrom('q.schedule').execute()
+  for (const name of ['c', 'a', 'b']) await store.putSchedule(wish(name))
+  const first = await store.dueSchedules({ limit: 2 })
+  const second = await store.dueSchedules({ limit: 2, after: first.at(-1)!.name })
+  expect([...first, ...second].map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+})
+
+test('the next tick of all schedules is known, paused ones and those without one apart', async () => {
+  await db.deleteFrom('q.schedule').execute()
+  expect(await store.nextTickInMs()).toBeUndefined()
+  await store.putSchedule(wish('next'))
+  expect(await store.nextTickInMs()).toBe(0)
+  await tick(store, (await due('next'))!, [])
+  expect(await store.nextTickInMs()).toBeGreaterThan(3_600_000)
+  await sql`UPDATE q.schedule SET next_tick = 'infinity'`.execute(db)
+  expect(await store.nextTickInMs()).toBeUndefined()
+  expect(await store.listSchedules()).toMatchObject([{ nextTick: null }])
+  await store.resumeSchedule('next')
+  await store.pauseSchedule('next', 'ada')
+  expect(await store.nextTickInMs()).toBeUndefined()
+})
+
+test('runs that wait behind a concurrency key are promoted when their tick is committed', async () => {
+  await store.putSchedule(wish('keyed'))
+  const seen = await makeDue('keyed')
+  const keyed = { ...run, concurrency: { scope: 'report', key: 'k' } }
+  const ticks = [anHourAgo, new Date(anHourAgo.getTime() + 1_000)].map((one) => ({ tick: one, run: keyed }))
+  const { version, now: seenUntil } = seen
+  const made = await store.enqueueTicks({ schedule: 'keyed', version, seenUntil, next: tomorrow, ticks })
+  expect(made!.map(({ status }) => status)).toEqual(['AVAILABLE', 'PENDING'])
+})
+
+test('what is written about ticks goes with their runs', async () => {
+  await store.putSchedule(wish('pruned'))
+  const [made] = (await tick(store, await makeDue('pruned'))) ?? []
+  await store.cancelTaskRuns([made!.id])
+  await store.pruneTaskRuns({ keepMs: -1_000, limit: 10_000 })
+  expect(await ticksOf('pruned')).toEqual([])
+})
+
+test.each([
+  ['task:report', {}, 'belong to the tasks'],
+  ['', {}, 'is empty'],
+  ['good', { payload: () => 1 }, 'cannot be stored'],
+])('a schedule "%s" with %j is refused', async (name, more, why) => {
+  const wrong = store.putSchedule(wish(name, more))
+  await expect(wrong).rejects.toMatchObject({ code: 'SCHEDULE_INVALID', why: expect.stringContaining(why) })
+})

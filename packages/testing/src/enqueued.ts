@@ -1,0 +1,36 @@
+/** What was ever enqueued in a database, by whomsoever, oldest first; also what has run since. */
+import type { TaskState } from '@q/schema'
+import type { Connection, RunId } from '@q/store'
+
+export interface EnqueuedRun<Payload = unknown> {
+  readonly id: RunId
+  readonly task: string
+  readonly payload: Payload
+  readonly queue: string
+  readonly group: string
+  readonly priority: number
+  /** Between its enqueue and the time before which it is not started; a retry or a snooze moves that. */
+  readonly delayMs: number
+  readonly status: TaskState
+}
+
+export async function enqueuedRuns({ db }: Pick<Connection, 'db'>, task?: string): Promise<EnqueuedRun[]> {
+  const rows = await db
+    .selectFrom('q.task_run as r')
+    .leftJoin('q.lane as lane', 'lane.id', 'r.lane')
+    .select(['r.id', 'r.task', 'r.payload', 'lane.queue', 'r.grp', 'r.priority', 'r.status'])
+    .select(['r.run_at', 'r.created_at'])
+    .$if(task !== undefined, (runs) => runs.where('r.task', '=', task ?? ''))
+    .orderBy('r.id')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id as RunId,
+    task: row.task,
+    payload: row.payload,
+    queue: row.queue ?? '',
+    group: row.grp,
+    priority: row.priority,
+    delayMs: Math.max(0, row.run_at.getTime() - row.created_at.getTime()),
+    status: row.status,
+  }))
+}

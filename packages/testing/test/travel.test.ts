@@ -1,0 +1,159 @@
+/** Time passes when a test says so: for retries, delays, deadlines, periods, dead holders, retention and schedules. */
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { connect, createStore, type NewRun, type Store } from '@q/store'
+import { testDatabase, testQueue } from '@q/testing'
+import { keyedByTime, moving, standing } from '../src/moments.ts'
+import { travel } from '../src/travel.ts'
+import * as tasks from './tasks/everyday.ts'
+
+async function storeOf(url: string) {
+  const connection = connect(url, { purpose: 'control' })
+  return { store: createStore(connection.db), [Symbol.asyncDispose]: () => connection.close() }
+}
+
+async function sqlOf(url: string) {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return {
+    ask: async (text: string) => (await client.query<Record<string, unknown>>(text)).rows,
+    [Symbol.asyncDispose]: () => client.end(),
+  }
+}
+
+async function enqueue(store: Store, run: Partial<NewRun>): Promise<void> {
+  const lane = await store.internLane({ queue: 'default', task: 'hello' })
+  await store.enqueueTaskRuns([{ task: 'hello', lane, payload: { name: 'Ada' }, ...run }])
+}
+
+test('every moment of the schema is classified: it moves, follows by itself, or stands for a reason', async () => {
+  await using database = await testDatabase()
+  await using client = await sqlOf(database.url)
+  const columns = await client.ask(`SELECT c.table_name || '.' || c.column_name AS name, c.data_type AS type
+    FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+    WHERE table_schema = 'q' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'
+      AND (c.data_type LIKE 'timestamp%' OR c.data_type LIKE 'time %' OR c.data_type IN ('date', 'interval'))`)
+  const named = (lists: typeof moving) =>
+    Object.entries(lists).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
+  expect([...named(moving), ...named(standing)].toSorted()).toEqual(columns.map(({ name }) => String(name)).toSorted())
+  expect(new Set(columns.map(({ type }) => type))).toEqual(new Set(['timestamp with time zone']))
+})
+
+test('only the tables that say so have time in a unique key', async () => {
+  await using database = await testDatabase()
+  await using client = await sqlOf(database.url)
+  const keyed =
+    await client.ask(`SELECT DISTINCT t.relname AS name FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
+    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = ANY(i.indkey)
+    WHERE i.indisunique AND t.relnamespace = 'q'::regnamespace AND a.atttypid = 'timestamptz'::regtype`)
+  expect(keyed.map(({ name }) => name)).toEqual(keyedByTime)
+})
+
+test('samples of a replica that are exactly as far apart as the journey is long do not meet', async () => {
+  await using database = await testDatabase()
+  await using client = await sqlOf(database.url)
+  await client.ask(`INSERT INTO q.replica_sample (replica_id, sampled_at, memory_mb, cpu_percent, active_runs, free_slots,
+      completed, failed, health)
+    SELECT 'one', timestamptz '2024-02-29 12:00Z' + n * interval '2 hours', 1, 1, 1, 1, 1, 1, 'healthy'
+    FROM generate_series(0, 3) n`)
+  await travel(database.url, '2h')
+  const samples = await client.ask(`SELECT to_char(sampled_at AT TIME ZONE 'UTC', 'DD HH24:MI:SS.US') AS at
+    FROM q.replica_sample ORDER BY sampled_at`)
+  expect(samples.map(({ at }) => at)).toEqual(['10', '12', '14', '16'].map((hour) => `29 ${hour}:00:00.000000`))
+})
+
+test('a delayed run is started when its time has come, and not before', async () => {
+  await using q = await testQueue({ tasks })
+  const run = await q.enqueue('hello', { name: 'Ada' }, { delay: '1d' })
+  expect((await q.drain()).ran).toEqual([])
+  await q.travel('23h')
+  expect((await q.drain()).ran).toEqual([])
+  await q.travel('1h')
+  expect((await q.drain()).ran).toMatchObject([{ id: run.id, outcome: 'succeeded' }])
+})
+
+test('a run that was not started before its deadline expires', async () => {
+  await using q = await testQueue({ tasks })
+  await using other = await storeOf(q.url)
+  await enqueue(other.store, { expiresInMs: 3_600_000 })
+  await q.travel('2h')
+  const { ran, expired } = await q.drain()
+  expect(ran).toEqual([])
+  expect(expired).toEqual((await q.enqueued()).map(({ id }) => id))
+  expect(await q.enqueued()).toMatchObject([{ status: 'EXPIRED' }])
+})
+
+test('a unique key is free again when its period is over, whatever became of the run', async () => {
+  await using q = await testQueue({ tasks })
+  const first = await q.enqueue('onceADay', { day: 'monday' })
+  await q.drain()
+  expect((await q.enqueue('onceADay', { day: 'monday' })).id).toBe(first.id)
+  await q.travel('1d')
+  expect((await q.enqueue('onceADay', { day: 'monday' })).id).not.toBe(first.id)
+})
+
+test('a run whose replica died is recovered when that has been silent for long enough, as its task says', async () => {
+  await using q = await testQueue({ tasks })
+  for (const task of ['survivor', 'mortal'] as const) {
+    await q.enqueue(task, {})
+    await q.abandon(task)
+  }
+  expect(await q.drain()).toMatchObject({ ran: [], recovered: [] })
+  await q.travel('2m')
+  const { ran, recovered } = await q.drain()
+  expect(recovered).toHaveLength(2)
+  expect(ran).toMatchObject([{ task: 'survivor', attempt: 2, outcome: 'succeeded' }])
+  const [mortal] = await q.enqueued('mortal')
+  await expect(q.handle(mortal!.id).result({ timeout: '10s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+})
+
+test('there is no run to abandon where none is ready', async () => {
+  await using q = await testQueue({ tasks })
+  await expect(q.abandon('mortal')).rejects.toMatchObject({ code: 'NOTHING_READY' })
+})
+
+test('a run is as old as the time that has passed: retention sees it, and its end is otherwise the same', async () => {
+  await using q = await testQueue({ tasks })
+  const run = await q.enqueue('hello', { name: 'Ada' })
+  await q.drain()
+  await q.travel('8d')
+  expect(await run.result({ timeout: '10s' })).toBe('Hello, Ada!')
+  await using other = await storeOf(q.url)
+  expect(await other.store.pruneTaskRuns({ keepMs: 9 * 86_400_000, limit: 10 })).toMatchObject({ pruned: 0 })
+  expect(await other.store.pruneTaskRuns({ keepMs: 7 * 86_400_000, limit: 10 })).toMatchObject({ pruned: 1 })
+})
+
+test('the next tick of a schedule comes nearer', async () => {
+  await using database = await testDatabase()
+  await using client = await sqlOf(database.url)
+  await client.ask(`INSERT INTO q.schedule (name, task, cron, last_tick, next_tick)
+    VALUES ('daily', 'hello', '0 9 * * *', clock_timestamp() - interval '1 h', clock_timestamp() + interval '23 h')`)
+  await travel(database.url, '1d')
+  const due = `SELECT next_tick < clock_timestamp() AND last_tick < clock_timestamp() - interval '24 h' AS due FROM q.schedule`
+  expect(await client.ask(due)).toEqual([{ due: true }])
+})
+
+test('the guard is on duty again after the journey', async () => {
+  await using q = await testQueue({ tasks })
+  await q.enqueue('hello', { name: 'Ada' })
+  await q.drain()
+  await q.travel('1d')
+  await using client = await sqlOf(q.url)
+  await expect(client.ask(`UPDATE q.task_run SET finished_at = now()`)).rejects.toMatchObject({ code: 'QS001' })
+})
+
+test('what is no duration is refused, by the compiler too', async () => {
+  await using q = await testQueue({ tasks })
+  // @ts-expect-error not a duration
+  await expect(q.travel('two hours')).rejects.toMatchObject({ code: 'DURATION_INVALID' })
+})
+
+test('a transaction that was left open is named as what time waits for', async () => {
+  await using q = await testQueue({ tasks })
+  await q.enqueue('hello', { name: 'Ada' })
+  await using client = await sqlOf(q.url)
+  await client.ask(`BEGIN; UPDATE q.task_run SET priority = 1`)
+  await expect(travel(q.url, '1h', 50)).rejects.toMatchObject({ code: 'TRAVEL_BLOCKED' })
+  await client.ask('ROLLBACK')
+  await q.travel('1h')
+})

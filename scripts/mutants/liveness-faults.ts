@@ -1,0 +1,37 @@
+/** Faults in who is taken for dead, and in what is started. */
+import type { Fault } from './faults.ts'
+
+const stale = 'packages/store/src/liveness/stale.ts'
+const turn = 'packages/store/src/runs/turn.ts'
+
+export const livenessFaults: readonly Fault[] = [
+  {
+    name: 'everybody-has-the-usual-grace',
+    why: 'A replica that said it may take longer to come back is reaped by a neighbour that takes less.',
+    edits: [{ file: stale, find: 'sql`holders.presence_grace_ms`', replace: 'sql`2500`' }],
+  },
+  {
+    name: 'presence-hides-heartbeats',
+    why: 'What presence saw and nobody acted on is never recovered by those who have no sessions.',
+    edits: [
+      { file: stale, find: 'WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence}', replace: 'WHEN ${evidence}' },
+      { file: stale, find: 'WHERE cause IS NOT NULL', replace: 'WHERE cause = ANY(${causes}::text[])' },
+    ],
+  },
+  {
+    name: 'locked-start-is-lost',
+    why: 'A run that was claimed ahead is given back because somebody had it locked for a moment.',
+    edits: [{ file: turn, find: 'return others.length === 0 ?', replace: 'return others.length >= 0 ?' }],
+  },
+  {
+    name: 'asked-delay-is-jittered',
+    why: 'The code asked for a time and gets another.',
+    edits: [
+      {
+        file: 'packages/store/src/runs/leave-statement.ts',
+        find: "locked.goal = 'RETRY' AND locked.delay_ms_max IS NOT NULL",
+        replace: "locked.goal = 'RETRY'",
+      },
+    ],
+  },
+]
