@@ -54,6 +54,18 @@ test('a task that throttles: the first enqueue is the run for all of the window'
   expect(await payloadOf(first.id)).toEqual({ url: 'a' })
 })
 
+test('inside the caller’s own transaction nothing counts before its commit', async () => {
+  const first = await q.enqueue('hello', { name: 'tx' })
+  const undone = connection.db.transaction().execute(async (tx) => {
+    expect((await q.enqueue('hello', { name: 'tx', more: 1 } as never, { tx })).duplicate).toBe(true)
+    throw new Error('rolled back')
+  })
+  await expect(undone).rejects.toThrow('rolled back')
+  expect(await payloadOf(first.id)).toEqual({ name: 'tx' })
+  await connection.db.transaction().execute((tx) => q.enqueue('hello', { name: 'tx', more: 2 } as never, { tx }))
+  expect(await payloadOf(first.id)).toEqual({ name: 'tx', more: 2 })
+})
+
 test('what an enqueue says counts instead of what its task says', async () => {
   const own = { throttle: { key: 'payload', for: '1h' } } as const
   const first = await q.enqueue('hello', { name: 'own' }, own)
