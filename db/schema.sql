@@ -50,6 +50,13 @@ CREATE UNLOGGED TABLE q.awaited (
 
 COMMENT ON TABLE q.awaited IS 'Runs whose end somebody waits for: settling one of them sends a wake. Not a column of the run, because setting it would lock the run against a claim that is just looking. Unlogged: a lost hint costs a poll.';
 
+CREATE UNLOGGED TABLE q.awaited_workflow (
+  workflow_id bigint NOT NULL,
+  CONSTRAINT awaited_workflow_pkey PRIMARY KEY (workflow_id)
+);
+
+COMMENT ON TABLE q.awaited_workflow IS 'Workflows whose end somebody waits for: ending one of them sends a wake. Unlogged: a lost hint costs a poll.';
+
 CREATE TABLE q.compatibility (
   only_row boolean DEFAULT true NOT NULL,
   oldest_program integer NOT NULL,
@@ -457,7 +464,7 @@ CREATE TABLE q.task_run (
         WHEN 'RUNNING'::q.task_status THEN replica_id IS NOT NULL AND finished_at IS NULL
         ELSE finished_at IS NOT NULL AND (status = 'SUCCEEDED'::q.task_status OR (jsonb_typeof(result -> 'code'::text) = 'string'::text) IS TRUE)
     END),
-  CONSTRAINT waits_for_a_gate CHECK (waiting_for = ANY (ARRAY['parents'::text, 'time'::text, 'concurrency'::text]))
+  CONSTRAINT waits_for_a_gate CHECK (waiting_for = ANY (ARRAY['parents'::text, 'workflow'::text, 'time'::text, 'concurrency'::text]))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
 
 COMMENT ON TABLE q.task_run IS 'One request to execute a task.';
@@ -476,7 +483,7 @@ COMMENT ON COLUMN q.task_run.concurrency_slot IS 'Which of the key''s places thi
 COMMENT ON COLUMN q.task_run.run_at IS 'Not before this time; also the age by which runs of one priority are ordered.';
 COMMENT ON COLUMN q.task_run.waiting_on IS 'Parents that are still open.';
 COMMENT ON COLUMN q.task_run.replica_id IS 'Holder; after the end, the last holder.';
-COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, time, concurrency (passed in this order).';
+COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, workflow (it is paused), time, concurrency (passed in this order).';
 COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; for every other end an object with code and detail.';
 COMMENT ON COLUMN q.task_run.checkpoint IS 'What the code saved last; a later attempt continues from it.';
 COMMENT ON COLUMN q.task_run.grp IS 'Runs of one group share fairly with those of other groups.';
@@ -517,8 +524,14 @@ CREATE TABLE q.workflow (
   definition jsonb DEFAULT '{}'::jsonb NOT NULL,
   input jsonb DEFAULT '{}'::jsonb NOT NULL,
   result jsonb,
+  root_id bigint,
+  ends_as q.workflow_status,
+  compensated_at timestamp with time zone,
+  paused_at timestamp with time zone,
+  paused_by text,
   CONSTRAINT workflow_pkey PRIMARY KEY (id),
   CONSTRAINT ended_is_ended CHECK ((finished_at IS NOT NULL) = (status = ANY (ARRAY['SUCCEEDED'::q.workflow_status, 'FAILED'::q.workflow_status, 'CANCELLED'::q.workflow_status]))),
+  CONSTRAINT workflow_ends_as_check CHECK (ends_as = ANY (ARRAY['FAILED'::q.workflow_status, 'CANCELLED'::q.workflow_status])),
   CONSTRAINT workflow_open_steps_check CHECK (open_steps >= 0)
 ) WITH (fillfactor = 70);
 
@@ -527,6 +540,13 @@ COMMENT ON COLUMN q.workflow.parent_run_id IS 'The step of another workflow that
 COMMENT ON COLUMN q.workflow.open_steps IS 'Steps that have not ended.';
 COMMENT ON COLUMN q.workflow.on_error IS 'What a step that fails does to the others.';
 COMMENT ON COLUMN q.workflow.definition IS 'The graph as it was started, as data.';
+COMMENT ON COLUMN q.workflow.root_id IS 'The outermost workflow this one is part of; null: itself. Whoever changes steps locks the row of their outermost workflow first, in the order of ids.';
+COMMENT ON COLUMN q.workflow.ends_as IS 'Decided while steps are still open: nothing more is started, and this is how it ends.';
+COMMENT ON COLUMN q.workflow.compensated_at IS 'When its compensation began. From then on it cannot be retried.';
+
+CREATE INDEX workflow_live ON q.workflow USING btree (id) WHERE (finished_at IS NULL);
+CREATE INDEX workflow_parent ON q.workflow USING btree (parent_run_id) WHERE (parent_run_id IS NOT NULL);
+CREATE INDEX workflow_root ON q.workflow USING btree (root_id) WHERE (root_id IS NOT NULL);
 
 CREATE TABLE q.workflow_edge (
   parent_id bigint NOT NULL,
@@ -546,14 +566,37 @@ CREATE TABLE q.workflow_step (
   allows_failed boolean DEFAULT false NOT NULL,
   name text NOT NULL,
   inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+  item_of bigint,
+  item_index integer,
+  needs integer DEFAULT 0 NOT NULL,
+  parallel_max integer,
+  next_item integer DEFAULT 0 NOT NULL,
+  delay_ms double precision,
+  conditional boolean DEFAULT false NOT NULL,
+  expanded boolean DEFAULT false NOT NULL,
+  kind text DEFAULT 'task'::text NOT NULL,
+  plan jsonb,
   CONSTRAINT workflow_step_pkey PRIMARY KEY (run_id),
-  CONSTRAINT workflow_step_workflow_id_name_key UNIQUE (workflow_id, name)
+  CONSTRAINT workflow_step_workflow_id_name_key UNIQUE (workflow_id, name),
+  CONSTRAINT items_belong CHECK ((kind = 'item'::text) = (item_of IS NOT NULL AND item_index IS NOT NULL)),
+  CONSTRAINT workflow_step_kind_check CHECK (kind = ANY (ARRAY['task'::text, 'map'::text, 'workflow'::text, 'item'::text, 'compensation'::text])),
+  CONSTRAINT workflow_step_parallel_max_check CHECK (parallel_max >= 1)
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE q.workflow_step IS 'What a run is within its workflow. How many parents must still succeed is q.task_run.waiting_on: all of them, one, or a quorum.';
 COMMENT ON COLUMN q.workflow_step.tolerates IS 'Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.';
 COMMENT ON COLUMN q.workflow_step.allows_failed IS 'A parent''s end is enough, whatever it was.';
 COMMENT ON COLUMN q.workflow_step.inputs IS 'Where in its payload results of other steps belong, by JSON pointer.';
+COMMENT ON COLUMN q.workflow_step.item_of IS 'The map step whose list this is an item of.';
+COMMENT ON COLUMN q.workflow_step.needs IS 'How many of its parents its join needs. With their states it gives waiting_on and tolerates again.';
+COMMENT ON COLUMN q.workflow_step.parallel_max IS 'Of a map: how many items may be under way at a time.';
+COMMENT ON COLUMN q.workflow_step.next_item IS 'Of a map with parallel_max: the first item that has not been let go.';
+COMMENT ON COLUMN q.workflow_step.delay_ms IS 'Counted from the moment its parents let it go.';
+COMMENT ON COLUMN q.workflow_step.conditional IS 'Its plan has a condition, which is judged when its parents let it go.';
+COMMENT ON COLUMN q.workflow_step.expanded IS 'Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.';
+COMMENT ON COLUMN q.workflow_step.plan IS 'What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.';
+
+CREATE INDEX workflow_step_item ON q.workflow_step USING btree (item_of, item_index) WHERE (item_of IS NOT NULL);
 
 CREATE VIEW q.heartbeats AS
  SELECT run_id * 2 +

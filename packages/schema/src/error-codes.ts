@@ -18,6 +18,7 @@ export const errorCodes = {
   TASK_EXPIRED: 'It was not started before its deadline.',
   UPSTREAM_FAILED: 'A step it needs failed.',
   UPSTREAM_SKIPPED: 'A step it needs was skipped.',
+  CONDITION_NOT_MET: 'The condition of the step did not hold.',
   RESULT_NOT_AVAILABLE: 'It ended, but its result is missing.',
   UNROUTABLE: 'No living replica has what it requires.',
 } as const

@@ -42,8 +42,6 @@ WITH
       r.claimed_at,
       r.started_at,
       r.replica_id,
-      r.workflow_id IS NOT NULL
-      AND NOT $13::boolean AS passed_over,
       r.concurrency_scope,
       r.concurrency_key,
       r.concurrency_slot,
@@ -70,14 +68,18 @@ WITH
             WHEN 'CRASH' THEN CASE
               WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
               WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
-              AND r.crash_count < $14 THEN 'AVAILABLE'
+              AND r.crash_count < $13 THEN 'AVAILABLE'
               ELSE 'FAILED'
             END
             ELSE given.goal
           END::q.task_status AS state
       ) planned
     WHERE
-      r.status = ANY ($15::q.task_status[])
+      r.status = ANY ($14::q.task_status[])
+      AND (
+        r.workflow_id IS NULL
+        OR $15::boolean
+      )
       AND true
     ORDER BY
       r.id
@@ -148,7 +150,6 @@ WITH
       locked
     WHERE
       r.id = locked.id
-      AND NOT locked.passed_over
     RETURNING
       r.id,
       r.status,
@@ -250,6 +251,7 @@ WITH
   parted AS MATERIALIZED (
     SELECT
       g.id,
+      g.workflow_id,
       g.held_fence AS fence,
       g.was,
       g.status,
@@ -295,6 +297,7 @@ WITH
           slot
       ) AS slots,
       array_agg(id) AS ids,
+      array_agg(workflow_id) AS workflows,
       array_agg(fence) AS fences,
       array_agg(was) AS wases,
       array_agg(status) AS statuses,
@@ -395,14 +398,14 @@ WITH
   )
 SELECT
   e.id,
+  e.workflow_id AS "workflowId",
   e.fence,
   e.was,
   e.status,
   e.code,
   CASE
     WHEN e.slot IS NOT NULL THEN e.key
-  END AS "openKey",
-  false AS "passedOver"
+  END AS "openKey"
 FROM
   parted e
   LEFT JOIN woken ON true
@@ -411,28 +414,15 @@ WHERE
 UNION ALL
 SELECT
   run.id,
+  run.workflow_id,
   run.fence,
   run.was,
   run.status,
   run.code,
   CASE
     WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key
-  END,
-  false
+  END
 FROM
   handed
-  CROSS JOIN LATERAL unnest(ids, fences, wases, statuses, codes) run (id, fence, was, status, code)
+  CROSS JOIN LATERAL unnest(ids, workflows, fences, wases, statuses, codes) run (id, workflow_id, fence, was, status, code)
   LEFT JOIN woken ON true
-UNION ALL
-SELECT
-  locked.id,
-  locked.held_fence,
-  locked.was,
-  locked.was,
-  NULL,
-  NULL,
-  true
-FROM
-  locked
-WHERE
-  locked.passed_over

@@ -37,6 +37,21 @@ export { retryTaskRun, type RetryAnswer } from './runs/retry.ts'
 export { setConcurrencyLimit } from './gates/concurrency-limit.ts'
 export { setGroupWeight } from './gates/group-weight.ts'
 export { pauseQueue, resumeQueue } from './gates/pause.ts'
+export { startWorkflow } from './workflows/start.ts'
+export {
+  asWorkflowId,
+  type StartedWorkflow,
+  type StepTask,
+  type WorkflowId,
+  type WorkflowStart,
+} from './workflows/new-workflow.ts'
+export { pauseWorkflow, resumeWorkflow, type PauseAnswer, type ResumeAnswer } from './workflows/pause.ts'
+export { cancelWorkflow, type CancelWorkflowAnswer } from './workflows/cancel.ts'
+export { retryFailedSteps, type RetryWorkflowAnswer } from './workflows/retry.ts'
+export { stepPayloads } from './workflows/step-values.ts'
+export { awaitWorkflows } from './workflows/await.ts'
+export { getWorkflows, listSteps, type StepPageRequest, type StepView, type WorkflowView } from './reads/workflow.ts'
+export type { WorkflowStatus } from './workflows/lock.ts'
 export { releaseTaskRuns } from './runs/release.ts'
 export { promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from './runs/promote.ts'
 export { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from './heartbeats/beat-runs.ts'

@@ -7,18 +7,19 @@
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
  *   q_drain   a replica          it is asked to leave: beat, and the answer says by when
- *   q_ended   run ids            sent by settling, only if somebody waits
+ *   q_ended   run ids            sent by settling, only if somebody waits; ids of workflows with a w before them
  */
 import { sql } from 'kysely'
 import type { Db, Origin } from './db.ts'
 import type { RunId } from './lease.ts'
 import { openSession } from './open-session.ts'
+import type { WorkflowId } from './workflows/new-workflow.ts'
 
 export type Wake =
   | { readonly channel: 'q_ready'; readonly queue: string }
   | { readonly channel: 'q_gated'; readonly key: string }
   | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
-  | { readonly channel: 'q_ended'; readonly runIds: RunId[] }
+  | { readonly channel: 'q_ended'; readonly runIds: RunId[]; readonly workflowIds: WorkflowId[] }
 
 export type Channel = Wake['channel']
 
@@ -57,6 +58,13 @@ export function wakeOf(channel: string, payload: string): Wake {
     case 'q_drain':
       return { channel: 'q_drain', replicaId: payload }
     case 'q_ended':
-      return { channel: 'q_ended', runIds: payload.split(',') as RunId[] }
+      return { channel: 'q_ended', ...endedIn(payload.split(',')) }
+  }
+}
+
+function endedIn(ids: readonly string[]): { runIds: RunId[]; workflowIds: WorkflowId[] } {
+  return {
+    runIds: ids.filter((id) => !id.startsWith('w')) as RunId[],
+    workflowIds: ids.filter((id) => id.startsWith('w')).map((id) => id.slice(1)) as WorkflowId[],
   }
 }

@@ -11,7 +11,11 @@ const succeeded: Outcome = { status: 'SUCCEEDED', result: '1' }
 let workflow = 0
 
 beforeEach(async () => {
-  const { id } = await db.insertInto('q.workflow').values({ name: 'test' }).returning('id').executeTakeFirstOrThrow()
+  const { id } = await db
+    .insertInto('q.workflow')
+    .values({ name: 'test', on_error: 'continue' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   workflow = Number(id)
 })
 
@@ -31,6 +35,7 @@ async function step(parents: readonly RunId[], options: Step = {}): Promise<RunI
     waiting_for = ${parents.length > 0 ? 'parents' : 'time'}, run_at = run_at - interval '1 second' WHERE id = ${id}`.execute(
     db,
   )
+  await sql`UPDATE q.workflow SET open_steps = open_steps + 1 WHERE id = ${workflow}`.execute(db)
   if (parents.length === 0) await store.promoteDueTaskRuns(100)
   await db
     .insertInto('q.workflow_step')
@@ -38,6 +43,7 @@ async function step(parents: readonly RunId[], options: Step = {}): Promise<RunI
       run_id: id!,
       workflow_id: workflow,
       name: `step ${id}`,
+      needs,
       tolerates: parents.length - needs,
       allows_failed: allowsFailed,
     })

@@ -39,6 +39,10 @@ export interface QAwaited {
   run_id: Int8;
 }
 
+export interface QAwaitedWorkflow {
+  workflow_id: Int8;
+}
+
 export interface QCompatibility {
   /**
    * Number of the newest migration a program must know to be allowed in.
@@ -498,7 +502,7 @@ export interface QTaskRun {
   unique_live: Generated<string | null>;
   updated_at: Generated<Timestamp>;
   /**
-   * The gate a PENDING run is at: parents, time, concurrency (passed in this order).
+   * The gate a PENDING run is at: parents, workflow (it is paused), time, concurrency (passed in this order).
    */
   waiting_for: string | null;
   /**
@@ -516,11 +520,19 @@ export interface QUniquePeriod {
 }
 
 export interface QWorkflow {
+  /**
+   * When its compensation began. From then on it cannot be retried.
+   */
+  compensated_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   /**
    * The graph as it was started, as data.
    */
   definition: Generated<Json>;
+  /**
+   * Decided while steps are still open: nothing more is started, and this is how it ends.
+   */
+  ends_as: QWorkflowStatus | null;
   finished_at: Timestamp | null;
   id: Generated<Int8>;
   input: Generated<Json>;
@@ -537,7 +549,13 @@ export interface QWorkflow {
    * The step of another workflow that this one is.
    */
   parent_run_id: Int8 | null;
+  paused_at: Timestamp | null;
+  paused_by: string | null;
   result: Json | null;
+  /**
+   * The outermost workflow this one is part of; null: itself. Whoever changes steps locks the row of their outermost workflow first, in the order of ids.
+   */
+  root_id: Int8 | null;
   status: Generated<QWorkflowStatus>;
   updated_at: Generated<Timestamp>;
 }
@@ -553,10 +571,44 @@ export interface QWorkflowStep {
    */
   allows_failed: Generated<boolean>;
   /**
+   * Its plan has a condition, which is judged when its parents let it go.
+   */
+  conditional: Generated<boolean>;
+  /**
+   * Counted from the moment its parents let it go.
+   */
+  delay_ms: number | null;
+  /**
+   * Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.
+   */
+  expanded: Generated<boolean>;
+  /**
    * Where in its payload results of other steps belong, by JSON pointer.
    */
   inputs: Generated<Json>;
+  item_index: number | null;
+  /**
+   * The map step whose list this is an item of.
+   */
+  item_of: Int8 | null;
+  kind: Generated<string>;
   name: string;
+  /**
+   * How many of its parents its join needs. With their states it gives waiting_on and tolerates again.
+   */
+  needs: Generated<number>;
+  /**
+   * Of a map with parallel_max: the first item that has not been let go.
+   */
+  next_item: Generated<number>;
+  /**
+   * Of a map: how many items may be under way at a time.
+   */
+  parallel_max: number | null;
+  /**
+   * What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.
+   */
+  plan: Json | null;
   run_id: Int8;
   /**
    * Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.
@@ -567,6 +619,7 @@ export interface QWorkflowStep {
 
 export interface DB {
   "q.awaited": QAwaited;
+  "q.awaited_workflow": QAwaitedWorkflow;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
   "q.delivery": QDelivery;

@@ -14,7 +14,9 @@ import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
-import { promoteOpenKeys } from '../runs/promote.ts'
+import { limitLockWaits, promoteOpenKeys } from '../runs/promote.ts'
+import { isLockTimeout } from '../sql-state.ts'
+import { lockWorkflowsOf } from '../workflows/lock.ts'
 import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
 
 export interface Recovered {
@@ -46,7 +48,36 @@ export async function recoverSeen(
   verdict: (run: StaleRun) => Verdict,
 ): Promise<Recovered> {
   if (seen.length === 0) return { ids: [], count: 0 }
-  const left = await inTransaction(db, async (trx) => {
+  const steps = await stepsAmong(db, seen)
+  const left = [
+    ...(await recoverPart(
+      db,
+      seen.filter((run) => !steps.has(run.id)),
+      question,
+      verdict,
+    )),
+    ...(await recoverSteps(
+      db,
+      seen.filter((run) => steps.has(run.id)),
+      question,
+      verdict,
+    )),
+  ]
+  await promoteOpenKeys(db, left)
+  const ids = left.map((run) => run.id)
+  return { ids, count: ids.length }
+}
+
+type Part = [
+  db: Db,
+  seen: readonly StaleRun[],
+  question: StaleQuestion & { readonly by: string },
+  verdict: (run: StaleRun) => Verdict,
+]
+
+async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left[]> {
+  if (seen.length === 0) return []
+  return inTransaction(db, async (trx) => {
     const locked = await lockThoseNobodyHas(trx, seen)
     const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict(run) }))
     const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
@@ -54,9 +85,31 @@ export async function recoverSeen(
     await record(trx, recovered, seen, question.by)
     return recovered
   })
-  await promoteOpenKeys(db, left)
-  const ids = left.map((run) => run.id)
-  return { ids, count: ids.length }
+}
+
+/** Workflows before their runs, as everybody does; one that somebody keeps locked is looked at again next time. */
+async function recoverSteps(...[db, seen, question, verdict]: Part): Promise<Left[]> {
+  if (seen.length === 0) return []
+  const work = async (trx: Db): Promise<Left[]> => {
+    if (!db.isTransaction) await limitLockWaits(trx)
+    await lockWorkflowsOf(
+      trx,
+      seen.map((run) => run.id),
+    )
+    return recoverPart(trx, seen, question, verdict)
+  }
+  return inTransaction(db, work).catch((error: unknown) => {
+    if (!db.isTransaction && isLockTimeout(error)) return []
+    throw error
+  })
+}
+
+async function stepsAmong(db: Db, seen: readonly StaleRun[]): Promise<ReadonlySet<RunId>> {
+  const { rows } = await sql<{ id: RunId }>`
+    SELECT id FROM q.task_run WHERE id = ANY(${seen.map((run) => run.id)}::bigint[]) AND workflow_id IS NOT NULL`.execute(
+    db,
+  )
+  return new Set(rows.map((row) => row.id))
 }
 
 async function lockThoseNobodyHas(trx: Db, seen: readonly StaleRun[]): Promise<StaleRun[]> {

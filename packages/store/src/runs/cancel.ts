@@ -53,7 +53,8 @@ interface Looked {
   readonly answer: 'requested' | 'already-ended' | 'moved'
 }
 
-async function requestCancel(db: Db, ids: readonly RunId[]): Promise<readonly Looked[]> {
+/** For those of them that run; the others are answered, and left as they are. */
+export async function requestCancel(db: Db, ids: readonly RunId[]): Promise<readonly Looked[]> {
   if (ids.length === 0) return []
   // A whole statement by hand: the flag, the wake and the answer from one look.
   const { rows } = await sql<Looked>`

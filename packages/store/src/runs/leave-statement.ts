@@ -22,7 +22,7 @@ export interface LeaveOptions {
   readonly onlyIf?: RawBuilder<boolean>
   /** Runs that somebody else has locked are passed over instead of waited for. */
   readonly skipLocked?: boolean
-  /** Steps of workflows too: only in a transaction, which releases their dependents. */
+  /** Steps of workflows too, which are passed over otherwise: only in a transaction that has locked their workflows. */
   readonly steps?: boolean
 }
 
@@ -78,7 +78,7 @@ WITH given AS MATERIALIZED (
   ) AS g(id, fence, goal, result, delay_ms, delay_ms_max, on_crash, give_back, revoke, hostname, pid, thread)
 ), locked AS MATERIALIZED (
   SELECT given.*, r.status AS was, r.fence AS held_fence, r.epoch, r.attempt, r.claimed_at, r.started_at, r.replica_id,
-    r.workflow_id IS NOT NULL AND NOT ${column.steps}::boolean AS passed_over, r.concurrency_scope, r.concurrency_key, r.concurrency_slot,
+    r.concurrency_scope, r.concurrency_key, r.concurrency_slot,
     CASE WHEN r.cancel_requested_at IS NOT NULL AND planned.state IN ('AVAILABLE', 'PENDING') THEN 'CANCELLED'
       ELSE planned.state END AS next,
     given.goal = 'CRASH' AND r.status = 'RUNNING' AS crashed,
@@ -91,7 +91,7 @@ WITH given AS MATERIALIZED (
       WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AND r.crash_count < ${crashesMax} THEN 'AVAILABLE'
       ELSE 'FAILED' END
     ELSE given.goal END::q.task_status AS state) planned
-  WHERE r.status = ANY(${column.from}::q.task_status[]) AND ${onlyIf ?? sql`true`}
+  WHERE r.status = ANY(${column.from}::q.task_status[]) AND (r.workflow_id IS NULL OR ${column.steps}::boolean) AND ${onlyIf ?? sql`true`}
   ORDER BY r.id FOR NO KEY UPDATE OF r ${skipLocked ? sql`SKIP LOCKED` : sql``}
 ), gone AS (
   UPDATE q.task_run r SET
@@ -117,7 +117,7 @@ WITH given AS MATERIALIZED (
     cancel_requested_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.cancel_requested_at END,
     finished_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN clock_timestamp() END,
     updated_at = clock_timestamp()
-  FROM locked WHERE r.id = locked.id AND NOT locked.passed_over
+  FROM locked WHERE r.id = locked.id
   RETURNING r.id, r.status, r.result, r.task, r.workflow_id, locked.was, locked.next, locked.goal, locked.result AS told, locked.crashed,
     locked.held_fence, locked.epoch, locked.attempt, locked.claimed_at AS taken, locked.started_at AS began, locked.replica_id AS holder,
     locked.concurrency_scope, locked.concurrency_key, locked.concurrency_slot, locked.hostname, locked.pid, locked.thread
@@ -137,13 +137,13 @@ WITH given AS MATERIALIZED (
 ), beats AS (
   DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM gone))
 ), parted AS MATERIALIZED (
-  SELECT g.id, g.held_fence AS fence, g.was, g.status, g.result ->> 'code' AS code, g.concurrency_slot AS slot,
+  SELECT g.id, g.workflow_id, g.held_fence AS fence, g.was, g.status, g.result ->> 'code' AS code, g.concurrency_slot AS slot,
     CASE WHEN g.status <> 'AVAILABLE' THEN g.concurrency_key END AS key,
     g.status <> 'AVAILABLE' AND g.concurrency_slot IS NOT NULL AND g.concurrency_slot <= allowed.slots AND NOT EXISTS (
       SELECT FROM q.task_run h WHERE h.concurrency_key = g.concurrency_key AND h.concurrency_slot > allowed.slots) AS frees
   FROM gone g CROSS JOIN LATERAL (SELECT ${slotsOf(sql`g.concurrency_scope`)} AS slots) allowed
 ), freed AS MATERIALIZED (
-  SELECT key, array_agg(slot ORDER BY slot) AS slots, array_agg(id) AS ids, array_agg(fence) AS fences, array_agg(was) AS wases,
+  SELECT key, array_agg(slot ORDER BY slot) AS slots, array_agg(id) AS ids, array_agg(workflow_id) AS workflows, array_agg(fence) AS fences, array_agg(was) AS wases,
     array_agg(status) AS statuses, array_agg(code) AS codes
   FROM parted WHERE frees GROUP BY key
 ), handed AS MATERIALIZED (
@@ -156,12 +156,11 @@ WITH given AS MATERIALIZED (
 ), ends AS MATERIALIZED (
   SELECT id, epoch, task, status FROM gone WHERE status NOT IN ('AVAILABLE', 'PENDING')
 ), ${wakesForEnds(sql`ends`)}, ${owedForEnds(sql`ends`)}
-SELECT e.id, e.fence, e.was, e.status, e.code, CASE WHEN e.slot IS NOT NULL THEN e.key END AS "openKey", false AS "passedOver"
+SELECT e.id, e.workflow_id AS "workflowId", e.fence, e.was, e.status, e.code, CASE WHEN e.slot IS NOT NULL THEN e.key END AS "openKey"
 FROM parted e LEFT JOIN woken ON true WHERE NOT e.frees
 UNION ALL
-SELECT run.id, run.fence, run.was, run.status, run.code,
-  CASE WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key END, false
-FROM handed CROSS JOIN LATERAL unnest(ids, fences, wases, statuses, codes) run(id, fence, was, status, code) LEFT JOIN woken ON true
-UNION ALL
-SELECT locked.id, locked.held_fence, locked.was, locked.was, NULL, NULL, true FROM locked WHERE locked.passed_over`
+SELECT run.id, run.workflow_id, run.fence, run.was, run.status, run.code,
+  CASE WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key END
+FROM handed CROSS JOIN LATERAL unnest(ids, workflows, fences, wases, statuses, codes) run(id, workflow_id, fence, was, status, code)
+LEFT JOIN woken ON true`
 }

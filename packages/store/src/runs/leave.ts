@@ -8,19 +8,23 @@
  *   its slot       of a concurrency key: handed to the next run that waits for the key, never to two
  *   a wake         for those who await its end
  *   a report       for destinations that want to know
- *   dependents     in its workflow: released, or skipped, in the same transaction (workflows/release.ts)
+ *   its workflow   dependents are released or skipped, policies applied, in the same transaction (workflows/advance.ts)
  *
  * Whatever would let a run be started again ends it CANCELLED if its cancelling was requested.
  *
  * The statement itself is leave-statement.ts.
  */
-import { isTerminal, type TaskState } from '@q/schema'
+import type { TaskState } from '@q/schema'
+import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
-import { releaseDependents } from '../workflows/release.ts'
+import { isLockTimeout } from '../sql-state.ts'
+import { advance } from '../workflows/advance.ts'
+import { lockWorkflowsOf } from '../workflows/lock.ts'
+import type { WorkflowId } from '../workflows/new-workflow.ts'
 import { leaveStatement, type LeaveOptions } from './leave-statement.ts'
-import { promoteKeys } from './promote.ts'
+import { limitLockWaits } from './promote.ts'
 
 export interface Leaving {
   readonly runId: RunId
@@ -56,6 +60,8 @@ export type Goal =
 
 export interface Left {
   readonly id: RunId
+  /** It is a step of it. */
+  readonly workflowId: WorkflowId | null
   /** Under which it was held, or waited. */
   readonly fence: number
   readonly was: TaskState
@@ -64,12 +70,11 @@ export interface Left {
   readonly code: string | null
   /** A concurrency key whose slot was freed and not handed on: promote it after the commit. */
   readonly openKey: string | null
-  /** A step of a workflow that was passed over, because its dependents need a transaction. */
-  readonly passedOver: boolean
 }
 
 /**
  * Those that were in one of the states `from` under their fence, in no particular order; the others are not mentioned.
+ * Steps of workflows leave in a transaction, which locks their workflows first; runs that are none know nothing of it.
  */
 export async function leaveRuns(
   db: Db,
@@ -78,26 +83,42 @@ export async function leaveRuns(
   options: Omit<LeaveOptions, 'steps'> = {},
 ): Promise<Left[]> {
   if (leavings.length === 0) return []
-  if (db.isTransaction) return leaveWithDependents(db, from, leavings, options)
   const left = (await db.executeQuery(leaveStatement(from, leavings, options))).rows
-  const passedOver = new Set(left.filter((run) => run.passedOver).map((run) => run.id))
-  if (passedOver.size === 0) return left
-  const steps = leavings.filter(({ runId }) => passedOver.has(runId))
-  const others = await inTransaction(db, (trx) => leaveWithDependents(trx, from, steps, options))
-  return [...left.filter((run) => !run.passedOver), ...others]
+  if (left.length === leavings.length) return left
+  const steps = await stepsAmong(db, leavings, left)
+  return steps.length === 0 ? left : [...left, ...(await leaveSteps(db, from, steps, options))]
 }
 
-async function leaveWithDependents(
-  trx: Db,
+async function stepsAmong(db: Db, leavings: readonly Leaving[], left: readonly Left[]): Promise<readonly Leaving[]> {
+  const gone = new Set(left.map((run) => run.id))
+  const missing = leavings.filter(({ runId }) => !gone.has(runId))
+  const { rows } = await sql<{ id: RunId }>`
+    SELECT id FROM q.task_run WHERE id = ANY(${missing.map(({ runId }) => runId)}::bigint[]) AND workflow_id IS NOT NULL`.execute(
+    db,
+  )
+  const steps = new Set(rows.map((row) => row.id))
+  return missing.filter(({ runId }) => steps.has(runId))
+}
+
+/** Who was asked not to wait for a run does not wait for a workflow either: none of these has left then. */
+async function leaveSteps(
+  db: Db,
   from: readonly TaskState[],
-  leavings: readonly Leaving[],
+  steps: readonly Leaving[],
   options: Omit<LeaveOptions, 'steps'>,
 ): Promise<Left[]> {
-  const left = (await trx.executeQuery(leaveStatement(from, leavings, { ...options, steps: true }))).rows
-  const ended = left.filter((run) => isTerminal(run.status))
-  const { skipped, keys } = await releaseDependents(trx, ended)
-  await promoteKeys(trx, keys)
-  // A step that is skipped has dependents of its own; a graph without cycles comes to an end.
-  if (skipped.length > 0) await leaveWithDependents(trx, ['PENDING'], skipped, {})
-  return left
+  const work = async (trx: Db): Promise<Left[]> => {
+    if (options.skipLocked === true && !db.isTransaction) await limitLockWaits(trx)
+    await lockWorkflowsOf(
+      trx,
+      steps.map(({ runId }) => runId),
+    )
+    const left = (await trx.executeQuery(leaveStatement(from, steps, { ...options, steps: true }))).rows
+    await advance(trx, left)
+    return left
+  }
+  return inTransaction(db, work).catch((error: unknown) => {
+    if (options.skipLocked === true && !db.isTransaction && isLockTimeout(error)) return []
+    throw error
+  })
 }

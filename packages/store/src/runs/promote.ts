@@ -57,7 +57,7 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<RunId[]> {
   if (db.isTransaction) return promoteLocked(db, keys)
   try {
     return await db.transaction().execute(async (trx) => {
-      await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
+      await limitLockWaits(trx)
       return promoteLocked(trx, keys)
     })
   } catch (error) {
@@ -66,6 +66,11 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<RunId[]> {
     const half = Math.ceil(keys.length / 2)
     return [...(await promoteSome(db, keys.slice(0, half))), ...(await promoteSome(db, keys.slice(half)))]
   }
+}
+
+/** In this transaction nobody is waited for longer than a moment. */
+export async function limitLockWaits(trx: Db): Promise<void> {
+  await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }
 
 async function promoteLocked(trx: Db, keys: readonly string[]): Promise<RunId[]> {

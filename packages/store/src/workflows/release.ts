@@ -1,34 +1,48 @@
 /**
- * PENDING (parents) → the next gate, or SKIPPED: what the end of a step does to the steps that wait for it
+ * PENDING (parents) → the next gate: what the end of steps does to the steps that wait for them
  *
  * In the transaction in which the parents end, so nothing can end without its dependents knowing. Each child is locked,
  * in the order of ids, together with its account of parents: how many must still succeed is `waiting_on`, how many may
  * still end otherwise is `tolerates`. All, one and a quorum are the same rule with other numbers. A child that has
  * passed the gate, or was skipped, does not care for parents that end later.
  *
- * Who cannot run any more is only named here: it leaves like every other run (leave.ts), with dependents of its own.
+ * Who cannot run any more is only named here: it leaves like every other run (leave.ts), with dependents of its own. So
+ * is who has a condition to be judged, or is no run of a task: open.ts.
  */
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import type { Leaving, Left } from '../runs/leave.ts'
+import type { Tidings } from './tidings.ts'
+
+export interface Released {
+  readonly skipped: readonly Leaving[]
+  /** Their parents have let them go. */
+  readonly ready: readonly RunId[]
+}
 
 interface ReleasedRow {
   readonly id: RunId
   readonly fence: number
-  readonly skippedBy: 'FAILED' | 'SKIPPED' | null
+  readonly fate: 'upstream-failed' | 'upstream-skipped' | 'ready' | 'waits' | 'opened'
   /** The concurrency key it now waits for. */
   readonly key: string | null
+  /** The lane in which it is available now. */
+  readonly lane: number | null
 }
 
-export interface Released {
-  readonly skipped: readonly Leaving[]
-  /** Concurrency keys that runs came to wait for. */
-  readonly keys: readonly string[]
-}
+/** Of a run `r`, as the gate after `parents`; `w` is its workflow, `s` its step. */
+const later = sql<boolean>`(s.delay_ms > 0 OR r.run_at > clock_timestamp())`
+export const gateColumns: RawBuilder<unknown> = sql`
+    run_at = CASE WHEN s.delay_ms IS NULL THEN r.run_at ELSE clock_timestamp() + s.delay_ms * interval '1 ms' END,
+    waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN ${later} THEN 'time'
+      WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
+    status = CASE WHEN w.status = 'PAUSED' OR ${later} OR r.concurrency_key IS NOT NULL
+      THEN 'PENDING' ELSE 'AVAILABLE' END::q.task_status,
+    updated_at = clock_timestamp()`
 
-export async function releaseDependents(trx: Db, ended: readonly Left[]): Promise<Released> {
-  if (ended.length === 0) return { skipped: [], keys: [] }
+export async function releaseDependents(trx: Db, ended: readonly Left[], tidings: Tidings): Promise<Released> {
+  if (ended.length === 0) return { skipped: [], ready: [] }
   // A whole statement by hand: two tables that are locked and counted together.
   const { rows } = await sql<ReleasedRow>`
 WITH parents AS MATERIALIZED (
@@ -37,39 +51,60 @@ WITH parents AS MATERIALIZED (
   FROM unnest(${ended.map((run) => run.id)}::bigint[], ${ended.map((run) => run.status)}::q.task_status[]) AS p(id, status)
   JOIN q.workflow_edge e ON e.parent_id = p.id GROUP BY e.child_id
 ), waiting AS MATERIALIZED (
-  SELECT c.id, c.fence, c.waiting_on, s.tolerates, parents.failed,
-    CASE WHEN s.allows_failed THEN parents.ended ELSE parents.succeeded END AS good, parents.ended
+  SELECT c.id, c.waiting_on, s.tolerates, parents.failed, parents.ended,
+    s.kind IN ('map', 'workflow') OR s.conditional AS held,
+    CASE WHEN s.allows_failed OR s.expanded THEN parents.ended ELSE parents.succeeded END AS good
   FROM parents JOIN q.task_run c ON c.id = parents.child_id JOIN q.workflow_step s ON s.run_id = c.id
   WHERE c.status = 'PENDING' AND c.waiting_for = 'parents'
   ORDER BY c.id FOR NO KEY UPDATE OF c, s
 ), counted AS MATERIALIZED (
-  SELECT id, fence, failed, greatest(0, waiting_on - good) AS waiting_on, tolerates - (ended - good) AS tolerates FROM waiting
+  SELECT id, held, failed, greatest(0, waiting_on - good) AS waiting_on, tolerates - (ended - good) AS tolerates FROM waiting
 ), accounts AS (
-  UPDATE q.workflow_step s SET tolerates = counted.tolerates FROM counted WHERE s.run_id = counted.id
-), moved AS (
-  UPDATE q.task_run r SET
-    waiting_on = counted.waiting_on,
-    waiting_for = CASE WHEN counted.waiting_on > 0 THEN 'parents' WHEN r.run_at > clock_timestamp() THEN 'time'
-      WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
-    status = CASE WHEN counted.waiting_on > 0 OR r.run_at > clock_timestamp() OR r.concurrency_key IS NOT NULL
-      THEN 'PENDING' ELSE 'AVAILABLE' END::q.task_status,
-    updated_at = clock_timestamp()
-  FROM counted WHERE r.id = counted.id
-  RETURNING r.id, r.fence, counted.waiting_on, counted.tolerates, counted.failed, r.waiting_for, r.concurrency_key
+  UPDATE q.workflow_step s SET tolerates = counted.tolerates FROM counted
+  WHERE s.run_id = counted.id AND s.tolerates <> counted.tolerates
+), waits AS (
+  UPDATE q.task_run r SET waiting_on = counted.waiting_on, updated_at = clock_timestamp()
+  FROM counted WHERE r.id = counted.id AND (counted.waiting_on > 0 OR counted.held)
+  RETURNING r.id, r.fence, CASE WHEN counted.waiting_on = 0 THEN 'ready' WHEN counted.tolerates >= 0 THEN 'waits'
+    WHEN counted.failed THEN 'upstream-failed' ELSE 'upstream-skipped' END AS fate
+), opened AS (
+  UPDATE q.task_run r SET waiting_on = 0, ${gateColumns}
+  FROM counted JOIN q.workflow_step s ON s.run_id = counted.id JOIN q.workflow w ON w.id = s.workflow_id
+  WHERE r.id = counted.id AND counted.waiting_on = 0 AND NOT counted.held
+  RETURNING r.id, r.fence, r.waiting_for, r.concurrency_key, r.lane, r.status
 )
-SELECT id, fence, CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END AS key,
-  CASE WHEN waiting_on > 0 AND tolerates < 0 THEN CASE WHEN failed THEN 'FAILED' ELSE 'SKIPPED' END END AS "skippedBy"
-FROM moved`.execute(trx)
+SELECT id, fence, fate, NULL AS key, NULL AS lane FROM waits WHERE fate <> 'waits'
+UNION ALL
+SELECT id, fence, 'opened', CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END,
+  CASE WHEN status = 'AVAILABLE' THEN lane END FROM opened
+WHERE waiting_for = 'concurrency' OR status = 'AVAILABLE'`.execute(trx)
+  note(rows, tidings)
   return {
-    skipped: rows.flatMap((row) => (row.skippedBy === null ? [] : skipping(row, row.skippedBy))),
-    keys: [...new Set(rows.flatMap((row) => row.key ?? []))],
+    skipped: rows.flatMap(skipping),
+    ready: rows.filter((row) => row.fate === 'ready').map((row) => row.id),
   }
 }
 
-function skipping({ id, fence }: ReleasedRow, because: 'FAILED' | 'SKIPPED'): Leaving {
-  const reason =
-    because === 'FAILED'
-      ? { code: 'UPSTREAM_FAILED', detail: 'A step it needs failed.' }
-      : { code: 'UPSTREAM_SKIPPED', detail: 'A step it needs was skipped.' }
-  return { runId: id, fence, goal: 'SKIPPED', result: JSON.stringify(reason) }
+/** What passed a gate, for the end of the transaction. */
+export function note(rows: readonly Pick<ReleasedRow, 'key' | 'lane'>[], tidings: Tidings): void {
+  for (const { key, lane } of rows) {
+    if (key !== null) tidings.keys.add(key)
+    if (lane !== null) tidings.lanes.add(lane)
+  }
+}
+
+function skipping({ id, fence, fate }: ReleasedRow): Leaving[] {
+  if (fate === 'upstream-failed') return [leavingSkipped(id, fence, upstream.failed)]
+  return fate === 'upstream-skipped' ? [leavingSkipped(id, fence, upstream.skipped)] : []
+}
+
+export const upstream = {
+  failed: { code: 'UPSTREAM_FAILED', detail: 'A step it needs failed.' },
+  skipped: { code: 'UPSTREAM_SKIPPED', detail: 'A step it needs was skipped.' },
+  over: { code: 'UPSTREAM_FAILED', detail: 'Its workflow failed before it could begin.' },
+  condition: { code: 'CONDITION_NOT_MET', detail: 'Its condition did not hold.' },
+} as const
+
+export function leavingSkipped(runId: RunId, fence: number | null, reason: { code: string; detail: string }): Leaving {
+  return { runId, fence, goal: 'SKIPPED', result: JSON.stringify(reason) }
 }

@@ -1,0 +1,11 @@
+/** From now on the end of these workflows is announced. */
+import type { Db } from '../db.ts'
+import type { WorkflowId } from './new-workflow.ts'
+
+export async function awaitWorkflows(db: Db, ids: readonly WorkflowId[]): Promise<void> {
+  await db
+    .insertInto('q.awaited_workflow')
+    .values(ids.map((id) => ({ workflow_id: id })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}

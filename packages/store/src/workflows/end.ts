@@ -1,0 +1,133 @@
+/**
+ * RUNNING → SUCCEEDED | FAILED | CANCELLED, of workflows whose last step has ended
+ *
+ * How is read from the steps, unless it was decided before: FAILED if one ended badly and nobody tolerated it (policy.ts).
+ * One that did not succeed first undoes what its steps did, if they say how: compensations run one after the other, the
+ * last step that succeeded first; each runs whatever became of the one before, and none of them changes how the workflow
+ * ends. A workflow that is a step of another one ends that step, in the same transaction.
+ */
+import { jsonLimits } from '@q/schema/json'
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import type { Left } from '../runs/leave.ts'
+import { endBuiltIns } from './built-in.ts'
+import { beginCompensation } from './compensate.ts'
+import type { Definition, WorkflowId } from './new-workflow.ts'
+import { isOfTheGraph } from './policy.ts'
+import { filledTemplate } from './step-values.ts'
+import type { Tidings } from './tidings.ts'
+
+/** An output of a list may be long; what is longer than this would be no output any more. */
+const outputCharsMax = 64 * jsonLimits.bytesMax
+
+interface Ending {
+  readonly id: WorkflowId
+  readonly parentRunId: RunId | null
+  readonly endsAs: 'FAILED' | 'CANCELLED' | null
+  readonly compensated: boolean
+  readonly input: unknown
+  readonly definition: Definition
+}
+
+export interface WorkflowEnd {
+  readonly id: WorkflowId
+  readonly status: 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
+  /** JSON text. */
+  readonly result: string
+}
+
+/** Those of `ids` that are at their end. Returns the steps of other workflows that ended with them. */
+export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
+  const endings = await atTheirEnd(trx, ids)
+  if (endings.length === 0) return []
+  const errors = await errorsOf(
+    trx,
+    endings.map((ending) => ending.id),
+  )
+  const ends: WorkflowEnd[] = []
+  for (const ending of endings) {
+    const error = errors.get(ending.id)
+    const status = ending.endsAs ?? (error === undefined ? 'SUCCEEDED' : 'FAILED')
+    if (status !== 'SUCCEEDED' && !ending.compensated && (await beginCompensation(trx, ending, status, tidings)))
+      continue
+    ends.push(await endOf(trx, ending, status, error))
+  }
+  await write(trx, ends)
+  const parents = new Map(endings.map(({ id, parentRunId }) => [id, parentRunId]))
+  return endBuiltIns(
+    trx,
+    ends.flatMap(({ id, status, result }) => {
+      const parent = parents.get(id) ?? null
+      return parent === null ? [] : [{ id: parent, goal: status, result }]
+    }),
+    tidings,
+  )
+}
+
+async function atTheirEnd(trx: Db, ids: readonly WorkflowId[]): Promise<readonly Ending[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<Ending>`
+SELECT id, parent_run_id AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, input, definition
+FROM q.workflow WHERE id = ANY(${ids}::bigint[]) AND open_steps = 0 AND status = 'RUNNING' ORDER BY id`.execute(trx)
+  return rows
+}
+
+interface StepError {
+  readonly workflowId: WorkflowId
+  readonly name: string
+  readonly status: string
+  readonly code: string
+  readonly detail: string | null
+}
+
+/** The first bad end of each that nobody tolerated. */
+async function errorsOf(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMap<WorkflowId, StepError>> {
+  const { rows } = await sql<StepError>`
+SELECT DISTINCT ON (s.workflow_id) s.workflow_id AS "workflowId", s.name, r.status, r.result ->> 'code' AS code, r.result ->> 'detail' AS detail
+FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
+WHERE r.workflow_id = ANY(${ids}::bigint[]) AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') AND ${isOfTheGraph(sql`s`)}
+  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = r.id)
+    OR EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id
+      WHERE e.parent_id = r.id AND c.status = 'SKIPPED' AND c.result ->> 'code' IN ('UPSTREAM_FAILED', 'UPSTREAM_SKIPPED')))
+ORDER BY s.workflow_id, r.finished_at, r.id`.execute(trx)
+  return new Map(rows.map((row) => [row.workflowId, row]))
+}
+
+async function endOf(
+  trx: Db,
+  { id, input, definition }: Ending,
+  status: WorkflowEnd['status'],
+  error: StepError | undefined,
+): Promise<WorkflowEnd> {
+  if (status === 'CANCELLED')
+    return { id, status, result: JSON.stringify({ code: 'TASK_CANCELLED', detail: 'The workflow was cancelled.' }) }
+  if (status === 'FAILED') {
+    const { name = '', code = 'UPSTREAM_FAILED', detail = null, status: was = 'FAILED' } = error ?? {}
+    return {
+      id,
+      status,
+      result: JSON.stringify({ code, detail: `Step "${name}" ended ${was}: ${detail ?? code}`, step: name }),
+    }
+  }
+  const { output } = definition
+  const result = output === null || output === undefined ? 'null' : await filledTemplate(trx, { id, input }, output)
+  if (result.length <= outputCharsMax) return { id, status, result }
+  const detail = `Its output has ${result.length} characters as JSON; at most ${outputCharsMax} are stored.`
+  return { id, status: 'FAILED', result: JSON.stringify({ code: 'RESULT_TOO_LARGE', detail }) }
+}
+
+/** And wakes those who wait for it, and only them. */
+async function write(trx: Db, ends: readonly WorkflowEnd[]): Promise<void> {
+  if (ends.length === 0) return
+  const ids = ends.map((end) => end.id)
+  await sql`
+WITH ended AS (
+  UPDATE q.workflow w SET status = g.status, result = g.result::jsonb, finished_at = clock_timestamp(), updated_at = clock_timestamp()
+  FROM unnest(${ids}::bigint[], ${ends.map((end) => end.status)}::q.workflow_status[], ${ends.map((end) => end.result)}::text[]) AS g(id, status, result)
+  WHERE w.id = g.id
+), awaited AS (
+  DELETE FROM q.awaited_workflow WHERE workflow_id = ANY(${ids}::bigint[]) RETURNING workflow_id
+)
+SELECT pg_notify('q_ended', string_agg('w' || workflow_id, ',')) FROM awaited HAVING count(*) > 0`.execute(trx)
+}

@@ -1,0 +1,136 @@
+/**
+ * Steps are written: the run, and what it is within its workflow, in one statement for many; then the edges. Ids rise in
+ * the order given, so a parent's is lower than its children's.
+ *
+ * A step that nothing holds back passes the gate `parents` as it is written; the others wait there.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import { storedKey } from '../runs/new-run.ts'
+import type { WorkflowId } from './new-workflow.ts'
+import type { StepRow } from './step-rows.ts'
+import type { Tidings } from './tidings.ts'
+
+/** What one statement is given. */
+const atOnce = { rowsMax: 1_000, charsMax: 16_777_216, edgesMax: 20_000 }
+
+export interface NewStep {
+  readonly row: StepRow
+  /** False: it waits at the gate `parents`, for so many. */
+  readonly opens: boolean
+  readonly waitingOn: number
+}
+
+export async function insertSteps(
+  trx: Db,
+  workflowId: WorkflowId,
+  steps: readonly NewStep[],
+  tidings: Tidings,
+): Promise<RunId[]> {
+  const ids: RunId[] = []
+  for (const part of partsOf(steps.map(rowText))) ids.push(...(await insertPart(trx, workflowId, part)))
+  for (const { row, opens } of steps) {
+    if (!opens) continue
+    const { concurrency, delayMs } = row.settings
+    if (concurrency === undefined) tidings.lanes.add(row.lane)
+    else if (delayMs === undefined) tidings.keys.add(storedKey(concurrency))
+  }
+  return ids
+}
+
+export interface Edge {
+  readonly parent: RunId
+  readonly child: RunId
+}
+
+export async function insertEdges(trx: Db, edges: readonly Edge[]): Promise<void> {
+  for (let first = 0; first < edges.length; first += atOnce.edgesMax) {
+    const part = edges.slice(first, first + atOnce.edgesMax)
+    await sql`INSERT INTO q.workflow_edge (parent_id, child_id)
+      SELECT * FROM unnest(${part.map(({ parent }) => parent)}::bigint[], ${part.map(({ child }) => child)}::bigint[])`.execute(
+      trx,
+    )
+  }
+}
+
+function partsOf(texts: readonly string[]): string[][] {
+  const parts: string[][] = []
+  let room = 0
+  for (const text of texts) {
+    const part = parts.at(-1)
+    if (part !== undefined && part.length < atOnce.rowsMax && text.length <= room) part.push(text)
+    else {
+      parts.push([text])
+      room = atOnce.charsMax
+    }
+    room -= text.length
+  }
+  return parts
+}
+
+async function insertPart(trx: Db, workflowId: WorkflowId, part: readonly string[]): Promise<RunId[]> {
+  const texts = `[${part.map((text, place) => `{"place":${place},${text.slice(1)}`).join(',')}]`
+  // A whole statement by hand: an array in, two tables, and the ids that its elements got.
+  const { rows } = await sql<{ ids: RunId[] }>`
+WITH given AS MATERIALIZED (
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::jsonb) AS g(
+    place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
+    delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, opens boolean, waiting_on int,
+    concurrency_scope text, concurrency_key text, payload jsonb, name text, kind text, inputs jsonb, needs int,
+    tolerates int, allows_failed boolean, conditional boolean, parallel_max int, item_of bigint, item_index int, plan jsonb)
+), runs AS (
+  INSERT INTO q.task_run
+    (id, workflow_id, task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, timeout_ms, max_silent_ms, status,
+    waiting_for, waiting_on, concurrency_scope, concurrency_key, payload)
+  OVERRIDING SYSTEM VALUE
+  SELECT id, ${workflowId}, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
+    clock_timestamp() + CASE WHEN opens THEN coalesce(delay_ms, 0) ELSE 0 END * interval '1 ms',
+    clock_timestamp() + expires_ms * interval '1 ms', timeout_ms, max_silent_ms,
+    CASE WHEN opens AND delay_ms IS NULL AND concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    CASE WHEN NOT opens THEN 'parents' WHEN delay_ms IS NOT NULL THEN 'time' WHEN concurrency_key IS NOT NULL THEN 'concurrency' END,
+    waiting_on, concurrency_scope, concurrency_key, coalesce(payload, 'null')
+  FROM given
+), steps AS (
+  INSERT INTO q.workflow_step (run_id, workflow_id, name, kind, inputs, needs, tolerates, allows_failed, conditional,
+    parallel_max, item_of, item_index, delay_ms, plan)
+  SELECT id, ${workflowId}, name, kind, inputs, needs, tolerates, allows_failed, conditional, parallel_max, item_of, item_index,
+    delay_ms, plan
+  FROM given
+)
+SELECT array_agg(id ORDER BY place) AS ids FROM given`.execute(trx)
+  return rows[0]?.ids ?? []
+}
+
+function rowText({ row, opens, waitingOn }: NewStep): string {
+  const { settings } = row
+  // What is undefined is left out, and null in the record.
+  return JSON.stringify({
+    task: row.task,
+    lane: row.lane,
+    priority: settings.priority,
+    grp: settings.group,
+    max_attempts: settings.maxAttempts,
+    on_crash: settings.onCrash,
+    delay_ms: settings.delayMs,
+    expires_ms: settings.expiresInMs,
+    timeout_ms: settings.timeoutMs,
+    max_silent_ms: settings.maxSilentMs,
+    opens,
+    waiting_on: waitingOn,
+    concurrency_scope: settings.concurrency?.scope,
+    concurrency_key: settings.concurrency === undefined ? undefined : storedKey(settings.concurrency),
+    payload: row.payload ?? null,
+    name: row.name,
+    kind: row.kind,
+    inputs: row.inputs,
+    needs: row.needs,
+    tolerates: row.tolerates,
+    allows_failed: row.allowsFailed,
+    conditional: row.conditional,
+    parallel_max: row.parallelMax,
+    item_of: row.itemOf,
+    item_index: row.itemIndex,
+    plan: row.plan,
+  })
+}

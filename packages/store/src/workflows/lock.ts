@@ -1,0 +1,48 @@
+/**
+ * Who changes steps locks the row of their outermost workflow first, in the order of ids; then runs, in the order of
+ * theirs. So whatever happens to the steps of one workflow happens one after the other, and nobody waits in a circle.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import type { WorkflowId } from './new-workflow.ts'
+
+/** Locks the workflows these runs are steps of. */
+export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<void> {
+  await sql`SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(
+      SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+      WHERE r.id = ANY(${runIds}::bigint[])))
+    ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
+}
+
+export type WorkflowStatus = 'RUNNING' | 'PAUSED' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
+
+export interface LockedWorkflow {
+  readonly id: WorkflowId
+  readonly status: WorkflowStatus
+  readonly endsAs: 'FAILED' | 'CANCELLED' | null
+  readonly compensated: boolean
+  readonly parentRunId: RunId | null
+}
+
+/** Locks the workflow, with all that it is part of and that is part of it; undefined: there is none. */
+export async function lockWorkflow(trx: Db, id: WorkflowId): Promise<LockedWorkflow | undefined> {
+  await sql`SELECT w.id FROM q.workflow w WHERE w.id = (SELECT coalesce(own.root_id, own.id) FROM q.workflow own WHERE own.id = ${id})
+    FOR NO KEY UPDATE OF w`.execute(trx)
+  const { rows } = await sql<LockedWorkflow>`
+    SELECT id, status, ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, parent_run_id AS "parentRunId"
+    FROM q.workflow WHERE id = ${id}`.execute(trx)
+  return rows[0]
+}
+
+/** The workflow and those that are steps of it, however deep. */
+export async function familyOf(trx: Db, ids: readonly WorkflowId[]): Promise<WorkflowId[]> {
+  const { rows } = await sql<{ id: WorkflowId }>`
+WITH RECURSIVE family AS (
+  SELECT id FROM q.workflow WHERE id = ANY(${ids}::bigint[])
+  UNION
+  SELECT w.id FROM family JOIN q.task_run r ON r.workflow_id = family.id AND r.task = 'q.workflow'
+    JOIN q.workflow w ON w.parent_run_id = r.id
+) SELECT id FROM family ORDER BY id`.execute(trx)
+  return rows.map((row) => row.id)
+}

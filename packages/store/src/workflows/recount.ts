@@ -1,0 +1,78 @@
+/**
+ * The accounts of steps that wait for parents, made anew from the edges and the states of those parents: what the counts
+ * must be, whatever happened to them. Who can go now is named, and who cannot go any more.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import type { Leaving } from '../runs/leave.ts'
+import type { WorkflowId } from './new-workflow.ts'
+import { leavingSkipped, upstream } from './release.ts'
+
+export interface Recounted {
+  /** Steps whose counts were wrong. */
+  readonly corrected: readonly RunId[]
+  readonly ready: readonly RunId[]
+  readonly skipped: readonly Leaving[]
+}
+
+interface Account {
+  readonly id: RunId
+  readonly fence: number
+  readonly waitingOn: number
+  readonly tolerates: number
+  readonly failed: boolean
+  readonly wrong: boolean
+}
+
+/**
+ * What the counts of steps at the gate `parents` must be: rows of `id`, `waiting_on`, `tolerates`, `failed` and what is
+ * stored. Items that wait for their turn in a map are not among them: the map lets them go.
+ */
+export function accountsOf(workflows: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+  SELECT c.id, c.fence, c.workflow_id, c.waiting_on AS stored_on, s.tolerates AS stored_tolerates, s.expanded, s.kind,
+    CASE WHEN s.expanded AND s.kind = 'workflow' THEN (SELECT count(*) FROM q.workflow w WHERE w.parent_run_id = c.id AND w.finished_at IS NULL)
+      WHEN s.expanded THEN (SELECT count(*) FROM q.workflow_step i JOIN q.task_run p ON p.id = i.run_id WHERE i.item_of = c.id AND p.finished_at IS NULL)
+      ELSE greatest(0, s.needs - account.good) END::int AS waiting_on,
+    CASE WHEN s.expanded THEN s.tolerates ELSE account.parents - s.needs - (account.ended - account.good) END::int AS tolerates,
+    account.failed
+  FROM q.task_run c JOIN q.workflow_step s ON s.run_id = c.id
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS parents, count(*) FILTER (WHERE p.id IS NULL OR p.finished_at IS NOT NULL) AS ended,
+      count(*) FILTER (WHERE p.status = 'SUCCEEDED' OR s.allows_failed AND (p.id IS NULL OR p.finished_at IS NOT NULL)) AS good,
+      coalesce(bool_or(p.status IN ('FAILED', 'CANCELLED', 'EXPIRED')), false) AS failed
+    FROM q.workflow_edge e LEFT JOIN q.task_run p ON p.id = e.parent_id WHERE e.child_id = c.id AND NOT s.expanded) account
+  WHERE c.workflow_id = ANY(${workflows}) AND c.status = 'PENDING' AND c.waiting_for = 'parents' AND s.kind <> 'item'`
+}
+
+/** The caller has locked them. */
+export async function recount(trx: Db, ids: readonly WorkflowId[]): Promise<Recounted> {
+  const { rows } = await sql<Account>`
+WITH accounts AS MATERIALIZED (${accountsOf(sql`${ids}::bigint[]`)}), runs AS (
+  UPDATE q.task_run r SET waiting_on = accounts.waiting_on, updated_at = clock_timestamp()
+  FROM accounts WHERE r.id = accounts.id AND accounts.waiting_on <> accounts.stored_on
+), steps AS (
+  UPDATE q.workflow_step s SET tolerates = accounts.tolerates
+  FROM accounts WHERE s.run_id = accounts.id AND accounts.tolerates <> accounts.stored_tolerates
+)
+SELECT id, fence, waiting_on AS "waitingOn", tolerates, failed,
+  waiting_on <> stored_on OR tolerates <> stored_tolerates AS wrong FROM accounts ORDER BY id`.execute(trx)
+  return {
+    corrected: rows.filter((row) => row.wrong).map((row) => row.id),
+    ready: rows.filter((row) => row.waitingOn === 0).map((row) => row.id),
+    skipped: rows
+      .filter((row) => row.waitingOn > 0 && row.tolerates < 0)
+      .map(({ id, fence, failed }) => leavingSkipped(id, fence, failed ? upstream.failed : upstream.skipped)),
+  }
+}
+
+/** Counts the open steps anew; true where the count was wrong. */
+export async function recountOpen(trx: Db, ids: readonly WorkflowId[]): Promise<WorkflowId[]> {
+  const { rows } = await sql<{ id: WorkflowId }>`
+UPDATE q.workflow w SET open_steps = counted.open, updated_at = clock_timestamp()
+FROM (SELECT w2.id, (SELECT count(*) FROM q.task_run r WHERE r.workflow_id = w2.id AND r.finished_at IS NULL)::int AS open
+  FROM q.workflow w2 WHERE w2.id = ANY(${ids}::bigint[])) counted
+WHERE w.id = counted.id AND w.open_steps <> counted.open RETURNING w.id`.execute(trx)
+  return rows.map((row) => row.id)
+}

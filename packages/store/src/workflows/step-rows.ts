@@ -1,0 +1,136 @@
+/**
+ * Steps as rows: what a plan says about a step, settled with what is known about its task. Holes of the workflow's input
+ * and of items are filled here; those of other steps stay holes, until the step is started.
+ */
+import {
+  fillSome,
+  valueAt,
+  type Compensation,
+  type Hole,
+  type StepOptions,
+  type StepPlan,
+  type Template,
+} from '@q/schema/workflow'
+import type { StepTask } from './new-workflow.ts'
+import { keyAt } from './key-at.ts'
+
+export type StepKind = 'task' | 'map' | 'workflow' | 'item' | 'compensation'
+
+/** One run and what it is within its workflow, as it is to be written. */
+export interface StepRow {
+  readonly name: string
+  readonly kind: StepKind
+  readonly task: string
+  readonly lane: number
+  readonly payload: unknown
+  /** Holes that are filled when it is started. */
+  readonly inputs: Readonly<Record<string, Hole>>
+  readonly needs: number
+  readonly tolerates: number
+  readonly allowsFailed: boolean
+  readonly conditional: boolean
+  readonly parallelMax?: number
+  readonly itemOf?: string
+  readonly itemIndex?: number
+  readonly plan?: object
+  readonly settings: RunSettings
+}
+
+interface RunSettings extends StepOptions {
+  readonly concurrency?: { readonly scope: string; readonly key: string }
+}
+
+export const builtIn = { map: 'q.map', workflow: 'q.workflow' } as const
+
+export interface RowContext {
+  readonly input: unknown
+  readonly tasks: Readonly<Record<string, StepTask>>
+}
+
+/** `lane`: of the task, or of the built-in kind. */
+export function rowOf(step: StepPlan, parents: number, lane: number, context: RowContext): StepRow {
+  const needs = step.join?.kind === 'any' ? 1 : step.join?.kind === 'quorum' ? step.join.of : parents
+  const plan = planOf(step)
+  const common = {
+    name: step.name,
+    lane,
+    needs,
+    tolerates: parents - needs,
+    allowsFailed: step.allowFailed ?? false,
+    conditional: step.when !== undefined,
+    ...(plan === undefined ? {} : { plan }),
+  }
+  if (step.kind === 'task') {
+    return { ...common, kind: 'task', task: step.task, ...runOf(step.task, step.payload, step.options, context) }
+  }
+  const expiry =
+    step.kind === 'map' && step.options?.expiresInMs !== undefined ? { expiresInMs: step.options.expiresInMs } : {}
+  return {
+    ...common,
+    kind: step.kind,
+    task: builtIn[step.kind],
+    payload: null,
+    inputs: {},
+    settings: expiry,
+    ...(step.kind === 'map' && step.parallel !== undefined ? { parallelMax: step.parallel } : {}),
+  }
+}
+
+/** Undefined: its columns say all. */
+function planOf(step: StepPlan): object | undefined {
+  const { when, compensate } = step
+  const also = { ...(when === undefined ? {} : { when }), ...(compensate === undefined ? {} : { compensate }) }
+  if (step.kind === 'map') {
+    const { task, payload, over, onItemError = 'fail', options = {} } = step
+    return { ...also, task, payload, over, onItemError, options }
+  }
+  if (step.kind === 'workflow') return { ...also, workflow: step.workflow, input: step.input }
+  return Object.keys(also).length === 0 ? undefined : also
+}
+
+/** A run's payload and settings; the task's, unless the step says otherwise. */
+export function runOf(
+  task: string,
+  template: Template,
+  options: StepOptions = {},
+  { input, tasks }: RowContext,
+  item?: { readonly value: unknown },
+): Pick<StepRow, 'payload' | 'inputs' | 'settings'> {
+  const { value: payload, holes: inputs } = fillSome(template, (hole) => {
+    if (hole.from === 'input') return { value: valueAt(input, hole.at) ?? null }
+    return hole.from === 'item' && item !== undefined ? { value: valueAt(item.value, hole.at) ?? null } : undefined
+  })
+  const { priority, maxAttempts, onCrash, concurrency } = tasks[task] ?? {}
+  const key = concurrency === undefined ? undefined : keyAt(payload, concurrency.at)
+  return {
+    payload,
+    inputs,
+    settings: {
+      ...(priority === undefined ? {} : { priority }),
+      ...(maxAttempts === undefined ? {} : { maxAttempts }),
+      ...(onCrash === undefined ? {} : { onCrash }),
+      ...(concurrency === undefined || key === undefined ? {} : { concurrency: { scope: concurrency.scope, key } }),
+      ...options,
+    },
+  }
+}
+
+/** The run that undoes a step; `index`: its place in the order of undoing. */
+export function undoRow(
+  name: string,
+  { task, payload, options }: Compensation,
+  index: number,
+  context: RowContext,
+): StepRow {
+  return {
+    name: `${name} (undo)`,
+    kind: 'compensation',
+    task,
+    lane: context.tasks[task]?.lane ?? 0,
+    needs: index === 0 ? 0 : 1,
+    tolerates: 0,
+    allowsFailed: true,
+    conditional: false,
+    ...runOf(task, payload, options, context),
+  }
+}

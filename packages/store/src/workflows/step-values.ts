@@ -1,0 +1,123 @@
+/**
+ * What steps returned, looked up where it is stored: nothing is copied to those who need it. As JSON text: who only
+ * passes it on does not parse it.
+ *
+ * A result that there is not is an object with `code` and `detail` in its place: those of the step that did not succeed
+ * (WORKER_CRASHED, TASK_CANCELLED, UPSTREAM_FAILED, …), or RESULT_NOT_AVAILABLE of one that has not ended or whose result
+ * is gone. A place that the result does not have is null. The result of a map is the list of its items' results.
+ */
+import { isTerminal, type TaskState, type TerminalState } from '@q/schema'
+import { filledText, valueAt, type Hole, type Template } from '@q/schema/workflow'
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import type { WorkflowId } from './new-workflow.ts'
+
+export interface Ask {
+  readonly workflowId: WorkflowId
+  readonly step: string
+  readonly at: string
+}
+
+export interface StepValue {
+  /** JSON text. */
+  readonly text: string
+  /** It is no result: the text says why. */
+  readonly missing: boolean
+  /** Undefined: the step has not ended, or is gone. */
+  readonly end: TerminalState | undefined
+}
+
+/** One answer per question, in the order asked. */
+export async function stepValues(db: Db, asks: readonly Ask[]): Promise<StepValue[]> {
+  if (asks.length === 0) return []
+  const { rows } = await sql<ValueRow>`
+SELECT found.text, found.missing, found.status
+FROM unnest(${asks.map((ask) => ask.workflowId)}::bigint[], ${asks.map((ask) => ask.step)}::text[], ${asks.map((ask) => ask.at)}::text[])
+  WITH ORDINALITY AS ask(workflow_id, step, at, place)
+CROSS JOIN LATERAL (${valueOf(sql`ask.workflow_id`, sql`ask.step`, sql`ask.at`)}) found
+ORDER BY ask.place`.execute(db)
+  return rows.map(({ text, missing, status }) => ({
+    text,
+    missing,
+    end: status !== null && isTerminal(status) ? status : undefined,
+  }))
+}
+
+interface ValueRow {
+  readonly text: string
+  readonly missing: boolean
+  readonly status: TaskState | null
+}
+
+/** Payloads of steps that are about to be started, filled: JSON text by run. Those without holes are not mentioned. */
+export async function stepPayloads(db: Db, runIds: readonly RunId[]): Promise<Map<RunId, string>> {
+  const { rows } = await sql<{ id: RunId; payload: unknown; pointer: string; text: string }>`
+SELECT r.id, r.payload, hole.key AS pointer, found.text
+FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
+CROSS JOIN LATERAL jsonb_each(s.inputs) hole
+CROSS JOIN LATERAL (${valueOf(sql`s.workflow_id`, sql`hole.value ->> 'step'`, sql`hole.value ->> 'at'`)}) found
+WHERE s.run_id = ANY(${runIds}::bigint[])`.execute(db)
+  const filled = Map.groupBy(rows, (row) => row.id)
+  return new Map(
+    [...filled].map(([id, holes]) => [
+      id,
+      filledText(holes[0]?.payload, new Map(holes.map(({ pointer, text }) => [pointer, text]))),
+    ]),
+  )
+}
+
+/** A template of a workflow, filled: JSON text. */
+export async function filledTemplate(
+  db: Db,
+  workflow: { readonly id: WorkflowId; readonly input: unknown },
+  { value, holes }: Template,
+): Promise<string> {
+  const places = Object.entries(holes)
+  const asked = places.flatMap(([pointer, hole]) => (hole.from === 'step' ? [{ pointer, hole }] : []))
+  const values = await stepValues(
+    db,
+    asked.map(({ hole }) => ({ workflowId: workflow.id, step: hole.step, at: hole.at })),
+  )
+  const texts = new Map(asked.map(({ pointer }, place) => [pointer, values[place]?.text ?? 'null']))
+  for (const [pointer, hole] of places) if (hole.from === 'input') texts.set(pointer, inputText(workflow.input, hole))
+  return filledText(value, texts)
+}
+
+function inputText(input: unknown, hole: Hole): string {
+  return JSON.stringify(valueAt(input, hole.at) ?? null)
+}
+
+/** The keys along a JSON pointer, as `#>` takes them. */
+function pathOf(at: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`ARRAY(SELECT replace(replace(part, '~1', '/'), '~0', '~')
+    FROM unnest((string_to_array(${at}, '/'))[2:]) WITH ORDINALITY AS parts(part, place) ORDER BY place)`
+}
+
+/** One row of `text`, `missing` and `status`, whatever there is. */
+function valueOf(
+  workflowId: RawBuilder<unknown>,
+  step: RawBuilder<unknown>,
+  at: RawBuilder<unknown>,
+): RawBuilder<ValueRow> {
+  return sql<ValueRow>`
+  SELECT coalesce(CASE WHEN p.status = 'SUCCEEDED' THEN
+      CASE WHEN src.kind <> 'map' THEN CASE WHEN p.result IS NOT NULL THEN coalesce(p.result #> way.path, 'null') END
+        WHEN way.path = '{}' THEN (SELECT coalesce(jsonb_agg(${resultOf(sql`i`)} ORDER BY item.item_index), '[]')
+          FROM q.workflow_step item JOIN q.task_run i ON i.id = item.run_id WHERE item.item_of = p.id)
+        ELSE coalesce((SELECT ${resultOf(sql`i`)} #> way.path[2:] FROM q.workflow_step item JOIN q.task_run i ON i.id = item.run_id
+          WHERE item.item_of = p.id AND item.item_index::text = way.path[1]), 'null') END
+      WHEN p.finished_at IS NOT NULL THEN ${resultOf(sql`p`)} END, ${notAvailable})::text AS text,
+    p.status IS DISTINCT FROM 'SUCCEEDED' OR src.kind <> 'map' AND p.result IS NULL AS missing, p.status
+  FROM (SELECT ${pathOf(at)} AS path) way
+  LEFT JOIN q.workflow_step src ON src.workflow_id = ${workflowId} AND src.name = ${step}
+  LEFT JOIN q.task_run p ON p.id = src.run_id`
+}
+
+const notAvailable = sql`jsonb_build_object('code', 'RESULT_NOT_AVAILABLE', 'detail', 'The step has not ended, or its result is gone.')`
+
+/** Of a run that has ended. */
+function resultOf(run: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`CASE WHEN ${run}.status = 'SUCCEEDED' THEN coalesce(${run}.result, ${notAvailable})
+    ELSE jsonb_build_object('code', ${run}.result -> 'code', 'detail', ${run}.result -> 'detail') END`
+}

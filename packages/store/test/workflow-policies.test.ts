@@ -1,0 +1,229 @@
+/** What a step that ends badly does to the others; pausing, cancelling and retrying a whole workflow. */
+import { expect, test } from 'vitest'
+import { by, leaseOf } from './fixture.ts'
+import { failed, plain, step, succeeded, workflowFixture } from './workflow-fixture.ts'
+
+const { start, end, take, store, claim, row, db } = await workflowFixture()
+
+const twoBranches = [step('a'), step('b', ['a']), step('x'), step('y', ['x'])]
+
+test('fail: what has not begun is skipped, what runs is asked to stop, and the workflow fails when that has ended', async () => {
+  const workflow = await start({ steps: [...twoBranches, step('claimed')], onError: 'fail' })
+  const running = await take('x')
+  await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['claimed'], queues: [], limit: 1, ahead: true })
+  await end('a', failed)
+  expect(await workflow.states()).toEqual({
+    a: 'FAILED TASK_ERROR',
+    b: 'SKIPPED UPSTREAM_FAILED',
+    x: 'RUNNING',
+    y: 'SKIPPED UPSTREAM_FAILED',
+    claimed: 'CANCELLED TASK_CANCELLED',
+  })
+  expect((await row(running.runId)).cancel_requested_at).not.toBeNull()
+  expect(await workflow.status()).toBe('RUNNING')
+  await store.settleTaskRuns([{ lease: leaseOf(running), outcome: succeeded, by }])
+  expect(await workflow.status()).toBe('FAILED')
+  expect(await workflow.result()).toEqual({
+    code: 'TASK_ERROR',
+    detail: 'Step "a" ended FAILED: on purpose',
+    step: 'a',
+  })
+})
+
+test('continue: only what depends on it is skipped, and the workflow fails at its end', async () => {
+  const workflow = await start({ steps: twoBranches, onError: 'continue' })
+  await end('a', failed)
+  expect(await workflow.states()).toMatchObject({ b: 'SKIPPED UPSTREAM_FAILED', x: 'AVAILABLE', y: 'PENDING' })
+  await end('x')
+  expect(await workflow.status()).toBe('RUNNING')
+  await end('y')
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('pause: nothing new begins, what runs goes on; resumed, it continues', async () => {
+  const workflow = await start({ steps: twoBranches, onError: 'pause' })
+  const running = await take('x')
+  await end('a', failed)
+  expect(await workflow.status()).toBe('PAUSED')
+  await store.settleTaskRuns([{ lease: leaseOf(running), outcome: succeeded, by }])
+  expect((await store.listSteps(workflow.id)).find(({ name }) => name === 'y')).toMatchObject({
+    status: 'PENDING',
+    waitingFor: 'workflow',
+  })
+  expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
+  await end('y')
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('pause: what failed can be retried, and the workflow goes on as if it had not', async () => {
+  const workflow = await start({ steps: twoBranches, onError: 'pause' })
+  await end('a', failed)
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  expect(await workflow.states()).toEqual({ a: 'AVAILABLE', b: 'PENDING', x: 'AVAILABLE', y: 'PENDING' })
+  for (const name of ['a', 'b', 'x', 'y']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a paused workflow whose steps have all ended ends when it is resumed', async () => {
+  const workflow = await start({ steps: [step('a'), step('b', ['a'])], onError: 'pause' })
+  await end('a', failed)
+  expect(await workflow.states()).toEqual({ a: 'FAILED TASK_ERROR', b: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await workflow.status()).toBe('PAUSED')
+  await store.resumeWorkflow(workflow.id)
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('while a workflow is paused none of its steps can be claimed, wherever it was waiting, and a claim ahead is taken back', async () => {
+  const concurrency = { keyed: { concurrency: { scope: 'paused', at: '/k' } } }
+  const keyed = { task: 'keyed', payload: plain({ k: 1 }) }
+  const workflow = await start(
+    {
+      steps: [
+        step('a'),
+        step('ahead'),
+        step('soon', [], { options: { delayMs: 1 } }),
+        step('one', [], keyed),
+        step('two', [], keyed),
+        step('running'),
+      ],
+    },
+    {},
+    concurrency,
+  )
+  const [ahead] = await store.claimAvailableTaskRuns({
+    replicaId: 'r',
+    tasks: ['ahead'],
+    queues: [],
+    limit: 1,
+    ahead: true,
+  })
+  const running = await take('running')
+  expect(await store.pauseWorkflow(workflow.id, 'somebody')).toBe('paused')
+  expect(await store.pauseWorkflow(workflow.id, 'somebody')).toBe('already-paused')
+  expect(await store.startTaskRuns([leaseOf(ahead!)])).toEqual([])
+  await store.promoteDueTaskRuns(100)
+  await store.sweepGatedKeys(100)
+  await store.releaseTaskRuns([leaseOf(running)])
+  const waiting = await store.listSteps(workflow.id)
+  expect(waiting.map(({ status, waitingFor }) => `${status} ${waitingFor}`)).toEqual(Array(6).fill('PENDING workflow'))
+  expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
+  expect(await store.resumeWorkflow(workflow.id)).toBe('not-paused')
+  await store.promoteDueTaskRuns(100)
+  const states = await workflow.states()
+  expect(Object.values(states).filter((state) => state === 'AVAILABLE')).toHaveLength(5)
+  for (const name of ['a', 'ahead', 'soon', 'keyed', 'keyed', 'running']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a run that fails and is tried again comes back to the gate of its paused workflow', async () => {
+  const workflow = await start({ steps: [step('a', [], { options: { maxAttempts: 2 } })] })
+  const run = await take('a')
+  await store.pauseWorkflow(workflow.id, 'somebody')
+  const retry = { delayMs: 0, delayMsMax: 0 }
+  expect(
+    await store.settleTaskRuns([{ lease: leaseOf(run), outcome: { ...failed, retry } as typeof failed, by }]),
+  ).toEqual(['retried'])
+  expect((await store.listSteps(workflow.id))[0]).toMatchObject({ waitingFor: 'workflow' })
+  await store.resumeWorkflow(workflow.id)
+  await store.promoteDueTaskRuns(10)
+  await end('a')
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('cancelled: what has not begun ends at once, what runs when it stops, and then the workflow', async () => {
+  const workflow = await start({ steps: twoBranches })
+  const running = await take('a')
+  expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
+  expect(await workflow.states()).toMatchObject({
+    a: 'RUNNING',
+    b: 'CANCELLED TASK_CANCELLED',
+    x: 'CANCELLED TASK_CANCELLED',
+  })
+  expect(await store.cancelWorkflow(workflow.id)).toBe('ending')
+  expect(await store.pauseWorkflow(workflow.id, 'x')).toBe('ending')
+  const outcome = { status: 'CANCELLED', code: 'TASK_CANCELLED', detail: 'stopped' } as const
+  await store.settleTaskRuns([{ lease: leaseOf(running), outcome, by }])
+  expect(await workflow.status()).toBe('CANCELLED')
+  expect(await store.cancelWorkflow(workflow.id)).toBe('already-ended')
+})
+
+test('a paused workflow can be cancelled', async () => {
+  const workflow = await start({ steps: twoBranches })
+  await store.pauseWorkflow(workflow.id, 'somebody')
+  expect(await store.cancelWorkflow(workflow.id)).toBe('cancelled')
+  expect(await workflow.status()).toBe('CANCELLED')
+})
+
+test('retried after it failed: what did not succeed begins again in a new epoch, what did stays', async () => {
+  const workflow = await start({ steps: [step('a'), step('b', ['a']), step('c', ['b']), step('d', ['b', 'c'])] })
+  await end('a')
+  await end('b', failed)
+  expect(await workflow.status()).toBe('FAILED')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  expect(await workflow.states()).toEqual({ a: 'SUCCEEDED', b: 'AVAILABLE', c: 'PENDING', d: 'PENDING' })
+  expect(await row(workflow.run('d'))).toMatchObject({ waiting_on: 2, epoch: 2 })
+  for (const name of ['b', 'c', 'd']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('nothing-failed')
+})
+
+test('a step that is retried by hand and ends a second time is counted once', async () => {
+  const workflow = await start({ steps: [step('a'), step('x'), step('b', ['a', 'x'])] })
+  await end('a')
+  expect(await row(workflow.run('b'))).toMatchObject({ waiting_on: 1 })
+  expect(await store.retryTaskRun(workflow.run('a'))).toBe('retried')
+  expect(await row(workflow.run('b'))).toMatchObject({ waiting_on: 2 })
+  await end('a')
+  expect(await workflow.states()).toMatchObject({ b: 'PENDING' })
+  await end('x')
+  await end('b')
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a step that is retried by hand takes what was skipped for it along, and its workflow runs again', async () => {
+  const workflow = await start({ steps: [step('a'), step('b', ['a']), step('c', ['b'])] })
+  await end('a', failed)
+  expect(await workflow.status()).toBe('FAILED')
+  expect(await store.retryTaskRun(workflow.run('a'))).toBe('retried')
+  expect(await workflow.status()).toBe('RUNNING')
+  for (const name of ['a', 'b', 'c']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a step that is cancelled or expires counts like one that failed', async () => {
+  const expiring = await start({ steps: [step('a', [], { options: { expiresInMs: 0 } }), step('b', ['a'])] })
+  await store.expireTaskRuns(10)
+  expect(await expiring.states()).toEqual({ a: 'EXPIRED TASK_EXPIRED', b: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await expiring.status()).toBe('FAILED')
+  const workflow = await start({ steps: [step('a'), step('b', ['a'])] })
+  await store.cancelTaskRuns([workflow.run('a')])
+  expect(await workflow.states()).toEqual({ a: 'CANCELLED TASK_CANCELLED', b: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('a step whose holder died goes the same way, in the same pass', async () => {
+  const workflow = await start({ steps: [step('a'), step('b', ['a'])] })
+  await claim('a', 1, 'never-was')
+  await store.reap({ by: 'somebody' })
+  expect(await workflow.states()).toEqual({ a: 'FAILED WORKER_CRASHED', b: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('the last step ends and a cancel comes at the same moment: the workflow has one end', async () => {
+  for (let round = 0; round < 10; round++) {
+    const workflow = await start({ steps: [step('a')] })
+    const run = await take('a')
+    await Promise.all([
+      store.settleTaskRuns([{ lease: leaseOf(run), outcome: succeeded, by }]),
+      store.cancelWorkflow(workflow.id),
+    ])
+    const status = await workflow.status()
+    expect(['SUCCEEDED', 'CANCELLED']).toContain(status)
+    const { open_steps } = await db
+      .selectFrom('q.workflow')
+      .select('open_steps')
+      .where('id', '=', workflow.id)
+      .executeTakeFirstOrThrow()
+    expect(open_steps).toBe(0)
+  }
+})
