@@ -5,6 +5,12 @@ export type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
 export type { KyselyTransaction, PgTransaction, TransactionHandle } from './transaction.ts'
 export { RunFailed, type ResultOptions, type RunHandle, type RunReference } from './handle.ts'
 export type { RunProgress } from './progress.ts'
+export { workflow, type DefineWorkflow, type Workflow, type WorkflowOptions } from './workflow/workflow.ts'
+export type { Test, When } from './workflow/condition.ts'
+export type { WorkflowKit } from './workflow/kit.ts'
+export type { Given, Placeholder, Ref, Step } from './workflow/ref.ts'
+export type { Join, MapStepOptions, StepRunOptions, TaskStepOptions } from './workflow/step-options.ts'
+export type { MissingResult } from '@q/schema/workflow'
 export type {
   CancelAnswer,
   Connection,
