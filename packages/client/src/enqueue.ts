@@ -7,7 +7,7 @@
  * may have to wait for somebody's open transaction and must not make others wait with them.
  */
 import { ExplainedError, isExplained } from '@q/schema'
-import { createBatcher, enqueueTaskRuns, isRefusal, type EnqueuedRun, type NewRun, type Store } from '@q/store'
+import { createBatcher, enqueueTaskRuns, isRefusal, type Db, type EnqueuedRun, type NewRun, type Store } from '@q/store'
 import { runSettings } from '@q/task'
 import { settingsOf, type RunOptions } from './enqueue-options.ts'
 import { requireFit } from './payload-check.ts'
@@ -43,9 +43,9 @@ interface Prepared {
 export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue {
   const together = createBatcher<NewRun, Answer>((runs) => sendTogether(store, runs), batchMax)
 
-  async function prepare({ task, payload, options }: Call): Promise<Prepared> {
+  async function prepare({ task, payload, options }: Call, within?: Db): Promise<Prepared> {
     const settings = settingsOf(options)
-    const { lane, queueName, options: data, check } = await published.find(task)
+    const { lane, queueName, options: data, check } = await published.find(task, within)
     await requireFit(task, payload, check)
     return { queueName, run: { task, lane, payload, ...runSettings(task, data, payload), ...settings } }
   }
@@ -59,7 +59,10 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
   async function many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {
     if (calls.length === 0) return []
     const db = tx === undefined ? undefined : storeIn(tx)
-    const prepared = await Promise.all(calls.map((call, place) => prepare(call).catch(placed(place, calls.length))))
+    const prepared: Prepared[] = []
+    for (const [place, call] of calls.entries()) {
+      prepared.push(await prepare(call, db).catch(placed(place, calls.length)))
+    }
     const runs = prepared.map(({ run }) => run)
     if (db !== undefined) return enqueueTaskRuns(db, runs)
     const enqueued = await store.enqueueTaskRuns(runs)

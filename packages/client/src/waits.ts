@@ -1,9 +1,10 @@
 /**
  * Everybody in this process who waits for a run, or follows it, shares one LISTEN session and one poll behind it.
  *
- * No end is missed: we listen first, then mark the run as awaited, then look. Settling either sees the mark and sends
- * a wake, or was committed before we looked. If listening fails, or is not possible, the poll alone serves. Those who
- * come together are marked and looked at together: what it costs grows with statements in flight, not with waiters.
+ * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
+ * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
+ * the poll is for: it finds every end. Those who come together are marked and looked at together, and so are ends that
+ * are told together: what waiting costs grows with statements in flight, not with waiters.
  */
 import { isTerminal } from '@q/schema'
 import { createBatcher, listen, type Listener, type Origin, type RunId, type RunView, type Store } from '@q/store'
@@ -31,16 +32,16 @@ export function createWaits(deps: { readonly store: Store; readonly origin: Orig
   const closed = new AbortController()
   let listening: Promise<Listener | undefined> | undefined
 
-  const looks = createBatcher<RunId, RunView | undefined>(async (ids) => {
-    const runs = new Map((await deps.store.getTaskRuns(ids)).map((run) => [run.id, run]))
-    return ids.map((id) => runs.get(id))
-  }, readAtOnceMax)
-
   const begins = createBatcher<RunId, void>(async (ids) => {
     await (listening ??= openListener())
     await deps.store.awaitTaskRuns([...new Set(ids)])
     await look(ids)
-    return ids.map(() => {})
+    return []
+  }, readAtOnceMax)
+
+  const ends = createBatcher<RunId, void>(async (ids) => {
+    await look(ids)
+    return []
   }, readAtOnceMax)
 
   const poll = createPoll(async () => {
@@ -49,19 +50,19 @@ export function createWaits(deps: { readonly store: Store; readonly origin: Orig
   })
 
   async function look(ids: readonly RunId[]): Promise<void> {
-    await Promise.all(
-      [...new Set(ids)].map(async (id) => {
-        const run = await looks.add(id)
-        for (const watcher of watching.get(id) ?? []) watcher.see(run)
-      }),
-    )
+    for (let start = 0; start < ids.length; start += readAtOnceMax) {
+      const part = new Set(ids.slice(start, start + readAtOnceMax))
+      const runs = new Map((await deps.store.getTaskRuns([...part])).map((run) => [run.id, run]))
+      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(runs.get(id))
+    }
   }
 
   async function openListener(): Promise<Listener | undefined> {
     if (deps.origin === undefined) return undefined
     return listen(deps.origin, 'q_ended', {
       onWake(wake) {
-        if (wake.channel === 'q_ended') void look(wake.runIds.filter((id) => watching.has(id))).catch(() => {})
+        if (wake.channel !== 'q_ended') return
+        for (const id of wake.runIds) if (watching.has(id)) ends.add(id).catch(() => {})
       },
       onLost: () => {
         listening = undefined // the next wait or poll listens again

@@ -50,11 +50,22 @@ WITH
   ),
   woken AS (
     SELECT
-      pg_notify ('q_ended', string_agg(run_id::text, ','))
+      count(pg_notify ('q_ended', parts.ids))
     FROM
-      awaited
-    HAVING
-      count(*) > 0
+      (
+        SELECT
+          string_agg(run_id::text, ',') AS ids
+        FROM
+          (
+            SELECT
+              run_id,
+              row_number() OVER () / 350 AS part
+            FROM
+              awaited
+          ) numbered
+        GROUP BY
+          part
+      ) parts
   ),
   owed AS (
     INSERT INTO

@@ -2,14 +2,15 @@
  * A connection made of what the caller already has: its pool, or its client, of `pg`. Neither is ever ended here.
  *
  * A pool lends a client for each statement or transaction; its options tell how to open a session of our own, for
- * LISTEN. A client serves one piece of work after the other. If its owner has a transaction open on it, what is written
+ * LISTEN, and for what must not wait for a client of the pool: all of them may be out in transactions that wait for us.
+ * A client serves one piece of work after the other. If its owner has a transaction open on it, what is written
  * is part of that one, and our own transactions are savepoints in it.
  */
 import { ExplainedError, type DB } from '@q/schema'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
-import type { ClientConfig } from 'pg'
+import { Pool, type ClientConfig } from 'pg'
 import type { PgClient } from './adapters/using-pg.ts'
-import type { Connection, Origin } from './db.ts'
+import type { Connection } from './db.ts'
 import { ownTypes } from './own-types.ts'
 
 /** What is used of a `Pool`. */
@@ -31,6 +32,7 @@ export function borrow(owned: PgPool | PgClient): Connection {
   return {
     db,
     origin: isPool(owned) ? originOf(owned) : undefined,
+    apart: (work) => (isPool(owned) ? alone(originOf(owned), work) : work(db)),
     pipeline: (queries) =>
       db.transaction().execute(async (trx) => {
         const rows: unknown[][] = []
@@ -46,12 +48,19 @@ function isPool(owned: PgPool | PgClient): owned is PgPool {
 }
 
 /** `pg` hides the password from whoever copies the options. */
-function originOf({ options }: PgPool): Origin {
+function originOf({ options }: PgPool): ClientConfig {
   const password: unknown = Reflect.get(options, 'password')
   return {
     ...options,
     ...(password === undefined ? {} : { password: password as NonNullable<ClientConfig['password']> }),
   }
+}
+
+async function alone<T>(config: ClientConfig, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
+  const pool = new Pool({ ...config, max: 1, types: ownTypes })
+  pool.on('error', () => {})
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  return work(db).finally(() => db.destroy())
 }
 
 function poolLender(pool: PgPool): PostgresPool {

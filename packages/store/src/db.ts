@@ -38,6 +38,8 @@ export interface Connection {
   readonly db: Kysely<DB>
   /** Undefined: this connection is all there is. */
   readonly origin: Origin | undefined
+  /** On a connection that no transaction of the caller's can hold back. */
+  apart<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T>
   /** One round trip, one transaction, the rows of each: pipeline.ts. */
   pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
   close(): Promise<void>
@@ -79,6 +81,7 @@ export function connect(url: string, options: ConnectionOptions): Connection {
   return {
     db,
     origin: url,
+    apart: (work) => work(db),
     async pipeline(queries) {
       const client = lent(await pool.connect(), nameOf)
       // Where nothing may be set for the session, it is set for the transaction.

@@ -5,6 +5,7 @@
  */
 import { sql, type Kysely } from 'kysely'
 import type { DB } from '@q/schema'
+import type { Db } from './db.ts'
 
 export interface LaneName {
   readonly queue: string
@@ -15,19 +16,20 @@ export interface LaneName {
 
 /** The lane's number; made if it is new. */
 export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number> {
-  const found = await laneId(db, lane)
+  const found = await findLane(db, lane)
   if (found !== undefined) return found
   await db
     .insertInto('q.lane')
     .values({ queue: lane.queue, task: lane.task, requires: requiresOf(lane) })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const made = await laneId(db, lane)
+  const made = await findLane(db, lane)
   if (made === undefined) throw new Error(`Lane ${lane.queue}/${lane.task} vanished while it was made.`)
   return made
 }
 
-async function laneId(db: Kysely<DB>, lane: LaneName): Promise<number | undefined> {
+/** Its number, if it has been made. A look only, so also for a caller's transaction. */
+export async function findLane(db: Db, lane: LaneName): Promise<number | undefined> {
   const row = await db
     .selectFrom('q.lane')
     .select('id')

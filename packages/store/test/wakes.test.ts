@@ -3,7 +3,7 @@ import { listen, type Wake } from '@q/store'
 import { sql } from 'kysely'
 import { by, fixture, leaseOf } from './fixture.ts'
 
-const { url, store, enqueue, claimOne, db } = await fixture()
+const { url, store, enqueue, claim, claimOne, db } = await fixture()
 
 async function listening(channel: Wake['channel']) {
   const wakes: Wake[] = []
@@ -42,6 +42,23 @@ test('the end of a run is announced only if somebody awaits it, once for a batch
   await sql`SELECT 1`.execute(db)
   expect(wakes).toHaveLength(1)
   expect((wakes[0] as { runIds: string[] }).runIds.toSorted()).toEqual([runs[0]!.runId, runs[2]!.runId].toSorted())
+  listener.close()
+})
+
+test('the ends of more runs than one notification can name are announced in several, by one statement', async () => {
+  const ids = await enqueue('many', { count: 2_000 })
+  const runs = await claim('many', 2_000)
+  await store.awaitTaskRuns(ids)
+  const { wakes, next, listener } = await listening('q_ended')
+  const settled = await store.settleTaskRuns(
+    runs.map((run) => ({ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by })),
+  )
+  expect(settled).toHaveLength(2_000)
+  while (wakes.length < 6) await next()
+  expect(wakes).toHaveLength(6)
+  const told = wakes.flatMap((wake) => (wake as { runIds: string[] }).runIds)
+  expect(new Set(told)).toEqual(new Set(ids))
+  expect(told).toHaveLength(2_000)
   listener.close()
 })
 

@@ -1,6 +1,8 @@
 /**
  * Those who await the end of a run are woken, and only they: a NOTIFY in every commit would take a lock that all
  * commits share. Parts of a statement; `ends` names the part that has the runs that ended, as `id`.
+ *
+ * A notification holds less than 8 000 bytes, and an id has at most 19 digits: 350 ids fit.
  */
 import { sql, type RawBuilder } from 'kysely'
 
@@ -8,6 +10,8 @@ export function wakesForEnds(ends: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`awaited AS (
   DELETE FROM q.awaited WHERE run_id = ANY(ARRAY(SELECT id FROM ${ends})) RETURNING run_id
 ), woken AS (
-  SELECT pg_notify('q_ended', string_agg(run_id::text, ',')) FROM awaited HAVING count(*) > 0
+  SELECT count(pg_notify('q_ended', parts.ids)) FROM (
+    SELECT string_agg(run_id::text, ',') AS ids
+    FROM (SELECT run_id, row_number() OVER () / 350 AS part FROM awaited) numbered GROUP BY part) parts
 )`
 }

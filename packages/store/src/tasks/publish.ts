@@ -4,6 +4,7 @@
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
+import type { Db } from '../db.ts'
 import { internLane } from '../lanes.ts'
 
 export interface TaskNotice {
@@ -54,7 +55,7 @@ export interface PublishedTask {
   readonly payloadSchema: Readonly<Record<string, unknown>> | null
 }
 
-export async function publishedTasks(db: Kysely<DB>): Promise<PublishedTask[]> {
+export async function publishedTasks(db: Db): Promise<PublishedTask[]> {
   return db
     .selectFrom('q.task')
     .select(['name', 'queue', sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash')])

@@ -1,0 +1,135 @@
+/** Who waits for a run, or follows it: how they hear of it, and what it costs. */
+import { sql } from 'kysely'
+import { afterAll, expect, test } from 'vitest'
+import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
+import { fixture } from './fixture.ts'
+import type * as tasks from './tasks.ts'
+
+const { connection, store, settle, sessions, countingPool } = await fixture()
+const { pool, taken } = countingPool()
+const q = queue<typeof tasks>(pool)
+afterAll(() => q.close())
+
+const done = { status: 'SUCCEEDED', result: '"done"' } as const
+const soon = { timeout: '30s' } as const
+
+test('thousands who wait share one listening session and a handful of statements, and each gets its own result', async () => {
+  const runs = await q.enqueueMany(Array.from({ length: 3_000 }, (_, at) => ['hello', { name: `${at}` }] as const))
+  taken()
+  const results = runs.map((run) => run.result(soon))
+  await marked(runs.at(-1)!)
+  const sent = taken()
+  // The first comes alone; what came meanwhile goes a thousand at a time.
+  expect(sent.filter((text) => text.includes('"q"."awaited"'))).toHaveLength(4)
+  expect(pool.totalCount).toBeLessThanOrEqual(4)
+  expect(await sessions('q listen')).toBe(1)
+  await settle(done, 3_000)
+  expect(new Set(await Promise.all(results))).toEqual(new Set(['done']))
+  expect(taken().length).toBeLessThan(100)
+})
+
+async function followed(progress: AsyncIterable<RunProgress>): Promise<RunProgress[]> {
+  const seen: RunProgress[] = []
+  for await (const now of progress) seen.push(now)
+  return seen
+}
+
+/** The mark that somebody waits is written before anybody looks. */
+async function marked(run: RunHandle<unknown>): Promise<void> {
+  const { rows } = await sql`SELECT FROM q.awaited WHERE run_id = ${run.id}`.execute(connection.db)
+  if (rows.length === 0) return marked(run)
+}
+
+test('a result arrives also when the wake is lost', async () => {
+  const run = await q.enqueue('hello', { name: 'x' })
+  const result = run.result(soon)
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'q listen' AND datname = current_database()`.execute(connection.db)
+  await settle({ status: 'SUCCEEDED', result: '1' })
+  expect(await result).toBe(1)
+})
+
+test('a run that is already over answers at once', async () => {
+  const run = await q.enqueue('hello', { name: 'x' })
+  await settle({ status: 'SUCCEEDED', result: '{"a":1}' })
+  expect(await run.result(soon)).toEqual({ a: 1 })
+  expect(await q.handle(run.id).result(soon)).toEqual({ a: 1 })
+  expect(await followed(run.progress())).toEqual([])
+})
+
+test('a run that failed throws its code, attempts and the stack of the worker', async () => {
+  const run = await q.enqueue('hello', { name: 'x' })
+  await settle({ status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no', stack: 'at there' })
+  const error: unknown = await run.result().catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(RunFailed)
+  expect(error).toMatchObject({ code: 'TASK_ERROR', attempts: 1, remoteStack: 'at there', run: { id: run.id } })
+})
+
+test('who gives up waiting is told so, by its limit or by its own signal; the run goes on', async () => {
+  const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
+  const reason = new Error('the user left')
+  await expect(run.result({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  const leaving = new AbortController()
+  const waits = run.result({ signal: leaving.signal })
+  leaving.abort(reason)
+  await expect(waits).rejects.toBe(reason)
+  expect(await run.status()).toMatchObject({ status: 'PENDING' })
+  expect(await run.cancel()).toBe('cancelled')
+})
+
+test('progress tells what changed, from waiting to running and as the code reports it, and ends with the run', async () => {
+  const run = await q.enqueue('hello', { name: 'followed' })
+  const seen: RunProgress[] = []
+  let lease: { runId: typeof run.id; fence: number } | undefined
+  for await (const now of run.progress()) {
+    seen.push(now)
+    if (lease === undefined) {
+      const [claimed] = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['hello'], queues: [], limit: 1 })
+      lease = { runId: claimed!.runId, fence: claimed!.fence }
+    } else if (now.progress === null) {
+      const at = { lease, thread: 0, ageMs: 0, progress: 0.5, note: 'half' } as const
+      await store.beatTaskRuns({ replicaId: 'r', hostname: 'h', pid: 1 }, [at])
+    } else {
+      const by = { hostname: 'h', pid: 1, thread: 0 }
+      await store.settleTaskRuns([{ lease, outcome: done, by }])
+    }
+  }
+  expect(seen).toEqual([
+    { status: 'AVAILABLE', attempt: 0, progress: null, note: null },
+    { status: 'RUNNING', attempt: 1, progress: null, note: null },
+    { status: 'RUNNING', attempt: 1, progress: 0.5, note: 'half' },
+  ])
+  expect(await run.result()).toBe('done')
+})
+
+test('who stops following early, or is told to, leaves nothing behind', async () => {
+  const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  for await (const { status } of run.progress()) {
+    expect(status).toBe('PENDING')
+    break
+  }
+  const stop = new AbortController()
+  const following = (async () => {
+    for await (const { status } of run.progress({ signal: stop.signal })) stop.abort(new Error(`${status} is enough`))
+  })()
+  await expect(following).rejects.toThrow('PENDING is enough')
+  await expect(followed(q.handle('999999999').progress())).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('who waits or follows when the queue is closed is told so', async () => {
+  const closing = queue<typeof tasks>(pool)
+  const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  const told = run.result(soon).catch((error: unknown) => error)
+  const following = followed(run.progress()).catch((error: unknown) => error)
+  await closing.close()
+  expect(String(await told)).toContain('closed')
+  expect(String(await following)).toContain('closed')
+})
+
+test('a wait for longer than timers can count is as long as it takes', async () => {
+  const run = await q.enqueue('hello', { name: 'x' })
+  const result = run.result({ timeout: '60d' })
+  await settle({ status: 'SUCCEEDED', result: '2' })
+  expect(await result).toBe(2)
+})
