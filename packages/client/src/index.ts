@@ -6,6 +6,9 @@ export type { KyselyTransaction, PgTransaction, TransactionHandle } from './tran
 export { RunFailed, type ResultOptions, type RunHandle, type RunReference } from './handle.ts'
 export type { RunProgress } from './progress.ts'
 export { workflow, type DefineWorkflow, type Workflow, type WorkflowOptions } from './workflow/workflow.ts'
+export type { WorkflowHandle, WorkflowProgress } from './workflow/handle.ts'
+export { WorkflowFailed, type FailedStep } from './workflow/failed.ts'
+export type { StartArguments, StartOptions } from './workflow/verbs.ts'
 export type { Test, When } from './workflow/condition.ts'
 export type { WorkflowKit } from './workflow/kit.ts'
 export type { Given, Placeholder, Ref, Step } from './workflow/ref.ts'
@@ -13,14 +16,22 @@ export type { Join, MapStepOptions, StepRunOptions, TaskStepOptions } from './wo
 export type { MissingResult } from '@q/schema/workflow'
 export type {
   CancelAnswer,
+  CancelWorkflowAnswer,
   Connection,
   PageRequest,
+  PauseAnswer,
+  ResumeAnswer,
   RetryAnswer,
+  RetryWorkflowAnswer,
   RunFilter,
   RunId,
   RunPage,
   RunSummary,
   RunView,
+  StepPageRequest,
+  StepView,
+  WorkflowId,
+  WorkflowView,
 } from '@q/store'
 export {
   Fail,
