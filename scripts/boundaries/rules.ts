@@ -101,6 +101,7 @@ export const rules: readonly Rule[] = [
         'packages/store/src/db.ts': 'is that place',
         'packages/store/src/borrow.ts': 'uses what the caller connected',
         'packages/store/src/without-server.ts': 'connects to nothing',
+        'packages/examples/src/web-server/main.ts': 'is a program of a user, with a pool of its own',
       },
     }),
   },

@@ -139,11 +139,11 @@ test('inside a Kysely transaction with plugins a run is there with the commit, a
 test('a pool whose clients are all out in transactions that enqueue does not stop them, nor a task that is new', async () => {
   const own = ownPool(url, 2)
   const q = queue(own)
-  const clients = [await own.connect(), await own.connect()]
-  for (const client of clients) await client.query('BEGIN')
-  const enqueued = await Promise.all(clients.map((tx, at) => q.enqueue(`never-seen-${at}`, {}, { tx })))
-  for (const client of clients) await client.query('COMMIT')
-  for (const client of clients) client.release()
+  const out = [await own.connect(), await own.connect()]
+  for (const tx of out) await tx.query('BEGIN')
+  const enqueued = await Promise.all(out.map((tx, at) => q.enqueue(`never-seen-${at}`, {}, { tx })))
+  for (const tx of out) await tx.query('COMMIT')
+  for (const tx of out) tx.release()
   expect(await Promise.all(enqueued.map((run) => run.status()))).toMatchObject([
     { task: 'never-seen-0', status: 'AVAILABLE' },
     { task: 'never-seen-1', status: 'AVAILABLE' },

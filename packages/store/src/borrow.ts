@@ -60,7 +60,11 @@ async function alone<T>(config: ClientConfig, work: (db: Kysely<DB>) => Promise<
   const pool = new Pool({ ...config, max: 1, types: ownTypes })
   pool.on('error', () => {})
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
-  return work(db).finally(() => db.destroy())
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
 }
 
 function poolLender(pool: PgPool): PostgresPool {
