@@ -594,6 +594,7 @@ COMMENT ON COLUMN q.workflow_step.next_item IS 'Of a map with parallel_max: the 
 COMMENT ON COLUMN q.workflow_step.delay_ms IS 'Counted from the moment its parents let it go.';
 COMMENT ON COLUMN q.workflow_step.conditional IS 'Its plan has a condition, which is judged when its parents let it go.';
 COMMENT ON COLUMN q.workflow_step.expanded IS 'Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.';
+COMMENT ON COLUMN q.workflow_step.kind IS 'What it is: a run of a task; a map or a workflow, which no code executes (their runs are in lane 0, which nobody asks for); an item of a map; the undoing of a step.';
 COMMENT ON COLUMN q.workflow_step.plan IS 'What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.';
 
 CREATE INDEX workflow_step_item ON q.workflow_step USING btree (item_of, item_index) WHERE (item_of IS NOT NULL);

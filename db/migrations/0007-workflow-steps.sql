@@ -34,6 +34,7 @@ ALTER TABLE q.workflow_step
   ADD COLUMN kind text NOT NULL DEFAULT 'task' CHECK (kind IN ('task', 'map', 'workflow', 'item', 'compensation')),
   ADD COLUMN plan jsonb,
   ADD CONSTRAINT items_belong CHECK ((kind = 'item') = (item_of IS NOT NULL AND item_index IS NOT NULL));
+COMMENT ON COLUMN q.workflow_step.kind IS 'What it is: a run of a task; a map or a workflow, which no code executes (their runs are in lane 0, which nobody asks for); an item of a map; the undoing of a step.';
 COMMENT ON COLUMN q.workflow_step.item_of IS 'The map step whose list this is an item of.';
 COMMENT ON COLUMN q.workflow_step.needs IS 'How many of its parents its join needs. With their states it gives waiting_on and tolerates again.';
 COMMENT ON COLUMN q.workflow_step.parallel_max IS 'Of a map: how many items may be under way at a time.';
@@ -43,9 +44,6 @@ COMMENT ON COLUMN q.workflow_step.conditional IS 'Its plan has a condition, whic
 COMMENT ON COLUMN q.workflow_step.expanded IS 'Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.';
 COMMENT ON COLUMN q.workflow_step.plan IS 'What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.';
 CREATE INDEX workflow_step_item ON q.workflow_step (item_of, item_index) WHERE item_of IS NOT NULL;
-
--- Steps that no code executes: the transaction that ends what they wait for settles them. No replica asks for these lanes.
-INSERT INTO q.lane (queue, task) VALUES ('workflow', 'q.map'), ('workflow', 'q.workflow') ON CONFLICT DO NOTHING;
 
 -- ------------------------------------------------------------------------------------------------ wakes
 CREATE UNLOGGED TABLE q.awaited_workflow (

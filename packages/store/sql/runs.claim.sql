@@ -70,6 +70,7 @@ WITH
       r.concurrency_key IS NOT NULL AS keyed,
       r.concurrency_key IS NOT NULL
       OR r.workflow_id IS NOT NULL AS gated,
+      r.workflow_id IS NOT NULL AS step,
       r.checkpoint::text AS
     checkpoint,
     r.lane,
@@ -90,6 +91,7 @@ SELECT
   "maxSilentMs",
   keyed,
   gated,
+  step,
 checkpoint,
 lane,
 priority,

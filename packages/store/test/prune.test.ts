@@ -135,28 +135,47 @@ test('a step that a live one still needs stays, and goes with its edges when nob
   expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
 })
 
-test('the steps of a workflow stay while it goes on, and with the last of them it goes itself', async () => {
+test('a workflow goes as a whole, long after its end and not with the first of its steps', async () => {
   const going = await addWorkflow(false)
   const over = await addWorkflow(true)
+  const within = await addWorkflow(true)
+  await sql`UPDATE q.workflow SET root_id = ${over} WHERE id = ${within}`.execute(db)
   const step = async (workflow_id: string, name: string) => {
     const id = await ended('step', { workflow_id })
     await db.insertInto('q.workflow_step').values({ run_id: id, workflow_id, name }).execute()
     return id
   }
   const kept = await step(going, 'a')
-  const first = await step(over, 'a')
-  await step(over, 'b')
-  // Up to the first step of the one that is over: the second keeps it.
-  expect(
-    await store.pruneTaskRuns({ keepMs, limit: 1, after: (BigInt(first) - 1n).toString() as RunId }),
-  ).toMatchObject({
-    pruned: 1,
-  })
-  expect(await workflows()).toEqual([going, over])
+  const steps = [await step(over, 'a'), await step(over, 'b'), await step(within, 'c')]
+  await db.insertInto('q.workflow_edge').values({ parent_id: steps[0]!, child_id: steps[1]! }).execute()
+  const pruneWorkflows = async () => (await store.pruneWorkflows({ keepMs, limit: 100 })).pruned
   await prune()
+  expect(await pruneWorkflows()).toBe(0)
+  expect(await workflows()).toEqual([going, over, within])
+  expect(await Promise.all(steps.map(exists))).toEqual([true, true, true])
+  await sql`UPDATE q.workflow SET finished_at = finished_at - interval '1 day' WHERE finished_at IS NOT NULL`.execute(
+    db,
+  )
+  expect(await pruneWorkflows()).toBe(1)
   expect(await workflows()).toEqual([going])
   expect(await exists(kept)).toBe(true)
-  expect(await left(first)).toEqual([])
+  expect(await Promise.all(steps.map(exists))).toEqual([false, false, false])
+  expect(await left(steps[0]!)).toEqual([])
+  expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
+})
+
+test('a workflow of which a destination is owed a report stays', async () => {
+  const over = await addWorkflow(true)
+  const step = await ended('step', { workflow_id: over })
+  await db.insertInto('q.workflow_step').values({ run_id: step, workflow_id: over, name: 'a' }).execute()
+  await sql`UPDATE q.workflow SET finished_at = finished_at - interval '1 day' WHERE id = ${over}`.execute(db)
+  await db
+    .insertInto('q.delivery')
+    .values({ run_id: step, destination: 'd', news: 'run-ended', subject: 's', payload: '{}' })
+    .execute()
+  expect((await store.pruneWorkflows({ keepMs, limit: 100 })).pruned).toBe(0)
+  await db.updateTable('q.delivery').set({ due_at: null }).where('run_id', '=', step).execute()
+  expect((await store.pruneWorkflows({ keepMs, limit: 100 })).pruned).toBe(1)
 })
 
 async function workflows(): Promise<string[]> {

@@ -93,6 +93,23 @@ test('time: until when; once it has come, that a promotion is due', async () => 
   await expectTaken(id!)
 })
 
+test('workflow: it is paused, and by whom', async () => {
+  const lane = await store.internLane({ queue: 'default', task: 'held-back' })
+  const step = { kind: 'task', name: 'a', task: 'held-back', payload: { value: {}, holes: {} } } as const
+  const { id, steps } = await store.startWorkflow({
+    plan: { name: 'nightly', steps: [step] },
+    input: null,
+    tasks: { 'held-back': { lane } },
+  })
+  await store.pauseWorkflow(id, 'somebody')
+  expect((await reasons(steps[0]!.runId))[0]).toEqual({
+    reason: 'workflow-paused',
+    workflowId: id,
+    name: 'nightly',
+    by: 'somebody',
+  })
+})
+
 test('parents: how many are open', async () => {
   const [id] = await enqueue(await known('child'), { delayMs: 0 })
   const gate = db.updateTable('q.task_run').where('id', '=', id!)

@@ -1,15 +1,19 @@
 /** What replicas do for all of them, one at a time: the list. */
-import type { RunId, Store } from '@q/store'
+import type { RunId, Store, WorkflowId } from '@q/store'
 import type { RunnerConfig } from '../config.ts'
+import type { Observe } from './events.ts'
 import type { Chore } from './loops/chore.ts'
 
 const hour = 3_600_000
 const pruneEveryMs = 60_000
+const repairEveryMs = 30_000
 const batchMax = 1_000
+/** Looked at by one statement: a workflow may have many steps. */
+const workflowsMax = 100
 /** Batches per round. What is left waits for the next one. */
 const batchesMax = 50
 
-export function chores(store: Store, config: RunnerConfig): Chore[] {
+export function chores(store: Store, config: RunnerConfig, observe: Observe): Chore[] {
   const { heartbeatsKeptMs } = config.preset
   return [
     {
@@ -22,7 +26,15 @@ export function chores(store: Store, config: RunnerConfig): Chore[] {
       },
     },
     { name: 'sample', everyMs: config.sampleEveryMs, jobs: { samples: () => store.sampleReplicas() } },
-    { name: 'prune', everyMs: pruneEveryMs, jobs: { runs: createRunPruner(store, config.runsKeptMs) } },
+    {
+      name: 'prune',
+      everyMs: pruneEveryMs,
+      jobs: {
+        runs: createRunPruner(store, config.runsKeptMs),
+        workflows: () => pruneWorkflows(store, config.runsKeptMs),
+      },
+    },
+    { name: 'repair', everyMs: repairEveryMs, jobs: { workflows: () => repairWorkflows(store, observe) } },
   ]
 }
 
@@ -43,4 +55,21 @@ function createRunPruner(store: Store, keepMs: number): () => Promise<void> {
       if (after === undefined) return
     }
   }
+}
+
+async function pruneWorkflows(store: Store, keepMs: number): Promise<void> {
+  let after: WorkflowId | undefined
+  do {
+    after = (await store.pruneWorkflows({ keepMs, limit: workflowsMax, ...(after !== undefined && { after }) })).next
+  } while (after !== undefined)
+}
+
+/** What is found was done by hand, or came out of a backup: it is told. */
+async function repairWorkflows(store: Store, observe: Observe): Promise<void> {
+  let after: WorkflowId | undefined
+  do {
+    const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...(after !== undefined && { after }) })
+    if (healed.length > 0) observe({ type: 'workflows-repaired', findings: healed })
+    after = next
+  } while (after !== undefined)
 }

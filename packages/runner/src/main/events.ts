@@ -1,5 +1,5 @@
 /** What observers are told. They may lose an event; nothing depends on them. */
-import type { RunId } from '@q/store'
+import type { Finding, RunId } from '@q/store'
 
 export type RunnerEvent =
   | {
@@ -51,6 +51,8 @@ export type RunnerEvent =
   | { readonly type: 'clock-jumped'; readonly stoppedMs: number; readonly asleepMs: number }
   | { readonly type: 'health-changed'; readonly health: string; readonly cpuPercent: number; readonly memoryMb: number }
   | { readonly type: 'introduced-again'; readonly name: string }
+  /** A hand, or a backup, had changed them so that they contradicted themselves. */
+  | { readonly type: 'workflows-repaired'; readonly findings: readonly Finding[] }
   | { readonly type: 'job-failed'; readonly job: string; readonly error: unknown }
   | { readonly type: 'connection-lost'; readonly purpose: string; readonly error: unknown }
   | { readonly type: 'loop-failed'; readonly loop: string; readonly error: unknown; readonly retryInMs: number }

@@ -15,7 +15,9 @@ import type { Pulse, PulseBoard } from './pulse-board.ts'
 import type { Requests } from './requests.ts'
 import { giveBack, settle, snooze, type SettleDeps } from './settle.ts'
 import type { Slots } from './slots.ts'
+import type { StepInputs } from './step-inputs.ts'
 import type { TaskLogs } from './task-logs.ts'
+import { untilReached } from './until-reached.ts'
 import type { Hear, Workplace } from './workplace.ts'
 
 export interface ExecuteDeps extends SettleDeps {
@@ -23,6 +25,7 @@ export interface ExecuteDeps extends SettleDeps {
   readonly workplaces: Readonly<Record<'threads' | 'processes', Workplace>>
   readonly pulseBoard: PulseBoard
   readonly requests: Requests
+  readonly stepInputs: StepInputs
   readonly logs: TaskLogs
   readonly host: { readonly hostname: string; readonly pid: number }
   readonly optionsOf: (task: string) => OptionData
@@ -43,7 +46,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
   const pulse = deps.pulseBoard.open({ lease: { runId, fence }, task, isolation, ...policy }, slot, begunMs)
   deps.observe({ type: 'run-started', runId, task, attempt, thread: slot })
   try {
-    const report = await runUntilStopped(deps, claimed, pulse)
+    const report = await runUntilStopped(deps, await filled(deps, claimed, pulse), pulse)
     pulse.codeEnded()
     await deps.logs.written()
     const end = endOf(report, pulse.stopReason, policy)
@@ -67,6 +70,18 @@ function policyOf(deps: ExecuteDeps, claimed: ClaimedRun, options: OptionData): 
 /** It was running when its replica, thread or child died: it harms nobody in a process of its own. */
 function isSuspect(claimed: ClaimedRun): boolean {
   return claimed.crashCount > 0
+}
+
+/** A step is started with the results it needs. Stopped before it has them, it is stopped as if it had begun. */
+async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<ClaimedRun> {
+  if (!claimed.step) return claimed
+  const payload = await untilReached(deps.observe, () => deps.stepInputs(claimed), pulse.signal).catch(
+    (error: unknown) => {
+      if (pulse.signal.aborted) return claimed.payload
+      throw error
+    },
+  )
+  return { ...claimed, payload }
 }
 
 async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {

@@ -136,7 +136,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   const watching: Loop[] = [
     desk.loop('presence', presenceWatch.tick),
     desk.loop('reap', () => reapTick(reapDeps)),
-    ...chores(store, config).map((chore) => desk.loop(chore.name, createChore(desk, chore).tick)),
+    ...chores(store, config, desk.observe).map((chore) => desk.loop(chore.name, createChore(desk, chore).tick)),
   ]
 
   return {

@@ -23,6 +23,7 @@ import type { PulseBoard } from './pulse-board.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
 import { createSlots } from './slots.ts'
+import { createStepInputs } from './step-inputs.ts'
 import { createTaskLogs } from './task-logs.ts'
 import { createTrust, type Trust } from './trust.ts'
 import { createVitals } from './vitals.ts'
@@ -95,7 +96,9 @@ export function startWork(parts: Parts): Drain {
     await executeRun(execution, run, slot).catch((error: unknown) => observe({ type: 'run-unfinished', error }))
     desk.holdings.ended(run)
     desk.vitals.runEnded()
-    intake.claim.wake()
+    // The end of a step has let others go, which nobody has seen yet.
+    if (run.step) intake.lookAgain()
+    else intake.claim.wake()
   }
 }
 
@@ -150,6 +153,7 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
   return {
     ...desk,
     settlements: createSettlements(store, intake.turns),
+    stepInputs: createStepInputs(store),
     requests: createRequests({ store, observe, onEnqueued: intake.lookAgain }),
     logs: createTaskLogs(store, observe),
     host: { hostname, pid },

@@ -58,6 +58,8 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.warn(facts, 'health changed')
     case 'introduced-again':
       return log.warn(facts, 'nobody knew this replica any more; it introduced itself again')
+    case 'workflows-repaired':
+      return log.warn(facts, 'workflows that contradicted themselves were healed')
     case 'job-failed':
       return log.error(facts, 'a job of housekeeping failed; the others go on')
     case 'connection-lost':

@@ -591,6 +591,9 @@ export interface QWorkflowStep {
    * The map step whose list this is an item of.
    */
   item_of: Int8 | null;
+  /**
+   * What it is: a run of a task; a map or a workflow, which no code executes (their runs are in lane 0, which nobody asks for); an item of a map; the undoing of a step.
+   */
   kind: Generated<string>;
   name: string;
   /**

@@ -15,6 +15,7 @@ export interface QueueBacklog {
   readonly claimed: number
   readonly running: number
   /** PENDING, by the gate they are at. */
+  /** `parents`: also steps whose workflow is paused. */
   readonly waiting: { readonly time: number; readonly concurrency: number; readonly parents: number }
   /** How long the run that could be claimed first by age has been waiting for it; null when none is AVAILABLE. */
   readonly oldestAvailableMs: number | null
@@ -43,7 +44,7 @@ WITH live AS (
   SELECT lane, 'concurrency', count(*), NULL FROM q.task_run WHERE gated_key IS NOT NULL GROUP BY lane
   UNION ALL
   SELECT lane, 'parents', count(*), NULL FROM q.task_run
-  WHERE workflow_id IS NOT NULL AND status = 'PENDING' AND waiting_for = 'parents' GROUP BY lane
+  WHERE workflow_id IS NOT NULL AND status = 'PENDING' AND waiting_for IN ('parents', 'workflow') GROUP BY lane
 ), counted AS (
   SELECT lane.queue AS name,
     ${runsOf('available')} AS available, ${runsOf('claimed')} AS claimed, ${runsOf('running')} AS running,

@@ -18,7 +18,7 @@ import {
   isWorkedOn,
   slotsOf,
 } from '../runs/claimable.ts'
-import { aheadMax, type KeyHolder } from './why-reasons.ts'
+import { aheadMax, type KeyHolder, type Reason } from './why-reasons.ts'
 
 /** Holders of one key that are named; the limit of a key may be larger. */
 const holdersMax = 50
@@ -35,7 +35,7 @@ export interface RunFacts {
   readonly inTime: boolean
   /** Of a run at the gate `time`. */
   readonly due: boolean | null
-  readonly waitingFor: 'parents' | 'time' | 'concurrency' | null
+  readonly waitingFor: 'parents' | 'workflow' | 'time' | 'concurrency' | null
   readonly waitingOn: number
   readonly runAt: Date
   readonly scope: string | null
@@ -142,6 +142,17 @@ export async function keyFacts(db: Db, id: RunId): Promise<KeyFacts> {
     .limit(holdersMax)
     .execute()
   return { ...facts, holders: holders.map((holder) => ({ ...holder, runId: holder.runId as RunId })) }
+}
+
+/** Of a run at the gate `workflow`. */
+export async function pausedWorkflow(db: Db, id: RunId): Promise<Extract<Reason, { reason: 'workflow-paused' }>> {
+  const row = await db
+    .selectFrom('q.task_run as r')
+    .leftJoin('q.workflow as w', 'w.id', 'r.workflow_id')
+    .select(['r.workflow_id', 'w.name', 'w.paused_by as by'])
+    .where('r.id', '=', id)
+    .executeTakeFirstOrThrow()
+  return { reason: 'workflow-paused', workflowId: row.workflow_id ?? '', name: row.name ?? '', by: row.by }
 }
 
 /** Runs of its lane that are claimed before it, whatever other groups get in between. */

@@ -18,6 +18,13 @@ export type Reason =
   /** Its deadline has passed; the sweep will end it. */
   | { readonly reason: 'expired'; readonly agoMs: number }
   | { readonly reason: 'parents'; readonly open: number }
+  /** Held back until its workflow is resumed. */
+  | {
+      readonly reason: 'workflow-paused'
+      readonly workflowId: string
+      readonly name: string
+      readonly by: string | null
+    }
   /** `due`: its hour has come, and a replica has still to promote it. */
   | { readonly reason: 'time'; readonly until: Date; readonly inMs: number; readonly due: boolean }
   | {
@@ -76,6 +83,8 @@ export function sentenceOf(reason: Reason): string {
       return `Its deadline passed ${inWords(reason.agoMs)} ago; it will be marked EXPIRED at the next sweep.`
     case 'parents':
       return `It waits for ${reason.open} parent${reason.open === 1 ? '' : 's'}.`
+    case 'workflow-paused':
+      return `Its workflow ${reason.workflowId} (${reason.name}) is paused${reason.by === null ? '' : ` by ${reason.by}`}.`
     case 'time':
       return reason.due
         ? `It was due ${inWords(-reason.inMs)} ago; a replica has still to promote it.`

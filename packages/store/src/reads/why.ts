@@ -9,7 +9,7 @@ import type { TaskState } from '@q/schema'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { atOneMoment } from './one-moment.ts'
-import { keyFacts, liveNodes, readyAhead, runFacts, type LiveNode, type RunFacts } from './why-facts.ts'
+import { keyFacts, liveNodes, pausedWorkflow, readyAhead, runFacts, type LiveNode, type RunFacts } from './why-facts.ts'
 import { sentenceOf, type Reason } from './why-reasons.ts'
 
 export interface Why {
@@ -31,11 +31,17 @@ export function whyNotRunning(db: Db, runId: RunId): Promise<Why | undefined> {
   })
 }
 
+/** Lane 0: no replica executes it. */
 async function reasonsOf(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
   if (run.endedMs !== null) return [{ reason: 'ended', status: run.status, code: run.code, agoMs: run.endedMs }]
   if (run.held === true) return [held(run), ...(run.status === 'CLAIMED' ? expiry(run) : [])]
   const nodes = await liveNodes(db, run.lane)
-  const inItsWay = [...expiry(run), ...(await gate(db, id, run)), ...pause(run), ...unserved(run, nodes)]
+  const inItsWay = [
+    ...expiry(run),
+    ...(await gate(db, id, run)),
+    ...pause(run),
+    ...(run.lane === 0 ? [] : unserved(run, nodes)),
+  ]
   return inItsWay.length > 0 ? inItsWay : [await turn(db, id, nodes)]
 }
 
@@ -62,6 +68,8 @@ async function gate(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
       return []
     case 'parents':
       return [{ reason: 'parents', open: run.waitingOn }]
+    case 'workflow':
+      return [await pausedWorkflow(db, id)]
     case 'time':
       return [{ reason: 'time', until: run.runAt, inMs: -(run.dueMs ?? 0), due: run.due === true }]
     case 'concurrency': {

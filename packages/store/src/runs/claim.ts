@@ -51,6 +51,8 @@ export interface ClaimedRun {
   readonly keyed: boolean
   /** It has a concurrency key or a workflow: others wait for its end, which takes the long way (settle.ts). */
   readonly gated: boolean
+  /** It is a step of a workflow: results of other steps may belong into its payload (`stepPayloads`). */
+  readonly step: boolean
   /** JSON text of what an earlier attempt saved, or null. */
   readonly checkpoint: string | null
 }
@@ -106,10 +108,11 @@ WITH picked AS MATERIALIZED (
   RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, r.on_crash AS "onCrash",
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
+    r.workflow_id IS NOT NULL AS step,
     r.checkpoint::text AS checkpoint,
     r.lane, r.priority, r.grp AS "group", r.run_at
 )
-SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated,
+SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,
   checkpoint, lane, priority, "group"
 FROM claimed ORDER BY run_at, "runId"`,
   )

@@ -3,10 +3,10 @@
  *
  * Walks the primary key from a cursor instead of an index on the end: such an index would be paid by every finish.
  * How long a run is kept is its task's choice (`keepMs` of its published options), else the caller's. Longer, if
- * somebody still needs it: a step that waits for it, a workflow that goes on, a destination that is owed its report, a
- * unique key that is its own for a period. A run that somebody has locked is left for the next time.
+ * somebody still needs it: a run that waits for it, a destination that is owed its report, a unique key that is its own for a period. Steps go
+ * with their workflow, all at once (workflows/prune.ts). A run that somebody has locked is left for the next time.
  */
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 
@@ -19,34 +19,20 @@ export interface PruneRequest {
 }
 
 /** Judged of a run `r`. */
-const isNeeded = sql<boolean>`(
+export const isNeeded: RawBuilder<boolean> = sql<boolean>`(
   EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run child ON child.id = e.child_id
     WHERE e.parent_id = r.id AND child.finished_at IS NULL)
-  OR EXISTS (SELECT FROM q.workflow w WHERE w.id = r.workflow_id AND w.finished_at IS NULL)
   OR EXISTS (SELECT FROM q.delivery d WHERE d.run_id = r.id AND d.due_at IS NOT NULL)
   OR EXISTS (SELECT FROM q.unique_period p WHERE p.task = r.task AND p.unique_key = r.unique_key AND p.run_id = r.id
     AND p.until > clock_timestamp()))`
 
+/** A step whose workflow is there is none of those that are pruned one by one. */
+const isStep = sql<boolean>`(r.workflow_id IS NOT NULL AND EXISTS (SELECT FROM q.workflow w WHERE w.id = r.workflow_id))`
+
 const prunedIds = sql`ANY(ARRAY(SELECT id FROM pruned))`
 
-/** `next`: where to go on; undefined at the end of the table. */
-export async function pruneTaskRuns(
-  db: Db,
-  request: PruneRequest,
-): Promise<{ pruned: number; next: RunId | undefined }> {
-  // A whole statement by hand: a bounded walk, and all tables that must agree.
-  const { rows } = await sql<{ pruned: number; looked: number; last: RunId | null }>`
-WITH looked AS MATERIALIZED (
-  SELECT r.id FROM q.task_run r WHERE r.id > ${request.after ?? '0'} ORDER BY r.id LIMIT ${request.limit}
-), old AS MATERIALIZED (
-  SELECT r.id FROM q.task_run r LEFT JOIN q.task ON task.name = r.task
-  WHERE r.id = ANY(ARRAY(SELECT id FROM looked)) AND NOT ${isNeeded}
-    AND r.finished_at < clock_timestamp() - coalesce((task.options->>'keepMs')::float8, ${request.keepMs}) * interval '1 ms'
-  ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
-), pruned AS (
-  DELETE FROM q.task_run r WHERE r.id = ANY(ARRAY(SELECT id FROM old))
-  RETURNING r.id, r.task, r.unique_key, r.workflow_id
-), attempts AS (
+/** All that is written about the runs in `pruned`: parts of a statement. */
+export const prunedWithRuns: RawBuilder<unknown> = sql`attempts AS (
   DELETE FROM q.task_attempt WHERE run_id = ${prunedIds}
 ), recoveries AS (
   DELETE FROM q.recovery WHERE run_id = ${prunedIds}
@@ -62,10 +48,26 @@ WITH looked AS MATERIALIZED (
   DELETE FROM q.workflow_step WHERE run_id = ${prunedIds}
 ), edges AS (
   DELETE FROM q.workflow_edge WHERE parent_id = ${prunedIds} OR child_id = ${prunedIds}
-), workflows AS (
-  DELETE FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT workflow_id FROM pruned))
-    AND NOT EXISTS (SELECT FROM q.task_run r WHERE r.workflow_id = w.id AND r.id <> ALL(ARRAY(SELECT id FROM pruned)))
-)
+)`
+
+/** `next`: where to go on; undefined at the end of the table. */
+export async function pruneTaskRuns(
+  db: Db,
+  request: PruneRequest,
+): Promise<{ pruned: number; next: RunId | undefined }> {
+  // A whole statement by hand: a bounded walk, and all tables that must agree.
+  const { rows } = await sql<{ pruned: number; looked: number; last: RunId | null }>`
+WITH looked AS MATERIALIZED (
+  SELECT r.id FROM q.task_run r WHERE r.id > ${request.after ?? '0'} ORDER BY r.id LIMIT ${request.limit}
+), old AS MATERIALIZED (
+  SELECT r.id FROM q.task_run r LEFT JOIN q.task ON task.name = r.task
+  WHERE r.id = ANY(ARRAY(SELECT id FROM looked)) AND NOT ${isStep} AND NOT ${isNeeded}
+    AND r.finished_at < clock_timestamp() - coalesce((task.options->>'keepMs')::float8, ${request.keepMs}) * interval '1 ms'
+  ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
+), pruned AS (
+  DELETE FROM q.task_run r WHERE r.id = ANY(ARRAY(SELECT id FROM old))
+  RETURNING r.id, r.task, r.unique_key
+), ${prunedWithRuns}
 SELECT (SELECT count(*)::int FROM pruned) AS pruned, count(*)::int AS looked, max(id) AS last FROM looked`.execute(db)
   const { pruned = 0, looked = 0, last = null } = rows[0] ?? {}
   return { pruned, next: looked < request.limit || last === null ? undefined : last }

@@ -7,6 +7,8 @@ import { awaitWorkflows } from '../workflows/await.ts'
 import { cancelWorkflow, type CancelWorkflowAnswer } from '../workflows/cancel.ts'
 import type { StartedWorkflow, WorkflowId, WorkflowStart } from '../workflows/new-workflow.ts'
 import { pauseWorkflow, resumeWorkflow, type PauseAnswer, type ResumeAnswer } from '../workflows/pause.ts'
+import { pruneWorkflows, type WorkflowPruneRequest } from '../workflows/prune.ts'
+import { repairWorkflows, type Repaired, type RepairRequest } from '../workflows/repair.ts'
 import { retryFailedSteps, type RetryWorkflowAnswer } from '../workflows/retry.ts'
 import { startWorkflow } from '../workflows/start.ts'
 import { stepPayloads } from '../workflows/step-values.ts'
@@ -51,6 +53,18 @@ export interface WorkflowVerbs {
   retryFailedSteps(id: WorkflowId): Promise<RetryWorkflowAnswer>
 
   /**
+   * Heals workflows that contradict themselves, by hand-made changes or a restored backup, and says what was wrong.
+   * Looks at a bounded number; go on at `next` until it is undefined. On the normal path it finds nothing.
+   */
+  repairWorkflows(request: RepairRequest): Promise<Repaired>
+
+  /**
+   * Removes workflows that ended long enough ago, each with all its steps, or not at all.
+   * Looks at a bounded number; go on at `next` until it is undefined.
+   */
+  pruneWorkflows(request: WorkflowPruneRequest): Promise<{ pruned: number; next: WorkflowId | undefined }>
+
+  /**
    * From now on the end of these workflows is announced on `q_ended`.
    * Listen first, then await, then look.
    */
@@ -77,6 +91,8 @@ export function workflowVerbs(db: Kysely<DB>): WorkflowVerbs {
     resumeWorkflow: (id) => resumeWorkflow(db, id),
     cancelWorkflow: (id) => cancelWorkflow(db, id),
     retryFailedSteps: (id) => retryFailedSteps(db, id),
+    repairWorkflows: (request) => repairWorkflows(db, request),
+    pruneWorkflows: (request) => pruneWorkflows(db, request),
     awaitWorkflows: (ids) => awaitWorkflows(db, ids),
     getWorkflows: (ids) => getWorkflows(db, ids),
     listSteps: (id, page) => listSteps(db, id, page),

@@ -15,7 +15,7 @@ import { endBuiltIns } from './built-in.ts'
 import { insertEdges, insertSteps } from './insert-steps.ts'
 import type { ReadyStep, WorkflowFacts } from './open.ts'
 import { gateColumns, note } from './release.ts'
-import { runOf, type StepRow } from './step-rows.ts'
+import { laneOf, runOf, type StepRow } from './step-rows.ts'
 import { stepValues } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
 
@@ -92,7 +92,7 @@ function itemRow(step: ReadyStep, value: unknown, index: number, { input, defini
     name: `${step.name}[${index}]`,
     kind: 'item',
     task,
-    lane: tasks[task]?.lane ?? 0,
+    lane: laneOf(task, { tasks }),
     needs: 0,
     tolerates: 0,
     allowsFailed: false,

@@ -56,12 +56,21 @@ export async function pauseAll(trx: Db, ids: readonly WorkflowId[], by: string, 
     WHERE id = ANY(${await familyOf(trx, ids)}::bigint[]) AND status = 'RUNNING' AND ends_as IS NULL RETURNING id`.execute(
     trx,
   )
-  const paused = rows.map((row) => row.id)
-  const { rows: steps } = await sql<{ id: RunId }>`
+  await holdAllBack(
+    trx,
+    rows.map((row) => row.id),
+    tidings,
+  )
+}
+
+/** Whatever of these paused workflows has not begun. */
+export async function holdAllBack(trx: Db, paused: readonly WorkflowId[], tidings: Tidings): Promise<void> {
+  if (paused.length === 0) return
+  const { rows } = await sql<{ id: RunId }>`
     SELECT id FROM q.task_run WHERE workflow_id = ANY(${paused}::bigint[]) AND finished_at IS NULL ORDER BY id`.execute(
     trx,
   )
-  const open = steps.map((step) => step.id)
+  const open = rows.map((row) => row.id)
   // What is ready first: after that nothing of it can be claimed any more.
   await holdBack(trx, open, tidings)
   const claimed = open.map((runId) => ({ runId, fence: null, goal: 'PENDING', giveBack: true }) as const)

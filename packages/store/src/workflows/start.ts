@@ -7,7 +7,7 @@
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, problemsText } from '@q/schema/json'
-import { checkPlan, parentsOf, tasksOfPlan, type StepPlan, type WorkflowPlan } from '@q/schema/workflow'
+import { checkPlan, parentsOf, tasksOfPlan, type WorkflowPlan } from '@q/schema/workflow'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
@@ -16,9 +16,9 @@ import type { Left } from '../runs/leave.ts'
 import { follow } from './advance.ts'
 import { insertEdges, insertSteps } from './insert-steps.ts'
 import { isKeyedByResult } from './key-at.ts'
-import type { Definition, StartedWorkflow, StepTask, WorkflowId, WorkflowStart } from './new-workflow.ts'
+import type { Definition, StartedWorkflow, WorkflowId, WorkflowStart } from './new-workflow.ts'
 import { openSteps } from './open.ts'
-import { builtIn, rowOf } from './step-rows.ts'
+import { rowOf } from './step-rows.ts'
 import { newTidings, tell, type Tidings } from './tidings.ts'
 
 export function startWorkflow(db: Db, start: WorkflowStart): Promise<StartedWorkflow> {
@@ -80,15 +80,9 @@ export async function insertWorkflow(
   const checked = checkPlan(plan)
   if (!checked.ok) throw new Error(`A workflow that was checked is not in order: ${checked.problems.join('. ')}`)
   const id = await insertRow(trx, start)
-  const lanes = await builtInLanes(trx, checked.order)
   const steps = checked.order.map((step) => {
     const parents = parentsOf(step).length
-    const row = rowOf(
-      step,
-      parents,
-      step.kind === 'task' ? laneOf(tasks, step.task) : (lanes.get(builtIn[step.kind]) ?? 0),
-      { input, tasks },
-    )
+    const row = rowOf(step, parents, { input, tasks })
     const opens = parents === 0 && step.kind === 'task' && !row.conditional
     return { row, opens, waitingOn: row.needs }
   })
@@ -113,18 +107,4 @@ RETURNING id`.execute(trx)
   const [row] = rows
   if (row === undefined) throw new Error('The database accepted a workflow and named none.')
   return row.id
-}
-
-async function builtInLanes(trx: Db, steps: readonly StepPlan[]): Promise<ReadonlyMap<string, number>> {
-  if (steps.every((step) => step.kind === 'task')) return new Map()
-  const rows = await trx
-    .selectFrom('q.lane')
-    .select(['task', 'id'])
-    .where('task', 'in', Object.values(builtIn))
-    .execute()
-  return new Map(rows.map(({ task, id }) => [task, id]))
-}
-
-function laneOf(tasks: Readonly<Record<string, StepTask>>, task: string): number {
-  return tasks[task]?.lane ?? 0
 }

@@ -40,20 +40,21 @@ interface RunSettings extends StepOptions {
   readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
-export const builtIn = { map: 'q.map', workflow: 'q.workflow' } as const
+/** What their runs are called; no replica has such tasks, and no claim looks into their lane. */
+const builtIn = { map: 'q.map', workflow: 'q.workflow' } as const
+const noLane = 0
 
 export interface RowContext {
   readonly input: unknown
   readonly tasks: Readonly<Record<string, StepTask>>
 }
 
-/** `lane`: of the task, or of the built-in kind. */
-export function rowOf(step: StepPlan, parents: number, lane: number, context: RowContext): StepRow {
+export function rowOf(step: StepPlan, parents: number, context: RowContext): StepRow {
   const needs = step.join?.kind === 'any' ? 1 : step.join?.kind === 'quorum' ? step.join.of : parents
   const plan = planOf(step)
   const common = {
     name: step.name,
-    lane,
+    lane: step.kind === 'task' ? laneOf(step.task, context) : noLane,
     needs,
     tolerates: parents - needs,
     allowsFailed: step.allowFailed ?? false,
@@ -126,11 +127,17 @@ export function undoRow(
     name: `${name} (undo)`,
     kind: 'compensation',
     task,
-    lane: context.tasks[task]?.lane ?? 0,
+    lane: laneOf(task, context),
     needs: index === 0 ? 0 : 1,
     tolerates: 0,
     allowsFailed: true,
     conditional: false,
     ...runOf(task, payload, options, context),
   }
+}
+
+export function laneOf(task: string, { tasks }: Pick<RowContext, 'tasks'>): number {
+  const lane = tasks[task]?.lane
+  if (lane === undefined) throw new Error(`A workflow was started without a word about its task ${task}.`)
+  return lane
 }

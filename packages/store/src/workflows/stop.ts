@@ -46,7 +46,8 @@ async function skipWaiting(trx: Db, ids: readonly WorkflowId[], tidings: Tidings
   return [...ended, ...(await cancelRuns(trx, open, 'Its workflow failed.', tidings))]
 }
 
-async function cancelOpen(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
+/** The caller has locked them. */
+export async function cancelOpen(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
   return ids.length === 0 ? [] : cancelRuns(trx, await openRuns(trx, ids), 'Its workflow was cancelled.', tidings)
 }
 

@@ -1,0 +1,16 @@
+/** What steps of workflows are started with: results of other steps, filled in. Steps that begin together are asked for together. */
+import type { ClaimedRun, Store } from '@q/store'
+import { createBatcher } from './batcher.ts'
+
+/** JSON text. */
+export type StepInputs = (run: ClaimedRun) => Promise<string>
+
+const batchMax = 200
+
+export function createStepInputs(store: Store): StepInputs {
+  const batches = createBatcher<ClaimedRun, string>(async (runs) => {
+    const payloads = await store.stepPayloads(runs.map((run) => run.runId))
+    return runs.map((run) => payloads.get(run.runId) ?? run.payload)
+  }, batchMax)
+  return (run) => batches.add(run)
+}

@@ -1,0 +1,134 @@
+/** What is refused before anything is written, and what starting, and settling at scale, costs. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { StepPlan } from '@q/schema/workflow'
+import { startWorkflow } from '@q/store'
+import { by, leaseOf } from './fixture.ts'
+import { failed, plain, step, succeeded, workflowFixture } from './workflow-fixture.ts'
+
+const { start, end, store, db, claim } = await workflowFixture()
+
+const refused: [string, readonly StepPlan[], RegExp][] = [
+  [
+    'a cycle, by its path',
+    [step('a', ['c']), step('b', ['a']), step('c', ['b'])],
+    /wait for each other: a → b → c → a|b → c → a → b|c → a → b → c/,
+  ],
+  ['a step that waits for itself', [step('a', ['a'])], /step "a" waits for itself/],
+  ['a parent that is not there', [step('a', ['nobody'])], /names "nobody", and there is no such step/],
+  ['two steps of one name', [step('a'), step('a')], /two steps are named "a"/],
+  [
+    'a hole of a step that is not there',
+    [step('a', [], { payload: { value: null, holes: { '': { from: 'step', step: 'x', at: '' } } } })],
+    /no such step/,
+  ],
+  [
+    'a hole without a place',
+    [step('a', [], { payload: { value: {}, holes: { '/b': { from: 'input', at: '' } } } })],
+    /has no place "\/b"/,
+  ],
+  [
+    'an item outside of a map',
+    [step('a', [], { payload: { value: null, holes: { '': { from: 'item', at: '' } } } })],
+    /it is no map/,
+  ],
+  [
+    'a quorum that nobody can reach',
+    [step('a'), step('b', ['a'], { join: { kind: 'quorum', of: 2 } })],
+    /quorum of 2 cannot be reached by 1/,
+  ],
+  ['no steps at all', [], /has no steps/],
+  ['a name that items have', [step('a[0]')], /ends like/],
+  ['a payload that is no JSON', [step('a', [], { payload: plain({ a: 1n }) })], /bigint/],
+  [
+    'more steps than allowed',
+    Array.from({ length: 100_001 }, (_, place) => step(`s${place}`, [], { task: 't' })),
+    /has 100001 steps/,
+  ],
+  [
+    'what is wrong inside of a workflow inside',
+    [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'in', steps: [step('x', ['y'])] } }],
+    /step "w": step "x": it names "y"/,
+  ],
+]
+
+test.each(refused)('refused before anything is written: %s', async (_, steps, why) => {
+  const problem = await start({ steps }).catch((error: unknown) => error)
+  expect(problem).toMatchObject({ code: 'WORKFLOW_INVALID', why: expect.stringMatching(why) as unknown })
+  expect(await db.selectFrom('q.workflow').selectAll().execute()).toEqual([])
+})
+
+test('a concurrency key that is the result of another step is refused', async () => {
+  const payload = { value: { k: null }, holes: { '/k': { from: 'step', step: 'a', at: '' } } } as const
+  const starting = start(
+    { steps: [step('a'), step('b', [], { payload })] },
+    {},
+    { b: { concurrency: { scope: 'b', at: '/k' } } },
+  )
+  await expect(starting).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' })
+})
+
+test('what a transaction of the user’s own undoes is undone: no workflow, no steps', async () => {
+  const lane = await store.internLane({ queue: 'default', task: 'a' })
+  const undone = db.transaction().execute(async (trx) => {
+    await startWorkflow(trx, { plan: { name: 'undone', steps: [step('a')] }, input: {}, tasks: { a: { lane } } })
+    throw new Error('undo')
+  })
+  await expect(undone).rejects.toThrow('undo')
+  expect(await db.selectFrom('q.workflow').selectAll().execute()).toEqual([])
+  expect(await claim('a')).toEqual([])
+})
+
+test('ids rise in the order in which steps can begin, however they were written down', async () => {
+  const workflow = await start({ steps: [step('c', ['b']), step('b', ['a']), step('a')] })
+  expect((await store.listSteps(workflow.id)).map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+  await store.cancelWorkflow(workflow.id)
+})
+
+/** What a piece of work sends, counted by the server. */
+async function statements(work: () => Promise<unknown>): Promise<number> {
+  const count = async () => {
+    const { rows } = await sql<{ n: string }>`SELECT count(*) AS n FROM q.statement_count`.execute(db)
+    return Number(rows[0]!.n)
+  }
+  const before = await count()
+  await work()
+  return (await count()) - before
+}
+
+test('settling 1000 parents of one child is a handful of statements, as for one', async () => {
+  // Every statement that touches a workflow, a step or a run fires once.
+  await sql`CREATE TABLE q.statement_count (id bigint GENERATED ALWAYS AS IDENTITY)`.execute(db)
+  await sql`CREATE FUNCTION q.count_statement() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN INSERT INTO q.statement_count DEFAULT VALUES; RETURN NULL; END $$`.execute(db)
+  for (const table of ['workflow', 'workflow_step', 'task_run']) {
+    await sql`CREATE TRIGGER counted AFTER INSERT OR UPDATE OR DELETE ON ${sql.table(`q.${table}`)}
+      FOR EACH STATEMENT EXECUTE FUNCTION q.count_statement()`.execute(db)
+  }
+  const settling = async (width: number) => {
+    const wide = Array.from({ length: width }, (_, place) => step(`s${place}`, [], { task: 'wide' }))
+    const workflow = await start({
+      steps: [
+        ...wide,
+        step(
+          'last',
+          wide.map(({ name }) => name),
+        ),
+      ],
+    })
+    const runs = await claim('wide', width)
+    const sent = await statements(() =>
+      store.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome: succeeded, by }))),
+    )
+    await end('last')
+    expect(await workflow.status()).toBe('SUCCEEDED')
+    return sent
+  }
+  const one = await settling(1)
+  expect(await settling(1_000)).toBe(one)
+  const failing = await start({
+    steps: [step('a'), ...Array.from({ length: 500 }, (_, place) => step(`d${place}`, ['a'], { task: 'd' }))],
+  })
+  expect(await statements(() => end('a', failed))).toBeLessThan(40)
+  expect(await failing.status()).toBe('FAILED')
+})
