@@ -1,6 +1,5 @@
 /** What steps of workflows are started with: results of other steps, filled in. Steps that begin together are asked for together. */
-import type { ClaimedRun, Store } from '@q/store'
-import { createBatcher } from './batcher.ts'
+import { createBatcher, type ClaimedRun, type Store } from '@q/store'
 
 /** JSON text. */
 export type StepInputs = (run: ClaimedRun) => Promise<string>
