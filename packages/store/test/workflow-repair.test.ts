@@ -176,7 +176,8 @@ test('repairs beside settles disturb nobody, and find nothing', async () => {
   const over = new AbortController()
   const repairing = (async () => {
     const own = another()
-    while (!over.signal.aborted) found.push(...(await own.repairWorkflows({ limit: 100 })).healed.map(({ fault }) => fault))
+    while (!over.signal.aborted)
+      found.push(...(await own.repairWorkflows({ limit: 100 })).healed.map(({ fault }) => fault))
   })()
   while ((await workflow.status()) === 'RUNNING') await endAll('busy')
   over.abort()
