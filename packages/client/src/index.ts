@@ -9,7 +9,7 @@ export { workflow, type DefineWorkflow, type Workflow, type WorkflowOptions } fr
 export type { WorkflowHandle, WorkflowProgress } from './workflow/handle.ts'
 export { WorkflowFailed, type FailedStep } from './workflow/failed.ts'
 export type { StartArguments, StartOptions } from './workflow/verbs.ts'
-export type { Test, When } from './workflow/condition.ts'
+export type { ValueTest, When } from './workflow/condition.ts'
 export type { WorkflowKit } from './workflow/kit.ts'
 export type { Given, Placeholder, Ref, Step } from './workflow/ref.ts'
 export type { Join, MapStepOptions, StepRunOptions, TaskStepOptions } from './workflow/step-options.ts'

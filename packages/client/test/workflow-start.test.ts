@@ -145,13 +145,18 @@ test('what failed is retried by the handle, and the workflow goes on', async () 
 test('what does not insist on success gets a missing result in its place, and outputs say so', async () => {
   const reported = define(
     'reported',
-    ({ step, map, sub, is, orMissing }, input: Ref<{ files: string[]; name: string }>) => {
+    ({ step, map, sub, is, ended, orMissing }, input: Ref<{ files: string[]; name: string }>) => {
       const tested = step('test', { binary: input.name })
       const told = step('report', { tested, note: input.name }, { allowFailed: true })
       const objects = map('compile', input.files, (file) => ({ file }), { onItemError: 'collect' })
+      const alarm = step(
+        'publish',
+        { binary: 'alarm' },
+        { name: 'alarm', allowFailed: true, when: ended(tested, 'FAILED') },
+      )
       const inner = sub(single, { name: 'b' })
       const published = step('publish', { binary: 'b' }, { when: is(inner, { above: 90 }) })
-      return { told: told.tested, objects, inner, url: orMissing(published.url) }
+      return { told: told.tested, objects, inner, alarm: orMissing(alarm.url), url: orMissing(published.url) }
     },
   )
   const run = await q.start(reported, { files: ['a', 'broken'], name: 'broken' })
@@ -161,6 +166,7 @@ test('what does not insist on success gets a missing result in its place, and ou
     told: { code: 'TASK_ERROR', detail: 'Error: broken is broken' },
     objects: [{ object: 'a.o', bytes: 3 }, expect.objectContaining({ code: 'TASK_ERROR' })],
     inner: 80,
+    alarm: 'https://alarm',
     url: expect.objectContaining({ code: 'CONDITION_NOT_MET' }) as object,
   })
 })

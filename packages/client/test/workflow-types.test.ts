@@ -1,6 +1,7 @@
 /** What must not compile in a workflow does not, and what comes back has the right type. Judged by the type checker. */
+import { Client, Pool } from 'pg'
 import { expect, expectTypeOf, test } from 'vitest'
-import { workflow, type MissingResult, type Ref, type Workflow } from '@q/client'
+import { workflow, type MissingResult, type Queue, type Ref, type Workflow, type WorkflowHandle } from '@q/client'
 import type * as tasks from './workflow-tasks.ts'
 
 const define = workflow<typeof tasks>()
@@ -112,6 +113,25 @@ const neverCalled = () => {
   })
 }
 
+const neverStarted = async (q: Queue<typeof tasks>, build: Workflow<Input, { binary: string }>) => {
+  const run = await q.start(build, { repo: 'r', list: [] }, { tx: new Client() })
+  expectTypeOf(run).toEqualTypeOf<WorkflowHandle<{ binary: string }>>()
+  expectTypeOf(await run.result({ timeout: '1h' })).toEqualTypeOf<{ binary: string }>()
+  expectTypeOf(q.workflow('1', build)).toEqualTypeOf<WorkflowHandle<{ binary: string }>>()
+  expectTypeOf(q.workflow('1')).toEqualTypeOf<WorkflowHandle<unknown>>()
+  await q.start(define('no input', ({ step }) => void step('fetch', { repo: 'r' })))
+  // @ts-expect-error it needs its input
+  await q.start(build)
+  // @ts-expect-error the input lacks its list
+  await q.start(build, { repo: 'r' })
+  // @ts-expect-error a wrong type in the input
+  await q.start(build, { repo: 5, list: [] })
+  // @ts-expect-error a pool is no transaction
+  await q.start(build, { repo: 'r', list: [] }, { tx: new Pool() })
+  // @ts-expect-error not a workflow
+  await q.start('build', {})
+}
+
 test('names, payloads, placeholders, conditions and outputs are typed by the tasks alone', () => {
-  expect(neverCalled).toBeTypeOf('function')
+  expect([neverCalled, neverStarted]).toHaveLength(2)
 })

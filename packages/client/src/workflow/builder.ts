@@ -33,20 +33,20 @@ export interface Builder {
 export function createBuilder(workflow: string): Builder {
   const scope: Scope = { workflow }
   const steps: StepPlan[] = []
-  const names = new Set<string>()
+  /** How many steps have been named after a task or workflow. */
+  const used = new Map<string, number>()
   let isOpen = true
 
   function add(name: string, plan: (name: string) => StepPlan): object {
     if (!isOpen) throw invalidWorkflow(workflow, ['a step was added after its function had returned'])
     steps.push(plan(name))
-    names.add(name)
     return placeholder({ scope, hole: { from: 'step', step: name, at: '' }, orMissing: false })
   }
 
   function nameFor({ name }: GraphOptions, base: string): string {
     if (name !== undefined) return name
-    let count = 1
-    while (names.has(count === 1 ? base : `${base} ${count}`)) count++
+    const count = (used.get(base) ?? 0) + 1
+    used.set(base, count)
     return count === 1 ? base : `${base} ${count}`
   }
 

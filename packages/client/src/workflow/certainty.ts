@@ -1,11 +1,11 @@
 /**
- * Which results are sure to be there when a workflow has succeeded?
+ * What can be seen in a graph before it runs: which results are sure to be there, and which questions have one answer.
  *
  * A step that fails fails its workflow, unless it has dependents and all of them do without it. A step is skipped, which
  * is no failure, if its condition does not hold or if too many of its parents were skipped. Where an output points at such
  * a step, its author must have said so (`orMissing`): then the type of the output is true.
  */
-import { parentsOf, type StepPlan } from '@q/schema/workflow'
+import { parentsOf, type Condition, type StepPlan } from '@q/schema/workflow'
 import type { Origin } from './placeholder.ts'
 
 /** One sentence for each step whose result the output takes for granted. `order`: parents before children. */
@@ -18,6 +18,23 @@ export function uncertainOutputs(order: readonly StepPlan[], shown: readonly Ori
       (name) =>
         `its output needs step ${JSON.stringify(name)}, which may not succeed though the workflow does: use orMissing()`,
     )
+}
+
+/** One sentence for each step that asks whether a parent failed, and starts only if it has succeeded. */
+export function futileQuestions(order: readonly StepPlan[]): string[] {
+  return order.flatMap((step) => {
+    const { name, when } = step
+    const parents = parentsOf(step).length
+    if (when === undefined || neededBy(step, parents) < parents || !asksForFailure(when)) return []
+    return `step ${JSON.stringify(name)} asks how a step ended that it insists on: give it allowFailed`
+  })
+}
+
+function asksForFailure(condition: Condition): boolean {
+  if ('all' in condition) return condition.all.some(asksForFailure)
+  if ('any' in condition) return condition.any.some(asksForFailure)
+  if ('not' in condition) return asksForFailure(condition.not)
+  return 'ended' in condition && !condition.ended.includes('SUCCEEDED')
 }
 
 function skippable(order: readonly StepPlan[]): ReadonlySet<string> {

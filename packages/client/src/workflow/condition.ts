@@ -7,14 +7,14 @@ import type { Condition, Hole } from '@q/schema/workflow'
 import type { AnyStep, Placeholder } from './ref.ts'
 
 /** What a value is compared with, as JSON. Numbers also with `above` and `below`, which no other value passes. */
-export type Test<T> =
+export type ValueTest<T> =
   | { readonly equals: T }
   | { readonly oneOf: readonly T[] }
   | (Extract<T, number> extends never ? never : { readonly above: number } | { readonly below: number })
 
 export interface Conditions {
   /** It is what JavaScript calls true; with a test: it passes the test. */
-  is<T>(value: Placeholder<T>, test?: Test<NoInfer<T>>): When
+  is<T>(value: Placeholder<T>, test?: ValueTest<NoInfer<T>>): When
   /** The step ended in one of these states. Give the asking step `allowFailed`, or it asks only about successes. */
   ended(step: AnyStep, ...states: readonly [TerminalState, ...TerminalState[]]): When
   all(...conditions: readonly [When, ...When[]]): When

@@ -9,7 +9,7 @@ import { checkPlan, type WorkflowPlan } from '@q/schema/workflow'
 import type { AnyTasks } from '../verbs.ts'
 import { createBuilder } from './builder.ts'
 import type { WorkflowKit } from './kit.ts'
-import { uncertainOutputs } from './certainty.ts'
+import { futileQuestions, uncertainOutputs } from './certainty.ts'
 import type { Filled, Ref } from './ref.ts'
 import { invalidWorkflow } from './workflow-error.ts'
 
@@ -48,7 +48,9 @@ export function workflow<Tasks = AnyTasks>(): DefineWorkflow<Tasks> {
     const { steps, output, shown } = builder.end(returned)
     const plan: WorkflowPlan = { name, steps, output, ...(onError === undefined ? {} : { onError }) }
     const checked = checkPlan(plan)
-    const problems = checked.ok ? uncertainOutputs(checked.order, shown) : checked.problems
+    const problems = checked.ok
+      ? [...futileQuestions(checked.order), ...uncertainOutputs(checked.order, shown)]
+      : checked.problems
     if (problems.length > 0) throw invalidWorkflow(name, problems)
     return Object.freeze({ name, plan })
   }
