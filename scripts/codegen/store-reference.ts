@@ -18,7 +18,9 @@ finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {
-  const files = ['runs', 'liveness', 'reads'].map((name) => join(workspace, 'packages/store/src/verbs', `${name}.ts`))
+  const files = ['runs', 'workflows', 'liveness', 'reads'].map((name) =>
+    join(workspace, 'packages/store/src/verbs', `${name}.ts`),
+  )
   const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   const body = sources.map((source) => /^export interface \w+ \{\n([^]*?)^\}/m.exec(source)?.[1] ?? '').join('\n')
   const parts = [

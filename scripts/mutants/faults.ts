@@ -2,6 +2,7 @@
 
 import { enqueueFaults } from './enqueue-faults.ts'
 import { orderFaults } from './order-faults.ts'
+import { workflowFaults } from './workflow-faults.ts'
 
 export interface Edit {
   /** From the root of the workspace. */
@@ -269,4 +270,5 @@ export const faults: readonly Fault[] = [
   },
   ...enqueueFaults,
   ...orderFaults,
+  ...workflowFaults,
 ]

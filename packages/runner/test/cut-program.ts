@@ -1,23 +1,26 @@
 /**
  * A replica that kills itself at one exact moment. CUT_AT: when an answer of the database that matches has arrived, with
- * the connection in CUT_STATE (I: committed, T: inside a transaction), before anybody here has read it. CUT_EVENT: when
- * an event of that type is observed.
+ * the connection in CUT_STATE (I: committed, T: inside a transaction), before anybody here has read it; with CUT_AFTER only
+ * on a connection that has brought an answer which matches that. CUT_EVENT: when an event of that type is observed.
  */
 import { Socket } from 'node:net'
 import { readConfig, startRunner } from '@q/runner'
 import { findTaskModules } from '../src/task-modules.ts'
 
-const { CUT_AT, CUT_STATE = 'I', CUT_EVENT, DATABASE_URL = '' } = process.env
+const { CUT_AT, CUT_AFTER = '', CUT_STATE = 'I', CUT_EVENT, DATABASE_URL = '' } = process.env
 const die = () => void process.kill(process.pid, 'SIGKILL')
 
 if (CUT_AT !== undefined) {
   const wanted = new RegExp(CUT_AT)
+  const before = new RegExp(CUT_AFTER)
+  const armed = new WeakSet<Socket>()
   const emit = Socket.prototype.emit
   Socket.prototype.emit = function (this: Socket, event: string | symbol, ...args: unknown[]): boolean {
     const [chunk] = args
     const answer = event === 'data' && Buffer.isBuffer(chunk) ? chunk.toString('latin1') : ''
     // The last byte of an answer is the state of its connection.
-    if (answer.endsWith(CUT_STATE) && wanted.test(answer)) die()
+    if ((CUT_AFTER === '' || armed.has(this)) && answer.endsWith(CUT_STATE) && wanted.test(answer)) die()
+    if (before.test(answer)) armed.add(this)
     return Reflect.apply(emit, this, [event, ...args]) as boolean
   }
 }

@@ -73,7 +73,8 @@ async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]
 }
 
 async function reopen(trx: Db, first: readonly RunId[], tidings: Tidings): Promise<void> {
-  const ids = await withRelatives(trx, first)
+  const retried = await withRelatives(trx, first)
+  const ids = await withRelatives(trx, [...retried, ...(await skippedByTheEnd(trx, retried))])
   const workflows = await reopenWorkflows(trx, ids)
   const items = await reopenRuns(trx, ids)
   await recountOpen(trx, workflows)
@@ -112,6 +113,15 @@ WITH RECURSIVE again AS (
 ) SELECT again.id FROM again JOIN q.task_run r ON r.id = again.id AND r.finished_at IS NOT NULL ORDER BY again.id`.execute(
     trx,
   )
+  return rows.map((row) => row.id)
+}
+
+/** A workflow that failed had skipped what had not begun, on whichever branch: it goes on there too. */
+async function skippedByTheEnd(trx: Db, ids: readonly RunId[]): Promise<RunId[]> {
+  const { rows } = await sql<{ id: RunId }>`
+    SELECT r.id FROM q.task_run r JOIN q.workflow w ON w.id = r.workflow_id AND w.ends_as = 'FAILED' AND w.compensated_at IS NULL
+    WHERE r.workflow_id = ANY(ARRAY(SELECT workflow_id FROM q.task_run WHERE id = ANY(${ids}::bigint[])))
+      AND r.status = 'SKIPPED' AND r.result ->> 'code' = 'UPSTREAM_FAILED'`.execute(trx)
   return rows.map((row) => row.id)
 }
 

@@ -1,0 +1,125 @@
+/** Faults in what the end of a step does to its workflow. */
+import type { Fault } from './faults.ts'
+
+const src = (path: string) => `packages/store/src/workflows/${path}`
+const release = src('release.ts')
+
+export const workflowFaults: readonly Fault[] = [
+  {
+    name: 'dependents-forgotten',
+    why: 'A step whose parents have ended waits for ever.',
+    edits: [
+      {
+        file: src('advance.ts'),
+        find: 'releaseDependents(trx, ended, tidings)',
+        replace: 'releaseDependents(trx, [], tidings)',
+      },
+    ],
+  },
+  {
+    name: 'failed-parent-released-its-child',
+    why: 'A step runs although what it needs has failed.',
+    edits: [
+      {
+        file: release,
+        find: 'CASE WHEN s.allows_failed OR s.expanded THEN parents.ended ELSE parents.succeeded END',
+        replace: 'parents.ended',
+      },
+    ],
+  },
+  {
+    name: 'settled-without-the-workflow',
+    why: 'Two who settle parents of one child at the same moment each read the other’s step as open.',
+    edits: [
+      {
+        file: src('lock.ts'),
+        find: '    ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)',
+        replace: '    ORDER BY w.id`.execute(trx)',
+      },
+    ],
+  },
+  {
+    name: 'errors-ignored',
+    why: 'A workflow goes on after a step has failed for good.',
+    edits: [
+      { file: src('policy.ts'), find: 'if (bad.length === 0) return []', replace: 'if (bad.length >= 0) return []' },
+    ],
+  },
+  {
+    name: 'tolerated-errors-counted',
+    why: 'A workflow fails for a step whose dependents do without it.',
+    edits: [
+      {
+        file: src('policy.ts'),
+        find: 'WHERE e.parent_id = s.run_id)\n    OR EXISTS',
+        replace: 'WHERE e.parent_id = s.run_id) OR true\n    OR EXISTS',
+      },
+    ],
+  },
+  {
+    name: 'came-back-into-a-pause',
+    why: 'A run that is given back, retried or recovered is claimed again although its workflow is paused.',
+    edits: [
+      {
+        file: src('advance.ts'),
+        find: 'const again = steps.filter((run) => !isTerminal(run.status))',
+        replace: 'const again = steps.filter(() => false)',
+      },
+    ],
+  },
+  {
+    name: 'claims-kept-in-a-pause',
+    why: 'A run that was claimed ahead is started in a paused workflow.',
+    edits: [
+      {
+        file: src('pause.ts'),
+        find: "leaveSteps(trx, ['CLAIMED'], claimed, tidings)",
+        replace: 'leaveSteps(trx, [], claimed, tidings)',
+      },
+    ],
+  },
+  {
+    name: 'retried-without-recount',
+    why: 'The end of a step that was retried is counted twice.',
+    edits: [
+      {
+        file: src('recount.ts'),
+        find: 'FROM accounts WHERE r.id = accounts.id AND accounts.waiting_on <> accounts.stored_on',
+        replace: 'FROM accounts WHERE r.id = accounts.id AND accounts.waiting_on < accounts.stored_on',
+      },
+    ],
+  },
+  {
+    name: 'inner-workflow-alone',
+    why: 'A step that is a workflow waits for ever when that workflow has ended.',
+    edits: [
+      {
+        file: src('end.ts'),
+        find: 'return parent === null ? [] : [{ id: parent, goal: status, result }]',
+        replace: 'return []',
+      },
+    ],
+  },
+  {
+    name: 'undone-in-order',
+    why: 'What was done last is undone last.',
+    edits: [
+      {
+        file: src('compensate.ts'),
+        find: 'ORDER BY r.finished_at DESC, r.id DESC',
+        replace: 'ORDER BY r.finished_at, r.id',
+      },
+    ],
+  },
+  {
+    name: 'items-without-bound',
+    why: 'A map lets more items go than it may.',
+    edits: [
+      {
+        file: src('map-items.ts'),
+        find: 'LIMIT greatest(0, places.room)',
+        replace: 'LIMIT greatest(0, places.room + 1)',
+      },
+    ],
+  },
+]
