@@ -7,6 +7,7 @@
 import { readdir, readFile, rm, writeFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { testDatabase } from '@q/testing'
+import { clientReference } from './codegen/client-reference.ts'
 import { configurationReference } from './codegen/configuration-reference.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
 import { shortDiff } from './codegen/short-diff.ts'
@@ -39,6 +40,7 @@ async function generated(): Promise<Map<string, string>> {
     ['db/schema.sql', await schemaFile(database.url)],
     ...statementFiles(),
     await storeReference(),
+    await clientReference(),
     await configurationReference(),
     await statesReference(),
   ])

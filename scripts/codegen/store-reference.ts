@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workspace } from '../workspace.ts'
+import { contractsOf } from './contracts.ts'
 
 const preface = `# The verbs of \`@q/store\`
 
@@ -22,23 +23,5 @@ export async function storeReference(): Promise<[path: string, text: string]> {
     join(workspace, 'packages/store/src/verbs', `${name}.ts`),
   )
   const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))
-  const body = sources.map((source) => /^export interface \w+ \{\n([^]*?)^\}/m.exec(source)?.[1] ?? '').join('\n')
-  const parts = [
-    ...body.matchAll(/^ {2}\/\/ ---- (.+)$|^ {2}\/\*\*\n((?: {3}\* .*\n)+) {3}\*\/\n {2}([^]*?)\n(?=\n|$)/gm),
-  ]
-  const text = parts.map(([, title, comment = '', signature = '']) =>
-    title === undefined ? verb(comment, signature) : `\n## ${title}\n`,
-  )
-  return ['docs/reference/store.md', `${preface}${text.join('\n')}`]
-}
-
-function verb(comment: string, signature: string): string {
-  const lines = comment.trimEnd().split('\n')
-  const name = signature.slice(0, signature.indexOf('('))
-  const contract = lines.map((line) => line.replace(/^ {3}\* /, '')).join('\n')
-  const code = signature
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .replaceAll('( ', '(')
-    .replaceAll(', )', ')')
-  return `### ${name}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${contract}\n`
+  return ['docs/reference/store.md', `${preface}${sources.map(contractsOf).join('\n')}`]
 }

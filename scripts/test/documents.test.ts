@@ -41,6 +41,17 @@ test('the README has the two files that the packed consumer runs', async () => {
   expect([...(await readmeFiles()).keys()]).toEqual(['tasks.ts', 'app.ts'])
 })
 
+test('code in a document that names a file of ours is that file', async () => {
+  const quoted: string[] = []
+  for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: workspace })) {
+    for (const [, code = '', file = ''] of (await read(path)).matchAll(/^```ts\n(\/\/ (packages\/\S+)\n[^]*?)^```/gm)) {
+      expect(code).toBe(await read(file))
+      quoted.push(file)
+    }
+  }
+  expect(quoted).not.toEqual([])
+})
+
 test('every file and folder that documents link to exists', async () => {
   const missing: string[] = []
   for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: workspace })) {

@@ -8,6 +8,9 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from './duration.ts'
 import type { PointerInto } from './pointer.ts'
 
+/** The function says what the payload is; a key is held against it, and says nothing about it. */
+type KeyIn<Payload> = NoInfer<PointerInto<Payload>>
+
 /** `Payload`: what is enqueued, which is what keys point into. */
 export interface TaskOptions<Payload = unknown> {
   /** What the task is called in the database, if not by its export: `'images.resize'`. Survives a renamed export. */
@@ -35,7 +38,7 @@ export interface TaskOptions<Payload = unknown> {
   /** At most `limit` runs with the same value at `key` of their payload at a time. */
   readonly concurrency?: ConcurrencyOptions<Payload>
   /** At most one run with the same payload, or the same value in it, waits or runs; or one in a period. */
-  readonly unique?: 'payload' | PointerInto<Payload> | UniqueOptions<Payload>
+  readonly unique?: 'payload' | KeyIn<Payload> | UniqueOptions<Payload>
   /** How long a run is kept after its end. */
   readonly keep?: Duration
 }
@@ -52,7 +55,7 @@ export interface RetryOptions {
 }
 
 export interface ConcurrencyOptions<Payload = unknown> {
-  readonly key: PointerInto<Payload>
+  readonly key: KeyIn<Payload>
   /** Default: 1. */
   readonly limit?: number
   /** Tasks that name the same are limited together. Default: the task alone. */
@@ -60,7 +63,7 @@ export interface ConcurrencyOptions<Payload = unknown> {
 }
 
 export interface UniqueOptions<Payload = unknown> {
-  readonly key: 'payload' | PointerInto<Payload>
+  readonly key: 'payload' | KeyIn<Payload>
   /** Also after its end, for this long from when it was enqueued. */
   readonly for: Duration
 }

@@ -26,7 +26,8 @@ export type TaskFunction<Payload, Result, State = unknown> = (
   context: TaskContext<State>,
 ) => Result | Promise<Result>
 
-type Options<Payload, Name extends string> = TaskOptions<Payload> & { readonly name?: Name }
+/** Without `input`, which would be compared twice: with a large schema that is most of what a task costs the compiler. */
+type Options<Payload, Name extends string> = Omit<TaskOptions<Payload>, 'input' | 'name'> & { readonly name?: Name }
 
 /** A task whose payload is not checked before it runs. */
 export function task<Payload, Result, State>(run: TaskFunction<Payload, Result, State>): Task<Payload, Result, never>

@@ -17,11 +17,14 @@ const keys = () => {
   task({ concurrency: { key: '/items/0/sku' }, unique: { key: '/a~1b~0c', for: '10m' } }, order)
   task({ unique: 'payload' }, order)
   task({ input: url, concurrency: { key: '/url', limit: 1 }, unique: '/width' }, ({ width }) => width)
+  task({ concurrency: { key: '/id' }, unique: '/customer/mail' }, (_: Order, ctx) => ctx.heartbeat())
   task({ concurrency: { key: '/anything' } }, (_: unknown) => 1)
   task({ concurrency: { key: '/url' } }, (_: { kind: 'a'; url: string } | { kind: 'b' }) => 1)
   task({ concurrency: { key: '/any/name' } }, (_: { any: Record<string, string> }) => 1)
   // @ts-expect-error the payload has no such member
   task({ concurrency: { key: '/ulr' } }, order)
+  // @ts-expect-error nor for a function that takes its context as it comes
+  task({ concurrency: { key: '/ulr' } }, (_: Order, ctx) => ctx.heartbeat())
   // @ts-expect-error nor one inside it
   task({ concurrency: { key: '/customer/name' } }, order)
   // @ts-expect-error a pointer begins with a slash

@@ -1,0 +1,74 @@
+/** docs/reference/client.md: the verbs of a queue with their contracts, from the comments on its interface. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { workspace } from '../workspace.ts'
+import { contractsOf } from './contracts.ts'
+
+const preface = `# The client
+
+Generated from \`packages/client/src/verbs.ts\` by \`pnpm codegen\`; never edited.
+
+\`\`\`ts
+import { queue } from '@q/client'
+import type * as tasks from './tasks.ts'
+
+const q = queue<typeof tasks>(process.env.DATABASE_URL)
+\`\`\`
+
+Names, payloads and results have the types of the tasks. The import is of types only: neither the code of the tasks nor
+Piscina is loaded. Without a type argument any name and any payload is accepted.
+
+## What queue() is given
+
+| argument | what is done with it |
+|---|---|
+| a URL | a pool of at most 4 connections, and one session that hears of ended runs; closed by \`close()\` |
+| a \`Pool\` of \`pg\` | its clients are used for each statement; its options also open the one session that hears of ended runs. The pool stays yours |
+| a \`Client\` of \`pg\` | it is used for everything, and stays yours. If you have a transaction open on it, what is enqueued is part of it. There is no session that hears of ended runs: who waits finds them by looking once a second |
+| a \`Connection\` of \`@q/store\` | it is used, and stays open |
+
+\`{ tasks }\` as second argument: the definitions themselves, for a producer that may load their code. Payloads are then checked by
+their own validators, and what replicas have published is not asked for.
+
+## How a payload is checked
+
+Before anything is written, and again by the replica before the code runs. With definitions: by the task's own validator.
+Without: by the JSON Schema that replicas have published for the task, if its validator gives one (zod and arktype do, valibot does not); \`format\` is
+not judged, and a schema that cannot be compiled checks nothing. What does not fit is refused with \`INVALID_PAYLOAD\` and a JSON
+pointer for each place. A task that nobody has published is accepted with defaults: producers may be deployed first.
+
+## Options of a run
+
+| option | what it says |
+|---|---|
+| \`tx\` | your own transaction: the run is there with its commit, a rollback leaves nothing. A Kysely transaction, or a client of \`pg\` after BEGIN |
+| \`delay\` | not before this much time has passed, by the database's clock |
+| \`runAt\` | not before this \`Date\`, by the clock of the producer; at once if it has passed |
+| \`priority\` | lower numbers first; default: the task's |
+| \`group\` | runs of a group share its queue fairly with other groups |
+| \`expires\` | not started by then, counted from now: EXPIRED |
+
+## Handles
+
+| member | what it is |
+|---|---|
+| \`id\`, \`duplicate\` | the run; and whether it was there already, by its unique key |
+| \`result({ timeout, signal })\` | what the task returned; throws \`RunFailed\` with \`code\`, \`attempts\` and \`remoteStack\` if it ended otherwise, \`WAIT_TIMED_OUT\` if it has not ended in time |
+| \`status()\` | the run as it is now |
+| \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; ends when the run does |
+| \`cancel()\` | as \`q.cancel(run)\` |
+
+Everybody in a process who waits shares one LISTEN session, and one poll behind it for wakes that are lost. Thousands who begin
+to wait at once cost a few statements.
+
+## Calls at the same time
+
+A call that finds no statement in flight is sent at once. Those that come meanwhile go with the next statement, together. One that is
+refused fails alone. Calls with \`tx\` are sent in their transaction; calls of a task with a unique key go by themselves, because
+they may have to wait for somebody's open transaction.
+`
+
+export async function clientReference(): Promise<[path: string, text: string]> {
+  const source = await readFile(join(workspace, 'packages/client/src/verbs.ts'), 'utf8')
+  return ['docs/reference/client.md', `${preface}${contractsOf(source)}`]
+}
