@@ -1,6 +1,6 @@
 /** The members of an interface with their contracts, from its comments: `// ---- Title` begins a part. */
 export function contractsOf(source: string): string {
-  const body = [...source.matchAll(/^export interface \w+(?:<\w+>)? \{\n([^]*?)^\}/gm)]
+  const body = [...source.matchAll(/^export interface \w+(?:<\w+>)?(?: extends \w+)? \{\n([^]*?)^\}/gm)]
     .map(([, inside]) => inside)
     .join('\n')
   const parts = [
@@ -19,6 +19,6 @@ function member(comment: string, signature: string): string {
   const code = signature
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('( ', '(')
-    .replaceAll(', )', ')')
+    .replaceAll(/,? \)/g, ')')
   return `### ${name}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${contract}\n`
 }
