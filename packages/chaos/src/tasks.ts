@@ -11,3 +11,17 @@ export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number
   await passing(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
+
+/** A step of a workflow: takes its time, and fails if it is told to. */
+export const step = task({ onCrash: 'retry' }, async ({ ms = 0, fails = false, list }: StepPayload, ctx) => {
+  if (ms > 0) await passing(ms, undefined, { signal: ctx.signal })
+  if (fails) throw new Error('on purpose')
+  return list ?? 'done'
+})
+
+export interface StepPayload {
+  readonly ms?: number
+  readonly fails?: boolean
+  /** What it returns. */
+  readonly list?: readonly number[]
+}

@@ -191,11 +191,11 @@ test('a step that is retried by hand takes what was skipped for it along, and it
 })
 
 test('retried after it failed, by step or as a whole, it goes on also where nothing had begun', async () => {
-  for (const by of ['step', 'whole']) {
+  for (const way of ['step', 'whole']) {
     const workflow = await start({ steps: twoBranches })
     await end('a', failed)
     expect(await workflow.states()).toMatchObject({ x: 'SKIPPED UPSTREAM_FAILED', y: 'SKIPPED UPSTREAM_FAILED' })
-    if (by === 'step') await store.retryTaskRun(workflow.run('a'))
+    if (way === 'step') await store.retryTaskRun(workflow.run('a'))
     else await store.retryFailedSteps(workflow.id)
     expect(await workflow.states()).toEqual({ a: 'AVAILABLE', b: 'PENDING', x: 'AVAILABLE', y: 'PENDING' })
     for (const name of ['a', 'b', 'x', 'y']) await end(name)
