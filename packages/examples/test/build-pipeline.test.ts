@@ -9,7 +9,9 @@ import { build } from '../src/build-pipeline/build.ts'
 import { replicaWith } from './replica.ts'
 
 const tasks = new URL('../src/build-pipeline/tasks.ts', import.meta.url)
-const soon = { timeout: '1m' } as const
+const soon = { timeout: '2m' } as const
+/** Replicas and programs are started; with other work on the machine that takes a while. */
+const patient = { timeout: 180_000 }
 
 function producer(url: string): Queue<AnyTasks> {
   const q = queue(url)
@@ -19,29 +21,33 @@ function producer(url: string): Queue<AnyTasks> {
 
 const named = (steps: readonly StepView[], name: string) => steps.find((step) => step.name === name)!
 
-test('a build is compiled in parallel, linked, tested and published, each step after its parents', async () => {
-  const { url } = await replicaWith(tasks)
-  const q = producer(url)
-  const run = await q.start(build, { repo: 'calc', files: 6, expected: null })
-  expect(await run.result(soon)).toEqual({
-    digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-    passed: true,
-    url: expect.stringContaining('https://builds.example/') as string,
-  })
-  const steps = await run.steps()
-  const items = steps.filter(({ kind }) => kind === 'item')
-  expect(items).toHaveLength(6)
-  for (const { name, parents, startedAt } of steps) {
-    for (const parent of parents) {
-      expect(named(steps, parent).finishedAt!.getTime(), `${name} after ${parent}`).toBeLessThanOrEqual(
-        startedAt!.getTime(),
-      )
+test(
+  'a build is compiled in parallel, linked, tested and published, each step after its parents',
+  patient,
+  async () => {
+    const { url } = await replicaWith(tasks)
+    const q = producer(url)
+    const run = await q.start(build, { repo: 'calc', files: 6, expected: null })
+    expect(await run.result(soon)).toEqual({
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      passed: true,
+      url: expect.stringContaining('https://builds.example/') as string,
+    })
+    const steps = await run.steps()
+    const items = steps.filter(({ kind }) => kind === 'item')
+    expect(items).toHaveLength(6)
+    for (const { name, parents, startedAt } of steps) {
+      for (const parent of parents) {
+        expect(named(steps, parent).finishedAt!.getTime(), `${name} after ${parent}`).toBeLessThanOrEqual(
+          startedAt!.getTime(),
+        )
+      }
     }
-  }
-  expect(steps.map(({ attempt }) => attempt)).toEqual(steps.map(() => 1))
-})
+    expect(steps.map(({ attempt }) => attempt)).toEqual(steps.map(() => 1))
+  },
+)
 
-test('what does not pass its test is not published, and the build says so', async () => {
+test('what does not pass its test is not published, and the build says so', patient, async () => {
   const { url } = await replicaWith(tasks)
   const q = producer(url)
   const run = await q.start(build, { repo: 'calc', files: 2, expected: -1 })
@@ -51,7 +57,7 @@ test('what does not pass its test is not published, and the build says so', asyn
   expect(named(steps, 'announce')).toMatchObject({ status: 'SKIPPED', code: 'UPSTREAM_SKIPPED' })
 })
 
-test('the program prints how far it is, and the result', async () => {
+test('the program prints how far it is, and the result', patient, async () => {
   const { url } = await replicaWith(tasks)
   const program = fileURLToPath(new URL('../src/build-pipeline/app.ts', import.meta.url))
   const app = spawn(process.execPath, ['--conditions=@q/source', program], {
