@@ -39,8 +39,8 @@ test('--json prints one object with id, status and result', async () => {
     result: 'Hello, Ada!',
   })
   const failed = await runQ(['enqueue', 'hello', '{"nam":"Ada"}', '--wait', '--json'], env)
-  expect(failed.code).toBe(1)
-  expect(JSON.parse(failed.stdout)).toMatchObject({ status: 'FAILED', result: { code: 'INVALID_PAYLOAD' } })
+  expect(failed.code).toBe(2)
+  expect(failed.stdout + failed.stderr).toContain('INVALID_PAYLOAD')
 })
 
 test('a payload comes from the argument, a file or standard input; without one it is empty', async () => {
@@ -54,8 +54,8 @@ test('a payload comes from the argument, a file or standard input; without one i
   expect((await from('-', '{"name":"stdin"}')).stdout).toBe('Hello, stdin!\n')
   expect(await from('@missing.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('PAYLOAD_UNREADABLE') })
   expect(await runQ(['enqueue', 'hello', '--wait'], env)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('/name'),
+    code: 2,
+    stderr: expect.stringContaining('/name: is missing'),
   })
 })
 

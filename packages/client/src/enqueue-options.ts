@@ -24,7 +24,13 @@ export interface EnqueueOptions extends RunOptions {
 
 type Settings = Pick<NewRun, 'delayMs' | 'priority' | 'group' | 'expiresInMs'>
 
+const known: Record<keyof RunOptions, true> = { delay: true, runAt: true, priority: true, group: true, expires: true }
+
 export function settingsOf(options: RunOptions): Settings {
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(known, key))
+  if (unknown !== undefined) {
+    throw wrong(`There is no option ${unknown}.`, `There are tx, ${Object.keys(known).join(', ')}.`)
+  }
   const { priority, group, expires } = options
   const delayMs = delayOf(options)
   return {

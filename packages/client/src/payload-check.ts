@@ -23,7 +23,7 @@ export function checkBy(input: Task['options']['input']): PayloadCheck | undefin
   return async (payload) => {
     const { issues = [] } = await input['~standard'].validate(payload)
     return issues.map(({ path = [], message }) => ({
-      pointer: path.map((part) => `/${escaped(String(typeof part === 'object' ? part.key : part))}`).join(''),
+      pointer: pointerOf(path.map((part) => (typeof part === 'object' ? part.key : part))),
       message,
     }))
   }
@@ -42,6 +42,7 @@ export async function requireFit(task: string, payload: unknown, check: PayloadC
   })
 }
 
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+/** RFC 6901. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -6,7 +6,7 @@
  * `format` is not judged: validators disagree about what a URL is, and what a task would accept must not be refused here.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
-import type { PayloadCheck } from './payload-check.ts'
+import { pointerOf, type Misfit, type PayloadCheck } from './payload-check.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -50,6 +50,14 @@ function compilerOf(Compiler: typeof Ajv2020): Ajv2020 {
   return new Compiler({ allErrors: true, strict: false, validateFormats: false, logger: false })
 }
 
-function misfitOf({ instancePath, message = 'does not fit' }: ErrorObject) {
+/** A member that is missing, or too many, is named itself, and not the object it is about. */
+function misfitOf({ instancePath, keyword, params, message = 'does not fit' }: ErrorObject): Misfit {
+  const { missingProperty: missing, additionalProperty: extra } = params as Partial<Record<string, string>>
+  if (keyword === 'required' && missing !== undefined) return at(instancePath, missing, 'is missing')
+  if (keyword === 'additionalProperties' && extra !== undefined) return at(instancePath, extra, 'is not expected')
   return { pointer: instancePath, message }
+}
+
+function at(instancePath: string, member: string, message: string): Misfit {
+  return { pointer: `${instancePath}${pointerOf([member])}`, message }
 }

@@ -129,6 +129,7 @@ test.each([
   [{ runAt: new Date('never') }, 'RUN_OPTION_INVALID'],
   [{ runAt: '2030-01-01' }, 'RUN_OPTION_INVALID'],
   [{ runAt: new Date(), delay: '1s' }, 'RUN_OPTION_INVALID'],
+  [{ dleay: '5m' }, 'RUN_OPTION_INVALID'],
   [{ priority: 40_000 }, 'PRIORITY_INVALID'],
   [{ group: '\n' }, 'NAME_INVALID'],
   [{ tx: pool }, 'NOT_A_TRANSACTION'],

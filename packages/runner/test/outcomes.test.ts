@@ -27,6 +27,18 @@ test('what is thrown is tried again as often as the task says, and then the run 
   expect(events.filter(({ type }) => type === 'run-retried')).toHaveLength(4)
 })
 
+test('a payload that does not fit is never started, whatever attempts are left; one that does is given with its defaults', async () => {
+  const { q } = await execution<typeof tasks>('outcomes')
+  expect(await (await q.enqueue('checked', { url: 'https://example.org' })).result({ timeout: '20s' })).toBe(800)
+  // What the published schema cannot say, the format of a text, is found out by the replica.
+  expect(await failure((await q.enqueue('checked', { url: 'nowhere' })).result({ timeout: '20s' }))).toMatchObject({
+    code: 'INVALID_PAYLOAD',
+    attempts: 1,
+    message: expect.stringContaining('/url: '),
+  })
+  await expect(q.enqueue('checked', { url: 5 } as never)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+})
+
 test('nothing is executed a second time unless the task says so', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await failure((await q.enqueue('once', {})).result({ timeout: '20s' }))).toMatchObject({ attempts: 1 })

@@ -1,5 +1,6 @@
 /** Tasks that end in each of the ways there are. */
 import { Fail, Retry, Snooze, task } from '@q/task'
+import { z } from 'zod'
 
 /** Another copy of the package, as two versions of it in one installation would be. */
 const copy = (await import(`${import.meta.resolve('@q/task')}?copy`)) as { Fail: typeof Fail }
@@ -10,6 +11,10 @@ export const succeedsAt = task({ retry: quickly }, ({ attempt }: { attempt: numb
   if (ctx.attempt < attempt) throw new Error(`not yet, ${ctx.attempt}`)
   return ctx.attempt
 })
+export const checked = task(
+  { retry: quickly, input: z.object({ url: z.url(), width: z.number().default(800) }) },
+  ({ width }) => width,
+)
 export const once = task((_: unknown) => {
   throw new Error('no second time')
 })
