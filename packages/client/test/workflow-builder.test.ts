@@ -151,6 +151,10 @@ const wrong: Record<string, [define: () => unknown, why: RegExp]> = {
     },
     /step "x": its payload/,
   ],
+  'has a policy that there is not': [
+    () => define('w', ({ step }) => void step('fetch', { repo: 'r' }), { onError: 'ignore' as never }),
+    /onError must be one of fail, pause, continue/,
+  ],
   'is async': [() => define('w', async ({ step }) => void step('fetch', { repo: 'r' })), /async/],
   'uses the item of a map elsewhere': [
     () =>
@@ -180,6 +184,29 @@ const wrong: Record<string, [define: () => unknown, why: RegExp]> = {
         step('publish', { binary: 'b' }, { when: ended(tested, 'FAILED') })
       }),
     /"publish" asks how a step ended that it insists on: give it allowFailed/,
+  ],
+  'has options that cannot be kept, all of which are named': [
+    () =>
+      workflow()('w', ({ step }) => {
+        const options = {
+          alowFailed: true,
+          priority: 1e6,
+          timeout: 'soon',
+          attempts: 0,
+          group: '',
+          when: true,
+          parallel: 2,
+        }
+        step('x', {}, { name: 'a', ...options } as never)
+      }),
+    /^step "a": there is no option alowFailed; .*priority.*; .*timeout.*; .*attempts.*; .*group.*; .*when.*; .*parallel\.$/,
+  ],
+  'compensates with an option that it cannot have': [
+    () =>
+      define('w', ({ step, compensate }) => {
+        compensate(step('publish', { binary: 'b' }), 'unpublish', ({ url }) => ({ url }), { after: [] } as never)
+      }),
+    /^step "publish": there is no option after/,
   ],
   'compensates a step twice': [
     () =>

@@ -5,6 +5,7 @@
 import type { Compensation, Hole, StepPlan, Template } from '@q/schema/workflow'
 import type { AnyTasks } from '../verbs.ts'
 import { conditions } from './condition.ts'
+import { optionProblems } from './check-step-options.ts'
 import type { WorkflowKit } from './kit.ts'
 import { placeholder, type Origin, type Scope } from './placeholder.ts'
 import {
@@ -37,8 +38,24 @@ export function createBuilder(workflow: string): Builder {
   const used = new Map<string, number>()
   let isOpen = true
 
-  function add(name: string, plan: (name: string) => StepPlan): object {
-    if (!isOpen) throw invalidWorkflow(workflow, ['a step was added after its function had returned'])
+  function requireOpen(): void {
+    if (!isOpen) throw invalidWorkflow(workflow, ['something was added after its function had returned'])
+  }
+
+  function requireOptions(kind: StepPlan['kind'] | 'compensation', name: string, options: object): void {
+    const problems = optionProblems(kind, options)
+    if (problems.length > 0) {
+      throw invalidWorkflow(
+        workflow,
+        problems.map((problem) => `step ${JSON.stringify(name)}: ${problem}`),
+      )
+    }
+  }
+
+  function add(kind: StepPlan['kind'], base: string, options: GraphOptions, plan: (name: string) => StepPlan): object {
+    requireOpen()
+    const name = nameFor(options, base)
+    requireOptions(kind, name, options)
     steps.push(plan(name))
     return placeholder({ scope, hole: { from: 'step', step: name, at: '' }, orMissing: false })
   }
@@ -89,7 +106,7 @@ export function createBuilder(workflow: string): Builder {
 
   const verbs = {
     step(task: string, payload: unknown, options: TaskStepOptions = {}) {
-      return add(nameFor(options, task), (name) => {
+      return add('task', task, options, (name) => {
         return {
           kind: 'task',
           name,
@@ -104,7 +121,7 @@ export function createBuilder(workflow: string): Builder {
       const items: Scope = { workflow }
       const item = placeholder({ scope: items, hole: { from: 'item', at: '' }, orMissing: false })
       const { parallel, onItemError } = options
-      return add(nameFor(options, task), (name) => ({
+      return add('map', task, options, (name) => ({
         kind: 'map',
         name,
         task,
@@ -117,12 +134,14 @@ export function createBuilder(workflow: string): Builder {
       }))
     },
     sub({ name: base, plan }: Workflow, input: unknown, options: GraphOptions = {}) {
-      return add(nameFor(options, base), (name) => {
+      return add('workflow', base, options, (name) => {
         return { kind: 'workflow', name, workflow: plan, input: templateOf(input, scope), ...graphOf(options) }
       })
     },
     compensate(step: unknown, task: string, payload: (done: unknown) => unknown, options: StepRunOptions = {}) {
+      requireOpen()
       const name = stepOf(step, 'compensate()')
+      requireOptions('compensation', name, options)
       undo(name, { task, payload: templateOf(payload(step), scope), ...plannedOptions(options) })
     },
     orMissing: (value: unknown) => placeholder({ ...originFor(value, 'orMissing()'), orMissing: true }),
@@ -135,7 +154,7 @@ export function createBuilder(workflow: string): Builder {
     input: placeholder({ scope, hole: { from: 'input', at: '' }, orMissing: false }),
     end(returned) {
       isOpen = false
-      return { steps, output: templateOf(returned, scope), shown: originsIn(returned, scope) }
+      return { steps: [...steps], output: templateOf(returned, scope), shown: originsIn(returned, scope) }
     },
   }
 }

@@ -31,6 +31,8 @@ export interface WorkflowOptions {
   readonly onError?: 'fail' | 'pause' | 'continue'
 }
 
+const policies: readonly string[] = ['fail', 'pause', 'continue']
+
 export type DefineWorkflow<Tasks> = <Input, Returned>(
   name: string,
   define: (kit: WorkflowKit<Tasks>, input: Ref<Input>) => Returned,
@@ -48,6 +50,9 @@ export function workflow<Tasks = AnyTasks>(): DefineWorkflow<Tasks> {
     const { steps, output, shown } = builder.end(returned)
     const plan: WorkflowPlan = { name, steps, output, ...(onError === undefined ? {} : { onError }) }
     const checked = checkPlan(plan)
+    if (onError !== undefined && !policies.includes(onError)) {
+      throw invalidWorkflow(name, [`onError must be one of ${policies.join(', ')}`])
+    }
     const problems = checked.ok
       ? [...futileQuestions(checked.order), ...uncertainOutputs(checked.order, shown)]
       : checked.problems
