@@ -6,6 +6,7 @@ import { programVersion } from '@q/runner/start'
 import { dbCommand } from './commands/db.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { repairCommand } from './commands/repair.ts'
 import { startCommand } from './commands/start.ts'
 import { statusCommand } from './commands/status.ts'
 
@@ -17,6 +18,7 @@ Examples:
   echo '{"ms":500}' | q enqueue wait - --delay 10s
   q enqueue resize @payload.json --priority -10
   q status                                        nodes, runs and tasks
+  q repair                                        heal workflows that were changed by hand
   q migrate --sql | psql "$(q db url)"            look at the DDL, and run it by hand
 
 Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_THREADS, Q_QUEUES, Q_CAPABILITIES, Q_NAME, Q_PRESET,
@@ -34,7 +36,7 @@ const program = new Command('q')
   .showSuggestionAfterError()
   .version(programVersion())
 
-for (const command of [startCommand, enqueueCommand, statusCommand, migrateCommand, dbCommand]) {
+for (const command of [startCommand, enqueueCommand, statusCommand, repairCommand, migrateCommand, dbCommand]) {
   program.addCommand(command().copyInheritedSettings(program))
 }
 overrideExit(program)

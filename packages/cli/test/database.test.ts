@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase, type TestDatabaseOptions } from '@q/testing'
-import { connect } from '@q/store'
+import { connect, createStore } from '@q/store'
 import { runQ, startMain } from './program.ts'
 
 const secret = 'hunter2-secret'
@@ -52,6 +52,19 @@ test('a database that is newer but compatible is used; one that declares us too 
   await connection.close()
   expect(await runQ(['status'], env)).toMatchObject({ code: 57, stderr: expect.stringContaining('PROGRAM_TOO_OLD') })
   expect((await startMain(env).ended).code).toBe(57)
+})
+
+test('q repair says what it healed, and then that there is nothing to do', async () => {
+  const env = await database()
+  const { db, close } = connect(env.DATABASE_URL, { purpose: 'control' })
+  const store = createStore(db)
+  const lane = await store.internLane({ queue: 'default', task: 'a' })
+  const step = { kind: 'task', name: 'a', task: 'a', payload: { value: null, holes: {} } } as const
+  const { id } = await store.startWorkflow({ plan: { name: 'w', steps: [step] }, input: null, tasks: { a: { lane } } })
+  await sql`UPDATE q.workflow SET open_steps = 5`.execute(db)
+  await close()
+  expect(await runQ(['repair'], env)).toMatchObject({ code: 0, stdout: `workflow ${id}: wrong-open-steps, healed\n` })
+  expect(JSON.parse((await runQ(['repair', '--json'], env)).stdout)).toEqual({ healed: [] })
 })
 
 test('q db url prints what was set, and --help shows examples', async () => {

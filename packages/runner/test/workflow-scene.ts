@@ -35,7 +35,7 @@ export function workflowsOf(url: string, marks: Marks) {
   }
 }
 
-export function endOf(store: Store, id: WorkflowId, withinMs = 60_000): Promise<WorkflowView> {
+function endOf(store: Store, id: WorkflowId, withinMs = 60_000): Promise<WorkflowView> {
   return eventually(
     async () => {
       const [workflow] = await store.getWorkflows([id]).catch(() => [])

@@ -11,12 +11,13 @@ const released: Record<string, string> = {
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
   '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
   '0004-workflows-outbox-timeline': '96637abf1284d63a045e63bc96f7db0f9dc3771297dd0bb7711ec8f02189493a',
+  '0007-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0004-workflows-outbox-timeline', () => {
-  expect(files.at(-1)?.name).toBe('0004-workflows-outbox-timeline')
+test('the newest migration is 0007-workflow-steps', () => {
+  expect(files.at(-1)?.name).toBe('0007-workflow-steps')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

@@ -46,6 +46,11 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     /has 100001 steps/,
   ],
   [
+    'an option that no run can have',
+    [step('a', [], { options: { priority: 1e9 } })],
+    /step "a": priority is not a whole number/,
+  ],
+  [
     'what is wrong inside of a workflow inside',
     [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'in', steps: [step('x', ['y'])] } }],
     /step "w": step "x": it names "y"/,

@@ -35,6 +35,11 @@ export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   throw new ExplainedError({ ...refusals[first.fault], why: `${bad.map(({ why }) => why).join('. ')}.` })
 }
 
+/** What is wrong with names, keys and numbers of a run; its payload apart. */
+export function runProblems(run: NewRun): string[] {
+  return [...nameProblems(run), ...optionProblems(run)]
+}
+
 /** 22P05 and 22P02: text that jsonb cannot hold. The last resort; the check above lets none pass. */
 export function unstorable(error: unknown): unknown {
   const code = sqlState(error)

@@ -82,10 +82,7 @@ ORDER BY r.id`.execute(trx)
   return rows
 }
 
-export async function workflowFacts(
-  trx: Db,
-  ids: readonly WorkflowId[],
-): Promise<ReadonlyMap<WorkflowId, WorkflowFacts>> {
+async function workflowFacts(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMap<WorkflowId, WorkflowFacts>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<WorkflowFacts>`
 SELECT id, coalesce(root_id, id) AS "rootId", status, ends_as AS "endsAs", input, definition FROM q.workflow

@@ -38,10 +38,11 @@ export function resumeWorkflow(db: Db, id: WorkflowId): Promise<ResumeAnswer> {
   return inTransaction(db, async (trx) => {
     const workflow = await lockWorkflow(trx, id)
     if (workflow === undefined) return 'not-found'
-    if (workflow.status === 'RUNNING') return 'not-paused'
-    if (workflow.status !== 'PAUSED') return 'already-ended'
+    if (workflow.status !== 'PAUSED' && workflow.status !== 'RUNNING') return 'already-ended'
     const tidings = newTidings()
+    // One inside of it may be paused alone, by an error of its own.
     const resumed = await resumeAll(trx, [id])
+    if (resumed.length === 0) return 'not-paused'
     const ended = await openSteps(trx, await heldBack(trx, resumed), tidings)
     await follow(trx, ended, await withoutOpenSteps(trx, resumed), tidings)
     await tell(trx, tidings)

@@ -39,7 +39,9 @@ WITH looked AS MATERIALIZED (
   SELECT id FROM family WHERE root <> ALL(ARRAY(SELECT root FROM needed))
 ), pruned AS (
   DELETE FROM q.task_run r WHERE r.workflow_id = ANY(ARRAY(SELECT id FROM gone)) RETURNING r.id, r.task, r.unique_key
-), ${prunedWithRuns}, workflows AS (
+), ${prunedWithRuns}, awaited AS (
+  DELETE FROM q.awaited_workflow WHERE workflow_id = ANY(ARRAY(SELECT id FROM gone))
+), workflows AS (
   DELETE FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT id FROM gone)) RETURNING w.root_id
 )
 SELECT (SELECT count(*)::int FROM workflows WHERE root_id IS NULL) AS pruned, count(*)::int AS looked, max(id) AS last FROM looked`.execute(

@@ -32,7 +32,7 @@ export function retryFailedSteps(db: Db, id: WorkflowId): Promise<RetryWorkflowA
     if (workflow === undefined) return 'not-found'
     if (workflow.compensated) return 'compensated'
     if (workflow.endsAs !== null && workflow.status === 'RUNNING') return 'ending'
-    const failed = await failedSteps(trx, [id])
+    const failed = await failedSteps(trx, await familyOf(trx, [id]))
     if (failed.length === 0) return 'nothing-failed'
     const tidings = newTidings()
     const resumed = await resumeAll(trx, [id])
@@ -66,6 +66,7 @@ export function retryStep(db: Db, runId: RunId): Promise<RetryStepAnswer> {
 async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]> {
   const { rows } = await sql<{ id: RunId }>`
     SELECT r.id FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id AND s.kind <> 'compensation'
+      JOIN q.workflow w ON w.id = r.workflow_id AND w.compensated_at IS NULL
     WHERE r.workflow_id = ANY(${ids}::bigint[]) AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') ORDER BY r.id`.execute(
     trx,
   )

@@ -7,11 +7,12 @@
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, problemsText } from '@q/schema/json'
-import { checkPlan, parentsOf, tasksOfPlan, type WorkflowPlan } from '@q/schema/workflow'
+import { checkPlan, parentsOf, tasksOfPlan, type StepOptions, type WorkflowPlan } from '@q/schema/workflow'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
+import { runProblems } from '../runs/check-new-runs.ts'
 import type { Left } from '../runs/leave.ts'
 import { follow } from './advance.ts'
 import { insertEdges, insertSteps } from './insert-steps.ts'
@@ -41,7 +42,7 @@ function checkStart({ plan, input, tasks }: WorkflowStart): void {
     ...tasksOfPlan(plan.steps)
       .filter((task) => !Object.hasOwn(tasks, task))
       .map((task) => `nothing was said about the task "${task}"`),
-    ...(checked.ok ? keyedByResults(plan, tasks) : []),
+    ...(checked.ok ? [...optionProblems(plan, tasks), ...keyedByResults(plan, tasks)] : []),
   ]
   if (problems.length === 0) return
   throw new ExplainedError({
@@ -49,6 +50,26 @@ function checkStart({ plan, input, tasks }: WorkflowStart): void {
     what: `The workflow "${plan.name}" cannot be started; nothing was written.`,
     why: `${problems.slice(0, 10).join('. ')}.`,
     fix: 'Correct the workflow, or its input.',
+  })
+}
+
+/** Of all runs that the plan can make. */
+function optionProblems({ steps }: WorkflowPlan, tasks: WorkflowStart['tasks']): string[] {
+  const problemsOf = (name: string, task: string, options: StepOptions = {}) => {
+    const { lane = 0, priority, maxAttempts, onCrash } = tasks[task] ?? {}
+    const published = {
+      ...(priority !== undefined && { priority }),
+      ...(maxAttempts !== undefined && { maxAttempts }),
+      ...(onCrash && { onCrash }),
+    }
+    const run = { task, lane, payload: null, ...published, ...options }
+    return runProblems(run).map((problem) => `step "${name}": ${problem}`)
+  }
+  return steps.flatMap((step) => {
+    const undo =
+      step.compensate === undefined ? [] : problemsOf(step.name, step.compensate.task, step.compensate.options)
+    if (step.kind === 'workflow') return [...optionProblems(step.workflow, tasks), ...undo]
+    return [...problemsOf(step.name, step.task, step.options), ...undo]
   })
 }
 

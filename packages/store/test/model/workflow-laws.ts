@@ -65,7 +65,7 @@ export function brokenLaws(graph: readonly ModelStep[], seen: Seen, letGo: Reado
 }
 
 /** Bad ends that nobody tolerates: of steps without children, or with one that was skipped for it. */
-export function errors(graph: readonly ModelStep[], seen: Seen): string[] {
+function errors(graph: readonly ModelStep[], seen: Seen): string[] {
   return graph.flatMap(({ name }) => {
     if (!bad.includes(seen.steps.get(name)?.status ?? 'PENDING')) return []
     const children = graph.filter((step) => step.parents.includes(name))
