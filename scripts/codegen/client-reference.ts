@@ -6,7 +6,7 @@ import { contractsOf } from './contracts.ts'
 
 const preface = `# The client
 
-Generated from \`packages/client/src/verbs.ts\` by \`pnpm codegen\`; never edited.
+Generated from \`packages/client/src/verbs.ts\` and \`workflow/verbs.ts\` by \`pnpm codegen\`; never edited.
 
 \`\`\`ts
 import { queue } from '@q/client'
@@ -59,6 +59,8 @@ pointer for each place. A task that nobody has published is accepted with defaul
 | \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; ends when the run does |
 | \`cancel()\` | as \`q.cancel(run)\` |
 
+That of a workflow is in [how to write workflows](../how-to/workflows.md#the-handle).
+
 Everybody in a process who waits shares one LISTEN session, and one poll behind it for wakes that are lost. Thousands who begin
 to wait at once cost a few statements.
 
@@ -71,7 +73,9 @@ refused fails alone. Calls with \`tx\` are sent in their transaction; calls with
 because they may have to wait for somebody's open transaction.
 `
 
+const files = ['verbs.ts', 'workflow/verbs.ts']
+
 export async function clientReference(): Promise<[path: string, text: string]> {
-  const source = await readFile(join(workspace, 'packages/client/src/verbs.ts'), 'utf8')
-  return ['docs/reference/client.md', `${preface}${contractsOf(source)}`]
+  const sources = await Promise.all(files.map((file) => readFile(join(workspace, 'packages/client/src', file), 'utf8')))
+  return ['docs/reference/client.md', `${preface}${sources.map(contractsOf).join('\n')}`]
 }

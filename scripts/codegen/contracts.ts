@@ -19,6 +19,6 @@ function member(comment: string, signature: string): string {
   const code = signature
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('( ', '(')
-    .replaceAll(', )', ')')
+    .replaceAll(/,? \)/g, ')')
   return `### ${name}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${contract}\n`
 }

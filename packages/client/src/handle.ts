@@ -3,7 +3,7 @@ import { ExplainedError } from '@q/schema'
 import { asRunId, type CancelAnswer, type RunId, type RunView, type Store } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
 import { limit } from './poll.ts'
-import { follow, type RunProgress } from './progress.ts'
+import { follow, runProgress, type RunProgress } from './progress.ts'
 import type { Waits } from './waits.ts'
 
 export interface ResultOptions {
@@ -52,7 +52,7 @@ export class RunFailed extends Error {
 
 export interface HandleDeps {
   readonly store: Store
-  readonly waits: Waits
+  readonly waits: Waits<RunId, RunView>
 }
 
 export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = false): RunHandle<Result> {
@@ -60,11 +60,7 @@ export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = fa
     id,
     duplicate,
     async result(options = {}) {
-      const timeoutMs = options.timeout === undefined ? undefined : durationMs(options.timeout)
-      const signal = limit(timeoutMs, options.signal)
-      const run = await deps.waits.until(id, signal).catch((error: unknown) => {
-        throw isTimeout(error) ? timedOut(id, timeoutMs ?? 0) : error
-      })
+      const run = await waitFor(deps.waits, id, options, `Run ${id}`)
       if (run === undefined) throw notFound(id)
       if (run.status !== 'SUCCEEDED') throw new RunFailed(run)
       return run.result as Result
@@ -74,7 +70,8 @@ export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = fa
       if (run === undefined) throw notFound(id)
       return run
     },
-    progress: ({ signal } = {}) => follow(deps.waits, id, limit(undefined, signal), () => notFound(id)),
+    progress: ({ signal } = {}) =>
+      follow(deps.waits, id, limit(undefined, signal), { tell: runProgress, notFound: () => notFound(id) }),
     async cancel() {
       const [answer = 'not-found'] = await deps.store.cancelTaskRuns([id])
       return answer
@@ -94,14 +91,27 @@ export function runIdOf(run: RunReference): RunId {
   })
 }
 
+/** `what`: for people. */
+export async function waitFor<Id, View>(
+  waits: Waits<Id, View>,
+  id: Id,
+  { timeout, signal }: ResultOptions,
+  what: string,
+): Promise<View | undefined> {
+  const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
+  return waits.until(id, limit(timeoutMs, signal)).catch((error: unknown) => {
+    throw isTimeout(error) ? timedOut(what, timeoutMs ?? 0) : error
+  })
+}
+
 function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }
 
-function timedOut(id: RunId, timeoutMs: number): ExplainedError {
+function timedOut(what: string, timeoutMs: number): ExplainedError {
   return new ExplainedError({
     code: 'WAIT_TIMED_OUT',
-    what: `Run ${id} has not ended after ${timeoutMs} ms.`,
+    what: `${what} has not ended after ${timeoutMs} ms.`,
     why: 'It is still waiting or running; only the waiting was given up.',
     fix: 'Wait again, or longer. If it never starts, check that a replica that knows the task is alive: q status',
   })

@@ -7,17 +7,34 @@ export type { WindowOptions } from './windows.ts'
 export type { TransactionHandle } from './transaction.ts'
 export { RunFailed, type ResultOptions, type RunHandle, type RunReference } from './handle.ts'
 export type { RunProgress } from './progress.ts'
+export { workflow, type DefineWorkflow, type Workflow, type WorkflowOptions } from './workflow/workflow.ts'
+export type { WorkflowHandle, WorkflowProgress } from './workflow/handle.ts'
+export { WorkflowFailed, type FailedStep } from './workflow/failed.ts'
+export type { StartArguments, StartOptions } from './workflow/verbs.ts'
+export type { ValueTest, When } from './workflow/condition.ts'
+export type { WorkflowKit } from './workflow/kit.ts'
+export type { Given, Placeholder, Ref, Step } from './workflow/ref.ts'
+export type { Join, MapStepOptions, StepRunOptions, TaskStepOptions } from './workflow/step-options.ts'
+export type { MissingResult } from '@q/schema/workflow'
 export type {
   CancelAnswer,
+  CancelWorkflowAnswer,
   Connection,
   PageRequest,
+  PauseAnswer,
+  ResumeAnswer,
   RetryAnswer,
+  RetryWorkflowAnswer,
   RunFilter,
   RunId,
   RunPage,
   RunSummary,
   RunView,
   Schedule,
+  StepPageRequest,
+  StepView,
+  WorkflowId,
+  WorkflowView,
 } from '@q/store'
 export {
   Fail,

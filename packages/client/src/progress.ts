@@ -1,9 +1,9 @@
 /**
- * A run, followed until it ends: what changed, as the looks of all who wait show it (waits.ts). Between two looks more
+ * A run or a workflow, followed until it ends: what changed, as the looks of all who wait show it (waits.ts). Between two looks more
  * may have happened; the newest is told. The end is never missed, and ends it.
  */
 import { isTerminal, type TaskState } from '@q/schema'
-import type { RunId, RunView } from '@q/store'
+import type { RunView } from '@q/store'
 import type { Waits } from './waits.ts'
 
 export interface RunProgress {
@@ -14,35 +14,39 @@ export interface RunProgress {
   readonly note: string | null
 }
 
-/** Rejects with the signal's reason, or with what `notFound` says. */
-export async function* follow(
-  waits: Waits,
-  runId: RunId,
+/** What is told of a run; undefined: it has ended. */
+export function runProgress({ status, attempt, progress, note }: RunView): RunProgress | undefined {
+  return isTerminal(status) ? undefined : { status, attempt, progress, note }
+}
+
+/** `tell`: what is told; undefined: it has ended. Rejects with the signal's reason, or with what `notFound` says. */
+export async function* follow<Id, View, Told>(
+  waits: Waits<Id, View>,
+  id: Id,
   signal: AbortSignal,
-  notFound: () => Error,
-): AsyncGenerator<RunProgress, void, undefined> {
-  let seen: { readonly run: RunView | undefined } | undefined
+  { tell, notFound }: { readonly tell: (view: View) => Told | undefined; readonly notFound: () => Error },
+): AsyncGenerator<Told, void, undefined> {
+  let seen: { readonly view: View | undefined } | undefined
   let failed: { readonly reason: unknown } | undefined
   let changed = Promise.withResolvers<void>()
-  const see = (run: RunView | undefined) => {
-    seen = { run }
+  const see = (view: View | undefined) => {
+    seen = { view }
     changed.resolve()
   }
   const fail = (reason: unknown) => {
     failed = { reason }
     changed.resolve()
   }
-  const leave = waits.watch(runId, { see, fail }, signal)
+  const leave = waits.watch(id, { see, fail }, signal)
   let told = ''
   try {
     for (;;) {
       await changed.promise
       changed = Promise.withResolvers()
       if (failed !== undefined) throw failed.reason
-      if (seen?.run === undefined) throw notFound()
-      if (isTerminal(seen.run.status)) return
-      const { status, attempt, progress, note } = seen.run
-      const now: RunProgress = { status, attempt, progress, note }
+      if (seen?.view === undefined) throw notFound()
+      const now = tell(seen.view)
+      if (now === undefined) return
       const text = JSON.stringify(now)
       if (text === told) continue
       told = text

@@ -5,13 +5,16 @@
 import { createStore } from '@q/store'
 import { defaultQueue } from '@q/task'
 import { connectionOf, type Database } from './database.ts'
+import { createEars } from './ears.ts'
 import { createEnqueue } from './enqueue.ts'
 import { createHandle, runIdOf } from './handle.ts'
 import { createPublished } from './published.ts'
 import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
-import { createWaits } from './waits.ts'
+import { createWaits, runsToWaitFor } from './waits.ts'
 import { createWakes } from './wakes.ts'
+import { workflowsToWaitFor } from './workflow/handle.ts'
+import { workflowVerbs } from './workflow/verbs.ts'
 
 export interface QueueOptions<Tasks> {
   /**
@@ -29,8 +32,11 @@ export function queue<Tasks = AnyTasks>(
   const connection = connectionOf(database)
   const store = createStore(connection.db)
   const wakes = createWakes(store)
-  const waits = createWaits({ store, origin: connection.origin })
-  const enqueue = createEnqueue({ store, published: createPublished(connection, options.tasks ?? {}), wakes })
+  const ears = createEars(connection.origin)
+  const waits = createWaits(ears, runsToWaitFor(store))
+  const workflowWaits = createWaits(ears, workflowsToWaitFor(store))
+  const published = createPublished(connection, options.tasks ?? {})
+  const enqueue = createEnqueue({ store, published, wakes })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
     store,
@@ -62,8 +68,11 @@ export function queue<Tasks = AnyTasks>(
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
+    ...workflowVerbs({ store, published, waits: workflowWaits }),
     async close() {
-      await waits.close()
+      waits.close()
+      workflowWaits.close()
+      await ears.close()
       await wakes.settled()
       await connection.close()
     },

@@ -5,6 +5,7 @@ import type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
 import type { RunHandle, RunReference } from './handle.ts'
 import type { Schedules } from './schedules.ts'
 import type { TransactionHandle } from './transaction.ts'
+import type { WorkflowVerbs } from './workflow/verbs.ts'
 
 /** Of a producer that names no tasks: any name, any payload. */
 export type AnyTasks = Record<string, Task<unknown, unknown, never>>
@@ -24,7 +25,7 @@ export type HandlesFor<Tasks, Calls extends readonly EnqueueCall<Tasks>[]> = {
     : never
 }
 
-export interface Queue<Tasks> extends Schedules<Tasks> {
+export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
   // ---- Enqueue
 
   /**

@@ -1,5 +1,6 @@
 /**
- * Everybody in this process who waits for a run, or follows it, shares one LISTEN session and one poll behind it.
+ * Everybody in this process who waits for a run or a workflow, or follows it, shares one LISTEN session and one poll
+ * behind it (ears.ts). This is one kind of them.
  *
  * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
  * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
@@ -7,73 +8,80 @@
  * are told together: what waiting costs grows with statements in flight, not with waiters.
  */
 import { isTerminal } from '@q/schema'
-import { createBatcher, listen, type Listener, type Origin, type RunId, type RunView, type Store } from '@q/store'
-import { createPoll } from './poll.ts'
+import { createBatcher, type RunId, type RunView, type Store } from '@q/store'
+import type { Ears, EndedWake } from './ears.ts'
 
-/** Told what a look found; undefined: there is no such run. */
-export interface Watcher {
-  see(run: RunView | undefined): void
+/** Told what a look found; undefined: there is no such run or workflow. */
+export interface Watcher<View> {
+  see(view: View | undefined): void
   /** It is told nothing more. */
   fail(reason: unknown): void
 }
 
-export interface Waits {
-  /** Resolves with the ended run; undefined if there is no such run. Rejects with the signal's reason. */
-  until(runId: RunId, signal: AbortSignal): Promise<RunView | undefined>
+export interface Waits<Id, View> {
+  /** Resolves with what has ended; undefined if there is no such thing. Rejects with the signal's reason. */
+  until(id: Id, signal: AbortSignal): Promise<View | undefined>
   /** Until the answer is called. */
-  watch(runId: RunId, watcher: Watcher, signal: AbortSignal): () => void
-  close(): Promise<void>
+  watch(id: Id, watcher: Watcher<View>, signal: AbortSignal): () => void
+  close(): void
+}
+
+/** What can be waited for. */
+export interface Awaitable<Id, View> {
+  /** From now on their ends are told. */
+  mark(ids: readonly Id[]): Promise<void>
+  read(ids: readonly Id[]): Promise<readonly View[]>
+  endedIn(wake: EndedWake): readonly Id[]
+  isOver(view: View): boolean
+}
+
+export function runsToWaitFor(store: Store): Awaitable<RunId, RunView> {
+  return {
+    mark: (ids) => store.awaitTaskRuns(ids),
+    read: (ids) => store.getTaskRuns(ids),
+    endedIn: (wake) => wake.runIds,
+    isOver: (run) => isTerminal(run.status),
+  }
 }
 
 const readAtOnceMax = 1_000
 
-export function createWaits(deps: { readonly store: Store; readonly origin: Origin | undefined }): Waits {
-  const watching = new Map<RunId, Set<Watcher>>()
+export function createWaits<Id extends string, View extends { readonly id: Id }>(
+  ears: Ears,
+  kind: Awaitable<Id, View>,
+): Waits<Id, View> {
+  const watching = new Map<Id, Set<Watcher<View>>>()
   const closed = new AbortController()
-  let listening: Promise<Listener | undefined> | undefined
 
-  const begins = createBatcher<RunId, void>(async (ids) => {
-    await (listening ??= openListener())
-    await deps.store.awaitTaskRuns([...new Set(ids)])
+  const begins = createBatcher<Id, void>(async (ids) => {
+    await ears.open()
+    await kind.mark([...new Set(ids)])
     await look(ids)
     return []
   }, readAtOnceMax)
 
-  const ends = createBatcher<RunId, void>(async (ids) => {
+  const ends = createBatcher<Id, void>(async (ids) => {
     await look(ids)
     return []
   }, readAtOnceMax)
 
-  const poll = createPoll(async () => {
-    if (deps.origin !== undefined) void (listening ??= openListener())
-    await look([...watching.keys()])
+  ears.join({
+    isWaiting: () => watching.size > 0,
+    look: () => look([...watching.keys()]),
+    heard(wake) {
+      for (const id of kind.endedIn(wake)) if (watching.has(id)) ends.add(id).catch(() => {})
+    },
   })
 
-  async function look(ids: readonly RunId[]): Promise<void> {
+  async function look(ids: readonly Id[]): Promise<void> {
     for (let start = 0; start < ids.length; start += readAtOnceMax) {
       const part = new Set(ids.slice(start, start + readAtOnceMax))
-      const runs = new Map((await deps.store.getTaskRuns([...part])).map((run) => [run.id, run]))
-      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(runs.get(id))
+      const found = new Map((await kind.read([...part])).map((view) => [view.id, view]))
+      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(found.get(id))
     }
   }
 
-  async function openListener(): Promise<Listener | undefined> {
-    if (deps.origin === undefined) return undefined
-    return listen(deps.origin, 'q_ended', {
-      onWake(wake) {
-        if (wake.channel !== 'q_ended') return
-        for (const id of wake.runIds) if (watching.has(id)) ends.add(id).catch(() => {})
-      },
-      onLost: () => {
-        listening = undefined // the next wait or poll listens again
-      },
-    }).catch(() => {
-      listening = undefined
-      return undefined
-    })
-  }
-
-  function watch(runId: RunId, watcher: Watcher, wish: AbortSignal): () => void {
+  function watch(id: Id, watcher: Watcher<View>, wish: AbortSignal): () => void {
     const signal = AbortSignal.any([wish, closed.signal])
     const fail = () => watcher.fail(signal.reason)
     if (signal.aborted) {
@@ -81,33 +89,28 @@ export function createWaits(deps: { readonly store: Store; readonly origin: Orig
       return () => {}
     }
     signal.addEventListener('abort', fail, { once: true })
-    const all = watching.get(runId) ?? new Set()
-    watching.set(runId, all.add(watcher))
-    poll.start()
-    begins.add(runId).catch(watcher.fail)
+    const all = watching.get(id) ?? new Set()
+    watching.set(id, all.add(watcher))
+    ears.update()
+    begins.add(id).catch(watcher.fail)
     return () => {
       signal.removeEventListener('abort', fail)
       all.delete(watcher)
-      if (all.size === 0) watching.delete(runId)
-      if (watching.size === 0) poll.stop()
+      if (all.size === 0) watching.delete(id)
+      ears.update()
     }
   }
 
   return {
     watch,
-    until(runId, signal) {
-      const { promise, resolve, reject } = Promise.withResolvers<RunView | undefined>()
-      const see = (run: RunView | undefined) => {
-        if (run === undefined || isTerminal(run.status)) resolve(run)
+    until(id, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<View | undefined>()
+      const see = (view: View | undefined) => {
+        if (view === undefined || kind.isOver(view)) resolve(view)
       }
-      const leave = watch(runId, { see, fail: reject }, signal)
+      const leave = watch(id, { see, fail: reject }, signal)
       return promise.finally(leave)
     },
-    async close() {
-      closed.abort(new Error('The queue was closed while somebody waited for a run.'))
-      poll.stop()
-      const listener = await listening
-      listener?.close()
-    },
+    close: () => closed.abort(new Error('The queue was closed while somebody waited for a run.')),
   }
 }

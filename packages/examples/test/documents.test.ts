@@ -37,7 +37,7 @@ test('the code of all documents compiles, as strictly as ours', async () => {
 })
 
 describe.each(documents)('$path', ({ document, folder }) => {
-  test('what it tells the reader to do works, and prints what it says', async () => {
+  test('what it tells the reader to do works, and prints what it says', { timeout: 300_000 }, async () => {
     for (const { step, printed } of await play(folder, document)) {
       if (step.kind !== 'command' || printsAsExpected(printed, step.prints)) continue
       expect(`$ ${step.command}\n${printed}`).toBe(`$ ${step.command}\n${step.prints}`)
