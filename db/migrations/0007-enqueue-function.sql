@@ -379,7 +379,7 @@ DECLARE
   own_period interval := coalesce(unique_for, throttle_for);
   own_wait interval := coalesce(debounce_for, delay);
   own_max interval := debounce_max;
-  own_deadline interval := expires_in;
+  own_deadline interval;
   -- among the keys that count for a time: those of throttles begin with what no name contains
   taken_key text;
   gate text;

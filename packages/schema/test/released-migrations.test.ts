@@ -13,7 +13,7 @@ const released: Record<string, string> = {
   '0004-workflows-outbox-timeline': '872573deb303c9eb56e356c5e3aa8f2d51b503fc2fb188aed6a6f46681090fa0',
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
-  '0007-enqueue-function': 'a7615b84444170aace93e61a4a54250b5259b3a5e6214df0194f99329a049ecb',
+  '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
 }
 
 const files = await migrationFiles()
