@@ -16,7 +16,7 @@ import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
 import { limitLockWaits, promoteOpenKeys } from '../runs/promote.ts'
 import { isLockTimeout } from '../sql-state.ts'
-import { lockWorkflowsOf } from '../workflows/lock.ts'
+import { lockFreeWorkflowsOf, lockWorkflowsOf } from '../workflows/lock.ts'
 import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
 
 export interface Recovered {
@@ -87,20 +87,30 @@ async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left
   })
 }
 
-/** Workflows before their runs, as everybody does; one that somebody keeps locked is looked at again next time. */
+/**
+ * Workflows before their runs, as everybody does. One that somebody keeps locked is looked at again next time, and does
+ * not hold up the others.
+ */
 async function recoverSteps(...[db, seen, question, verdict]: Part): Promise<Left[]> {
   if (seen.length === 0) return []
-  const work = async (trx: Db): Promise<Left[]> => {
+  const ids = seen.map((run) => run.id)
+  const all = async (trx: Db): Promise<Left[]> => {
     if (!db.isTransaction) await limitLockWaits(trx)
-    await lockWorkflowsOf(
-      trx,
-      seen.map((run) => run.id),
-    )
+    await lockWorkflowsOf(trx, ids)
     return recoverPart(trx, seen, question, verdict)
   }
-  return inTransaction(db, work).catch((error: unknown) => {
-    if (!db.isTransaction && isLockTimeout(error)) return []
-    throw error
+  const free = async (trx: Db): Promise<Left[]> => {
+    const steps = await lockFreeWorkflowsOf(trx, ids)
+    return recoverPart(
+      trx,
+      seen.filter((run) => steps.has(run.id)),
+      question,
+      verdict,
+    )
+  }
+  return inTransaction(db, all).catch((error: unknown) => {
+    if (db.isTransaction || !isLockTimeout(error)) throw error
+    return inTransaction(db, free)
   })
 }
 

@@ -15,6 +15,20 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
     ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
 }
 
+/** The same for those that nobody else has locked. The runs that are steps of them. */
+export async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
+  const { rows } = await sql<{ id: RunId }>`
+WITH free AS MATERIALIZED (
+  SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(
+    SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+    WHERE r.id = ANY(${runIds}::bigint[])))
+  ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+)
+SELECT r.id FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id JOIN free ON free.id = coalesce(own.root_id, own.id)
+WHERE r.id = ANY(${runIds}::bigint[])`.execute(trx)
+  return new Set(rows.map((row) => row.id))
+}
+
 export type WorkflowStatus = 'RUNNING' | 'PAUSED' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
 
 export interface LockedWorkflow {
