@@ -1,6 +1,6 @@
 /** One run from claimed to settled, with a store that answers as told: what becomes of it when it is stopped on the way. */
 import { expect, test } from 'vitest'
-import type { ClaimedRun, RunId, Settlement, Store } from '@q/store'
+import type { ClaimedRun, RunId, Settled, Settlement, Store } from '@q/store'
 import { optionData } from '@q/task'
 import { executeRun, type ExecuteDeps } from '../src/main/execute.ts'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
@@ -25,11 +25,12 @@ const claimed: ClaimedRun = {
 }
 
 /** A replica with one slot. */
-function replica(inputs: (stop: () => void) => Promise<string>) {
+function replica(inputs: (stop: () => void) => Promise<string>, answers: Settled[] = []) {
   const pulseBoard = createPulseBoard(1)
   const slots = createSlots(1)
   const sent: string[] = []
   const settled: Settlement[] = []
+  const told: string[] = []
   const workplace: Workplace = {
     run(order) {
       sent.push(order.payload)
@@ -45,7 +46,7 @@ function replica(inputs: (stop: () => void) => Promise<string>) {
     settlements: {
       async add(settlement) {
         settled.push(settlement)
-        return 'settled'
+        return answers.shift() ?? 'settled'
       },
     },
     requests: () => Promise.reject(new Error('nobody asks')),
@@ -58,9 +59,9 @@ function replica(inputs: (stop: () => void) => Promise<string>) {
     stopGraceMs: 1_000,
     nowMs: () => 0,
     count: () => {},
-    observe: () => {},
+    observe: ({ type }) => void told.push(type),
   }
-  return { sent, settled, slots, execute: () => executeRun(deps, claimed, slots.take()) }
+  return { sent, settled, told, slots, execute: () => executeRun(deps, claimed, slots.take()) }
 }
 
 test('a step is started with what its parents returned', async () => {
@@ -82,4 +83,12 @@ test.each([
   expect(sent).toEqual([])
   expect(settled).toMatchObject([{ outcome: { status: 'CANCELLED', code: 'TASK_CANCELLED' } }])
   expect(slots.busy()).toBe(0)
+})
+
+test('an end that is refused is told in other words; refused again, it is tried later and later, not all the time', async () => {
+  const { execute, settled, told } = replica(async () => '1', ['refused', 'refused', 'settled'])
+  await execute()
+  const unstorable = { status: 'FAILED', code: 'INVALID_RESULT' }
+  expect(settled.map(({ outcome }) => outcome)).toMatchObject([{ status: 'SUCCEEDED' }, unstorable, unstorable])
+  expect(told).toEqual(['run-started', 'settle-failed', 'run-ended'])
 })
