@@ -5,6 +5,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { limitLockWaits } from '../runs/promote.ts'
+import { isLockTimeout } from '../sql-state.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
 /** Locks the workflows these runs are steps of. */
@@ -13,6 +15,47 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
       SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
       WHERE r.id = ANY(${runIds}::bigint[])))
     ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
+}
+
+/**
+ * For those who do not wait long: works on these steps with their workflows locked. If that takes too long, on those
+ * whose workflows nobody else has: a locked one does not hold up the others. In a transaction of the caller's it waits.
+ */
+export async function withWorkflowsLocked<T>(
+  db: Db,
+  runIds: readonly RunId[],
+  work: (trx: Db, steps: ReadonlySet<RunId>) => Promise<T[]>,
+): Promise<T[]> {
+  const all = async (trx: Db): Promise<ReadonlySet<RunId>> => {
+    await lockWorkflowsOf(trx, runIds)
+    return new Set(runIds)
+  }
+  if (db.isTransaction) return work(db, await all(db))
+  for (const lock of [all, (trx: Db) => lockFreeWorkflowsOf(trx, runIds)]) {
+    try {
+      return await db.transaction().execute(async (trx) => {
+        await limitLockWaits(trx)
+        return work(trx, await lock(trx))
+      })
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+  }
+  return []
+}
+
+/** Locks those that nobody else has. The runs that are steps of them. */
+async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
+  const { rows } = await sql<{ id: RunId }>`
+WITH free AS MATERIALIZED (
+  SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(
+    SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+    WHERE r.id = ANY(${runIds}::bigint[])))
+  ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+)
+SELECT r.id FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id JOIN free ON free.id = coalesce(own.root_id, own.id)
+WHERE r.id = ANY(${runIds}::bigint[])`.execute(trx)
+  return new Set(rows.map((row) => row.id))
 }
 
 export type WorkflowStatus = 'RUNNING' | 'PAUSED' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'
