@@ -1,10 +1,12 @@
 /** One run from claimed to settled, with a store that answers as told: what becomes of it when it is stopped on the way. */
 import { expect, test } from 'vitest'
+import { ExplainedError } from '@q/schema'
 import type { ClaimedRun, RunId, Settled, Settlement, Store } from '@q/store'
 import { optionData } from '@q/task'
 import { executeRun, type ExecuteDeps } from '../src/main/execute.ts'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { createSlots } from '../src/main/slots.ts'
+import { createStepInputs, type StepInputs } from '../src/main/step-inputs.ts'
 import type { Workplace } from '../src/main/workplace.ts'
 
 const claimed: ClaimedRun = {
@@ -25,7 +27,7 @@ const claimed: ClaimedRun = {
 }
 
 /** A replica with one slot. */
-function replica(inputs: (stop: () => void) => Promise<string>, answers: Settled[] = []) {
+function replica(inputs: (stop: () => void) => ReturnType<StepInputs>, answers: Settled[] = []) {
   const pulseBoard = createPulseBoard(1)
   const slots = createSlots(1)
   const sent: string[] = []
@@ -83,6 +85,28 @@ test.each([
   expect(sent).toEqual([])
   expect(settled).toMatchObject([{ outcome: { status: 'CANCELLED', code: 'TASK_CANCELLED' } }])
   expect(slots.busy()).toBe(0)
+})
+
+const unreadable = new ExplainedError({ code: 'INVALID_PAYLOAD', what: 'Too much.', why: 'It is.', fix: 'Less.' })
+
+test('a step whose inputs cannot be put together fails and says why, whatever attempts are left', async () => {
+  const { execute, sent, settled } = replica(async () => unreadable)
+  await execute()
+  expect(sent).toEqual([])
+  expect(settled.map(({ outcome }) => outcome)).toEqual([
+    { status: 'FAILED', code: 'INVALID_PAYLOAD', detail: 'Too much. It is.' },
+  ])
+})
+
+test('it fails alone: those it was asked for with are started', async () => {
+  const inputs = createStepInputs({
+    async stepPayloads(runIds) {
+      if (runIds.includes('2' as RunId)) throw unreadable
+      return new Map(runIds.map((id) => [id, `"of ${id}"`]))
+    },
+  })
+  const runs = ['1', '2', '3'].map((runId) => ({ ...claimed, runId: runId as RunId }))
+  expect(await Promise.all(runs.map(inputs))).toEqual(['"of 1"', unreadable, '"of 3"'])
 })
 
 test('an end that is refused is told in other words; refused again, it is tried later and later, not all the time', async () => {

@@ -40,6 +40,16 @@ test('a run set to RUNNING by hand for a holder that never was ends FAILED with 
   expect(abandoned.detail).toBe('Task run abandoned: owning replica stopped responding')
 })
 
+test('however many are stale, all are recovered, and each is recorded', async () => {
+  const ids = await enqueue('fleet', { count: 7_000 })
+  await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE task = 'fleet'`.execute(db)
+  const { count } = await store.reap(reaper)
+  expect(count).toBe(ids.length)
+  const { rows } = await sql<{ recorded: number }>`SELECT count(*)::int AS recorded FROM q.recovery
+    WHERE run_id = ANY(${ids}::bigint[]) AND became = 'FAILED'`.execute(db)
+  expect(rows).toEqual([{ recorded: ids.length }])
+})
+
 test('a living holder keeps its runs; one silent for longer than its own threshold loses them', async () => {
   const { id } = await holding('silent')
   await age('silent', 59_000)

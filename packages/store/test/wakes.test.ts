@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listen, type Wake } from '@q/store'
+import { listen, type RunId, type Wake } from '@q/store'
 import { sql } from 'kysely'
 import { by, fixture, leaseOf } from './fixture.ts'
 
@@ -68,4 +68,12 @@ test('a listener whose session is ended by the server says so, once', async () =
     db,
   )
   expect(await lost).toBeInstanceOf(Error)
+})
+
+test('somebody may wait for any number of runs', async () => {
+  const ids = Array.from({ length: 70_000 }, (_, place) => String(1_000_000 + place) as RunId)
+  await store.awaitTaskRuns(ids)
+  const { rows } = await sql<{ awaited: number }>`SELECT count(*)::int AS awaited FROM q.awaited
+    WHERE run_id >= 1000000`.execute(db)
+  expect(rows).toEqual([{ awaited: ids.length }])
 })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { failed, plain, step, workflowFixture } from './workflow-fixture.ts'
 
-const { start, end, take, store, claim } = await workflowFixture()
+const { start, end, take, store, claim, db } = await workflowFixture()
 
 test('a diamond: each step begins when all its parents have succeeded, and the workflow ends with the last', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a']), step('c', ['a']), step('d', ['b', 'c'])] })
@@ -155,4 +155,16 @@ test('steps with a concurrency key share it with each other', async () => {
   await end('keyed')
   expect(await claim('keyed')).toHaveLength(1)
   await store.cancelWorkflow(workflow.id)
+})
+
+test('a step whose inputs the database cannot put together is refused with its reason', async () => {
+  const needsIt = { value: null, holes: { '': { from: 'step', step: 'long', at: '' } } } as const
+  const workflow = await start({ steps: [step('long'), step('short', [], { payload: needsIt })] })
+  await end('long')
+  // Stands for a list that is longer than a value of the database can be.
+  await db.updateTable('q.workflow_step').set({ inputs: '[]' }).where('run_id', '=', workflow.run('short')).execute()
+  await expect(store.stepPayloads([workflow.run('short')])).rejects.toMatchObject({
+    code: 'INVALID_PAYLOAD',
+    why: expect.stringContaining('non-object'),
+  })
 })

@@ -31,10 +31,10 @@ export function chores(store: Store, config: RunnerConfig, observe: Observe): Ch
       everyMs: pruneEveryMs,
       jobs: {
         runs: createRunPruner(store, config.runsKeptMs),
-        workflows: () => pruneWorkflows(store, config.runsKeptMs),
+        workflows: createWorkflowPruner(store, config.runsKeptMs),
       },
     },
-    { name: 'repair', everyMs: repairEveryMs, jobs: { workflows: () => repairWorkflows(store, observe) } },
+    { name: 'repair', everyMs: repairEveryMs, jobs: { workflows: createWorkflowRepairer(store, observe) } },
   ]
 }
 
@@ -45,31 +45,34 @@ async function pruneReplicas(store: Store, { replicasKeptMs, samplesKeptMs }: Ru
   }
 }
 
-/** Walks the table a piece at a time, and begins again at its end. */
-function createRunPruner(store: Store, keepMs: number): () => Promise<void> {
-  let after: RunId | undefined
+/** Walks a table a piece at a time, so many pieces a round, and begins again at its end. */
+function createWalk<Place>(
+  look: (from: { readonly after?: Place }) => Promise<Place | undefined>,
+): () => Promise<void> {
+  let after: Place | undefined
   return async () => {
     for (let batch = 0; batch < batchesMax; batch++) {
-      const request = { keepMs, limit: batchMax }
-      after = (await store.pruneTaskRuns(after === undefined ? request : { ...request, after })).next
+      after = await look(after === undefined ? {} : { after })
       if (after === undefined) return
     }
   }
 }
 
-async function pruneWorkflows(store: Store, keepMs: number): Promise<void> {
-  let after: WorkflowId | undefined
-  do {
-    after = (await store.pruneWorkflows({ keepMs, limit: workflowsMax, ...(after !== undefined && { after }) })).next
-  } while (after !== undefined)
+function createRunPruner(store: Store, keepMs: number): () => Promise<void> {
+  return createWalk<RunId>(async (from) => (await store.pruneTaskRuns({ keepMs, limit: batchMax, ...from })).next)
+}
+
+function createWorkflowPruner(store: Store, keepMs: number): () => Promise<void> {
+  return createWalk<WorkflowId>(
+    async (from) => (await store.pruneWorkflows({ keepMs, limit: workflowsMax, ...from })).next,
+  )
 }
 
 /** What is found was done by hand, or came out of a backup: it is told. */
-async function repairWorkflows(store: Store, observe: Observe): Promise<void> {
-  let after: WorkflowId | undefined
-  do {
-    const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...(after !== undefined && { after }) })
+function createWorkflowRepairer(store: Store, observe: Observe): () => Promise<void> {
+  return createWalk<WorkflowId>(async (from) => {
+    const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...from })
     if (healed.length > 0) observe({ type: 'workflows-repaired', findings: healed })
-    after = next
-  } while (after !== undefined)
+    return next
+  })
 }

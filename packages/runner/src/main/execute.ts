@@ -47,7 +47,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
   deps.observe({ type: 'run-started', runId, task, attempt, thread: slot })
   try {
     const ready = await filled(deps, claimed, pulse)
-    const report = ready === undefined ? stoppedBefore : await runUntilStopped(deps, ready, pulse)
+    const report = 'ended' in ready ? ready : await runUntilStopped(deps, ready, pulse)
     pulse.codeEnded()
     await deps.logs.written()
     const end = endOf(report, pulse.stopReason, policy)
@@ -73,18 +73,18 @@ function isSuspect(claimed: ClaimedRun): boolean {
   return claimed.crashCount > 0
 }
 
-/** A step is started with the results it needs. Undefined: it was stopped before it had them, and is sent nowhere. */
-async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<ClaimedRun | undefined> {
+/** A step is started with the results it needs. Stopped before it has them, or without them, it is sent nowhere. */
+async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<ClaimedRun | RunReport> {
   if (!claimed.step) return claimed
   const payload = await untilReached(deps.observe, () => deps.stepInputs(claimed), pulse.signal).catch(
     (error: unknown) => {
       if (!pulse.signal.aborted) throw error
     },
   )
-  return payload === undefined || pulse.signal.aborted ? undefined : { ...claimed, payload }
+  if (payload === undefined || pulse.signal.aborted) return { ended: 'aborted' }
+  if (typeof payload === 'string') return { ...claimed, payload }
+  return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: `${payload.message} ${payload.why}`, again: 'never' }
 }
-
-const stoppedBefore: RunReport = { ended: 'aborted' }
 
 async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {
   const { runId, fence, epoch, attempt, task, payload, checkpoint } = claimed

@@ -30,6 +30,9 @@ export const abandoned = {
   detail: 'Task run abandoned: owning replica stopped responding',
 } as const
 
+/** In one transaction: a whole fleet may have died, and what a statement can carry is limited. */
+const atOnceMax = 1_000
+
 /** Looks for stale runs and recovers them as `verdict` says. `by`: who does it, for the record. */
 export async function recoverStale(
   db: Db,
@@ -46,7 +49,15 @@ export async function recoverSeen(
   question: StaleQuestion & { readonly by: string },
   verdict: (run: StaleRun) => Verdict,
 ): Promise<Recovered> {
-  if (seen.length === 0) return { ids: [], count: 0 }
+  const ids: RunId[] = []
+  for (let first = 0; first < seen.length; first += atOnceMax) {
+    const left = await recoverSome(db, seen.slice(first, first + atOnceMax), question, verdict)
+    ids.push(...left.map((run) => run.id))
+  }
+  return { ids, count: ids.length }
+}
+
+async function recoverSome(...[db, seen, question, verdict]: Part): Promise<Left[]> {
   const steps = await stepsAmong(db, seen)
   const left = [
     ...(await recoverPart(
@@ -63,8 +74,7 @@ export async function recoverSeen(
     )),
   ]
   await promoteOpenKeys(db, left)
-  const ids = left.map((run) => run.id)
-  return { ids, count: ids.length }
+  return left
 }
 
 type Part = [

@@ -41,9 +41,6 @@ export async function getTaskRuns(db: Db, ids: readonly RunId[]): Promise<RunVie
 
 /** From now on settling these runs sends a wake. */
 export async function awaitTaskRuns(db: Db, ids: readonly RunId[]): Promise<void> {
-  await db
-    .insertInto('q.awaited')
-    .values(ids.map((id) => ({ run_id: id })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  // An array: a statement takes 65 535 parameters, and somebody may wait for more runs.
+  await sql`INSERT INTO q.awaited (run_id) SELECT unnest(${ids}::bigint[]) ON CONFLICT DO NOTHING`.execute(db)
 }

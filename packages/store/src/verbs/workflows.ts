@@ -24,7 +24,7 @@ export interface WorkflowVerbs {
 
   /**
    * Payloads of steps that are about to be started, the results of other steps filled in, as JSON text.
-   * Steps without such places are not mentioned: their payload is complete.
+   * Steps without such places are not mentioned: their payload is complete. `INVALID_PAYLOAD`: one of them cannot be made.
    */
   stepPayloads(runIds: readonly RunId[]): Promise<Map<RunId, string>>
 

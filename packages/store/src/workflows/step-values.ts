@@ -6,11 +6,12 @@
  * (WORKER_CRASHED, TASK_CANCELLED, UPSTREAM_FAILED, …), or RESULT_NOT_AVAILABLE of one that has not ended or whose result
  * is gone. A place that the result does not have is null. The result of a map is the list of its items' results.
  */
-import { isTerminal, type TaskState, type TerminalState } from '@q/schema'
+import { ExplainedError, isTerminal, type TaskState, type TerminalState } from '@q/schema'
 import { filledText, valueAt, type Hole, type Template } from '@q/schema/workflow'
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { isRefusal } from '../sql-state.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
 export interface Ask {
@@ -50,14 +51,19 @@ interface ValueRow {
   readonly status: TaskState | null
 }
 
-/** Payloads of steps that are about to be started, filled: JSON text by run. Those without holes are not mentioned. */
+/**
+ * Payloads of steps that are about to be started, filled: JSON text by run. Those without holes are not mentioned. One
+ * that cannot be made, lists of results have a size that the database cannot put together, is refused with its reason.
+ */
 export async function stepPayloads(db: Db, runIds: readonly RunId[]): Promise<Map<RunId, string>> {
   const { rows } = await sql<{ id: RunId; payload: unknown; pointer: string; text: string }>`
 SELECT r.id, r.payload, hole.key AS pointer, found.text
 FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
 CROSS JOIN LATERAL jsonb_each(s.inputs) hole
 CROSS JOIN LATERAL (${valueOf(sql`s.workflow_id`, sql`hole.value ->> 'step'`, sql`hole.value ->> 'at'`)}) found
-WHERE s.run_id = ANY(${runIds}::bigint[])`.execute(db)
+WHERE s.run_id = ANY(${runIds}::bigint[])`
+    .execute(db)
+    .catch(unreadable)
   const filled = Map.groupBy(rows, (row) => row.id)
   return new Map(
     [...filled].map(([id, holes]) => [
@@ -65,6 +71,17 @@ WHERE s.run_id = ANY(${runIds}::bigint[])`.execute(db)
       filledText(holes[0]?.payload, new Map(holes.map(({ pointer, text }) => [pointer, text]))),
     ]),
   )
+}
+
+function unreadable(error: unknown): never {
+  if (!isRefusal(error)) throw error
+  throw new ExplainedError({
+    code: 'INVALID_PAYLOAD',
+    what: 'What a step needs of other steps cannot be put into its payload.',
+    why: error instanceof Error ? error.message : String(error),
+    fix: 'Let those steps return less, or where it is stored; or take a part of what they return.',
+    cause: error,
+  })
 }
 
 /** A template of a workflow, filled: JSON text. */
