@@ -100,7 +100,7 @@ export async function waitFor<Id, View>(
 ): Promise<View | undefined> {
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
   return waits.until(id, limit(timeoutMs, signal)).catch((error: unknown) => {
-    throw isTimeout(error) ? timedOut(what, timeoutMs ?? 0) : error
+    throw timeoutMs !== undefined && signal?.aborted !== true && isTimeout(error) ? timedOut(what, timeoutMs) : error
   })
 }
 

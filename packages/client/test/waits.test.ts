@@ -2,10 +2,11 @@
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
+import { createEars } from '../src/ears.ts'
 import { fixture } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
-const { connection, store, settle, sessions, countingPool } = await fixture()
+const { url, connection, store, settle, sessions, countingPool } = await fixture()
 const { pool, taken } = countingPool()
 const q = queue<typeof tasks>(pool)
 afterAll(() => q.close())
@@ -70,6 +71,7 @@ test('who gives up waiting is told so, by its limit or by its own signal; the ru
   await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
   const reason = new Error('the user left')
   await expect(run.result({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  await expect(run.result({ signal: AbortSignal.timeout(1) })).rejects.toMatchObject({ name: 'TimeoutError' })
   const leaving = new AbortController()
   const waits = run.result({ signal: leaving.signal })
   leaving.abort(reason)
@@ -115,6 +117,23 @@ test('who stops following early, or is told to, leaves nothing behind', async ()
   })()
   await expect(following).rejects.toThrow('PENDING is enough')
   await expect(followed(q.handle('999999999').progress())).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+})
+
+test('who stops following while nothing changes is let go at once', async () => {
+  const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  const progress = run.progress()
+  expect(await progress.next()).toMatchObject({ value: { status: 'PENDING' } })
+  const pending = progress.next()
+  expect(await progress.return?.()).toEqual({ done: true, value: undefined })
+  expect(await pending).toEqual({ done: true, value: undefined })
+})
+
+test('nobody listens after the end, also if somebody was just about to', async () => {
+  const before = await sessions('q listen')
+  const ears = createEars(url)
+  await ears.close()
+  await ears.open()
+  expect(await sessions('q listen')).toBeLessThanOrEqual(before)
 })
 
 test('who waits or follows when the queue is closed is told so', async () => {
