@@ -26,11 +26,11 @@ export function runProgress({ status, attempt, progress, note }: RunView): RunPr
 export function follow<Id, View, Told>(
   waits: Waits<Id, View>,
   id: Id,
-  wish: AbortSignal,
+  wish: AbortSignal | undefined,
   kind: Followed<View, Told>,
 ): AsyncIterableIterator<Told, void, undefined> {
   const stop = new AbortController()
-  const changes = changesOf(waits, id, AbortSignal.any([wish, stop.signal]), kind)
+  const changes = changesOf(waits, id, wish === undefined ? stop.signal : AbortSignal.any([wish, stop.signal]), kind)
   return {
     next: () =>
       changes.next().catch((error: unknown) => (stop.signal.aborted ? changes.return() : Promise.reject(error))),

@@ -4,6 +4,7 @@
  */
 import { createStore, type Connection } from '@q/store'
 import { defaultQueue } from '@q/task'
+import { whileOpen } from './closed.ts'
 import { connectionOf, type Database } from './database.ts'
 import { createEars } from './ears.ts'
 import { createEnqueue } from './enqueue.ts'
@@ -30,12 +31,14 @@ export function queue<Tasks = AnyTasks>(
   options: QueueOptions<Tasks> = {},
 ): Queue<Tasks> {
   const connection = connectionOf(database)
-  const store = createStore(connection.db)
+  let closed = false
+  const isClosed = () => closed
+  const store = whileOpen(createStore(connection.db), isClosed)
   const wakes = createWakes(store)
   const ears = createEars(connection.origin)
   const waits = createWaits(ears, runsToWaitFor(store))
   const workflowWaits = createWaits(ears, workflowsToWaitFor(store))
-  const published = publishedOn(connection, options.tasks ?? {})
+  const published = whileOpen(publishedOn(connection, options.tasks ?? {}), isClosed)
   const enqueue = createEnqueue({ store, published, wakes })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
@@ -74,6 +77,7 @@ export function queue<Tasks = AnyTasks>(
       workflowWaits.close()
       await ears.close()
       await wakes.settled()
+      closed = true
       await connection.close()
     },
   }

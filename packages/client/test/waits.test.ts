@@ -1,8 +1,9 @@
 /** Who waits for a run, or follows it: how they hear of it, and what it costs. */
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
 import { createEars } from '../src/ears.ts'
+import { limit } from '../src/poll.ts'
 import { fixture } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
@@ -142,8 +143,34 @@ test('who waits or follows when the queue is closed is told so', async () => {
   const told = run.result(soon).catch((error: unknown) => error)
   const following = followed(run.progress()).catch((error: unknown) => error)
   await closing.close()
-  expect(String(await told)).toContain('closed')
-  expect(String(await following)).toContain('closed')
+  expect(await told).toMatchObject({ code: 'QUEUE_CLOSED' })
+  expect(await following).toMatchObject({ code: 'QUEUE_CLOSED' })
+})
+
+test.each([
+  ['a database', () => url],
+  ['a pool', () => pool],
+])('what is asked for after the end of a queue on %s is refused with the reason', async (_, database) => {
+  const closing = queue<typeof tasks>(database())
+  const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  await closing.close()
+  await closing.close()
+  const closed = { code: 'QUEUE_CLOSED' }
+  await expect(closing.enqueue('hello', { name: 'x' })).rejects.toMatchObject(closed)
+  await expect(closing.schedules()).rejects.toMatchObject(closed)
+  await expect(run.status()).rejects.toMatchObject(closed)
+  await expect(run.result()).rejects.toMatchObject(closed)
+  expect(await q.get(run)).toMatchObject({ status: 'PENDING' })
+})
+
+test('a wait that has ended leaves no timer behind', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const end = limit(60_000, () => new Error('too late'), undefined)
+  expect(vi.getTimerCount()).toBe(1)
+  end[Symbol.dispose]()
+  expect(vi.getTimerCount()).toBe(0)
+  expect(end.signal.aborted).toBe(false)
 })
 
 test('a wait for longer than timers can count is as long as it takes', async () => {
