@@ -28,6 +28,7 @@ export interface Ears {
 export function createEars(origin: Origin | undefined): Ears {
   const hearers: Hearer[] = []
   let listening: Promise<Listener | undefined> | undefined
+  let closed = false
 
   const poll = createPoll(async () => {
     if (origin !== undefined) void (listening ??= openListener())
@@ -35,7 +36,7 @@ export function createEars(origin: Origin | undefined): Ears {
   })
 
   async function openListener(): Promise<Listener | undefined> {
-    if (origin === undefined) return undefined
+    if (origin === undefined || closed) return undefined
     return listen(origin, 'q_ended', {
       onWake(wake) {
         if (wake.channel === 'q_ended') for (const hearer of hearers) hearer.heard(wake)
@@ -59,6 +60,7 @@ export function createEars(origin: Origin | undefined): Ears {
       else poll.stop()
     },
     async close() {
+      closed = true
       poll.stop()
       const listener = await listening
       listener?.close()

@@ -7,7 +7,16 @@
  * may have to wait for somebody's open transaction and must not make others wait with them.
  */
 import { ExplainedError, isExplained } from '@q/schema'
-import { createBatcher, enqueueTaskRuns, isRefusal, type Db, type EnqueuedRun, type NewRun, type Store } from '@q/store'
+import {
+  createBatcher,
+  createTurns,
+  enqueueTaskRuns,
+  isRefusal,
+  type Db,
+  type EnqueuedRun,
+  type NewRun,
+  type Store,
+} from '@q/store'
 import { runSettings } from '@q/task'
 import { settingsOf, type RunOptions } from './enqueue-options.ts'
 import { requireFit } from './payload-check.ts'
@@ -68,7 +77,7 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
       prepared.push(await prepare(call, db).catch(placed(place, calls.length)))
     }
     const runs = prepared.map(({ run }) => run)
-    if (db !== undefined) return enqueueTaskRuns(db, runs)
+    if (tx !== undefined && db !== undefined) return inTurn(tx, () => enqueueTaskRuns(db, runs))
     const enqueued = await store.enqueueTaskRuns(runs)
     wake(prepared, enqueued)
     return enqueued
@@ -89,6 +98,9 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
     },
   }
 }
+
+/** In one transaction no lock keeps apart what is asked for at once: between two statements of one comes none of another. */
+const inTurn = createTurns()
 
 type Answer = { readonly enqueued: EnqueuedRun } | { readonly refused: unknown }
 

@@ -70,8 +70,7 @@ export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = fa
       if (run === undefined) throw notFound(id)
       return run
     },
-    progress: ({ signal } = {}) =>
-      follow(deps.waits, id, limit(undefined, signal), { tell: runProgress, notFound: () => notFound(id) }),
+    progress: ({ signal } = {}) => follow(deps.waits, id, signal, { tell: runProgress, notFound: () => notFound(id) }),
     async cancel() {
       const [answer = 'not-found'] = await deps.store.cancelTaskRuns([id])
       return answer
@@ -99,13 +98,8 @@ export async function waitFor<Id, View>(
   what: string,
 ): Promise<View | undefined> {
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
-  return waits.until(id, limit(timeoutMs, signal)).catch((error: unknown) => {
-    throw isTimeout(error) ? timedOut(what, timeoutMs ?? 0) : error
-  })
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError'
+  using end = limit(timeoutMs, () => timedOut(what, timeoutMs ?? 0), signal)
+  return await waits.until(id, end.signal)
 }
 
 function timedOut(what: string, timeoutMs: number): ExplainedError {

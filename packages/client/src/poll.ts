@@ -30,11 +30,17 @@ export function createPoll(look: () => Promise<void>): Poll {
 /** Longer ones cannot be timed, and are as good as none: 24 days. */
 const timerMsMax = 2 ** 31 - 1
 
-/** Aborts after so much time, or with the caller's own signal. */
-export function limit(timeoutMs: number | undefined, signal: AbortSignal | undefined): AbortSignal {
-  const signals = [
-    ...(timeoutMs === undefined || timeoutMs > timerMsMax ? [] : [AbortSignal.timeout(timeoutMs)]),
-    ...(signal === undefined ? [] : [signal]),
-  ]
-  return AbortSignal.any(signals)
+export interface Limit extends Disposable {
+  readonly signal: AbortSignal
+}
+
+/** Aborts after so much time, with `reason`, or with the caller's own signal. Ended, it leaves nothing behind: AbortSignal.timeout would. */
+export function limit(timeoutMs: number | undefined, reason: () => Error, signal: AbortSignal | undefined): Limit {
+  const over = new AbortController()
+  const isTimed = timeoutMs !== undefined && timeoutMs <= timerMsMax
+  const timer = isTimed ? setTimeout(() => over.abort(reason()), timeoutMs) : undefined
+  return {
+    signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  }
 }

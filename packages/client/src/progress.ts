@@ -19,12 +19,41 @@ export function runProgress({ status, attempt, progress, note }: RunView): RunPr
   return isTerminal(status) ? undefined : { status, attempt, progress, note }
 }
 
-/** `tell`: what is told; undefined: it has ended. Rejects with the signal's reason, or with what `notFound` says. */
-export async function* follow<Id, View, Told>(
+/**
+ * `tell`: what is told; undefined: it has ended. Rejects with the signal's reason, or with what `notFound` says.
+ * Who stops following does not wait for the next change, also if it has asked for one already.
+ */
+export function follow<Id, View, Told>(
+  waits: Waits<Id, View>,
+  id: Id,
+  wish: AbortSignal | undefined,
+  kind: Followed<View, Told>,
+): AsyncIterableIterator<Told, void, undefined> {
+  const stop = new AbortController()
+  const changes = changesOf(waits, id, wish === undefined ? stop.signal : AbortSignal.any([wish, stop.signal]), kind)
+  return {
+    next: () =>
+      changes.next().catch((error: unknown) => (stop.signal.aborted ? changes.return() : Promise.reject(error))),
+    return() {
+      stop.abort()
+      return changes.return()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+interface Followed<View, Told> {
+  readonly tell: (view: View) => Told | undefined
+  readonly notFound: () => Error
+}
+
+async function* changesOf<Id, View, Told>(
   waits: Waits<Id, View>,
   id: Id,
   signal: AbortSignal,
-  { tell, notFound }: { readonly tell: (view: View) => Told | undefined; readonly notFound: () => Error },
+  { tell, notFound }: Followed<View, Told>,
 ): AsyncGenerator<Told, void, undefined> {
   let seen: { readonly view: View | undefined } | undefined
   let failed: { readonly reason: unknown } | undefined

@@ -2,13 +2,14 @@
  * What a producer holds: enqueue typed tasks, look at runs, await results. Loads no task code and no Piscina:
  * `queue<typeof tasks>(url)` needs the tasks' types only. This file puts the parts together; verbs.ts has the contracts.
  */
-import { createStore } from '@q/store'
+import { createStore, type Connection } from '@q/store'
 import { defaultQueue } from '@q/task'
+import { whileOpen } from './closed.ts'
 import { connectionOf, type Database } from './database.ts'
 import { createEars } from './ears.ts'
 import { createEnqueue } from './enqueue.ts'
 import { createHandle, runIdOf } from './handle.ts'
-import { createPublished } from './published.ts'
+import { createPublished, type Published } from './published.ts'
 import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits, runsToWaitFor } from './waits.ts'
@@ -30,12 +31,14 @@ export function queue<Tasks = AnyTasks>(
   options: QueueOptions<Tasks> = {},
 ): Queue<Tasks> {
   const connection = connectionOf(database)
-  const store = createStore(connection.db)
+  let closed = false
+  const isClosed = () => closed
+  const store = whileOpen(createStore(connection.db), isClosed)
   const wakes = createWakes(store)
   const ears = createEars(connection.origin)
   const waits = createWaits(ears, runsToWaitFor(store))
   const workflowWaits = createWaits(ears, workflowsToWaitFor(store))
-  const published = createPublished(connection, options.tasks ?? {})
+  const published = whileOpen(publishedOn(connection, options.tasks ?? {}), isClosed)
   const enqueue = createEnqueue({ store, published, wakes })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
@@ -74,8 +77,20 @@ export function queue<Tasks = AnyTasks>(
       workflowWaits.close()
       await ears.close()
       await wakes.settled()
+      closed = true
       await connection.close()
     },
   }
   return verbs as unknown as Queue<Tasks>
+}
+
+/** On a client whose owner has a transaction open, a lane that is new is undone with it: so nothing is remembered then. */
+function publishedOn(connection: Connection, definitions: object): Published {
+  const remembering = createPublished(connection, definitions)
+  return {
+    find(task, within) {
+      const mayBeUndone = connection.isInTransaction?.() ?? false
+      return (mayBeUndone ? createPublished(connection, definitions) : remembering).find(task, within)
+    },
+  }
 }

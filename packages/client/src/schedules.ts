@@ -49,8 +49,9 @@ export function createSchedules<Tasks>({ store, enqueue }: ScheduleDeps): Schedu
     async schedule(name, wish) {
       // What the types of the tasks say about it is of no interest here.
       const { task, payload = {}, priority, group, expires, ...when } = wish as AnySchedule
-      const time = scheduleProblems(when).length === 0 ? scheduleData(when) : undefined
-      if (time === undefined) throw wrongTime(when)
+      const problems = [...unknownOptions(when), ...scheduleProblems(when)]
+      const time = problems.length === 0 ? scheduleData(when) : undefined
+      if (time === undefined) throw wrongTime(problems)
       const options = {
         ...(priority === undefined ? {} : { priority }),
         ...(group === undefined ? {} : { group }),
@@ -75,8 +76,15 @@ export function createSchedules<Tasks>({ store, enqueue }: ScheduleDeps): Schedu
   }
 }
 
-function wrongTime(when: ScheduleOptions): ExplainedError {
-  const problems = scheduleProblems(when)
+const times: Record<keyof ScheduleOptions, true> = { cron: true, every: true, timezone: true, missed: true }
+
+function unknownOptions(when: ScheduleOptions): string[] {
+  const unknown = Object.keys(when).filter((key) => !Object.hasOwn(times, key))
+  const known = ['task', 'payload', ...Object.keys(times), 'priority', 'group', 'expires']
+  return unknown.map((key) => `${key}: no such option; there are ${known.join(', ')}`)
+}
+
+function wrongTime(problems: readonly string[]): ExplainedError {
   return new ExplainedError({
     code: 'SCHEDULE_INVALID',
     what: 'A schedule cannot be kept; nothing was changed.',

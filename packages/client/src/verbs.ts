@@ -90,7 +90,7 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
   // ---- The end
 
   /**
-   * Who waits for a result is told so. Connections that queue() made are closed; a pool, client or connection that the
+   * Who waits for a result, or asks for anything later, is told so: QUEUE_CLOSED. Connections that queue() made are closed; a pool, client or connection that the
    * caller passed stays open.
    */
   close(): Promise<void>

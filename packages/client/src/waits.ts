@@ -9,6 +9,7 @@
  */
 import { isTerminal } from '@q/schema'
 import { createBatcher, type RunId, type RunView, type Store } from '@q/store'
+import { queueClosed } from './closed.ts'
 import type { Ears, EndedWake } from './ears.ts'
 
 /** Told what a look found; undefined: there is no such run or workflow. */
@@ -111,6 +112,6 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
       const leave = watch(id, { see, fail: reject }, signal)
       return promise.finally(leave)
     },
-    close: () => closed.abort(new Error('The queue was closed while somebody waited for a run.')),
+    close: () => closed.abort(queueClosed()),
   }
 }

@@ -89,6 +89,18 @@ test('what is enqueued with a client that is in a transaction is part of it', as
   await q.close()
 })
 
+test('a task that was new in a transaction that was rolled back is new again: its runs are found by replicas', async () => {
+  const own = await client()
+  const q = queue(own)
+  await own.query('BEGIN')
+  await q.enqueue('undone', {})
+  await own.query('ROLLBACK')
+  const { id } = await q.enqueue('undone', {})
+  const claimed = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['undone'], queues: [], limit: 2 })
+  expect(claimed).toMatchObject([{ runId: id }])
+  await q.close()
+})
+
 test('a client that cannot tell whether it is in a transaction is refused', () => {
   const old = { query: () => Promise.reject(new Error('never sent')) }
   expect(() => queue(old)).toThrow(expect.objectContaining({ code: 'CLIENT_UNSUPPORTED' }))

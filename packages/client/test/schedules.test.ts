@@ -64,6 +64,8 @@ test.each<[string, object, string]>([
   ['a wrong interval', { every: '7s' }, 'every: must divide'],
   ['two times', { cron: '* * * * *', every: '1m' }, 'give one of them'],
   ['a wrong time zone', { cron: '* * * * *', timezone: 'Mars/Base' }, 'Mars/Base'],
+  ['an option that does not exist', { cron: '* * * * *', delay: '5m' }, 'delay: no such option'],
+  ['a priority that no run can have', { cron: '* * * * *', priority: 40_000 }, 'priority'],
   ['a wrong policy', { cron: '* * * * *', missed: 'some' }, 'missed'],
 ])('%s is refused with what is wrong', async (_, time, why) => {
   const wrong = q.schedule('wrong', { task: 'hello', payload: { name: 'x' }, ...time })

@@ -1,11 +1,13 @@
 /** Who waits for a run, or follows it: how they hear of it, and what it costs. */
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
+import { createEars } from '../src/ears.ts'
+import { limit } from '../src/poll.ts'
 import { fixture } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
-const { connection, store, settle, sessions, countingPool } = await fixture()
+const { url, connection, store, settle, sessions, countingPool } = await fixture()
 const { pool, taken } = countingPool()
 const q = queue<typeof tasks>(pool)
 afterAll(() => q.close())
@@ -70,6 +72,7 @@ test('who gives up waiting is told so, by its limit or by its own signal; the ru
   await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
   const reason = new Error('the user left')
   await expect(run.result({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+  await expect(run.result({ signal: AbortSignal.timeout(1) })).rejects.toMatchObject({ name: 'TimeoutError' })
   const leaving = new AbortController()
   const waits = run.result({ signal: leaving.signal })
   leaving.abort(reason)
@@ -117,14 +120,57 @@ test('who stops following early, or is told to, leaves nothing behind', async ()
   await expect(followed(q.handle('999999999').progress())).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
+test('who stops following while nothing changes is let go at once', async () => {
+  const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  const progress = run.progress()
+  expect(await progress.next()).toMatchObject({ value: { status: 'PENDING' } })
+  const pending = progress.next()
+  expect(await progress.return?.()).toEqual({ done: true, value: undefined })
+  expect(await pending).toEqual({ done: true, value: undefined })
+})
+
+test('nobody listens after the end, also if somebody was just about to', async () => {
+  const before = await sessions('q listen')
+  const ears = createEars(url)
+  await ears.close()
+  await ears.open()
+  expect(await sessions('q listen')).toBeLessThanOrEqual(before)
+})
+
 test('who waits or follows when the queue is closed is told so', async () => {
   const closing = queue<typeof tasks>(pool)
   const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
   const told = run.result(soon).catch((error: unknown) => error)
   const following = followed(run.progress()).catch((error: unknown) => error)
   await closing.close()
-  expect(String(await told)).toContain('closed')
-  expect(String(await following)).toContain('closed')
+  expect(await told).toMatchObject({ code: 'QUEUE_CLOSED' })
+  expect(await following).toMatchObject({ code: 'QUEUE_CLOSED' })
+})
+
+test.each([
+  ['a database', () => url],
+  ['a pool', () => pool],
+])('what is asked for after the end of a queue on %s is refused with the reason', async (_, database) => {
+  const closing = queue<typeof tasks>(database())
+  const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
+  await closing.close()
+  await closing.close()
+  const closed = { code: 'QUEUE_CLOSED' }
+  await expect(closing.enqueue('hello', { name: 'x' })).rejects.toMatchObject(closed)
+  await expect(closing.schedules()).rejects.toMatchObject(closed)
+  await expect(run.status()).rejects.toMatchObject(closed)
+  await expect(run.result()).rejects.toMatchObject(closed)
+  expect(await q.get(run)).toMatchObject({ status: 'PENDING' })
+})
+
+test('a wait that has ended leaves no timer behind', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const end = limit(60_000, () => new Error('too late'), undefined)
+  expect(vi.getTimerCount()).toBe(1)
+  end[Symbol.dispose]()
+  expect(vi.getTimerCount()).toBe(0)
+  expect(end.signal.aborted).toBe(false)
 })
 
 test('a wait for longer than timers can count is as long as it takes', async () => {

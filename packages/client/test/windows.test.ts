@@ -5,6 +5,7 @@ import { queue, type Queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { optionData, type TaskOptions } from '@q/task'
 import { testDatabase } from '@q/testing'
+import { ownPool } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
 const database = await testDatabase()
@@ -24,8 +25,10 @@ await store.publishTasks(
   })),
 )
 const q = queue<typeof tasks>(database.url)
+const pool = ownPool(database.url, 1)
 afterAll(async () => {
   await q.close()
+  await pool.end()
   await connection.close()
   await database.drop()
 })
@@ -64,6 +67,18 @@ test('inside the caller’s own transaction nothing counts before its commit', a
   expect(await payloadOf(first.id)).toEqual({ name: 'tx' })
   await connection.db.transaction().execute((tx) => q.enqueue('hello', { name: 'tx', more: 2 } as never, { tx }))
   expect(await payloadOf(first.id)).toEqual({ name: 'tx', more: 2 })
+})
+
+test('what is asked for at once in one transaction makes one run, and the last one counts', async () => {
+  const own = await pool.connect()
+  await own.query('BEGIN')
+  const asked = [1, 2, 3].map((more) => q.enqueue('hello', { name: 'at once', more } as never, { tx: own }))
+  const runs = await Promise.all(asked)
+  await own.query('COMMIT')
+  own.release()
+  expect(runs.map(({ duplicate }) => duplicate)).toEqual([false, true, true])
+  expect(new Set(runs.map(({ id }) => id)).size).toBe(1)
+  expect(await payloadOf(runs[0]!.id)).toEqual({ name: 'at once', more: 3 })
 })
 
 test('what an enqueue says counts instead of what its task says', async () => {

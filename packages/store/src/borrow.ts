@@ -33,6 +33,7 @@ export function borrow(owned: PgPool | PgClient): Connection {
     db,
     origin: isPool(owned) ? originOf(owned) : undefined,
     apart: (work) => (isPool(owned) ? alone(originOf(owned), work) : work(db)),
+    ...(isPool(owned) ? {} : { isInTransaction: () => owned.getTransactionStatus?.() !== 'I' }),
     pipeline: (queries) =>
       db.transaction().execute(async (trx) => {
         const rows: unknown[][] = []

@@ -40,6 +40,8 @@ export interface Connection {
   readonly origin: Origin | undefined
   /** On a connection that no transaction of the caller's can hold back. */
   apart<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T>
+  /** Of a caller's own client: is a transaction open on it? What is written then may be undone. */
+  isInTransaction?(): boolean
   /** One round trip, one transaction, the rows of each: pipeline.ts. */
   pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
   close(): Promise<void>

@@ -1,6 +1,7 @@
 export { connect, type Connection, type ConnectionOptions, type Db, type Origin } from './db.ts'
 export { borrow, type PgPool } from './borrow.ts'
 export { createBatcher, type Batcher } from './batcher.ts'
+export { createTurns, type InTurn } from './in-turn.ts'
 export { isRefusal } from './sql-state.ts'
 export { createStore, type Store } from './store.ts'
 export { usingDrizzle, type DrizzleTransaction } from './adapters/using-drizzle.ts'

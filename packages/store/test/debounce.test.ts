@@ -251,3 +251,15 @@ test('what is remembered about a key goes with its run', async () => {
   expect(await db.selectFrom('q.debounce').selectAll().where('run_id', '=', id).execute()).toEqual([])
   expect(await enqueueOne(run('pruned', 2))).toMatchObject({ duplicate: false })
 })
+
+test('who removes old runs does not wait for a transaction that has their keys, and leaves it the keys', async () => {
+  const before = await enqueueOne(run('taken over', 1))
+  await store.cancelTaskRuns([before.id])
+  const after = await db.transaction().execute(async (trx) => {
+    const [next] = await enqueueTaskRuns(trx, [run('taken over', 2)])
+    await another().pruneTaskRuns({ keepMs: -1_000, limit: 100_000 })
+    return next!
+  })
+  expect(await store.getTaskRuns([before.id])).toEqual([])
+  expect(await enqueueOne(run('taken over', 3))).toMatchObject({ id: after.id, duplicate: true })
+})

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { DueSchedule, NewRun, OwnSchedule, ScheduleWish, Store } from '@q/store'
+import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { fixture } from './fixture.ts'
 
 const { store, db, another } = await fixture()
@@ -196,6 +197,33 @@ test('replicas that start together declare the same schedules without a deadlock
   const all = await store.listSchedules()
   expect(all.filter(({ name }) => name.startsWith('task:together'))).toHaveLength(20)
 })
+
+test('nor do replicas of two releases, of which each takes away what the other declares', async () => {
+  const [before, after] = ['task:release a', 'task:release b']
+  const declared = { task: 'release b', schedule: { ...own, payload: { release: 2 } } }
+  await store.publishSchedules('r1', [
+    { task: 'release a', schedule: own },
+    { task: 'release b', schedule: own },
+  ])
+  const published = Promise.withResolvers<void>()
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.schedule').select('name').where('name', '=', before).forUpdate().execute()
+    published.resolve(another().publishSchedules('r2', [declared, { task: 'release a', schedule: null }]))
+    await untilSomebodyWaits(db)
+    await trx.updateTable('q.schedule').set({ published_by: 'r1' }).where('name', '=', after).execute()
+  })
+  await published.promise
+  expect(await store.getSchedule(before)).toBeUndefined()
+  expect(await store.getSchedule(after)).toMatchObject({ payload: { release: 2 } })
+})
+
+test.each([{ priority: 40_000 }, { priority: 0.5 }, { group: '' }, { group: 'a\u0000' }, { expiresInMs: -1 }])(
+  'a schedule whose runs would be refused for %j is refused itself',
+  async (options) => {
+    await expect(store.putSchedule(wish('refused', { options }))).rejects.toMatchObject({ code: 'SCHEDULE_INVALID' })
+    expect(await store.getSchedule('refused')).toBeUndefined()
+  },
+)
 
 test('what is due comes in pages, by name', async () => {
   await db.deleteFrom('q.schedule').execute()

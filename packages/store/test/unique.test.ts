@@ -142,3 +142,17 @@ test('a period whose run somebody removed does not count', async () => {
   expect(second).toMatchObject({ duplicate: false })
   expect(await periods('removed')).toEqual([second.id])
 })
+
+test('batches of many parts that name keys in opposite order wait for each other, and never in a circle', async () => {
+  const keys = Array.from({ length: 2_000 }, (_, at) => whileLive(String(at).padStart(4, '0')))
+  const batch = Promise.withResolvers<EnqueuedRun[]>()
+  await db.transaction().execute(async (trx) => {
+    await enqueueTaskRuns(trx, [{ ...whileLive('0000'), task: 'circle' }])
+    const asked = keys.toReversed().map((one) => ({ ...one, task: 'circle' }))
+    batch.resolve(another().enqueueTaskRuns(asked))
+    await untilSomebodyWaits(db)
+    await enqueueTaskRuns(trx, [{ ...whileLive('1999'), task: 'circle' }])
+  })
+  const answers = await batch.promise
+  expect(answers.flatMap(({ duplicate }, at) => (duplicate ? [at] : []))).toEqual([0, 1_999])
+})

@@ -13,7 +13,6 @@ import {
   type WorkflowView,
 } from '@q/store'
 import { waitFor, type ResultOptions } from '../handle.ts'
-import { limit } from '../poll.ts'
 import { follow } from '../progress.ts'
 import type { Awaitable, Waits } from '../waits.ts'
 import { failedSteps, WorkflowFailed } from './failed.ts'
@@ -82,8 +81,7 @@ export function createWorkflowHandle<Output>(
       return workflow
     },
     steps: (page) => store.listSteps(id, page),
-    progress: ({ signal } = {}) =>
-      follow(waits, id, limit(undefined, signal), { tell: progressOf, notFound: () => notFound(id) }),
+    progress: ({ signal } = {}) => follow(waits, id, signal, { tell: progressOf, notFound: () => notFound(id) }),
     cancel: () => store.cancelWorkflow(id),
     pause: (by = 'a producer') => store.pauseWorkflow(id, by),
     resume: () => store.resumeWorkflow(id),

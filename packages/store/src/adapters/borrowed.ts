@@ -23,6 +23,7 @@ import {
   type Dialect,
   type QueryResult,
 } from 'kysely'
+import { createTurns } from '../in-turn.ts'
 
 /** One statement, on the caller's transaction; its rows. */
 export type Send = (text: string, values: readonly unknown[]) => Promise<Answer>
@@ -47,17 +48,8 @@ export function borrowed(handle: object, send: Send): Transaction<DB> {
   return new Transaction<DB>({ config: { dialect }, driver: dialect.createDriver(), dialect, executor })
 }
 
-const underWay = new WeakMap<object, Promise<unknown>>()
-
-/** A transaction is one connection: of enqueues that are asked for at once, one statement at a time is sent. */
-function inTurn<T>(handle: object, work: () => Promise<T>): Promise<T> {
-  const mine = (underWay.get(handle) ?? Promise.resolve()).then(work)
-  underWay.set(
-    handle,
-    mine.catch(() => {}),
-  )
-  return mine
-}
+/** A transaction is one connection: of what is asked for at once, one statement at a time is sent. */
+const inTurn = createTurns()
 
 /** Its driver is never asked for a connection: a transaction has one. */
 const dialect: Dialect = {

@@ -28,7 +28,7 @@ const triesMax = 5
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
   const debounced = runs.filter(({ run }) => run.debounce !== undefined)
-  const parts = partsOf(runs.filter(({ run }) => run.debounce === undefined))
+  const parts = partsInOrder(runs.filter(({ run }) => run.debounce === undefined))
   const enqueue = async (own: Db) =>
     new Map([...(await enqueueParts(own, parts)), ...(await debounceRuns(own, debounced))])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
@@ -51,6 +51,14 @@ export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<Set<R
 function isOneStatement(runs: readonly CheckedRun[], parts: readonly unknown[]): boolean {
   if (runs.some(({ run }) => (run.uniqueForMs ?? run.throttle ?? run.debounce) !== undefined)) return false
   return parts.length <= 1 && (runs.length === 1 || runs.every(({ run }) => run.uniqueKey === undefined))
+}
+
+/** Several parts take their keys in the order in which each of them does: else two batches could wait in a circle. */
+function partsInOrder(runs: readonly CheckedRun[]): CheckedRun[][] {
+  const parts = partsOf(runs)
+  if (parts.length <= 1 || runs.every(({ run }) => takenKey(run) === undefined)) return parts
+  const places = runs.map((run) => ({ run, key: Buffer.from(`${run.run.task}\0${takenKey(run.run) ?? ''}`) }))
+  return partsOf(places.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(({ run }) => run))
 }
 
 async function enqueueParts(db: Db, parts: readonly CheckedRun[][]): Promise<[CheckedRun, EnqueuedRun][]> {

@@ -5,7 +5,8 @@
  * How long a run is kept is its task's choice (`keepMs` of its published options), else the caller's. Longer, if
  * somebody still needs it: a run that waits for it, a destination that is owed its report, a key that is its own for a
  * period (unique or throttled). Steps go with their workflow, all at once (workflows/prune.ts). A run that somebody has
- * locked is left for the next time.
+ * locked is left for the next time; a debounce key that somebody has locked is about to be another run's, and is not waited for:
+ * an enqueue waits for several keys, in their order, and we have none.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
@@ -44,8 +45,10 @@ export const prunedWithRuns: RawBuilder<unknown> = sql`attempts AS (
   DELETE FROM q.delivery WHERE run_id = ${prunedIds}
 ), periods AS (
   DELETE FROM q.unique_period WHERE run_id = ${prunedIds}
+), keys AS MATERIALIZED (
+  SELECT task, debounce_key FROM q.debounce WHERE run_id = ${prunedIds} FOR UPDATE SKIP LOCKED
 ), debounces AS (
-  DELETE FROM q.debounce WHERE run_id = ${prunedIds}
+  DELETE FROM q.debounce d USING keys WHERE d.task = keys.task AND d.debounce_key = keys.debounce_key
 ), ticks AS (
   DELETE FROM q.schedule_tick WHERE run_id = ${prunedIds}
 ), steps AS (

@@ -14,6 +14,7 @@ import { checkJson, checkName, problemsText } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
+import { runProblems } from '../runs/check-new-runs.ts'
 import { wakeSchedules } from '../wakes.ts'
 import { ownPrefix, ownScheduleName, type ScheduleWish } from './schedule.ts'
 
@@ -39,7 +40,7 @@ export interface OwnSchedule {
 
 /** What the code of a replica declares, of every task that it knows. */
 export async function publishSchedules(db: Db, replicaId: string, own: readonly OwnSchedule[]): Promise<void> {
-  // In one order, so that replicas that start together cannot deadlock.
+  if (own.length === 0) return
   const sorted = own.toSorted((a, b) => (a.task < b.task ? -1 : 1))
   const wishes = sorted.flatMap(({ task, schedule }) => {
     const wish = schedule === null ? undefined : { ...schedule, task, name: ownScheduleName(task) }
@@ -47,6 +48,9 @@ export async function publishSchedules(db: Db, replicaId: string, own: readonly 
   })
   const without = sorted.filter(({ schedule }) => schedule === null).map(({ task }) => ownScheduleName(task))
   await inTransaction(db, async (trx) => {
+    // In one order, whatever each declares or takes away: replicas of two releases that start together cannot deadlock.
+    const names = sorted.map(({ task }) => ownScheduleName(task))
+    await trx.selectFrom('q.schedule').select('name').where('name', 'in', names).orderBy('name').forUpdate().execute()
     let changed = false
     for (const { wish, payload } of wishes) {
       const answer = await put(trx, wish, payload, replicaId)
@@ -81,9 +85,11 @@ RETURNING version`.execute(db)
 }
 
 /** Its payload as JSON text. */
-function checked({ name, task, payload }: ScheduleWish): string {
+function checked({ name, task, payload, options }: ScheduleWish): string {
   const problem = checkName('schedule', name) ?? checkName('task', task)
   if (problem !== undefined) throw refused(`its name, or that of its task, ${problem}`)
+  const problems = runProblems({ task, lane: 1, payload, ...options })
+  if (problems.length > 0) throw refused(`its runs would be refused: ${problems.join('; ')}`)
   const json = checkJson(payload)
   if (!json.ok) throw refused(`its payload cannot be stored: ${problemsText(json.problems)}`)
   return json.text
