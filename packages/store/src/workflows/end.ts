@@ -14,7 +14,7 @@ import type { Left } from '../runs/leave.ts'
 import { endBuiltIns } from './built-in.ts'
 import { beginCompensation } from './compensate.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
-import { isOfTheGraph } from './policy.ts'
+import { isError } from './policy.ts'
 import { filledTemplate } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
 
@@ -86,10 +86,7 @@ async function errorsOf(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMa
   const { rows } = await sql<StepError>`
 SELECT DISTINCT ON (s.workflow_id) s.workflow_id AS "workflowId", s.name, r.status, r.result ->> 'code' AS code, r.result ->> 'detail' AS detail
 FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
-WHERE r.workflow_id = ANY(${ids}::bigint[]) AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') AND ${isOfTheGraph(sql`s`)}
-  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = r.id)
-    OR EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id
-      WHERE e.parent_id = r.id AND c.status = 'SKIPPED' AND c.result ->> 'code' IN ('UPSTREAM_FAILED', 'UPSTREAM_SKIPPED')))
+WHERE r.workflow_id = ANY(${ids}::bigint[]) AND ${isError}
 ORDER BY s.workflow_id, r.finished_at, r.id`.execute(trx)
   return new Map(rows.map((row) => [row.workflowId, row]))
 }

@@ -21,8 +21,6 @@ export interface LockedWorkflow {
   readonly id: WorkflowId
   readonly status: WorkflowStatus
   readonly endsAs: 'FAILED' | 'CANCELLED' | null
-  readonly compensated: boolean
-  readonly parentRunId: RunId | null
 }
 
 /** Locks the workflow, with all that it is part of and that is part of it; undefined: there is none. */
@@ -30,19 +28,19 @@ export async function lockWorkflow(trx: Db, id: WorkflowId): Promise<LockedWorkf
   await sql`SELECT w.id FROM q.workflow w WHERE w.id = (SELECT coalesce(own.root_id, own.id) FROM q.workflow own WHERE own.id = ${id})
     FOR NO KEY UPDATE OF w`.execute(trx)
   const { rows } = await sql<LockedWorkflow>`
-    SELECT id, status, ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, parent_run_id AS "parentRunId"
-    FROM q.workflow WHERE id = ${id}`.execute(trx)
+    SELECT id, status, ends_as AS "endsAs" FROM q.workflow WHERE id = ${id}`.execute(trx)
   return rows[0]
 }
 
-/** The workflow and those that are steps of it, however deep. */
+/** The workflow and those that are steps of it, however deep; not those inside of one that was undone, which are done with. */
 export async function familyOf(trx: Db, ids: readonly WorkflowId[]): Promise<WorkflowId[]> {
   const { rows } = await sql<{ id: WorkflowId }>`
 WITH RECURSIVE family AS (
-  SELECT id FROM q.workflow WHERE id = ANY(${ids}::bigint[])
+  SELECT id, compensated_at FROM q.workflow WHERE id = ANY(${ids}::bigint[])
   UNION
-  SELECT w.id FROM family JOIN q.task_run r ON r.workflow_id = family.id AND r.task = 'q.workflow'
+  SELECT w.id, w.compensated_at FROM family JOIN q.task_run r ON r.workflow_id = family.id AND r.task = 'q.workflow'
     JOIN q.workflow w ON w.parent_run_id = r.id
+  WHERE family.compensated_at IS NULL
 ) SELECT id FROM family ORDER BY id`.execute(trx)
   return rows.map((row) => row.id)
 }
