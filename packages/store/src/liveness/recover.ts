@@ -14,9 +14,8 @@ import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
-import { limitLockWaits, promoteOpenKeys } from '../runs/promote.ts'
-import { isLockTimeout } from '../sql-state.ts'
-import { lockWorkflowsOf } from '../workflows/lock.ts'
+import { promoteOpenKeys } from '../runs/promote.ts'
+import { withFreeWorkflows } from '../workflows/lock.ts'
 import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
 
 export interface Recovered {
@@ -90,18 +89,15 @@ async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left
 /** Workflows before their runs, as everybody does; one that somebody keeps locked is looked at again next time. */
 async function recoverSteps(...[db, seen, question, verdict]: Part): Promise<Left[]> {
   if (seen.length === 0) return []
-  const work = async (trx: Db): Promise<Left[]> => {
-    if (!db.isTransaction) await limitLockWaits(trx)
-    await lockWorkflowsOf(
+  const steps = seen.map((run) => ({ runId: run.id, run }))
+  return withFreeWorkflows(db, steps, (trx, locked) =>
+    recoverPart(
       trx,
-      seen.map((run) => run.id),
-    )
-    return recoverPart(trx, seen, question, verdict)
-  }
-  return inTransaction(db, work).catch((error: unknown) => {
-    if (!db.isTransaction && isLockTimeout(error)) return []
-    throw error
-  })
+      locked.map((step) => step.run),
+      question,
+      verdict,
+    ),
+  )
 }
 
 async function stepsAmong(db: Db, seen: readonly StaleRun[]): Promise<ReadonlySet<RunId>> {

@@ -19,12 +19,10 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
-import { isLockTimeout } from '../sql-state.ts'
 import { advance } from '../workflows/advance.ts'
-import { lockWorkflowsOf } from '../workflows/lock.ts'
+import { lockWorkflowsOf, withFreeWorkflows } from '../workflows/lock.ts'
 import type { WorkflowId } from '../workflows/new-workflow.ts'
 import { leaveStatement, type LeaveOptions } from './leave-statement.ts'
-import { limitLockWaits } from './promote.ts'
 
 export interface Leaving {
   readonly runId: RunId
@@ -101,25 +99,24 @@ async function stepsAmong(db: Db, leavings: readonly Leaving[], left: readonly L
   return missing.filter(({ runId }) => steps.has(runId))
 }
 
-/** Who was asked not to wait for a run does not wait for a workflow either: none of these has left then. */
+/** Who was asked not to wait for a run does not wait for a workflow either: its steps have not left then. */
 async function leaveSteps(
   db: Db,
   from: readonly TaskState[],
   steps: readonly Leaving[],
   options: Omit<LeaveOptions, 'steps'>,
 ): Promise<Left[]> {
-  const work = async (trx: Db): Promise<Left[]> => {
-    if (options.skipLocked === true && !db.isTransaction) await limitLockWaits(trx)
+  const work = async (trx: Db, locked: readonly Leaving[]): Promise<Left[]> => {
+    const left = (await trx.executeQuery(leaveStatement(from, locked, { ...options, steps: true }))).rows
+    await advance(trx, left)
+    return left
+  }
+  if (options.skipLocked === true) return withFreeWorkflows(db, steps, work)
+  return inTransaction(db, async (trx) => {
     await lockWorkflowsOf(
       trx,
       steps.map(({ runId }) => runId),
     )
-    const left = (await trx.executeQuery(leaveStatement(from, steps, { ...options, steps: true }))).rows
-    await advance(trx, left)
-    return left
-  }
-  return inTransaction(db, work).catch((error: unknown) => {
-    if (options.skipLocked === true && !db.isTransaction && isLockTimeout(error)) return []
-    throw error
+    return work(trx, steps)
   })
 }

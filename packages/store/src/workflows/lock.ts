@@ -5,6 +5,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { limitLockWaits } from '../runs/promote.ts'
+import { isLockTimeout } from '../sql-state.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
 /** Locks the workflows these runs are steps of. */
@@ -13,6 +15,57 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
       SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
       WHERE r.id = ANY(${runIds}::bigint[])))
     ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
+}
+
+/** As lockWorkflowsOf, but waits for nobody: those of the runs whose workflows are locked now. */
+async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
+  const { rows } = await sql<{ id: RunId }>`
+WITH steps AS MATERIALIZED (
+  SELECT r.id, coalesce(own.root_id, own.id) AS root FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+  WHERE r.id = ANY(${runIds}::bigint[])
+), free AS MATERIALIZED (
+  SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT root FROM steps)) ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+)
+SELECT steps.id FROM steps JOIN free ON free.id = steps.root`.execute(trx)
+  return new Set(rows.map((row) => row.id))
+}
+
+/**
+ * Work on steps that waits for a workflow no longer than a moment. If somebody keeps one locked, it is done for the steps
+ * of the others, and those are left out.
+ */
+export async function withFreeWorkflows<Step extends { readonly runId: RunId }, Done>(
+  db: Db,
+  steps: readonly Step[],
+  work: (trx: Db, steps: readonly Step[]) => Promise<Done[]>,
+): Promise<Done[]> {
+  const ids = steps.map((step) => step.runId)
+  const onlyFree = async (trx: Db) => {
+    const free = await lockFreeWorkflowsOf(trx, ids)
+    return work(
+      trx,
+      steps.filter((step) => free.has(step.runId)),
+    )
+  }
+  if (db.isTransaction) return onlyFree(db)
+  const all = async (trx: Db) => {
+    await lockWorkflowsOf(trx, ids)
+    return work(trx, steps)
+  }
+  return (await patiently(db, all)) ?? (await patiently(db, onlyFree)) ?? []
+}
+
+/** Undefined: somebody was waited for too long, and nothing was done. */
+async function patiently<Done>(db: Db, work: (trx: Db) => Promise<Done[]>): Promise<Done[] | undefined> {
+  try {
+    return await db.transaction().execute(async (trx) => {
+      await limitLockWaits(trx)
+      return work(trx)
+    })
+  } catch (error) {
+    if (isLockTimeout(error)) return undefined
+    throw error
+  }
 }
 
 export type WorkflowStatus = 'RUNNING' | 'PAUSED' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'

@@ -1,0 +1,49 @@
+/** A workflow that somebody keeps locked, a step inside of its own open transaction for instance, holds up no other one. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { WorkflowId } from '@q/store'
+import { leaseOf } from './fixture.ts'
+import { step, workflowFixture } from './workflow-fixture.ts'
+
+const { start, take, store, db } = await workflowFixture()
+
+async function whileLocked<T>(id: WorkflowId, work: () => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.workflow WHERE id = ${id} FOR NO KEY UPDATE`.execute(trx)
+    return work()
+  })
+}
+
+/** Two workflows, each with a step that runs; the first is going to be locked. */
+async function two() {
+  const locked = await start({ steps: [step('a')] })
+  const first = await take('a')
+  const free = await start({ steps: [step('a')] })
+  const second = await take('a')
+  return { locked, free, first, second }
+}
+
+test('a step whose replica died is recovered while another workflow is locked', async () => {
+  const { locked, free } = await two()
+  const recovered = await whileLocked(locked.id, () => store.reap({ by: 'reaper' }))
+  expect(recovered.ids).toEqual([free.run('a')])
+  expect(await free.status()).toBe('FAILED')
+  expect((await store.reap({ by: 'reaper' })).ids).toEqual([locked.run('a')])
+})
+
+test('a replica that recovers or gives back its own does not wait for a workflow that is locked', async () => {
+  const { locked, free, first, second } = await two()
+  const own = {
+    replicaId: 'replica-aaaa',
+    hostname: 'h',
+    leases: [first, second].map(leaseOf),
+    onCrash: 'fail',
+  } as const
+  expect((await whileLocked(locked.id, () => store.recoverOwnTaskRuns(own))).ids).toEqual([free.run('a')])
+  expect((await store.recoverOwnTaskRuns(own)).ids).toEqual([locked.run('a')])
+
+  const next = await two()
+  const leases = [next.first, next.second].map(leaseOf)
+  const given = await whileLocked(next.locked.id, () => store.releaseTaskRuns(leases, undefined, { skipBusy: true }))
+  expect(given).toEqual([next.free.run('a')])
+})
