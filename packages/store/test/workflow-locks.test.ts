@@ -47,3 +47,12 @@ test('a replica that recovers or gives back its own does not wait for a workflow
   const given = await whileLocked(next.locked.id, () => store.releaseTaskRuns(leases, undefined, { skipBusy: true }))
   expect(given).toEqual([next.free.run('a')])
 })
+
+test('a step expires while another workflow is locked', async () => {
+  const late = step('late', [], { options: { expiresInMs: 1 } })
+  const locked = await start({ steps: [late] })
+  const free = await start({ steps: [late] })
+  await sql`UPDATE q.task_run SET expires_at = clock_timestamp() - interval '1 s' WHERE task = 'late'`.execute(db)
+  expect(await whileLocked(locked.id, () => store.expireTaskRuns(100))).toEqual([free.run('late')])
+  expect(await store.expireTaskRuns(100)).toEqual([locked.run('late')])
+})

@@ -211,3 +211,20 @@ test('a map that was held back at its end waits again for an item that is retrie
   await end('item')
   expect(await workflow.states()).toEqual(allSucceeded)
 })
+
+test('a list that is too long for its reader is told so in its place; as an output it fails the workflow', async () => {
+  const whole = { value: null, holes: { '': { from: 'step', step: 'm', at: '' } } } as const
+  const steps = [step('list'), map('m'), step('use', [], { payload: whole })]
+  const workflow = await start({ steps, output: whole })
+  await end('list', list(34))
+  const runs = await claim('item', 34)
+  const outcome = { status: 'SUCCEEDED', result: JSON.stringify('x'.repeat(1_000_000)) } as const
+  await store.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome, by })))
+  const use = await take('use')
+  const payload = (await store.stepPayloads([use.runId])).get(use.runId)!
+  expect(JSON.parse(payload)).toMatchObject({ code: 'RESULT_TOO_LARGE' })
+  expect(await store.settleTaskRuns([{ lease: leaseOf(use), outcome: succeeded, by }])).toEqual(['settled'])
+  expect(await workflow.states()).toMatchObject({ use: 'SUCCEEDED' })
+  expect(await workflow.result()).toMatchObject({ code: 'RESULT_TOO_LARGE' })
+  expect(await workflow.status()).toBe('FAILED')
+})

@@ -1,7 +1,8 @@
 /**
  * PENDING | AVAILABLE | CLAIMED → EXPIRED
  *
- * Not started before its deadline. The claim passes over such runs, so being late here never lets one start.
+ * Not started before its deadline. The claim passes over such runs, so being late here never lets one start: a run, or
+ * the workflow of a step, that somebody has locked is left for the next time.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -17,7 +18,7 @@ export async function expireTaskRuns(db: Db, limit: number): Promise<RunId[]> {
   )
   const result = JSON.stringify({ code: 'TASK_EXPIRED', detail: 'It was not started before its deadline.' })
   const late = rows.map(({ id, fence }) => ({ runId: id, fence, goal: 'EXPIRED', result }) as const)
-  const left = await leaveRuns(db, ['PENDING', 'AVAILABLE', 'CLAIMED'], late)
+  const left = await leaveRuns(db, ['PENDING', 'AVAILABLE', 'CLAIMED'], late, { skipLocked: true })
   await promoteOpenKeys(db, left)
   return left.map((run) => run.id)
 }

@@ -6,7 +6,6 @@
  * last step that succeeded first; each runs whatever became of the one before, and none of them changes how the workflow
  * ends. A workflow that is a step of another one ends that step, in the same transaction.
  */
-import { jsonLimits } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
@@ -15,11 +14,8 @@ import { endBuiltIns } from './built-in.ts'
 import { beginCompensation } from './compensate.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
 import { isError } from './policy.ts'
-import { filledTemplate } from './step-values.ts'
+import { filledTemplate, listBytesMax } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
-
-/** An output of a list may be long; what is longer than this would be no output any more. */
-const outputCharsMax = 64 * jsonLimits.bytesMax
 
 interface Ending {
   readonly id: WorkflowId
@@ -108,9 +104,10 @@ async function endOf(
     }
   }
   const { output } = definition
-  const result = output === null || output === undefined ? 'null' : await filledTemplate(trx, { id, input }, output)
-  if (result.length <= outputCharsMax) return { id, status, result }
-  const detail = `Its output has ${result.length} characters as JSON; at most ${outputCharsMax} are stored.`
+  if (output === null || output === undefined) return { id, status, result: 'null' }
+  const { text: result, tooLarge } = await filledTemplate(trx, { id, input }, output)
+  if (!tooLarge && Buffer.byteLength(result) <= listBytesMax) return { id, status, result }
+  const detail = `Its output, or a list that belongs into it, has more than ${listBytesMax} bytes as JSON.`
   return { id, status: 'FAILED', result: JSON.stringify({ code: 'RESULT_TOO_LARGE', detail }) }
 }
 

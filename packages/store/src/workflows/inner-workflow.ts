@@ -21,7 +21,8 @@ export async function startInner(trx: Db, step: ReadyStep, outer: WorkflowFacts,
   await sql`UPDATE q.task_run SET waiting_for = 'parents', waiting_on = 1, expires_at = NULL WHERE id = ${step.id}`.execute(
     trx,
   )
-  const filled = JSON.parse(await filledTemplate(trx, outer, input)) as unknown
+  const { text } = await filledTemplate(trx, outer, input)
+  const filled = JSON.parse(text) as unknown
   const { tasks } = outer.definition
   const made = await insertWorkflow(
     trx,

@@ -17,16 +17,16 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
     ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
 }
 
-/** As lockWorkflowsOf, but waits for nobody: those of the runs whose workflows are locked now. */
+/** As lockWorkflowsOf, but waits for nobody: those of the runs whose workflows are locked now, or are gone. */
 async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
   const { rows } = await sql<{ id: RunId }>`
 WITH steps AS MATERIALIZED (
-  SELECT r.id, coalesce(own.root_id, own.id) AS root FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+  SELECT r.id, coalesce(own.root_id, own.id) AS root FROM q.task_run r LEFT JOIN q.workflow own ON own.id = r.workflow_id
   WHERE r.id = ANY(${runIds}::bigint[])
 ), free AS MATERIALIZED (
   SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT root FROM steps)) ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
 )
-SELECT steps.id FROM steps JOIN free ON free.id = steps.root`.execute(trx)
+SELECT id FROM steps WHERE root IS NULL OR root IN (SELECT id FROM free)`.execute(trx)
   return new Set(rows.map((row) => row.id))
 }
 
