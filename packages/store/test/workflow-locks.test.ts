@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { WorkflowId } from '@q/store'
-import { leaseOf } from './fixture.ts'
-import { step, workflowFixture } from './workflow-fixture.ts'
+import { by, leaseOf } from './fixture.ts'
+import { failed, step, workflowFixture } from './workflow-fixture.ts'
 
-const { start, take, store, db } = await workflowFixture()
+const { start, take, store, another, db } = await workflowFixture()
 
 async function whileLocked<T>(id: WorkflowId, work: () => Promise<T>): Promise<T> {
   return db.transaction().execute(async (trx) => {
@@ -55,4 +55,26 @@ test('a step expires while another workflow is locked', async () => {
   await sql`UPDATE q.task_run SET expires_at = clock_timestamp() - interval '1 s' WHERE task = 'late'`.execute(db)
   expect(await whileLocked(locked.id, () => store.expireTaskRuns(100))).toEqual([free.run('late')])
   expect(await store.expireTaskRuns(100)).toEqual([locked.run('late')])
+})
+
+test('steps that are cancelled together and the end of one of them never wait for each other in a circle', async () => {
+  const names = Array.from({ length: 12 }, (_, place) => `s${place}`)
+  const other = another()
+  for (let round = 0; round < 30; round++) {
+    const workflow = await start({ steps: names.map((name) => step(name)) })
+    const runs = await Promise.all(names.map((name) => take(name)))
+    const last = { lease: leaseOf(runs.at(-1)!), outcome: failed, by }
+    const [, [settled]] = await Promise.all([
+      other.cancelTaskRuns(runs.map(({ runId }) => runId)),
+      // Some time after: as many statements as the round says.
+      (async () => {
+        for (let before = 0; before < round % 6; before++) await sql`SELECT`.execute(db)
+        return store.settleTaskRuns([last])
+      })(),
+    ])
+    expect(settled).toBe('settled')
+    expect(await workflow.states()).toMatchObject({ s11: 'FAILED TASK_ERROR' })
+    await store.settleTaskRuns(runs.slice(0, -1).map((run) => ({ lease: leaseOf(run), outcome: failed, by })))
+    expect(await workflow.status()).toBe('FAILED')
+  }
 })

@@ -62,7 +62,7 @@ async function cancelRuns(trx: Db, ids: readonly RunId[], detail: string, tiding
     ...(await leaveSteps(trx, ['PENDING', 'AVAILABLE'], leavings, tidings)),
     ...(await leaveSteps(trx, ['CLAIMED'], leavings, tidings)),
   ]
-  await requestCancel(trx, ids)
+  await requestCancel(trx, ids, { steps: true })
   return ended
 }
 
