@@ -30,7 +30,7 @@ export async function applyPolicy(
 SELECT DISTINCT w.id, w.on_error AS policy
 FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id JOIN q.workflow w ON w.id = s.workflow_id
 WHERE r.id = ANY(${bad.map((run) => run.id)}::bigint[] || ARRAY(
-    SELECT parent_id FROM q.workflow_edge WHERE child_id = ANY(${skipped.map((run) => run.runId)}::bigint[])))
+    SELECT DISTINCT parent_id FROM q.workflow_edge WHERE child_id = ANY(${skipped.map((run) => run.runId)}::bigint[])))
   AND w.finished_at IS NULL AND w.ends_as IS NULL AND (w.on_error = 'fail' OR w.on_error = 'pause' AND w.status = 'RUNNING')
   AND ${isError}`.execute(trx)
   const pausing = rows.filter((row) => row.policy === 'pause').map((row) => row.id)
