@@ -29,6 +29,7 @@ export async function benchWorkflow(connection: Connection, width: number, batch
   const start = (plan: WorkflowPlan, input: unknown) => store.startWorkflow({ plan, input, tasks })
 
   const fan = await timed(`start, ${width} wide`, width + 2, () => start(fanPlan(width), null))
+  await timed('looked at by the repair, all waiting', width, () => store.repairWorkflows({ limit: 100 }))
   await timed('the first ends and lets them go', width, () => endAll(store, 'first', batch))
   await timed(`claimed and settled, ${batch} at a time`, width, () => endAll(store, 'wide', batch))
   await timed('the last', 1, () => endAll(store, 'last', batch))

@@ -28,13 +28,13 @@ const problems: string[] = []
 let kills = 0
 try {
   const began = performance.now()
-  const killing = killAgainAndAgain()
-  const repairing = repairAllTheTime()
+  const restless = Promise.all([killAgainAndAgain(), repairAllTheTime()])
   const started: { id: WorkflowId; one: Case }[] = []
   for (const one of cases(Number(values.width))) started.push({ id: await start(one), one })
-  await Promise.all(started.map(({ id, one }) => watch(id, one, began)))
+  // Whichever fails first: nothing is left behind.
+  await Promise.race([Promise.all(started.map(({ id, one }) => watch(id, one, began))), restless])
   over.abort()
-  await Promise.all([killing, repairing])
+  await restless
   problems.push(...(await beganTooEarly(db)), ...(await startedTooOften(db)))
 } finally {
   over.abort()

@@ -3,11 +3,18 @@
  * replicas have published about it, remembered for a while. A task that nobody has published yet is accepted, with
  * defaults: a producer may be deployed before the replicas that know the task.
  */
-import { findLane, internLane, publishedTasks, type Connection, type Db, type LaneName } from '@q/store'
+import {
+  createTaskMemory,
+  findLane,
+  internLane,
+  publishedTasks,
+  type Connection,
+  type Db,
+  type TaskReads,
+} from '@q/store'
 import { defaultQueue, isTask, nameOf, optionData, type OptionData, type Task } from '@q/task'
 import { checkBy, type PayloadCheck } from './payload-check.ts'
 import { createPublishedSchemas } from './published-schema.ts'
-import { createRemembered, type Remembered } from './remembered.ts'
 
 export interface Destination {
   readonly lane: number
@@ -21,24 +28,26 @@ export interface Published {
   find(task: string, within?: Db): Promise<Destination>
 }
 
-/** That a task is not published is remembered for less long: its replicas may just be starting. */
-const rememberedMs = { known: 30_000, unknown: 1_000 }
-
 type Notice = Omit<Destination, 'lane'>
 
 export function createPublished({ db, apart }: Pick<Connection, 'db' | 'apart'>, definitions: object): Published {
   const defined = new Map(Object.entries(definitions).flatMap(noticeOfDefinition))
   const schemas = createPublishedSchemas()
-  const tasks = createRemembered(() => publishedTasks(db))
-  const lanes = new Map<string, Remembered<number>>()
+  const usual: TaskReads = { publishedTasks: () => publishedTasks(db), internLane: (name) => internLane(db, name) }
+  const memory = createTaskMemory(usual, () => performance.now())
 
-  async function noticeOf(task: string, within: Db | undefined): Promise<Notice> {
+  function readsIn(tx: Db): TaskReads {
+    return {
+      publishedTasks: () => publishedTasks(tx),
+      // Made on a connection of its own: two transactions that make the same lane would wait for each other's commit.
+      internLane: async (name) => (await findLane(tx, name)) ?? apart((own) => internLane(own, name)),
+    }
+  }
+
+  async function noticeOf(task: string, reads: TaskReads | undefined): Promise<Notice> {
     const definition = defined.get(task)
     if (definition !== undefined) return definition
-    const readWithin = within === undefined ? undefined : () => publishedTasks(within)
-    const lookFor = async (maxAgeMs: number) =>
-      (await tasks.get(maxAgeMs, readWithin)).find(({ name }) => name === task)
-    const notice = (await lookFor(rememberedMs.known)) ?? (await lookFor(rememberedMs.unknown))
+    const notice = await memory.find(task, reads)
     return {
       queueName: notice?.queue ?? defaultQueue,
       options: notice?.options ?? {},
@@ -46,20 +55,12 @@ export function createPublished({ db, apart }: Pick<Connection, 'db' | 'apart'>,
     }
   }
 
-  function laneOf(name: LaneName, within: Db | undefined): Promise<number> {
-    const key = [name.queue, name.task, ...(name.requires ?? [])].join('\n')
-    const lane = lanes.get(key) ?? createRemembered(() => internLane(db, name))
-    lanes.set(key, lane)
-    // Made on a connection of its own: two transactions that make the same lane would wait for each other's commit.
-    const madeApart = async (tx: Db) => (await findLane(tx, name)) ?? apart((own) => internLane(own, name))
-    return lane.get(Number.POSITIVE_INFINITY, within === undefined ? undefined : () => madeApart(within))
-  }
-
   return {
     async find(task, within) {
-      const notice = await noticeOf(task, within)
+      const reads = within === undefined ? undefined : readsIn(within)
+      const notice = await noticeOf(task, reads)
       const { queueName: queue, options } = notice
-      return { ...notice, lane: await laneOf({ queue, task, requires: options.requires ?? [] }, within) }
+      return { ...notice, lane: await memory.laneOf({ queue, task, requires: options.requires ?? [] }, reads) }
     },
   }
 }

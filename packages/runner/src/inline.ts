@@ -8,6 +8,7 @@ export {
   type InlineReplicaOptions,
   type Opened,
 } from './inline/inline-replica.ts'
+export type { Calendar } from './inline/by-calendar.ts'
 export { inlineLine } from './inline/inline-workplace.ts'
 export { endOf, type End, type Policy } from './main/ends.ts'
 export type { Hear } from './main/workplace.ts'

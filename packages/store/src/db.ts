@@ -5,7 +5,7 @@
  * `turn` (one: finish, start and claim), `pool` (everything else), `migrate` (one, without a limit for a statement: DDL
  * may wait long for a lock), and the sessions of listeners. All have a limit for connecting, and TCP keepalive: a
  * half-open connection is otherwise noticed after many minutes. A connection that broke, or on which a statement took
- * too long, is destroyed and not used again: its answer may still come, or never.
+ * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too.
  *
  * `control` and `turn` keep the plans of prepared statements. A plan that is kept must be right for a table of any size,
  * and the statistics of an empty one would make it a sequential scan for ever: so what could go wrong is switched off.
@@ -57,7 +57,7 @@ export interface ConnectionOptions {
   readonly onBroken?: (error: Error) => void
 }
 
-const limits = { connectMsMax: 5_000, statementMsMax: 30_000, idleMsMax: 30_000, lockMsMax: 100 }
+const limits = { connectMsMax: 5_000, statementMsMax: 30_000, idleMsMax: 30_000, lockMsMax: 100, abandonedMsMax: 1_000 }
 
 export function connect(url: string, options: ConnectionOptions): Connection {
   const { purpose, prepare = true } = options
@@ -100,15 +100,18 @@ const lockLimit: CompiledQuery = sql`SELECT set_config('lock_timeout', ${String(
 /** Plans that are kept may use indexes and loops over few rows, and nothing else. */
 const pins: readonly string[] = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
 
-function settingsOf({ purpose, quiet = false }: ConnectionOptions, keepsPlans: boolean): string {
-  return [
+function settingsOf(options: ConnectionOptions, keepsPlans: boolean): string {
+  const { purpose, quiet = false, statementMsMax = limits.statementMsMax } = options
+  const settings = [
     ...(keepsPlans ? ['plan_cache_mode = force_generic_plan', ...pins.map((scan) => `enable_${scan} = off`)] : []),
     // A run that a user has locked must not hold up the others: turn.ts goes another way then.
     ...(purpose === 'turn' ? [`lock_timeout = ${limits.lockMsMax}`] : []),
     ...(quiet ? [`q.quiet = 'on'`] : []),
   ]
-    .map((setting) => `SET ${setting};`)
-    .join(' ')
+  if (settings.length === 0) return ''
+  // What we have given up must not wait on over there, for a lock, with a connection that nobody uses.
+  const abandoned = `statement_timeout = ${statementMsMax + limits.abandonedMsMax}`
+  return [...settings, ...(purpose === 'migrate' ? [] : [abandoned])].map((setting) => `SET ${setting};`).join(' ')
 }
 
 /** A session of its own, for LISTEN. */

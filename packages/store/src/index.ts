@@ -90,6 +90,7 @@ export { registerReplica, type ReplicaIntroduction, type Thresholds } from './re
 export { retireReplica } from './replicas/retire.ts'
 export { findLane, internLane, type LaneName } from './lanes.ts'
 export { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from './tasks/publish.ts'
+export { createTaskMemory, type TaskMemory, type TaskReads } from './tasks/task-memory.ts'
 export { publishSchedules, putSchedule, type OwnSchedule, type PutAnswer } from './schedules/put.ts'
 export { pauseSchedule, removeSchedule, resumeSchedule } from './schedules/change.ts'
 export { dueSchedules, nextTickInMs, type DueSchedule } from './schedules/due.ts'

@@ -1,4 +1,4 @@
-/** Waits until a session of this database waits for a lock: the moment at which a race can be arranged. */
+/** Waits until a session of this database waits for a lock: the moment at which a race can be arranged; or until none does. */
 import { sql } from 'kysely'
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
@@ -6,11 +6,19 @@ import type { Kysely } from 'kysely'
 const looksMax = 2_000
 
 export async function untilSomebodyWaits(db: Kysely<DB>): Promise<void> {
+  if (!(await waitingIs(db, true))) throw new Error('Nobody ever waited for a lock.')
+}
+
+export async function untilNobodyWaits(db: Kysely<DB>): Promise<void> {
+  if (!(await waitingIs(db, false))) throw new Error('Somebody waits for a lock for ever.')
+}
+
+async function waitingIs(db: Kysely<DB>, wanted: boolean): Promise<boolean> {
   for (let look = 0; look < looksMax; look++) {
     const { rows } = await sql`SELECT FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db)
-    if (rows.length > 0) return
+    if (rows.length > 0 === wanted) return true
     await sql`SELECT pg_sleep(0.01)`.execute(db)
   }
-  throw new Error('Nobody ever waited for a lock.')
+  return false
 }

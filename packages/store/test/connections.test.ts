@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '@q/store'
 import { testDatabase } from '@q/testing'
+import { untilNobodyWaits } from './blocked-sessions.ts'
 
 async function connection(options: { statementMsMax?: number } = {}) {
   const database = await testDatabase()
@@ -20,6 +21,27 @@ test('a connection on which a statement took too long is not used again', async 
   const before = (await pid.execute(db)).rows[0]!.pid
   await expect(sql`SELECT pg_sleep(20)`.execute(db)).rejects.toThrow('timeout')
   expect((await pid.execute(db)).rows[0]!.pid).not.toBe(before)
+})
+
+test('a statement that was given up does not wait on at the server, however long somebody has what it waits for', async () => {
+  const database = await testDatabase()
+  const [user, replica] = [
+    connect(database.url, { purpose: 'pool' }),
+    connect(database.url, { purpose: 'pool', quiet: true, statementMsMax: 1_000 }),
+  ]
+  onTestFinished(async () => {
+    await Promise.all([user.close(), replica.close()])
+    await database.drop()
+  })
+  // By default a server does not look whether its client is still there.
+  await sql`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 0', current_database()); END $$`.execute(
+    user.db,
+  )
+  await user.db.transaction().execute(async (trx) => {
+    await sql`SELECT pg_advisory_xact_lock(1)`.execute(trx)
+    await expect(sql`SELECT pg_advisory_lock(1)`.execute(replica.db)).rejects.toThrow('timeout')
+    await untilNobodyWaits(user.db)
+  })
 })
 
 test('a connection that the server ends in the middle of a statement ends that statement and nothing else', async () => {

@@ -83,21 +83,26 @@ test('released and cancelled runs treat their slot right: given back keeps it, c
 test('a key never has more holders than its limit and none waits for ever, whoever enqueues, settles and cancels at once', async () => {
   await store.setConcurrencyLimit('storm', 2)
   const keys = ['a', 'b', 'c']
+  const lane = await store.internLane({ queue: 'default', task: 'storm' })
+  const enqueued = Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const own = another()
+      for (let round = 0; round < 40; round++) {
+        const concurrency = { scope: 'storm', key: keys[round % 3]! }
+        const [run] = await own.enqueueTaskRuns([{ task: 'storm', lane, payload: {}, concurrency }])
+        if (round % 5 === 0) await own.cancelTaskRuns([run!.id])
+      }
+    }),
+  )
+  let more = true
   const workers = Array.from({ length: 3 }, async (_, worker) => {
     const own = another()
-    for (let idle = 0; idle < 40;) {
+    // Whoever settles the last one looks again afterwards, and leaves only when nothing follows it.
+    for (let last = false; !last;) {
+      const isLast = !more
       const runs = await own.claimAvailableTaskRuns({ replicaId: `w${worker}`, tasks: ['storm'], queues: [], limit: 3 })
       await own.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome: ok, by })))
-      idle = runs.length === 0 ? idle + 1 : 0
-    }
-  })
-  const lane = await store.internLane({ queue: 'default', task: 'storm' })
-  const enqueuers = Array.from({ length: 3 }, async () => {
-    const own = another()
-    for (let round = 0; round < 40; round++) {
-      const concurrency = { scope: 'storm', key: keys[round % 3]! }
-      const [run] = await own.enqueueTaskRuns([{ task: 'storm', lane, payload: {}, concurrency }])
-      if (round % 5 === 0) await own.cancelTaskRuns([run!.id])
+      last = isLast && runs.length === 0
     }
   })
   const watch = { on: true, most: 0 }
@@ -105,7 +110,8 @@ test('a key never has more holders than its limit and none waits for ever, whoev
     const own = another()
     while (watch.on) watch.most = Math.max(watch.most, await holdersOfBusiestKey(own))
   })()
-  await Promise.all([...enqueuers, ...workers])
+  await enqueued.finally(() => (more = false))
+  await Promise.all(workers)
   watch.on = false
   await watcher
   expect(watch.most).toBeLessThanOrEqual(2)

@@ -192,6 +192,15 @@ test('a run whose deadline has passed is neither claimed nor started, and ends E
   expect(await row(late!)).toMatchObject({ status: 'EXPIRED', result: { code: 'TASK_EXPIRED' } })
 })
 
+test('a run that somebody has locked does not hold up the end of others whose deadline has passed', async () => {
+  const [locked, late] = await enqueue('deadlines', { count: 2, expiresInMs: 0 })
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.task_run').select('id').where('id', '=', locked!).forUpdate().execute()
+    expect(await store.expireTaskRuns(10)).toEqual([late])
+  })
+  expect(await store.expireTaskRuns(10)).toEqual([locked])
+})
+
 test('a cancel that meets a run on its way back to the queue is not lost', async () => {
   const [id] = await enqueue('on-its-way')
   const claimed = await claimOne('on-its-way')

@@ -222,6 +222,26 @@ test('a step whose holder died goes the same way, in the same pass', async () =>
   expect(await workflow.status()).toBe('FAILED')
 })
 
+test('a workflow that somebody keeps locked does not hold up the recovery of another one’s steps', async () => {
+  const workflows = [await start({ steps: [step('a')] }), await start({ steps: [step('a')] })]
+  await claim('a', 2, 'never-was')
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.workflow').select('id').where('id', '=', workflows[0]!.id).forUpdate().execute()
+    expect((await store.reap({ by: 'somebody' })).ids).toEqual([workflows[1]!.run('a')])
+  })
+  expect((await store.reap({ by: 'somebody' })).ids).toEqual([workflows[0]!.run('a')])
+})
+
+test('nor the end of steps whose deadline has passed', async () => {
+  const late = { options: { expiresInMs: 0 } }
+  const workflows = [await start({ steps: [step('a', [], late)] }), await start({ steps: [step('a', [], late)] })]
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.workflow').select('id').where('id', '=', workflows[0]!.id).forUpdate().execute()
+    expect(await store.expireTaskRuns(10)).toEqual([workflows[1]!.run('a')])
+  })
+  expect(await store.expireTaskRuns(10)).toEqual([workflows[0]!.run('a')])
+})
+
 test('the last step ends and a cancel comes at the same moment: the workflow has one end', async () => {
   for (let round = 0; round < 10; round++) {
     const workflow = await start({ steps: [step('a')] })

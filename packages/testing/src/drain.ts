@@ -2,7 +2,7 @@
  * Everything that is ready is executed, one run after the other, until nothing is. Time does not pass inside: a run that
  * becomes due meanwhile, be it a retry after a millisecond, waits for the next drain.
  */
-import type { InlineReplica } from '@q/runner/inline'
+import type { Calendar, InlineReplica } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import type { ClaimedRun, RunId, Store } from '@q/store'
 
@@ -36,9 +36,16 @@ export interface RanRun {
 
 const defaultRunsMax = 1_000
 
-export async function drain(store: Store, replica: InlineReplica, options: DrainOptions = {}): Promise<Drained> {
+export interface DrainDeps {
+  readonly store: Store
+  readonly replica: InlineReplica
+  /** By which schedules tick. */
+  readonly calendar: Calendar
+}
+
+export async function drain({ store, replica, calendar }: DrainDeps, options: DrainOptions = {}): Promise<Drained> {
   const { runsMax = defaultRunsMax } = options
-  const opened = await replica.openGates()
+  const opened = await replica.openGates(calendar)
   const ran: RanRun[] = []
   for (;;) {
     const claimed = await replica.executeNext()

@@ -8,9 +8,10 @@ import { queue, type Queue } from '@q/client'
 import { openInlineReplica, type InlineReplica } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import { connect, createStore, type RunId } from '@q/store'
-import type { Duration, PayloadOf, TaskName, TasksOf } from '@q/task'
+import { durationMs, type Duration, type PayloadOf, type TaskName, type TasksOf } from '@q/task'
 import { drain, type Drained, type DrainOptions } from './drain.ts'
 import { enqueuedRuns, type EnqueuedRun } from './enqueued.ts'
+import { openTestCalendar } from './test-calendar.ts'
 import { testDatabase } from './test-database.ts'
 import { travel } from './travel.ts'
 
@@ -20,6 +21,8 @@ export declare const tasksOf: unique symbol
 export interface TestQueueOptions<Tasks> {
   /** The module itself: `import * as tasks from './tasks.ts'`. Without it nothing can be executed, only enqueued. */
   readonly tasks?: Tasks
+  /** What the calendar shows at first by which schedules tick. Default: Monday, 1 January 2024, 00:00 UTC. */
+  readonly startsAt?: Date
 }
 
 export interface TestQueue<Tasks> extends Queue<Tasks>, AsyncDisposable {
@@ -48,6 +51,7 @@ export async function testQueue<Tasks extends object>(
   opened.defer(() => connection.close())
   const store = createStore(connection.db)
   const { tasks } = options
+  const calendar = await openTestCalendar(connection, options.startsAt)
   const replica =
     tasks === undefined ? undefined : await openInlineReplica({ store, tasks, home: 'given to testQueue()' })
   const q = queue<Tasks>(url)
@@ -62,12 +66,16 @@ export async function testQueue<Tasks extends object>(
       if (draining) throw underWay()
       draining = true
       try {
-        return await drain(store, known(replica, 'drain()'), wish)
+        return await drain({ store, replica: known(replica, 'drain()'), calendar: calendar.read() }, wish)
       } finally {
         draining = false
       }
     },
-    travel: (by) => travel(url, by),
+    async travel(by) {
+      await travel(url, by, { calendarBegan: calendar.began })
+      calendar.turn(durationMs(by))
+    },
+    schedules: async () => (await q.schedules()).map(calendar.show),
     async abandon(task) {
       const claimed = await known(replica, 'abandon()').abandonNext(task)
       if (claimed === undefined) throw nothingReady(task)

@@ -153,7 +153,7 @@ test('a transaction that was left open is named as what time waits for', async (
   await q.enqueue('hello', { name: 'Ada' })
   await using client = await sqlOf(q.url)
   await client.ask(`BEGIN; UPDATE q.task_run SET priority = 1`)
-  await expect(travel(q.url, '1h', 50)).rejects.toMatchObject({ code: 'TRAVEL_BLOCKED' })
+  await expect(travel(q.url, '1h', { lockMs: 50 })).rejects.toMatchObject({ code: 'TRAVEL_BLOCKED' })
   await client.ask('ROLLBACK')
   await q.travel('1h')
 })

@@ -11,7 +11,7 @@ test('every statement of the document works, and does what it says', async () =>
   const statements = [...document.matchAll(/^```sql\n([^]*?)^```/gm)].map(([, text = '']) =>
     text.startsWith('CREATE ROLE') ? `BEGIN; ${text} ROLLBACK` : text,
   )
-  expect(statements).toHaveLength(6)
+  expect(statements).toHaveLength(7)
   await owner.query('SET search_path = public')
   const answers: unknown[] = []
   for (const statement of statements) {
@@ -20,10 +20,13 @@ test('every statement of the document works, and does what it says', async () =>
   }
   expect(answers[0]).toEqual([{ id: '1', status: 'AVAILABLE', duplicate: false }])
   expect(answers[2]).toEqual([{ duplicate: true }])
-  const { rows } = await owner.query(`SELECT payload ->> 'order' AS of, status, unique_key FROM q.task_run ORDER BY id`)
+  const { rows } = await owner.query(
+    `SELECT coalesce(payload ->> 'order', payload ->> 'day') AS of, status, unique_key FROM q.task_run ORDER BY id`,
+  )
   expect(rows).toEqual([
     { of: '7', status: 'AVAILABLE', unique_key: null },
     { of: '8', status: 'PENDING', unique_key: 'order-8' },
+    { of: 'friday', status: 'PENDING', unique_key: null },
     { of: '1', status: 'AVAILABLE', unique_key: null },
     { of: '2', status: 'AVAILABLE', unique_key: null },
     { of: '3', status: 'AVAILABLE', unique_key: '3' },

@@ -1,41 +1,10 @@
 /** q.enqueue() of the database: what it makes is what the client makes, and what it refuses it explains. */
 import { Client, DatabaseError, type Notification } from 'pg'
-import { afterAll, expect, test } from 'vitest'
-import { queue, type EnqueueOptions } from '@q/client'
-import { connect, createStore } from '@q/store'
-import { optionData, type Task, type TaskOptions } from '@q/task'
-import { testDatabase } from '@q/testing'
+import { expect, test } from 'vitest'
+import type { TaskOptions } from '@q/task'
+import { fixture, type Answer } from './fixture.ts'
 
-const database = await testDatabase()
-const connection = connect(database.url, { purpose: 'pool' })
-const { db } = connection
-const store = createStore(db)
-const client = new Client({ connectionString: database.url })
-await client.connect()
-afterAll(async () => {
-  await client.end()
-  await connection.close()
-  await database.drop()
-})
-
-interface Answer {
-  readonly id: string
-  readonly status: string
-  readonly duplicate: boolean
-}
-
-async function enqueue(call: string, values: unknown[] = []): Promise<Answer> {
-  const { rows } = await client.query<Answer>(`SELECT * FROM q.enqueue(${call})`, values)
-  return rows[0]!
-}
-
-/** A client of its own: one that is older may remember what the task said before. */
-async function enqueueByClient(task: string, payload: unknown, options: EnqueueOptions = {}): Promise<string> {
-  const q = queue<Record<string, Task<unknown>>>(database.url)
-  const { id } = await q.enqueue(task, payload, options)
-  await q.close()
-  return id
-}
+const { url, db, store, client, session, enqueue, enqueueByClient, publish, made } = await fixture()
 
 async function refusal(call: string, values: unknown[] = []): Promise<DatabaseError> {
   const error = await enqueue(call, values).then(
@@ -44,24 +13,6 @@ async function refusal(call: string, values: unknown[] = []): Promise<DatabaseEr
   )
   if (error instanceof DatabaseError) return error
   throw new Error(`it was not refused: ${call}`)
-}
-
-async function publish(name: string, options: TaskOptions, payloadSchema: Record<string, unknown> | null = null) {
-  const data = optionData(options)
-  await store.publishTasks('r', [{ name, queue: data.queue, options: data, payloadSchema }])
-}
-
-/** All that a producer decides, and nothing that the moment does. */
-async function made(id: string): Promise<unknown> {
-  const { rows } = await client.query(
-    `SELECT l.queue, l.task AS lane_task, l.requires, r.task, r.priority, r.grp, r.max_attempts, r.on_crash, r.status, r.waiting_for,
-      r.unique_key, r.concurrency_scope, r.concurrency_key, r.timeout_ms, r.max_silent_ms, r.trace, r.payload, r.attempt, r.fence,
-      round(extract(epoch FROM r.expires_at - r.created_at) / 60) AS expires, round(extract(epoch FROM r.run_at - r.created_at) / 60) AS minutes,
-      (SELECT round(extract(epoch FROM p.until - r.created_at) / 60) FROM q.unique_period p WHERE p.run_id = r.id) AS period
-    FROM q.task_run r JOIN q.lane l ON l.id = r.lane WHERE r.id = $1`,
-    [id],
-  )
-  return rows[0]
 }
 
 const options: Record<string, TaskOptions> = {
@@ -85,7 +36,7 @@ test.each(Object.keys(options))('what the client makes of a run, the function ma
   await publish(`client-${name}`, options[name]!)
   await publish(`sql-${name}`, options[name]!)
   for (const payload of payloads) {
-    const byClient = await enqueueByClient(`client-${name}`, payload, { delay: '1h', priority: 3 })
+    const { id: byClient } = await enqueueByClient(`client-${name}`, payload, { delay: '1h', priority: 3 })
     const bySql = await enqueue(`$1, $2, delay => '1 hour', priority => 3`, [`sql-${name}`, JSON.stringify(payload)])
     const asIfByClient: unknown = JSON.parse(
       JSON.stringify(await made(bySql.id)).replaceAll(`sql-${name}`, `client-${name}`),
@@ -143,8 +94,8 @@ test('a taken key is answered with the run that has it, whoever enqueued that', 
     const first = await enqueue('$1, $2', [task, '{"name":"by SQL"}'])
     expect(first).toMatchObject({ duplicate: false, status: 'AVAILABLE' })
     expect(await enqueue('$1, $2', [task, '{"name":"by SQL"}'])).toEqual({ ...first, duplicate: true })
-    expect(await enqueueByClient(task, { name: 'by SQL' })).toBe(first.id)
-    const id = await enqueueByClient(task, { name: 'by client' })
+    expect(await enqueueByClient(task, { name: 'by SQL' })).toEqual({ id: first.id, duplicate: true })
+    const { id } = await enqueueByClient(task, { name: 'by client' })
     expect(await enqueue('$1, $2', [task, '{"name":"by client"}'])).toEqual({
       id,
       status: 'AVAILABLE',
@@ -171,13 +122,7 @@ test('a key whose period has run out is free again', async () => {
 
 test('parallel enqueues with one key, by SQL and by the store, make one run, with a period and without', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'raced' })
-  const sessions = await Promise.all(
-    Array.from({ length: 6 }, async () => {
-      const own = new Client({ connectionString: database.url })
-      await own.connect()
-      return own
-    }),
-  )
+  const sessions = await Promise.all(Array.from({ length: 6 }, session))
   for (let round = 0; round < 20; round++) {
     const uniqueKey = `k${round}`
     const period = round % 2 === 0
@@ -197,12 +142,11 @@ test('parallel enqueues with one key, by SQL and by the store, make one run, wit
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
   }
-  await Promise.all(sessions.map((own) => own.end()))
 })
 
 test('it is part of the caller’s transaction: nothing after a rollback, and a wake at the commit', async () => {
   const heard: string[] = []
-  const listener = new Client({ connectionString: database.url })
+  const listener = new Client({ connectionString: url })
   const mark = Promise.withResolvers<void>()
   listener.on('notification', ({ payload = '' }: Notification) =>
     payload === 'mark' ? mark.resolve() : heard.push(payload),

@@ -38,6 +38,14 @@ test('a producer can enqueue, and can neither see nor change anything', async ()
     `SELECT * FROM q.enqueue('hello', '{"name":"Ada"}', unique_key => 'k')`,
   )
   expect(rows).toMatchObject([{ status: 'AVAILABLE', duplicate: false }])
+  for (const law of ['throttle', 'debounce']) {
+    for (const duplicate of [false, true]) {
+      const answer = await producer.query(
+        `SELECT duplicate FROM q.enqueue('hello', ${law}_key => 'k', ${law}_for => '1 h')`,
+      )
+      expect(answer.rows).toEqual([{ duplicate }])
+    }
+  }
   for (const statement of [
     'SELECT * FROM q.task_run',
     `UPDATE q.task_run SET status = 'CANCELLED'`,
@@ -45,6 +53,8 @@ test('a producer can enqueue, and can neither see nor change anything', async ()
     `INSERT INTO q.task_run (task, lane) VALUES ('hello', 1)`,
     'TRUNCATE q.task_run',
     'SELECT * FROM q.task',
+    'SELECT * FROM q.debounce',
+    'DELETE FROM q.unique_period',
     `INSERT INTO q.idle VALUES ('x')`,
     `SELECT nextval('q.task_run_id_seq')`,
     `SELECT q.lane_of('a', 'b', '{}')`,

@@ -11,7 +11,7 @@ import { CamelCasePlugin, Kysely, PostgresDialect, sql as kyselySql } from 'kyse
 import { Pool, types, type CustomTypesConfig } from 'pg'
 import postgres from 'postgres'
 import type { TransactionHandle } from '@q/client'
-import { PrismaClient } from '../prisma/generated/client.ts'
+import { PrismaClient } from '../prisma/client.ts'
 
 export interface Opened {
   /** Commits when the work is done, rolls back when it throws. `say`: a statement of the user's own in it. */

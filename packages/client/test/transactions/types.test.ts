@@ -7,7 +7,7 @@ import type { Client, Pool, PoolClient } from 'pg'
 import type { Sql, TransactionSql } from 'postgres'
 import { expect, test } from 'vitest'
 import type { Queue } from '@q/client'
-import type { Prisma, PrismaClient } from '../prisma/generated/client.ts'
+import type { PrismaClient, TransactionClient } from '../prisma/client.ts'
 import type * as tasks from '../tasks.ts'
 
 interface Shop {
@@ -28,7 +28,7 @@ interface Inside {
   readonly postgresJs: TransactionSql
   readonly postgresJsTyped: TransactionSql<{ bigint: bigint }>
   readonly knex: Knex.Transaction
-  readonly prisma: Prisma.TransactionClient
+  readonly prisma: TransactionClient
 }
 
 interface Outside {

@@ -3,13 +3,15 @@
  * in this process. For tests. A run's story is the same as everywhere (main/execute.ts), only the workplace is another;
  * so what becomes of a run here is what becomes of it in production.
  */
+import { ExplainedError } from '@q/schema'
 import { createFairShares, type ClaimedRun, type ReplicaIntroduction, type RunId, type Store } from '@q/store'
 import { checkDescription } from '../main/check-description.ts'
 import { harmless, type Observe } from '../main/events.ts'
 import { executeRun, type ExecuteDeps } from '../main/execute.ts'
 import { newReplicaId, thisHost } from '../main/identity.ts'
-import { limitKeys, optionsOf } from '../main/known-tasks.ts'
-import { createPublished } from '../main/published.ts'
+import { limitKeys, optionsOf, publishOwnSchedules } from '../main/known-tasks.ts'
+import { enqueueDue } from '../main/loops/schedule.ts'
+import { createPublished, type FindDestination } from '../main/published.ts'
 import { createPulseBoard } from '../main/pulse-board.ts'
 import { createRequests } from '../main/requests.ts'
 import { createSettlements } from '../main/settle.ts'
@@ -20,6 +22,7 @@ import { presets, type Preset } from '../presets.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { describe } from '../thread/describe.ts'
 import { registryOf, type Registry } from '../thread/registry.ts'
+import { byCalendar, type Calendar } from './by-calendar.ts'
 import { inlineWorkplace } from './inline-workplace.ts'
 import { watchRun } from './watch-run.ts'
 
@@ -42,8 +45,8 @@ export interface Opened {
 export interface InlineReplica {
   readonly replicaId: string
   readonly tasks: readonly TaskDescription[]
-  /** Shows that it lives, and does what replicas do about time: due runs, deadlines, holders that died. */
-  openGates(): Promise<Opened>
+  /** Shows that it lives, and does what replicas do about time: due runs, deadlines, holders that died; ticks by the calendar. */
+  openGates(calendar: Calendar): Promise<Opened>
   /** The next run that is ready, executed and settled; undefined: none is. */
   executeNext(): Promise<ClaimedRun | undefined>
   /** Another replica starts the next run of a task, and is never heard of again; undefined: none is ready. */
@@ -63,15 +66,18 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
   await store.registerReplica(introduction)
   await store.publishTasks(introduction.id, tasks)
   await limitKeys(store, tasks)
-  const execution = executionOf(store, observe, registry, tasks)
+  await publishOwnSchedules(store, introduction.id, tasks)
+  const findDestination = createPublished(store, nowMs)
+  const execution = executionOf(store, observe, registry, tasks, findDestination)
   const shares = createFairShares()
   return {
     replicaId: introduction.id,
     tasks,
-    async openGates() {
+    async openGates(calendar) {
       await store.registerReplica(introduction) // its beat; and if it was forgotten meanwhile, it is known again
       const { ids: recovered } = await store.reap({ by: introduction.id })
       const expired = await expireAll()
+      await tick(calendar)
       await promoteAllDue()
       await store.sweepGatedKeys(batchMax)
       return { expired, recovered }
@@ -95,6 +101,18 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
       await promoteAllDue()
       return claim({ ...another, tasks: [task] })
     },
+  }
+
+  /** Who looks after a schedule that cannot be enqueued is here, and is told. */
+  async function tick(calendar: Calendar): Promise<void> {
+    const failures: ExplainedError[] = []
+    const noting: Observe = (event) => {
+      if (event.type === 'schedule-failed') failures.push(notEnqueued(event.schedule, event.error))
+      observe(event)
+    }
+    await enqueueDue({ store: byCalendar(store, calendar), findDestination, observe: noting, onEnqueued: () => {} })
+    const [failed] = failures
+    if (failed !== undefined) throw failed
   }
 
   async function expireAll(): Promise<RunId[]> {
@@ -126,6 +144,7 @@ function executionOf(
   observe: Observe,
   registry: Registry,
   tasks: readonly TaskDescription[],
+  findDestination: FindDestination,
 ): ExecuteDeps {
   const pulseBoard = createPulseBoard(1)
   const place = inlineWorkplace(registry, pulseBoard.memory)
@@ -138,7 +157,7 @@ function executionOf(
     workplaces: { threads: place, processes: place },
     settlements: createSettlements(store, { finish: () => Promise.resolve(false) }),
     stepInputs: createStepInputs(store),
-    requests: createRequests({ store, observe, findDestination: createPublished(store, nowMs), onEnqueued: () => {} }),
+    requests: createRequests({ store, observe, findDestination, onEnqueued: () => {} }),
     logs: createTaskLogs(store, observe),
     host: thisHost(),
     optionsOf: options,
@@ -171,4 +190,14 @@ function introduce(tasks: readonly TaskDescription[]): ReplicaIntroduction {
     onCrash: preset.onCrash,
     thresholds: preset.thresholds,
   }
+}
+
+function notEnqueued(schedule: string, cause: unknown): ExplainedError {
+  return new ExplainedError({
+    code: 'SCHEDULE_FAILED',
+    what: `A tick of the schedule "${schedule}" could not be enqueued.`,
+    why: cause instanceof Error ? cause.message : String(cause),
+    fix: 'Make it what its task can take: q.schedule() under the same name, or remove it with q.unschedule().',
+    cause,
+  })
 }

@@ -46,7 +46,8 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
   const pulse = deps.pulseBoard.open({ lease: { runId, fence }, task, isolation, ...policy }, slot, begunMs)
   deps.observe({ type: 'run-started', runId, task, attempt, thread: slot })
   try {
-    const report = await runUntilStopped(deps, await filled(deps, claimed, pulse), pulse)
+    const ready = await filled(deps, claimed, pulse)
+    const report = ready === undefined ? stoppedBefore : await runUntilStopped(deps, ready, pulse)
     pulse.codeEnded()
     await deps.logs.written()
     const end = endOf(report, pulse.stopReason, policy)
@@ -72,17 +73,18 @@ function isSuspect(claimed: ClaimedRun): boolean {
   return claimed.crashCount > 0
 }
 
-/** A step is started with the results it needs. Stopped before it has them, it is stopped as if it had begun. */
-async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<ClaimedRun> {
+/** A step is started with the results it needs. Undefined: it was stopped before it had them, and is sent nowhere. */
+async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<ClaimedRun | undefined> {
   if (!claimed.step) return claimed
   const payload = await untilReached(deps.observe, () => deps.stepInputs(claimed), pulse.signal).catch(
     (error: unknown) => {
-      if (pulse.signal.aborted) return claimed.payload
-      throw error
+      if (!pulse.signal.aborted) throw error
     },
   )
-  return { ...claimed, payload }
+  return payload === undefined || pulse.signal.aborted ? undefined : { ...claimed, payload }
 }
+
+const stoppedBefore: RunReport = { ended: 'aborted' }
 
 async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {
   const { runId, fence, epoch, attempt, task, payload, checkpoint } = claimed

@@ -51,13 +51,19 @@ export async function settle(deps: SettleDeps, settlement: Settlement, plain: bo
     const [single = 'lease-lost'] = alone
       ? await deps.store.settleTaskRuns([told])
       : [await deps.settlements.add(told, plain)]
-    if (single === 'refused') outcome = unstorable
+    if (single === 'refused') outcome = inOtherWords(outcome)
     // Somebody has locked it: it waits by itself, and does not hold up the batch.
     else if (single === 'busy') alone = true
     else return single
     return undefined
   })
   return { answer, outcome }
+}
+
+/** What holds no data of the run's is refused for another reason: that is waited for like a database that is away. */
+function inOtherWords(outcome: Outcome): Outcome {
+  if (outcome === unstorable) throw new Error('The database refuses every end of this run, whatever is said.')
+  return unstorable
 }
 
 /** Gives a run back; nothing is answered when its lease was lost already. */

@@ -13,6 +13,7 @@ import type { Observe } from './events.ts'
 import { executeRun, type ExecuteDeps } from './execute.ts'
 import type { ThreadFigures } from './figures.ts'
 import { beatIntervalMs, fenceBoundMs, presenceFenceMs } from './fence-bound.ts'
+import { giveBackUnbegun } from './give-back.ts'
 import { createHoldings } from './holdings.ts'
 import { startIntake, type Intake } from './intake.ts'
 import { startLiveness } from './liveness.ts'
@@ -117,10 +118,11 @@ function setUp(parts: Parts): Desk {
   const beats = createTrust(beatIntervalMs(thresholds), parts.bornMs)
   const ahead = createAhead(config.prefetch)
   const holdings = createHoldings()
+  const replicaId = parts.introduction.id
   const onCrashOfTask = new Map(parts.tasks.map((task) => [task.name, task.onCrash]))
   return {
     ...parts,
-    replicaId: parts.introduction.id,
+    replicaId,
     slots: createSlots(config.threads),
     ahead,
     holdings,
@@ -148,12 +150,7 @@ function setUp(parts: Parts): Desk {
       for (const run of runs) holdings.ended(run)
       observe({ type: 'runs-released', runIds })
     },
-    async giveBack(runs) {
-      const runIds = await store.releaseTaskRuns(runs.map(leaseOf), undefined, { skipBusy: true })
-      for (const run of runs) if (runIds.includes(run.runId)) holdings.ended(run)
-      if (runIds.length > 0) observe({ type: 'runs-released', runIds })
-      return runIds
-    },
+    giveBack: (runs) => giveBackUnbegun({ store, replicaId, holdings, observe }, runs),
   }
 }
 

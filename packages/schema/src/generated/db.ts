@@ -352,7 +352,7 @@ export interface QScheduleTick {
 export interface QTask {
   name: string;
   /**
-   * The task's options as data.
+   * The task's options as data, as optionData of @q/task names them. Of them q.enqueue() reads priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; the others are for replicas.
    */
   options: Generated<Json>;
   /**

@@ -15,7 +15,7 @@ import { inTransaction } from '../in-transaction.ts'
 import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
 import { promoteOpenKeys } from '../runs/promote.ts'
-import { withFreeWorkflows } from '../workflows/lock.ts'
+import { withWorkflowsLocked } from '../workflows/lock.ts'
 import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
 
 export interface Recovered {
@@ -86,14 +86,14 @@ async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left
   })
 }
 
-/** Workflows before their runs, as everybody does; one that somebody keeps locked is looked at again next time. */
+/** Workflows before their runs, as everybody does; those of one that somebody keeps locked are looked at again next time. */
 async function recoverSteps(...[db, seen, question, verdict]: Part): Promise<Left[]> {
   if (seen.length === 0) return []
-  const steps = seen.map((run) => ({ runId: run.id, run }))
-  return withFreeWorkflows(db, steps, (trx, locked) =>
+  const ids = seen.map((run) => run.id)
+  return withWorkflowsLocked(db, ids, (trx, steps) =>
     recoverPart(
       trx,
-      locked.map((step) => step.run),
+      seen.filter((run) => steps.has(run.id)),
       question,
       verdict,
     ),

@@ -1,8 +1,8 @@
 /**
  * PENDING | AVAILABLE | CLAIMED → EXPIRED
  *
- * Not started before its deadline. The claim passes over such runs, so being late here never lets one start: a run, or
- * the workflow of a step, that somebody has locked is left for the next time.
+ * Not started before its deadline. The claim passes over such runs, so being late here never lets one start. One that
+ * somebody has locked is looked at again next time, and does not hold up the others.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'

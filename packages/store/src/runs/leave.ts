@@ -20,7 +20,7 @@ import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
 import { advance } from '../workflows/advance.ts'
-import { lockWorkflowsOf, withFreeWorkflows } from '../workflows/lock.ts'
+import { lockWorkflowsOf, withWorkflowsLocked } from '../workflows/lock.ts'
 import type { WorkflowId } from '../workflows/new-workflow.ts'
 import { leaveStatement, type LeaveOptions } from './leave-statement.ts'
 
@@ -99,24 +99,29 @@ async function stepsAmong(db: Db, leavings: readonly Leaving[], left: readonly L
   return missing.filter(({ runId }) => steps.has(runId))
 }
 
-/** Who was asked not to wait for a run does not wait for a workflow either: its steps have not left then. */
+/** Who was asked not to wait for a run does not wait for a workflow either: the steps of a locked one have not left then. */
 async function leaveSteps(
   db: Db,
   from: readonly TaskState[],
   steps: readonly Leaving[],
   options: Omit<LeaveOptions, 'steps'>,
 ): Promise<Left[]> {
-  const work = async (trx: Db, locked: readonly Leaving[]): Promise<Left[]> => {
-    const left = (await trx.executeQuery(leaveStatement(from, locked, { ...options, steps: true }))).rows
+  const ids = steps.map(({ runId }) => runId)
+  const leave = async (trx: Db, some: readonly Leaving[]): Promise<Left[]> => {
+    const left = (await trx.executeQuery(leaveStatement(from, some, { ...options, steps: true }))).rows
     await advance(trx, left)
     return left
   }
-  if (options.skipLocked === true) return withFreeWorkflows(db, steps, work)
-  return inTransaction(db, async (trx) => {
-    await lockWorkflowsOf(
-      trx,
-      steps.map(({ runId }) => runId),
+  if (options.skipLocked === true) {
+    return withWorkflowsLocked(db, ids, (trx, free) =>
+      leave(
+        trx,
+        steps.filter(({ runId }) => free.has(runId)),
+      ),
     )
-    return work(trx, steps)
+  }
+  return inTransaction(db, async (trx) => {
+    await lockWorkflowsOf(trx, ids)
+    return leave(trx, steps)
   })
 }

@@ -52,6 +52,8 @@ WITH live AS MATERIALIZED (
   SELECT r.id, r.workflow_id, r.status, r.waiting_for, s.kind, s.item_of, s.expanded
   FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
   WHERE r.workflow_id = ANY(ARRAY(SELECT id FROM live)) AND r.finished_at IS NULL
+), counted AS MATERIALIZED (
+  SELECT workflow_id, count(*) AS steps FROM open GROUP BY workflow_id
 ), found AS (
   SELECT workflow_id, 'wrong-count' AS fault, id FROM accounts WHERE waiting_on <> stored_on OR tolerates <> stored_tolerates
   UNION ALL
@@ -59,11 +61,12 @@ WITH live AS MATERIALIZED (
   UNION ALL
   SELECT workflow_id, 'not-skipped', id FROM accounts WHERE waiting_on > 0 AND tolerates < 0 AND NOT expanded
   UNION ALL
-  SELECT m.workflow_id, 'items-waiting', m.run_id FROM q.workflow_step m CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE waiting_for = 'parents') AS waiting, count(*) FILTER (WHERE waiting_for IS DISTINCT FROM 'parents') AS under_way
-    FROM open WHERE open.item_of = m.run_id) items
-  WHERE m.run_id IN (SELECT item_of FROM open WHERE waiting_for = 'parents') AND items.waiting > 0
-    AND items.under_way < coalesce(m.parallel_max, items.waiting + items.under_way)
+  SELECT m.workflow_id, 'items-waiting', m.run_id FROM (
+    SELECT item_of, count(*) FILTER (WHERE waiting_for = 'parents') AS waiting,
+      count(*) FILTER (WHERE waiting_for IS DISTINCT FROM 'parents') AS under_way
+    FROM open WHERE item_of IS NOT NULL GROUP BY item_of) items
+  JOIN q.workflow_step m ON m.run_id = items.item_of
+  WHERE items.waiting > 0 AND items.under_way < coalesce(m.parallel_max, items.waiting + items.under_way)
   UNION ALL
   SELECT live.id, 'held-back', open.id FROM live JOIN open ON open.workflow_id = live.id
   WHERE live.status <> 'PAUSED' AND open.waiting_for = 'workflow'
@@ -74,10 +77,11 @@ WITH live AS MATERIALIZED (
   SELECT live.id, 'not-stopped', open.id FROM live JOIN open ON open.workflow_id = live.id
   WHERE live.ends_as IS NOT NULL AND open.kind <> 'compensation' AND NOT open.expanded AND open.status <> 'RUNNING'
   UNION ALL
-  SELECT live.id, 'wrong-open-steps', NULL FROM live WHERE open_steps <> (SELECT count(*) FROM open WHERE open.workflow_id = live.id)
+  SELECT live.id, 'wrong-open-steps', NULL FROM live LEFT JOIN counted ON counted.workflow_id = live.id
+  WHERE live.open_steps <> coalesce(counted.steps, 0)
   UNION ALL
-  SELECT live.id, 'not-ended', NULL FROM live
-  WHERE live.status = 'RUNNING' AND NOT EXISTS (SELECT FROM open WHERE open.workflow_id = live.id)
+  SELECT live.id, 'not-ended', NULL FROM live LEFT JOIN counted ON counted.workflow_id = live.id
+  WHERE live.status = 'RUNNING' AND counted.steps IS NULL
 )
 SELECT found.workflow_id AS "workflowId", coalesce(w.root_id, w.id) AS "rootId", found.fault, found.id AS "runId"
 FROM found JOIN q.workflow w ON w.id = found.workflow_id ORDER BY found.workflow_id, found.id, found.fault`.execute(db)

@@ -17,55 +17,47 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
     ORDER BY w.id FOR NO KEY UPDATE OF w`.execute(trx)
 }
 
-/** As lockWorkflowsOf, but waits for nobody: those of the runs whose workflows are locked now, or are gone. */
+/**
+ * For those who do not wait long: works on these steps with their workflows locked. If that takes too long, on those
+ * whose workflows nobody else has: a locked one does not hold up the others. In a transaction of the caller's nobody is waited for.
+ */
+export async function withWorkflowsLocked<T>(
+  db: Db,
+  runIds: readonly RunId[],
+  work: (trx: Db, steps: ReadonlySet<RunId>) => Promise<T[]>,
+): Promise<T[]> {
+  const all = async (trx: Db): Promise<ReadonlySet<RunId>> => {
+    await lockWorkflowsOf(trx, runIds)
+    return new Set(runIds)
+  }
+  if (db.isTransaction) return work(db, await lockFreeWorkflowsOf(db, runIds))
+  for (const lock of [all, (trx: Db) => lockFreeWorkflowsOf(trx, runIds)]) {
+    try {
+      return await db.transaction().execute(async (trx) => {
+        await limitLockWaits(trx)
+        return work(trx, await lock(trx))
+      })
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+  }
+  return []
+}
+
+/** Locks those that nobody else has. The runs that are steps of them, or whose workflow is gone. */
 async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
   const { rows } = await sql<{ id: RunId }>`
-WITH steps AS MATERIALIZED (
-  SELECT r.id, coalesce(own.root_id, own.id) AS root FROM q.task_run r LEFT JOIN q.workflow own ON own.id = r.workflow_id
-  WHERE r.id = ANY(${runIds}::bigint[])
-), free AS MATERIALIZED (
-  SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT root FROM steps)) ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
+WITH free AS MATERIALIZED (
+  SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(
+    SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
+    WHERE r.id = ANY(${runIds}::bigint[])))
+  ORDER BY w.id FOR NO KEY UPDATE OF w SKIP LOCKED
 )
-SELECT id FROM steps WHERE root IS NULL OR root IN (SELECT id FROM free)`.execute(trx)
+SELECT r.id FROM q.task_run r LEFT JOIN q.workflow own ON own.id = r.workflow_id
+WHERE r.id = ANY(${runIds}::bigint[]) AND (own.id IS NULL OR coalesce(own.root_id, own.id) IN (SELECT id FROM free))`.execute(
+    trx,
+  )
   return new Set(rows.map((row) => row.id))
-}
-
-/**
- * Work on steps that waits for a workflow no longer than a moment. If somebody keeps one locked, it is done for the steps
- * of the others, and those are left out.
- */
-export async function withFreeWorkflows<Step extends { readonly runId: RunId }, Done>(
-  db: Db,
-  steps: readonly Step[],
-  work: (trx: Db, steps: readonly Step[]) => Promise<Done[]>,
-): Promise<Done[]> {
-  const ids = steps.map((step) => step.runId)
-  const onlyFree = async (trx: Db) => {
-    const free = await lockFreeWorkflowsOf(trx, ids)
-    return work(
-      trx,
-      steps.filter((step) => free.has(step.runId)),
-    )
-  }
-  if (db.isTransaction) return onlyFree(db)
-  const all = async (trx: Db) => {
-    await lockWorkflowsOf(trx, ids)
-    return work(trx, steps)
-  }
-  return (await patiently(db, all)) ?? (await patiently(db, onlyFree)) ?? []
-}
-
-/** Undefined: somebody was waited for too long, and nothing was done. */
-async function patiently<Done>(db: Db, work: (trx: Db) => Promise<Done[]>): Promise<Done[] | undefined> {
-  try {
-    return await db.transaction().execute(async (trx) => {
-      await limitLockWaits(trx)
-      return work(trx)
-    })
-  } catch (error) {
-    if (isLockTimeout(error)) return undefined
-    throw error
-  }
 }
 
 export type WorkflowStatus = 'RUNNING' | 'PAUSED' | 'SUCCEEDED' | 'FAILED' | 'CANCELLED'

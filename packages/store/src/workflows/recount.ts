@@ -30,21 +30,26 @@ interface Account {
  * stored. Items that wait for their turn in a map are not among them: the map lets them go.
  */
 export function accountsOf(workflows: RawBuilder<unknown>): RawBuilder<unknown> {
+  // Grouped, not asked for each child: a child may have as many parents as there are steps, and a parent as many children.
   return sql`
   SELECT c.id, c.fence, c.workflow_id, c.waiting_on AS stored_on, s.tolerates AS stored_tolerates, s.expanded, s.kind,
     CASE WHEN s.expanded AND s.kind = 'workflow' THEN (SELECT count(*) FROM q.workflow w WHERE w.parent_run_id = c.id AND w.finished_at IS NULL)
-      WHEN s.expanded THEN (SELECT count(*) FROM q.workflow_step i JOIN q.task_run p ON p.id = i.run_id WHERE i.item_of = c.id AND p.finished_at IS NULL)
-      ELSE greatest(0, s.needs - account.good) END::int AS waiting_on,
-    CASE WHEN s.expanded THEN s.tolerates ELSE account.parents - s.needs - (account.ended - account.good) END::int AS tolerates,
-    account.failed
+      WHEN s.expanded THEN (SELECT count(*) FROM q.workflow_step i JOIN q.task_run item ON item.id = i.run_id
+        WHERE i.item_of = c.id AND item.finished_at IS NULL)
+      ELSE greatest(0, s.needs - count(e.parent_id) FILTER (WHERE ${isGood})) END::int AS waiting_on,
+    CASE WHEN s.expanded THEN s.tolerates
+      ELSE count(e.parent_id) - s.needs - count(e.parent_id) FILTER (WHERE ${isOver} AND NOT ${isGood}) END::int AS tolerates,
+    coalesce(bool_or(p.status IN ('FAILED', 'CANCELLED', 'EXPIRED')), false) AS failed
   FROM q.task_run c JOIN q.workflow_step s ON s.run_id = c.id
-  CROSS JOIN LATERAL (
-    SELECT count(*) AS parents, count(*) FILTER (WHERE p.id IS NULL OR p.finished_at IS NOT NULL) AS ended,
-      count(*) FILTER (WHERE p.status = 'SUCCEEDED' OR s.allows_failed AND (p.id IS NULL OR p.finished_at IS NOT NULL)) AS good,
-      coalesce(bool_or(p.status IN ('FAILED', 'CANCELLED', 'EXPIRED')), false) AS failed
-    FROM q.workflow_edge e LEFT JOIN q.task_run p ON p.id = e.parent_id WHERE e.child_id = c.id AND NOT s.expanded) account
-  WHERE c.workflow_id = ANY(${workflows}) AND c.status = 'PENDING' AND c.waiting_for = 'parents' AND s.kind <> 'item'`
+  LEFT JOIN q.workflow_edge e ON e.child_id = c.id
+  LEFT JOIN q.task_run p ON p.id = e.parent_id
+  WHERE c.workflow_id = ANY(${workflows}) AND c.status = 'PENDING' AND c.waiting_for = 'parents' AND s.kind <> 'item'
+  GROUP BY c.id, s.run_id`
 }
+
+/** Of a parent `p` and the step `s` that waits for it. A parent that is gone has ended, and did not succeed. */
+const isOver = sql<boolean>`(p.id IS NULL OR p.finished_at IS NOT NULL)`
+const isGood = sql<boolean>`coalesce(p.status = 'SUCCEEDED' OR s.allows_failed AND ${isOver}, s.allows_failed)`
 
 /** The caller has locked them. */
 export async function recount(trx: Db, ids: readonly WorkflowId[]): Promise<Recounted> {

@@ -12,13 +12,17 @@ import type { Observe } from '../events.ts'
 import { after, atOnce, type Next } from '../loop.ts'
 import type { FindDestination } from '../published.ts'
 
-export interface ScheduleDeps {
-  readonly control: Store
-  readonly store: Store
-  readonly replicaId: string
+export interface TickDeps {
+  readonly store: Pick<Store, 'dueSchedules' | 'enqueueTicks' | 'wakeQueue'>
   readonly findDestination: FindDestination
   readonly observe: Observe
   readonly onEnqueued: () => void
+}
+
+export interface ScheduleDeps extends TickDeps {
+  readonly control: Store
+  readonly store: Store
+  readonly replicaId: string
 }
 
 const scheduleDuty = 'schedule'
@@ -38,8 +42,8 @@ export async function scheduleTick(deps: ScheduleDeps): Promise<Next> {
   return (await enqueueDue(deps)) ? atOnce : after(againMs)
 }
 
-/** Whether all went well. */
-async function enqueueDue(deps: ScheduleDeps): Promise<boolean> {
+/** One look at all that is due. Answers whether all went well. */
+export async function enqueueDue(deps: TickDeps): Promise<boolean> {
   let well = true
   let last: string | undefined
   for (;;) {
@@ -55,7 +59,7 @@ async function enqueueDue(deps: ScheduleDeps): Promise<boolean> {
   }
 }
 
-async function enqueueOne(deps: ScheduleDeps, schedule: DueSchedule): Promise<void> {
+async function enqueueOne(deps: TickDeps, schedule: DueSchedule): Promise<void> {
   const { name, task, payload, options, version, now } = schedule
   const { ticks, next } = dueTicks(schedule, now)
   const { queue, lane, options: published } = await deps.findDestination(task)

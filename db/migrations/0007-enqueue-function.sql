@@ -2,6 +2,8 @@
 -- clients in TypeScript do. Where both do the same thing, @q/task and @q/store are the truth and the tests hold this file
 -- against them (docs/decisions/0011). Nothing here is new data: it is functions alone.
 
+COMMENT ON COLUMN q.task.options IS 'The task''s options as data, as optionData of @q/task names them. Of them q.enqueue() reads priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; the others are for replicas.';
+
 -- ------------------------------------------------------------------------------------------------ text and numbers
 CREATE FUNCTION q.utf16_length(given text) RETURNS integer LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 BEGIN
@@ -357,7 +359,8 @@ COMMENT ON FUNCTION q.lane_of IS 'The lane''s number; made if it is new. Lanes o
 CREATE FUNCTION q.enqueue(
   task text, payload jsonb DEFAULT '{}', queue text DEFAULT NULL, delay interval DEFAULT NULL, priority integer DEFAULT NULL,
   run_group text DEFAULT NULL, unique_key text DEFAULT NULL, unique_for interval DEFAULT NULL, expires_in interval DEFAULT NULL,
-  max_attempts integer DEFAULT NULL, trace text DEFAULT NULL,
+  max_attempts integer DEFAULT NULL, trace text DEFAULT NULL, throttle_key text DEFAULT NULL, throttle_for interval DEFAULT NULL,
+  debounce_key text DEFAULT NULL, debounce_for interval DEFAULT NULL, debounce_max interval DEFAULT NULL,
   OUT id bigint, OUT status q.task_status, OUT duplicate boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -365,11 +368,20 @@ DECLARE
   longest interval := interval '100 years';
   published q.task;
   options jsonb;
+  law jsonb;
   own_lane integer;
   own_scope text;
   gated_by text;
   own_key text := unique_key;
-  own_period interval := unique_for;
+  throttled_by text := throttle_key;
+  debounced_by text := debounce_key;
+  -- that no second run is made for so long: of a unique key or a throttle
+  own_period interval := coalesce(unique_for, throttle_for);
+  own_wait interval := coalesce(debounce_for, delay);
+  own_max interval := debounce_max;
+  own_deadline interval;
+  -- among the keys that count for a time: those of throttles begin with what no name contains
+  taken_key text;
   gate text;
   problems text[];
   problem text;
@@ -392,9 +404,29 @@ BEGIN
     gated_by := q.key_at(payload, options #>> '{concurrency,key}');
     own_scope := CASE WHEN gated_by IS NOT NULL THEN coalesce(options #>> '{concurrency,shared}', enqueue.task) END;
   END IF;
-  IF own_key IS NULL AND own_period IS NULL AND jsonb_typeof(options -> 'unique') = 'object' THEN
-    own_key := q.key_at(payload, options #>> '{unique,key}');
-    own_period := CASE WHEN own_key IS NOT NULL THEN (options #>> '{unique,forMs}')::double precision * interval '1 ms' END;
+  own_deadline := coalesce(expires_in, (options ->> 'expiresMs')::double precision * interval '1 ms');
+
+  -- There is one law, that of the call, else that of the task. A payload without the value has no key.
+  IF num_nonnulls(unique_key, unique_for, throttle_key, throttle_for, debounce_key, debounce_for, debounce_max) = 0 THEN
+    law := options -> 'unique';
+    own_key := q.key_at(payload, law ->> 'key');
+    IF own_key IS NOT NULL THEN
+      own_period := (law ->> 'forMs')::double precision * interval '1 ms';
+    END IF;
+    law := options -> 'throttle';
+    throttled_by := q.key_at(payload, law ->> 'key');
+    IF throttled_by IS NOT NULL THEN
+      own_period := (law ->> 'forMs')::double precision * interval '1 ms';
+    END IF;
+    law := options -> 'debounce';
+    debounced_by := q.key_at(payload, law ->> 'key');
+    IF debounced_by IS NOT NULL THEN
+      own_wait := (law ->> 'forMs')::double precision * interval '1 ms';
+      own_max := (law ->> 'maxMs')::double precision * interval '1 ms';
+    END IF;
+  END IF;
+  IF debounced_by IS NOT NULL AND own_wait <= longest THEN
+    own_max := coalesce(own_max, 10 * own_wait);
   END IF;
 
   problems := array_remove(ARRAY[
@@ -402,6 +434,8 @@ BEGIN
     q.name_problem('queue', coalesce(enqueue.queue, published.queue, 'default'), 100),
     q.name_problem('group', coalesce(run_group, '-'), 200),
     q.name_problem('unique key', coalesce(own_key, '-'), 500),
+    q.name_problem('throttle key', coalesce(throttled_by, '-'), 500),
+    q.name_problem('debounce key', coalesce(debounced_by, '-'), 500),
     q.name_problem('concurrency scope', coalesce(own_scope, '-'), 100)], NULL);
   IF cardinality(problems) > 0 THEN
     RAISE EXCEPTION 'a name or key cannot be used; nothing was enqueued'
@@ -411,9 +445,19 @@ BEGIN
     CASE WHEN priority NOT BETWEEN -32768 AND 32767 THEN 'priority is not from -32768 to 32767' END,
     CASE WHEN max_attempts NOT BETWEEN 1 AND 32767 THEN 'max_attempts is not from 1 to 32767' END,
     CASE WHEN delay NOT BETWEEN interval '0' AND longest THEN 'delay is not from 0 to 100 years' END,
-    CASE WHEN expires_in NOT BETWEEN interval '0' AND longest THEN 'expires_in is not from 0 to 100 years' END,
-    CASE WHEN own_period NOT BETWEEN interval '1 ms' AND longest THEN 'unique_for is not from 1 ms to 100 years' END,
-    CASE WHEN own_period IS NOT NULL AND own_key IS NULL THEN 'unique_for has no unique_key' END,
+    CASE WHEN own_deadline NOT BETWEEN interval '0' AND longest THEN 'expires_in is not from 0 to 100 years' END,
+    CASE WHEN own_period NOT BETWEEN interval '1 ms' AND longest
+      THEN format('%s is not from 1 ms to 100 years', CASE WHEN throttled_by IS NULL THEN 'unique_for' ELSE 'throttle_for' END) END,
+    CASE WHEN unique_for IS NOT NULL AND own_key IS NULL THEN 'unique_for has no unique_key' END,
+    CASE WHEN throttle_for IS NOT NULL AND throttled_by IS NULL THEN 'throttle_for has no throttle_key' END,
+    CASE WHEN throttled_by IS NOT NULL AND own_period IS NULL THEN 'throttle_key has no throttle_for' END,
+    CASE WHEN coalesce(debounce_for, debounce_max) IS NOT NULL AND debounced_by IS NULL THEN 'debounce_for has no debounce_key' END,
+    CASE WHEN debounced_by IS NOT NULL THEN CASE
+      WHEN delay IS NOT NULL THEN 'delay and debounce: the window is the delay'
+      WHEN own_wait IS NULL THEN 'debounce_key has no debounce_for'
+      WHEN own_wait NOT BETWEEN interval '1 ms' AND longest THEN 'debounce_for is not from 1 ms to 100 years'
+      WHEN own_max NOT BETWEEN own_wait AND longest THEN 'debounce_max is not from debounce_for to 100 years' END END,
+    CASE WHEN num_nonnulls(own_key, throttled_by, debounced_by) > 1 THEN 'unique_key, throttle_key and debounce_key: a run has one of them' END,
     CASE WHEN q.utf16_length(trace) > 1000 THEN 'trace has more than 1000 characters' END], NULL);
   IF cardinality(problems) > 0 THEN
     RAISE EXCEPTION 'an option of a run cannot be used; nothing was enqueued'
@@ -422,9 +466,28 @@ BEGIN
 
   own_lane := q.lane_of(coalesce(enqueue.queue, published.queue, 'default'), enqueue.task,
     ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(options -> 'requires') = 'array' THEN options -> 'requires' ELSE '[]' END)));
-  gate := CASE WHEN delay IS NOT NULL THEN 'time' WHEN gated_by IS NOT NULL THEN 'concurrency' END;
-  status := CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END;
-  duplicate := false;
+  gate := CASE WHEN own_wait IS NOT NULL THEN 'time' WHEN gated_by IS NOT NULL THEN 'concurrency' END;
+  taken_key := coalesce(own_key, 'throttle' || chr(31) || throttled_by);
+
+  -- Who comes last is decided by the lock on the key's row. The look at the run comes after it, in a statement of its own,
+  -- because only that sees what the one before wrote. A run whose time has come is not touched any more.
+  IF debounced_by IS NOT NULL THEN
+    INSERT INTO q.debounce AS d (task, debounce_key, run_id) VALUES (enqueue.task, debounced_by, 0)
+    ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id;
+    UPDATE q.task_run r SET
+      lane = own_lane, priority = coalesce(enqueue.priority, (options ->> 'priority')::smallint, 0), grp = coalesce(run_group, ''),
+      max_attempts = coalesce(enqueue.max_attempts, (options #>> '{retry,attempts}')::smallint, 1),
+      on_crash = (options ->> 'onCrash')::q.on_crash, timeout_ms = NULL, max_silent_ms = NULL, concurrency_scope = own_scope,
+      concurrency_key = own_scope || chr(31) || gated_by, trace = enqueue.trace, payload = enqueue.payload,
+      run_at = least(clock_timestamp() + own_wait, r.created_at + own_max), expires_at = clock_timestamp() + own_deadline,
+      updated_at = clock_timestamp()
+    FROM q.debounce d
+    WHERE d.task = enqueue.task AND d.debounce_key = debounced_by AND r.id = d.run_id AND r.fence = 0 AND r.due_at > clock_timestamp()
+    RETURNING r.id, r.status, true INTO enqueue.id, enqueue.status, enqueue.duplicate;
+    IF FOUND THEN
+      RETURN;
+    END IF;
+  END IF;
 
   -- Between a refused duplicate and the look for it the other run may have ended: then insert again.
   FOR tries IN 1..5 LOOP
@@ -432,43 +495,48 @@ BEGIN
       unique_key, concurrency_scope, concurrency_key, trace, payload)
     SELECT enqueue.task, own_lane, coalesce(enqueue.priority, (options ->> 'priority')::smallint, 0), coalesce(run_group, ''),
       coalesce(enqueue.max_attempts, (options #>> '{retry,attempts}')::smallint, 1), (options ->> 'onCrash')::q.on_crash,
-      clock_timestamp() + coalesce(delay, '0'), clock_timestamp() + expires_in, enqueue.status, gate,
+      clock_timestamp() + coalesce(own_wait, '0'), clock_timestamp() + own_deadline,
+      CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, gate,
       own_key, own_scope, own_scope || chr(31) || gated_by, enqueue.trace, enqueue.payload
-    WHERE own_key IS NULL OR NOT EXISTS (
+    WHERE taken_key IS NULL OR NOT EXISTS (
       SELECT FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
-      WHERE period.task = enqueue.task AND period.unique_key = own_key AND period.until > clock_timestamp())
+      WHERE period.task = enqueue.task AND period.unique_key = taken_key AND period.until > clock_timestamp())
     ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
-    RETURNING made.id INTO enqueue.id;
+    RETURNING made.id, made.status, false INTO enqueue.id, enqueue.status, enqueue.duplicate;
 
-    IF enqueue.id IS NOT NULL THEN
-      IF own_period IS NULL THEN
-        RETURN;
-      END IF;
+    IF FOUND AND debounced_by IS NOT NULL THEN
+      UPDATE q.debounce d SET run_id = enqueue.id WHERE d.task = enqueue.task AND d.debounce_key = debounced_by;
+      RETURN;
+    ELSIF FOUND AND own_period IS NULL THEN
+      RETURN;
+    ELSIF FOUND THEN
       INSERT INTO q.unique_period AS period (task, unique_key, run_id, until)
-      VALUES (enqueue.task, own_key, enqueue.id, clock_timestamp() + own_period)
+      VALUES (enqueue.task, taken_key, enqueue.id, clock_timestamp() + own_period)
       ON CONFLICT (task, unique_key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
-      WHERE period.until <= clock_timestamp() OR NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id);
+      WHERE period.until <= clock_timestamp();
       IF FOUND THEN
         RETURN;
       END IF;
-      DELETE FROM q.task_run r WHERE r.id = enqueue.id; -- somebody took the key for a period meanwhile
+      -- Somebody took the key meanwhile, or had it and was removed by hand: which of both, only a statement after the one
+      -- that waited can see.
+      DELETE FROM q.task_run r WHERE r.id = enqueue.id;
+      DELETE FROM q.unique_period period WHERE period.task = enqueue.task AND period.unique_key = taken_key
+        AND NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id);
     END IF;
 
     SELECT r.id, r.status, true INTO enqueue.id, enqueue.status, enqueue.duplicate
     FROM q.task_run r WHERE r.id = coalesce(
       (SELECT holder.id FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
-        WHERE period.task = enqueue.task AND period.unique_key = own_key AND period.until > clock_timestamp()),
+        WHERE period.task = enqueue.task AND period.unique_key = taken_key AND period.until > clock_timestamp()),
       (SELECT live.id FROM q.task_run live WHERE live.task = enqueue.task AND live.unique_live = own_key));
     IF FOUND THEN
       RETURN;
     END IF;
-    status := CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END;
-    duplicate := false;
   END LOOP;
   RAISE EXCEPTION 'the unique key of a run of % was taken and freed 5 times meanwhile', enqueue.task
     USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END $$;
-COMMENT ON FUNCTION q.enqueue IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. duplicate: its unique key was taken, and id is the run that has it.';
+COMMENT ON FUNCTION q.enqueue IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. duplicate: it was there already: its unique key or its window was taken, or a debounced run that waits has become what was asked for.';
 -- With the rights of its owner: whoever may call it can enqueue, and do nothing else to a run.
 REVOKE ALL ON FUNCTION q.enqueue FROM PUBLIC;
 

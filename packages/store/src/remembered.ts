@@ -4,13 +4,13 @@ export interface Remembered<T> {
   get(maxAgeMs: number, read?: () => Promise<T>): Promise<T>
 }
 
-/** Who reads at the same time reads once. A failure is not remembered. */
-export function createRemembered<T>(usualRead: () => Promise<T>): Remembered<T> {
+/** Who reads at the same time reads once. A failure is not remembered. `nowMs`: any clock that does not jump. */
+export function createRemembered<T>(usualRead: () => Promise<T>, nowMs: () => number): Remembered<T> {
   let known: { readonly value: T; readonly readMs: number } | undefined
   let reading: Promise<T> | undefined
 
   async function readBy(read: () => Promise<T>): Promise<T> {
-    const readMs = performance.now()
+    const readMs = nowMs()
     const value = await read()
     known = { value, readMs }
     return value
@@ -18,7 +18,7 @@ export function createRemembered<T>(usualRead: () => Promise<T>): Remembered<T> 
 
   return {
     async get(maxAgeMs, read) {
-      if (known !== undefined && performance.now() - known.readMs <= maxAgeMs) return known.value
+      if (known !== undefined && nowMs() - known.readMs <= maxAgeMs) return known.value
       if (read !== undefined) return readBy(read)
       reading ??= readBy(usualRead).finally(() => (reading = undefined))
       return reading
