@@ -264,8 +264,8 @@ export const faults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/cancel.ts'),
-        find: "if (answer === 'moved') moved.push(id)",
-        replace: "if (answer === 'moved') answers.set(id, 'already-ended')",
+        find: "if (answer === 'moved' || answer === 'step') moved.push(id)",
+        replace: "if (answer === 'moved' || answer === 'step') answers.set(id, 'already-ended')",
       },
     ],
   },

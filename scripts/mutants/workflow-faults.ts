@@ -22,8 +22,19 @@ export const workflowFaults: readonly Fault[] = [
     edits: [
       {
         file: release,
-        find: 'CASE WHEN s.allows_failed OR s.expanded THEN parents.ended ELSE parents.succeeded END',
-        replace: 'parents.ended',
+        find: 'WHEN s.allows_failed THEN parents.ended ELSE parents.succeeded END',
+        replace: 'ELSE parents.ended END',
+      },
+    ],
+  },
+  {
+    name: 'late-parent-counted-as-an-item',
+    why: 'A map ends before its last item has.',
+    edits: [
+      {
+        file: release,
+        find: 'count(*) FILTER (WHERE own.item_of = e.child_id) AS items',
+        replace: 'count(*) AS items',
       },
     ],
   },
@@ -41,9 +52,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'errors-ignored',
     why: 'A workflow goes on after a step has failed for good.',
-    edits: [
-      { file: src('policy.ts'), find: 'if (bad.length === 0) return []', replace: 'if (bad.length >= 0) return []' },
-    ],
+    edits: [{ file: src('policy.ts'), find: 'if (bad.length + skipped.length === 0) return []', replace: 'return []' }],
   },
   {
     name: 'tolerated-errors-counted',
@@ -51,8 +60,8 @@ export const workflowFaults: readonly Fault[] = [
     edits: [
       {
         file: src('policy.ts'),
-        find: 'WHERE e.parent_id = s.run_id)\n    OR EXISTS',
-        replace: 'WHERE e.parent_id = s.run_id) OR true\n    OR EXISTS',
+        find: 'WHERE e.parent_id = r.id)\n    OR EXISTS',
+        replace: 'WHERE e.parent_id = r.id) OR true\n    OR EXISTS',
       },
     ],
   },

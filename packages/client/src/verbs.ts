@@ -30,7 +30,7 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
 
   /**
    * One run. Durable when it resolves, or with `tx` as durable as the caller's transaction. Payload and options are checked
-   * before anything is written. Calls at the same time share a statement.
+   * before anything is written. Calls at the same time share a statement, so leave the payload as it is until it resolves.
    */
   enqueue<Name extends TaskName<Tasks>>(
     task: Name,

@@ -164,3 +164,91 @@ test('a workflow that succeeds undoes nothing', async () => {
   expect(await workflow.status()).toBe('SUCCEEDED')
   expect(await workflow.states()).toEqual({ a: 'SUCCEEDED' })
 })
+
+test('a workflow inside of which nothing is open, paused by its last error, ends with the one around it', async () => {
+  const cancelled = await pausedAtItsEnd()
+  expect(await store.cancelWorkflow(cancelled.id)).toBe('cancelled')
+  expect(await cancelled.states()).toMatchObject({ w: 'CANCELLED TASK_CANCELLED' })
+  const failing = await pausedAtItsEnd()
+  await end('beside', failed)
+  expect(await failing.status()).toBe('FAILED')
+  const alone = await pausedAtItsEnd()
+  expect(await store.cancelTaskRuns([alone.run('w')])).toEqual(['cancelled'])
+  expect(await alone.status()).toBe('FAILED')
+  expect((await store.repairWorkflows({ limit: 1_000 })).healed).toEqual([])
+})
+
+async function pausedAtItsEnd() {
+  const w: StepPlan = {
+    kind: 'workflow',
+    name: 'w',
+    input: plain(),
+    workflow: { name: 'inner', onError: 'pause', steps: [step('in')] },
+  }
+  const workflow = await start({ steps: [w, step('beside')] })
+  await end('in', failed)
+  expect(await workflow.states()).toMatchObject({ w: 'PENDING' })
+  return workflow
+}
+
+test('a workflow inside that was cancelled, and whose steps all succeeded, has succeeded when it is retried', async () => {
+  const workflow = await start({ steps: [inner('w', [step('in')]), step('next', ['w'])] })
+  const run = await take('in')
+  expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
+  await store.settleTaskRuns([{ lease: leaseOf(run), outcome: succeeded, by }])
+  expect(await workflow.status()).toBe('CANCELLED')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  expect(await workflow.states()).toEqual({ w: 'SUCCEEDED', next: 'AVAILABLE' })
+  await end('next')
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('what is inside of a workflow that was undone is not retried', async () => {
+  const w: StepPlan = { ...inner('w', [step('in')]), compensate: { task: 'undo', payload: plain() } }
+  const workflow = await start({ steps: [w, step('b', ['w'])] })
+  const inside = await started((await store.listSteps(workflow.id))[0]!.innerId!)
+  await end('in')
+  await end('b', failed)
+  expect(await store.retryTaskRun(inside.run('in'))).toBe('compensated')
+  await end('undo')
+  expect(await store.retryFailedSteps(inside.id)).toBe('compensated')
+  expect(await workflow.status()).toBe('FAILED')
+})
+
+test('a workflow inside that has undone what it did stays so, with what is inside of it, when it is made anew', async () => {
+  const undo = { compensate: { task: 'undo', payload: plain() } }
+  const low: StepPlan = { ...inner('low', [step('in')]), after: ['first'] }
+  const middle = { name: 'middle', steps: [step('first', [], undo), low] }
+  const workflow = await start({ steps: [{ kind: 'workflow', name: 'mid', input: plain(), workflow: middle }] })
+  await end('first')
+  await end('in', failed)
+  await end('undo')
+  expect(await workflow.status()).toBe('FAILED')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  expect(await claim('in')).toEqual([])
+  for (const name of ['first', 'in']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a compensation inside that is retried undoes again, and does nothing else', async () => {
+  const undo = { compensate: { task: 'undo', payload: plain() } }
+  const workflow = await start({ steps: [inner('w', [step('in', [], undo), step('bad', ['in'])])] })
+  await end('in')
+  await end('bad', failed)
+  const run = await end('undo', failed)
+  expect(await store.retryTaskRun(run)).toBe('retried')
+  expect(await workflow.status()).toBe('FAILED')
+  await end('undo')
+  expect(await workflow.states()).toEqual({ w: 'FAILED TASK_ERROR' })
+  expect(await claim('in')).toEqual([])
+})
+
+test('a workflow inside that is retried waits as long as the one around it is paused', async () => {
+  const workflow = await start({ onError: 'pause', steps: [inner('w', [step('in')])] })
+  await end('in', failed)
+  expect(await store.retryTaskRun(workflow.run('w'))).toBe('retried')
+  expect(await claim('in')).toEqual([])
+  expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
+  await end('in')
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})

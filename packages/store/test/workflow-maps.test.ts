@@ -158,3 +158,73 @@ test('a map inside of a workflow that is a step', async () => {
   expect(await endAll('item')).toBe(2)
   expect(await workflow.result()).toEqual([1, 1])
 })
+
+test('a map that waits for its items does not count parents that end later, nor again', async () => {
+  const any = await start({ steps: [step('list'), step('late'), map('m', { after: ['late'], join: { kind: 'any' } })] })
+  await end('list', list(2))
+  await end('late')
+  await end('item')
+  expect(await any.states()).toMatchObject({ m: 'PENDING' })
+  await end('item')
+  expect(await any.status()).toBe('SUCCEEDED')
+
+  const again = await start({ steps: [step('list'), map('m')] })
+  await end('list', list(2))
+  expect(await store.retryTaskRun(again.run('list'))).toBe('retried')
+  await end('list', list(2))
+  await end('item')
+  expect(await again.states()).toMatchObject({ m: 'PENDING' })
+  await end('item')
+  expect(await again.status()).toBe('SUCCEEDED')
+})
+
+/** Its first item failed, its second succeeded while the workflow was paused: the map is held back. */
+async function heldBackMap() {
+  const undo = { compensate: { task: 'undo', payload: plain() } }
+  const workflow = await start({ steps: [step('list', [], undo), map('m')] })
+  await end('list', list(2))
+  const [first, second] = await claim('item', 2)
+  await store.settleTaskRuns([{ lease: leaseOf(first!), outcome: failed, by }])
+  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.settleTaskRuns([{ lease: leaseOf(second!), outcome: succeeded, by }])
+  expect(await workflow.states()).toMatchObject({ m: 'PENDING', 'm[0]': 'FAILED TASK_ERROR', 'm[1]': 'SUCCEEDED' })
+  return workflow
+}
+
+const allSucceeded = { list: 'SUCCEEDED', m: 'SUCCEEDED', 'm[0]': 'SUCCEEDED', 'm[1]': 'SUCCEEDED' }
+
+test('a paused workflow that is retried does not fail for what it retries', async () => {
+  const workflow = await heldBackMap()
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  await end('item')
+  expect(await workflow.states()).toEqual(allSucceeded)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a map that was held back at its end waits again for an item that is retried meanwhile', async () => {
+  const workflow = await heldBackMap()
+  expect(
+    await store.retryTaskRun((await store.listSteps(workflow.id)).find(({ name }) => name === 'm[0]')!.runId),
+  ).toBe('retried')
+  expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
+  expect((await store.repairWorkflows({ limit: 1_000 })).healed).toEqual([])
+  await end('item')
+  expect(await workflow.states()).toEqual(allSucceeded)
+})
+
+test('a list that is too long for its reader is told so in its place; as an output it fails the workflow', async () => {
+  const whole = { value: null, holes: { '': { from: 'step', step: 'm', at: '' } } } as const
+  const steps = [step('list'), map('m'), step('use', [], { payload: whole })]
+  const workflow = await start({ steps, output: whole })
+  await end('list', list(34))
+  const runs = await claim('item', 34)
+  const outcome = { status: 'SUCCEEDED', result: JSON.stringify('x'.repeat(1_000_000)) } as const
+  await store.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome, by })))
+  const use = await take('use')
+  const payload = (await store.stepPayloads([use.runId])).get(use.runId)!
+  expect(JSON.parse(payload)).toMatchObject({ code: 'RESULT_TOO_LARGE' })
+  expect(await store.settleTaskRuns([{ lease: leaseOf(use), outcome: succeeded, by }])).toEqual(['settled'])
+  expect(await workflow.states()).toMatchObject({ use: 'SUCCEEDED' })
+  expect(await workflow.result()).toMatchObject({ code: 'RESULT_TOO_LARGE' })
+  expect(await workflow.status()).toBe('FAILED')
+})

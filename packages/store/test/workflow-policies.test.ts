@@ -260,3 +260,29 @@ test('the last step ends and a cancel comes at the same moment: the workflow has
     expect(open_steps).toBe(0)
   }
 })
+
+test('an error is one from the moment the last dependent that could do without it is skipped, or was before', async () => {
+  const never = { when: { value: { from: 'input', at: '/no' }, is: 'truthy' } } as const
+  const beside = [step('other'), step('more', ['other'])]
+  const before = await start({ steps: [step('x', [], never), step('a'), step('c', ['x', 'a']), ...beside] })
+  await end('a', failed)
+  expect(await before.states()).toMatchObject({ other: 'SKIPPED UPSTREAM_FAILED', more: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await before.status()).toBe('FAILED')
+
+  const c = step('c', ['x', 'a'], { join: { kind: 'any' } })
+  const after = await start({ steps: [step('a'), step('s'), step('x', ['s'], never), c, ...beside] })
+  await end('a', failed)
+  expect(await after.states()).toMatchObject({ c: 'PENDING', other: 'AVAILABLE' })
+  await end('s')
+  expect(await after.states()).toMatchObject({ other: 'SKIPPED UPSTREAM_FAILED', more: 'SKIPPED UPSTREAM_FAILED' })
+  expect(await after.result()).toMatchObject({ code: 'TASK_ERROR', step: 'a' })
+})
+
+test('a delay counts from the moment the parents let go, however often the workflow is paused', async () => {
+  const workflow = await start({ steps: [step('a'), step('b', ['a'], { options: { delayMs: 3_600_000 } })] })
+  await end('a')
+  const { run_at: due } = await row(workflow.run('b'))
+  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.resumeWorkflow(workflow.id)
+  expect(await row(workflow.run('b'))).toMatchObject({ status: 'PENDING', waiting_for: 'time', run_at: due })
+})

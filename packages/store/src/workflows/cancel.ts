@@ -9,7 +9,6 @@ import { inTransaction } from '../in-transaction.ts'
 import { follow } from './advance.ts'
 import { lockWorkflow } from './lock.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { withoutOpenSteps } from './pause.ts'
 import { stopWorkflows } from './stop.ts'
 import { newTidings, tell } from './tidings.ts'
 
@@ -24,7 +23,7 @@ export function cancelWorkflow(db: Db, id: WorkflowId): Promise<CancelWorkflowAn
     if (workflow.endsAs !== null) return 'ending'
     const tidings = newTidings()
     const ended = await stopWorkflows(trx, [id], 'CANCELLED', tidings)
-    await follow(trx, ended, await withoutOpenSteps(trx, [id]), tidings)
+    await follow(trx, ended, [], tidings)
     await tell(trx, tidings)
     const after = await lockWorkflow(trx, id)
     return after?.status === 'CANCELLED' ? 'cancelled' : 'requested'

@@ -6,7 +6,6 @@
  * last step that succeeded first; each runs whatever became of the one before, and none of them changes how the workflow
  * ends. A workflow that is a step of another one ends that step, in the same transaction.
  */
-import { jsonLimits } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
@@ -14,12 +13,9 @@ import type { Left } from '../runs/leave.ts'
 import { endBuiltIns } from './built-in.ts'
 import { beginCompensation } from './compensate.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
-import { isOfTheGraph } from './policy.ts'
-import { filledTemplate } from './step-values.ts'
+import { isError } from './policy.ts'
+import { filledTemplate, listBytesMax } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
-
-/** An output of a list may be long; what is longer than this would be no output any more. */
-const outputCharsMax = 64 * jsonLimits.bytesMax
 
 interface Ending {
   readonly id: WorkflowId
@@ -86,10 +82,7 @@ async function errorsOf(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMa
   const { rows } = await sql<StepError>`
 SELECT DISTINCT ON (s.workflow_id) s.workflow_id AS "workflowId", s.name, r.status, r.result ->> 'code' AS code, r.result ->> 'detail' AS detail
 FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
-WHERE r.workflow_id = ANY(${ids}::bigint[]) AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') AND ${isOfTheGraph(sql`s`)}
-  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = r.id)
-    OR EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id
-      WHERE e.parent_id = r.id AND c.status = 'SKIPPED' AND c.result ->> 'code' IN ('UPSTREAM_FAILED', 'UPSTREAM_SKIPPED')))
+WHERE r.workflow_id = ANY(${ids}::bigint[]) AND ${isError}
 ORDER BY s.workflow_id, r.finished_at, r.id`.execute(trx)
   return new Map(rows.map((row) => [row.workflowId, row]))
 }
@@ -111,9 +104,10 @@ async function endOf(
     }
   }
   const { output } = definition
-  const result = output === null || output === undefined ? 'null' : await filledTemplate(trx, { id, input }, output)
-  if (result.length <= outputCharsMax) return { id, status, result }
-  const detail = `Its output has ${result.length} characters as JSON; at most ${outputCharsMax} are stored.`
+  if (output === null || output === undefined) return { id, status, result: 'null' }
+  const { text: result, tooLarge } = await filledTemplate(trx, { id, input }, output)
+  if (!tooLarge && Buffer.byteLength(result) <= listBytesMax) return { id, status, result }
+  const detail = `Its output, or a list that belongs into it, has more than ${listBytesMax} bytes as JSON.`
   return { id, status: 'FAILED', result: JSON.stringify({ code: 'RESULT_TOO_LARGE', detail }) }
 }
 

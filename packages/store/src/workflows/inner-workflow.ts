@@ -6,6 +6,7 @@ import type { Template, WorkflowPlan } from '@q/schema/workflow'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Left } from '../runs/leave.ts'
+import { waitAgain } from './map-items.ts'
 import type { ReadyStep, WorkflowFacts } from './open.ts'
 import { insertWorkflow } from './start.ts'
 import { filledTemplate } from './step-values.ts'
@@ -20,7 +21,8 @@ export async function startInner(trx: Db, step: ReadyStep, outer: WorkflowFacts,
   await sql`UPDATE q.task_run SET waiting_for = 'parents', waiting_on = 1, expires_at = NULL WHERE id = ${step.id}`.execute(
     trx,
   )
-  const filled = JSON.parse(await filledTemplate(trx, outer, input)) as unknown
+  const { text } = await filledTemplate(trx, outer, input)
+  const filled = JSON.parse(text) as unknown
   const { tasks } = outer.definition
   const made = await insertWorkflow(
     trx,
@@ -36,6 +38,6 @@ export async function settleByInner(trx: Db, step: ReadyStep, _: WorkflowFacts, 
     SELECT parent_run_id AS id, status AS goal, coalesce(result, 'null')::text AS result FROM q.workflow
     WHERE parent_run_id = ${step.id} ORDER BY id DESC LIMIT 1`.execute(trx)
   const [end] = rows
-  if (end === undefined || !['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(end.goal)) return []
+  if (end === undefined || !['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(end.goal)) return waitAgain(trx, step.id, 1)
   return endBuiltIns(trx, [end], tidings)
 }

@@ -104,11 +104,12 @@ function itemRow(step: ReadyStep, value: unknown, index: number, { input, defini
 }
 
 export async function settleMap(trx: Db, step: ReadyStep, workflow: WorkflowFacts, tidings: Tidings): Promise<Left[]> {
-  const { rows } = await sql<{ items: number; failed: number; first: string | null }>`
-SELECT count(*)::int AS items, count(*) FILTER (WHERE r.status <> 'SUCCEEDED')::int AS failed,
+  const { rows } = await sql<{ items: number; open: number; failed: number; first: string | null }>`
+SELECT count(*)::int AS items, count(*) FILTER (WHERE r.finished_at IS NULL)::int AS open, count(*) FILTER (WHERE r.status <> 'SUCCEEDED')::int AS failed,
   (array_agg(s.name || ': ' || coalesce(r.result ->> 'detail', r.status::text) ORDER BY s.item_index) FILTER (WHERE r.status <> 'SUCCEEDED'))[1] AS first
 FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id WHERE s.item_of = ${step.id}`.execute(trx)
-  const { items = 0, failed = 0, first = '' } = rows[0] ?? {}
+  const { items = 0, open = 0, failed = 0, first = '' } = rows[0] ?? {}
+  if (open > 0) return waitAgain(trx, step.id, open)
   if (failed === 0 || (workflow.endsAs === null && (step.plan as MapPlan).onItemError === 'collect')) {
     return endBuiltIns(trx, [success(step.id, items, failed)], tidings)
   }
@@ -122,6 +123,12 @@ FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id WHERE s.item_of = ${
 
 function success(id: RunId, items: number, failed: number): Parameters<typeof endBuiltIns>[1][number] {
   return { id, goal: 'SUCCEEDED', result: JSON.stringify({ items, failed }) }
+}
+
+/** For items, or a workflow, that were retried while the step was held back. */
+export async function waitAgain(trx: Db, id: RunId, open: number): Promise<Left[]> {
+  await sql`UPDATE q.task_run SET waiting_for = 'parents', waiting_on = ${open} WHERE id = ${id}`.execute(trx)
+  return []
 }
 
 /**

@@ -17,7 +17,7 @@ import { pauseAll } from './pause.ts'
 import { stopWorkflows } from './stop.ts'
 import type { Tidings } from './tidings.ts'
 
-/** Those that ended for it. */
+/** Those that ended for it. An error may be older than what makes it one: a dependent that could do without it was skipped. */
 export async function applyPolicy(
   trx: Db,
   ended: readonly Left[],
@@ -25,22 +25,26 @@ export async function applyPolicy(
   tidings: Tidings,
 ): Promise<Left[]> {
   const bad = ended.filter(({ status }) => status !== 'SUCCEEDED' && status !== 'SKIPPED')
-  if (bad.length === 0) return []
+  if (bad.length + skipped.length === 0) return []
   const { rows } = await sql<{ id: WorkflowId; policy: 'fail' | 'pause' }>`
 SELECT DISTINCT w.id, w.on_error AS policy
-FROM q.workflow_step s JOIN q.workflow w ON w.id = s.workflow_id
-WHERE s.run_id = ANY(${bad.map((run) => run.id)}::bigint[]) AND ${isOfTheGraph(sql`s`)}
+FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id JOIN q.workflow w ON w.id = s.workflow_id
+WHERE r.id = ANY(${bad.map((run) => run.id)}::bigint[] || ARRAY(
+    SELECT DISTINCT parent_id FROM q.workflow_edge WHERE child_id = ANY(${skipped.map((run) => run.runId)}::bigint[])))
   AND w.finished_at IS NULL AND w.ends_as IS NULL AND (w.on_error = 'fail' OR w.on_error = 'pause' AND w.status = 'RUNNING')
-  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = s.run_id)
-    OR EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = s.run_id
-      AND e.child_id = ANY(${skipped.map((run) => run.runId)}::bigint[])))`.execute(trx)
+  AND ${isError}`.execute(trx)
   const pausing = rows.filter((row) => row.policy === 'pause').map((row) => row.id)
   const failing = rows.filter((row) => row.policy === 'fail').map((row) => row.id)
   if (pausing.length > 0) await pauseAll(trx, pausing, 'a step that failed', tidings)
   return stopWorkflows(trx, failing, 'FAILED', tidings)
 }
 
-/** Not an item, whose map judges it, nor a compensation, whose end changes nothing. */
-export function isOfTheGraph(step: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`${step}.kind IN ('task', 'map', 'workflow')`
-}
+/**
+ * Of a run `r` and its step `s`, once its dependents have been skipped. Not of an item, whose map judges it, nor of a
+ * compensation, whose end changes nothing.
+ */
+export const isError: RawBuilder<boolean> = sql<boolean>`(
+  r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') AND s.kind IN ('task', 'map', 'workflow')
+  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = r.id)
+    OR EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id
+      WHERE e.parent_id = r.id AND c.status = 'SKIPPED' AND c.result ->> 'code' IN ('UPSTREAM_FAILED', 'UPSTREAM_SKIPPED'))))`

@@ -4,7 +4,8 @@
  * In the transaction in which the parents end, so nothing can end without its dependents knowing. Each child is locked,
  * in the order of ids, together with its account of parents: how many must still succeed is `waiting_on`, how many may
  * still end otherwise is `tolerates`. All, one and a quorum are the same rule with other numbers. A child that has
- * passed the gate, or was skipped, does not care for parents that end later.
+ * passed the gate, or was skipped, does not care for parents that end later. A map that waits for its items counts them
+ * alone.
  *
  * Who cannot run any more is only named here: it leaves like every other run (leave.ts), with dependents of its own. So
  * is who has a condition to be judged, or is no run of a task: open.ts.
@@ -32,9 +33,11 @@ interface ReleasedRow {
 }
 
 /** Of a run `r`, as the gate after `parents`; `w` is its workflow, `s` its step. */
-const later = sql<boolean>`(s.delay_ms > 0 OR r.run_at > clock_timestamp())`
+const letGo = sql<boolean>`(r.waiting_for = 'parents')`
+const later = sql<boolean>`(${letGo} AND s.delay_ms > 0 OR r.run_at > clock_timestamp())`
+/** A delay counts from the moment the parents let it go: who comes from the gate `workflow` has waited already. */
 export const gateColumns: RawBuilder<unknown> = sql`
-    run_at = CASE WHEN s.delay_ms IS NULL THEN r.run_at ELSE clock_timestamp() + s.delay_ms * interval '1 ms' END,
+    run_at = CASE WHEN ${letGo} AND s.delay_ms IS NOT NULL THEN clock_timestamp() + s.delay_ms * interval '1 ms' ELSE r.run_at END,
     waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN ${later} THEN 'time'
       WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
     status = CASE WHEN w.status = 'PAUSED' OR ${later} OR r.concurrency_key IS NOT NULL
@@ -47,15 +50,15 @@ export async function releaseDependents(trx: Db, ended: readonly Left[], tidings
   const { rows } = await sql<ReleasedRow>`
 WITH parents AS MATERIALIZED (
   SELECT e.child_id, count(*) AS ended, count(*) FILTER (WHERE p.status = 'SUCCEEDED') AS succeeded,
-    bool_or(p.status <> 'SUCCEEDED' AND p.status <> 'SKIPPED') AS failed
+    bool_or(p.status <> 'SUCCEEDED' AND p.status <> 'SKIPPED') AS failed, count(*) FILTER (WHERE own.item_of = e.child_id) AS items
   FROM unnest(${ended.map((run) => run.id)}::bigint[], ${ended.map((run) => run.status)}::q.task_status[]) AS p(id, status)
-  JOIN q.workflow_edge e ON e.parent_id = p.id GROUP BY e.child_id
+  JOIN q.workflow_edge e ON e.parent_id = p.id JOIN q.workflow_step own ON own.run_id = p.id GROUP BY e.child_id
 ), waiting AS MATERIALIZED (
-  SELECT c.id, c.waiting_on, s.tolerates, parents.failed, parents.ended,
+  SELECT c.id, c.waiting_on, s.tolerates, parents.failed, CASE WHEN s.expanded THEN parents.items ELSE parents.ended END AS ended,
     s.kind IN ('map', 'workflow') OR s.conditional AS held,
-    CASE WHEN s.allows_failed OR s.expanded THEN parents.ended ELSE parents.succeeded END AS good
+    CASE WHEN s.expanded THEN parents.items WHEN s.allows_failed THEN parents.ended ELSE parents.succeeded END AS good
   FROM parents JOIN q.task_run c ON c.id = parents.child_id JOIN q.workflow_step s ON s.run_id = c.id
-  WHERE c.status = 'PENDING' AND c.waiting_for = 'parents'
+  WHERE c.status = 'PENDING' AND c.waiting_for = 'parents' AND (NOT s.expanded OR parents.items > 0)
   ORDER BY c.id FOR NO KEY UPDATE OF c, s
 ), counted AS MATERIALIZED (
   SELECT id, held, failed, greatest(0, waiting_on - good) AS waiting_on, tolerates - (ended - good) AS tolerates FROM waiting

@@ -17,7 +17,7 @@ import { familyOf, lockWorkflow, lockWorkflowsOf } from './lock.ts'
 import { letNextItemsGo } from './map-items.ts'
 import type { WorkflowId } from './new-workflow.ts'
 import { openSteps } from './open.ts'
-import { heldBack, resumeAll, withoutOpenSteps } from './pause.ts'
+import { heldBack, pauseAll, resumeAll, withoutOpenSteps } from './pause.ts'
 import { recount, recountOpen } from './recount.ts'
 import { newTidings, tell, type Tidings } from './tidings.ts'
 
@@ -30,15 +30,16 @@ export function retryFailedSteps(db: Db, id: WorkflowId): Promise<RetryWorkflowA
   return inTransaction(db, async (trx) => {
     const workflow = await lockWorkflow(trx, id)
     if (workflow === undefined) return 'not-found'
-    if (workflow.compensated) return 'compensated'
-    if (workflow.endsAs !== null && workflow.status === 'RUNNING') return 'ending'
+    const obstacle = await obstacleTo(trx, id)
+    if (obstacle !== undefined) return obstacle
     const failed = await failedSteps(trx, await familyOf(trx, [id]))
     if (failed.length === 0) return 'nothing-failed'
     const tidings = newTidings()
+    // What is retried is open again before anything else goes on: nothing may end for a failure that is forgiven.
+    await reopen(trx, failed, tidings)
     const resumed = await resumeAll(trx, [id])
     const ended = await openSteps(trx, await heldBack(trx, resumed), tidings)
-    await follow(trx, ended, [], tidings)
-    await reopen(trx, failed, tidings)
+    await follow(trx, ended, await withoutOpenSteps(trx, resumed), tidings)
     await tell(trx, tidings)
     return 'retried'
   })
@@ -53,14 +54,27 @@ export function retryStep(db: Db, runId: RunId): Promise<RetryStepAnswer> {
     const [step] = rows
     if (step === undefined) return 'not-found'
     if (!step.ended) return 'not-ended'
-    const workflow = await lockWorkflow(trx, step.workflowId)
-    if (workflow?.compensated === true && step.kind !== 'compensation') return 'compensated'
-    if (workflow?.endsAs != null && workflow.status === 'RUNNING' && step.kind !== 'compensation') return 'ending'
+    const obstacle = step.kind === 'compensation' ? undefined : await obstacleTo(trx, step.workflowId)
+    if (obstacle !== undefined) return obstacle
     const tidings = newTidings()
     await reopen(trx, [runId], tidings)
     await tell(trx, tidings)
     return 'retried'
   })
+}
+
+/** Of the workflow, or of one around it: what was undone is not done again, and what is ending ends first. */
+async function obstacleTo(trx: Db, id: WorkflowId): Promise<'compensated' | 'ending' | undefined> {
+  const { rows } = await sql<{ compensated: boolean; ending: boolean }>`
+WITH RECURSIVE around AS (
+  SELECT * FROM q.workflow WHERE id = ${id}
+  UNION ALL
+  SELECT w.* FROM around JOIN q.task_run r ON r.id = around.parent_run_id JOIN q.workflow w ON w.id = r.workflow_id
+)
+SELECT coalesce(bool_or(compensated_at IS NOT NULL), false) AS compensated,
+  coalesce(bool_or(ends_as IS NOT NULL AND status = 'RUNNING'), false) AS ending FROM around`.execute(trx)
+  const [row] = rows
+  return row?.compensated === true ? 'compensated' : row?.ending === true ? 'ending' : undefined
 }
 
 async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]> {
@@ -76,7 +90,7 @@ async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]
 async function reopen(trx: Db, first: readonly RunId[], tidings: Tidings): Promise<void> {
   const retried = await withRelatives(trx, first)
   const ids = await withRelatives(trx, [...retried, ...(await skippedByTheEnd(trx, retried))])
-  const workflows = await reopenWorkflows(trx, ids)
+  const workflows = await reopenWorkflows(trx, ids, tidings)
   const items = await reopenRuns(trx, ids)
   await recountOpen(trx, workflows)
   const { ready, skipped } = await recount(trx, workflows)
@@ -90,7 +104,8 @@ async function reopen(trx: Db, first: readonly RunId[], tidings: Tidings): Promi
 
 /**
  * Those that are retried with them. Down: what was skipped for them, items of maps and steps of inner workflows that did
- * not succeed. Up: the map of an item, the step of an inner workflow. Each only if it has ended.
+ * not succeed. Up: the map of an item, the step of an inner workflow, unless it is only undone again. Each only if it has
+ * ended.
  */
 async function withRelatives(trx: Db, ids: readonly RunId[]): Promise<RunId[]> {
   const { rows } = await sql<{ id: RunId }>`
@@ -108,8 +123,8 @@ WITH RECURSIVE again AS (
     UNION ALL
     SELECT m.id FROM q.workflow_step i JOIN q.task_run m ON m.id = i.item_of WHERE i.run_id = again.id AND m.finished_at IS NOT NULL
     UNION ALL
-    SELECT o.id FROM q.task_run r JOIN q.workflow w ON w.id = r.workflow_id JOIN q.task_run o ON o.id = w.parent_run_id
-    WHERE r.id = again.id AND o.finished_at IS NOT NULL
+    SELECT o.id FROM q.workflow_step s JOIN q.workflow w ON w.id = s.workflow_id JOIN q.task_run o ON o.id = w.parent_run_id
+    WHERE s.run_id = again.id AND s.kind <> 'compensation' AND o.finished_at IS NOT NULL
   ) related
 ) SELECT again.id FROM again JOIN q.task_run r ON r.id = again.id AND r.finished_at IS NOT NULL ORDER BY again.id`.execute(
     trx,
@@ -126,12 +141,19 @@ async function skippedByTheEnd(trx: Db, ids: readonly RunId[]): Promise<RunId[]>
   return rows.map((row) => row.id)
 }
 
-/** All workflows these are steps of, and their inner ones. */
-async function reopenWorkflows(trx: Db, ids: readonly RunId[]): Promise<WorkflowId[]> {
-  const { rows } = await sql<{ id: WorkflowId }>`
+/**
+ * All workflows these are steps of, and their inner ones; those are paused as well where the one around them is. One that
+ * is such a step is judged anew, also if all its steps have succeeded.
+ */
+async function reopenWorkflows(trx: Db, ids: readonly RunId[], tidings: Tidings): Promise<WorkflowId[]> {
+  const { rows } = await sql<{ id: WorkflowId; paused: boolean }>`
 UPDATE q.workflow w SET status = CASE WHEN w.status = 'PAUSED' THEN w.status ELSE 'RUNNING' END, finished_at = NULL, result = NULL,
   ends_as = CASE WHEN w.compensated_at IS NULL THEN NULL ELSE w.ends_as END, updated_at = clock_timestamp()
-WHERE w.id IN (SELECT workflow_id FROM q.task_run WHERE id = ANY(${ids}::bigint[])) RETURNING w.id`.execute(trx)
+WHERE w.id IN (SELECT workflow_id FROM q.task_run WHERE id = ANY(${ids}::bigint[]))
+  OR w.parent_run_id = ANY(${ids}::bigint[]) AND w.status IN ('FAILED', 'CANCELLED') AND w.compensated_at IS NULL
+RETURNING w.id, w.status = 'PAUSED' AS paused`.execute(trx)
+  const paused = rows.filter((row) => row.paused).map((row) => row.id)
+  if (paused.length > 0) await pauseAll(trx, paused, 'the workflow around it', tidings)
   return familyOf(
     trx,
     rows.map((row) => row.id),

@@ -3,7 +3,8 @@
  *
  * What waits is SKIPPED or CANCELLED at once, what is claimed is CANCELLED, for what runs the wish is recorded. In this
  * order, because a run that is claimed or started meanwhile is met by the next one. Maps and workflow steps that have begun
- * wait for the end of their own. Compensations are let be.
+ * wait for the end of their own; a workflow of which nothing is open, paused by its last error, ends at once. Compensations
+ * are let be.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -11,8 +12,10 @@ import type { RunId } from '../lease.ts'
 import { requestCancel } from '../runs/cancel.ts'
 import type { Left } from '../runs/leave.ts'
 import { leaveSteps } from './advance.ts'
+import { endWorkflows } from './end.ts'
 import { familyOf } from './lock.ts'
 import type { WorkflowId } from './new-workflow.ts'
+import { withoutOpenSteps } from './pause.ts'
 import { leavingSkipped, upstream } from './release.ts'
 import type { Tidings } from './tidings.ts'
 
@@ -29,7 +32,8 @@ export async function stopWorkflows(
   await mark(trx, ids, endsAs)
   await mark(trx, inner, 'CANCELLED')
   const ended = endsAs === 'FAILED' ? await skipWaiting(trx, ids, tidings) : await cancelOpen(trx, ids, tidings)
-  return [...ended, ...(await cancelOpen(trx, inner, tidings))]
+  const cancelled = await cancelOpen(trx, inner, tidings)
+  return [...ended, ...cancelled, ...(await endWorkflows(trx, await withoutOpenSteps(trx, family), tidings))]
 }
 
 async function mark(trx: Db, ids: readonly WorkflowId[], endsAs: string): Promise<void> {
@@ -58,7 +62,7 @@ async function cancelRuns(trx: Db, ids: readonly RunId[], detail: string, tiding
     ...(await leaveSteps(trx, ['PENDING', 'AVAILABLE'], leavings, tidings)),
     ...(await leaveSteps(trx, ['CLAIMED'], leavings, tidings)),
   ]
-  await requestCancel(trx, ids)
+  await requestCancel(trx, ids, { steps: true })
   return ended
 }
 

@@ -1,0 +1,80 @@
+/** A workflow that somebody keeps locked, a step inside of its own open transaction for instance, holds up no other one. */
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { WorkflowId } from '@q/store'
+import { by, leaseOf } from './fixture.ts'
+import { failed, step, workflowFixture } from './workflow-fixture.ts'
+
+const { start, take, store, another, db } = await workflowFixture()
+
+async function whileLocked<T>(id: WorkflowId, work: () => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.workflow WHERE id = ${id} FOR NO KEY UPDATE`.execute(trx)
+    return work()
+  })
+}
+
+/** Two workflows, each with a step that runs; the first is going to be locked. */
+async function two() {
+  const locked = await start({ steps: [step('a')] })
+  const first = await take('a')
+  const free = await start({ steps: [step('a')] })
+  const second = await take('a')
+  return { locked, free, first, second }
+}
+
+test('a step whose replica died is recovered while another workflow is locked', async () => {
+  const { locked, free } = await two()
+  const recovered = await whileLocked(locked.id, () => store.reap({ by: 'reaper' }))
+  expect(recovered.ids).toEqual([free.run('a')])
+  expect(await free.status()).toBe('FAILED')
+  expect((await store.reap({ by: 'reaper' })).ids).toEqual([locked.run('a')])
+})
+
+test('a replica that recovers or gives back its own does not wait for a workflow that is locked', async () => {
+  const { locked, free, first, second } = await two()
+  const own = {
+    replicaId: 'replica-aaaa',
+    hostname: 'h',
+    leases: [first, second].map(leaseOf),
+    onCrash: 'fail',
+  } as const
+  expect((await whileLocked(locked.id, () => store.recoverOwnTaskRuns(own))).ids).toEqual([free.run('a')])
+  expect((await store.recoverOwnTaskRuns(own)).ids).toEqual([locked.run('a')])
+
+  const next = await two()
+  const leases = [next.first, next.second].map(leaseOf)
+  const given = await whileLocked(next.locked.id, () => store.releaseTaskRuns(leases, undefined, { skipBusy: true }))
+  expect(given).toEqual([next.free.run('a')])
+})
+
+test('a step expires while another workflow is locked', async () => {
+  const late = step('late', [], { options: { expiresInMs: 1 } })
+  const locked = await start({ steps: [late] })
+  const free = await start({ steps: [late] })
+  await sql`UPDATE q.task_run SET expires_at = clock_timestamp() - interval '1 s' WHERE task = 'late'`.execute(db)
+  expect(await whileLocked(locked.id, () => store.expireTaskRuns(100))).toEqual([free.run('late')])
+  expect(await store.expireTaskRuns(100)).toEqual([locked.run('late')])
+})
+
+test('steps that are cancelled together and the end of one of them never wait for each other in a circle', async () => {
+  const names = Array.from({ length: 12 }, (_, place) => `s${place}`)
+  const other = another()
+  for (let round = 0; round < 30; round++) {
+    const workflow = await start({ steps: names.map((name) => step(name)) })
+    const runs = await Promise.all(names.map((name) => take(name)))
+    const last = { lease: leaseOf(runs.at(-1)!), outcome: failed, by }
+    const [, [settled]] = await Promise.all([
+      other.cancelTaskRuns(runs.map(({ runId }) => runId)),
+      // Some time after: as many statements as the round says.
+      (async () => {
+        for (let before = 0; before < round % 6; before++) await sql`SELECT`.execute(db)
+        return store.settleTaskRuns([last])
+      })(),
+    ])
+    expect(settled).toBe('settled')
+    expect(await workflow.states()).toMatchObject({ s11: 'FAILED TASK_ERROR' })
+    await store.settleTaskRuns(runs.slice(0, -1).map((run) => ({ lease: leaseOf(run), outcome: failed, by })))
+    expect(await workflow.status()).toBe('FAILED')
+  }
+})
