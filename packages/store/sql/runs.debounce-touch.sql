@@ -7,6 +7,7 @@ WITH
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
         place int,
+        number bigint,
         task text,
         lane int,
         priority smallint,

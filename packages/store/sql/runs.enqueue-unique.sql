@@ -2,11 +2,12 @@
 WITH
   given AS MATERIALIZED (
     SELECT
-      nextval('q.task_run_id_seq') AS id,
+      coalesce(g.number, nextval('q.task_run_id_seq')) AS id,
       g.*
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
         place int,
+        number bigint,
         task text,
         lane int,
         priority smallint,

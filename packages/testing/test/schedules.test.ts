@@ -158,7 +158,9 @@ test('runs of ticks have the payload and the options of their schedule', async (
 
 test('a schedule that cannot be enqueued fails the drain with the reason, until it is mended', async () => {
   await using q = await testQueue({ tasks: { report } })
-  await q.schedule('wrong', { task: 'report', every: '1h', priority: 1e9 })
+  await q.schedule('wrong', { task: 'report', every: '1h' })
+  await using sql = await sqlOf(q.url)
+  await sql.ask(`UPDATE q.schedule SET options = '{"priority": 1000000000}' WHERE name = 'wrong'`)
   await q.schedule('right', { task: 'report', every: '1h' })
   await q.travel('1h')
   await expect(q.drain()).rejects.toMatchObject({

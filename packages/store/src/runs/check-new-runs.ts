@@ -4,6 +4,7 @@
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, checkName, jsonReasons, problemsText, storableText, type NameKind } from '@q/schema/json'
+import type { RunId } from '../lease.ts'
 import type { NewRun } from './new-run.ts'
 import { sqlState } from '../sql-state.ts'
 
@@ -11,6 +12,8 @@ export interface CheckedRun {
   readonly run: NewRun
   /** JSON text that jsonb holds. */
   readonly payload: string
+  /** Where it was taken before. */
+  readonly id?: RunId
 }
 
 /** More are not told. */

@@ -7,6 +7,8 @@
  * that two batches wait for each other and never in a circle.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import type { CheckedRun } from './check-new-runs.ts'
 import { gateOf, storedKey, throttleKey } from './new-run.ts'
@@ -26,6 +28,15 @@ export function enqueueStatement(runs: readonly CheckedRun[]): CompiledQuery<Enq
 /** The same, where some have unique keys: those that are taken are left out. */
 export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
   return enqueueUnique({ runs: arrayText(runs) })
+}
+
+/** Numbers of runs that are sent in another order than they were asked for. */
+export async function takeNumbers(db: Db, count: number): Promise<RunId[]> {
+  const { rows } = await sql<{ ids: string }>`
+    SELECT string_agg(nextval('q.task_run_id_seq')::text, ',') AS ids FROM generate_series(1, ${count}::int)`.execute(
+    db,
+  )
+  return (rows[0]?.ids.split(',') ?? []) as RunId[]
 }
 
 /** The runs as JSON text. */
@@ -61,13 +72,13 @@ SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
 
 function given(runs: RawBuilder<string>, more?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM ${recordsOf(runs, more)}`
+  SELECT coalesce(g.number, nextval('q.task_run_id_seq')) AS id, g.* FROM ${recordsOf(runs, more)}`
 }
 
 /** Rows `g`, one for each run; `more` columns for statements that need them, because each costs every run a little. */
 export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(
-    place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
+    place int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
     concurrency_scope text, concurrency_key text, trace text, payload jsonb${more})`
 }
@@ -87,12 +98,13 @@ export function arrayText(runs: readonly CheckedRun[]): string {
   return `[${runs.map(rowText).join(',')}]`
 }
 
-function rowText({ run, payload }: CheckedRun, place: number): string {
+function rowText({ run, payload, id }: CheckedRun, place: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
   const { uniqueKey, throttle, debounce, concurrency, trace } = run
   // What is undefined is left out, and null in the record.
   const rest = JSON.stringify({
     place,
+    number: id,
     task,
     lane,
     priority,

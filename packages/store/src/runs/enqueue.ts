@@ -16,7 +16,7 @@ import { checkNewRuns, unstorable, type CheckedRun } from './check-new-runs.ts'
 import { debounceRuns } from './debounce.ts'
 import { findDuplicates } from './duplicates.ts'
 import { partsOf } from './enqueue-parts.ts'
-import { enqueueStatement, enqueueUniqueStatement } from './enqueue-statement.ts'
+import { enqueueStatement, enqueueUniqueStatement, takeNumbers } from './enqueue-statement.ts'
 import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
 import { promoteKeys } from './promote.ts'
 import { beginPeriods, type UniquePeriod } from './unique-period.ts'
@@ -28,9 +28,10 @@ const triesMax = 5
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
   const debounced = runs.filter(({ run }) => run.debounce !== undefined)
-  const parts = partsInOrder(runs.filter(({ run }) => run.debounce === undefined))
+  const others = runs.filter(({ run }) => run.debounce === undefined)
+  const parts = partsOf(others)
   const enqueue = async (own: Db) =>
-    new Map([...(await enqueueParts(own, parts)), ...(await debounceRuns(own, debounced))])
+    new Map([...(await enqueueParts(own, others, parts)), ...(await debounceRuns(own, debounced))])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
   const promoted = db.isTransaction ? new Set() : await promoteNew(db, newRuns)
   return runs.map((run) => {
@@ -53,18 +54,32 @@ function isOneStatement(runs: readonly CheckedRun[], parts: readonly unknown[]):
   return parts.length <= 1 && (runs.length === 1 || runs.every(({ run }) => run.uniqueKey === undefined))
 }
 
-/** Several parts take their keys in the order in which each of them does: else two batches could wait in a circle. */
-function partsInOrder(runs: readonly CheckedRun[]): CheckedRun[][] {
-  const parts = partsOf(runs)
-  if (parts.length <= 1 || runs.every(({ run }) => takenKey(run) === undefined)) return parts
-  const places = runs.map((run) => ({ run, key: Buffer.from(`${run.run.task}\0${takenKey(run.run) ?? ''}`) }))
-  return partsOf(places.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(({ run }) => run))
+/**
+ * Several parts take their keys in the order in which each of them does: else two batches could wait in a circle. Their
+ * numbers are taken before, so that they rise in the order asked all the same.
+ */
+async function enqueueParts(
+  db: Db,
+  runs: readonly CheckedRun[],
+  parts: readonly CheckedRun[][],
+): Promise<[CheckedRun, EnqueuedRun][]> {
+  const inCircles = parts.length > 1 && runs.some(({ run }) => takenKey(run) !== undefined)
+  const numbered = inCircles ? await numberedByKey(db, runs) : undefined
+  const answers: [CheckedRun, EnqueuedRun][] = []
+  for (const part of numbered === undefined ? parts : partsOf([...numbered.keys()])) {
+    for (const [run, answer] of await enqueuePart(db, part)) answers.push([numbered?.get(run) ?? run, answer])
+  }
+  return answers
 }
 
-async function enqueueParts(db: Db, parts: readonly CheckedRun[][]): Promise<[CheckedRun, EnqueuedRun][]> {
-  const answers: [CheckedRun, EnqueuedRun][] = []
-  for (const part of parts) answers.push(...(await enqueuePart(db, part)))
-  return answers
+/** With their numbers, in the order of their keys; and which of the runs each is. */
+async function numberedByKey(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedRun, CheckedRun>> {
+  const ids = await takeNumbers(db, runs.length)
+  const places = runs.map((run, place) => {
+    const key = Buffer.from(`${run.run.task}\0${takenKey(run.run) ?? ''}`)
+    return { key, run, numbered: { ...run, id: ids[place] as RunId } }
+  })
+  return new Map(places.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(({ numbered, run }) => [numbered, run]))
 }
 
 async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {

@@ -125,7 +125,8 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
       query: beatStatement(holder, beats),
       scans: ['task_run_pkey'],
       rowsMax: 1_200,
-      pagesMax: 500,
+      // 450 as a rule; a version that a statement which was rolled back left behind costs each look a page more.
+      pagesMax: 700,
     },
     {
       of: 'the log lines of runs',
