@@ -11,6 +11,8 @@ export interface Maintenance extends AsyncDisposable {
   databases(prefix: string): Promise<string[]>
   has(name: string): Promise<boolean>
   create(name: string, template?: string): Promise<void>
+  /** Those who are just leaving have left, or a second has passed. */
+  untilLeft(name: string): Promise<void>
   /** Throws when somebody is connected, unless forced. */
   drop(name: string, how?: 'force'): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -41,6 +43,13 @@ export async function maintenance(url: string): Promise<Maintenance> {
     databases,
     has: async (name) => (await databases(name)).includes(name),
     create: (name, template = 'template0') => run(`create database ${plain(name)} template ${plain(template)}`),
+    async untilLeft(name) {
+      for (let looks = 0; looks < 50; looks++) {
+        const { rows } = await client.query('select from pg_stat_activity where datname = $1 limit 1', [name])
+        if (rows.length === 0) return
+        await client.query('select pg_sleep(0.02)')
+      }
+    },
     drop: (name, how) => run(`drop database if exists ${plain(name)}${how === 'force' ? ' with (force)' : ''}`),
     rename: (from, to) => run(`alter database ${plain(from)} rename to ${plain(to)}`),
     seal: (name) => run(`alter database ${plain(name)} allow_connections false`),

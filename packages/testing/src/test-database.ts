@@ -52,6 +52,8 @@ async function create(server: TestServer, name: string, options: TestDatabaseOpt
 async function dropFrom(server: TestServer, name: string): Promise<void> {
   try {
     await using connection = await maintenance(server.url)
+    // A connection that was ended is open for another moment; ending it by force would be an error that nobody awaits.
+    await connection.untilLeft(name)
     await connection.drop(name, 'force')
   } finally {
     await server.stop()
