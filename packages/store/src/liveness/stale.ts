@@ -4,7 +4,8 @@
  * earlier fence never does.
  *
  *   never-alive    the holder has neither a replica row nor a heartbeat
- *   presence       its session lock is gone, and it has not beaten since, for longer than its grace
+ *   presence       its session lock is gone, and it has not beaten since, for longer than its grace; a claim or start
+ *                  that the server had in hand when the process died may be younger than that, and shows nothing
  *   replica-beat   the replica has not beaten
  *   claimer-beat   nobody has beaten for this CLAIMED run
  *   runner-beat    nobody has beaten for this RUNNING run
@@ -60,7 +61,8 @@ export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   }
   const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
     sql`WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence} THEN ${cause}`
-  const holderSign = sql`greatest(holders.last_heartbeat, holders.registered_at, r.claimed_at, r.started_at)`
+  const ownSign = sql`greatest(holders.last_heartbeat, holders.registered_at)`
+  const holderSign = sql`greatest(${ownSign}, r.claimed_at, r.started_at)`
   const runSign = sql`coalesce(greatest(beat.sent_at, r.claimed_at, r.started_at), r.updated_at)`
   return sql<StaleRun>`
 WITH RECURSIVE ids AS (
@@ -79,7 +81,7 @@ WITH RECURSIVE ids AS (
 ), judged AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
     ${by('never-alive', sql`holders.never_alive`)}
-    ${by('presence', sql`${holderSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
+    ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
     ${by('replica-beat', olderThan(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
     ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${olderThan(runSign, sql`holders.claimer_stale_ms`)}`)}
     ${by('runner-beat', sql`r.status = 'RUNNING' AND ${olderThan(runSign, sql`holders.runner_stale_ms`)}`)}
