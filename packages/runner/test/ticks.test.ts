@@ -180,6 +180,14 @@ test.each([
   expect(pulses.map((pulse) => pulse.stopReason)).toEqual([reason, undefined])
 })
 
+test('fence: what is being stopped already, and others may start, has no time left to clean up; the rest keeps it', async () => {
+  const { deps, pulses } = fenced(3_600)
+  for (const pulse of pulses) pulse.stop('timed out')
+  await fenceTick(deps)
+  expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['timed out', 'timed out'])
+  expect(pulses.map((pulse) => pulse.outOfTime.aborted)).toEqual([true, false])
+})
+
 test('a machine that slept for longer than the bound fences itself before anything else, and beats at once', async () => {
   const { deps, pulses, events, jumps } = fenced(300)
   await fenceTick(deps)

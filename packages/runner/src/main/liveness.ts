@@ -5,11 +5,18 @@
 import { openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
 import { chores } from './chores.ts'
 import { createClockWatch } from './clock-watch.ts'
-import { beatIntervalMs, fenceBoundMs, presenceFenceMs, runBeatIntervalMs, runFenceBoundMs } from './fence-bound.ts'
+import {
+  beatIntervalMs,
+  fenceBoundMs,
+  fenceTickMs,
+  presenceFenceMs,
+  runBeatIntervalMs,
+  runFenceBoundMs,
+} from './fence-bound.ts'
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
-import { fenceTick, fenceTickMs } from './loops/fence.ts'
+import { fenceTick } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createPresenceWatch, presenceDuty, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'

@@ -5,6 +5,7 @@
  */
 import type { ListenHandlers, ReplicaSession, Wake } from '@q/store'
 import type { Observe } from '../events.ts'
+import { proofMs } from '../fence-bound.ts'
 import { after, pause, whenWoken, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 
@@ -29,9 +30,6 @@ export interface Session {
   close(): void
 }
 
-/** Both together well within the grace: whoever lost its session without being told still withdraws its record in time. */
-const proveEveryMs = 700
-const proveMsMax = 700
 /** Shutting down or starting up; crashed. */
 const endOfLife = new Set(['57P02', '57P03'])
 
@@ -68,7 +66,7 @@ export function createSession(deps: SessionDeps): Session {
     deps.presence.held(sentMs)
     deps.observe({ type: 'session-opened' })
     deps.onOpen()
-    return after(proveEveryMs)
+    return after(proofMs.every)
   }
 
   return {
@@ -77,13 +75,13 @@ export function createSession(deps: SessionDeps): Session {
       if (session === undefined) return open()
       const sentMs = deps.nowMs()
       try {
-        await within(session.prove(), proveMsMax)
+        await within(session.prove(), proofMs.max)
         if (session !== undefined) deps.presence.held(sentMs)
       } catch (error) {
         if (session !== undefined) lose(error)
         return after(0)
       }
-      return after(proveEveryMs)
+      return after(proofMs.every)
     },
     fail: lose,
     renew() {
