@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { testDatabase } from '@q/testing'
-import { readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
+import { presets, readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
+import type { ReplicaIntroduction } from '@q/store'
 import { moduleUrl } from './module-url.ts'
 import type * as marking from './tasks/marking.ts'
 import type * as wellBehaved from './tasks/well-behaved.ts'
@@ -47,6 +48,25 @@ export async function cluster(): Promise<Cluster> {
       replicas.push(runner)
       return { runner, events }
     },
+  }
+}
+
+/** A replica that registers, beats once, and is never heard of again. */
+export function replicaNamed(id: string): ReplicaIntroduction {
+  const { thresholds, onCrash } = presets['fast']!
+  return {
+    id,
+    name: id,
+    hostname: 'h',
+    pid: 1,
+    version: '0',
+    queues: [],
+    tasks: [],
+    capabilities: [],
+    slots: 1,
+    preset: 'fast',
+    onCrash,
+    thresholds,
   }
 }
 

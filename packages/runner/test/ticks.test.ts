@@ -110,31 +110,38 @@ test('who has lost its own session does not watch over those of others', async (
 test.each([
   ['fresh', 0, [0]],
   ['trusted', 60_000, [60_000]],
-])('a %s reaper applies no threshold beyond its own eyes', async (_, trustMs, expected) => {
-  const thresholds: (number | undefined)[] = []
-  let duties = 0
-  const store = told({
-    takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
-    reap: async ({ thresholdMsMax }) => {
-      thresholds.push(thresholdMsMax)
-      return { ids: [], count: 0 }
-    },
-  })
-  await reapTick({
-    control: store,
-    store,
-    replicaId: 'me',
-    checkEveryMs: 30_000,
-    states: ['CLAIMED', 'RUNNING'],
-    trustMs: () => trustMs,
-    trustedMs: 60_000,
-    observe: () => {},
-    onRecovered: () => {},
-  })
-  expect(thresholds).toEqual(expected)
-  // One that sees nothing leaves the duty to others.
-  expect(duties).toBe(trustMs === 0 ? 0 : 1)
-})
+])(
+  'a %s reaper applies no threshold beyond its own eyes, and trusts no clock that goes beyond its own',
+  async (_, trustMs, expected) => {
+    const thresholds: (number | undefined)[] = []
+    const clocks: (number | undefined)[] = []
+    let duties = 0
+    const store = told({
+      takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
+      reap: async ({ thresholdMsMax, clockMsMax }) => {
+        thresholds.push(thresholdMsMax)
+        clocks.push(clockMsMax)
+        return { ids: [], count: 0 }
+      },
+    })
+    await reapTick({
+      control: store,
+      store,
+      replicaId: 'me',
+      checkEveryMs: 30_000,
+      states: ['CLAIMED', 'RUNNING'],
+      trustMs: () => trustMs,
+      clockMsMax: () => 1_000,
+      trustedMs: 60_000,
+      observe: () => {},
+      onRecovered: () => {},
+    })
+    expect(thresholds).toEqual(expected)
+    expect(clocks).toEqual([1_000])
+    // One that sees nothing leaves the duty to others.
+    expect(duties).toBe(trustMs === 0 ? 0 : 1)
+  },
+)
 
 function factsOf(runId: RunId): RunFacts {
   return { lease: { runId, fence: 1 }, task: 't', isolation: 'thread', timeoutMs: null, maxSilentMs: null }

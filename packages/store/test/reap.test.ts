@@ -86,6 +86,20 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
 })
 
+test('a clock that has jumped makes nobody stale; who was never alive needs no clock', async () => {
+  const { id } = await holding('jumped')
+  await age('jumped', 120_000)
+  const unknown = await holding('never')
+  await db.deleteFrom('q.replica_heartbeat').where('replica_id', '=', 'never').execute()
+  await db.deleteFrom('q.replica').where('id', '=', 'never').execute()
+  const { rows } = await sql<{
+    ms: number
+  }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`.execute(db)
+  const ms = rows[0]!.ms
+  expect((await store.reap({ ...reaper, clockMsMax: ms - 1 })).ids).toEqual([unknown.id])
+  expect((await store.reap({ ...reaper, clockMsMax: ms + 3_600_000 })).ids).toEqual([id])
+})
+
 test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {
   const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
   const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }

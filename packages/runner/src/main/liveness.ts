@@ -133,6 +133,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
     ],
     trustMs: () => beats.goodForMs(nowMs()),
+    clockMsMax: () => desk.databaseClock.latestMs(nowMs()),
     trustedMs: thresholds.replicaStaleMs,
     observe,
     onRecovered: ways.wakeClaim,

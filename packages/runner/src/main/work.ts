@@ -8,6 +8,7 @@ import { leaseOf, type ClaimedRun, type Connection, type ReplicaIntroduction, ty
 import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { createAhead } from './ahead.ts'
+import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import { createDrain, type Drain } from './drain.ts'
 import type { Observe } from './events.ts'
 import { executeRun, type ExecuteDeps } from './execute.ts'
@@ -61,6 +62,7 @@ export interface Desk extends Parts {
   readonly presence: OwnPresence
   /** Its heartbeats, as far as they were accepted. */
   readonly beats: Trust
+  readonly databaseClock: DatabaseClock
   /** So long that its runs are stopped: it begins none either, until a beat is accepted. */
   readonly isCutOff: () => boolean
   /** Where runs go that this replica itself enqueues. */
@@ -129,6 +131,7 @@ function setUp(parts: Parts): Desk {
     vitals: createVitals(config),
     presence,
     beats,
+    databaseClock: createDatabaseClock(),
     isCutOff: () =>
       beats.silentForMs(nowMs()) > fenceBoundMs(thresholds) ||
       (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),

@@ -10,7 +10,8 @@
  *   claimer-beat   nobody has beaten for this CLAIMED run
  *   runner-beat    nobody has beaten for this RUNNING run
  *
- * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other.
+ * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other. A clock
+ * that has jumped ages everybody's beats at once, so whoever asks says what it can show at most.
  * Holders are found by a loose scan of the index of held runs, so runs that nobody holds cost nothing.
  */
 import type { TaskState } from '@q/schema'
@@ -29,6 +30,8 @@ export interface StaleQuestion {
   readonly staleMs?: number
   /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
   readonly thresholdMsMax?: number
+  /** In ms since 1970: if the database's clock shows more it has jumped, and nobody is judged by the age of beats. */
+  readonly clockMsMax?: number
 }
 
 export interface StaleRun {
@@ -59,6 +62,9 @@ export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
     const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
     return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < clock_timestamp() - ${thresholdMs} * interval '1 ms')`
   }
+  const clockIsGood = sql`clock_timestamp() <= to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000)`
+  const tooOld = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) =>
+    sql`(${clockIsGood} AND ${olderThan(sign, ownMs)})`
   const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
     sql`WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence} THEN ${cause}`
   const ownSign = sql`greatest(holders.last_heartbeat, holders.registered_at)`
@@ -82,9 +88,9 @@ WITH RECURSIVE ids AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
     ${by('never-alive', sql`holders.never_alive`)}
     ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
-    ${by('replica-beat', olderThan(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
-    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${olderThan(runSign, sql`holders.claimer_stale_ms`)}`)}
-    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${olderThan(runSign, sql`holders.runner_stale_ms`)}`)}
+    ${by('replica-beat', tooOld(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
+    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${tooOld(runSign, sql`holders.claimer_stale_ms`)}`)}
+    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${tooOld(runSign, sql`holders.runner_stale_ms`)}`)}
   END AS cause, extract(epoch FROM clock_timestamp() - greatest(beat.sent_at, holders.last_heartbeat)) * 1000 AS beat_age_ms
   FROM holders JOIN q.task_run r ON r.replica_id = holders.replica_id AND r.held
   LEFT JOIN q.task_heartbeat beat ON beat.run_id = r.id AND beat.fence = r.fence
