@@ -24,7 +24,7 @@ export function catchStrayErrors(line: MainLine): StrayErrors {
       process.exit(1)
     }
     console.error('An error that nobody awaited, of a run that has ended or of a module:', error)
-    if (current === undefined) process.exit(1) // a fresh thread takes its place, and it costs nobody anything
+    if (current === undefined) process.exit(1) // a fresh thread takes its place, and gets what was on the way here
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)
