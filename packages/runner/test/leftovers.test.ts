@@ -3,7 +3,42 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { RunId } from '@q/store'
+import { createPulseBoard } from '../src/main/pulse-board.ts'
+import { pulseSlot, word } from '../src/pulse-layout.ts'
+import { openPulse } from '../src/thread/pulse.ts'
+import { eventually } from './fixture.ts'
 import { onThreads } from './workplace-scene.ts'
+
+test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
+  const { send } = onThreads('leftovers')
+  const before = await send('beatsOn').result()
+  const next = send('silentBeside')
+  expect(await next.result()).toBe(before)
+  expect(next.pulse.counts().signs).toBe(0)
+  expect(next.pulse.news()).toEqual({ progress: null, note: null })
+})
+
+test('code that ends long after its run was given up does not make the next one deaf', async () => {
+  const board = createPulseBoard(1)
+  const facts = {
+    lease: { runId: '1' as RunId, fence: 1 },
+    task: 't',
+    isolation: 'thread',
+    timeoutMs: null,
+    maxSilentMs: null,
+  } as const
+  board.open(facts, 0, 0)
+  const givenUp = openPulse(board.memory, 0, 1)
+  const next = board.open(facts, 0, 0)
+  const { signal } = openPulse(board.memory, 0, 1)
+  const lastToWait = Atomics.waitAsync(pulseSlot(board.memory, 0).words, word.abort, 0)
+  givenUp[Symbol.dispose]()
+  await lastToWait.value
+  next.stop('cancelled')
+  await eventually(() => (signal.aborted ? true : undefined), 'its signal')
+  expect(() => givenUp.heartbeat()).toThrow('This run has ended.')
+})
 
 test('a thread that dies before it has taken the run that was sent to it costs that run nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'q-leftovers-'))
