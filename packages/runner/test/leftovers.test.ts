@@ -8,7 +8,7 @@ import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { pulseSlot, word } from '../src/pulse-layout.ts'
 import { openPulse } from '../src/thread/pulse.ts'
 import { eventually } from './fixture.ts'
-import { onThreads } from './workplace-scene.ts'
+import { inProcesses, onThreads } from './workplace-scene.ts'
 
 test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
   const { send } = onThreads('leftovers')
@@ -49,4 +49,14 @@ test('a thread that dies before it has taken the run that was sent to it costs t
   const next = send('where')
   writeFileSync(file, '')
   expect(await next.result()).not.toMatchObject({ threadId: before })
+})
+
+test('a run that is told to stop when its code has ended does not stop the next one of its child', async () => {
+  const { send } = inProcesses('stubborn', 'talks')
+  const ended = send('whereAlone')
+  await ended.result()
+  const next = send('talks', { slot: 1, payload: { ms: 2_000 } })
+  await eventually(() => (next.pulse.counts().signs > 0 ? true : undefined), 'the next run')
+  ended.pulse.stop('cancelled') // its outcome is still being written
+  expect(await next.result()).toBe('talked')
 })

@@ -58,20 +58,25 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
     run(order, { pulse, terminate, hear }): Running {
       let measured: Measured | undefined
       const { promise: report, resolve: end } = Promise.withResolvers<RunReport>()
-      inHand = {
+      const own: InHand = {
         hear(message) {
           if (message.kind === 'pulse') {
             mirrorPulse(memory, pulse.slot, message)
             measured = measuredOf(message)
           }
-          if (message.kind === 'said') hear(message.said, (answer) => send({ kind: 'answer', answer }))
-          if (message.kind === 'report') end(message.report)
+          if (message.kind === 'said') hear(message.said, (answer) => sendForOwn({ kind: 'answer', answer }))
+          if (message.kind !== 'report') return
+          inHand = undefined
+          end(message.report)
         },
         died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors())),
       }
+      // What comes when it has reported is not for the run that the child has by then.
+      const sendForOwn = (message: ToChild) => void (inHand === own && send(message))
+      inHand = own
       pulse.signal.addEventListener(
         'abort',
-        () => pulse.stopReason && send({ kind: 'abort', reason: pulse.stopReason }),
+        () => pulse.stopReason && sendForOwn({ kind: 'abort', reason: pulse.stopReason }),
       )
       terminate.addEventListener('abort', () => killGroup(process))
       send({ kind: 'run', order })
