@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
+import type { Answer } from '../src/protocol.ts'
 import { pulseSlot, word } from '../src/pulse-layout.ts'
 import { openPulse } from '../src/thread/pulse.ts'
 import { eventually } from './fixture.ts'
@@ -38,6 +39,26 @@ test('code that ends long after its run was given up does not make the next one 
   next.stop('cancelled')
   await eventually(() => (signal.aborted ? true : undefined), 'its signal')
   expect(() => givenUp.heartbeat()).toThrow('This run has ended.')
+})
+
+test('an answer that comes when its run has ended is not given to another run', async () => {
+  const { send } = onThreads('leftovers', 2)
+  const replies: { id: number; reply: (answer: Answer) => void }[] = []
+  const hear = (said: { kind: string; id?: number }, reply: (answer: Answer) => void) =>
+    void (said.kind === 'ask' && replies.push({ id: said.id ?? 0, reply }))
+  // On the first thread, which asks for the first time; the run that ends is on the second, and asks twice.
+  const first = send('asks', { slot: 1, hear })
+  await eventually(() => replies[0], 'a question')
+  const ended = await send('asksAndEnds', { hear }).result()
+  const late = replies[2]
+  replies[0]?.reply({ id: replies[0].id, ok: true, value: '1' })
+  await first.result()
+  const next = send('asks', { hear })
+  const asked = await eventually(() => replies[3], 'another question')
+  late?.reply({ id: late.id, ok: true, value: 'of another run' })
+  asked.reply({ id: asked.id, ok: true, value: 'its own' })
+  const { id, threadId } = (await next.result()) as { id: string; threadId: number }
+  expect({ id, isElsewhere: threadId !== ended }).toEqual({ id: 'its own', isElsewhere: true })
 })
 
 test('a thread that dies before it has taken the run that was sent to it costs that run nothing', async () => {

@@ -75,8 +75,10 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       const words = countWords()
       let lastWords: RunReport | undefined
       listeners.set(key, (said) => {
+        // Later the slot may be another run's, on another thread, which counts its questions for itself.
+        const port = met.get(pulse.threadId())?.port
         if (said.kind === 'last-words') lastWords = said.report
-        else hear(said, (answer) => met.get(pulse.threadId())?.port.postMessage(answer))
+        else hear(said, (answer) => port?.postMessage(answer))
         words.heard()
       })
       let exited: Promise<unknown> = Promise.resolve()
