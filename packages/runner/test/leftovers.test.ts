@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
+import type { Hear } from '../src/main/workplace.ts'
 import type { Answer } from '../src/protocol.ts'
 import { pulseSlot, word } from '../src/pulse-layout.ts'
 import { openPulse } from '../src/thread/pulse.ts'
@@ -59,6 +60,20 @@ test('an answer that comes when its run has ended is not given to another run', 
   asked.reply({ id: asked.id, ok: true, value: 'its own' })
   const { id, threadId } = (await next.result()) as { id: string; threadId: number }
   expect({ id, isElsewhere: threadId !== ended }).toEqual({ id: 'its own', isElsewhere: true })
+})
+
+test('a run that closes its parentPort is heard all the same, and so is the next one on its thread', async () => {
+  const { send } = onThreads('leftovers')
+  const said: string[] = []
+  const before = await send('closesItsPort', { hear: ({ kind }) => void said.push(kind) }).result()
+  const hear: Hear = (asked, reply) => asked.kind === 'ask' && reply({ id: asked.id, ok: true, value: '1' })
+  expect(await send('asks', { hear }).result()).toEqual({ id: '1', threadId: before })
+  expect(said).toEqual(['log'])
+})
+
+test('a run that has cut its line to the main thread still ends', async () => {
+  const { send } = onThreads('leftovers')
+  expect(await send('cutsItsLine').result()).toBe('done')
 })
 
 test('a thread that dies before it has taken the run that was sent to it costs that run nothing', async () => {

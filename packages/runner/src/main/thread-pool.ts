@@ -11,6 +11,7 @@ import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { orderKey } from '../protocol.ts'
 import type { Description, Hello, Order, Reported, RunOrder, RunReport, Said, WorkerSetup } from '../protocol.ts'
+import { pause } from './loop.ts'
 import type { Pulse } from './pulse-board.ts'
 import { createThreadMeter, type ThreadMeter } from './thread-meter.ts'
 import type { Workplace } from './workplace.ts'
@@ -111,6 +112,9 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
 /** A thread that cannot even begin is not tried for ever. */
 const sendsMax = 3
 
+/** For words that are on their way. Those of code that has taken away the port never come, and its run ends all the same. */
+const wordsMsMax = 1_000
+
 /** What a run said and its report come on two ways; nothing it said is to be lost because the report was faster. */
 function countWords(): { heard(): void; until(said: number): Promise<void> } {
   let count = 0
@@ -122,9 +126,9 @@ function countWords(): { heard(): void; until(said: number): Promise<void> } {
     },
     until(said) {
       if (count >= said) return Promise.resolve()
-      const { promise, resolve } = Promise.withResolvers<void>()
-      check = () => void (count >= said && resolve())
-      return promise
+      const all = new AbortController()
+      check = () => void (count >= said && all.abort())
+      return pause(wordsMsMax, all.signal)
     },
   }
 }

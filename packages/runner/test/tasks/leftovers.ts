@@ -2,7 +2,7 @@
 import { existsSync, writeSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { parentPort, threadId } from 'node:worker_threads'
+import { MessagePort, parentPort, threadId } from 'node:worker_threads'
 import { task } from '@q/task'
 
 /** What the runs of one thread know of each other. */
@@ -36,9 +36,15 @@ export const asksAndEnds = task((_: unknown, ctx) => {
 })
 export const asks = task(async (_: unknown, ctx) => ({ id: (await ctx.enqueue('where', {})).id, threadId }))
 
-/** Cuts the line by which the main thread hears it. */
-export const cutsItsLine = task((_: unknown, ctx) => {
+/** Closes what the main thread hears it by. */
+export const closesItsPort = task((_: unknown, ctx) => {
   parentPort?.close()
+  ctx.log.info('heard')
+  return threadId
+})
+/** The same, by force. */
+export const cutsItsLine = task((_: unknown, ctx) => {
+  if (parentPort !== null) Reflect.apply(MessagePort.prototype.close, parentPort, [])
   ctx.log.info('nobody hears this')
   return 'done'
 })
