@@ -2,14 +2,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import type { Hear } from '../src/main/workplace.ts'
 import type { Answer } from '../src/protocol.ts'
 import { pulseSlot, word } from '../src/pulse-layout.ts'
 import { openPulse } from '../src/thread/pulse.ts'
+import { execution } from './execution.ts'
 import { eventually } from './fixture.ts'
+import type * as tasks from './tasks/leftovers.ts'
 import { inProcesses, onThreads } from './workplace-scene.ts'
 
 test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
@@ -95,4 +97,13 @@ test('a run that is told to stop when its code has ended does not stop the next 
   await eventually(() => (next.pulse.counts().signs > 0 ? true : undefined), 'the next run')
   ended.pulse.stop('cancelled') // its outcome is still being written
   expect(await next.result()).toBe('talked')
+})
+
+describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task) => {
+  test('code that beats from a timer is stopped like any other, with the time to clean up', async () => {
+    const { q, events } = await execution<typeof tasks>('leftovers')
+    const run = await q.enqueue(task, {})
+    await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect(events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
+  })
 })
