@@ -89,6 +89,15 @@ test('a thread that dies before it has taken the run that was sent to it costs t
   expect(await next.result()).not.toMatchObject({ threadId: before })
 })
 
+test.each(['exitsBeside', 'throwsBeside'])(
+  '%s when it has ended does not end the run that is on its thread by then',
+  async (task) => {
+    const { send } = onThreads('leftovers')
+    const before = await send(task).result()
+    expect(await send('victim').result()).toBe(before)
+  },
+)
+
 test('a run that is told to stop when its code has ended does not stop the next one of its child', async () => {
   const { send } = inProcesses('stubborn', 'talks')
   const ended = send('whereAlone')

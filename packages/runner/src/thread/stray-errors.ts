@@ -3,7 +3,7 @@
  * whichever run it has in hand. Here they are the fault of the run whose code caused them, if it is still going:
  * the run ends with the error, and the thread with the run. A run that was told to stop ends with what it was told:
  * a heartbeat in a timer throws then, and the rest of the code has its time to clean up. A run that ended before has its
- * outcome, and the run that is going now has nothing to do with it.
+ * outcome, and the run that is going now has nothing to do with it; nor has it when that one calls process.exit().
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { orderKey, type RunOrder } from '../protocol.ts'
@@ -26,11 +26,17 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
       line.say({ key: orderKey(culprit), kind: 'last-words', report: reportThrow(error) })
       process.exit(1)
     }
-    console.error('An error that nobody awaited, of a run that has ended or of a module:', error)
+    console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
     if (current === undefined) process.exit(1) // a fresh thread takes its place, and gets what was on the way here
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)
+  const exit = process.exit
+  process.exit = (code) => {
+    const culprit = cause.getStore()
+    if (culprit === undefined || current === undefined || culprit === current) return exit(code)
+    throw new Error(`Run ${culprit.runId} has ended; its process.exit() would have ended run ${current.runId}.`)
+  }
   return {
     async within(order, run) {
       current = order
@@ -41,4 +47,10 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
       }
     },
   }
+}
+
+/** Whatever its own code does when it is to be shown. */
+function textOf(error: unknown): string {
+  const report = reportThrow(error)
+  return report.ended === 'failed' ? (report.stack ?? report.detail) : report.ended
 }
