@@ -108,6 +108,12 @@ test('a run that is told to stop when its code has ended does not stop the next 
   expect(await next.result()).toBe('talked')
 })
 
+test('what one run of a child says about memory is not what the next one dies of', async () => {
+  const { send } = inProcesses('leftovers', 'complains')
+  expect(await send('complains').result()).toBeTypeOf('number')
+  expect(await send('crashes').report).toMatchObject({ ended: 'crashed', code: 'WORKER_CRASHED' })
+})
+
 describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task) => {
   test('code that beats from a timer is stopped like any other, with the time to clean up', async () => {
     const { q, events } = await execution<typeof tasks>('leftovers')

@@ -69,11 +69,12 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
           inHand = undefined
           end(message.report)
         },
-        died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors())),
+        died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors.text())),
       }
       // What comes when it has reported is not for the run that the child has by then.
       const sendForOwn = (message: ToChild) => void (inHand === own && send(message))
       inHand = own
+      lastErrors.forget()
       pulse.signal.addEventListener(
         'abort',
         () => pulse.stopReason && sendForOwn({ kind: 'abort', reason: pulse.stopReason }),
@@ -118,14 +119,20 @@ function killGroup({ pid }: ChildProcess): void {
 
 const tailBytes = 4_096
 
+interface Tail {
+  text(): string
+  /** What was written so far is not what the next run dies of. */
+  forget(): void
+}
+
 /** What it wrote to standard error goes to ours; the end of it tells what it died of. */
-function keepTail({ stderr }: ChildProcess): () => string {
+function keepTail({ stderr }: ChildProcess): Tail {
   let tail = ''
   stderr?.on('data', (chunk: Buffer) => {
     process.stderr.write(chunk)
     tail = (tail + chunk.toString()).slice(-tailBytes)
   })
-  return () => tail
+  return { text: () => tail, forget: () => void (tail = '') }
 }
 
 interface Death {
@@ -134,9 +141,12 @@ interface Death {
   readonly error?: Error
 }
 
+/** V8's words before it aborts; the code may complain about memory, too, and die of something else. */
+const ranOutOfMemory = /\bfatal\b.*\b(out of memory|allocation failed)/i
+
 function deathReport({ code, signal, error }: Death, lastErrors: string): RunReport {
   const how = error?.message ?? (signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`)
-  if (/out of memory|allocation failed/i.test(lastErrors)) {
+  if (ranOutOfMemory.test(lastErrors)) {
     return { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: `The child process ran out of memory: ${how}.` }
   }
   const hint =

@@ -51,7 +51,7 @@ export const cutsItsLine = task((_: unknown, ctx) => {
 
 /** Keeps its thread busy when it has ended, until there is a file, and then ends it. */
 export const diesBehind = task(({ file }: { file: string }) => {
-  setImmediate(() => {
+  process.nextTick(() => {
     while (!existsSync(file));
     process.exit(5)
   })
