@@ -99,7 +99,7 @@ test.each(['exitsBeside', 'throwsBeside'])(
 )
 
 test('a run that is told to stop when its code has ended does not stop the next one of its child', async () => {
-  const { send } = inProcesses('stubborn', 'talks')
+  const { send } = inProcesses('stubborn', ['talks'])
   const ended = send('whereAlone')
   await ended.result()
   const next = send('talks', { slot: 1, payload: { ms: 2_000 } })
@@ -109,9 +109,19 @@ test('a run that is told to stop when its code has ended does not stop the next 
 })
 
 test('what one run of a child says about memory is not what the next one dies of', async () => {
-  const { send } = inProcesses('leftovers', 'complains')
+  const { send } = inProcesses('leftovers', ['complains'])
   expect(await send('complains').result()).toBeTypeOf('number')
   expect(await send('crashes').report).toMatchObject({ ended: 'crashed', code: 'WORKER_CRASHED' })
+})
+
+test('memory that runs of a child have kept is not what the next one dies of', async () => {
+  const { send } = inProcesses('leftovers', ['keepsMemory', 'usesLittle'], 64)
+  for (let round = 0; round < 10; round++) {
+    const kept = await send('keepsMemory').report
+    // The one that exceeds the limit may be seen to do so.
+    expect(kept).toMatchObject(kept.ended === 'crashed' ? { code: 'OUT_OF_MEMORY' } : { ended: 'returned' })
+    expect(await send('usesLittle').result()).toBe('little')
+  }
 })
 
 describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task) => {

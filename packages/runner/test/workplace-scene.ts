@@ -30,12 +30,12 @@ export function onThreads(module: string, threads = 1): Scene {
 }
 
 /** `tasks`: for which a child is kept. */
-export function inProcesses(module: string, task: string, memoryLimitMb?: number): Scene {
+export function inProcesses(module: string, tasks: readonly string[], memoryLimitMb?: number): Scene {
   const board = createPulseBoard(slots)
   const setup = { taskModules: [moduleUrl(module)], pulse: board.memory }
   const pool = createProcesses({ ...setup, env: process.env, processesMax: 1 })
   const options = optionData({ isolation: 'process', ...(memoryLimitMb === undefined ? {} : { memoryLimitMb }) })
-  pool.keepWarm([{ name: task, queue: 'default', onCrash: null, payloadSchema: null, options }])
+  pool.keepWarm(tasks.map((name) => ({ name, queue: 'default', onCrash: null, payloadSchema: null, options })))
   return scene(pool, board)
 }
 

@@ -36,6 +36,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
   const lastErrors = keepTail(process)
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   let inHand: InHand | undefined
+  let spent = false
   const died = (death: Death) => {
     inHand?.died(death)
     resolve()
@@ -52,7 +53,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
 
   return {
     memoryLimitMb,
-    usable: () => process.connected,
+    usable: () => process.connected && !spent,
     gone,
     kill: () => killGroup(process),
     run(order, { pulse, terminate, hear }): Running {
@@ -67,6 +68,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
           if (message.kind === 'said') hear(message.said, (answer) => sendForOwn({ kind: 'answer', answer }))
           if (message.kind !== 'report') return
           inHand = undefined
+          spent = message.spent
           end(message.report)
         },
         died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors.text())),

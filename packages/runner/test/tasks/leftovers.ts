@@ -108,6 +108,16 @@ export const complains = task({ isolation: 'process' }, (_: unknown) => {
   writeSync(2, 'the GPU is out of memory\n')
   return process.pid
 })
+/** Some memory, which stays when it has ended: with every run of its child there is more. */
+const kept: Buffer[] = []
+export const keepsMemory = task({ isolation: 'process', memoryLimitMb: 64 }, (_: unknown) => {
+  kept.push(Buffer.alloc(20_000_000, 1))
+  return 'kept'
+})
+export const usesLittle = task({ isolation: 'process', memoryLimitMb: 64 }, async (_: unknown) => {
+  await passing(150) // the memory of its child is looked at meanwhile
+  return 'little'
+})
 export const crashes = task({ isolation: 'process' }, (_: unknown) => {
   process.kill(process.pid, 'SIGSEGV')
   for (;;);
