@@ -50,7 +50,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     const ready = await filled(deps, claimed, pulse)
     const report = 'ended' in ready ? ready : await runUntilStopped(deps, ready, pulse)
     pulse.codeEnded()
-    await deps.logs.written()
+    await deps.logs.written(pulse.lease)
     const end = endOf(report, pulse.stopReason, policy)
     await conclude(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
   } finally {

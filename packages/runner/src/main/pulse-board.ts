@@ -41,7 +41,7 @@ export interface Pulse {
   /** Aborts after stop(). */
   readonly signal: AbortSignal
   readonly stopReason: AbortReason | undefined
-  /** The first reason counts. */
+  /** The first reason counts; none once it is closed: an answer may come late, and the slot has the next run by then. */
   stop(reason: AbortReason): void
   /** Aborts after cutShort(). */
   readonly outOfTime: AbortSignal
@@ -112,6 +112,7 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   const outOfTime = new AbortController()
   let stopReason: AbortReason | undefined
   let ended = false
+  let closed = false
   let measure: () => Measured | undefined = () => undefined
   let beganMs: number | undefined
   let lookedMs = openedMs
@@ -135,7 +136,7 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       return stopReason
     },
     stop(reason) {
-      if (stopReason !== undefined) return
+      if (closed || stopReason !== undefined) return
       stopReason = reason
       Atomics.store(words, word.abort, abortReasons.indexOf(reason))
       Atomics.notify(words, word.abort)
@@ -178,7 +179,10 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       return { progress: Number.isNaN(progress) ? null : progress, note: noteOf(shared) }
     },
     counts: () => ({ ticks: Atomics.load(words, word.ticks), signs: Atomics.load(words, word.signs) }),
-    close: onClose,
+    close() {
+      closed = true
+      onClose()
+    },
   }
 }
 
