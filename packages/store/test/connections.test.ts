@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '@q/store'
+import { connect, type ConnectionOptions } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { untilNobodyWaits } from './blocked-sessions.ts'
 
@@ -55,4 +55,33 @@ test('a statement that fails leaves its connection in use', async () => {
   const before = (await pid.execute(db)).rows[0]!.pid
   await expect(sql`SELECT 1/0`.execute(db)).rejects.toThrow('division by zero')
   expect((await pid.execute(db)).rows[0]!.pid).toBe(before)
+})
+
+/** Two of them on one database. */
+async function connections(options: Omit<ConnectionOptions, 'purpose'>) {
+  const database = await testDatabase()
+  const [own, other] = [
+    connect(database.url, { purpose: 'pool', quiet: true, ...options }),
+    connect(database.url, { purpose: 'pool' }),
+  ]
+  onTestFinished(async () => {
+    await Promise.all([own.close(), other.close()])
+    await database.drop()
+  })
+  return { own: own.db, other: other.db }
+}
+
+test('a process that was stopped or cut off in the middle of a transaction keeps what it has locked for a bounded time', async () => {
+  const { own, other } = await connections({ statementMsMax: 300 })
+  const [locked, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const stopped = own.transaction().execute(async (trx) => {
+    await sql`SELECT pg_advisory_xact_lock(1)`.execute(trx)
+    locked.resolve()
+    await others.promise
+    await pid.execute(trx)
+  })
+  await locked.promise
+  await sql`SELECT pg_advisory_lock(1)`.execute(other).finally(others.resolve)
+  await expect(stopped).rejects.toThrow(/not queryable|terminat/)
+  expect((await pid.execute(own)).rows).toHaveLength(1)
 })
