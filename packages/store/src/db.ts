@@ -195,8 +195,11 @@ function isAnswer(error: Error): boolean {
   return !code.startsWith('57P') && !code.startsWith('08') && !useless.has(code)
 }
 
-/** What we prepared is not there any more, or not what it was; our transaction took too long, and the session ended with it. */
-const useless: ReadonlySet<string> = new Set(['0A000', '26000', '25P03', '25P04'])
+/**
+ * What we prepared is not there any more, or not what it was; our transaction took too long, and the session ended with
+ * it; the server only reads, and after a failover another connection may reach the one that writes.
+ */
+const useless: ReadonlySet<string> = new Set(['0A000', '26000', '25P03', '25P04', '25006'])
 
 /** pg has no public way to give a connection up at once. */
 function destroySocket(client: Client | PoolClient): void {

@@ -57,7 +57,7 @@ test('a statement that fails leaves its connection in use', async () => {
   expect((await pid.execute(db)).rows[0]!.pid).toBe(before)
 })
 
-/** Two of them on one database. */
+/** Two of them on one database, and one that alters it. */
 async function connections(options: Omit<ConnectionOptions, 'purpose'>) {
   const database = await testDatabase()
   const [own, other] = [
@@ -68,7 +68,8 @@ async function connections(options: Omit<ConnectionOptions, 'purpose'>) {
     await Promise.all([own.close(), other.close()])
     await database.drop()
   })
-  return { own: own.db, other: other.db }
+  const alter = (setting: string) => sql.raw(`ALTER DATABASE "${database.name}" SET ${setting}`).execute(other.db)
+  return { own: own.db, other: other.db, alter }
 }
 
 test('a process that was stopped or cut off in the middle of a transaction keeps what it has locked for a bounded time', async () => {
@@ -84,4 +85,13 @@ test('a process that was stopped or cut off in the middle of a transaction keeps
   await sql`SELECT pg_advisory_lock(1)`.execute(other).finally(others.resolve)
   await expect(stopped).rejects.toThrow(/not queryable|terminat/)
   expect((await pid.execute(own)).rows).toHaveLength(1)
+})
+
+test('a connection to a server that only reads is not used again: the next one may reach the one that writes', async () => {
+  const { own, alter } = await connections({})
+  await alter('default_transaction_read_only = on')
+  const write = sql`INSERT INTO q.duty (name, holder, until) VALUES ('d', 'me', clock_timestamp())`
+  await expect(write.execute(own)).rejects.toMatchObject({ code: '25006' })
+  await alter('default_transaction_read_only = off')
+  await write.execute(own)
 })
