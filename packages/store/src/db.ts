@@ -118,6 +118,9 @@ function settingsOf(options: ConnectionOptions, keepsPlans: boolean): string {
     `statement_timeout = ${abandonedMs}`,
     // Stopped or cut off in the middle of a transaction, we must not keep runs locked: nobody could recover them.
     `idle_in_transaction_session_timeout = ${abandonedMs}`,
+    // Whoever has waited for a lock looks again, and must see what was committed meanwhile.
+    `default_transaction_isolation = 'read committed'`,
+    `datestyle = 'ISO'`,
   ]
   return [...settings, ...always].map((setting) => `SET ${setting};`).join(' ')
 }

@@ -95,3 +95,21 @@ test('a connection to a server that only reads is not used again: the next one m
   await alter('default_transaction_read_only = off')
   await write.execute(own)
 })
+
+test('a transaction of a replica sees what was committed since it began, whatever the database says by default', async () => {
+  const { own, other, alter } = await connections({})
+  await alter("default_transaction_isolation = 'serializable'")
+  const duties = sql`SELECT name FROM q.duty`
+  await own.transaction().execute(async (trx) => {
+    expect((await duties.execute(trx)).rows).toEqual([])
+    await sql`INSERT INTO q.duty (name, holder, until) VALUES ('d', 'me', clock_timestamp())`.execute(other)
+    expect((await duties.execute(trx)).rows).toEqual([{ name: 'd' }])
+  })
+})
+
+test('a moment is read as one, however the database writes it by default', async () => {
+  const { own, alter } = await connections({})
+  await alter("datestyle = 'German'")
+  const { rows } = await sql<{ at: Date }>`SELECT '2026-11-17 12:00:00Z'::timestamptz AS at`.execute(own)
+  expect(rows[0]!.at).toEqual(new Date('2026-11-17T12:00:00Z'))
+})
