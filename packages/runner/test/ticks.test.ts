@@ -217,6 +217,7 @@ test('a session that does not prove itself is replaced at once; where there are 
     onWake: () => {},
     onOpen: () => void seen.push('open'),
     onLost: () => void seen.push('lost'),
+    onExposed: () => void seen.push('exposed'),
   })
   await session.tick()
   expect(presence.isHeld()).toBe(true)

@@ -4,9 +4,9 @@
  * life has ended: records of an earlier life count for nothing.
  */
 export interface OwnPresence {
-  /** Has the lock, with its record entered. */
+  /** Has the lock, with its record entered, or is about to. */
   isHeld(): boolean
-  /** Proved, by a question sent at that time. */
+  /** About to be, or proved by a question sent at that time. */
   held(goodAtMs?: number): void
   lost(nowMs: number): void
   /** The server is going down or coming up. */
