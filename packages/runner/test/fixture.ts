@@ -20,7 +20,7 @@ export interface Replica {
 export interface Cluster {
   readonly url: string
   readonly q: Queue<Tasks>
-  start(env?: Record<string, string>, databaseUrl?: string): Promise<Replica>
+  start(env?: Record<string, string>, databaseUrl?: string, directUrl?: string): Promise<Replica>
 }
 
 /** Everything it starts has left when the test is over. */
@@ -36,10 +36,11 @@ export async function cluster(): Promise<Cluster> {
   return {
     url: database.url,
     q,
-    async start(env = {}, databaseUrl = database.url) {
+    async start(env = {}, databaseUrl = database.url, directUrl = databaseUrl) {
       const events: RunnerEvent[] = []
       const runner = await startRunner({
         databaseUrl,
+        directUrl,
         config: readConfig({ Q_THREADS: '2', ...env }),
         version: '0.0.0',
         taskModules: [moduleUrl('well-behaved'), moduleUrl('marking')],

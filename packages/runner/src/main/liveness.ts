@@ -72,6 +72,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       heartbeat.wake()
       sessionLoop.wake()
     },
+    onExposed: () => heartbeat.wake(),
   })
   const heart = createHeartbeat({
     ...desk,

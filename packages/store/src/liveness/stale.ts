@@ -11,7 +11,7 @@
  *   runner-beat    nobody has beaten for this RUNNING run
  *
  * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other. A clock
- * that has jumped ages everybody's beats at once, so whoever asks says what it can show at most.
+ * that has jumped ages everybody's beats at once, so whoever asks says what it can show at most, and it is believed no further.
  * Holders are found by a loose scan of the index of held runs, so runs that nobody holds cost nothing.
  */
 import type { TaskState } from '@q/schema'
@@ -30,7 +30,7 @@ export interface StaleQuestion {
   readonly staleMs?: number
   /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
   readonly thresholdMsMax?: number
-  /** In ms since 1970: if the database's clock shows more it has jumped, and nobody is judged by the age of beats. */
+  /** In ms since 1970: if the database's clock shows more it has jumped, or we are slow; ages of beats are reckoned by this. */
   readonly clockMsMax?: number
 }
 
@@ -58,13 +58,13 @@ export async function getStaleTaskRuns(db: Db, question: StaleQuestion = {}): Pr
 export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const { causes = staleCauses, states = ['CLAIMED', 'RUNNING'], staleMs = null } = question
   const seenMs = question.thresholdMsMax ?? Number.POSITIVE_INFINITY
-  const olderThan = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) => {
+  const clock = sql`clock_timestamp()`
+  const believed = sql`least(${clock}, to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000))`
+  const olderThan = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>, now: RawBuilder<unknown>) => {
     const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
-    return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < clock_timestamp() - ${thresholdMs} * interval '1 ms')`
+    return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < ${now} - ${thresholdMs} * interval '1 ms')`
   }
-  const clockIsGood = sql`clock_timestamp() <= to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000)`
-  const tooOld = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) =>
-    sql`(${clockIsGood} AND ${olderThan(sign, ownMs)})`
+  const tooOld = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) => olderThan(sign, ownMs, believed)
   const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
     sql`WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence} THEN ${cause}`
   const ownSign = sql`greatest(holders.last_heartbeat, holders.registered_at)`
@@ -87,7 +87,7 @@ WITH RECURSIVE ids AS (
 ), judged AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
     ${by('never-alive', sql`holders.never_alive`)}
-    ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
+    ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`, clock)}`)}
     ${by('replica-beat', tooOld(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
     ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${tooOld(runSign, sql`holders.claimer_stale_ms`)}`)}
     ${by('runner-beat', sql`r.status = 'RUNNING' AND ${tooOld(runSign, sql`holders.runner_stale_ms`)}`)}

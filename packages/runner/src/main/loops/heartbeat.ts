@@ -69,7 +69,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       deps.observe({ type: 'database-clock-jumped', byMs: jumpedMs })
     }
     deps.trust.beatAccepted(sentMs)
-    if (withdrawPresence) deps.presence.withdrawn()
+    if (withdrawPresence) deps.presence.withdrawn(sentMs)
     if (!answer.known) await deps.introduceAgain()
     if (answer.draining !== null) deps.onDrainAsked(answer.draining)
   }

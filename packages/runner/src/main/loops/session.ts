@@ -1,16 +1,16 @@
 /**
  * Keeps one session open: presence lock and wakes. It proves from time to time that it is alive; one that is lost is
- * replaced, and the replica beats at once, withdrawing its presence record. After every (re)connect everything that is
- * woken by hints looks once: hints may have been lost.
+ * replaced, and the replica beats at once, withdrawing its presence record; so it does after one that broke while it was
+ * being opened. After every (re)connect everything that is woken by hints looks once: hints may have been lost.
  */
-import type { ListenHandlers, ReplicaSession, Wake } from '@q/store'
+import type { ReplicaSession, ReplicaSessionHandlers, Wake } from '@q/store'
 import type { Observe } from '../events.ts'
 import { proofMs } from '../fence-bound.ts'
 import { after, pause, whenWoken, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 
 export interface SessionDeps {
-  readonly open: (handlers: ListenHandlers) => Promise<ReplicaSession | undefined>
+  readonly open: (handlers: ReplicaSessionHandlers) => Promise<ReplicaSession | undefined>
   readonly presence: OwnPresence
   readonly nowMs: () => number
   readonly observe: Observe
@@ -19,6 +19,8 @@ export interface SessionDeps {
   readonly onOpen: () => void
   /** To be told to the database, and replaced. */
   readonly onLost: () => void
+  /** To be told to the database: one that never became ready may have left a record. */
+  readonly onExposed: () => void
 }
 
 export interface Session {
@@ -53,8 +55,12 @@ export function createSession(deps: SessionDeps): Session {
 
   async function open(): Promise<Next> {
     const sentMs = deps.nowMs()
-    const opened = await deps.open({ onWake: deps.onWake, onLost: lose }).catch((error: unknown) => {
+    const onEntering = () => deps.presence.held(deps.nowMs())
+    const opened = await deps.open({ onWake: deps.onWake, onLost: lose, onEntering }).catch((error: unknown) => {
+      const entering = deps.presence.isHeld()
+      deps.presence.lost(deps.nowMs())
       noteEndOfLife(error)
+      if (entering) deps.onExposed()
       throw error
     })
     if (opened === undefined) {
