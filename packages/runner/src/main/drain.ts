@@ -20,9 +20,11 @@ export interface DrainDeps {
   readonly drainMs: number
   /** Tells others that this replica is leaving. */
   readonly announce: () => Promise<void>
-  /** What brings new work, and what is done for others. */
+  /** What brings new work: nothing begins from then on. */
   readonly stopIntake: () => Promise<unknown>
-  readonly giveBackUnstarted: () => Promise<unknown>
+  /** What is done for others. */
+  readonly stopWatching: () => Promise<unknown>
+  readonly giveBackUnbegun: () => Promise<unknown>
   /** What keeps runs and the replica alive in the eyes of others. */
   readonly stopBeats: () => Promise<unknown>
   readonly retire: () => Promise<void>
@@ -50,13 +52,14 @@ export function createDrain(deps: DrainDeps): Drain {
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
-    await bounded(Promise.all([deps.announce(), deps.stopIntake()]))
+    // Each by itself: that one has failed does not mean that the others are done.
+    await Promise.all([deps.announce(), deps.stopIntake(), deps.stopWatching()].map(bounded))
     deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: Math.max(0, deadlineMs - deps.nowMs()) })
-    await bounded(deps.giveBackUnstarted())
+    await bounded(deps.giveBackUnbegun())
     await untilDeadline()
     await stopRemaining()
     // Again: a last turn may have been slow, or the database away.
-    await bounded(deps.giveBackUnstarted())
+    await bounded(deps.giveBackUnbegun())
     await bounded(deps.stopBeats())
     const leftBehind = deps.slots.busy()
     if (leftBehind === 0) {
