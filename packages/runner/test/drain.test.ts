@@ -148,3 +148,17 @@ test('what the last claim brought is given back, also if its answer does not com
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
+
+test('whoever wants it sooner counts: a replica that may take its time for others leaves within its own limit', async () => {
+  const { q, start, url } = await cluster()
+  const { runner, events } = await start({ Q_DRAIN_MS: '500' })
+  const run = await q.enqueue('patientRetry', { ms: 600_000 })
+  await running(run)
+  const connection = connect(url, { purpose: 'control' })
+  await createStore(connection.db).drainReplica(runner.replicaId, { by: 'ada', deadlineMs: 3_600_000 })
+  await connection.close()
+  await eventually(() => events.find((event) => event.type === 'draining'), 'draining')
+  // As a signal asks it to: within what its supervisor allows.
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})

@@ -103,7 +103,7 @@ export function createDrain(deps: DrainDeps): Drain {
   return {
     left,
     async begin(deadlineInMs) {
-      if (!begun || deadlineInMs !== undefined) setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
+      setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
       if (!begun) {
         begun = true
         await drain().finally(resolve)
