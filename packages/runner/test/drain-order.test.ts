@@ -19,6 +19,7 @@ function leaving(steps: Partial<DrainDeps> = {}) {
     observe: (event) => void events.push(event),
     nowMs: () => 0,
     drainMs: 3_600_000,
+    stopGraceMs: 0,
     announce: step('announced'),
     stopIntake: step('no new runs'),
     stopWatching: step('nobody watched'),

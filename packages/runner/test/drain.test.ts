@@ -162,3 +162,13 @@ test('whoever wants it sooner counts: a replica that may take its time for other
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
+
+test('code that is given long to stop has that time in a drain, too', async () => {
+  const { q, start } = await cluster()
+  const { runner, events } = await start({ Q_DRAIN_MS: '0', Q_STOP_GRACE_MS: '11000' })
+  const run = await q.enqueue('deafRetry', { ms: 600_000 })
+  await running(run)
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(events.at(-1)).toMatchObject({ type: 'drained' })
+})

@@ -18,6 +18,8 @@ export interface DrainDeps {
   readonly nowMs: () => number
   /** Unless the wish comes with a deadline of its own. */
   readonly drainMs: number
+  /** How long code that is told to stop may take. */
+  readonly stopGraceMs: number
   /** Tells others that this replica is leaving. */
   readonly announce: () => Promise<void>
   /** What brings new work: nothing begins from then on. */
@@ -42,7 +44,8 @@ export interface Drain {
 
 const stepMsMax = 3_000
 /** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
-const lastMsMax = 10_000
+const lastMsMin = 10_000
+const writeMsMax = 5_000
 
 export function createDrain(deps: DrainDeps): Drain {
   const { promise: left, resolve } = Promise.withResolvers<void>()
@@ -84,7 +87,7 @@ export function createDrain(deps: DrainDeps): Drain {
     if (deps.slots.busy() === 0) return
     deps.observe({ type: 'drain-cut-short', running: deps.slots.busy() })
     for (const running of deps.pulseBoard.all()) running.stop('replica draining')
-    await Promise.race([deps.slots.allFree(), pause(lastMsMax)])
+    await Promise.race([deps.slots.allFree(), pause(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax))])
   }
 
   async function bounded(step: Promise<unknown>): Promise<void> {

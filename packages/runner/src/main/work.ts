@@ -89,6 +89,7 @@ export function startWork(parts: Parts): Drain {
   const drain = createDrain({
     ...desk,
     drainMs: desk.config.drainMs,
+    stopGraceMs: desk.config.stopGraceMs,
     announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
     stopIntake: intake.stop,
     stopWatching: liveness.stopWatching,
