@@ -137,19 +137,3 @@ test('a replica with no room is not marked as waiting for work', async () => {
   }, 'not idle')
   expect(marked).toEqual([])
 })
-
-test('a replica that is not well claims nothing, gives back what it has not begun, and says so', async () => {
-  const { q, start, url } = await cluster()
-  const there = await access(url)
-  const { runner, events } = await start({ Q_PRESET: 'fast', Q_DEGRADED_MB: '1', Q_UNHEALTHY_MB: '1' })
-  const run = await q.enqueue('echo', 1)
-  const beat = await eventually(
-    () => there.db.selectFrom('q.replica_heartbeat').selectAll().where('health', '=', 'unhealthy').executeTakeFirst(),
-    'it says so',
-  )
-  expect(beat.replica_id).toBe(runner.replicaId)
-  expect(events.filter((event) => event.type === 'run-started')).toEqual([])
-  const well = await start()
-  expect(await run.result({ timeout: '20s' })).toBe(1)
-  expect(await run.status()).toMatchObject({ replicaId: well.runner.replicaId })
-})
