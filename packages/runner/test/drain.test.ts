@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connect } from '@q/store'
+import { connect, createStore } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { stallingProxy } from './stalling-proxy.ts'
