@@ -49,6 +49,8 @@ test.each(['the one that watches', 'the other one'])(
           : { status: 'SUCCEEDED', replicaId: survivor.id, attempt: crashed ? 2 : 1 },
       )
       expect(all.marks.count('effect', `${index}`)).toBe(failed ? 0 : 1)
+      // A suspect is started in a process of its own. (What ran returns its pid.)
+      expect(failed || (run.result === survivor.pid) !== crashed).toBe(true)
       // What was only claimed, and what the other one had from the beginning, was started once.
       expect(all.marks.count('began', `${index}`)).toBeLessThanOrEqual(crashed ? 2 : 1)
     }

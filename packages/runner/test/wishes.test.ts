@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, drainReplica, enqueueTaskRuns, undrainReplica } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
 import { holdingProxy } from './holding-proxy.ts'
+import { marksFile } from './marks.ts'
 
 /** Default preset: runs are beaten for every 30 s, the replica every 10 s. */
 const deaf = { Q_POLL_MS: '60000' }
@@ -53,6 +54,23 @@ test('a cancel that comes while its run is being claimed stops it as soon as the
   await eventually(() => (proxy.hasRead('q_cancel') ? true : undefined), 'it has heard of the wish')
   proxy.release()
   await expect(run.result({ timeout: '9s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+})
+
+test('a run that is cancelled while it waits here for a slot has ended at once, and never begins', async () => {
+  const { q, start, url } = await cluster()
+  const there = await access(url)
+  const marks = marksFile()
+  await start({ Q_THREADS: '1', Q_PREFETCH: '1' })
+  const busy = await q.enqueue('spins', { ms: 600_000 })
+  await running(busy)
+  const ahead = await q.enqueue('markOnce', { file: marks.file, name: 'ahead', ms: 10 })
+  await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  expect(await there.store.cancelTaskRuns([ahead.id])).toEqual(['cancelled'])
+  expect(await ahead.status()).toMatchObject({ status: 'CANCELLED', attempt: 0, result: { code: 'TASK_CANCELLED' } })
+  const next = await q.enqueue('markOnce', { file: marks.file, name: 'next', ms: 10 })
+  await there.store.cancelTaskRuns([busy.id])
+  await next.result({ timeout: '20s' })
+  expect(marks.all().map(({ name }) => name)).toEqual(['next', 'next'])
 })
 
 test('a drain that somebody asks for begins at once and keeps to its deadline', async () => {
