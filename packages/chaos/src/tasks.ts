@@ -27,6 +27,13 @@ export const gated = task(async ({ marks, gate }: GatePayload, ctx) => {
   return 'done'
 })
 
+/** Leaves a mark when it begins, and takes its time. */
+export const short = task(async ({ marks, ms }: { marks: string; ms: number }, ctx) => {
+  appendFileSync(marks, `${ctx.runId}\n`)
+  await passing(ms, undefined, { signal: ctx.signal })
+  return 'done'
+})
+
 export const ticks = task(() => 'ticked')
 
 /** One at a time by the value of its payload. */
