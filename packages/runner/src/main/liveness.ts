@@ -203,10 +203,11 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
 
   function onJudged(): void {
     const { health: now, cpuPercent, memoryMb } = desk.vitals.read()
+    // With every beat: a claim may have been under way, or the database away. They are beaten for meanwhile.
+    if (now === 'unhealthy') void desk.giveBackUnstarted().catch(() => {})
     if (now === health) return
     health = now
     observe({ type: 'health-changed', health, cpuPercent, memoryMb })
-    if (health === 'unhealthy') void desk.giveBackUnstarted().catch(() => {}) // its claims are beaten for meanwhile
     ways.wakeClaim()
   }
 }
