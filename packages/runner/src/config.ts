@@ -24,9 +24,8 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
   const { values, wrong } = readAll(env, shipped)
   const relations = checkRelations(values, isSet)
   // A value that is wrong by itself was replaced by its default: what follows from that is not a problem of its own.
-  const related = relations.problems.filter(
-    (problem) => ![...wrong.keys()].some((variable) => problem.includes(variable)),
-  )
+  const follows = (problem: string) => [...wrong.keys()].some((variable) => problem.includes(variable))
+  const related = wrong.has('Q_PRESET') ? [] : relations.problems.filter((problem) => !follows(problem))
   const problems = [...wrong.values(), ...related]
   if (problems.length > 0) throw wrongConfig(problems)
   return Object.freeze({

@@ -142,3 +142,9 @@ test.each(Object.entries(presets))(
     expect(2 * beatIntervalMs(t)).toBeLessThanOrEqual(fenceBoundMs(t))
   },
 )
+
+test('what follows from a preset that does not exist is no problem of its own', () => {
+  const read = () => readConfig({ Q_PRESET: 'relaxd', Q_REPLICA_BEAT_MS: '120000' })
+  expect(read).toThrow('Q_PRESET=relaxd')
+  expect(read).not.toThrow('Q_REPLICA_STALE_MS')
+})

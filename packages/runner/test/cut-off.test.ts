@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { presets, type RunnerEvent } from '@q/runner'
 import { connect, createStore } from '@q/store'
-import { cluster, eventually } from './fixture.ts'
+import { cluster, eventually, replicaNamed } from './fixture.ts'
 import { marksFile } from './marks.ts'
 import { stallingProxy } from './stalling-proxy.ts'
 
@@ -178,6 +178,23 @@ test('connections that are half open are noticed and replaced, and nobody is tak
   await eventually(() => half.events.find((event) => event.type === 'session-lost'), 'the session is given up')
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present again')
   expect(neighbour.events.filter((event) => event.type === 'runs-recovered')).toEqual([])
+})
+
+test('one that is told to leave stale runs alone does not keep from looking those who may recover them', async () => {
+  const { q, start, url } = await cluster()
+  const { db, store } = await access(url)
+  await start({ Q_QUEUES: 'another', Q_AUTO_FAIL_STALE_RUNNING: 'off' })
+  const watched = () => db.selectFrom('q.duty').selectAll().where('name', 'like', 'presence%').executeTakeFirst()
+  await eventually(watched, 'it watches')
+  await start({ Q_QUEUES: 'another' })
+  const { num } = await store.registerReplica({ ...replicaNamed('killed'), thresholds: presets['default']!.thresholds })
+  const orphan = await q.enqueue('echo', 1)
+  await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'killed' WHERE id = ${orphan.id}`.execute(db)
+  await sql`INSERT INTO q.presence (num, replica_id, server_start) VALUES (${num}, 'killed', pg_postmaster_start_time())`.execute(
+    db,
+  )
+  await expect(orphan.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  expect(await db.selectFrom('q.recovery').select('cause').execute()).toEqual([{ cause: 'presence' }])
 })
 
 test('what is switched off stays as it is', async () => {

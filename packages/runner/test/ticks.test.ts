@@ -40,6 +40,7 @@ function watch(
         })),
     }),
     replicaId,
+    duty: 'presence',
     presence,
     trust,
     nowMs: () => now.ms,

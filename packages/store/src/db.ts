@@ -121,6 +121,8 @@ function settingsOf(options: ConnectionOptions, keepsPlans: boolean): string {
     // Whoever has waited for a lock looks again, and must see what was committed meanwhile.
     `default_transaction_isolation = 'read committed'`,
     `datestyle = 'ISO'`,
+    // Before PostgreSQL 18 a plan that needs what `pins` switches off costs 10^10, and would be compiled each time, for a second.
+    'jit = off',
   ]
   return [...settings, ...always].map((setting) => `SET ${setting};`).join(' ')
 }

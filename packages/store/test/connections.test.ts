@@ -113,3 +113,19 @@ test('a moment is read as one, however the database writes it by default', async
   const { rows } = await sql<{ at: Date }>`SELECT '2026-11-17 12:00:00Z'::timestamptz AS at`.execute(own)
   expect(rows[0]!.at).toEqual(new Date('2026-11-17T12:00:00Z'))
 })
+
+test.each(['control', 'turn', 'pool'] as const)(
+  'what a replica asks on its connection %s is over in a moment, and never compiled before',
+  async (purpose) => {
+    const database = await testDatabase()
+    const made = connect(database.url, { purpose, quiet: true })
+    onTestFinished(async () => {
+      await made.close()
+      await database.drop()
+    })
+    await sql.raw(`ALTER DATABASE "${database.name}" SET jit = on`).execute(made.db)
+    const fresh = connect(database.url, { purpose, quiet: true })
+    onTestFinished(() => fresh.close())
+    expect((await sql`SHOW jit`.execute(fresh.db)).rows).toEqual([{ jit: 'off' }])
+  },
+)

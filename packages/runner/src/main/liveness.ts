@@ -18,9 +18,9 @@ import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
 import { fenceTick } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
-import { createPresenceWatch, presenceDuty, presenceTickMs } from './loops/presence.ts'
+import { createPresenceWatch, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
-import { reapDuty, reapGone, reapTick, type ReapDeps } from './loops/reap.ts'
+import { dutyOf, reapGone, reapTick, type ReapDeps } from './loops/reap.ts'
 import { createSession } from './loops/session.ts'
 import { noEvidenceMsMax, watchTick } from './loops/watch.ts'
 import type { Pulse } from './pulse-board.ts'
@@ -139,9 +139,11 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     observe,
     onRecovered: ways.wakeClaim,
   }
+  const duties = (['presence', 'reap'] as const).map((name) => dutyOf(name, reapDeps.states))
   const presenceWatch = createPresenceWatch({
     control,
     replicaId,
+    duty: dutyOf('presence', reapDeps.states),
     presence,
     trust: presenceTrust,
     nowMs,
@@ -158,7 +160,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     begun: (lease) => (pulses.mayBeWanted(lease) ? pulse.wake() : undefined),
     async stopWatching() {
       await Promise.all(watching.map((loop) => loop.stop()))
-      await Promise.all([presenceDuty, reapDuty].map((name) => control.leaveDuty({ name, holder: replicaId })))
+      await Promise.all(duties.map((name) => control.leaveDuty({ name, holder: replicaId })))
     },
     stopBeats: () => Promise.all([watch, fence, claimer, pulse, sessionLoop, heartbeat].map((loop) => loop.stop())),
     closeSession: session.close,

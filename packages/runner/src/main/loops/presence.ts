@@ -14,6 +14,8 @@ import type { Trust } from '../trust.ts'
 export interface PresenceDeps {
   readonly control: Store
   readonly replicaId: string
+  /** The name of the duty. */
+  readonly duty: string
   readonly presence: OwnPresence
   readonly trust: Trust
   readonly nowMs: () => number
@@ -23,7 +25,6 @@ export interface PresenceDeps {
   readonly reap: (trustMs: number) => Promise<void>
 }
 
-export const presenceDuty = 'presence'
 export const presenceTickMs = 500
 const dutyMs = 1_500
 const lookEveryMs = 1_000
@@ -52,7 +53,7 @@ export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
 
   let nextLookMs = 0
   async function watch(): Promise<Next> {
-    const duty = await deps.control.takeDuty({ name: presenceDuty, holder: deps.replicaId, forMs: dutyMs })
+    const duty = await deps.control.takeDuty({ name: deps.duty, holder: deps.replicaId, forMs: dutyMs })
     deps.trust.beatAccepted(deps.nowMs())
     if (!duty.mine) return after(duty.untilInMs + Math.random() * jitterMs)
     if (deps.nowMs() - lookedMs >= nextLookMs - 1) nextLookMs = await look()

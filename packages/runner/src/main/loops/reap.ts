@@ -24,13 +24,18 @@ export interface ReapDeps {
   readonly onRecovered: () => void
 }
 
-export const reapDuty = 'reap'
 const jitterMs = 100
+
+/** A duty is shared by those who would do the same: who leaves stale runs alone must not keep it from others. */
+export function dutyOf(name: 'reap' | 'presence', states: ReapDeps['states']): string {
+  return states.length === 2 ? name : `${name} of ${states.join() || 'nothing'}`
+}
 
 export async function reapTick(deps: ReapDeps): Promise<Next> {
   const forMs = deps.checkEveryMs * 0.9
   if (deps.trustMs() >= deps.trustedMs) {
-    const duty = await deps.control.takeDuty({ name: reapDuty, holder: deps.replicaId, forMs })
+    const name = dutyOf('reap', deps.states)
+    const duty = await deps.control.takeDuty({ name, holder: deps.replicaId, forMs })
     if (!duty.mine) return after(duty.untilInMs + Math.random() * jitterMs)
   }
   await recover(deps, ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'], deps.trustMs())
