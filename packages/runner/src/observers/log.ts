@@ -1,16 +1,19 @@
 /**
  * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino and the wording of lines.
- * A log line is a fixed sentence with facts beside it.
+ * A log line is a fixed sentence with facts beside it; none has a password in it, whoever wrote what it quotes.
  */
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { Observe, RunnerEvent } from '../main/events.ts'
+import { scrub } from '../scrub.ts'
+
+export type { Logger }
 
 export function createLog(options: { level: string; terminal: boolean }): Logger {
   const stream = options.terminal
     ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true, sync: true })
     : pino.destination({ sync: true })
-  return pino({ level: options.level, serializers: { error: factsOf } }, stream)
+  return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
 }
 
 export function logObserver(log: Logger): Observe {
@@ -83,13 +86,9 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
   }
 }
 
-/** Of an error from the database only what cannot contain a secret. */
+/** Of an error what a line has room for. */
 function factsOf(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const code: unknown = Reflect.get(error, 'code')
-  return {
-    name: error.name,
-    code,
-    message: error.message.replaceAll(/(postgres(?:ql)?:\/\/[^:\s]*:)[^@\s]*@/g, '$1***@'),
-  }
+  return { name: error.name, code, message: error.message }
 }
