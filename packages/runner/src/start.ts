@@ -5,29 +5,29 @@
 import { readFileSync } from 'node:fs'
 import { migrateDatabase, explainDatabaseError } from '@q/store'
 import { banner } from './banner.ts'
+import { onceThere, sayingSo } from './boot-patience.ts'
 import { readConfig } from './config.ts'
 import { findDatabase } from './database.ts'
-import { startRunner, type Runner } from './main/runner.ts'
-import { createLog, logObserver } from './observers/log.ts'
+import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
+import { startRunner } from './main/runner.ts'
+import { createLog, logObserver, type Logger } from './observers/log.ts'
 import { exitCodeOf, exitCodes, problemText } from './problem.ts'
 import { findTaskModules } from './task-modules.ts'
 
-/** Ctrl-C reaches us twice, from the terminal and from the package manager: that is one wish. */
-const sameWishMs = 500
-
 /** Returns the exit code when the replica has left; never throws. */
 export async function start(env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const signals = leaveOnSignals()
   try {
-    await beReplica(env)
+    await beReplica(env, signals)
     return exitCodes.ok
   } catch (error) {
+    if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
   }
 }
 
-async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
-  const signals = leaveOnSignals()
+async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
   const config = readConfig(env)
   const taskModules = findTaskModules(config.taskModules, env)
   const terminal = process.stdout.isTTY
@@ -35,19 +35,25 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   const version = programVersion()
   log.info({ version }, 'starting')
   for (const warning of config.warnings) log.warn(warning)
-  const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
+  const database = await sayingSo(
+    () => log.info('the embedded database is being made or started'),
+    findDatabase(env, { notice: (sentence) => log.warn(sentence) }),
+  )
   try {
     const directUrl = env['DATABASE_URL_DIRECT'] || database.url
-    const migrated = await migrateDatabase(directUrl)
-    if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
-    const runner = await startRunner({
-      databaseUrl: database.url,
-      directUrl,
-      config,
-      version,
-      taskModules,
-      observe: logObserver(log),
-    })
+    await migrateOnceThere(directUrl, { log, forMs: config.databaseWaitMs, leaving: signals.leaving })
+    const runner = await sayingSo(
+      () => log.info({ taskModules }, 'the task modules are being loaded'),
+      startRunner({
+        databaseUrl: database.url,
+        directUrl,
+        config,
+        version,
+        taskModules,
+        observe: logObserver(log),
+        leaving: signals.leaving,
+      }),
+    )
     signals.obey(runner)
     const tasks = runner.tasks.map((task) => task.name)
     const facts = {
@@ -71,27 +77,18 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/** From the first moment on: a signal that comes while we boot is obeyed as soon as there is something to drain. */
-function leaveOnSignals(): { obey(runner: Runner): void } {
-  let runner: Runner | undefined
-  let wishes = 0
-  let interruptedMs = Number.NEGATIVE_INFINITY
-  const leave = () => {
-    wishes++
-    void runner?.drain()
-  }
-  process.on('SIGTERM', leave)
-  process.on('SIGINT', () => {
-    const sameWish = performance.now() - interruptedMs < sameWishMs
-    interruptedMs = performance.now()
-    if (!sameWish) leave()
+async function migrateOnceThere(
+  url: string,
+  { log, ...wait }: { log: Logger; forMs: number; leaving: AbortSignal },
+): Promise<void> {
+  const slow = () =>
+    log.info('the database is slow to answer, or its schema is being migrated, here or by another program')
+  const migrated = await onceThere(() => sayingSo(slow, migrateDatabase(url)), {
+    ...wait,
+    onWait: ({ code, message, why }) =>
+      log.warn({ code, what: message, why, waitMs: wait.forMs }, 'waiting for the database'),
   })
-  return {
-    obey(started) {
-      runner = started
-      for (let wish = 0; wish < wishes; wish++) void runner.drain()
-    },
-  }
+  if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
 }
 
 /** Exactly what to type next, in another terminal. */

@@ -51,7 +51,11 @@ export function createDrain(deps: DrainDeps): Drain {
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
     await bounded(Promise.all([deps.announce(), deps.stopIntake()]))
-    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: Math.max(0, deadlineMs - deps.nowMs()) })
+    deps.observe({
+      type: 'draining',
+      running: deps.slots.busy(),
+      drainMs: Math.max(0, Math.round(deadlineMs - deps.nowMs())),
+    })
     await bounded(deps.giveBackUnstarted())
     await untilDeadline()
     await stopRemaining()
