@@ -37,7 +37,7 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void
   for (const warning of config.warnings) log.warn(warning)
   const database = await sayingSo(
     () => log.info('the embedded database is being made or started'),
-    findDatabase(env, { notice: (sentence) => log.warn(sentence) }),
+    findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
   )
   try {
     const directUrl = env['DATABASE_URL_DIRECT'] || database.url
