@@ -11,8 +11,8 @@ import { catchStrayErrors } from './stray-errors.ts'
 
 const setup = workerData as WorkerSetup
 const line = openMainLine()
-const registry = await loadTasks(setup.taskModules)
 const strayErrors = catchStrayErrors(line)
+const registry = await loadTasks(setup.taskModules)
 
 export default async function obey(order: Order): Promise<Description | Reported> {
   if (order.kind === 'describe') return describe(registry)
