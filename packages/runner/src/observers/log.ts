@@ -6,6 +6,7 @@ import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
+import { createRepeats } from './repeats.ts'
 
 export type { Logger }
 
@@ -16,11 +17,20 @@ export function createLog(options: { level: string; terminal: boolean }): Logger
   return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
 }
 
-export function logObserver(log: Logger): Observe {
-  return (event) => write(log, event)
+type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+export function logObserver(log: Logger, nowMs: () => number = () => performance.now()): Observe {
+  const repeats = createRepeats(nowMs)
+  const debug = log.debug.bind(log)
+  const heldBack: Lines = { debug, info: debug, warn: debug, error: debug }
+  return (event) => {
+    const alike = repeats(event)
+    write(alike === undefined ? heldBack : log, event, alike ? { alike } : {})
+  }
 }
 
-function write(log: Logger, { type, ...facts }: RunnerEvent): void {
+function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: number }): void {
+  const facts = { ...told, ...alike }
   switch (type) {
     case 'run-started':
       return log.debug(facts, 'run started')
@@ -57,6 +67,8 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       )
     case 'beat-failed':
       return log.warn(facts, 'a heartbeat failed and will be tried again')
+    case 'beat-accepted-again':
+      return log.info(facts, 'the database takes heartbeats again')
     case 'fenced':
       return log.error(facts, 'stopped runs that others may start: this replica may be taken for dead')
     case 'clock-jumped':

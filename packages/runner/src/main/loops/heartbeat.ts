@@ -93,7 +93,10 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       } catch (error) {
         return failed(error)
       }
-      if (consecutive > 0) deps.onBack()
+      if (consecutive > 0) {
+        deps.observe({ type: 'beat-accepted-again', failed: consecutive })
+        deps.onBack()
+      }
       consecutive = 0
       await recordFailures()
       await deps.reconcile()
