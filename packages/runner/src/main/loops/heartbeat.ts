@@ -81,7 +81,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
     const message = error instanceof Error ? error.message : String(error)
     failures = [...failures, { atMs: deps.nowMs(), consecutive, error: message }].slice(-failuresKeptMax)
     const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** (consecutive - 1), deps.beatEveryMs)
-    const retryInMs = worstMs * (0.5 + Math.random() / 2)
+    const retryInMs = Math.round(worstMs * (0.5 + Math.random() / 2))
     deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
     return after(retryInMs)
   }
