@@ -3,15 +3,16 @@
  * `pnpm --filter runner start` and `q start` both come here; with DATABASE_URL this replica joins that cluster.
  */
 import { readFileSync } from 'node:fs'
-import { migrateDatabase, explainDatabaseError } from '@q/store'
+import { migrateDatabase, explainDatabaseError, placeOf } from '@q/store'
 import { banner } from './banner.ts'
 import { onceThere, sayingSo } from './boot-patience.ts'
-import { readConfig } from './config.ts'
+import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
 import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
 import { startRunner } from './main/runner.ts'
 import { createLog, logObserver, type Logger } from './observers/log.ts'
 import { exitCodeOf, exitCodes, problemText } from './problem.ts'
+import { settings } from './settings.ts'
 import { findTaskModules } from './task-modules.ts'
 
 /** Returns the exit code when the replica has left; never throws. */
@@ -28,8 +29,7 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
 }
 
 async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  const config = readConfig(env)
-  const taskModules = findTaskModules(config.taskModules, env)
+  const { config, taskModules } = readEnvironment(env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
   const version = programVersion()
@@ -77,6 +77,25 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void
   }
 }
 
+/** All that can be seen to be wrong before anything is done, together. */
+function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskModules: string[] } {
+  const errors: unknown[] = []
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      errors.push(error)
+      return undefined
+    }
+  }
+  const config = attempt(() => readConfig(env))
+  const taskModules = attempt(() => findTaskModules(settings.taskModules.parse(env['Q_TASKS'] ?? '') ?? [], env))
+  for (const variable of ['DATABASE_URL', 'DATABASE_URL_DIRECT']) attempt(() => env[variable] && placeOf(env[variable]))
+  if (config === undefined || taskModules === undefined || errors.length > 0)
+    throw errors.length === 1 ? errors[0] : new AggregateError(errors)
+  return { config, taskModules }
+}
+
 async function migrateOnceThere(
   url: string,
   { log, ...wait }: { log: Logger; forMs: number; leaving: AbortSignal },
@@ -93,10 +112,10 @@ async function migrateOnceThere(
 
 /** Exactly what to type next, in another terminal. */
 function nextCommand(env: NodeJS.ProcessEnv, tasks: readonly string[]): string {
-  const settings = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
+  const prefixes = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
   const q = env['npm_config_user_agent']?.startsWith('pnpm') ? 'npx --yes pnpm@12 q' : 'npx q'
   const [task, payload] = tasks.includes('primes') ? ['primes', '{"upTo":3000000}'] : [tasks[0] ?? 'hello', '{}']
-  return `${settings.join('')}${q} enqueue ${task} '${payload}' --wait`
+  return `${prefixes.join('')}${q} enqueue ${task} '${payload}' --wait`
 }
 
 export function programVersion(): string {
