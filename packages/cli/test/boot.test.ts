@@ -47,6 +47,20 @@ test('a start waits for a database that does not answer yet, says why, and goes 
   expect(await replica.ended).toMatchObject({ code: 0 })
 })
 
+test('a start waits for a database that cannot be written to yet, as a standby that is about to be promoted', async () => {
+  const { url, name, drop } = await testDatabase()
+  onTestFinished(drop)
+  const { db, close } = connect(url, { purpose: 'control' })
+  onTestFinished(close)
+  const readOnly = (value: 'on' | 'off') =>
+    sql`ALTER DATABASE ${sql.id(name)} SET default_transaction_read_only = ${sql.lit(value)}`.execute(db)
+  await readOnly('on')
+  const replica = startMain({ DATABASE_URL: url })
+  expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_READ_ONLY' })
+  await readOnly('off')
+  await replica.line('"msg":"started"')
+})
+
 test('it gives up when that takes too long, with the reason', async () => {
   const door = await closedDoor((await database()).DATABASE_URL)
   const ended = await startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '700' }).ended
