@@ -75,7 +75,12 @@ test('what does not pass by waiting is told at once', async () => {
   expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_MISSING') })
 })
 
-const inOrder = { code: 0, signal: null, stderr: '' }
+const inOrder = {
+  code: 0,
+  signal: null,
+  stderr: '',
+  stdout: expect.stringContaining('told to leave before it had started'),
+}
 
 function toldToLeave(replica: Program): Promise<Ended> {
   replica.kill('SIGTERM')

@@ -18,6 +18,7 @@ export interface DatabaseWait {
 export async function onceThere<T>(ask: () => Promise<T>, { forMs, leaving, onWait }: DatabaseWait): Promise<T> {
   const deadlineMs = performance.now() + forMs
   for (let tries = 0; ; tries++) {
+    leaving.throwIfAborted()
     try {
       return await unlessLeaving(leaving, ask())
     } catch (error) {
@@ -33,7 +34,6 @@ export async function onceThere<T>(ask: () => Promise<T>, { forMs, leaving, onWa
 function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = () => reject(leaving.reason as Error)
-  if (leaving.aborted) leave()
   leaving.addEventListener('abort', leave)
   return Promise.race([work, promise]).finally(() => leaving.removeEventListener('abort', leave))
 }

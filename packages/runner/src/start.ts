@@ -71,6 +71,7 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void
     else log.info(facts, 'started') // with the pid, as in every line
     await runner.left
   } catch (error) {
+    if (error === signals.leaving.reason) log.info('told to leave before it had started')
     throw await explainDatabaseError(error, database.url)
   } finally {
     await database.leave()
