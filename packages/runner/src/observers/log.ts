@@ -4,6 +4,7 @@
  */
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
+import { errorWords } from '../error-words.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
 import { createRepeats } from './repeats.ts'
@@ -102,5 +103,5 @@ function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: numb
 function factsOf(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const code: unknown = Reflect.get(error, 'code')
-  return { name: error.name, code, message: error.message }
+  return { name: error.name, code, message: errorWords(error) }
 }

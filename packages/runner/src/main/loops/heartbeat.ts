@@ -5,6 +5,7 @@
  * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
  */
 import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
+import { errorWords } from '../../error-words.ts'
 import type { Observe } from '../events.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
@@ -78,8 +79,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   function failed(error: unknown): Next {
     deps.trust.beatFailed()
     consecutive++
-    const message = error instanceof Error ? error.message : String(error)
-    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: message }].slice(-failuresKeptMax)
+    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: errorWords(error) }].slice(-failuresKeptMax)
     const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** (consecutive - 1), deps.beatEveryMs)
     const retryInMs = Math.round(worstMs * (0.5 + Math.random() / 2))
     deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
