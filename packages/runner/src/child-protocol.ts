@@ -16,7 +16,8 @@ export type FromChild =
   | { readonly kind: 'ready' }
   | ({ readonly kind: 'pulse' } & Relayed)
   | { readonly kind: 'said'; readonly said: Said }
-  | { readonly kind: 'report'; readonly report: RunReport }
+  /** `spent`: it has kept so much memory that another run would have less than its limit. */
+  | { readonly kind: 'report'; readonly report: RunReport; readonly spent: boolean }
 
 /** The child's pulse slot and figures, as its main thread sees them. */
 export interface Relayed {

@@ -75,17 +75,22 @@ async function execute(order: RunOrder): Promise<void> {
   const report = await running.report
   relay(pulse)
   pulse.close()
-  tell({ kind: 'report', report })
+  tell({ kind: 'report', report, spent: memoryLimitMb !== null && usedMb() > ownMb })
 }
 
 function watch(): Promise<Next> {
   for (const pulse of pulseBoard.all()) relay(pulse)
-  const usedMb = Math.round(process.memoryUsage.rss() / megabyte)
-  if (memoryLimitMb !== null && usedMb > memoryLimitMb + ownMb) {
-    const detail = `The process used ${usedMb} MB; its limit is ${memoryLimitMb} MB and ${ownMb} MB for Node itself.`
-    process.send?.({ kind: 'report', report: { ended: 'crashed', code: 'OUT_OF_MEMORY', detail } }, dieWithAllOfIt)
+  const nowMb = usedMb()
+  if (memoryLimitMb !== null && nowMb > memoryLimitMb + ownMb) {
+    const detail = `The process used ${nowMb} MB; its limit is ${memoryLimitMb} MB and ${ownMb} MB for Node itself.`
+    const report = { ended: 'crashed', code: 'OUT_OF_MEMORY', detail } as const
+    process.send?.({ kind: 'report', report, spent: true } satisfies FromChild, dieWithAllOfIt)
   }
   return Promise.resolve(after(relayEveryMs))
+}
+
+function usedMb(): number {
+  return Math.round(process.memoryUsage.rss() / megabyte)
 }
 
 /** Only what has changed. */

@@ -3,8 +3,11 @@
  * value that passes: also the other rules that the variable has broken. What is allowed but leaves little room is a
  * warning, except in presets as they are shipped.
  */
-import { fenceBoundMs } from './main/fence-bound.ts'
+import { boundOfMs } from './main/fence-bound.ts'
 import { settings, type Values } from './settings.ts'
+
+/** More than stopping takes. */
+const stopTimeMs = 1_000
 
 type Limits = { readonly [Key in keyof Values as Values[Key] extends number ? Key : never]: number }
 
@@ -37,8 +40,10 @@ export function checkRelations(
   for (const { beat, stale } of kinds) {
     const beats = given[stale] / given[beat]
     const room = `${name(beat)} (${given[beat]})`
-    const enough = { key: stale, atLeast: 3 * given[beat] }
+    const enough = { key: stale, atLeast: enoughFor(given[beat]) }
     if (beats < 2) broken.push({ ...enough, rule: `must be at least twice ${room}: one lost beat must mean nothing` })
+    else if (boundOfMs(given[stale], given[beat]) <= 0)
+      broken.push({ ...enough, rule: `leaves no time beside ${room} to stop a run before others start it` })
     else if (beats < 3 && (isSet(beat) || isSet(stale)))
       tight.push({ ...enough, rule: `is less than three times ${room}: two lost beats are taken for a death` })
     if (given.checkEveryMs > given[stale])
@@ -50,12 +55,6 @@ export function checkRelations(
     atLeast('heartbeatsKeptMs', stale, 'or evidence is removed before it is judged')
     atLeast('runsKeptMs', stale, 'or a run is removed before it is judged')
   }
-  if (broken.length === 0 && fenceBoundMs(given) <= 0)
-    broken.push({
-      key: 'replicaStaleMs',
-      rule: 'leaves no time for a replica to stop its runs before others start them',
-      atLeast: 3 * given.replicaBeatMs,
-    })
   atLeast('replicaStaleMs', 'presenceGraceMs', 'or a missed heartbeat would count before a lost session')
   atLeast('samplesKeptMs', 'sampleEveryMs', 'or there is never a sample')
   atLeast('unhealthyCpu', 'degradedCpu', 'since unhealthy is worse')
@@ -68,4 +67,9 @@ export function checkRelations(
     return `${name(key)}=${given[key]}: ${rule}, for instance ${name(key)}=${passes}`
   }
   return { problems: [...new Set(broken.map(say))], warnings: tight.map(say) }
+}
+
+function enoughFor(beatMs: number): number {
+  const three = 3 * beatMs
+  return boundOfMs(three, beatMs) > 0 ? three : three + stopTimeMs
 }

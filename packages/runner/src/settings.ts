@@ -4,6 +4,7 @@
  */
 import { availableParallelism, hostname } from 'node:os'
 import type { Thresholds } from '@q/store'
+import { presenceGraceMsMin } from './main/fence-bound.ts'
 import { presets, type Preset } from './presets.ts'
 import { flag, list, names, oneOf, text, threshold, weights, whole, type Setting } from './setting-kinds.ts'
 
@@ -103,7 +104,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_CONNECTIONS',
     [1, 100],
     4,
-    'connections for everything but beats, claims and presence, which have one each',
+    'connections for outcomes, logs and upkeep, beside one for turns (claims and successes), one for beats and one session',
   ),
   databaseWaitMs: whole(
     'Q_DATABASE_WAIT_MS',
@@ -137,7 +138,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
   ),
   presenceGraceMs: whole(
     'Q_PRESENCE_GRACE_MS',
-    [1_000, 600 * second],
+    [presenceGraceMsMin, 600 * second],
     2_500,
     'how long after its session broke this replica may still show that it lives; others wait for so long before they recover its runs',
   ),

@@ -39,6 +39,14 @@ test('a payload that does not fit is never started, whatever attempts are left; 
   await expect(q.enqueue('checked', { url: 5 } as never)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
 })
 
+test('whatever the validator says about a payload, the run ends with INVALID_PAYLOAD and a text of some length', async () => {
+  const { q } = await execution<typeof tasks>('outcomes')
+  const { code, message } = await failure((await q.enqueue('strangelyChecked', {})).result({ timeout: '20s' }))
+  expect(code).toBe('INVALID_PAYLOAD')
+  expect(message).toContain('payload: a\uFFFDb\uFFFD; payload')
+  expect(message.length).toBeLessThan(11_000)
+})
+
 test('nothing is executed a second time unless the task says so', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await failure((await q.enqueue('once', {})).result({ timeout: '20s' }))).toMatchObject({ attempts: 1 })

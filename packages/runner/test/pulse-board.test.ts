@@ -89,6 +89,15 @@ test.each([
   expect(pulse.stopReason).toBe(reason)
 })
 
+test('a run that is over is not stopped any more: its slot may have the next one', () => {
+  const { board, pulse } = opened()
+  pulse.close()
+  const next = board.open(facts, 0, 1_000)
+  pulse.stop('lease lost')
+  expect(Atomics.load(pulseSlot(board.memory, 0).words, word.abort)).toBe(0)
+  expect([pulse.stopReason, next.stopReason]).toEqual([undefined, undefined])
+})
+
 test('no limit applies to a run whose code has ended and whose outcome is being written', () => {
   const { board, pulse } = opened({ timeoutMs: 1_000 })
   pulse.codeEnded()

@@ -15,7 +15,7 @@ export interface TaskContext<State = unknown> {
   readonly signal: AbortSignal
   /**
    * A sign of life, with progress from 0 to 1 and a note if you like. Synchronous and cheap: call it in every round of
-   * a loop. Throws when the run is cancelled, timed out or lost, which is how a synchronous loop is stopped.
+   * a loop. Throws when the run is cancelled, timed out, lost or over, which is how a synchronous loop is stopped.
    */
   heartbeat(progress?: number, note?: string): void
   /** The same, for code that has something to tell. */

@@ -36,6 +36,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
   const lastErrors = keepTail(process)
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   let inHand: InHand | undefined
+  let spent = false
   const died = (death: Death) => {
     inHand?.died(death)
     resolve()
@@ -52,26 +53,33 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
 
   return {
     memoryLimitMb,
-    usable: () => process.connected,
+    usable: () => process.connected && !spent,
     gone,
     kill: () => killGroup(process),
     run(order, { pulse, terminate, hear }): Running {
       let measured: Measured | undefined
       const { promise: report, resolve: end } = Promise.withResolvers<RunReport>()
-      inHand = {
+      const own: InHand = {
         hear(message) {
           if (message.kind === 'pulse') {
             mirrorPulse(memory, pulse.slot, message)
             measured = measuredOf(message)
           }
-          if (message.kind === 'said') hear(message.said, (answer) => send({ kind: 'answer', answer }))
-          if (message.kind === 'report') end(message.report)
+          if (message.kind === 'said') hear(message.said, (answer) => sendForOwn({ kind: 'answer', answer }))
+          if (message.kind !== 'report') return
+          inHand = undefined
+          spent = message.spent
+          end(message.report)
         },
-        died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors())),
+        died: (death) => end(terminate.aborted ? { ended: 'aborted' } : deathReport(death, lastErrors.text())),
       }
+      // What comes when it has reported is not for the run that the child has by then.
+      const sendForOwn = (message: ToChild) => void (inHand === own && send(message))
+      inHand = own
+      lastErrors.forget()
       pulse.signal.addEventListener(
         'abort',
-        () => pulse.stopReason && send({ kind: 'abort', reason: pulse.stopReason }),
+        () => pulse.stopReason && sendForOwn({ kind: 'abort', reason: pulse.stopReason }),
       )
       terminate.addEventListener('abort', () => killGroup(process))
       send({ kind: 'run', order })
@@ -113,14 +121,20 @@ function killGroup({ pid }: ChildProcess): void {
 
 const tailBytes = 4_096
 
+interface Tail {
+  text(): string
+  /** What was written so far is not what the next run dies of. */
+  forget(): void
+}
+
 /** What it wrote to standard error goes to ours; the end of it tells what it died of. */
-function keepTail({ stderr }: ChildProcess): () => string {
+function keepTail({ stderr }: ChildProcess): Tail {
   let tail = ''
   stderr?.on('data', (chunk: Buffer) => {
     process.stderr.write(chunk)
     tail = (tail + chunk.toString()).slice(-tailBytes)
   })
-  return () => tail
+  return { text: () => tail, forget: () => void (tail = '') }
 }
 
 interface Death {
@@ -129,9 +143,12 @@ interface Death {
   readonly error?: Error
 }
 
+/** V8's words before it aborts; the code may complain about memory, too, and die of something else. */
+const ranOutOfMemory = /\bfatal\b.*\b(out of memory|allocation failed)/i
+
 function deathReport({ code, signal, error }: Death, lastErrors: string): RunReport {
   const how = error?.message ?? (signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`)
-  if (/out of memory|allocation failed/i.test(lastErrors)) {
+  if (ranOutOfMemory.test(lastErrors)) {
     return { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: `The child process ran out of memory: ${how}.` }
   }
   const hint =

@@ -1,7 +1,7 @@
 /**
  * Child processes for runs that must not share one: `isolation: 'process'`, and suspects. A child is used again after
- * a run that ended in order, and replaced after any other. While a known task asks for processes, one more than are
- * busy is kept warm; otherwise they are forked when needed and not kept.
+ * a run that ended in order, if the next one has all of its memory limit there, and replaced after any other. While a
+ * known task asks for processes, one more than are busy is kept warm; otherwise they are forked when needed and not kept.
  */
 import type { TaskDescription } from '../protocol.ts'
 import { startChild, type Child } from './child-process.ts'
@@ -51,8 +51,9 @@ export function createProcesses(options: ProcessOptions): ProcessPool {
   }
 
   function giveBack(child: Child): void {
-    if (!closed && child.usable() && [...limits.values()].includes(child.memoryLimitMb)) idle.add(child)
-    else child.kill()
+    if (!closed && child.usable() && [...limits.values()].includes(child.memoryLimitMb)) return void idle.add(child)
+    child.kill()
+    void child.gone.then(keepSpares)
   }
 
   return {

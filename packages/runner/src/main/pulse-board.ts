@@ -41,7 +41,12 @@ export interface Pulse {
   /** Aborts after stop(). */
   readonly signal: AbortSignal
   readonly stopReason: AbortReason | undefined
+  /** The first reason counts; none once it is closed: an answer may come late, and the slot has the next run by then. */
   stop(reason: AbortReason): void
+  /** Aborts after cutShort(). */
+  readonly outOfTime: AbortSignal
+  /** Whatever grace it was given is over. */
+  cutShort(): void
   /** The code has seen that it is to stop. */
   noticed(): boolean
   /** The code cannot act any more; what came of it is being written. */
@@ -104,8 +109,10 @@ const lookGapMsMax = 2_000
 function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: number, onClose: () => void): Pulse {
   const { words } = shared
   const controller = new AbortController()
+  const outOfTime = new AbortController()
   let stopReason: AbortReason | undefined
   let ended = false
+  let closed = false
   let measure: () => Measured | undefined = () => undefined
   let beganMs: number | undefined
   let lookedMs = openedMs
@@ -129,12 +136,14 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       return stopReason
     },
     stop(reason) {
-      if (stopReason !== undefined) return
+      if (closed || stopReason !== undefined) return
       stopReason = reason
       Atomics.store(words, word.abort, abortReasons.indexOf(reason))
       Atomics.notify(words, word.abort)
       controller.abort()
     },
+    outOfTime: outOfTime.signal,
+    cutShort: () => outOfTime.abort(),
     codeEnded() {
       ended = true
     },
@@ -170,7 +179,10 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       return { progress: Number.isNaN(progress) ? null : progress, note: noteOf(shared) }
     },
     counts: () => ({ ticks: Atomics.load(words, word.ticks), signs: Atomics.load(words, word.signs) }),
-    close: onClose,
+    close() {
+      closed = true
+      onClose()
+    },
   }
 }
 

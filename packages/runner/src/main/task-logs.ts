@@ -15,8 +15,8 @@ export interface LeasedLine extends TaskLine {
 
 export interface TaskLogs {
   add(task: string, line: LeasedLine): void
-  /** Resolves when the lines so far are written, or after a moment: an end does not wait long for its log. */
-  written(): Promise<void>
+  /** Resolves when the lines of a run so far are written, or after a moment: an end does not wait long for its log. */
+  written(lease: Lease): Promise<void>
 }
 
 const waitingMax = 20_000
@@ -27,6 +27,7 @@ export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
   let waiting: LeasedLine[] = []
   let dropped = 0
   let writing: Promise<void> | undefined
+  let waiters: { readonly isWritten: () => boolean; readonly done: AbortController }[] = []
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
@@ -36,6 +37,7 @@ export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
         return true
       })
       waiting = waiting.slice(batch.length)
+      for (const { done } of waiters.filter(({ isWritten }) => isWritten())) done.abort()
       if (dropped > 0) observe({ type: 'log-lines-dropped', lines: dropped })
       dropped = 0
     }
@@ -53,8 +55,13 @@ export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
       }
       writing ??= write()
     },
-    async written() {
-      if (writing !== undefined) await Promise.race([writing, pause(writtenMsMax)])
+    async written({ runId, fence }) {
+      const isWritten = () => !waiting.some(({ lease }) => lease.runId === runId && lease.fence === fence)
+      if (isWritten()) return
+      const waiter = { isWritten, done: new AbortController() }
+      waiters.push(waiter)
+      await pause(writtenMsMax, waiter.done.signal)
+      waiters = waiters.filter((other) => other !== waiter)
     },
   }
 }

@@ -3,13 +3,16 @@
  *
  * Slots decide how much is sent here, so its queue never holds more than what waits for a thread that is being replaced.
  * Piscina reports an aborted task before its thread has exited; here it is reported only when the thread is really
- * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it.
+ * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it, and what was
+ * on its way there is sent again.
  */
 import { once } from 'node:events'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { orderKey } from '../protocol.ts'
-import type { Description, Hello, Order, Reported, RunReport, Said, WorkerSetup } from '../protocol.ts'
+import type { Description, Hello, Order, Reported, RunOrder, RunReport, Said, WorkerSetup } from '../protocol.ts'
+import { pause } from './loop.ts'
+import type { Pulse } from './pulse-board.ts'
 import { createThreadMeter, type ThreadMeter } from './thread-meter.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -38,6 +41,7 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
     ...(memoryLimitMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb } }),
   })
   const met = new Map<number, { readonly meter: ThreadMeter; readonly port: MessagePort }>()
+  let closing = false
   const listeners = new Map<string, (said: Said) => void>()
   const workerOf = (threadId: number): Worker | undefined => pool.threads.find((worker) => worker.threadId === threadId)
   pool.on('error', () => {}) // a thread that died idle
@@ -54,6 +58,17 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
     worker.once('exit', () => met.delete(threadId))
   }
 
+  /** A thread that dies with an order it has not taken yet has begun nothing: another one gets it. */
+  async function sendUntilTaken(order: RunOrder, pulse: Pulse, terminate: AbortSignal): Promise<Reported> {
+    for (let sends = 1; ; sends++) {
+      try {
+        return (await pool.run(order, { signal: terminate })) as Reported
+      } catch (error) {
+        if (closing || terminate.aborted || pulse.threadId() !== 0 || sends === sendsMax) throw error
+      }
+    }
+  }
+
   return {
     describe: async () => (await pool.run({ kind: 'describe' })) as Description,
     run(order, { pulse, terminate, hear }) {
@@ -61,8 +76,10 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       const words = countWords()
       let lastWords: RunReport | undefined
       listeners.set(key, (said) => {
+        // Later the slot may be another run's, on another thread, which counts its questions for itself.
+        const port = met.get(pulse.threadId())?.port
         if (said.kind === 'last-words') lastWords = said.report
-        else hear(said, (answer) => met.get(pulse.threadId())?.port.postMessage(answer))
+        else hear(said, (answer) => port?.postMessage(answer))
         words.heard()
       })
       let exited: Promise<unknown> = Promise.resolve()
@@ -73,7 +90,7 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       })
       const report = async (): Promise<RunReport> => {
         try {
-          const { report: reported, said } = (await pool.run(order, { signal: terminate })) as Reported
+          const { report: reported, said } = await sendUntilTaken(order, pulse, terminate)
           await words.until(said)
           return reported
         } catch (error) {
@@ -85,9 +102,18 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       }
       return { report: report(), measure: () => met.get(pulse.threadId())?.meter.measure() }
     },
-    close: () => pool.destroy(),
+    close() {
+      closing = true
+      return pool.destroy()
+    },
   }
 }
+
+/** A thread that cannot even begin is not tried for ever. */
+const sendsMax = 3
+
+/** For words that are on their way. Those of code that has taken away the port never come, and its run ends all the same. */
+const wordsMsMax = 1_000
 
 /** What a run said and its report come on two ways; nothing it said is to be lost because the report was faster. */
 function countWords(): { heard(): void; until(said: number): Promise<void> } {
@@ -100,9 +126,9 @@ function countWords(): { heard(): void; until(said: number): Promise<void> } {
     },
     until(said) {
       if (count >= said) return Promise.resolve()
-      const { promise, resolve } = Promise.withResolvers<void>()
-      check = () => void (count >= said && resolve())
-      return promise
+      const all = new AbortController()
+      check = () => void (count >= said && all.abort())
+      return pause(wordsMsMax, all.signal)
     },
   }
 }

@@ -1,7 +1,8 @@
 /** What every worker thread runs: loads the task modules once, then executes one order after the other (run-order.ts). */
 import { workerData } from 'node:worker_threads'
 import { orderKey } from '../protocol.ts'
-import type { Description, Order, Reported, WorkerSetup } from '../protocol.ts'
+import type { Description, Order, Reported, RunOrder, WorkerSetup } from '../protocol.ts'
+import { pulseSlot, word } from '../pulse-layout.ts'
 import { describe } from './describe.ts'
 import { openMainLine } from './main-line.ts'
 import { openPulse } from './pulse.ts'
@@ -11,7 +12,8 @@ import { catchStrayErrors } from './stray-errors.ts'
 
 const setup = workerData as WorkerSetup
 const line = openMainLine()
-const strayErrors = catchStrayErrors(line)
+const isStopped = ({ slot }: RunOrder) => Atomics.load(pulseSlot(setup.pulse, slot).words, word.abort) !== 0
+const strayErrors = catchStrayErrors(line, isStopped)
 const registry = await loadTasks(setup.taskModules)
 
 export default async function obey(order: Order): Promise<Description | Reported> {

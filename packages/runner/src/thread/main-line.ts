@@ -1,6 +1,7 @@
 /**
  * A thread's line to the main thread. What is said gets through also while the code is busy, and before the thread
- * ends. What is asked is answered when the code awaits it.
+ * ends. What is asked is answered when the code awaits it. It goes over `parentPort`, which the code can use too, and
+ * cannot close: all runs of the thread share it.
  */
 import { readlinkSync } from 'node:fs'
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads'
@@ -21,6 +22,7 @@ export function openMainLine(): MainLine {
   let asked = 0
   const hello: Hello = { kind: 'hello', threadId, osThreadId: osThreadId(), port: port2 }
   parentPort?.postMessage(hello, [port2])
+  if (parentPort !== null) parentPort.close = () => {}
   port1.on('message', (answer: Answer) => waiting.get(answer.id)?.(answer))
   port1.unref()
   const counts = new Map<string, number>()

@@ -50,11 +50,16 @@ function notAnError(thrown: unknown): string {
   return `Something that is not an Error was thrown: ${String(thrown)}`
 }
 
+/** What somebody else's code said, as what a run can end with. */
+export function detailText(text: string): string {
+  return storableText(text.slice(0, detailCharsMax))
+}
+
 /** Whatever the error's own code does: throws, or answers with something else than text. */
 function readText(read: () => unknown): string | undefined {
   try {
     const text = read()
-    return typeof text === 'string' ? storableText(text.slice(0, detailCharsMax)) : undefined
+    return typeof text === 'string' ? detailText(text) : undefined
   } catch {
     return undefined
   }

@@ -4,6 +4,9 @@
  * A timer ticks while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
  * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits. That the code has seen it is shown too:
  * then it is given time to clean up.
+ *
+ * Law: a pulse that was closed touches its slot no more. Code may go on after the end of its run, and the slot has the
+ * next one.
  */
 import { threadId } from 'node:worker_threads'
 import { RunAborted } from '@q/task'
@@ -24,34 +27,36 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
   const slot = pulseSlot(memory, index)
   const { words } = slot
   const controller = new AbortController()
+  let closed = false
   Atomics.store(words, word.threadId, thread)
   const timer = setInterval(() => void Atomics.add(words, word.ticks, 1), tickMs)
   timer.unref()
-  abortWhenTold(slot, controller)
+  obey()
   return {
     signal: controller.signal,
     aborted: () => Atomics.load(words, word.abort) !== 0,
-    sign: () => void Atomics.add(words, word.signs, 1),
+    sign: () => void (closed || Atomics.add(words, word.signs, 1)),
     heartbeat(progress, note) {
+      if (closed) throw new RunAborted('This run has ended.')
       if (progress !== undefined) slot.progress[0] = Math.min(1, Math.max(0, progress))
       if (note !== undefined) writeNote(slot, encodedNote(note))
       Atomics.add(words, word.signs, 1)
       if (Atomics.load(words, word.abort) !== 0) throw stopped(slot)
     },
     [Symbol.dispose]() {
+      closed = true
       clearInterval(timer)
       Atomics.notify(words, word.abort) // ends the wait below
     },
   }
-}
 
-function abortWhenTold(slot: PulseSlot, controller: AbortController): void {
-  const wait = Atomics.waitAsync(slot.words, word.abort, 0)
-  const told = () => {
-    if (Atomics.load(slot.words, word.abort) !== 0) controller.abort(stopped(slot))
+  /** Waits to be told to stop; others who wait at this slot may wake it for nothing. */
+  function obey(): void {
+    if (closed) return
+    const wait = Atomics.waitAsync(words, word.abort, 0)
+    if (wait.async) void wait.value.then(obey)
+    else controller.abort(stopped(slot))
   }
-  if (wait.async) void wait.value.then(told)
-  else told()
 }
 
 function stopped({ words }: PulseSlot): RunAborted {

@@ -6,7 +6,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunOrder, RunReport } from '../protocol.ts'
 import { createContext } from './context.ts'
 import type { MainLine } from './main-line.ts'
-import { reportReturn, reportThrow } from './plain-data.ts'
+import { detailText, reportReturn, reportThrow } from './plain-data.ts'
 import type { WorkerPulse } from './pulse.ts'
 import type { Registry } from './registry.ts'
 
@@ -20,13 +20,14 @@ export interface RunDeps {
 export async function runOrder({ registry, line, openPulse }: RunDeps, order: RunOrder): Promise<RunReport> {
   const task = registry.tasks.get(order.task)
   if (task === undefined) {
-    return { ended: 'failed', code: 'UNKNOWN_TASK', detail: unknownTask(registry, order.task), again: 'never' }
+    const detail = detailText(unknownTask(registry, order.task))
+    return { ended: 'failed', code: 'UNKNOWN_TASK', detail, again: 'never' }
   }
   using pulse = openPulse()
   try {
     const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
     if ('problem' in checked)
-      return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: checked.problem, again: 'never' }
+      return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: detailText(checked.problem), again: 'never' }
     // Told to stop while it was on its way here: code that never began need not be stopped.
     if (pulse.aborted()) return { ended: 'aborted' }
     const value = await task.run(checked.payload as never, createContext(order, pulse, line))

@@ -1,9 +1,11 @@
 /**
  * Errors that no one awaited: a rejection nobody handled, a throw in a timer. Node would end the thread, and with it
  * whichever run it has in hand. Here they are the fault of the run whose code caused them, if it is still going:
- * the run ends with the error, and the thread with the run. A run that ended before has its outcome, and the run that
- * is going now has nothing to do with it. What no run has caused, but a module when it was imported (a second server
- * on the same port, a timer that throws), ends nothing: a fresh thread would import it and meet the same, without end.
+ * the run ends with the error, and the thread with the run. A run that was told to stop ends with what it was told:
+ * a heartbeat in a timer throws then, and the rest of the code has its time to clean up. A run that ended before has its
+ * outcome, and the run that is going now has nothing to do with it; nor has it when that one calls process.exit().
+ * What no run has caused, but a module when it was imported (a second server on the same port, a timer that throws), ends
+ * nothing: a fresh thread would import it and meet the same, without end.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { orderKey, type RunOrder } from '../protocol.ts'
@@ -15,21 +17,29 @@ export interface StrayErrors {
   within<T>(order: RunOrder, run: () => Promise<T>): Promise<T>
 }
 
-export function catchStrayErrors(line: MainLine): StrayErrors {
+/** `isStopped`: a run in execution was told to stop. */
+export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) => boolean): StrayErrors {
   const cause = new AsyncLocalStorage<RunOrder>()
   let current: RunOrder | undefined
   const caught = (error: unknown) => {
     const culprit = cause.getStore()
     if (culprit !== undefined && culprit === current) {
+      if (isStopped(culprit)) return
       line.say({ key: orderKey(culprit), kind: 'last-words', report: reportThrow(error) })
       process.exit(1)
     }
-    console.error('An error that nobody awaited, of a run that has ended or of a module:', error)
-    // A fresh thread takes its place, and it costs nobody anything.
+    console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
+    // A fresh thread takes its place, and gets what was on the way here.
     if (culprit !== undefined && current === undefined) process.exit(1)
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)
+  const exit = process.exit
+  process.exit = (code) => {
+    const culprit = cause.getStore()
+    if (culprit === undefined || current === undefined || culprit === current) return exit(code)
+    throw new Error(`Run ${culprit.runId} has ended; its process.exit() would have ended run ${current.runId}.`)
+  }
   return {
     async within(order, run) {
       current = order
@@ -40,4 +50,10 @@ export function catchStrayErrors(line: MainLine): StrayErrors {
       }
     },
   }
+}
+
+/** Whatever its own code does when it is to be shown. */
+function textOf(error: unknown): string {
+  const report = reportThrow(error)
+  return report.ended === 'failed' ? (report.stack ?? report.detail) : report.ended
 }

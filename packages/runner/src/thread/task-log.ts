@@ -2,6 +2,7 @@
  * `ctx.log`: lines of a run's code on their way to the main thread. Each is cut to a size that a page can show, and a
  * run that logs without end is heard up to a limit; the last line then says so. Nothing here throws.
  */
+import { types } from 'node:util'
 import { repairJson, storableText } from '@q/schema/json'
 import type { LogLine, TaskLog } from '@q/task'
 import type { TaskLine } from '../protocol.ts'
@@ -19,13 +20,17 @@ export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
     if (lineNo >= linesMax) return
     lineNo++
     const last = lineNo === linesMax
-    const line = last ? `More than ${linesMax} lines: the rest is not kept.` : cut(sentence)
+    const line = last ? `More than ${linesMax} lines: the rest is not kept.` : sentence
     send({ lineNo, level: levels[last ? 'warn' : level], line, facts: last ? null : facts, atMs: Date.now() })
   }
   const lineOf =
     (level: keyof typeof levels): LogLine =>
-    (first: string | Readonly<Record<string, unknown>>, sentence?: string) =>
-      typeof first === 'string' ? write(level, first, null) : write(level, sentence ?? '', factsText(first))
+    (first: unknown, sentence?: string) => {
+      // An error alone, and whatever else JavaScript code passes: what it is called is the sentence.
+      if (typeof first !== 'object' || first === null) write(level, cut(first), null)
+      else if (types.isNativeError(first)) write(level, cut(sentence ?? first), factsText({ error: first }))
+      else write(level, cut(sentence ?? ''), factsText(first))
+    }
   return { debug: lineOf('debug'), info: lineOf('info'), warn: lineOf('warn'), error: lineOf('error') }
 }
 
@@ -39,11 +44,8 @@ function cut(sentence: unknown): string {
 }
 
 /** JSON text, or why there is none. Errors among the facts are told as text: as JSON they would be empty. */
-function factsText(facts: Readonly<Record<string, unknown>>): string {
-  const readable = Object.fromEntries(
-    Object.entries(facts).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]),
-  )
-  const repaired = repairJson(readable, factLimits)
+function factsText(facts: object): string {
+  const repaired = repairJson(readable(facts), factLimits)
   switch (repaired.kind) {
     case 'json':
       return repaired.text
@@ -51,5 +53,16 @@ function factsText(facts: Readonly<Record<string, unknown>>): string {
       return JSON.stringify({ leftOut: `${repaired.problem.pointer} ${repaired.problem.detail}` })
     case 'too-large':
       return JSON.stringify({ leftOut: `more than ${factLimits.bytesMax} bytes of facts` })
+  }
+}
+
+function readable(facts: object): unknown {
+  try {
+    const entries = Object.entries(facts) as [string, unknown][]
+    return Object.fromEntries(
+      entries.map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]),
+    )
+  } catch {
+    return { leftOut: 'facts that cannot be read' }
   }
 }

@@ -15,6 +15,19 @@ export const checked = task(
   { retry: quickly, input: z.object({ url: z.url(), width: z.number().default(800) }) },
   ({ width }) => width,
 )
+/** A validator with strange words, and many of them. */
+export const strangelyChecked = task(
+  {
+    input: {
+      '~standard': {
+        version: 1,
+        vendor: 'strange',
+        validate: () => ({ issues: Array.from({ length: 50_000 }, () => ({ message: 'a\0b\uD800' })) }),
+      },
+    },
+  },
+  (_: unknown) => 'checked',
+)
 export const once = task((_: unknown) => {
   throw new Error('no second time')
 })

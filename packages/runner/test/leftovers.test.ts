@@ -1,0 +1,134 @@
+/** What a run leaves behind is nobody else's: not its thread's next run, not its slot's, not its child's. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { RunId } from '@q/store'
+import { createPulseBoard } from '../src/main/pulse-board.ts'
+import type { Hear } from '../src/main/workplace.ts'
+import type { Answer } from '../src/protocol.ts'
+import { pulseSlot, word } from '../src/pulse-layout.ts'
+import { openPulse } from '../src/thread/pulse.ts'
+import { execution } from './execution.ts'
+import { eventually } from './fixture.ts'
+import type * as tasks from './tasks/leftovers.ts'
+import { inProcesses, onThreads } from './workplace-scene.ts'
+
+test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
+  const { send } = onThreads('leftovers')
+  const before = await send('beatsOn').result()
+  const next = send('silentBeside')
+  expect(await next.result()).toBe(before)
+  expect(next.pulse.counts().signs).toBe(0)
+  expect(next.pulse.news()).toEqual({ progress: null, note: null })
+})
+
+test('code that ends long after its run was given up does not make the next one deaf', async () => {
+  const board = createPulseBoard(1)
+  const facts = {
+    lease: { runId: '1' as RunId, fence: 1 },
+    task: 't',
+    isolation: 'thread',
+    timeoutMs: null,
+    maxSilentMs: null,
+  } as const
+  board.open(facts, 0, 0)
+  const givenUp = openPulse(board.memory, 0, 1)
+  const next = board.open(facts, 0, 0)
+  const { signal } = openPulse(board.memory, 0, 1)
+  const lastToWait = Atomics.waitAsync(pulseSlot(board.memory, 0).words, word.abort, 0)
+  givenUp[Symbol.dispose]()
+  await lastToWait.value
+  next.stop('cancelled')
+  await eventually(() => (signal.aborted ? true : undefined), 'its signal')
+  expect(() => givenUp.heartbeat()).toThrow('This run has ended.')
+})
+
+test('an answer that comes when its run has ended is not given to another run', async () => {
+  const { send } = onThreads('leftovers', 2)
+  const replies: { id: number; reply: (answer: Answer) => void }[] = []
+  const hear = (said: { kind: string; id?: number }, reply: (answer: Answer) => void) =>
+    void (said.kind === 'ask' && replies.push({ id: said.id ?? 0, reply }))
+  // On the first thread, which asks for the first time; the run that ends is on the second, and asks twice.
+  const first = send('asks', { slot: 1, hear })
+  await eventually(() => replies[0], 'a question')
+  const ended = await send('asksAndEnds', { hear }).result()
+  const late = replies[2]
+  replies[0]?.reply({ id: replies[0].id, ok: true, value: '1' })
+  await first.result()
+  const next = send('asks', { hear })
+  const asked = await eventually(() => replies[3], 'another question')
+  late?.reply({ id: late.id, ok: true, value: 'of another run' })
+  asked.reply({ id: asked.id, ok: true, value: 'its own' })
+  const { id, threadId } = (await next.result()) as { id: string; threadId: number }
+  expect({ id, isElsewhere: threadId !== ended }).toEqual({ id: 'its own', isElsewhere: true })
+})
+
+test('a run that closes its parentPort is heard all the same, and so is the next one on its thread', async () => {
+  const { send } = onThreads('leftovers')
+  const said: string[] = []
+  const before = await send('closesItsPort', { hear: ({ kind }) => void said.push(kind) }).result()
+  const hear: Hear = (asked, reply) => asked.kind === 'ask' && reply({ id: asked.id, ok: true, value: '1' })
+  expect(await send('asks', { hear }).result()).toEqual({ id: '1', threadId: before })
+  expect(said).toEqual(['log'])
+})
+
+test('a run that has cut its line to the main thread still ends', async () => {
+  const { send } = onThreads('leftovers')
+  expect(await send('cutsItsLine').result()).toBe('done')
+})
+
+test('a thread that dies before it has taken the run that was sent to it costs that run nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'q-leftovers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'now')
+  const { send } = onThreads('leftovers')
+  const before = await send('diesBehind', { payload: { file } }).result()
+  const next = send('where')
+  writeFileSync(file, '')
+  expect(await next.result()).not.toMatchObject({ threadId: before })
+})
+
+test.each(['exitsBeside', 'throwsBeside'])(
+  '%s when it has ended does not end the run that is on its thread by then',
+  async (task) => {
+    const { send } = onThreads('leftovers')
+    const before = await send(task).result()
+    expect(await send('victim').result()).toBe(before)
+  },
+)
+
+test('a run that is told to stop when its code has ended does not stop the next one of its child', async () => {
+  const { send } = inProcesses('stubborn', ['talks'])
+  const ended = send('whereAlone')
+  await ended.result()
+  const next = send('talks', { slot: 1, payload: { ms: 2_000 } })
+  await eventually(() => (next.pulse.counts().signs > 0 ? true : undefined), 'the next run')
+  ended.pulse.stop('cancelled') // its outcome is still being written
+  expect(await next.result()).toBe('talked')
+})
+
+test('what one run of a child says about memory is not what the next one dies of', async () => {
+  const { send } = inProcesses('leftovers', ['complains'])
+  expect(await send('complains').result()).toBeTypeOf('number')
+  expect(await send('crashes').report).toMatchObject({ ended: 'crashed', code: 'WORKER_CRASHED' })
+})
+
+test('memory that runs of a child have kept is not what the next one dies of', async () => {
+  const { send } = inProcesses('leftovers', ['keepsMemory', 'usesLittle'], 64)
+  for (let round = 0; round < 10; round++) {
+    const kept = await send('keepsMemory').report
+    // The one that exceeds the limit may be seen to do so.
+    expect(kept).toMatchObject(kept.ended === 'crashed' ? { code: 'OUT_OF_MEMORY' } : { ended: 'returned' })
+    expect(await send('usesLittle').result()).toBe('little')
+  }
+})
+
+describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task) => {
+  test('code that beats from a timer is stopped like any other, with the time to clean up', async () => {
+    const { q, events } = await execution<typeof tasks>('leftovers')
+    const run = await q.enqueue(task, {})
+    await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect(events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
+  })
+})

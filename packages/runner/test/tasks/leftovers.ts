@@ -1,0 +1,124 @@
+/** Tasks that leave something behind which goes on after they have ended. */
+import { existsSync, writeSync } from 'node:fs'
+import { setTimeout as passing } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { MessagePort, parentPort, threadId } from 'node:worker_threads'
+import { task } from '@q/task'
+
+/** What the runs of one thread know of each other. */
+const shared = { beats: 0, exits: 0, isVictimHere: false }
+
+export const where = task((_: unknown) => ({ threadId, pid: process.pid }))
+
+/** Beats on when it has ended. */
+export const beatsOn = task((_: unknown, ctx) => {
+  const timer = setInterval(() => {
+    if (++shared.beats > 20) clearInterval(timer)
+    try {
+      ctx.heartbeat(0.5, 'of the run before')
+    } catch {
+      // it may say that the run has ended
+    }
+  }, 5)
+  return threadId
+})
+/** Gives no sign, and ends after some of the run before were given. */
+export const silentBeside = task(async (_: unknown) => {
+  for (const before = shared.beats; shared.beats < before + 3;) await passing(5)
+  return threadId
+})
+
+/** Asks twice, and ends without waiting for an answer. */
+export const asksAndEnds = task((_: unknown, ctx) => {
+  void ctx.enqueue('where', {})
+  void ctx.enqueue('where', {})
+  return threadId
+})
+export const asks = task(async (_: unknown, ctx) => ({ id: (await ctx.enqueue('where', {})).id, threadId }))
+
+/** Closes what the main thread hears it by. */
+export const closesItsPort = task((_: unknown, ctx) => {
+  parentPort?.close()
+  ctx.log.info('heard')
+  return threadId
+})
+/** The same, by force. */
+export const cutsItsLine = task((_: unknown, ctx) => {
+  if (parentPort !== null) Reflect.apply(MessagePort.prototype.close, parentPort, [])
+  ctx.log.info('nobody hears this')
+  return 'done'
+})
+
+/** Keeps its thread busy when it has ended, until there is a file, and then ends it. */
+export const diesBehind = task(({ file }: { file: string }) => {
+  process.nextTick(() => {
+    while (!existsSync(file));
+    process.exit(5)
+  })
+  return threadId
+})
+/** Ends the process, as far as that is the thread, when another run is there. */
+export const exitsBeside = task((_: unknown) => {
+  const timer = setInterval(() => {
+    if (!shared.isVictimHere) return
+    clearInterval(timer)
+    shared.exits++
+    process.exit(6)
+  }, 5)
+  return threadId
+})
+/** Throws, when another run is there, what even its own text is not to be had of. */
+export const throwsBeside = task((_: unknown) => {
+  const timer = setInterval(() => {
+    if (!shared.isVictimHere) return
+    clearInterval(timer)
+    shared.exits++
+    throw Object.assign(new Error('late'), {
+      [inspect.custom]() {
+        throw new Error('not to be shown')
+      },
+    })
+  }, 5)
+  return threadId
+})
+export const victim = task(async (_: unknown) => {
+  shared.isVictimHere = true
+  while (shared.exits === 0) await passing(5)
+  await passing(20)
+  return threadId
+})
+
+/** Told to stop, the timer throws; the function itself cleans up. */
+async function beatsByTimer(
+  _: unknown,
+  ctx: { signal: AbortSignal; heartbeat(): void; log: { info(line: string): void } },
+) {
+  const timer = setInterval(() => ctx.heartbeat(), 10)
+  await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+  await passing(100)
+  clearInterval(timer)
+  ctx.log.info('cleaned up')
+  ctx.signal.throwIfAborted()
+}
+export const timedOutByTimer = task({ timeout: '300ms' }, beatsByTimer)
+export const timedOutByTimerAlone = task({ timeout: '300ms', isolation: 'process' }, beatsByTimer)
+
+/** Complains about memory that is not its own. */
+export const complains = task({ isolation: 'process' }, (_: unknown) => {
+  writeSync(2, 'the GPU is out of memory\n')
+  return process.pid
+})
+/** Some memory, which stays when it has ended: with every run of its child there is more. */
+const kept: Buffer[] = []
+export const keepsMemory = task({ isolation: 'process', memoryLimitMb: 64 }, (_: unknown) => {
+  kept.push(Buffer.alloc(20_000_000, 1))
+  return 'kept'
+})
+export const usesLittle = task({ isolation: 'process', memoryLimitMb: 64 }, async (_: unknown) => {
+  await passing(150) // the memory of its child is looked at meanwhile
+  return 'little'
+})
+export const crashes = task({ isolation: 'process' }, (_: unknown) => {
+  process.kill(process.pid, 'SIGSEGV')
+  for (;;);
+})
