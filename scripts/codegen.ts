@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { testDatabase } from '@q/testing'
 import { clientReference } from './codegen/client-reference.ts'
 import { configurationReference } from './codegen/configuration-reference.ts'
+import { failureBounds } from './codegen/failure-bounds.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
@@ -42,6 +43,7 @@ async function generated(): Promise<Map<string, string>> {
     await storeReference(),
     await clientReference(),
     await configurationReference(),
+    await failureBounds(),
     await statesReference(),
   ])
 }

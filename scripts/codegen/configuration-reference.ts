@@ -56,7 +56,7 @@ function times(...ms: number[]): string {
   return ms.map(time).join(' / ')
 }
 
-function time(ms: number): string {
+export function time(ms: number): string {
   const seconds = ms / 1_000
   if (seconds >= 3_600 && seconds % 3_600 === 0) return `${seconds / 3_600} h`
   return seconds >= 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`

@@ -26,8 +26,15 @@ Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_T
 Exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 database unreachable, 4 not found,
   5 timed out waiting, 57 this program is too old for the database (do not restart it).`
 
+const fix = 'q --help'
+const why = 'The command line cannot be read.'
 const output: OutputConfiguration = {
-  outputError: (text, write) => write(`USAGE  ${text.replace(/^error: /, '')}  fix  q --help\n`),
+  outputError(text, write) {
+    const message = text.replace(/^error: /, '')
+    if (process.argv.includes('--json'))
+      console.log(JSON.stringify({ error: { code: 'USAGE', message: message.trim(), why, fix } }))
+    else write(`USAGE  ${message}  fix  ${fix}\n`)
+  },
 }
 
 const program = new Command('q')

@@ -5,6 +5,7 @@
 import { setTimeout as passing } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { RunHandle } from '@q/client'
+import type { RunView } from '@q/store'
 
 const lookEveryMs = 1_000
 const barWidth = 24
@@ -15,18 +16,28 @@ export async function showProgress(run: RunHandle<unknown>, signal: AbortSignal)
   try {
     for (;;) {
       await passing(lookEveryMs, undefined, { signal })
-      const { status, progress, note } = await run.status()
-      const done = progress === null ? '' : `${bar(progress)} ${Math.round(progress * 100)} %`
-      write(`${styleText('dim', `run ${run.id}`)} ${status} ${done} ${styleText('dim', note ?? '')}`)
+      write(progressLine(run.id, await run.status(), process.stderr.columns || Number.POSITIVE_INFINITY))
     }
   } catch {
     write('')
   }
 }
 
-function bar(progress: number): string {
-  const full = Math.round(progress * barWidth)
-  return styleText('green', '█'.repeat(full)) + styleText('dim', '░'.repeat(barWidth - full))
+/** Never wider than the terminal: a line that wraps leaves its first part behind when it is written anew. */
+export function progressLine(id: string, { status, progress, note }: View, columns: number): string {
+  const percent = progress === null ? '' : ` ${Math.round(progress * 100)} %`
+  const head = `run ${id} ${status}`
+  const barRoom = progress === null ? 0 : Math.min(barWidth, columns - head.length - percent.length - 3)
+  const noteRoom = columns - head.length - percent.length - Math.max(0, barRoom) - 3
+  const said = (note ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, Math.max(0, noteRoom))
+  return `${head} ${bar(progress ?? 0, Math.max(0, barRoom))}${percent} ${styleText('dim', said)}`
+}
+
+type View = Pick<RunView, 'status' | 'progress' | 'note'>
+
+function bar(progress: number, width: number): string {
+  const full = Math.round(progress * width)
+  return styleText('green', '█'.repeat(full)) + styleText('dim', '░'.repeat(width - full))
 }
 
 function write(line: string): void {

@@ -22,7 +22,7 @@ test.each([
   expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(problem) })
   expect(ended.stderr).toMatch(/why .*\n {2}fix /)
   expect(ended.stderr).not.toContain(secret)
-  const start = await startMain({ DATABASE_URL }).ended
+  const start = await startMain({ DATABASE_URL, Q_DATABASE_WAIT_MS: '0' }).ended
   expect(start.code).toBe(code)
   expect(start.stderr).not.toContain(secret)
 })

@@ -1,6 +1,7 @@
 /** With nothing configured: the embedded PostgreSQL, shared by everybody who works in the same folder. */
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { runQ, scratch, startReplica } from './program.ts'
+import { runQ, scratch, startReplica, type Ended } from './program.ts'
 
 test('with nothing set a replica starts a database, and everybody else joins it; the last one to leave stops it', async () => {
   const env = { Q_DATA_DIR: `${await scratch('q embedded ')}/data` }
@@ -61,3 +62,24 @@ test('a server that was started to show its URL goes on, also after other comman
   await replica.ended
   expect(await runQ(['status'], { DATABASE_URL: url })).toMatchObject({ code: 3 })
 })
+
+test('an embedded server that is killed under a replica is started again by it, and work goes on', async () => {
+  const dataDir = `${await scratch('q-embedded-')}/data`
+  const env = { Q_DATA_DIR: dataDir }
+  const replica = await startReplica(env)
+  const url = (await runQ(['db', 'url'], env)).stdout.trim()
+  const pidFile = await readFile(`${dataDir}/cluster/data/postmaster.pid`, 'utf8')
+  process.kill(Number.parseInt(pidFile, 10), 'SIGKILL')
+  await replica.line('it recovers what was committed')
+  // Asked for by its URL alone: nobody but the replica can have started it.
+  expect(await whenUp({ DATABASE_URL: url })).toMatchObject({ stdout: 'Hello, Ada!\n' })
+  replica.kill('SIGTERM')
+  expect(await replica.ended).toMatchObject({ code: 0 })
+})
+
+async function whenUp(env: Record<string, string>): Promise<Ended> {
+  for (;;) {
+    const ended = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait'], env)
+    if (ended.code !== 3) return ended
+  }
+}

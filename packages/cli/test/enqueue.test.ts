@@ -106,6 +106,17 @@ test.each([
   expect(wrong.stderr).not.toMatch(/^\s+at /m)
 })
 
+test.each([[['enqueue', '--json']], [['status', '--json', '--wiat']], [['db', 'url', 'extra', '--json']]])(
+  'with --json a usage error is an object on stdout too: q %j',
+  async (args) => {
+    const { code, stdout, stderr } = await runQ(args, {})
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    expect(JSON.parse(stdout)).toEqual({
+      error: { code: 'USAGE', message: expect.any(String), why: expect.any(String), fix: 'q --help' },
+    })
+  },
+)
+
 test('a wait that takes too long ends with code 5 and the run goes on', async () => {
   const env = await database()
   await startReplica(env)

@@ -85,6 +85,16 @@ test('settings that are wrong are all named, and nothing is started', async () =
   })
 })
 
+test('settings, task modules and the URL of the database are looked at together', async () => {
+  const wrong = { Q_THREADS: '0', Q_TASKS: 'no-such.ts,nor-this.ts', DATABASE_URL: 'mysql://u:hunter2@127.0.0.1/db' }
+  const { code, stderr } = await startMain(wrong).ended
+  expect(code).toBe(2)
+  expect(stderr).toMatch(
+    /CONFIG_INVALID[^]*Q_THREADS=0[^]*TASK_MODULE_MISSING[^]*no-such\.ts[^]*nor-this\.ts[^]*DATABASE_URL_INVALID/,
+  )
+  expect(stderr).not.toContain('hunter2')
+})
+
 test('q start is the same replica', async () => {
   const env = await database()
   const replica = startQ(['start'], env)

@@ -3,10 +3,10 @@
  *
  * One session holds the users' lock; kill -9 closes it, so nothing can go stale. If the session is lost while we are
  * here (ended by hand, server restarted), a new one is made, quietly, as soon as there is a server: the lock says that
- * somebody is here, and whoever works with the server sees its troubles on connections of their own.
- * In the gap another user who leaves may find nobody, and stop the server.
+ * somebody is here, and whoever works with the server sees its troubles on connections of their own. A user who revives
+ * starts the server itself if it is gone. In the gap another user who leaves may find nobody, and stop the server.
  */
-import { type Admitted, askAdmission, openMaintenance, USERS_LOCK } from './admission.ts'
+import { type Admitted, openMaintenance, USERS_LOCK } from './admission.ts'
 import type { Cluster } from './cluster.ts'
 import { pauseInBackground } from './pause.ts'
 import { lookAtPostmaster } from './postmaster.ts'
@@ -23,7 +23,8 @@ export interface Keeper {
 const RETURN_PAUSE_MS = 100
 const RETURN_PAUSE_MS_MAX = 2_000
 
-export function keepPlace(cluster: Cluster, admitted: Admitted): Keeper {
+/** `enter` asks for a place anew, and may fail. */
+export function keepPlace(cluster: Cluster, admitted: Admitted, enter: () => Promise<Admitted>): Keeper {
   let session: Session | undefined
   let returning: Promise<void> | undefined
   const left = new AbortController()
@@ -41,10 +42,8 @@ export function keepPlace(cluster: Cluster, admitted: Admitted): Keeper {
     for (let tries = 0; ; tries++) {
       await pauseInBackground(Math.min(RETURN_PAUSE_MS * 2 ** tries, RETURN_PAUSE_MS_MAX), left.signal)
       if (left.signal.aborted) return
-      const postmaster = await lookAtPostmaster(cluster)
-      if (postmaster.state !== 'ready') continue
-      const again = await askAdmission(cluster, postmaster.port).catch(() => undefined)
-      if (again !== undefined && 'session' in again) return hold(again.session)
+      const again = await enter().catch(() => undefined)
+      if (again !== undefined) return hold(again.session)
     }
   }
 

@@ -60,3 +60,11 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
   }
   throw didNotStart(cluster, trouble)
 }
+
+/** A place on a server that is there; one that is not is not started. */
+export async function joinServer(cluster: Cluster): Promise<Admitted> {
+  const postmaster = await lookAtPostmaster(cluster)
+  const answer = postmaster.state === 'ready' ? await askAdmission(cluster, postmaster.port) : undefined
+  if (answer !== undefined && 'session' in answer) return answer
+  throw didNotStart(cluster, 'Nobody is there to be joined.')
+}

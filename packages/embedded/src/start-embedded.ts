@@ -9,7 +9,7 @@ import { findDataHome } from './data-home.ts'
 import { keepPlace } from './keeper.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import { findPrograms } from './programs.ts'
-import { type Reached, reachServer } from './reach-server.ts'
+import { joinServer, type Reached, reachServer } from './reach-server.ts'
 import { stopServer } from './stop-server.ts'
 
 export interface EmbeddedOptions {
@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
    * without any user when we came, or had been killed under its users, goes on when we leave; for short commands.
    */
   stay?: boolean | 'as-found'
+  /** Default false. True: as long as we are here, a server that is killed or stopped is started again. */
+  revive?: boolean
   /** One sentence for people about something that is unusual but not wrong. */
   onNotice?: (notice: string) => void
   startTimeoutMs?: number
@@ -41,14 +43,15 @@ export interface EmbeddedServer {
 const START_MS_MAX = 60_000
 
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
-  const { durable = true, stay = false, onNotice: notice = () => undefined } = options
+  const { durable = true, stay = false, revive = false, onNotice: notice = () => undefined } = options
   const timeoutMs = options.startTimeoutMs ?? START_MS_MAX
 
   const home = await findDataHome(options.dataDir, notice)
   const programs = await findPrograms(home, notice)
   const cluster = await openCluster(home, programs, durable)
-  const reached = await reachServer(cluster, programs, { durable, timeoutMs, notice })
-  const keeper = keepPlace(cluster, reached)
+  const reach = (): Promise<Reached> => reachServer(cluster, programs, { durable, timeoutMs, notice })
+  const reached = await reach()
+  const keeper = keepPlace(cluster, reached, revive ? reach : () => joinServer(cluster))
   if (durable && !reached.durable) notice('The database server was started by somebody else without durable writes.')
 
   let leaving: Promise<'stopped' | 'left-running'> | undefined

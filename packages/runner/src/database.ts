@@ -20,6 +20,8 @@ export interface FindOptions {
   readonly notice: (sentence: string) => void
   /** What becomes of the embedded server when its last user has left (`@q/embedded`). */
   readonly stay?: boolean | 'as-found'
+  /** An embedded server that dies is started again, for as long as we are here. */
+  readonly revive?: boolean
 }
 
 export async function findDatabase(env: NodeJS.ProcessEnv, options: FindOptions): Promise<ProgramDatabase> {
@@ -40,6 +42,7 @@ export async function findDatabase(env: NodeJS.ProcessEnv, options: FindOptions)
   const server = await startEmbedded({
     onNotice: options.notice,
     stay: options.stay ?? false,
+    revive: options.revive ?? false,
     ...(dataDir === undefined || dataDir === '' ? {} : { dataDir: resolve(env['INIT_CWD'] ?? '.', dataDir) }),
   })
   return {

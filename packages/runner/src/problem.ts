@@ -3,6 +3,7 @@
  * (`Q_DEBUG=1`), a password never. And the exit code that goes with it.
  */
 import { isExplained, type Explained } from '@q/schema'
+import { scrub } from './scrub.ts'
 
 export const exitCodes = {
   ok: 0,
@@ -56,9 +57,4 @@ function textOf(error: unknown, debug: boolean): string {
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return `UNEXPECTED  ${message}\n  why  This is a case we did not foresee.\n  fix  Run it again with Q_DEBUG=1 for the stack trace, and report it.${stack}`
-}
-
-/** Whatever looks like a URL with a password loses it, except our own example of one. */
-function scrub(text: string): string {
-  return text.replaceAll(/(\w+:\/\/[^:/\s]*:)(?!password@host)\S*@/g, '$1***@')
 }

@@ -28,6 +28,8 @@ export interface Values extends Thresholds {
   readonly stopGraceMs: number
   readonly pollEveryMs: number
   readonly connections: number
+  /** Of a start, for a database that does not answer yet. */
+  readonly databaseWaitMs: number
   readonly presenceGraceMs: number
   readonly onCrash: 'fail' | 'retry'
   readonly autoRequeueStaleClaimed: boolean
@@ -103,6 +105,12 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     [1, 100],
     4,
     'connections for outcomes, logs and upkeep, beside one for turns (claims and successes), one for beats and one session',
+  ),
+  databaseWaitMs: whole(
+    'Q_DATABASE_WAIT_MS',
+    [0, 3_600 * second],
+    30 * second,
+    'how long a start waits for a database that does not answer yet; 0: not at all',
   ),
 
   replicaBeatMs: threshold('Q_REPLICA_BEAT_MS', 'replicaBeatMs', 'how often the replica beats'),

@@ -3,51 +3,57 @@
  * `pnpm --filter runner start` and `q start` both come here; with DATABASE_URL this replica joins that cluster.
  */
 import { readFileSync } from 'node:fs'
-import { migrateDatabase, explainDatabaseError } from '@q/store'
+import { migrateDatabase, explainDatabaseError, placeOf } from '@q/store'
 import { banner } from './banner.ts'
-import { readConfig } from './config.ts'
+import { onceThere, sayingSo } from './boot-patience.ts'
+import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
-import { startRunner, type Runner } from './main/runner.ts'
-import { createLog, logObserver } from './observers/log.ts'
+import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
+import { startRunner } from './main/runner.ts'
+import { createLog, logObserver, type Logger } from './observers/log.ts'
 import { exitCodeOf, exitCodes, problemText } from './problem.ts'
+import { settings } from './settings.ts'
 import { findTaskModules } from './task-modules.ts'
-
-/** Ctrl-C reaches us twice, from the terminal and from the package manager: that is one wish. */
-const sameWishMs = 500
 
 /** Returns the exit code when the replica has left; never throws. */
 export async function start(env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const signals = leaveOnSignals()
   try {
-    await beReplica(env)
+    await beReplica(env, signals)
     return exitCodes.ok
   } catch (error) {
+    if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
   }
 }
 
-async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
-  const signals = leaveOnSignals()
-  const config = readConfig(env)
-  const taskModules = findTaskModules(config.taskModules, env)
+async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
+  const { config, taskModules } = readEnvironment(env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
   const version = programVersion()
   log.info({ version }, 'starting')
   for (const warning of config.warnings) log.warn(warning)
-  const database = await findDatabase(env, { notice: (sentence) => log.warn(sentence) })
+  const database = await sayingSo(
+    () => log.info('the embedded database is being made or started'),
+    findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
+  )
   try {
     const directUrl = env['DATABASE_URL_DIRECT'] || database.url
-    const migrated = await migrateDatabase(directUrl)
-    if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
-    const runner = await startRunner({
-      databaseUrl: database.url,
-      directUrl,
-      config,
-      version,
-      taskModules,
-      observe: logObserver(log),
-    })
+    await migrateOnceThere(directUrl, { log, forMs: config.databaseWaitMs, leaving: signals.leaving })
+    const runner = await sayingSo(
+      () => log.info({ taskModules }, 'the task modules are being loaded'),
+      startRunner({
+        databaseUrl: database.url,
+        directUrl,
+        config,
+        version,
+        taskModules,
+        observe: logObserver(log),
+        leaving: signals.leaving,
+      }),
+    )
     signals.obey(runner)
     const tasks = runner.tasks.map((task) => task.name)
     const facts = {
@@ -65,41 +71,52 @@ async function beReplica(env: NodeJS.ProcessEnv): Promise<void> {
     else log.info(facts, 'started') // with the pid, as in every line
     await runner.left
   } catch (error) {
+    if (error === signals.leaving.reason) log.info('told to leave before it had started')
     throw await explainDatabaseError(error, database.url)
   } finally {
     await database.leave()
   }
 }
 
-/** From the first moment on: a signal that comes while we boot is obeyed as soon as there is something to drain. */
-function leaveOnSignals(): { obey(runner: Runner): void } {
-  let runner: Runner | undefined
-  let wishes = 0
-  let interruptedMs = Number.NEGATIVE_INFINITY
-  const leave = () => {
-    wishes++
-    void runner?.drain()
+/** All that can be seen to be wrong before anything is done, together. */
+function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskModules: string[] } {
+  const errors: unknown[] = []
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      errors.push(error)
+      return undefined
+    }
   }
-  process.on('SIGTERM', leave)
-  process.on('SIGINT', () => {
-    const sameWish = performance.now() - interruptedMs < sameWishMs
-    interruptedMs = performance.now()
-    if (!sameWish) leave()
+  const config = attempt(() => readConfig(env))
+  const taskModules = attempt(() => findTaskModules(settings.taskModules.parse(env['Q_TASKS'] ?? '') ?? [], env))
+  for (const variable of ['DATABASE_URL', 'DATABASE_URL_DIRECT']) attempt(() => env[variable] && placeOf(env[variable]))
+  if (config === undefined || taskModules === undefined || errors.length > 0)
+    throw errors.length === 1 ? errors[0] : new AggregateError(errors)
+  return { config, taskModules }
+}
+
+async function migrateOnceThere(
+  url: string,
+  { log, ...wait }: { log: Logger; forMs: number; leaving: AbortSignal },
+): Promise<void> {
+  const slow = () =>
+    log.info('the database is slow to answer, or its schema is being migrated, here or by another program')
+  const migrated = await onceThere(() => sayingSo(slow, migrateDatabase(url)), {
+    ...wait,
+    onWait: ({ code, message, why }) =>
+      log.warn({ code, what: message, why, waitMs: wait.forMs }, 'waiting for the database'),
   })
-  return {
-    obey(started) {
-      runner = started
-      for (let wish = 0; wish < wishes; wish++) void runner.drain()
-    },
-  }
+  if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
 }
 
 /** Exactly what to type next, in another terminal. */
 function nextCommand(env: NodeJS.ProcessEnv, tasks: readonly string[]): string {
-  const settings = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
+  const prefixes = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
   const q = env['npm_config_user_agent']?.startsWith('pnpm') ? 'npx --yes pnpm@12 q' : 'npx q'
   const [task, payload] = tasks.includes('primes') ? ['primes', '{"upTo":3000000}'] : [tasks[0] ?? 'hello', '{}']
-  return `${settings.join('')}${q} enqueue ${task} '${payload}' --wait`
+  return `${prefixes.join('')}${q} enqueue ${task} '${payload}' --wait`
 }
 
 export function programVersion(): string {

@@ -10,18 +10,19 @@ import { TaskDefinitionError } from '@q/task'
 export function findTaskModules(patterns: readonly string[], env: NodeJS.ProcessEnv): string[] {
   if (patterns.length === 0) return [import.meta.resolve('@q/runner/demo-tasks')]
   const base = env['INIT_CWD'] ?? process.cwd()
-  const files = patterns.flatMap((pattern) => {
-    const found = existsSync(resolve(base, pattern)) ? [pattern] : globSync(pattern, { cwd: base }).toSorted()
-    if (found.length === 0) throw noSuchModule(pattern, base)
-    return found.map((file) => resolve(base, file))
-  })
+  const found = patterns.map((pattern) =>
+    existsSync(resolve(base, pattern)) ? [pattern] : globSync(pattern, { cwd: base }).toSorted(),
+  )
+  const missing = patterns.filter((_, index) => found[index]?.length === 0)
+  if (missing.length > 0) throw noSuchModules(missing, base)
+  const files = found.flat().map((file) => resolve(base, file))
   return [...new Set(files)].map((file) => pathToFileURL(file).href)
 }
 
-function noSuchModule(pattern: string, base: string): TaskDefinitionError {
+function noSuchModules(patterns: readonly string[], base: string): TaskDefinitionError {
   return new TaskDefinitionError({
     code: 'TASK_MODULE_MISSING',
-    what: `No file matches "${pattern}" in Q_TASKS.`,
+    what: `No file matches ${patterns.map((pattern) => `"${pattern}"`).join(' or ')} in Q_TASKS.`,
     why: `It was looked for in ${base}.`,
     fix: 'Name files or globs, separated by commas, for instance Q_TASKS=src/tasks/*.ts.',
   })

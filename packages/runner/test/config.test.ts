@@ -87,18 +87,11 @@ test('what settings must be to each other is checked, all of it together, and wh
     said = String(error)
   }
   for (const key of Object.keys(wrong).filter((name) => name !== 'Q_PRESET')) expect(said).toContain(`${key}=`)
-  const proposed = [...said.matchAll(/for instance (\w+)=(\S+)/g)].map(([, key, value]) => [key, value])
-  const better = { ...wrong, ...Object.fromEntries(proposed) }
-  // One proposal may meet another: what is left is said again, and it comes to an end.
-  for (let tries = 0, left: Record<string, string> = better; tries < 4; tries++) {
-    try {
-      return void readConfig(left)
-    } catch (error) {
-      const again = [...String(error).matchAll(/for instance (\w+)=(\S+)/g)].map(([, key, value]) => [key, value])
-      left = { ...left, ...Object.fromEntries(again) }
-    }
-  }
-  throw new Error('the proposals never pass')
+  const proposals = [...said.matchAll(/for instance (\w+)=(\S+)/g)].map(([, key, value]) => `${key}=${value}`)
+  // Whichever line is believed, the same: one value for each variable.
+  expect(new Set(proposals).size).toBe(new Set(proposals.map((proposal) => proposal.split('=')[0])).size)
+  const better = Object.fromEntries(proposals.map((proposal) => proposal.split('=')))
+  expect(() => readConfig({ ...wrong, ...better })).not.toThrow()
 })
 
 test('a grace that is too short to notice a lost session in, and thresholds too short to stop a run in, are refused', () => {

@@ -4,16 +4,17 @@ import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { startThreads } from '../src/main/thread-pool.ts'
 import type { RunOrder } from '../src/protocol.ts'
+import { eventually } from './fixture.ts'
 import { moduleUrl } from './module-url.ts'
 
-test('a run that is told to stop before a thread has it never begins, and its thread stays', async () => {
+function oneThread(module: string) {
   const board = createPulseBoard(1)
   const threads = startThreads(
     { threads: 1, memoryLimitMb: null },
-    { taskModules: [moduleUrl('stubborn')], pulse: board.memory },
+    { taskModules: [moduleUrl(module)], pulse: board.memory },
   )
   onTestFinished(() => threads.close())
-  const run = (task: string, isStopped: boolean) => {
+  return (task: string, isStopped = false) => {
     const lease = { runId: '1' as RunId, fence: 1 }
     const pulse = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, 0, 0)
     if (isStopped) pulse.stop('cancelled')
@@ -29,8 +30,26 @@ test('a run that is told to stop before a thread has it never begins, and its th
     }
     return threads.run(order, { pulse, terminate: new AbortController().signal, hear: () => {} }).report
   }
-  const before = await run('where', false)
+}
+
+test('a run that is told to stop before a thread has it never begins, and its thread stays', async () => {
+  const run = oneThread('stubborn')
+  const before = await run('where')
   // Its code would never end.
   expect(await run('endless', true)).toEqual({ ended: 'aborted' })
-  expect(await run('where', false)).toEqual(before)
+  expect(await run('where')).toEqual(before)
+})
+
+test('errors of a module that no run has caused end no thread: a fresh one would meet them again, without end', async () => {
+  const run = oneThread('throws-by-itself')
+  const whereAmI = async () => {
+    const report = await run('where')
+    return report.ended === 'returned' ? (JSON.parse(report.result) as { threadId: number; thrown: number }) : undefined
+  }
+  const first = await eventually(whereAmI, 'a thread answers')
+  const later = await eventually(async () => {
+    const now = await whereAmI()
+    return now !== undefined && (now.threadId !== first.threadId || now.thrown > first.thrown + 3) ? now : undefined
+  }, 'the module throws again and again')
+  expect(later.threadId).toBe(first.threadId)
 })

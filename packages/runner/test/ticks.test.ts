@@ -1,15 +1,20 @@
 /** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
 import { expect, test } from 'vitest'
+import { readConfig } from '@q/runner'
 import type { RunId, Store } from '@q/store'
 import { createClockWatch } from '../src/main/clock-watch.ts'
+import { createDatabaseClock } from '../src/main/database-clock.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
+import { createHeartbeat } from '../src/main/loops/heartbeat.ts'
 import { createPresenceWatch } from '../src/main/loops/presence.ts'
 import { reapTick } from '../src/main/loops/reap.ts'
 import { createSession } from '../src/main/loops/session.ts'
 import { createOwnPresence } from '../src/main/presence.ts'
 import { createPulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
+import { createSlots } from '../src/main/slots.ts'
 import { createTrust } from '../src/main/trust.ts'
+import { createVitals } from '../src/main/vitals.ts'
 
 function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
   return answers as unknown as Store
@@ -49,6 +54,38 @@ function watch(
   })
   return { watcher, presence, now, reaps: () => reaps, selfGone: () => selfGone }
 }
+
+test('what is written down about a failed heartbeat says why, also if each address of the host failed', async () => {
+  const written: string[] = []
+  const refused = new AggregateError(['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`)))
+  let isAway = true
+  const heart = createHeartbeat({
+    control: told({
+      upsertReplicaHeartbeat: async () =>
+        isAway ? Promise.reject(refused) : { known: true, draining: null, clockMs: 0 },
+      recordHeartbeatFailures: async (_, failures) => void written.push(...failures.map(({ error }) => error)),
+    }),
+    slots: createSlots(1),
+    vitals: createVitals(readConfig({})),
+    trust: createTrust(1_000),
+    presence: createOwnPresence(),
+    databaseClock: createDatabaseClock(),
+    nowMs: () => 0,
+    replicaId: 'me',
+    beatEveryMs: 1_000,
+    threads: () => [],
+    observe: () => {},
+    onDrainAsked: () => {},
+    introduceAgain: async () => {},
+    reconcile: async () => {},
+    onJudged: () => {},
+    onBack: () => {},
+  })
+  await heart.tick()
+  isAway = false
+  await heart.tick()
+  expect(written).toEqual(['connect ECONNREFUSED ::1; connect ECONNREFUSED 127.0.0.1'])
+})
 
 test('who watches comes back exactly when the grace of somebody is over', async () => {
   const { watcher, reaps } = watch([2_400, 900], 10_000)

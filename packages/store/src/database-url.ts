@@ -6,7 +6,7 @@ export function urlOf(text: string): URL {
   const readable = text.replace(/^(\w+:\/\/[^/?#]*@)\//, '$1localhost/')
   const url = URL.canParse(readable) ? new URL(readable) : undefined
   const postgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:'
-  if (url !== undefined && postgres && decoded(url.username + url.password + url.pathname) !== undefined) return url
+  if (url !== undefined && postgres && isWhole(url)) return url
   throw new ExplainedError({
     code: 'DATABASE_URL_INVALID',
     what: 'DATABASE_URL is not a PostgreSQL connection URL.',
@@ -41,6 +41,11 @@ export function partsOf(text: string): Place {
 export function placeOf(text: string): string {
   const { host, port, database } = partsOf(text)
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
+}
+
+/** A / or # that was not encoded would make the rest of a password a part of the place, which is shown. */
+function isWhole({ username, password, pathname, hash }: URL): boolean {
+  return decoded(username + password + pathname) !== undefined && !pathname.includes('@') && hash === ''
 }
 
 function decoded(text: string): string | undefined {

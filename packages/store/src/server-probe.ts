@@ -17,7 +17,8 @@ export async function probeServer(databaseUrl: string): Promise<Answer> {
   socket.once('connect', () => socket.write(sslRequest))
   socket.once('data', (bytes) => resolve(/^[SN]$/.test(bytes.toString('latin1')) ? 'postgresql' : 'something-else'))
   socket.once('close', () => resolve('something-else'))
-  socket.once('timeout', () => resolve('something-else'))
+  // Nobody is there, or somebody who is stopped: whoever it is says nothing.
+  socket.once('timeout', () => resolve('nothing'))
   socket.once('error', () => resolve('nothing'))
   return promise.finally(() => socket.destroy())
 }

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { createServer as createHttpServer } from 'node:http'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
@@ -33,6 +33,30 @@ async function anEmptyDatabase() {
 test('text that is no PostgreSQL URL is refused without being repeated', async () => {
   expect(await problemOf(`mysql://u:${secret}@localhost/db`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
   expect(await problemOf(`not a url ${secret}`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
+})
+
+test('a password that was not percent-encoded is not taken for a part of the place', async () => {
+  for (const mark of ['/', '#']) {
+    expect(await problemOf(`postgresql://u:12${mark}${secret}@127.0.0.1:9/db`)).toMatchObject({
+      code: 'DATABASE_URL_INVALID',
+      why: expect.stringContaining('percent-encoded'),
+    })
+  }
+})
+
+test('a server that accepts and then says nothing, as a stopped one does, is unreachable', async () => {
+  const silent = createServer()
+  const sockets = new Set<Socket>()
+  silent.on('connection', (socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  expect(await problemOf(`postgresql://u:${secret}@127.0.0.1:${port}/db`)).toMatchObject({
+    code: 'DATABASE_UNREACHABLE',
+  })
 })
 
 test('a host that does not exist, and a port where nobody listens, are unreachable', async () => {

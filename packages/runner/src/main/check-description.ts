@@ -6,11 +6,15 @@ import { pause } from './loop.ts'
 const loadMsMax = 60_000
 
 /** A module may also end the thread that loads it, or never finish loading. */
-export async function described(threads: { describe(): Promise<Description> }): Promise<Description> {
+export async function described(
+  threads: { describe(): Promise<Description> },
+  leaving?: AbortSignal,
+): Promise<Description> {
   const died = (cause: unknown) => {
     throw failed(`The thread that loaded them died: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
   }
-  const loaded = await Promise.race([threads.describe().catch(died), pause(loadMsMax)])
+  const loaded = await Promise.race([threads.describe().catch(died), pause(loadMsMax, leaving)])
+  leaving?.throwIfAborted()
   if (loaded === undefined) throw failed(`They were still loading after ${loadMsMax / 1_000} s.`)
   return loaded
 }

@@ -57,7 +57,11 @@ export function createDrain(deps: DrainDeps): Drain {
     const begunMs = deps.nowMs()
     // Each by itself: that one has failed does not mean that the others are done.
     await Promise.all([deps.announce(), deps.stopIntake(), deps.stopWatching()].map(bounded))
-    deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: Math.max(0, deadlineMs - deps.nowMs()) })
+    deps.observe({
+      type: 'draining',
+      running: deps.slots.busy(),
+      drainMs: Math.max(0, Math.round(deadlineMs - deps.nowMs())),
+    })
     await bounded(deps.giveBackUnbegun())
     await untilDeadline()
     await stopRemaining()

@@ -48,6 +48,8 @@ export type RunnerEvent =
       readonly error: unknown
       readonly retryInMs: number
     }
+  /** The first one after `failed` ones in a row. */
+  | { readonly type: 'beat-accepted-again'; readonly failed: number }
   /** Runs that others may start were stopped here, because this replica may be taken for dead. */
   | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs: number }
   /** Forward if above 0: the beats of all replicas are older than they were by so much. */

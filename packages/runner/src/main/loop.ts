@@ -33,7 +33,8 @@ export function startLoop(options: LoopOptions): Loop {
       failures = 0
       return next
     } catch (error) {
-      const retryInMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++) * (0.5 + Math.random() / 2)
+      const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++)
+      const retryInMs = Math.round(worstMs * (0.5 + Math.random() / 2))
       options.onError(error, retryInMs)
       return after(retryInMs)
     }

@@ -39,6 +39,8 @@ export interface RunnerOptions {
   /** file: URLs. */
   readonly taskModules: readonly string[]
   readonly observe: Observe
+  /** Aborts when it is to leave before it has come: it then introduces itself to nobody, and rejects. */
+  readonly leaving?: AbortSignal
 }
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
@@ -52,7 +54,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.close()
   }
   try {
-    const tasks = checkDescription(await described(workplaces.threads))
+    const tasks = checkDescription(await described(workplaces.threads, options.leaving))
+    options.leaving?.throwIfAborted()
     workplaces.processes.keepWarm(tasks)
     const introduction = introduce(options, tasks)
     const bornMs = performance.now()

@@ -1,23 +1,37 @@
 /**
  * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino and the wording of lines.
- * A log line is a fixed sentence with facts beside it.
+ * A log line is a fixed sentence with facts beside it; none has a password in it, whoever wrote what it quotes.
  */
 import { pino, type Logger } from 'pino'
 import pretty from 'pino-pretty'
+import { errorWords } from '../error-words.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
+import { scrub } from '../scrub.ts'
+import { createRepeats } from './repeats.ts'
+
+export type { Logger }
 
 export function createLog(options: { level: string; terminal: boolean }): Logger {
   const stream = options.terminal
     ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true, sync: true })
     : pino.destination({ sync: true })
-  return pino({ level: options.level, serializers: { error: factsOf } }, stream)
+  return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
 }
 
-export function logObserver(log: Logger): Observe {
-  return (event) => write(log, event)
+type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+export function logObserver(log: Logger, nowMs: () => number = () => performance.now()): Observe {
+  const repeats = createRepeats(nowMs)
+  const debug = log.debug.bind(log)
+  const heldBack: Lines = { debug, info: debug, warn: debug, error: debug }
+  return (event) => {
+    const alike = repeats(event)
+    write(alike === undefined ? heldBack : log, event, alike ? { alike } : {})
+  }
 }
 
-function write(log: Logger, { type, ...facts }: RunnerEvent): void {
+function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: number }): void {
+  const facts = { ...told, ...alike }
   switch (type) {
     case 'run-started':
       return log.debug(facts, 'run started')
@@ -54,6 +68,8 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       )
     case 'beat-failed':
       return log.warn(facts, 'a heartbeat failed and will be tried again')
+    case 'beat-accepted-again':
+      return log.info(facts, 'the database takes heartbeats again')
     case 'fenced':
       return log.error(facts, 'stopped runs that others may start: this replica may be taken for dead')
     case 'database-clock-jumped':
@@ -85,13 +101,9 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
   }
 }
 
-/** Of an error from the database only what cannot contain a secret. */
+/** Of an error what a line has room for. */
 function factsOf(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const code: unknown = Reflect.get(error, 'code')
-  return {
-    name: error.name,
-    code,
-    message: error.message.replaceAll(/(postgres(?:ql)?:\/\/[^:\s]*:)[^@\s]*@/g, '$1***@'),
-  }
+  return { name: error.name, code, message: errorWords(error) }
 }

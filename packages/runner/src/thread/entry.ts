@@ -12,9 +12,9 @@ import { catchStrayErrors } from './stray-errors.ts'
 
 const setup = workerData as WorkerSetup
 const line = openMainLine()
-const registry = await loadTasks(setup.taskModules)
 const isStopped = ({ slot }: RunOrder) => Atomics.load(pulseSlot(setup.pulse, slot).words, word.abort) !== 0
 const strayErrors = catchStrayErrors(line, isStopped)
+const registry = await loadTasks(setup.taskModules)
 
 export default async function obey(order: Order): Promise<Description | Reported> {
   if (order.kind === 'describe') return describe(registry)

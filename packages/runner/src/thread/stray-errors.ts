@@ -4,6 +4,8 @@
  * the run ends with the error, and the thread with the run. A run that was told to stop ends with what it was told:
  * a heartbeat in a timer throws then, and the rest of the code has its time to clean up. A run that ended before has its
  * outcome, and the run that is going now has nothing to do with it; nor has it when that one calls process.exit().
+ * What no run has caused, but a module when it was imported (a second server on the same port, a timer that throws), ends
+ * nothing: a fresh thread would import it and meet the same, without end.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { orderKey, type RunOrder } from '../protocol.ts'
@@ -27,7 +29,8 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
       process.exit(1)
     }
     console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
-    if (current === undefined) process.exit(1) // a fresh thread takes its place, and gets what was on the way here
+    // A fresh thread takes its place, and gets what was on the way here.
+    if (culprit !== undefined && current === undefined) process.exit(1)
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)

@@ -5,6 +5,7 @@
  * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
  */
 import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
+import { errorWords } from '../../error-words.ts'
 import type { DatabaseClock } from '../database-clock.ts'
 import type { Observe } from '../events.ts'
 import { after, type Next } from '../loop.ts'
@@ -85,10 +86,9 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   function failed(error: unknown): Next {
     deps.trust.beatFailed()
     consecutive++
-    const message = error instanceof Error ? error.message : String(error)
-    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: message }].slice(-failuresKeptMax)
+    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: errorWords(error) }].slice(-failuresKeptMax)
     const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** (consecutive - 1), deps.beatEveryMs)
-    const retryInMs = worstMs * (0.5 + Math.random() / 2)
+    const retryInMs = Math.round(worstMs * (0.5 + Math.random() / 2))
     deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
     return after(retryInMs)
   }
@@ -100,7 +100,10 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       } catch (error) {
         return failed(error)
       }
-      if (consecutive > 0) deps.onBack()
+      if (consecutive > 0) {
+        deps.observe({ type: 'beat-accepted-again', failed: consecutive })
+        deps.onBack()
+      }
       consecutive = 0
       await recordFailures()
       await deps.reconcile()

@@ -1,0 +1,122 @@
+/** Before there is a replica: what a start waits for, and how it is told to leave meanwhile. */
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '@q/store'
+import { testDatabase, type TestDatabaseOptions } from '@q/testing'
+import { scratch, startMain, type Ended, type Program } from './program.ts'
+
+async function database(options?: TestDatabaseOptions) {
+  const { url, drop } = await testDatabase(options)
+  onTestFinished(drop)
+  return { DATABASE_URL: url }
+}
+
+/** Where nobody listens until it is opened; then it leads to the database. */
+async function closedDoor(databaseUrl: string) {
+  const { hostname, port } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    const upstream = createConnection({ host: hostname, port: Number(port) })
+    for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
+    socket.pipe(upstream).pipe(socket)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port: own } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const url = new URL(databaseUrl)
+  url.port = String(own)
+  return { url: url.href, open: () => once(server.listen(own, '127.0.0.1'), 'listening') }
+}
+
+test('a start waits for a database that does not answer yet, says why, and goes on when it does', async () => {
+  const door = await closedDoor((await database()).DATABASE_URL)
+  const replica = startMain({ DATABASE_URL: door.url })
+  const said = JSON.parse(await replica.line('waiting for the database'))
+  expect(said).toMatchObject({ code: 'DATABASE_UNREACHABLE', waitMs: 30_000 })
+  await door.open()
+  await replica.line('"msg":"started"')
+  replica.kill('SIGTERM')
+  expect(await replica.ended).toMatchObject({ code: 0 })
+})
+
+test('a start waits for a database that cannot be written to yet, as a standby that is about to be promoted', async () => {
+  const { url, name, drop } = await testDatabase()
+  onTestFinished(drop)
+  const { db, close } = connect(url, { purpose: 'control' })
+  onTestFinished(close)
+  const readOnly = (value: 'on' | 'off') =>
+    sql`ALTER DATABASE ${sql.id(name)} SET default_transaction_read_only = ${sql.lit(value)}`.execute(db)
+  await readOnly('on')
+  const replica = startMain({ DATABASE_URL: url })
+  expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_READ_ONLY' })
+  await readOnly('off')
+  await replica.line('"msg":"started"')
+})
+
+test('it gives up when that takes too long, with the reason', async () => {
+  const door = await closedDoor((await database()).DATABASE_URL)
+  const ended = await startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '700' }).ended
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_UNREACHABLE') })
+})
+
+test('what does not pass by waiting is told at once', async () => {
+  const { DATABASE_URL } = await database()
+  const url = new URL(DATABASE_URL)
+  url.pathname = '/no-such-database'
+  const ended = await startMain({ DATABASE_URL: url.href, Q_DATABASE_WAIT_MS: '3600000' }).ended
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_MISSING') })
+})
+
+const inOrder = {
+  code: 0,
+  signal: null,
+  stderr: '',
+  stdout: expect.stringContaining('told to leave before it had started'),
+}
+
+function toldToLeave(replica: Program): Promise<Ended> {
+  replica.kill('SIGTERM')
+  return replica.ended
+}
+
+test('told to leave while it waits for the database, it leaves', async () => {
+  const door = await closedDoor((await database()).DATABASE_URL)
+  const replica = startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '3600000' })
+  await replica.line('waiting for the database')
+  expect(await toldToLeave(replica)).toMatchObject(inOrder)
+})
+
+test('told to leave while somebody else migrates, it leaves; what takes long is said', async () => {
+  const env = await database({ upTo: '0001-task-runs' })
+  const other = connect(env.DATABASE_URL, { purpose: 'control' })
+  onTestFinished(other.close)
+  const { promise: waiting, resolve: go } = Promise.withResolvers<void>()
+  const { promise: locked, resolve: held } = Promise.withResolvers<void>()
+  const holding = other.db.transaction().execute(async (trx) => {
+    await sql`LOCK TABLE q.task_run`.execute(trx)
+    held()
+    await waiting
+  })
+  await locked
+  const replica = startMain(env)
+  await replica.line('its schema is being migrated')
+  expect(await toldToLeave(replica)).toMatchObject(inOrder)
+  go()
+  await holding
+})
+
+test('told to leave while a task module never finishes loading, it leaves; what takes long is said', async () => {
+  const folder = await scratch('q-boot-')
+  await writeFile(join(folder, 'endless.mjs'), 'setInterval(() => {}, 1_000)\nawait new Promise(() => {})\n')
+  const replica = startMain({ ...(await database()), Q_TASKS: join(folder, 'endless.mjs') })
+  await replica.line('the task modules are being loaded')
+  expect(await toldToLeave(replica)).toMatchObject(inOrder)
+})
