@@ -1,8 +1,9 @@
 /** Worker threads, without a replica around them. */
+import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
-import { startThreads } from '../src/main/thread-pool.ts'
+import { startThreads, untilGone } from '../src/main/thread-pool.ts'
 import type { RunOrder } from '../src/protocol.ts'
 import { moduleUrl } from './module-url.ts'
 
@@ -33,4 +34,13 @@ test('a run that is told to stop before a thread has it never begins, and its th
   // Its code would never end.
   expect(await run('endless', true)).toEqual({ ended: 'aborted' })
   expect(await run('where', false)).toEqual(before)
+})
+
+test('a thread is gone when it has exited, also if it dies of an error before that', async () => {
+  const worker = new Worker("throw new Error('on the way')", { eval: true })
+  const seen: string[] = []
+  worker.on('error', () => seen.push('error'))
+  worker.on('exit', () => seen.push('exit'))
+  await untilGone(worker)
+  expect(seen).toEqual(['error', 'exit'])
 })
