@@ -110,6 +110,17 @@ test('a run that waits for what it is started with is in the hands of its replic
   expect(pulse.stopReason).toBe('silent for too long')
 })
 
+test('a silence that is shorter than the time in which signs of a child are passed on is no reason to stop it', () => {
+  const { board, pulse, sign } = opened({ maxSilentMs: 50, isolation: 'process' })
+  for (let nowMs = 0; nowMs < 1_000; nowMs += 10) {
+    if (nowMs % 100 === 0) sign() // it beats all the time; this is what is seen of it
+    watch(board, nowMs)
+  }
+  expect(pulse.stopReason).toBeUndefined()
+  for (let nowMs = 1_000; nowMs < 1_200; nowMs += 10) watch(board, nowMs)
+  expect(pulse.stopReason).toBe('silent for too long')
+})
+
 test('no limit applies to a run whose code has ended and whose outcome is being written', () => {
   const { board, pulse } = opened({ timeoutMs: 1_000 })
   pulse.codeEnded()
