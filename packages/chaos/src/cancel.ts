@@ -1,6 +1,6 @@
 /**
  * `pnpm chaos:cancel`: runs in loops without end are cancelled. How long until each is CANCELLED, which is when its code
- * can act no more.
+ * can act no more: under a second.
  *
  * Two replicas, preset default, so that no beat is due for half a minute; in turns code that gives signs of life, and is
  * stopped by its heartbeat, and code that hears nothing, whose thread is ended.
@@ -9,13 +9,15 @@ import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { summary, until } from './looks.ts'
+import { spread, summary, until } from './looks.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, preset: { type: 'string', default: 'default' } },
 })
+const promisedMs = 1_000
+
 const database = await testDatabase()
 const { db, close } = connect(database.url, { purpose: 'pool' })
 const q = queue<typeof tasks>(database.url)
@@ -26,6 +28,7 @@ try {
     const took: number[] = []
     for (let round = 1; round <= Number(values.rounds); round++) took.push(await cancel(name))
     console.log(`${name.padEnd(8)} ${took.length} cancels: ${summary(took)}`)
+    if (spread(took).max >= promisedMs) process.exitCode = 1
   }
 } finally {
   for (const replica of replicas) replica.kill('SIGKILL')

@@ -5,18 +5,6 @@ import type { Connection } from '@q/store'
 
 type Db = Connection['db'] extends Kysely<infer DB> ? Kysely<DB> : never
 
-export interface Held {
-  readonly running: number
-  readonly claimed: number
-}
-
-export async function heldBy(db: Db, replicaId: string): Promise<Held> {
-  const { rows } = await sql<Held>`
-    SELECT count(*) FILTER (WHERE status = 'RUNNING')::int AS running, count(*) FILTER (WHERE status = 'CLAIMED')::int AS claimed
-    FROM q.task_run WHERE held AND replica_id = ${replicaId}`.execute(db)
-  return rows[0] ?? { running: 0, claimed: 0 }
-}
-
 /** Who has the duty to watch over presence. */
 export function watcherId(db: Db): Promise<string | undefined> {
   return dutyHolder(db, 'presence')
@@ -54,10 +42,14 @@ export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   return rows.map(({ was, became, cause, count }) => `${count} ${was}→${became} (${cause})`).join(', ')
 }
 
-export function summary(tookMs: readonly number[]): string {
+export function spread(tookMs: readonly number[]): { readonly p50: number; readonly max: number } {
   const sorted = tookMs.toSorted((a, b) => a - b)
-  const p50 = sorted[Math.floor(sorted.length / 2)] ?? 0
-  return `p50 ${Math.round(p50)} ms, max ${Math.round(sorted.at(-1) ?? 0)} ms`
+  return { p50: sorted[Math.floor(sorted.length / 2)] ?? 0, max: sorted.at(-1) ?? 0 }
+}
+
+export function summary(tookMs: readonly number[]): string {
+  const { p50, max } = spread(tookMs)
+  return `p50 ${Math.round(p50)} ms, max ${Math.round(max)} ms`
 }
 
 const lookEveryMs = 10

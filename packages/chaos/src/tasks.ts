@@ -1,4 +1,5 @@
 /** Work that lasts, of both kinds: one that may be started again after a crash, and one that may not. */
+import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { task } from '@q/task'
 
@@ -8,6 +9,27 @@ export const lasting = task({ onCrash: 'retry' }, async ({ ms }: { ms: number },
 })
 
 export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number }, ctx) => {
+  await passing(ms, undefined, { signal: ctx.signal })
+  return 'done'
+})
+
+export interface GatePayload {
+  /** Gets a line, its run id, whenever it begins. */
+  readonly marks: string
+  /** It lasts until this file is there. */
+  readonly gate: string
+}
+
+/** What becomes of it after a crash its run says. */
+export const gated = task(async ({ marks, gate }: GatePayload, ctx) => {
+  appendFileSync(marks, `${ctx.runId}\n`)
+  while (!existsSync(gate)) await passing(100, undefined, { signal: ctx.signal })
+  return 'done'
+})
+
+/** Leaves a mark when it begins, and takes its time. */
+export const short = task(async ({ marks, ms }: { marks: string; ms: number }, ctx) => {
+  appendFileSync(marks, `${ctx.runId}\n`)
   await passing(ms, undefined, { signal: ctx.signal })
   return 'done'
 })

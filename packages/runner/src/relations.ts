@@ -2,8 +2,11 @@
  * What settings must be to each other. All violations are found, each with its variable, its value, the rule and a
  * value that passes. What is allowed but leaves little room is a warning, except in presets as they are shipped.
  */
-import { fenceBoundMs } from './main/fence-bound.ts'
+import { boundOfMs } from './main/fence-bound.ts'
 import { settings, type Values } from './settings.ts'
+
+/** More than stopping takes. */
+const stopTimeMs = 1_000
 
 type Limits = { readonly [Key in keyof Values as Values[Key] extends number ? Key : never]: number }
 
@@ -32,6 +35,13 @@ export function checkRelations(
     const room = `${name(beat)} (${given[beat]})`
     if (beats < 2)
       say(problems, stale, `must be at least twice ${room}: one lost beat must mean nothing`, 3 * given[beat])
+    else if (boundOfMs(given[stale], given[beat]) <= 0)
+      say(
+        problems,
+        stale,
+        `leaves no time beside ${room} to stop a run before others start it`,
+        3 * given[beat] + stopTimeMs,
+      )
     else if (beats < 3 && (isSet(beat) || isSet(stale)))
       say(warnings, stale, `is less than three times ${room}: two lost beats are taken for a death`, 3 * given[beat])
     if (given.checkEveryMs > given[stale])
@@ -44,13 +54,6 @@ export function checkRelations(
     atLeast('heartbeatsKeptMs', stale, 'or evidence is removed before it is judged')
     atLeast('runsKeptMs', stale, 'or a run is removed before it is judged')
   }
-  if (problems.length === 0 && fenceBoundMs(given) <= 0)
-    say(
-      problems,
-      'replicaStaleMs',
-      'leaves no time for a replica to stop its runs before others start them',
-      3 * given.replicaBeatMs,
-    )
   atLeast('replicaStaleMs', 'presenceGraceMs', 'or a missed heartbeat would count before a lost session')
   atLeast('samplesKeptMs', 'sampleEveryMs', 'or there is never a sample')
   atLeast('unhealthyCpu', 'degradedCpu', 'since unhealthy is worse')

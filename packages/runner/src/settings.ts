@@ -4,6 +4,7 @@
  */
 import { availableParallelism, hostname } from 'node:os'
 import type { Thresholds } from '@q/store'
+import { presenceGraceMsMin } from './main/fence-bound.ts'
 import { presets, type Preset } from './presets.ts'
 import { flag, list, names, oneOf, text, threshold, weights, whole, type Setting } from './setting-kinds.ts'
 
@@ -101,7 +102,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_CONNECTIONS',
     [1, 100],
     4,
-    'connections for claims and outcomes, beside one for beats and one session',
+    'connections for outcomes, logs and upkeep, beside one for turns (claims and successes), one for beats and one session',
   ),
 
   replicaBeatMs: threshold('Q_REPLICA_BEAT_MS', 'replicaBeatMs', 'how often the replica beats'),
@@ -129,7 +130,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
   ),
   presenceGraceMs: whole(
     'Q_PRESENCE_GRACE_MS',
-    [1_000, 600 * second],
+    [presenceGraceMsMin, 600 * second],
     2_500,
     'how long after its session broke this replica may still show that it lives; others wait for so long before they recover its runs',
   ),

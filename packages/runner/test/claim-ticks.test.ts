@@ -1,9 +1,10 @@
 /** Rounds of the claim, called without time: the clock is a number here, and the store answers as told. */
 import { expect, test } from 'vitest'
-import type { ClaimedRun, RunId, Turn, TurnAnswer } from '@q/store'
+import type { BeatAnswer, ClaimedRun, RunId, Store, Turn, TurnAnswer } from '@q/store'
 import { createAhead } from '../src/main/ahead.ts'
 import { createHoldings } from '../src/main/holdings.ts'
 import { claimTick, type ClaimDeps } from '../src/main/loops/claim.ts'
+import { claimerTick } from '../src/main/loops/claimer.ts'
 import { createSlots } from '../src/main/slots.ts'
 import { createTurns } from '../src/main/turns.ts'
 
@@ -122,3 +123,23 @@ test('one whose lease is lost is forgotten', async () => {
   expect(one.holdings.find(run('lost'))).toBeUndefined()
   expect(one.ahead.all()).toEqual([])
 })
+
+test.each(['cancelled', 'ended'] as const)(
+  'a run that began while it was beaten for as a claim is ours, also if the answer says that it is %s',
+  async (answer: BeatAnswer) => {
+    const one = replica({ prefetch: 1 })
+    one.slots.take()
+    await one.tick({ ahead: [run('1')] })
+    const control = {
+      async beatTaskRuns() {
+        one.slots.giveBack(0)
+        await one.tick({ started: ['1' as RunId] })
+        return [answer]
+      },
+    } as Partial<Store> as Store
+    const sender = { replicaId: 'r', hostname: 'h', pid: 1 }
+    await claimerTick({ control, ahead: one.ahead, holdings: one.holdings, sender, beatEveryMs: 1_000 })
+    expect(one.begun.map(({ runId }) => runId)).toEqual(['1'])
+    expect(one.holdings.find(run('1'))).toMatchObject({ runId: '1' })
+  },
+)

@@ -1,7 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
 import { presets, readConfig } from '@q/runner'
-import { beatIntervalMs, fenceBoundMs } from '../src/main/fence-bound.ts'
+import {
+  beatIntervalMs,
+  fencedGraceMs,
+  fenceBoundMs,
+  fenceTickMs,
+  presenceFenceMs,
+  presenceGraceMsMin,
+  proofMs,
+  runFenceBoundMs,
+} from '../src/main/fence-bound.ts'
 
 test('with nothing set everything has a value', () => {
   expect(readConfig({})).toMatchObject({
@@ -92,6 +101,25 @@ test('what settings must be to each other is checked, all of it together, and wh
   throw new Error('the proposals never pass')
 })
 
+test('a grace that is too short to notice a lost session in, and thresholds too short to stop a run in, are refused', () => {
+  const wrong = {
+    Q_PRESENCE_GRACE_MS: String(proofMs.every + proofMs.max),
+    Q_RUNNER_BEAT_MS: '100',
+    Q_RUNNER_STALE_MS: '400',
+    Q_CHECK_MS: '100',
+  }
+  const read = (env: Record<string, string>) => () => readConfig(env)
+  for (const key of ['Q_PRESENCE_GRACE_MS=1400', 'Q_RUNNER_STALE_MS=400']) expect(read(wrong)).toThrow(key)
+  const proposed = { Q_PRESENCE_GRACE_MS: '2500', Q_RUNNER_STALE_MS: '1300' }
+  for (const [key, value] of Object.entries(proposed)) expect(read(wrong)).toThrow(`for instance ${key}=${value}`)
+  const { preset } = readConfig({ ...wrong, ...proposed })
+  expect(runFenceBoundMs(preset.thresholds)).toBeGreaterThan(0)
+})
+
+test('the shortest grace leaves time to notice a lost session before runs are stopped for it', () => {
+  expect(presenceFenceMs(presenceGraceMsMin)).toBeGreaterThanOrEqual(proofMs.every + proofMs.max)
+})
+
 test('less than three beats is a warning, except in a preset as it is shipped', () => {
   expect(readConfig({ Q_PRESET: 'relaxed' }).warnings).toEqual([])
   expect(readConfig({ Q_REPLICA_STALE_MS: '25000', Q_CHECK_MS: '10000' }).warnings).toEqual([
@@ -108,6 +136,8 @@ test.each(Object.entries(presets))(
     expect(t.checkEveryMs).toBeLessThanOrEqual(t.replicaStaleMs)
     expect(heartbeatsKeptMs).toBeGreaterThanOrEqual(Math.max(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
     expect(fenceBoundMs(t)).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
+    expect(fenceBoundMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs))
+    expect(runFenceBoundMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(t.runnerStaleMs)
     // In good times it never comes near its bound.
     expect(2 * beatIntervalMs(t)).toBeLessThanOrEqual(fenceBoundMs(t))
   },

@@ -115,3 +115,12 @@ test('a checkpoint under a lost lease is refused, and the run is stopped', async
     await connection.close()
   }
 })
+
+test('a run that is given back at the deadline of a drain keeps its checkpoint, and uses no attempt', async () => {
+  const { q, runner, store } = await execution<typeof tasks>('resumable', { env: { Q_DRAIN_MS: '0' } })
+  const run = await q.enqueue('savesAndWaits', {})
+  const recordOf = async () => (await store.getTaskRun(run.id))!.run
+  await eventually(async () => ((await recordOf()).checkpoint === null ? undefined : true), 'it saves')
+  await runner.drain()
+  expect(await recordOf()).toMatchObject({ status: 'AVAILABLE', attempt: 0, checkpoint: { state: 'half way' } })
+})

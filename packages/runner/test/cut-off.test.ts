@@ -117,6 +117,20 @@ test('one that cannot get a new session, because no connection is left, is not t
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'it is present again')
 })
 
+test('a session that breaks when its record has just been entered leaves nothing by which its replica is taken for dead', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = await access(url)
+  await start({ Q_QUEUES: 'another' })
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'somebody watches')
+  const proxy = await stallingProxy(url)
+  proxy.cutAt('INSERT 0 1') // the answer to what enters the record
+  const { runner } = await start({}, url, proxy.url)
+  const run = await q.enqueue('patient', { ms: 8_000 })
+  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.status()).toMatchObject({ replicaId: runner.replicaId })
+  expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+})
+
 test('a slow replica is not reaped by a fast neighbour', async () => {
   const { q, start, url } = await cluster()
   const { db, store } = await access(url)

@@ -1,55 +1,10 @@
 /** kill -9 and SIGSTOP, of real processes. */
 import { expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { connect, createStore, type Connection, type RunId } from '@q/store'
-import { testDatabase } from '@q/testing'
-import { onTestFinished } from 'vitest'
+import type { RunId } from '@q/store'
 import { eventually } from './fixture.ts'
-import { marksFile } from './marks.ts'
-import { startProcess, type ReplicaProcess } from './replica-process.ts'
-
-async function fleet() {
-  const database = await testDatabase()
-  const { db, close }: Connection = connect(database.url, { purpose: 'pool' })
-  const store = createStore(db)
-  onTestFinished(async () => {
-    await close()
-    await database.drop()
-  })
-  const marks = marksFile()
-  return {
-    url: database.url,
-    db,
-    store,
-    marks,
-    start: (env: Record<string, string> = {}) =>
-      startProcess({ env: { DATABASE_URL: database.url, Q_PRESET: 'fast', ...env } }),
-    async enqueue(
-      task: 'markOnce' | 'markAgain',
-      name: string,
-      ms: number,
-      { againMs = ms, ...more }: { againMs?: number; concurrency?: { scope: string; key: string } } = {},
-    ): Promise<RunId> {
-      const lane = await store.internLane({ queue: 'default', task })
-      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
-      const [run] = await store.enqueueTaskRuns([
-        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs }, ...more },
-      ])
-      await store.wakeQueue('default')
-      return run!.id
-    },
-    run: async (id: RunId) => (await store.getTaskRuns([id]))[0]!,
-    ended: (id: RunId) =>
-      eventually(async () => {
-        const [run] = await store.getTaskRuns([id])
-        return run?.result === null && run.status !== 'SUCCEEDED' ? undefined : run
-      }, `the end of run ${id}`),
-    watcher: async () =>
-      (await db.selectFrom('q.duty').select('holder').where('name', '=', 'presence').executeTakeFirst())?.holder,
-  }
-}
-
-type Fleet = Awaited<ReturnType<typeof fleet>>
+import { fleet, type Fleet } from './fleet.ts'
+import type { ReplicaProcess } from './replica-process.ts'
 
 /** Its own eyes must have been open for a grace before a watcher judges. */
 async function watched({ watcher }: Fleet, replicas: readonly ReplicaProcess[]): Promise<void> {
@@ -94,6 +49,8 @@ test.each(['the one that watches', 'the other one'])(
           : { status: 'SUCCEEDED', replicaId: survivor.id, attempt: crashed ? 2 : 1 },
       )
       expect(all.marks.count('effect', `${index}`)).toBe(failed ? 0 : 1)
+      // A suspect is started in a process of its own. (What ran returns its pid.)
+      expect(failed || (run.result === survivor.pid) !== crashed).toBe(true)
       // What was only claimed, and what the other one had from the beginning, was started once.
       expect(all.marks.count('began', `${index}`)).toBeLessThanOrEqual(crashed ? 2 : 1)
     }
@@ -121,16 +78,19 @@ test('the next run of a concurrency key whose holder was killed starts elsewhere
 
 test('a replica that was stopped for too long finds its runs gone, stops them, writes nothing, and is healthy again', async () => {
   const all = await fleet()
-  const zombie = await all.start()
-  const [once, again] = [
+  const zombie = await all.start({ Q_THREADS: '3' })
+  const [once, again, due] = [
     await all.enqueue('markOnce', 'once', 600_000),
     await all.enqueue('markAgain', 'again', 600_000, { againMs: 4_000 }),
+    // Over while the process is stopped: its end is the first thing that the zombie wants to write.
+    await all.enqueue('markOnce', 'due', 3_000, { deaf: true }),
   ]
-  await eventually(() => (all.marks.all().length === 2 ? true : undefined), 'both begin')
-  const other = await all.start()
+  await eventually(() => (all.marks.all().length === 3 ? true : undefined), 'all begin')
   zombie.kill('SIGSTOP')
+  const other = await all.start()
   // By heartbeats: the lock of a stopped process stays.
-  expect(await all.ended(once)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
+  for (const id of [once, due])
+    expect(await all.ended(id)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
   await eventually(() => (all.marks.count('began', 'again') === 2 ? true : undefined), 'the other one starts it')
   zombie.kill('SIGCONT')
   await eventually(() => (zombie.said('this process was stopped for a while').length > 0 ? true : undefined), 'notices')
@@ -139,8 +99,14 @@ test('a replica that was stopped for too long finds its runs gone, stops them, w
     return stopped.length === 2 ? true : undefined
   }, 'stops its own threads')
   expect(await all.ended(again)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 2 })
-  expect(await all.run(once)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
   expect(all.marks.count('effect', 'once')).toBe(0)
+  // What it tried to write was refused, and that is written down.
+  const told = await eventually(() => zombie.said('lease lost: what this run returned does not count')[0], 'it learns')
+  expect(told).toMatchObject({ task: expect.stringMatching(/^mark/) })
+  const refusedOf = async (id: RunId) => (await all.store.getTaskRun(id))!.events.map(({ kind }) => kind)
+  await eventually(async () => ((await refusedOf(due)).includes('refused-settle') ? true : undefined), 'refused')
+  for (const id of [once, due])
+    expect(await all.run(id)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' }, attempt: 1 })
   // It works on, and nobody takes it for dead.
   other.kill('SIGTERM')
   expect(await other.ended).toEqual({ code: 0, signal: null })

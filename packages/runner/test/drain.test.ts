@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { connect } from '@q/store'
+import { connect, createStore } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
+import { holdingProxy } from './holding-proxy.ts'
 import { stallingProxy } from './stalling-proxy.ts'
 
 async function running(run: { status(): Promise<{ status: string }> }): Promise<void> {
@@ -113,4 +114,61 @@ test('what has not begun is given back at once, and no attempt is used by it', a
   expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
   await drained
   expect(await busy.status()).toMatchObject({ status: 'SUCCEEDED' })
+})
+
+test('what somebody has locked does not hold up what else has not begun', async () => {
+  const { q, start, url } = await cluster()
+  const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '2' })
+  const busy = await q.enqueue('patient', { ms: 600_000 })
+  await running(busy)
+  const [locked, free] = [await q.enqueue('echo', 1), await q.enqueue('echo', 2)]
+  for (const run of [locked, free])
+    await eventually(async () => ((await run.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  const connection = connect(url, { purpose: 'control' })
+  await connection.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.task_run').select('id').where('id', '=', locked.id).forUpdate().execute()
+    void runner.drain()
+    await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+    expect(await free.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+    expect(await locked.status()).toMatchObject({ status: 'CLAIMED' })
+  })
+  await connection.close()
+  await runner.drain()
+  expect(await locked.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})
+
+test('what the last claim brought is given back, also if its answer does not come any more', async () => {
+  const { q, start, url } = await cluster()
+  const proxy = await holdingProxy(url)
+  const { runner } = await start({}, proxy.url)
+  const held = proxy.hold('held-back')
+  const run = await q.enqueue('echo', 'held-back')
+  await held
+  expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})
+
+test('whoever wants it sooner counts: a replica that may take its time for others leaves within its own limit', async () => {
+  const { q, start, url } = await cluster()
+  const { runner, events } = await start({ Q_DRAIN_MS: '500' })
+  const run = await q.enqueue('patientRetry', { ms: 600_000 })
+  await running(run)
+  const connection = connect(url, { purpose: 'control' })
+  await createStore(connection.db).drainReplica(runner.replicaId, { by: 'ada', deadlineMs: 3_600_000 })
+  await connection.close()
+  await eventually(() => events.find((event) => event.type === 'draining'), 'draining')
+  // As a signal asks it to: within what its supervisor allows.
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})
+
+test('code that is given long to stop has that time in a drain, too', async () => {
+  const { q, start } = await cluster()
+  const { runner, events } = await start({ Q_DRAIN_MS: '0', Q_STOP_GRACE_MS: '11000' })
+  const run = await q.enqueue('deafRetry', { ms: 600_000 })
+  await running(run)
+  await runner.drain()
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(events.at(-1)).toMatchObject({ type: 'drained' })
 })

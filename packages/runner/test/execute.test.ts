@@ -1,13 +1,16 @@
 /** One run from claimed to settled, with a store that answers as told: what becomes of it when it is stopped on the way. */
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { ExplainedError } from '@q/schema'
 import type { ClaimedRun, RunId, Settled, Settlement, Store } from '@q/store'
 import { optionData } from '@q/task'
 import { executeRun, type ExecuteDeps } from '../src/main/execute.ts'
-import { createPulseBoard } from '../src/main/pulse-board.ts'
+import { createPulseBoard, type Pulse } from '../src/main/pulse-board.ts'
 import { createSlots } from '../src/main/slots.ts'
 import { createStepInputs, type StepInputs } from '../src/main/step-inputs.ts'
-import type { Workplace } from '../src/main/workplace.ts'
+import type { Terms, Workplace } from '../src/main/workplace.ts'
+import type { RunReport } from '../src/protocol.ts'
+import { pulseSlot, word } from '../src/pulse-layout.ts'
 
 const claimed: ClaimedRun = {
   runId: '1' as RunId,
@@ -26,17 +29,23 @@ const claimed: ClaimedRun = {
   checkpoint: null,
 }
 
+type Report = (terms: Terms, pulse: SharedArrayBuffer) => Promise<RunReport>
+
 /** A replica with one slot. */
-function replica(inputs: (stop: () => void) => ReturnType<StepInputs>, answers: Settled[] = []) {
+function replica(
+  inputs: (stop: () => void) => ReturnType<StepInputs>,
+  answers: Settled[] = [],
+  report: Report = async () => ({ ended: 'returned', result: '1', repaired: [] }),
+) {
   const pulseBoard = createPulseBoard(1)
   const slots = createSlots(1)
   const sent: string[] = []
   const settled: Settlement[] = []
   const told: string[] = []
   const workplace: Workplace = {
-    run(order) {
+    run(order, terms) {
       sent.push(order.payload)
-      return { report: Promise.resolve({ ended: 'returned', result: '1', repaired: [] }), measure: () => undefined }
+      return { report: report(terms, pulseBoard.memory), measure: () => undefined }
     },
     close: async () => {},
   }
@@ -58,7 +67,7 @@ function replica(inputs: (stop: () => void) => ReturnType<StepInputs>, answers: 
     optionsOf: () => optionData({}),
     onCrashOf: () => 'fail',
     limits: { timeoutMs: null, maxSilentMs: null },
-    stopGraceMs: 1_000,
+    stopGraceMs: 3_600_000,
     nowMs: () => 0,
     count: () => {},
     observe: ({ type }) => void told.push(type),
@@ -86,6 +95,37 @@ test.each([
   expect(settled).toMatchObject([{ outcome: { status: 'CANCELLED', code: 'TASK_CANCELLED' } }])
   expect(slots.busy()).toBe(0)
 })
+
+/** Code that has seen that it is to stop, and cleans up for ever; it ends when its thread does. */
+const cleansUp =
+  (stop: (pulse: Pulse) => void): Report =>
+  async ({ pulse, terminate }, memory) => {
+    Atomics.store(pulseSlot(memory, pulse.slot).words, word.noticed, 1)
+    setImmediate(stop, pulse)
+    await once(terminate, 'abort')
+    return { ended: 'aborted' }
+  }
+
+const cutOff = 'cut off from the database'
+
+test.each<[string, (pulse: Pulse) => void, string]>([
+  ['stopped for that', (pulse) => pulse.stop(cutOff), 'WORKER_CRASHED'],
+  [
+    'being stopped for something else',
+    (pulse) => {
+      pulse.stop('timed out')
+      pulse.cutShort()
+    },
+    'TIMEOUT',
+  ],
+])(
+  'what others may soon start is gone before they do, however long code may clean up otherwise: %s',
+  async (_, stop, code) => {
+    const { execute, settled } = replica(async () => '1', [], cleansUp(stop))
+    await execute()
+    expect(settled).toMatchObject([{ outcome: { status: 'FAILED', code } }])
+  },
+)
 
 const unreadable = new ExplainedError({ code: 'INVALID_PAYLOAD', what: 'Too much.', why: 'It is.', fix: 'Less.' })
 

@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { testDatabase } from '@q/testing'
-import { readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
+import { presets, readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
+import type { ReplicaIntroduction } from '@q/store'
 import { moduleUrl } from './module-url.ts'
 import type * as marking from './tasks/marking.ts'
 import type * as wellBehaved from './tasks/well-behaved.ts'
@@ -19,7 +20,7 @@ export interface Replica {
 export interface Cluster {
   readonly url: string
   readonly q: Queue<Tasks>
-  start(env?: Record<string, string>, databaseUrl?: string): Promise<Replica>
+  start(env?: Record<string, string>, databaseUrl?: string, directUrl?: string): Promise<Replica>
 }
 
 /** Everything it starts has left when the test is over. */
@@ -35,10 +36,11 @@ export async function cluster(): Promise<Cluster> {
   return {
     url: database.url,
     q,
-    async start(env = {}, databaseUrl = database.url) {
+    async start(env = {}, databaseUrl = database.url, directUrl = databaseUrl) {
       const events: RunnerEvent[] = []
       const runner = await startRunner({
         databaseUrl,
+        directUrl,
         config: readConfig({ Q_THREADS: '2', ...env }),
         version: '0.0.0',
         taskModules: [moduleUrl('well-behaved'), moduleUrl('marking')],
@@ -47,6 +49,25 @@ export async function cluster(): Promise<Cluster> {
       replicas.push(runner)
       return { runner, events }
     },
+  }
+}
+
+/** A replica that registers, beats once, and is never heard of again. */
+export function replicaNamed(id: string): ReplicaIntroduction {
+  const { thresholds, onCrash } = presets['fast']!
+  return {
+    id,
+    name: id,
+    hostname: 'h',
+    pid: 1,
+    version: '0',
+    queues: [],
+    tasks: [],
+    capabilities: [],
+    slots: 1,
+    preset: 'fast',
+    onCrash,
+    thresholds,
   }
 }
 

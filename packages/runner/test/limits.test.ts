@@ -109,6 +109,20 @@ test('inside a native call a run is `stopping` until it is gone, keeps its key, 
   expect(await next.result({ timeout: '20s' })).toBeNull()
 })
 
+test('what every thread is doing is written with the heartbeat of its replica: task, CPU, heap, event loop, silence', async () => {
+  const replica = await execution<typeof tasks>('stubborn')
+  const run = await startedRun(replica, 'endless')
+  const busy = await eventually(async () => {
+    const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+    return threads.find(({ cpuPercent, silentMs }) => (cpuPercent ?? 0) > 0 && (silentMs ?? 0) > 1_000)
+  }, 'its figures')
+  expect(busy).toMatchObject({ runId: run.id, task: 'endless', state: 'running', isolation: 'thread' })
+  expect(busy.heapMb).toBeGreaterThan(0)
+  expect(busy.eventLoopUse).toBeGreaterThan(0)
+  const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+  expect(threads.map(({ state }) => state)).toEqual(['running', 'idle'])
+})
+
 test.runIf(process.platform === 'linux')(
   'a child is killed inside its native call, with everything it started',
   async () => {

@@ -1,27 +1,7 @@
 import { expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { presets } from '@q/runner'
-import { connect, createStore, type ReplicaIntroduction } from '@q/store'
-import { cluster, eventually } from './fixture.ts'
-
-/** A replica that registers, beats once, and is never heard of again. */
-function replicaNamed(id: string): ReplicaIntroduction {
-  const { thresholds, onCrash } = presets['fast']!
-  return {
-    id,
-    name: id,
-    hostname: 'h',
-    pid: 1,
-    version: '0',
-    queues: [],
-    tasks: [],
-    capabilities: [],
-    slots: 1,
-    preset: 'fast',
-    onCrash,
-    thresholds,
-  }
-}
+import { connect, createStore } from '@q/store'
+import { cluster, eventually, replicaNamed } from './fixture.ts'
 
 async function database(url: string) {
   const connection = connect(url, { purpose: 'control' })

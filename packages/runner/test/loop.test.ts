@@ -72,6 +72,13 @@ test('a pause ends early when its signal aborts', async () => {
   await expect(pause(3_600_000, AbortSignal.abort())).resolves.toBeUndefined()
 })
 
+test('a pause that is longer than a timer can be is long', async () => {
+  const over = new AbortController()
+  const months = pause(2 ** 33, over.signal).then(() => 'months')
+  expect(await Promise.race([months, pause(20).then(() => 'a moment')])).toBe('a moment')
+  over.abort()
+})
+
 test('what arrives while a statement is in flight goes with the next one, and each caller gets its own answer', async () => {
   const sent: number[][] = []
   const first = Promise.withResolvers<void>()

@@ -8,6 +8,7 @@ import { testDatabase } from '@q/testing'
 import { childEnv } from '../src/main/child-env.ts'
 import { execution } from './execution.ts'
 import { eventually } from './fixture.ts'
+import type * as secretive from './tasks/needs-a-secret.ts'
 import type * as poison from './tasks/poison.ts'
 import type * as tasks from './tasks/stubborn.ts'
 
@@ -98,6 +99,39 @@ test('what dies again and again is started four times in all, and then POISONED'
   const { run: ended, attempts } = (await store.getTaskRun(run.id))!
   expect(ended).toMatchObject({ attempt: 4, crashCount: 4 })
   expect(attempts.map(({ outcome }) => outcome)).toEqual(['crashed', 'crashed', 'crashed', 'crashed'])
+})
+
+test('at the deadline of a drain children are killed: what may start again is given back, the rest ends DRAINED', async () => {
+  const { q, runner, store } = await execution<typeof tasks>('stubborn', { env: { Q_DRAIN_MS: '0' } })
+  const runs = [await q.enqueue('tellsItsPid', {}), await q.enqueue('tellsItsPidAgain', {})]
+  const pids = await Promise.all(
+    runs.map((run) =>
+      eventually(async () => {
+        const { note } = await run.status()
+        return note === null ? undefined : Number(note)
+      }, 'the pid of the child'),
+    ),
+  )
+  await runner.drain()
+  expect(pids.map(isAlive)).toEqual([false, false])
+  expect(await runs[0]!.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
+  const given = (await store.getTaskRun(runs[1]!.id))!.run
+  expect(given).toMatchObject({ status: 'AVAILABLE', attempt: 0, crashCount: 0, replicaId: null })
+})
+
+test('a module that cannot be imported in a child, without our secrets, ends its run with the reason, and nothing else', async () => {
+  process.env['PGPASSWORD'] = 'secret'
+  onTestFinished(() => void delete process.env['PGPASSWORD'])
+  const { q, events } = await execution<typeof secretive>('needs-a-secret')
+  for (let round = 0; round < 2; round++) {
+    const run = await q.enqueue('needsItAlone', {})
+    await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({
+      code: 'UNKNOWN_TASK',
+      message: expect.stringContaining('PGPASSWORD is not set'),
+    })
+  }
+  expect(await (await q.enqueue('needsIt', {})).result({ timeout: '20s' })).toBe('there')
+  expect(events.filter(({ type }) => type === 'loop-failed' || type === 'run-unfinished')).toEqual([])
 })
 
 test('kill -9 of a runner leaves no child behind, not even one that is busy', async () => {

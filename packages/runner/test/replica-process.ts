@@ -21,13 +21,15 @@ export interface ReplicaOptions {
   readonly env: Record<string, string>
   /** Default: the runner's own main. */
   readonly program?: string
+  /** Sent as soon as it has said its first words, long before it is up. */
+  readonly atOnce?: NodeJS.Signals
 }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const modules = ['well-behaved', 'marking'].map((name) => fileURLToPath(new URL(`./tasks/${name}.ts`, import.meta.url)))
 
 /** One that is up, or has ended while it started. */
-export async function startProcess({ env, program = main }: ReplicaOptions): Promise<ReplicaProcess> {
+export async function startProcess({ env, program = main, atOnce }: ReplicaOptions): Promise<ReplicaProcess> {
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -48,7 +50,7 @@ export async function startProcess({ env, program = main }: ReplicaOptions): Pro
     rest = parts.pop() ?? ''
     for (const part of parts) {
       const line = JSON.parse(part) as Line
-      lines.push(line)
+      if (lines.push(line) === 1 && atOnce !== undefined) child.kill(atOnce)
       if (line.msg === 'started') up(String(line['replicaId']))
     }
   })

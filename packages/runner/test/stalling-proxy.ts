@@ -10,6 +10,8 @@ export interface StallingProxy {
   halfOpen(): void
   /** Every connection is broken, and new ones are too. */
   cut(): void
+  /** The same, as soon as an answer contains the text, which does not arrive. */
+  cutAt(text: string): void
   restore(): void
 }
 
@@ -18,6 +20,7 @@ export async function stallingProxy(databaseUrl: string): Promise<StallingProxy>
   const sockets = new Set<Socket>()
   let stalled = false
   let broken = false
+  let deadly: string | undefined
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
@@ -27,8 +30,15 @@ export async function stallingProxy(databaseUrl: string): Promise<StallingProxy>
     if (broken) return void socket.destroy()
     if (stalled) return void socket.pause()
     const upstream = keep(createConnection({ host: target.hostname, port: Number(target.port) }))
+    upstream.on('data', (answer: Buffer) => {
+      if (deadly !== undefined && answer.includes(deadly)) cut()
+    })
     socket.pipe(upstream).pipe(socket)
   })
+  function cut(): void {
+    broken = true
+    for (const socket of sockets) socket.destroy()
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
@@ -39,9 +49,9 @@ export async function stallingProxy(databaseUrl: string): Promise<StallingProxy>
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    cut() {
-      broken = true
-      for (const socket of sockets) socket.destroy()
+    cut,
+    cutAt(text) {
+      deadly = text
     },
     restore() {
       broken = false

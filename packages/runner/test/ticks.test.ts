@@ -1,11 +1,8 @@
 /** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
 import { expect, test } from 'vitest'
-import { readConfig } from '@q/runner'
 import type { RunId, Store } from '@q/store'
-import { chores } from '../src/main/chores.ts'
 import { createClockWatch } from '../src/main/clock-watch.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { createChore } from '../src/main/loops/chore.ts'
 import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
 import { createPresenceWatch } from '../src/main/loops/presence.ts'
 import { reapTick } from '../src/main/loops/reap.ts'
@@ -110,31 +107,38 @@ test('who has lost its own session does not watch over those of others', async (
 test.each([
   ['fresh', 0, [0]],
   ['trusted', 60_000, [60_000]],
-])('a %s reaper applies no threshold beyond its own eyes', async (_, trustMs, expected) => {
-  const thresholds: (number | undefined)[] = []
-  let duties = 0
-  const store = told({
-    takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
-    reap: async ({ thresholdMsMax }) => {
-      thresholds.push(thresholdMsMax)
-      return { ids: [], count: 0 }
-    },
-  })
-  await reapTick({
-    control: store,
-    store,
-    replicaId: 'me',
-    checkEveryMs: 30_000,
-    states: ['CLAIMED', 'RUNNING'],
-    trustMs: () => trustMs,
-    trustedMs: 60_000,
-    observe: () => {},
-    onRecovered: () => {},
-  })
-  expect(thresholds).toEqual(expected)
-  // One that sees nothing leaves the duty to others.
-  expect(duties).toBe(trustMs === 0 ? 0 : 1)
-})
+])(
+  'a %s reaper applies no threshold beyond its own eyes, and trusts no clock that goes beyond its own',
+  async (_, trustMs, expected) => {
+    const thresholds: (number | undefined)[] = []
+    const clocks: (number | undefined)[] = []
+    let duties = 0
+    const store = told({
+      takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
+      reap: async ({ thresholdMsMax, clockMsMax }) => {
+        thresholds.push(thresholdMsMax)
+        clocks.push(clockMsMax)
+        return { ids: [], count: 0 }
+      },
+    })
+    await reapTick({
+      control: store,
+      store,
+      replicaId: 'me',
+      checkEveryMs: 30_000,
+      states: ['CLAIMED', 'RUNNING'],
+      trustMs: () => trustMs,
+      clockMsMax: () => 1_000,
+      trustedMs: 60_000,
+      observe: () => {},
+      onRecovered: () => {},
+    })
+    expect(thresholds).toEqual(expected)
+    expect(clocks).toEqual([1_000])
+    // One that sees nothing leaves the duty to others.
+    expect(duties).toBe(trustMs === 0 ? 0 : 1)
+  },
+)
 
 function factsOf(runId: RunId): RunFacts {
   return { lease: { runId, fence: 1 }, task: 't', isolation: 'thread', timeoutMs: null, maxSilentMs: null }
@@ -180,6 +184,14 @@ test.each([
   expect(pulses.map((pulse) => pulse.stopReason)).toEqual([reason, undefined])
 })
 
+test('fence: what is being stopped already, and others may start, has no time left to clean up; the rest keeps it', async () => {
+  const { deps, pulses } = fenced(3_600)
+  for (const pulse of pulses) pulse.stop('timed out')
+  await fenceTick(deps)
+  expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['timed out', 'timed out'])
+  expect(pulses.map((pulse) => pulse.outOfTime.aborted)).toEqual([true, false])
+})
+
 test('a machine that slept for longer than the bound fences itself before anything else, and beats at once', async () => {
   const { deps, pulses, events, jumps } = fenced(300)
   await fenceTick(deps)
@@ -187,47 +199,6 @@ test('a machine that slept for longer than the bound fences itself before anythi
   expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['cut off from the database', undefined])
   expect(events.map((event) => event.type)).toEqual(['clock-jumped', 'fenced'])
   expect(jumps()).toBe(1)
-})
-
-test('of a chore each job fails alone', async () => {
-  const events: RunnerEvent[] = []
-  const done: string[] = []
-  const control = told({ takeDuty: async () => ({ mine: false, untilInMs: 60_000 }) })
-  const chore = createChore(
-    { control, replicaId: 'me', observe: (event) => void events.push(event) },
-    {
-      name: 'cleanup',
-      everyMs: 3_600_000,
-      atBoot: true,
-      jobs: { first: () => Promise.reject(new Error('no')), second: async () => void done.push('second') },
-    },
-  )
-  // At boot whoever has the duty; later not.
-  expect(await chore.tick()).toEqual({ afterMs: 3_600_000 })
-  expect((await chore.tick()).afterMs).toBeLessThan(3_600_000)
-  expect(done).toEqual(['second'])
-  expect(events).toMatchObject([{ type: 'job-failed', job: 'first' }])
-})
-
-test('what walks through a table does a bounded part of it each round, and goes on there', async () => {
-  const looks: (string | undefined)[] = []
-  const look = async ({ after }: { readonly after?: string }) => {
-    looks.push(after)
-    if (looks.length > 1_000) throw new Error('It does not end.')
-    return { next: String(looks.length), healed: [] } as never
-  }
-  const store = told({ pruneTaskRuns: look, pruneWorkflows: look, repairWorkflows: look })
-  const walks = chores(store, readConfig({}), () => {}).filter(({ name }) => name === 'prune' || name === 'repair')
-  const jobs = walks.flatMap((chore) => Object.values(chore.jobs))
-  expect(jobs).toHaveLength(3)
-  for (const job of jobs) {
-    looks.length = 0
-    await job()
-    const first = looks.length
-    await job()
-    expect([looks[0], looks[first]]).toEqual([undefined, String(first)])
-    expect(looks).toHaveLength(2 * first)
-  }
 })
 
 test('a session that does not prove itself is replaced at once; where there are none, nobody tries again', async () => {
@@ -246,6 +217,7 @@ test('a session that does not prove itself is replaced at once; where there are 
     onWake: () => {},
     onOpen: () => void seen.push('open'),
     onLost: () => void seen.push('lost'),
+    onExposed: () => void seen.push('exposed'),
   })
   await session.tick()
   expect(presence.isHeld()).toBe(true)

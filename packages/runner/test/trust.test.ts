@@ -58,13 +58,27 @@ test('a replica without its session is exposed until a beat has withdrawn its re
   presence.lost(15)
   expect(presence.exposedForMs(30)).toBe(20)
   expect(presence.mustWithdraw()).toBe(true)
-  presence.withdrawn()
+  presence.withdrawn(30)
   expect(presence.exposedForMs(30)).toBeUndefined()
   presence.held()
-  presence.withdrawn() // of a beat that was sent before
+  presence.withdrawn(30) // of a beat that was sent before
   expect(presence.isHeld()).toBe(true)
   presence.lost(40)
   presence.serverLifeEnded()
   expect(presence.exposedForMs(60_000)).toBeUndefined()
   expect(presence.mustWithdraw()).toBe(true)
+})
+
+test('a session that is lost while a beat withdraws the record of the one before has a record of its own to withdraw', () => {
+  const presence = createOwnPresence()
+  presence.held(0)
+  presence.lost(10)
+  const sentMs = 20
+  presence.held(25)
+  presence.lost(30)
+  presence.withdrawn(sentMs)
+  expect(presence.mustWithdraw()).toBe(true)
+  expect(presence.exposedForMs(40)).toBe(15)
+  presence.withdrawn(40)
+  expect(presence.mustWithdraw()).toBe(false)
 })

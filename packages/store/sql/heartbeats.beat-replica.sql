@@ -29,6 +29,8 @@ WITH
       failed = excluded.failed,
       uptime_s = excluded.uptime_s,
       threads = excluded.threads
+    RETURNING
+      last_heartbeat
   ),
   withdrawn AS (
     DELETE FROM q.presence
@@ -37,7 +39,15 @@ WITH
       AND replica_id = $12
   )
 SELECT
-  n.stopped_at IS NULL AS known,
+  (
+    extract(
+      epoch
+      FROM
+        beat.last_heartbeat
+    ) * 1000
+  )::float8 AS "clockMs",
+  n.id IS NOT NULL
+  AND n.stopped_at IS NULL AS known,
   n.draining_at IS NOT NULL AS drained,
   n.draining_by AS by,
   (
@@ -48,6 +58,5 @@ SELECT
     ) * 1000
   )::float8 AS "deadlineInMs"
 FROM
-  q.replica n
-WHERE
-  n.id = $13
+  beat
+  LEFT JOIN q.replica n ON n.id = $13

@@ -5,7 +5,8 @@
  * `turn` (one: finish, start and claim), `pool` (everything else), `migrate` (one, without a limit for a statement: DDL
  * may wait long for a lock), and the sessions of listeners. All have a limit for connecting, and TCP keepalive: a
  * half-open connection is otherwise noticed after many minutes. A connection that broke, or on which a statement took
- * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too.
+ * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too,
+ * and a transaction that a replica does not go on with.
  *
  * `control` and `turn` keep the plans of prepared statements. A plan that is kept must be right for a table of any size,
  * and the statistics of an empty one would make it a sequential scan for ever: so what could go wrong is switched off.
@@ -111,9 +112,17 @@ function settingsOf(options: ConnectionOptions, keepsPlans: boolean): string {
     ...(quiet ? [`q.quiet = 'on'`] : []),
   ]
   if (settings.length === 0) return ''
-  // What we have given up must not wait on over there, for a lock, with a connection that nobody uses.
-  const abandoned = `statement_timeout = ${statementMsMax + limits.abandonedMsMax}`
-  return [...settings, ...(purpose === 'migrate' ? [] : [abandoned])].map((setting) => `SET ${setting};`).join(' ')
+  const abandonedMs = statementMsMax + limits.abandonedMsMax
+  const always = [
+    // What we have given up must not wait on over there, for a lock, with a connection that nobody uses.
+    `statement_timeout = ${abandonedMs}`,
+    // Stopped or cut off in the middle of a transaction, we must not keep runs locked: nobody could recover them.
+    `idle_in_transaction_session_timeout = ${abandonedMs}`,
+    // Whoever has waited for a lock looks again, and must see what was committed meanwhile.
+    `default_transaction_isolation = 'read committed'`,
+    `datestyle = 'ISO'`,
+  ]
+  return [...settings, ...always].map((setting) => `SET ${setting};`).join(' ')
 }
 
 /** A session of its own, for LISTEN. */
@@ -186,9 +195,14 @@ function pipelined(name: string | undefined): string | undefined {
 function isAnswer(error: Error): boolean {
   const code = sqlState(error)
   if (code === undefined) return false
-  // 0A000 and 26000: what we prepared is not there any more, or not what it was.
-  return !code.startsWith('57P') && !code.startsWith('08') && code !== '0A000' && code !== '26000'
+  return !code.startsWith('57P') && !code.startsWith('08') && !useless.has(code)
 }
+
+/**
+ * What we prepared is not there any more, or not what it was; our transaction took too long, and the session ended with
+ * it; the server only reads, and after a failover another connection may reach the one that writes.
+ */
+const useless: ReadonlySet<string> = new Set(['0A000', '26000', '25P03', '25P04', '25006'])
 
 /** pg has no public way to give a connection up at once. */
 function destroySocket(client: Client | PoolClient): void {

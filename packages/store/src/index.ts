@@ -79,7 +79,12 @@ export type { Recovered } from './liveness/recover.ts'
 export { heldTaskRuns, type HeldRun } from './liveness/held.ts'
 export { leaveDuty, takeDuty } from './liveness/duty.ts'
 export { markPresence, withdrawPresence, type Gone } from './liveness/presence.ts'
-export { openReplicaSession, type ReplicaSession, type SessionOwner } from './liveness/replica-session.ts'
+export {
+  openReplicaSession,
+  type ReplicaSession,
+  type ReplicaSessionHandlers,
+  type SessionOwner,
+} from './liveness/replica-session.ts'
 export { sessionsLast } from './sessions-last.ts'
 export { recoverOwnTaskRuns, type OwnRecovery } from './liveness/recover-own.ts'
 export { drainReplica, undrainReplica } from './replicas/drain.ts'

@@ -1,6 +1,7 @@
 /**
  * A session that is ours alone for as long as it lasts, for what only a session can hold: LISTEN, and a lock that the
- * server drops when we die. It is lost once, and says so once; whoever wants it back opens another.
+ * server drops when we die. It is lost once, and says so once; whoever wants it back opens another. One that breaks before
+ * it is ready was never had: opening or preparing it fails, and nothing else is told.
  */
 import type { QueryConfig } from 'pg'
 import { endSession, session, type Origin } from './db.ts'
@@ -27,7 +28,11 @@ const answerMsMax = 5_000
 export async function openSession(origin: Origin, purpose: string, handlers: SessionHandlers): Promise<OwnSession> {
   const client = session(origin, purpose)
   let open = true
+  let ready = false
+  let broken: Error | undefined
   const lost = (error?: Error) => {
+    broken ??= error ?? new Error('Connection terminated unexpectedly')
+    if (!ready) return
     if (open) handlers.onLost(error)
     open = false
   }
@@ -43,8 +48,12 @@ export async function openSession(origin: Origin, purpose: string, handlers: Ses
   client.on('end', () => lost())
   client.on('notification', ({ channel, payload = '' }) => handlers.onNotification?.(channel, payload))
   async function prepare<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    ready = false
     try {
-      return await work(ask)
+      const prepared = await work(ask)
+      if (broken !== undefined) throw broken
+      ready = true
+      return prepared
     } catch (error) {
       close()
       throw error

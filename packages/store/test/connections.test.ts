@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect } from '@q/store'
+import { connect, type ConnectionOptions } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { untilNobodyWaits } from './blocked-sessions.ts'
 
@@ -55,4 +55,61 @@ test('a statement that fails leaves its connection in use', async () => {
   const before = (await pid.execute(db)).rows[0]!.pid
   await expect(sql`SELECT 1/0`.execute(db)).rejects.toThrow('division by zero')
   expect((await pid.execute(db)).rows[0]!.pid).toBe(before)
+})
+
+/** Two of them on one database, and one that alters it. */
+async function connections(options: Omit<ConnectionOptions, 'purpose'>) {
+  const database = await testDatabase()
+  const [own, other] = [
+    connect(database.url, { purpose: 'pool', quiet: true, ...options }),
+    connect(database.url, { purpose: 'pool' }),
+  ]
+  onTestFinished(async () => {
+    await Promise.all([own.close(), other.close()])
+    await database.drop()
+  })
+  const alter = (setting: string) => sql.raw(`ALTER DATABASE "${database.name}" SET ${setting}`).execute(other.db)
+  return { own: own.db, other: other.db, alter }
+}
+
+test('a process that was stopped or cut off in the middle of a transaction keeps what it has locked for a bounded time', async () => {
+  const { own, other } = await connections({ statementMsMax: 300 })
+  const [locked, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const stopped = own.transaction().execute(async (trx) => {
+    await sql`SELECT pg_advisory_xact_lock(1)`.execute(trx)
+    locked.resolve()
+    await others.promise
+    await pid.execute(trx)
+  })
+  await locked.promise
+  await sql`SELECT pg_advisory_lock(1)`.execute(other).finally(others.resolve)
+  await expect(stopped).rejects.toThrow(/not queryable|terminat/)
+  expect((await pid.execute(own)).rows).toHaveLength(1)
+})
+
+test('a connection to a server that only reads is not used again: the next one may reach the one that writes', async () => {
+  const { own, alter } = await connections({})
+  await alter('default_transaction_read_only = on')
+  const write = sql`INSERT INTO q.duty (name, holder, until) VALUES ('d', 'me', clock_timestamp())`
+  await expect(write.execute(own)).rejects.toMatchObject({ code: '25006' })
+  await alter('default_transaction_read_only = off')
+  await write.execute(own)
+})
+
+test('a transaction of a replica sees what was committed since it began, whatever the database says by default', async () => {
+  const { own, other, alter } = await connections({})
+  await alter("default_transaction_isolation = 'serializable'")
+  const duties = sql`SELECT name FROM q.duty`
+  await own.transaction().execute(async (trx) => {
+    expect((await duties.execute(trx)).rows).toEqual([])
+    await sql`INSERT INTO q.duty (name, holder, until) VALUES ('d', 'me', clock_timestamp())`.execute(other)
+    expect((await duties.execute(trx)).rows).toEqual([{ name: 'd' }])
+  })
+})
+
+test('a moment is read as one, however the database writes it by default', async () => {
+  const { own, alter } = await connections({})
+  await alter("datestyle = 'German'")
+  const { rows } = await sql<{ at: Date }>`SELECT '2026-11-17 12:00:00Z'::timestamptz AS at`.execute(own)
+  expect(rows[0]!.at).toEqual(new Date('2026-11-17T12:00:00Z'))
 })

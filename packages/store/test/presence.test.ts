@@ -66,6 +66,17 @@ test('its runs are stale after the grace, unless it has beaten since', async () 
   expect(await staleOf('dying')).toEqual([])
 })
 
+test('a claim that was still under way when its replica died is recovered with the rest', async () => {
+  const { num } = await present('claiming')
+  await enqueue('claiming')
+  await enqueue('claiming')
+  const before = await claimOne('claiming', 'claiming')
+  await cut(num)
+  await gone('claiming')
+  const after = await claimOne('claiming', 'claiming')
+  expect(await staleOf('claiming')).toMatchObject([{ id: before.runId }, { id: after.runId }])
+})
+
 /** Seen missing so long ago, and not heard of for a while before that. */
 async function goneFor(id: string, seconds: number): Promise<void> {
   const ago = (s: number) => sql<Date>`clock_timestamp() - ${s} * interval '1 s'`

@@ -103,6 +103,18 @@ test('a run that ended long ago goes, with everything that was written about it'
   await db.deleteFrom('q.destination').execute()
 })
 
+test('the beats of a run that somebody ended by hand go with it', async () => {
+  const [id] = await enqueue('by-hand')
+  const lease = leaseOf(await claimOne('by-hand'))
+  const sender = { replicaId: 'replica-aaaa', hostname: 'h', pid: 1 }
+  await store.beatTaskRuns(sender, [{ lease, thread: 0, ageMs: 0, progress: null, note: null }])
+  await sql`UPDATE q.task_run SET status = 'FAILED', result = '{"code":"TASK_ERROR"}', finished_at = clock_timestamp()
+    WHERE id = ${id}`.execute(db)
+  await age(id!)
+  expect(await prune()).toBe(1)
+  expect(await db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', id!).execute()).toEqual([])
+})
+
 test('what has not ended, or ended a moment ago, stays', async () => {
   const [waiting] = await enqueue('fresh')
   await enqueue('fresh-end')

@@ -28,6 +28,11 @@ async function age(replicaId: string, ms: number): Promise<void> {
   await sql`UPDATE q.task_heartbeat SET sent_at = ${ago} WHERE split_part(sender_id, '/', 1) = ${replicaId}`.execute(db)
 }
 
+async function clockMs(): Promise<number> {
+  const now = sql<{ ms: number }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`
+  return (await now.execute(db)).rows[0]!.ms
+}
+
 async function staleIds(): Promise<RunId[]> {
   return (await store.getStaleTaskRuns()).map((run) => run.id)
 }
@@ -84,6 +89,22 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
   ])
   expect(await staleIds()).not.toContain(id)
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+})
+
+test('a clock that has jumped makes nobody stale; who was never alive needs no clock', async () => {
+  const { id } = await holding('jumped')
+  await age('jumped', 120_000)
+  const unknown = await holding('never')
+  await db.deleteFrom('q.replica_heartbeat').where('replica_id', '=', 'never').execute()
+  await db.deleteFrom('q.replica').where('id', '=', 'never').execute()
+  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 61_000 })).ids).toEqual([unknown.id])
+  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) + 3_600_000 })).ids).toEqual([id])
+})
+
+test('who is slow, because so many are stale, recovers them all: they were stale when it asked', async () => {
+  const { id } = await holding('slowly')
+  await age('slowly', 120_000)
+  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 30_000 })).ids).toEqual([id])
 })
 
 test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {

@@ -44,7 +44,14 @@ test('the name of a replica that left, or stopped beating, is free again', async
 
 test('a heartbeat updates one row in place and its answer says whether to drain, by whose wish and by when', async () => {
   await store.registerReplica(introduction('beating', 'beating'))
-  expect(await store.upsertReplicaHeartbeat('beating', vitals)).toEqual({ known: true, draining: null })
+  const first = await store.upsertReplicaHeartbeat('beating', vitals)
+  expect(first).toMatchObject({ known: true, draining: null })
+  const stored = await db
+    .selectFrom('q.replica_heartbeat')
+    .select('last_heartbeat')
+    .where('replica_id', '=', 'beating')
+    .executeTakeFirstOrThrow()
+  expect(Math.floor(first.clockMs)).toBe(stored.last_heartbeat.getTime())
   await store.drainReplica('beating', { by: 'ada', deadlineMs: 3_600_000 })
   // Its own announcement keeps who asked, and the deadline.
   await store.drainReplica('beating', { by: 'itself' })
@@ -108,7 +115,7 @@ test('a beat can withdraw the presence record, and only its own', async () => {
 test('a replica that nobody knows any more is told so, and can introduce itself again under the same id', async () => {
   const first = await store.registerReplica(introduction('forgotten', 'forgotten'))
   await db.deleteFrom('q.replica').where('id', '=', 'forgotten').execute()
-  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toEqual({ known: false, draining: null })
+  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toMatchObject({ known: false, draining: null })
   const again = await store.registerReplica(introduction('forgotten', 'forgotten'))
   expect(again.name).toBe('forgotten')
   expect(again.num).not.toBe(first.num)

@@ -17,7 +17,8 @@ export interface Ahead {
   asideForMs(nowMs: number): number
   /** Taken out, to be given back. */
   takeAll(): ClaimedRun[]
-  remove(lease: Lease): void
+  /** False: it is not here any more. */
+  remove(lease: Lease): boolean
   all(): readonly ClaimedRun[]
 }
 
@@ -50,7 +51,10 @@ export function createAhead(max: number): Ahead {
       ),
     takeAll: () => waiting.splice(0).map(({ run }) => run),
     remove(lease) {
-      waiting = waiting.filter(({ run }) => run.runId !== lease.runId || run.fence !== lease.fence)
+      const others = waiting.filter(({ run }) => run.runId !== lease.runId || run.fence !== lease.fence)
+      const found = others.length < waiting.length
+      waiting = others
+      return found
     },
     all: () => waiting.map(({ run }) => run),
   }

@@ -10,7 +10,7 @@ const repairEveryMs = 30_000
 const batchMax = 1_000
 /** Looked at by one statement: a workflow may have many steps. */
 const workflowsMax = 100
-/** Batches per round. What is left waits for the next one. */
+/** Batches per round. */
 const batchesMax = 50
 
 export function chores(store: Store, config: RunnerConfig, observe: Observe): Chore[] {
@@ -26,53 +26,55 @@ export function chores(store: Store, config: RunnerConfig, observe: Observe): Ch
       },
     },
     { name: 'sample', everyMs: config.sampleEveryMs, jobs: { samples: () => store.sampleReplicas() } },
+    { name: 'prune', everyMs: pruneEveryMs, jobs: { runs: createRunPruner(store, config.runsKeptMs) } },
     {
-      name: 'prune',
+      name: 'prune workflows',
       everyMs: pruneEveryMs,
-      jobs: {
-        runs: createRunPruner(store, config.runsKeptMs),
-        workflows: createWorkflowPruner(store, config.runsKeptMs),
-      },
+      jobs: { workflows: createWorkflowPruner(store, config.runsKeptMs) },
     },
-    { name: 'repair', everyMs: repairEveryMs, jobs: { workflows: createWorkflowRepairer(store, observe) } },
+    { name: 'repair', everyMs: repairEveryMs, jobs: { repair: createWorkflowRepairer(store, observe) } },
   ]
 }
 
-async function pruneReplicas(store: Store, { replicasKeptMs, samplesKeptMs }: RunnerConfig): Promise<void> {
+/** Whether there is more. */
+async function pruneReplicas(store: Store, { replicasKeptMs, samplesKeptMs }: RunnerConfig): Promise<boolean> {
   for (let batch = 0; batch < batchesMax; batch++) {
     const pruned = await store.pruneReplicas({ keepMs: replicasKeptMs, samplesKeptMs, limit: batchMax })
-    if (Math.max(pruned.ids.length, pruned.samples, pruned.failures) < batchMax) return
+    if (Math.max(pruned.ids.length, pruned.samples, pruned.failures) < batchMax) return false
   }
+  return true
 }
 
-/** Walks a table a piece at a time, so many pieces a round, and begins again at its end. */
+/** Walks a table a piece at a time, so many pieces a round, and begins again at its end. Whether it has not come there yet. */
 function createWalk<Place>(
   look: (from: { readonly after?: Place }) => Promise<Place | undefined>,
-): () => Promise<void> {
+): () => Promise<boolean> {
   let after: Place | undefined
   return async () => {
     for (let batch = 0; batch < batchesMax; batch++) {
       after = await look(after === undefined ? {} : { after })
-      if (after === undefined) return
+      if (after === undefined) return false
     }
+    return true
   }
 }
 
-function createRunPruner(store: Store, keepMs: number): () => Promise<void> {
+function createRunPruner(store: Store, keepMs: number): () => Promise<boolean> {
   return createWalk<RunId>(async (from) => (await store.pruneTaskRuns({ keepMs, limit: batchMax, ...from })).next)
 }
 
-function createWorkflowPruner(store: Store, keepMs: number): () => Promise<void> {
+function createWorkflowPruner(store: Store, keepMs: number): () => Promise<boolean> {
   return createWalk<WorkflowId>(
     async (from) => (await store.pruneWorkflows({ keepMs, limit: workflowsMax, ...from })).next,
   )
 }
 
-/** What is found was done by hand, or came out of a backup: it is told. */
+/** What is found was done by hand, or came out of a backup: it is told. Nobody makes such things fast, so there is no hurry. */
 function createWorkflowRepairer(store: Store, observe: Observe): () => Promise<void> {
-  return createWalk<WorkflowId>(async (from) => {
+  const walk = createWalk<WorkflowId>(async (from) => {
     const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...from })
     if (healed.length > 0) observe({ type: 'workflows-repaired', findings: healed })
     return next
   })
+  return async () => void (await walk())
 }

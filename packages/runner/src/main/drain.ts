@@ -18,11 +18,15 @@ export interface DrainDeps {
   readonly nowMs: () => number
   /** Unless the wish comes with a deadline of its own. */
   readonly drainMs: number
+  /** How long code that is told to stop may take. */
+  readonly stopGraceMs: number
   /** Tells others that this replica is leaving. */
   readonly announce: () => Promise<void>
-  /** What brings new work, and what is done for others. */
+  /** What brings new work: nothing begins from then on. */
   readonly stopIntake: () => Promise<unknown>
-  readonly giveBackUnstarted: () => Promise<unknown>
+  /** What is done for others. */
+  readonly stopWatching: () => Promise<unknown>
+  readonly giveBackUnbegun: () => Promise<unknown>
   /** What keeps runs and the replica alive in the eyes of others. */
   readonly stopBeats: () => Promise<unknown>
   readonly retire: () => Promise<void>
@@ -40,7 +44,8 @@ export interface Drain {
 
 const stepMsMax = 3_000
 /** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
-const lastMsMax = 10_000
+const lastMsMin = 10_000
+const writeMsMax = 5_000
 
 export function createDrain(deps: DrainDeps): Drain {
   const { promise: left, resolve } = Promise.withResolvers<void>()
@@ -50,13 +55,14 @@ export function createDrain(deps: DrainDeps): Drain {
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
-    await bounded(Promise.all([deps.announce(), deps.stopIntake()]))
+    // Each by itself: that one has failed does not mean that the others are done.
+    await Promise.all([deps.announce(), deps.stopIntake(), deps.stopWatching()].map(bounded))
     deps.observe({ type: 'draining', running: deps.slots.busy(), drainMs: Math.max(0, deadlineMs - deps.nowMs()) })
-    await bounded(deps.giveBackUnstarted())
+    await bounded(deps.giveBackUnbegun())
     await untilDeadline()
     await stopRemaining()
     // Again: a last turn may have been slow, or the database away.
-    await bounded(deps.giveBackUnstarted())
+    await bounded(deps.giveBackUnbegun())
     await bounded(deps.stopBeats())
     const leftBehind = deps.slots.busy()
     if (leftBehind === 0) {
@@ -81,7 +87,7 @@ export function createDrain(deps: DrainDeps): Drain {
     if (deps.slots.busy() === 0) return
     deps.observe({ type: 'drain-cut-short', running: deps.slots.busy() })
     for (const running of deps.pulseBoard.all()) running.stop('replica draining')
-    await Promise.race([deps.slots.allFree(), pause(lastMsMax)])
+    await Promise.race([deps.slots.allFree(), pause(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax))])
   }
 
   async function bounded(step: Promise<unknown>): Promise<void> {
@@ -100,7 +106,7 @@ export function createDrain(deps: DrainDeps): Drain {
   return {
     left,
     async begin(deadlineInMs) {
-      if (!begun || deadlineInMs !== undefined) setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
+      setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
       if (!begun) {
         begun = true
         await drain().finally(resolve)

@@ -50,6 +50,8 @@ export type RunnerEvent =
     }
   /** Runs that others may start were stopped here, because this replica may be taken for dead. */
   | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs: number }
+  /** Forward if above 0: the beats of all replicas are older than they were by so much. */
+  | { readonly type: 'database-clock-jumped'; readonly byMs: number }
   | { readonly type: 'clock-jumped'; readonly stoppedMs: number; readonly asleepMs: number }
   | { readonly type: 'health-changed'; readonly health: string; readonly cpuPercent: number; readonly memoryMb: number }
   | { readonly type: 'introduced-again'; readonly name: string }

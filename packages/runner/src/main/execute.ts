@@ -10,6 +10,7 @@ import type { OptionData } from '@q/task'
 import type { RunReport } from '../protocol.ts'
 import type { AbortReason } from '../pulse-layout.ts'
 import { endOf, type End, type Policy } from './ends.ts'
+import { fencedGraceMs } from './fence-bound.ts'
 import { pause } from './loop.ts'
 import type { Pulse, PulseBoard } from './pulse-board.ts'
 import type { Requests } from './requests.ts'
@@ -91,9 +92,10 @@ async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pu
   const order = { kind: 'run', runId, fence, epoch, attempt, task, payload, checkpoint, slot: pulse.slot } as const
   const terminate = new AbortController()
   const ended = new AbortController()
+  const over = AbortSignal.any([ended.signal, pulse.outOfTime])
   pulse.signal.addEventListener('abort', () => {
     // Once it has ended by itself nobody is to be ended: its thread or child may have the next run already.
-    void graceOf(pulse, deps.stopGraceMs, ended.signal).then(() => ended.signal.aborted || terminate.abort())
+    void graceOf(pulse, deps.stopGraceMs, over).then(() => ended.signal.aborted || terminate.abort())
   })
   const place = deps.workplaces[pulse.facts.isolation === 'process' ? 'processes' : 'threads']
   const running = place.run(order, { pulse, terminate: terminate.signal, hear: hearing(deps, pulse) })
@@ -112,10 +114,13 @@ function hearing({ logs, requests }: ExecuteDeps, pulse: Pulse): Hear {
 /** Somebody waits for these to be gone; code that has not even noticed by then is not going to clean up. */
 const unnoticedMs: Partial<Record<AbortReason, number>> = { cancelled: 500, 'lease lost': 500 }
 
-async function graceOf(pulse: Pulse, graceMs: number, ended: AbortSignal): Promise<void> {
-  const firstMs = Math.min(graceMs, (pulse.stopReason && unnoticedMs[pulse.stopReason]) ?? graceMs)
-  await pause(firstMs, ended)
-  if (pulse.noticed()) await pause(graceMs - firstMs, ended)
+async function graceOf(pulse: Pulse, usualMs: number, over: AbortSignal): Promise<void> {
+  const { stopReason: reason } = pulse
+  // Others may start it, or what waits for it, soon: it is gone before that.
+  const graceMs = reason === 'cut off from the database' ? Math.min(usualMs, fencedGraceMs) : usualMs
+  const firstMs = Math.min(graceMs, (reason && unnoticedMs[reason]) ?? graceMs)
+  await pause(firstMs, over)
+  if (pulse.noticed()) await pause(graceMs - firstMs, over)
 }
 
 interface Place {

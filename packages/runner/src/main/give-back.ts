@@ -2,7 +2,7 @@
  * Gives back runs whose code never began. One that somebody has locked stays ours, and may still begin; one that was
  * lost meanwhile is nothing to us any more, and must not.
  */
-import { leaseKey, leaseOf, type ClaimedRun, type RunId, type Store } from '@q/store'
+import { leaseKey, leaseOf, type Lease, type RunId, type Store } from '@q/store'
 import type { Observe } from './events.ts'
 import type { Holdings } from './holdings.ts'
 
@@ -14,8 +14,9 @@ export interface GiveBackDeps {
 }
 
 /** Those that are not ours any more. */
-export async function giveBackUnbegun(deps: GiveBackDeps, runs: readonly ClaimedRun[]): Promise<readonly RunId[]> {
+export async function giveBackUnbegun(deps: GiveBackDeps, runs: readonly Lease[]): Promise<readonly RunId[]> {
   const { store, replicaId, holdings, observe } = deps
+  if (runs.length === 0) return []
   const runIds = await store.releaseTaskRuns(runs.map(leaseOf), undefined, { skipBusy: true })
   if (runIds.length > 0) observe({ type: 'runs-released', runIds })
   const given = new Set(runIds)

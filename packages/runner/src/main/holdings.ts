@@ -19,6 +19,8 @@ export interface Holdings {
   askedMs(lease: Lease): number | undefined
   /** Those that the database says we hold and nobody here knows of, nor will. */
   orphans(held: readonly HeldRun[]): Orphans
+  /** Those of them whose code has not begun here, known or not. If nothing begins any more, they never will. */
+  unbegun(held: readonly HeldRun[]): readonly Lease[]
 }
 
 export interface Orphans {
@@ -52,6 +54,7 @@ export function createHoldings(): Holdings {
     ended: (lease) => void known.delete(leaseKey(lease)),
     find: (lease) => known.get(leaseKey(lease))?.run,
     askedMs: (lease) => known.get(leaseKey(lease))?.askedMs,
+    unbegun: (held) => held.filter((run) => !begun.has(leaseKey(run))).map(leaseOf),
     orphans(held) {
       const unknown = held.filter((run) => !known.has(leaseKey(run)))
       suspects = new Map(unknown.map((run) => [leaseKey(run), suspects.get(leaseKey(run)) ?? claims]))

@@ -5,11 +5,18 @@
 import { openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
 import { chores } from './chores.ts'
 import { createClockWatch } from './clock-watch.ts'
-import { beatIntervalMs, fenceBoundMs, presenceFenceMs, runBeatIntervalMs, runFenceBoundMs } from './fence-bound.ts'
+import {
+  beatIntervalMs,
+  fenceBoundMs,
+  fenceTickMs,
+  presenceFenceMs,
+  runBeatIntervalMs,
+  runFenceBoundMs,
+} from './fence-bound.ts'
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
-import { fenceTick, fenceTickMs } from './loops/fence.ts'
+import { fenceTick } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createPresenceWatch, presenceDuty, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
@@ -65,6 +72,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       heartbeat.wake()
       sessionLoop.wake()
     },
+    onExposed: () => heartbeat.wake(),
   })
   const heart = createHeartbeat({
     ...desk,
@@ -126,6 +134,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
     ],
     trustMs: () => beats.goodForMs(nowMs()),
+    clockMsMax: () => desk.databaseClock.latestMs(nowMs()),
     trustedMs: thresholds.replicaStaleMs,
     observe,
     onRecovered: ways.wakeClaim,
@@ -194,10 +203,11 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
 
   function onJudged(): void {
     const { health: now, cpuPercent, memoryMb } = desk.vitals.read()
+    // With every beat: a claim may have been under way, or the database away. They are beaten for meanwhile.
+    if (now === 'unhealthy') void desk.giveBackUnstarted().catch(() => {})
     if (now === health) return
     health = now
     observe({ type: 'health-changed', health, cpuPercent, memoryMb })
-    if (health === 'unhealthy') void desk.giveBackUnstarted().catch(() => {}) // its claims are beaten for meanwhile
     ways.wakeClaim()
   }
 }

@@ -58,11 +58,14 @@ export function startLoop(options: LoopOptions): Loop {
   }
 }
 
-/** Ends early, without an error, when the signal aborts. */
+/** What a timer can wait for; beyond it Node does not wait at all. */
+const timerMsMax = 2 ** 31 - 1
+
+/** Ends early, without an error, when the signal aborts, and after 24 days. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = Number.isFinite(ms) ? setTimeout(resolve, ms) : undefined
+  const timer = Number.isFinite(ms) ? setTimeout(resolve, Math.min(ms, timerMsMax)) : undefined
   const end = () => resolve()
   signal?.addEventListener('abort', end)
   return promise.finally(() => {

@@ -4,16 +4,17 @@
  * life has ended: records of an earlier life count for nothing.
  */
 export interface OwnPresence {
-  /** Has the lock, with its record entered. */
+  /** Has the lock, with its record entered, or is about to. */
   isHeld(): boolean
-  /** Proved, by a question sent at that time. */
+  /** About to be, or proved by a question sent at that time. */
   held(goodAtMs?: number): void
   lost(nowMs: number): void
   /** The server is going down or coming up. */
   serverLifeEnded(): void
   /** The next beat must withdraw the record. */
   mustWithdraw(): boolean
-  withdrawn(): void
+  /** By a beat that was sent at that time: a session that was lost after that has left another record. */
+  withdrawn(sentMs: number): void
   /** How long others may have been counting the grace, at worst since the last proof; undefined: they are not. */
   exposedForMs(nowMs: number): number | undefined
 }
@@ -22,6 +23,7 @@ export function createOwnPresence(): OwnPresence {
   let state: 'none' | 'held' | 'lost' = 'none'
   let goodAtMs: number | undefined
   let lostAtMs = 0
+  let noticedMs = 0
   let lifeEnded = false
   return {
     isHeld: () => state === 'held',
@@ -33,14 +35,15 @@ export function createOwnPresence(): OwnPresence {
       if (state !== 'held') return
       state = 'lost'
       lostAtMs = goodAtMs ?? nowMs
+      noticedMs = nowMs
       lifeEnded = false
     },
     serverLifeEnded() {
       lifeEnded = true
     },
     mustWithdraw: () => state === 'lost',
-    withdrawn() {
-      if (state === 'lost') state = 'none'
+    withdrawn(sentMs) {
+      if (state === 'lost' && noticedMs <= sentMs) state = 'none'
     },
     exposedForMs: (nowMs) => (state === 'lost' && !lifeEnded ? nowMs - lostAtMs : undefined),
   }

@@ -41,8 +41,12 @@ export interface Pulse {
   /** Aborts after stop(). */
   readonly signal: AbortSignal
   readonly stopReason: AbortReason | undefined
-  /** Nothing, once it is closed: an answer may come late, and the slot has the next run by then. */
+  /** The first reason counts; none once it is closed: an answer may come late, and the slot has the next run by then. */
   stop(reason: AbortReason): void
+  /** Aborts after cutShort(). */
+  readonly outOfTime: AbortSignal
+  /** Whatever grace it was given is over. */
+  cutShort(): void
   /** The code has seen that it is to stop. */
   noticed(): boolean
   /** The code cannot act any more; what came of it is being written. */
@@ -105,6 +109,7 @@ const lookGapMsMax = 2_000
 function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: number, onClose: () => void): Pulse {
   const { words } = shared
   const controller = new AbortController()
+  const outOfTime = new AbortController()
   let stopReason: AbortReason | undefined
   let ended = false
   let closed = false
@@ -137,6 +142,8 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       Atomics.notify(words, word.abort)
       controller.abort()
     },
+    outOfTime: outOfTime.signal,
+    cutShort: () => outOfTime.abort(),
     codeEnded() {
       ended = true
     },

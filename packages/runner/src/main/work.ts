@@ -4,10 +4,11 @@
  * Two groups. Liveness shows others that this replica lives, stops what it must not go on with when it cannot, and sees
  * who else has died. Intake brings runs into execution. A drain ends intake first and beats last.
  */
-import { leaseOf, type ClaimedRun, type Connection, type ReplicaIntroduction, type RunId, type Store } from '@q/store'
+import type { ClaimedRun, Connection, Lease, ReplicaIntroduction, RunId, Store } from '@q/store'
 import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { createAhead } from './ahead.ts'
+import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import { createDrain, type Drain } from './drain.ts'
 import type { Observe } from './events.ts'
 import { executeRun, type ExecuteDeps } from './execute.ts'
@@ -61,6 +62,7 @@ export interface Desk extends Parts {
   readonly presence: OwnPresence
   /** Its heartbeats, as far as they were accepted. */
   readonly beats: Trust
+  readonly databaseClock: DatabaseClock
   /** So long that its runs are stopped: it begins none either, until a beat is accepted. */
   readonly isCutOff: () => boolean
   /** Where runs go that this replica itself enqueues. */
@@ -71,7 +73,7 @@ export interface Desk extends Parts {
   readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
   readonly giveBackUnstarted: () => Promise<void>
   /** Runs whose code never began; those that somebody has locked stay. Those that are not ours any more. */
-  readonly giveBack: (runs: readonly ClaimedRun[]) => Promise<readonly RunId[]>
+  readonly giveBack: (runs: readonly Lease[]) => Promise<readonly RunId[]>
 }
 
 export function startWork(parts: Parts): Drain {
@@ -89,8 +91,16 @@ export function startWork(parts: Parts): Drain {
   const drain = createDrain({
     ...desk,
     drainMs: desk.config.drainMs,
+    stopGraceMs: desk.config.stopGraceMs,
     announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
-    stopIntake: () => Promise.all([intake.stop(), liveness.stopWatching()]),
+    stopIntake: intake.stop,
+    stopWatching: liveness.stopWatching,
+    async giveBackUnbegun() {
+      // Forgotten here, so that beats give back later what cannot be now (reconcile.ts).
+      for (const run of desk.ahead.takeAll()) desk.holdings.ended(run)
+      // As the database knows them: the answer to a last turn may never have come.
+      await desk.giveBack(desk.holdings.unbegun(await control.heldTaskRuns(replicaId)))
+    },
     stopBeats: liveness.stopBeats,
     retire: () => control.retireReplica(replicaId),
     closeSession: liveness.closeSession,
@@ -120,6 +130,7 @@ function setUp(parts: Parts): Desk {
   const holdings = createHoldings()
   const replicaId = parts.introduction.id
   const onCrashOfTask = new Map(parts.tasks.map((task) => [task.name, task.onCrash]))
+  const giveBack: Desk['giveBack'] = (runs) => giveBackUnbegun({ store, replicaId, holdings, observe }, runs)
   return {
     ...parts,
     replicaId,
@@ -129,6 +140,7 @@ function setUp(parts: Parts): Desk {
     vitals: createVitals(config),
     presence,
     beats,
+    databaseClock: createDatabaseClock(),
     isCutOff: () =>
       beats.silentForMs(nowMs()) > fenceBoundMs(thresholds) ||
       (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),
@@ -140,17 +152,16 @@ function setUp(parts: Parts): Desk {
         onError: (error, retryInMs) => observe({ type: 'loop-failed', loop: name, error, retryInMs }),
       }),
     onCrashOf: (run) => run.onCrash ?? onCrashOfTask.get(run.task) ?? config.preset.onCrash,
+    giveBack,
     async giveBackUnstarted() {
       const runs = ahead.takeAll()
       if (runs.length === 0) return
-      const runIds = await store.releaseTaskRuns(runs.map(leaseOf)).catch((error: unknown) => {
+      const gone = await giveBack(runs).catch((error: unknown) => {
         ahead.putBack(runs)
         throw error
       })
-      for (const run of runs) holdings.ended(run)
-      observe({ type: 'runs-released', runIds })
+      ahead.putBack(runs.filter(({ runId }) => !gone.includes(runId)))
     },
-    giveBack: (runs) => giveBackUnbegun({ store, replicaId, holdings, observe }, runs),
   }
 }
 

@@ -56,6 +56,8 @@ function write(log: Logger, { type, ...facts }: RunnerEvent): void {
       return log.warn(facts, 'a heartbeat failed and will be tried again')
     case 'fenced':
       return log.error(facts, 'stopped runs that others may start: this replica may be taken for dead')
+    case 'database-clock-jumped':
+      return log.warn(facts, "the database's clock jumped: nobody is judged by it for a while")
     case 'clock-jumped':
       return log.warn(facts, 'this process was stopped for a while')
     case 'health-changed':

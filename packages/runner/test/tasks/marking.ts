@@ -9,12 +9,14 @@ export interface MarkedPayload {
   readonly ms: number
   /** Of every attempt but the first; default: the same. */
   readonly againMs?: number
+  /** Busy all the time, and hears nothing. */
+  readonly deaf?: boolean
   /** After its effect the code kills the whole process, the first time it is started. */
   readonly thenDie?: boolean
 }
 
 async function marked(
-  { file, name, ms, againMs = ms, thenDie }: MarkedPayload,
+  { file, name, ms, againMs = ms, deaf, thenDie }: MarkedPayload,
   ctx: { signal: AbortSignal; attempt: number },
 ) {
   const mark = (what: string) =>
@@ -24,7 +26,8 @@ async function marked(
     )
   mark('began')
   try {
-    await passing(ctx.attempt === 1 ? ms : againMs, undefined, { signal: ctx.signal })
+    if (deaf === true) for (const end = performance.now() + ms; performance.now() < end;);
+    else await passing(ctx.attempt === 1 ? ms : againMs, undefined, { signal: ctx.signal })
   } catch (error) {
     mark('stopped')
     throw error

@@ -69,3 +69,8 @@ export const asksLate = task({ timeout: '300ms' }, async (_: unknown, ctx) => {
 export const savesOn = task(async (_: unknown, ctx) => {
   for (let at = 0; ; at++) await ctx.checkpoint({ at })
 })
+/** Saves once, and goes on until it is told to stop. */
+export const savesAndWaits = task({ onCrash: 'retry' }, async (_: unknown, ctx) => {
+  await ctx.checkpoint('half way')
+  await passing(600_000, undefined, { signal: ctx.signal })
+})

@@ -3,7 +3,7 @@ import { execFileSync, execSync } from 'node:child_process'
 import { pbkdf2Sync } from 'node:crypto'
 import { setTimeout as passing } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
-import { task } from '@q/task'
+import { task, type TaskContext } from '@q/task'
 
 function forEver(_: unknown): never {
   for (;;);
@@ -45,10 +45,12 @@ export const yieldsAlone = task({ isolation: 'process' }, (_: unknown, ctx) => {
   }
 })
 /** Tells which process it is in, and never ends. */
-export const tellsItsPid = task({ isolation: 'process' }, (_: unknown, ctx) => {
+function tellsAndSpins(_: unknown, ctx: TaskContext): never {
   ctx.heartbeat(0.5, String(process.pid))
   for (;;);
-})
+}
+export const tellsItsPid = task({ isolation: 'process' }, tellsAndSpins)
+export const tellsItsPidAgain = task({ isolation: 'process', onCrash: 'retry' }, tellsAndSpins)
 /** Gives a sign more often than its silence may last, for longer than that. */
 export const talks = task({ maxSilent: '1s' }, ({ ms }: { ms: number }, ctx) => {
   const end = performance.now() + ms

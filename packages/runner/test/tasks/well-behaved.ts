@@ -79,11 +79,13 @@ export const spins = task(({ ms }: { ms: number }, ctx) => {
   return rounds > 0
 })
 /** Sees neither signal nor heartbeat. */
-export const deaf = task(({ ms }: { ms: number }) => {
+function spinsOn({ ms }: { ms: number }): string {
   const end = performance.now() + ms
   while (performance.now() < end);
   return 'done'
-})
+}
+export const deaf = task(spinsOn)
+export const deafRetry = task({ onCrash: 'retry' }, spinsOn)
 export const context = task((_: unknown, ctx) => ({
   runId: ctx.runId,
   attempt: ctx.attempt,

@@ -1,9 +1,9 @@
 /**
  * The replica's own heartbeat: upsert with the database's clock, one row per replica, updated in place.
  *
- * One statement, whose answer carries what the replica must know: whether anybody knows it (its row may have been
- * removed, or it was taken for dead so long ago that it counts as stopped), and whether somebody asked it to drain. A
- * replica that lost its presence session withdraws its presence record with the same statement, so that no moment is
+ * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
+ * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), and
+ * whether somebody asked it to drain. A replica that lost its presence session withdraws its presence record with the same statement, so that no moment is
  * left in which it has beaten and still looks gone. What it holds is another question (`heldTaskRuns`): the beat stays
  * cheap, and must not fail because a long list does.
  */
@@ -32,6 +32,8 @@ export interface HeartbeatAnswer {
   /** False: it must introduce itself again. */
   readonly known: boolean
   readonly draining: DrainOrder | null
+  /** What the database's clock showed, in ms since 1970. */
+  readonly clockMs: number
 }
 
 export interface DrainOrder {
@@ -41,6 +43,7 @@ export interface DrainOrder {
 }
 
 interface Answer {
+  readonly clockMs: number
   readonly known: boolean
   readonly drained: boolean
   readonly by: string | null
@@ -58,9 +61,9 @@ export async function upsertReplicaHeartbeat(
 ): Promise<HeartbeatAnswer> {
   const { rows } = await db.executeQuery<Answer>(upsertHeartbeatStatement(db, replicaId, vitals, options))
   const answer = rows[0]
-  if (answer === undefined || !answer.known) return { known: false, draining: null }
-  const { drained, by, deadlineInMs } = answer
-  return { known: true, draining: drained ? { by: by ?? 'somebody', deadlineInMs } : null }
+  if (answer === undefined) throw new Error('The database took a heartbeat and told nothing.')
+  const { clockMs, known, drained, by, deadlineInMs } = answer
+  return { known, clockMs, draining: known && drained ? { by: by ?? 'somebody', deadlineInMs } : null }
 }
 
 // A whole statement by hand: the beat, the withdrawal and the answer are one round trip and one commit.
@@ -80,12 +83,14 @@ WITH beat AS (
     cpu_percent = excluded.cpu_percent, memory_mb = excluded.memory_mb, active_runs = excluded.active_runs,
     free_slots = excluded.free_slots, completed = excluded.completed, failed = excluded.failed,
     uptime_s = excluded.uptime_s, threads = excluded.threads
+  RETURNING last_heartbeat
 ), withdrawn AS (
   DELETE FROM q.presence WHERE ${withdrawPresence}::boolean AND replica_id = ${replicaId}
 )
-SELECT n.stopped_at IS NULL AS known, n.draining_at IS NOT NULL AS drained, n.draining_by AS by,
+SELECT (extract(epoch FROM beat.last_heartbeat) * 1000)::float8 AS "clockMs",
+  n.id IS NOT NULL AND n.stopped_at IS NULL AS known, n.draining_at IS NOT NULL AS drained, n.draining_by AS by,
   (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs"
-FROM q.replica n WHERE n.id = ${replicaId}`.compile(db)
+FROM beat LEFT JOIN q.replica n ON n.id = ${replicaId}`.compile(db)
 }
 
 function threadsText(threads: readonly object[] = []): string {

@@ -19,6 +19,11 @@ export interface ReplicaSession {
   close(): void
 }
 
+export interface ReplicaSessionHandlers extends ListenHandlers {
+  /** From now on its record may be there, also if the session never becomes ready. */
+  readonly onEntering?: () => void
+}
+
 export interface SessionOwner {
   readonly id: string
   readonly num: number
@@ -30,7 +35,7 @@ const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_cancel', 'q_drain
 export async function openReplicaSession(
   url: string,
   replica: SessionOwner,
-  handlers: ListenHandlers,
+  handlers: ReplicaSessionHandlers,
 ): Promise<ReplicaSession | undefined> {
   const session = await openSession(url, 'session', {
     onNotification: (channel, payload) => handlers.onWake(wakeOf(channel, payload)),
@@ -40,6 +45,7 @@ export async function openReplicaSession(
     if (!(await lasts(session, url))) return undefined
     await ask('SET idle_session_timeout = 0')
     for (const channel of channels) await ask(`LISTEN ${channel}`)
+    handlers.onEntering?.()
     await ask('SELECT pg_try_advisory_lock_shared($1, $2)', [presenceLocks, replica.num])
     await ask(enterPresence, [replica.num, replica.id])
     return backendOf(session)

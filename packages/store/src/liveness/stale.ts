@@ -4,12 +4,14 @@
  * earlier fence never does.
  *
  *   never-alive    the holder has neither a replica row nor a heartbeat
- *   presence       its session lock is gone, and it has not beaten since, for longer than its grace
+ *   presence       its session lock is gone, and it has not beaten since, for longer than its grace; a claim or start
+ *                  that the server had in hand when the process died may be younger than that, and shows nothing
  *   replica-beat   the replica has not beaten
  *   claimer-beat   nobody has beaten for this CLAIMED run
  *   runner-beat    nobody has beaten for this RUNNING run
  *
- * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other.
+ * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other. A clock
+ * that has jumped ages everybody's beats at once, so whoever asks says what it can show at most, and it is believed no further.
  * Holders are found by a loose scan of the index of held runs, so runs that nobody holds cost nothing.
  */
 import type { TaskState } from '@q/schema'
@@ -28,6 +30,8 @@ export interface StaleQuestion {
   readonly staleMs?: number
   /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
   readonly thresholdMsMax?: number
+  /** In ms since 1970: if the database's clock shows more it has jumped, or we are slow; ages of beats are reckoned by this. */
+  readonly clockMsMax?: number
 }
 
 export interface StaleRun {
@@ -54,13 +58,17 @@ export async function getStaleTaskRuns(db: Db, question: StaleQuestion = {}): Pr
 export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const { causes = staleCauses, states = ['CLAIMED', 'RUNNING'], staleMs = null } = question
   const seenMs = question.thresholdMsMax ?? Number.POSITIVE_INFINITY
-  const olderThan = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) => {
+  const clock = sql`clock_timestamp()`
+  const believed = sql`least(${clock}, to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000))`
+  const olderThan = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>, now: RawBuilder<unknown>) => {
     const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
-    return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < clock_timestamp() - ${thresholdMs} * interval '1 ms')`
+    return sql`(${thresholdMs} <= ${seenMs}::float8 AND ${sign} < ${now} - ${thresholdMs} * interval '1 ms')`
   }
+  const tooOld = (sign: RawBuilder<unknown>, ownMs: RawBuilder<unknown>) => olderThan(sign, ownMs, believed)
   const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
     sql`WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence} THEN ${cause}`
-  const holderSign = sql`greatest(holders.last_heartbeat, holders.registered_at, r.claimed_at, r.started_at)`
+  const ownSign = sql`greatest(holders.last_heartbeat, holders.registered_at)`
+  const holderSign = sql`greatest(${ownSign}, r.claimed_at, r.started_at)`
   const runSign = sql`coalesce(greatest(beat.sent_at, r.claimed_at, r.started_at), r.updated_at)`
   return sql<StaleRun>`
 WITH RECURSIVE ids AS (
@@ -79,10 +87,10 @@ WITH RECURSIVE ids AS (
 ), judged AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
     ${by('never-alive', sql`holders.never_alive`)}
-    ${by('presence', sql`${holderSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`)}`)}
-    ${by('replica-beat', olderThan(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
-    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${olderThan(runSign, sql`holders.claimer_stale_ms`)}`)}
-    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${olderThan(runSign, sql`holders.runner_stale_ms`)}`)}
+    ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`, clock)}`)}
+    ${by('replica-beat', tooOld(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
+    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${tooOld(runSign, sql`holders.claimer_stale_ms`)}`)}
+    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${tooOld(runSign, sql`holders.runner_stale_ms`)}`)}
   END AS cause, extract(epoch FROM clock_timestamp() - greatest(beat.sent_at, holders.last_heartbeat)) * 1000 AS beat_age_ms
   FROM holders JOIN q.task_run r ON r.replica_id = holders.replica_id AND r.held
   LEFT JOIN q.task_heartbeat beat ON beat.run_id = r.id AND beat.fence = r.fence

@@ -35,6 +35,8 @@ const prunedIds = sql`ANY(ARRAY(SELECT id FROM pruned))`
 /** All that is written about the runs in `pruned`: parts of a statement. */
 export const prunedWithRuns: RawBuilder<unknown> = sql`attempts AS (
   DELETE FROM q.task_attempt WHERE run_id = ${prunedIds}
+), beats AS (
+  DELETE FROM q.task_heartbeat WHERE run_id = ${prunedIds}
 ), recoveries AS (
   DELETE FROM q.recovery WHERE run_id = ${prunedIds}
 ), logs AS (

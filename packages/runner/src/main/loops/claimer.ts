@@ -24,8 +24,8 @@ export async function claimerTick(deps: ClaimerDeps): Promise<Next> {
   const answers = await deps.control.beatTaskRuns(deps.sender, beats)
   for (const [index, run] of waiting.entries()) {
     if (answers[index] === 'alive' || answers[index] === 'busy') continue
-    deps.ahead.remove(run)
-    deps.holdings.ended(run)
+    // One that began meanwhile is in execution, which will hear of it: it is ours until that has ended.
+    if (deps.ahead.remove(run)) deps.holdings.ended(run)
   }
   return after(deps.beatEveryMs)
 }

@@ -9,6 +9,7 @@
  */
 import type { Observe } from '../events.ts'
 import type { ClockWatch } from '../clock-watch.ts'
+import { fenceTickMs } from '../fence-bound.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 import type { Pulse, PulseBoard } from '../pulse-board.ts'
@@ -34,8 +35,6 @@ export interface FenceDeps {
   /** The clocks jumped: beat at once, and look whether the session is still there. */
   readonly onJump: () => void
 }
-
-export const fenceTickMs = 250
 
 export function fenceTick(deps: FenceDeps): Promise<Next> {
   const nowMs = deps.nowMs()
@@ -63,9 +62,9 @@ function fenceUnheard(deps: FenceDeps, nowMs: number): void {
 }
 
 function fence(deps: FenceDeps, silentMs: number, isUnheard: (pulse: Pulse) => boolean): void {
-  const stopped = deps.pulseBoard
-    .all()
-    .filter((pulse) => pulse.stopReason === undefined && isUnheard(pulse) && deps.mayStartElsewhere(pulse))
+  const theirs = deps.pulseBoard.all().filter((pulse) => isUnheard(pulse) && deps.mayStartElsewhere(pulse))
+  for (const pulse of theirs) if (pulse.stopping()) pulse.cutShort()
+  const stopped = theirs.filter((pulse) => pulse.stopReason === undefined)
   if (stopped.length === 0) return
   for (const pulse of stopped) pulse.stop('cut off from the database')
   deps.observe({ type: 'fenced', runIds: stopped.map((pulse) => pulse.lease.runId), silentMs: Math.round(silentMs) })

@@ -1,10 +1,11 @@
 /**
- * The replica's sign of life, from the main thread, and what its answer brings: a wish that it drain, the news that
- * nobody knows it, and the occasion to compare what it holds with what it executes.
+ * The replica's sign of life, from the main thread, and what its answer brings: what the database's clock shows, a wish
+ * that it drain, the news that nobody knows it, and the occasion to compare what it holds with what it executes.
  *
  * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
  */
 import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
+import type { DatabaseClock } from '../database-clock.ts'
 import type { Observe } from '../events.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
@@ -17,6 +18,7 @@ export interface HeartbeatDeps {
   readonly slots: Slots
   readonly vitals: Vitals
   readonly trust: Trust
+  readonly databaseClock: DatabaseClock
   readonly presence: OwnPresence
   readonly nowMs: () => number
   readonly replicaId: string
@@ -61,8 +63,13 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       },
       { withdrawPresence },
     )
+    const jumpedMs = deps.databaseClock.heard({ clockMs: answer.clockMs, sentMs, heardMs: deps.nowMs() })
+    if (jumpedMs !== undefined) {
+      deps.trust.beatFailed()
+      deps.observe({ type: 'database-clock-jumped', byMs: jumpedMs })
+    }
     deps.trust.beatAccepted(sentMs)
-    if (withdrawPresence) deps.presence.withdrawn()
+    if (withdrawPresence) deps.presence.withdrawn(sentMs)
     if (!answer.known) await deps.introduceAgain()
     if (answer.draining !== null) deps.onDrainAsked(answer.draining)
   }

@@ -16,6 +16,8 @@ export interface ReapDeps {
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been good. */
   readonly trustMs: () => number
+  /** What the database's clock can show at most, if it has not jumped since our last beat. */
+  readonly clockMsMax: () => number
   /** Below this we leave it to others. */
   readonly trustedMs: number
   readonly observe: Observe
@@ -43,7 +45,7 @@ export async function reapGone(deps: ReapDeps, trustMs: number): Promise<void> {
 async function recover(deps: ReapDeps, causes: readonly StaleCause[], thresholdMsMax: number): Promise<void> {
   const { replicaId: by, states } = deps
   if (states.length === 0) return
-  const { ids } = await deps.store.reap({ by, causes, states, thresholdMsMax })
+  const { ids } = await deps.store.reap({ by, causes, states, thresholdMsMax, clockMsMax: deps.clockMsMax() })
   if (ids.length === 0) return
   deps.observe({ type: 'runs-recovered', runIds: ids, cause: causes.join(', ') })
   deps.onRecovered()

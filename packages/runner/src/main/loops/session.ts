@@ -1,15 +1,16 @@
 /**
  * Keeps one session open: presence lock and wakes. It proves from time to time that it is alive; one that is lost is
- * replaced, and the replica beats at once, withdrawing its presence record. After every (re)connect everything that is
- * woken by hints looks once: hints may have been lost.
+ * replaced, and the replica beats at once, withdrawing its presence record; so it does after one that broke while it was
+ * being opened. After every (re)connect everything that is woken by hints looks once: hints may have been lost.
  */
-import type { ListenHandlers, ReplicaSession, Wake } from '@q/store'
+import type { ReplicaSession, ReplicaSessionHandlers, Wake } from '@q/store'
 import type { Observe } from '../events.ts'
+import { proofMs } from '../fence-bound.ts'
 import { after, pause, whenWoken, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 
 export interface SessionDeps {
-  readonly open: (handlers: ListenHandlers) => Promise<ReplicaSession | undefined>
+  readonly open: (handlers: ReplicaSessionHandlers) => Promise<ReplicaSession | undefined>
   readonly presence: OwnPresence
   readonly nowMs: () => number
   readonly observe: Observe
@@ -18,6 +19,8 @@ export interface SessionDeps {
   readonly onOpen: () => void
   /** To be told to the database, and replaced. */
   readonly onLost: () => void
+  /** To be told to the database: one that never became ready may have left a record. */
+  readonly onExposed: () => void
 }
 
 export interface Session {
@@ -29,9 +32,6 @@ export interface Session {
   close(): void
 }
 
-/** Both together well within the grace: whoever lost its session without being told still withdraws its record in time. */
-const proveEveryMs = 700
-const proveMsMax = 700
 /** Shutting down or starting up; crashed. */
 const endOfLife = new Set(['57P02', '57P03'])
 
@@ -55,8 +55,12 @@ export function createSession(deps: SessionDeps): Session {
 
   async function open(): Promise<Next> {
     const sentMs = deps.nowMs()
-    const opened = await deps.open({ onWake: deps.onWake, onLost: lose }).catch((error: unknown) => {
+    const onEntering = () => deps.presence.held(deps.nowMs())
+    const opened = await deps.open({ onWake: deps.onWake, onLost: lose, onEntering }).catch((error: unknown) => {
+      const entering = deps.presence.isHeld()
+      deps.presence.lost(deps.nowMs())
       noteEndOfLife(error)
+      if (entering) deps.onExposed()
       throw error
     })
     if (opened === undefined) {
@@ -68,7 +72,7 @@ export function createSession(deps: SessionDeps): Session {
     deps.presence.held(sentMs)
     deps.observe({ type: 'session-opened' })
     deps.onOpen()
-    return after(proveEveryMs)
+    return after(proofMs.every)
   }
 
   return {
@@ -77,13 +81,13 @@ export function createSession(deps: SessionDeps): Session {
       if (session === undefined) return open()
       const sentMs = deps.nowMs()
       try {
-        await within(session.prove(), proveMsMax)
+        await within(session.prove(), proofMs.max)
         if (session !== undefined) deps.presence.held(sentMs)
       } catch (error) {
         if (session !== undefined) lose(error)
         return after(0)
       }
-      return after(proveEveryMs)
+      return after(proofMs.every)
     },
     fail: lose,
     renew() {

@@ -1,0 +1,14 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { drainStory } from '../src/drain-story.ts'
+
+test(
+  'replicas are replaced one after the other under work: every run is executed once',
+  { timeout: 180_000 },
+  async () => {
+    const database = await testDatabase()
+    onTestFinished(() => database.drop())
+    const report = await drainStory(database.url, 3)
+    expect(report).toMatchObject({ exitCodes: [0, 0, 0], wrong: [], recoveries: 0 })
+  },
+)

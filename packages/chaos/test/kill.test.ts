@@ -1,0 +1,17 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { killStory } from '../src/kill-story.ts'
+
+test(
+  'kill -9 of one of two replicas, the watcher and the other: every run ends as it must',
+  { timeout: 180_000 },
+  async () => {
+    const database = await testDatabase()
+    onTestFinished(() => database.drop())
+    const kills = await killStory(database.url, { rounds: 2, preset: 'default', inFlight: 8, restMs: () => 0 })
+    expect(kills).toMatchObject([
+      { wasWatcher: true, running: 4, claimed: 2, wrong: [] },
+      { wasWatcher: false, running: 4, claimed: 2, wrong: [] },
+    ])
+  },
+)

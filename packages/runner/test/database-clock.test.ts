@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { readConfig } from '@q/runner'
+import { connect, createStore, type Store } from '@q/store'
+import { createDatabaseClock } from '../src/main/database-clock.ts'
+import { createHeartbeat } from '../src/main/loops/heartbeat.ts'
+import { createOwnPresence } from '../src/main/presence.ts'
+import { createSlots } from '../src/main/slots.ts'
+import { createTrust } from '../src/main/trust.ts'
+import { createVitals } from '../src/main/vitals.ts'
+import { cluster, eventually, replicaNamed } from './fixture.ts'
+
+const hour = 3_600_000
+
+/** Asked at that moment of ours and answered 40 ms later, in the middle of which their clock was read. */
+function ask(clock: ReturnType<typeof createDatabaseClock>, sentMs: number, aheadMs: number): number | undefined {
+  return clock.heard({ sentMs, heardMs: sentMs + 40, clockMs: sentMs + 20 + aheadMs })
+}
+
+test('a clock that goes as ours does, or is slewed, has not jumped, however slow its answers are', () => {
+  const clock = createDatabaseClock()
+  expect(ask(clock, 0, hour)).toBeUndefined()
+  expect(ask(clock, 10_000, hour + 500)).toBeUndefined()
+  expect(clock.heard({ sentMs: 20_000, heardMs: 29_000, clockMs: 20_001 + hour })).toBeUndefined()
+  expect(clock.heard({ sentMs: 30_000, heardMs: 39_000, clockMs: 38_999 + hour })).toBeUndefined()
+  expect(ask(clock, 40_000, hour)).toBeUndefined()
+})
+
+test('a jump is told once, with its direction', () => {
+  const clock = createDatabaseClock()
+  ask(clock, 0, 0)
+  expect(ask(clock, 10_000, hour)).toBeGreaterThan(hour - 100)
+  expect(ask(clock, 20_000, hour)).toBeUndefined()
+  expect(ask(clock, 30_000, 0)).toBeLessThan(100 - hour)
+})
+
+test('what it can show at most follows from the last beat; before the first one nothing is known of it', () => {
+  const clock = createDatabaseClock()
+  expect(clock.latestMs(0)).toBe(Number.NEGATIVE_INFINITY)
+  ask(clock, 0, hour)
+  const latestMs = clock.latestMs(5_000)
+  expect(latestMs).toBeGreaterThan(5_000 + hour)
+  expect(latestMs).toBeLessThan(5_000 + hour + 5_000)
+})
+
+test('a replica that hears of a jump judges nobody before its beats have been good for a whole threshold again', async () => {
+  const now = { ms: 0 }
+  const database = { aheadMs: 0 }
+  const trust = createTrust(10_000)
+  const heart = createHeartbeat({
+    control: {
+      upsertReplicaHeartbeat: async () => ({ known: true, draining: null, clockMs: now.ms + database.aheadMs }),
+    } as unknown as Store,
+    slots: createSlots(1),
+    vitals: createVitals(readConfig({})),
+    trust,
+    databaseClock: createDatabaseClock(),
+    presence: createOwnPresence(),
+    nowMs: () => now.ms,
+    replicaId: 'me',
+    beatEveryMs: 10_000,
+    threads: () => [],
+    observe: () => {},
+    onDrainAsked: () => {},
+    introduceAgain: async () => {},
+    reconcile: async () => {},
+    onJudged: () => {},
+    onBack: () => {},
+  })
+  for (; now.ms < 100_000; now.ms += 10_000) await heart.tick()
+  expect(trust.goodForMs(now.ms)).toBe(100_000)
+  database.aheadMs = hour
+  await heart.tick()
+  expect(trust.goodForMs(now.ms)).toBe(0)
+  now.ms += 10_000
+  await heart.tick()
+  expect(trust.goodForMs(now.ms)).toBe(10_000)
+})
+
+/** From now on the clock of this database, as every session sees it that connects after this, can be turned. */
+async function turnableClock(url: string) {
+  const { db, close } = connect(url, { purpose: 'control' })
+  await sql`CREATE SCHEMA turned`.execute(db)
+  await sql`CREATE TABLE turned.clock (by interval NOT NULL)`.execute(db)
+  await sql`INSERT INTO turned.clock VALUES ('0')`.execute(db)
+  await sql`CREATE FUNCTION turned.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+    AS 'SELECT pg_catalog.clock_timestamp() + (SELECT by FROM turned.clock)'`.execute(db)
+  // What a session looks for it finds there first.
+  await sql`DO 'BEGIN EXECUTE format($$ALTER DATABASE %I SET search_path = turned, pg_catalog, public$$, current_database()); END'`.execute(
+    db,
+  )
+  return {
+    db,
+    async turnByAnHour(): Promise<Date> {
+      await sql`UPDATE turned.clock SET by = by + '1 hour'`.execute(db)
+      const { rows } = await sql<{ now: Date }>`SELECT turned.clock_timestamp() AS now`.execute(db)
+      return rows[0]!.now
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+test('when the clock of the database jumps nobody is taken for dead, and who really dies still is', async () => {
+  const { q, url, start } = await cluster()
+  await using clock = await turnableClock(url)
+  const { db } = clock
+  const replicas = [await start({ Q_PRESET: 'fast' }), await start({ Q_PRESET: 'fast' })]
+  const runs = await Promise.all([1, 2, 3, 4].map(() => q.enqueue('spins', { ms: 60_000 })))
+  const statuses = () => Promise.all(runs.map(async (run) => (await run.status()).status))
+  await eventually(async () => (await statuses()).every((status) => status === 'RUNNING') || undefined, 'all run')
+  const reaperSince = (since: Date) =>
+    eventually(async () => {
+      const duties = db.selectFrom('q.duty').select('until').where('name', '=', 'reap').where('until', '>', since)
+      return (await duties.executeTakeFirst()) ?? undefined
+    }, 'somebody trusts its eyes, and reaps')
+  await reaperSince(new Date())
+  let turned = new Date()
+  for (let times = 0; times < 4; times++) {
+    turned = await clock.turnByAnHour()
+    await eventually(async () => {
+      const beats = await db.selectFrom('q.replica_heartbeat').select('last_heartbeat').execute()
+      return beats.every(({ last_heartbeat }) => last_heartbeat > turned) || undefined
+    }, 'both have beaten since')
+  }
+  for (const { events } of replicas)
+    expect(events.filter(({ type }) => type === 'database-clock-jumped').length).toBeGreaterThan(0)
+  await reaperSince(turned)
+  expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+  expect(await statuses()).toEqual(['RUNNING', 'RUNNING', 'RUNNING', 'RUNNING'])
+  const store = createStore(db)
+  await store.registerReplica(replicaNamed('dead'))
+  const [left] = await store.enqueueTaskRuns([
+    { task: 'left', lane: await store.internLane({ queue: 'default', task: 'left' }), payload: {} },
+  ])
+  await store.claimAvailableTaskRuns({ replicaId: 'dead', tasks: ['left'], queues: [], limit: 1 })
+  const recovered = await eventually(
+    () => db.selectFrom('q.recovery').select(['run_id', 'cause']).executeTakeFirst(),
+    'the run of one that died is recovered',
+  )
+  expect(recovered).toEqual({ run_id: left!.id, cause: 'replica-beat' })
+})

@@ -1,0 +1,55 @@
+/** Replicas in processes of their own on one database, preset `fast`, with tasks that leave marks. */
+import { onTestFinished } from 'vitest'
+import { connect, createStore, type Connection, type RunId } from '@q/store'
+import { testDatabase } from '@q/testing'
+import { eventually } from './fixture.ts'
+import { marksFile } from './marks.ts'
+import type { MarkedPayload } from './tasks/marking.ts'
+import { startProcess, type ReplicaOptions } from './replica-process.ts'
+
+interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf'> {
+  readonly concurrency?: { readonly scope: string; readonly key: string }
+}
+
+export async function fleet() {
+  const database = await testDatabase()
+  const { db, close }: Connection = connect(database.url, { purpose: 'pool' })
+  const store = createStore(db)
+  onTestFinished(async () => {
+    await close()
+    await database.drop()
+  })
+  const marks = marksFile()
+  return {
+    url: database.url,
+    db,
+    store,
+    marks,
+    start: (env: Record<string, string> = {}, more: Omit<ReplicaOptions, 'env'> = {}) =>
+      startProcess({ env: { DATABASE_URL: database.url, Q_PRESET: 'fast', ...env }, ...more }),
+    async enqueue(
+      task: 'markOnce' | 'markAgain',
+      name: string,
+      ms: number,
+      { againMs = ms, deaf = false, ...more }: EnqueueOptions = {},
+    ): Promise<RunId> {
+      const lane = await store.internLane({ queue: 'default', task })
+      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
+      const [run] = await store.enqueueTaskRuns([
+        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs, deaf }, ...more },
+      ])
+      await store.wakeQueue('default')
+      return run!.id
+    },
+    run: async (id: RunId) => (await store.getTaskRuns([id]))[0]!,
+    ended: (id: RunId) =>
+      eventually(async () => {
+        const [run] = await store.getTaskRuns([id])
+        return run?.result === null && run.status !== 'SUCCEEDED' ? undefined : run
+      }, `the end of run ${id}`),
+    watcher: async () =>
+      (await db.selectFrom('q.duty').select('holder').where('name', '=', 'presence').executeTakeFirst())?.holder,
+  }
+}
+
+export type Fleet = Awaited<ReturnType<typeof fleet>>

@@ -1,0 +1,103 @@
+/** Leaving by signal, of real processes: nothing is lost, and the exit code is 0. */
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, createStore } from '@q/store'
+import { eventually } from './fixture.ts'
+import { fleet } from './fleet.ts'
+import { marksFile } from './marks.ts'
+import { ownServer } from './own-server.ts'
+import { startProcess } from './replica-process.ts'
+
+const inOrder = { code: 0, signal: null }
+
+test('SIGTERM: runs go on for longer than the dead are given, nobody takes them away, and what waits is done by others', async () => {
+  const all = await fleet()
+  const leaving = await all.start({ Q_THREADS: '2', Q_PREFETCH: '1', Q_DRAIN_MS: '600000' })
+  const long = [await all.enqueue('markOnce', 'once', 8_000), await all.enqueue('markAgain', 'again', 8_000)]
+  await eventually(() => (all.marks.all().length === 2 ? true : undefined), 'both begin')
+  const ahead = await all.enqueue('markOnce', 'ahead', 10)
+  await eventually(async () => ((await all.run(ahead)).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  const other = await all.start()
+  leaving.kill('SIGTERM')
+  expect(await all.ended(ahead)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 1 })
+  expect(await leaving.ended).toEqual(inOrder)
+  for (const id of long)
+    expect(await all.run(id)).toMatchObject({ status: 'SUCCEEDED', replicaId: leaving.id, attempt: 1 })
+  for (const name of ['once', 'again', 'ahead']) {
+    expect(all.marks.count('began', name)).toBe(1)
+    expect(all.marks.count('effect', name)).toBe(1)
+  }
+  expect(await all.db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+})
+
+test('a second SIGTERM: what may start again is given back and uses no attempt, the rest ends DRAINED', async () => {
+  const all = await fleet()
+  const leaving = await all.start({ Q_DRAIN_MS: '600000' })
+  const [once, again] = [
+    await all.enqueue('markOnce', 'once', 600_000),
+    await all.enqueue('markAgain', 'again', 600_000),
+  ]
+  await eventually(() => (all.marks.all().length === 2 ? true : undefined), 'both begin')
+  leaving.kill('SIGTERM')
+  await eventually(() => leaving.said('draining: no new runs')[0], 'draining')
+  leaving.kill('SIGTERM')
+  expect(await leaving.ended).toEqual(inOrder)
+  expect(await all.run(once)).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
+  const given = (await all.store.getTaskRun(again))!.run
+  expect(given).toMatchObject({ status: 'AVAILABLE', attempt: 0, crashCount: 0, replicaId: null })
+  expect(all.marks.all().filter(({ what }) => what === 'stopped')).toHaveLength(2)
+})
+
+test('a signal that comes while the replica starts is obeyed as soon as it is up: it leaves, and holds nothing', async () => {
+  const all = await fleet()
+  const waiting = await all.enqueue('markOnce', 'waiting', 10)
+  const leaving = await all.start({}, { atOnce: 'SIGTERM' })
+  expect(await leaving.ended).toEqual(inOrder)
+  expect(leaving.said('drained')).toHaveLength(1)
+  const { status } = await all.run(waiting)
+  expect(['AVAILABLE', 'SUCCEEDED']).toContain(status)
+  const other = await all.start()
+  const next = await all.enqueue('markOnce', 'next', 10)
+  expect(await all.ended(next)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id })
+  expect(await all.ended(waiting)).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
+  expect(all.marks.count('began', 'waiting')).toBe(1)
+})
+
+test('SIGTERM while the database is away: what ends meanwhile is written when it is back, then the replica leaves', async () => {
+  const server = await ownServer()
+  const marks = marksFile()
+  const leaving = await startProcess({
+    env: { DATABASE_URL: server.url, Q_PRESET: 'fast', Q_DRAIN_MS: '600000' },
+  })
+  const { db, close } = connect(server.url, { purpose: 'pool' })
+  onTestFinished(close)
+  const store = createStore(db)
+  const [once, again] = await Promise.all(
+    (['markOnce', 'markAgain'] as const).map(async (task) => {
+      const lane = await store.internLane({ queue: 'default', task })
+      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
+      const payload = { file: marks.file, name: task, ms: task === 'markOnce' ? 3_000 : 600_000 }
+      return (await store.enqueueTaskRuns([{ task, lane, onCrash, payload }]))[0]!.id
+    }),
+  )
+  await eventually(() => (marks.all().length === 2 ? true : undefined), 'both begin')
+  await server.stop('SIGINT')
+  leaving.kill('SIGTERM')
+  await eventually(() => leaving.said('draining: no new runs')[0], 'draining')
+  await eventually(() => (marks.count('effect', 'markOnce') === 1 ? true : undefined), 'one ends')
+  await eventually(() => (marks.count('stopped', 'markAgain') === 1 ? true : undefined), 'the other is stopped')
+  await server.start()
+  expect(await leaving.ended).toEqual(inOrder)
+  expect(leaving.said('drained')).toHaveLength(1)
+  expect((await store.getTaskRun(once!))?.run).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
+  const given = (await store.getTaskRun(again!))?.run
+  expect(given).toMatchObject({ status: 'AVAILABLE', attempt: 0, crashCount: 0, replicaId: null })
+  expect(await store.listNodes()).toEqual([])
+})
+
+test('a database that does not come back does not keep a replica from leaving at its deadline', async () => {
+  const server = await ownServer()
+  const leaving = await startProcess({ env: { DATABASE_URL: server.url, Q_PRESET: 'fast', Q_DRAIN_MS: '100' } })
+  await server.stop('SIGINT')
+  leaving.kill('SIGTERM')
+  expect(await leaving.ended).toEqual(inOrder)
+})

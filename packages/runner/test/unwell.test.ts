@@ -1,0 +1,86 @@
+/** Replicas that are not well, by the memory that this process really has. */
+import { expect, test } from 'vitest'
+import { connect } from '@q/store'
+import { cluster, eventually } from './fixture.ts'
+import { holdingProxy } from './holding-proxy.ts'
+import { marksFile } from './marks.ts'
+
+const megabyte = 1_048_576
+
+function residentMb(): number {
+  return Math.round(process.memoryUsage.rss() / megabyte)
+}
+
+test('a replica that is not well from the beginning claims nothing, and says so; others do its work', async () => {
+  const { q, start, url } = await cluster()
+  const { runner, events } = await start({ Q_PRESET: 'fast', Q_DEGRADED_MB: '1', Q_UNHEALTHY_MB: '1' })
+  const run = await q.enqueue('echo', 1)
+  const connection = connect(url, { purpose: 'control' })
+  const beat = await eventually(
+    () =>
+      connection.db.selectFrom('q.replica_heartbeat').selectAll().where('health', '=', 'unhealthy').executeTakeFirst(),
+    'it says so',
+  )
+  await connection.close()
+  expect(beat.replica_id).toBe(runner.replicaId)
+  expect(events.filter((event) => event.type === 'run-started')).toEqual([])
+  const well = await start()
+  expect(await run.result({ timeout: '20s' })).toBe(1)
+  expect(await run.status()).toMatchObject({ replicaId: well.runner.replicaId })
+})
+
+test('one that becomes unwell gives back what it has not begun, goes on with the rest, and takes work when it is well again', async () => {
+  const { q, start } = await cluster()
+  const limitMb = String(residentMb() + 300)
+  const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
+  const { runner, events } = await start(env)
+  const busy = await q.enqueue('patient', { ms: 5_000 })
+  await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
+  const ahead = await q.enqueue('echo', 'ahead')
+  await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  let ballast: Buffer | undefined = Buffer.alloc(600 * megabyte, 1)
+  await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+  expect(events).toContainEqual(expect.objectContaining({ type: 'health-changed', health: 'unhealthy' }))
+  expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(await busy.result({ timeout: '20s' })).toBe('waited')
+  expect(ballast.length).toBe(600 * megabyte)
+  ballast = undefined
+  await eventually(() => {
+    globalThis.gc?.()
+    return residentMb() < Number(limitMb) ? true : undefined
+  }, 'the memory is free again')
+  expect(await ahead.result({ timeout: '20s' })).toBe('ahead')
+  expect(await ahead.status()).toMatchObject({ replicaId: runner.replicaId, attempt: 1 })
+})
+
+test('what its last claim brings when it is unwell already is given back, too', async () => {
+  const { q, start, url } = await cluster()
+  const proxy = await holdingProxy(url)
+  const limitMb = String(residentMb() + 300)
+  const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
+  const { events } = await start(env, proxy.url)
+  const busy = await q.enqueue('patient', { ms: 600_000 })
+  await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
+  const held = proxy.hold('held-back')
+  const ahead = await q.enqueue('echo', 'held-back')
+  await held
+  const ballast = Buffer.alloc(600 * megabyte, 1)
+  await eventually(() => events.find((event) => event.type === 'health-changed'), 'it becomes unwell')
+  expect(await ahead.status()).toMatchObject({ status: 'CLAIMED' })
+  proxy.release()
+  await eventually(async () => ((await ahead.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
+  expect(await ahead.status()).toMatchObject({ attempt: 0, replicaId: null })
+  expect(ballast.length).toBe(600 * megabyte)
+})
+
+test('a degraded replica fills half of its slots', async () => {
+  const { q, start } = await cluster()
+  const marks = marksFile()
+  await start({ Q_THREADS: '4', Q_DEGRADED_MB: '1' })
+  const names = Array.from({ length: 6 }, (_, index) => `${index}`)
+  const runs = await Promise.all(names.map((name) => q.enqueue('markOnce', { file: marks.file, name, ms: 200 })))
+  await Promise.all(runs.map((run) => run.result({ timeout: '20s' })))
+  let [busy, most] = [0, 0]
+  for (const { what } of marks.all()) most = Math.max(most, (busy += what === 'began' ? 1 : -1))
+  expect(most).toBe(2)
+})
