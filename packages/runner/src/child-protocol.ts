@@ -19,6 +19,9 @@ export type FromChild =
   /** `spent`: it has kept so much memory that another run would have less than its limit. */
   | { readonly kind: 'report'; readonly report: RunReport; readonly spent: boolean }
 
+/** How often a child looks at its pulse slot. */
+export const relayEveryMs = 100
+
 /** The child's pulse slot and figures, as its main thread sees them. */
 export interface Relayed {
   readonly threadId: number

@@ -5,13 +5,12 @@
  *
  * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it.
  */
-import type { FromChild, Relayed, ToChild } from './child-protocol.ts'
+import { relayEveryMs, type FromChild, type Relayed, type ToChild } from './child-protocol.ts'
 import { after, startLoop, type Next } from './main/loop.ts'
 import { createPulseBoard, type Pulse } from './main/pulse-board.ts'
 import { startThreads, type ThreadPool } from './main/thread-pool.ts'
 import type { Answer, RunOrder } from './protocol.ts'
 
-const relayEveryMs = 100
 const megabyte = 1_048_576
 /** Node itself, its main thread and the loaded modules. */
 const ownMb = 128

@@ -47,6 +47,14 @@ test('whatever the validator says about a payload, the run ends with INVALID_PAY
   expect(message.length).toBeLessThan(11_000)
 })
 
+test('a result that was repaired counts, and the log of its run says where', async () => {
+  const { q, store } = await execution<typeof tasks>('outcomes')
+  const run = await q.enqueue('repaired', {})
+  expect(await run.result({ timeout: '20s' })).toEqual({ text: 'a\uFFFDb', numbers: [1, null] })
+  const { lines } = await store.readTaskLogs(run.id)
+  expect(lines.map(({ level, facts }) => [level, facts])).toEqual([[40, { places: ['/text', '/numbers/1'] }]])
+})
+
 test('nothing is executed a second time unless the task says so', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await failure((await q.enqueue('once', {})).result({ timeout: '20s' }))).toMatchObject({ attempts: 1 })

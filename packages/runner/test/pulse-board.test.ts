@@ -15,12 +15,13 @@ const facts: RunFacts = {
   maxSilentMs: null,
 }
 
-/** A run in slot 0, opened at 0, and what its worker would do. */
-function opened(limits: Partial<RunFacts> = {}, begun = true) {
+/** A run in slot 0, opened at 0, and what its worker would do. `sent`: it has been given to one. */
+function opened(limits: Partial<RunFacts> = {}, { sent = true, begun = true } = {}) {
   const board = createPulseBoard(2)
   const pulse = board.open({ ...facts, ...limits }, 0, 0)
   const { words } = pulseSlot(board.memory, 0)
   const raise = (index: number) => void Atomics.add(words, index, 1)
+  if (sent) pulse.measureBy(() => undefined)
   if (begun) Atomics.store(words, word.threadId, 7)
   pulse.look(0)
   return {
@@ -62,7 +63,7 @@ test('CPU time is evidence that a thread lives, and does not end its silence', (
 })
 
 test('the clock of a run starts when a thread takes it', () => {
-  const { pulse, board, begin } = opened({ timeoutMs: 1_000, maxSilentMs: 1_000 }, false)
+  const { pulse, board, begin } = opened({ timeoutMs: 1_000, maxSilentMs: 1_000 }, { begun: false })
   expect(lookUntil(pulse, 0, 5_000)).toEqual({ ranMs: undefined, beatMs: 5_000, silentMs: 0 })
   begin()
   expect(pulse.look(5_100)).toEqual({ ranMs: 0, beatMs: 0, silentMs: 0 })
@@ -96,6 +97,28 @@ test('a run that is over is not stopped any more: its slot may have the next one
   pulse.stop('lease lost')
   expect(Atomics.load(pulseSlot(board.memory, 0).words, word.abort)).toBe(0)
   expect([pulse.stopReason, next.stopReason]).toEqual([undefined, undefined])
+})
+
+test('a run that waits for what it is started with is in the hands of its replica: nobody is silent there', () => {
+  const { board, pulse } = opened({}, { sent: false, begun: false })
+  for (let nowMs = 0; nowMs < 20_000; nowMs += 100) watch(board, nowMs)
+  expect(pulse.stopReason).toBeUndefined()
+  pulse.measureBy(() => undefined) // sent to a thread, which never takes it
+  for (let nowMs = 20_000; nowMs < 28_400; nowMs += 100) watch(board, nowMs)
+  expect(pulse.stopReason).toBeUndefined()
+  watch(board, 28_500)
+  expect(pulse.stopReason).toBe('silent for too long')
+})
+
+test('a silence that is shorter than the time in which signs of a child are passed on is no reason to stop it', () => {
+  const { board, pulse, sign } = opened({ maxSilentMs: 50, isolation: 'process' })
+  for (let nowMs = 0; nowMs < 1_000; nowMs += 10) {
+    if (nowMs % 100 === 0) sign() // it beats all the time; this is what is seen of it
+    watch(board, nowMs)
+  }
+  expect(pulse.stopReason).toBeUndefined()
+  for (let nowMs = 1_000; nowMs < 1_200; nowMs += 10) watch(board, nowMs)
+  expect(pulse.stopReason).toBe('silent for too long')
 })
 
 test('no limit applies to a run whose code has ended and whose outcome is being written', () => {

@@ -1,8 +1,9 @@
 /** Worker threads, without a replica around them. */
+import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
-import { startThreads } from '../src/main/thread-pool.ts'
+import { startThreads, untilGone } from '../src/main/thread-pool.ts'
 import type { RunOrder } from '../src/protocol.ts'
 import { eventually } from './fixture.ts'
 import { moduleUrl } from './module-url.ts'
@@ -52,4 +53,13 @@ test('errors of a module that no run has caused end no thread: a fresh one would
     return now !== undefined && (now.threadId !== first.threadId || now.thrown > first.thrown + 3) ? now : undefined
   }, 'the module throws again and again')
   expect(later.threadId).toBe(first.threadId)
+})
+
+test('a thread is gone when it has exited, also if it dies of an error before that', async () => {
+  const worker = new Worker("throw new Error('on the way')", { eval: true })
+  const seen: string[] = []
+  worker.on('error', () => seen.push('error'))
+  worker.on('exit', () => seen.push('exit'))
+  await untilGone(worker)
+  expect(seen).toEqual(['error', 'exit'])
 })

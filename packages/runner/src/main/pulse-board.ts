@@ -57,7 +57,7 @@ export interface Pulse {
   inGoodHands(): boolean
   /** Of the thread that executes it; 0 before it has begun. */
   threadId(): number
-  /** How to measure who executes it. */
+  /** It was sent to somebody who executes it, and this is how to measure them. Before, there is nobody to be silent. */
   measureBy(measure: () => Measured | undefined): void
   measured(): Measured | undefined
   /** Looks for evidence. */
@@ -113,7 +113,7 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   let stopReason: AbortReason | undefined
   let ended = false
   let closed = false
-  let measure: () => Measured | undefined = () => undefined
+  let measure: (() => Measured | undefined) | undefined
   let beganMs: number | undefined
   let lookedMs = openedMs
   const beat = { ticks: 0, cpuMs: 0, seenMs: openedMs }
@@ -121,7 +121,7 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   clearSlot(shared)
 
   function usesCpu(): boolean {
-    const cpuMs = measure()?.cpuMs ?? beat.cpuMs
+    const cpuMs = measure?.()?.cpuMs ?? beat.cpuMs
     const used = cpuMs - beat.cpuMs >= cpuEvidenceMs
     if (used) beat.cpuMs = cpuMs
     return used
@@ -154,12 +154,13 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
     measureBy(by) {
       measure = by
     },
-    measured: () => measure(),
+    measured: () => measure?.(),
     look(nowMs) {
       const missedMs = Math.max(0, nowMs - lookedMs - lookGapMsMax)
       lookedMs = nowMs
       beat.seenMs += missedMs
       sign.seenMs += missedMs
+      if (measure === undefined) beat.seenMs = nowMs // still in our own hands
       if (beganMs === undefined && Atomics.load(words, word.threadId) !== 0) {
         beganMs = nowMs
         beat.seenMs = nowMs

@@ -6,7 +6,6 @@
  * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it, and what was
  * on its way there is sent again.
  */
-import { once } from 'node:events'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { orderKey } from '../protocol.ts'
@@ -82,11 +81,11 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
         else hear(said, (answer) => port?.postMessage(answer))
         words.heard()
       })
-      let exited: Promise<unknown> = Promise.resolve()
+      let exited: Promise<void> = Promise.resolve()
       // Before Piscina's own listener: once it has ended the thread, the thread cannot be found any more.
       terminate.addEventListener('abort', () => {
         const worker = workerOf(pulse.threadId())
-        if (worker !== undefined) exited = once(worker, 'exit')
+        if (worker !== undefined) exited = untilGone(worker)
       })
       const report = async (): Promise<RunReport> => {
         try {
@@ -107,6 +106,13 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       return pool.destroy()
     },
   }
+}
+
+/** Never rejects: a thread that is being ended may run out of memory before it is gone. */
+export function untilGone(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  worker.once('exit', () => resolve())
+  return promise
 }
 
 /** A thread that cannot even begin is not tried for ever. */

@@ -20,47 +20,50 @@ export function openCheckpoints(stored: string | null, save: (document: string) 
   let state = earlier.state === undefined ? undefined : JSON.stringify(earlier.state)
   const done = new Map(Object.entries(earlier.once ?? {}).map(([name, result]) => [name, JSON.stringify(result)]))
   const underWay = new Map<string, Promise<unknown>>()
-  let lastSave: Promise<unknown> = Promise.resolve()
+  let lastSave: Promise<void> = Promise.resolve()
 
-  async function saveAll(): Promise<void> {
-    const parts = [
-      ...(state === undefined ? [] : [`"state":${state}`]),
-      `"once":{${[...done].map(([name, result]) => `${JSON.stringify(name)}:${result}`).join(',')}}`,
-    ]
-    const document = `{${parts.join(',')}}`
-    if (Buffer.byteLength(document) > jsonLimits.bytesMax) throw tooLarge()
-    lastSave = lastSave.catch(() => {}).then(() => save(document))
-    await lastSave
+  /** In its turn, with what is stored by then; what is new counts when it is stored, too. */
+  function saveWith(
+    change: { readonly state: string } | { readonly name: string; readonly result: string },
+  ): Promise<void> {
+    const store = async () => {
+      const isState = 'state' in change
+      const nextState = isState ? change.state : state
+      const nextDone = isState ? done : new Map([...done, [change.name, change.result]])
+      await save(documentText(nextState, nextDone))
+      state = nextState
+      if (!isState) done.set(change.name, change.result)
+    }
+    lastSave = lastSave.catch(() => {}).then(store)
+    return lastSave
   }
 
   async function doOnce(name: string, step: () => unknown): Promise<unknown> {
     const result = jsonOf(`The result of step "${name}"`, (await step()) ?? null)
-    done.set(name, result)
-    await saveAll().catch((error: unknown) => {
-      done.delete(name)
-      throw error
-    })
+    await saveWith({ name, result })
     return JSON.parse(result)
   }
 
   return {
     resumed: earlier.state,
     async checkpoint(given) {
-      const before = state
-      state = jsonOf('The checkpoint', given)
-      await saveAll().catch((error: unknown) => {
-        state = before
-        throw error
-      })
+      await saveWith({ state: jsonOf('The checkpoint', given) })
     },
     async once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result> {
       const result = done.get(name)
-      if (result !== undefined && !underWay.has(name)) return JSON.parse(result)
+      if (result !== undefined) return JSON.parse(result)
       const promise = underWay.get(name) ?? doOnce(name, step).finally(() => underWay.delete(name))
       underWay.set(name, promise)
       return promise as Promise<Result>
     },
   }
+}
+
+function documentText(state: string | undefined, done: ReadonlyMap<string, string>): string {
+  const steps = [...done].map(([name, result]) => `${JSON.stringify(name)}:${result}`)
+  const text = `{${state === undefined ? '' : `"state":${state},`}"once":{${steps.join(',')}}}`
+  if (Buffer.byteLength(text) > jsonLimits.bytesMax) throw tooLarge()
+  return text
 }
 
 interface Saved {

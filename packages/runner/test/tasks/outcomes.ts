@@ -28,6 +28,7 @@ export const strangelyChecked = task(
   },
   (_: unknown) => 'checked',
 )
+export const repaired = task((_: unknown) => ({ text: 'a\0b', numbers: [1, Number.NaN] }))
 export const once = task((_: unknown) => {
   throw new Error('no second time')
 })

@@ -4,6 +4,7 @@
  *
  * A run without any evidence is dealt with here before its beats are so old that another replica would.
  */
+import { relayEveryMs } from '../../child-protocol.ts'
 import { after, type Next } from '../loop.ts'
 import type { Pulse, PulseBoard } from '../pulse-board.ts'
 
@@ -26,11 +27,14 @@ export function noEvidenceMsMax(thresholds: { runnerStaleMs: number; runnerBeatM
   return thresholds.runnerStaleMs - 1.5 * thresholds.runnerBeatMs
 }
 
+/** Signs of a child are passed on now and then: one may have been given that is not seen yet. */
+const onTheWayMs = { thread: 0, process: 2 * relayEveryMs } as const
+
 function applyLimits(pulse: Pulse, nowMs: number, noEvidenceMs: number): void {
-  const { timeoutMs, maxSilentMs } = pulse.facts
+  const { timeoutMs, maxSilentMs, isolation } = pulse.facts
   const { ranMs = 0, silentMs, beatMs } = pulse.look(nowMs)
   if (pulse.inGoodHands()) return
   if (timeoutMs !== null && ranMs >= timeoutMs) pulse.stop('timed out')
-  else if (maxSilentMs !== null && silentMs >= maxSilentMs) pulse.stop('silent for too long')
+  else if (maxSilentMs !== null && silentMs >= maxSilentMs + onTheWayMs[isolation]) pulse.stop('silent for too long')
   else if (beatMs >= noEvidenceMs) pulse.stop('silent for too long')
 }
