@@ -24,7 +24,7 @@ export default defineConfig({
   environments: { __vitest__: source },
   test: {
     // Most of the time tests wait for something that happens elsewhere.
-    maxWorkers: 3,
+    maxWorkers: 4,
     globalSetup: ['scripts/test/test-server.ts'],
     projects: packages.map((name) => ({
       ...source,

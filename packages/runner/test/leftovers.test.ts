@@ -64,6 +64,19 @@ test('an answer that comes when its run has ended is not given to another run', 
   expect({ id, isElsewhere: threadId !== ended }).toEqual({ id: 'its own', isElsewhere: true })
 })
 
+test.each(['rejectsLate', 'exitsLate'])(
+  'what a run has returned is not lost by what its code does later: %s',
+  async (name) => {
+    const { send } = onThreads('leftovers')
+    await send('where').result()
+    const { result } = send(name)
+    // This thread is busy meanwhile: what the code returned and what it did 20 ms later both wait to be heard.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+    const there = await result()
+    expect(await send('where').result()).toMatchObject({ threadId: there })
+  },
+)
+
 test('a run that closes its parentPort is heard all the same, and so is the next one on its thread', async () => {
   const { send } = onThreads('leftovers')
   const said: string[] = []

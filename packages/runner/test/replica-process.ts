@@ -21,15 +21,13 @@ export interface ReplicaOptions {
   readonly env: Record<string, string>
   /** Default: the runner's own main. */
   readonly program?: string
-  /** Sent as soon as it has said its first words, long before it is up. */
-  readonly atOnce?: NodeJS.Signals
 }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const modules = ['well-behaved', 'marking'].map((name) => fileURLToPath(new URL(`./tasks/${name}.ts`, import.meta.url)))
 
 /** One that is up, or has ended while it started. */
-export async function startProcess({ env, program = main, atOnce }: ReplicaOptions): Promise<ReplicaProcess> {
+export async function startProcess({ env, program = main }: ReplicaOptions): Promise<ReplicaProcess> {
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -50,7 +48,7 @@ export async function startProcess({ env, program = main, atOnce }: ReplicaOptio
     rest = parts.pop() ?? ''
     for (const part of parts) {
       const line = JSON.parse(part) as Line
-      if (lines.push(line) === 1 && atOnce !== undefined) child.kill(atOnce)
+      lines.push(line)
       if (line.msg === 'started') up(String(line['replicaId']))
     }
   })

@@ -47,21 +47,6 @@ test('a second SIGTERM: what may start again is given back and uses no attempt, 
   expect(all.marks.all().filter(({ what }) => what === 'stopped')).toHaveLength(2)
 })
 
-test('a signal that comes while the replica starts is obeyed as soon as it is up: it leaves, and holds nothing', async () => {
-  const all = await fleet()
-  const waiting = await all.enqueue('markOnce', 'waiting', 10)
-  const leaving = await all.start({}, { atOnce: 'SIGTERM' })
-  expect(await leaving.ended).toEqual(inOrder)
-  expect(leaving.said('drained')).toHaveLength(1)
-  const { status } = await all.run(waiting)
-  expect(['AVAILABLE', 'SUCCEEDED']).toContain(status)
-  const other = await all.start()
-  const next = await all.enqueue('markOnce', 'next', 10)
-  expect(await all.ended(next)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id })
-  expect(await all.ended(waiting)).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
-  expect(all.marks.count('began', 'waiting')).toBe(1)
-})
-
 test('SIGTERM while the database is away: what ends meanwhile is written when it is back, then the replica leaves', async () => {
   const server = await ownServer()
   const marks = marksFile()

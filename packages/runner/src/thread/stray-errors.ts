@@ -2,9 +2,10 @@
  * Errors that no one awaited: a rejection nobody handled, a throw in a timer. Node would end the thread, and with it
  * whichever run it has in hand. Here they are the fault of the run whose code caused them, if it is still going:
  * the run ends with the error, and the thread with the run. A run that was told to stop ends with what it was told:
- * a heartbeat in a timer throws then, and the rest of the code has its time to clean up. A run that ended before has its
- * outcome, and the run that is going now has nothing to do with it; nor has it when that one calls process.exit().
- * What no run has caused, but a module when it was imported (a second server on the same port, a timer that throws), ends
+ * a heartbeat in a timer throws then, and the rest of the code has its time to clean up.
+ *
+ * Code of a run that has ended ends no thread, neither by an error nor by process.exit(): what the run has returned may
+ * not have been read yet, and the next one may be on its way here, or going. What no run has caused, but a module when it was imported (a second server on the same port, a timer that throws), ends
  * nothing: a fresh thread would import it and meet the same, without end.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -29,16 +30,14 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
       process.exit(1)
     }
     console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
-    // A fresh thread takes its place, and gets what was on the way here.
-    if (culprit !== undefined && current === undefined) process.exit(1)
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)
   const exit = process.exit
   process.exit = (code) => {
     const culprit = cause.getStore()
-    if (culprit === undefined || current === undefined || culprit === current) return exit(code)
-    throw new Error(`Run ${culprit.runId} has ended; its process.exit() would have ended run ${current.runId}.`)
+    if (culprit === undefined || culprit === current) return exit(code)
+    throw new Error(`Run ${culprit.runId} has ended; its process.exit() ends nothing.`)
   }
   return {
     async within(order, run) {

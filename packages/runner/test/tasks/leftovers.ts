@@ -1,4 +1,5 @@
 /** Tasks that leave something behind which goes on after they have ended. */
+import { AsyncResource } from 'node:async_hooks'
 import { existsSync, writeSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -49,12 +50,23 @@ export const cutsItsLine = task((_: unknown, ctx) => {
   return 'done'
 })
 
-/** Keeps its thread busy when it has ended, until there is a file, and then ends it. */
+/** Called by nobody's run. */
+const exitByItself = AsyncResource.bind(() => process.exit(5))
+/** Keeps its thread busy when it has ended, until there is a file; then the thread ends. */
 export const diesBehind = task(({ file }: { file: string }) => {
   process.nextTick(() => {
     while (!existsSync(file));
-    process.exit(5)
+    exitByItself()
   })
+  return threadId
+})
+/** Soon after it has ended. */
+export const rejectsLate = task((_: unknown) => {
+  setTimeout(() => void Promise.reject(new Error('too late')), 20)
+  return threadId
+})
+export const exitsLate = task((_: unknown) => {
+  setTimeout(() => process.exit(7), 20)
   return threadId
 })
 /** Ends the process, as far as that is the thread, when another run is there. */
