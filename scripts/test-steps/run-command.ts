@@ -13,6 +13,8 @@ export interface Command {
   readonly stream?: boolean
   /** Where it runs, if not in the workspace. */
   readonly cwd?: string
+  /** Beside ours. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Ended {
@@ -25,12 +27,13 @@ export async function runCommand({
   argv: [program = '', ...args],
   stream = false,
   cwd = workspace,
+  env = {},
 }: Command): Promise<Ended> {
   const PATH = [join(workspace, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd,
     stdio: ['ignore', stream ? 'inherit' : 'pipe', stream ? 'inherit' : 'pipe'],
-    env: { ...process.env, PATH },
+    env: { ...process.env, PATH, ...env },
   })
   const letGo = takeAlong(child)
   let output = ''

@@ -6,14 +6,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { add, type Counts, nothing, oneFailed } from './counts.ts'
+import { workspace } from '../workspace.ts'
 import { runCommand } from './run-command.ts'
+
+/** What one process or thread has compiled, the next one need not: hundreds of them are started. */
+const compileCache = join(workspace, 'node_modules/.cache/compiled')
 
 export async function vitest(): Promise<{ counts: Counts; output: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'q-vitest-'))
   try {
     const report = join(folder, 'report.json')
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const { code, output } = await runCommand({ argv: ['vitest', 'run', ...reporters], stream: true })
+    const argv = ['vitest', 'run', ...reporters]
+    const { code, output } = await runCommand({ argv, stream: true, env: { NODE_COMPILE_CACHE: compileCache } })
     const text = await readFile(report, 'utf8').catch(() => undefined)
     return { counts: countsOf(text, code), output }
   } finally {

@@ -23,8 +23,9 @@ const tasks = fileURLToPath(new URL('./tasks.ts', import.meta.url))
 
 /** Returns when it is up. */
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', Q_TASKS: tasks, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, Q_TASKS: tasks, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

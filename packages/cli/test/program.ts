@@ -28,7 +28,8 @@ type Env = Record<string, string>
 
 /** Of our own environment only what a program needs to run at all: no setting leaks into a test. */
 function environment(env: Env): Env {
-  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE, ...env }
 }
 
 function run(file: string, args: readonly string[], env: Env, input = ''): Program {

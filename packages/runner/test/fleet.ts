@@ -5,7 +5,7 @@ import { testDatabase } from '@q/testing'
 import { eventually } from './fixture.ts'
 import { marksFile } from './marks.ts'
 import type { MarkedPayload } from './tasks/marking.ts'
-import { startProcess, type ReplicaOptions } from './replica-process.ts'
+import { startProcess } from './replica-process.ts'
 
 interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf'> {
   readonly concurrency?: { readonly scope: string; readonly key: string }
@@ -25,8 +25,8 @@ export async function fleet() {
     db,
     store,
     marks,
-    start: (env: Record<string, string> = {}, more: Omit<ReplicaOptions, 'env'> = {}) =>
-      startProcess({ env: { DATABASE_URL: database.url, Q_PRESET: 'fast', ...env }, ...more }),
+    start: (env: Record<string, string> = {}) =>
+      startProcess({ env: { DATABASE_URL: database.url, Q_PRESET: 'fast', ...env } }),
     async enqueue(
       task: 'markOnce' | 'markAgain',
       name: string,

@@ -28,10 +28,12 @@ const modules = ['well-behaved', 'marking'].map((name) => fileURLToPath(new URL(
 
 /** One that is up, or has ended while it started. */
 export async function startProcess({ env, program = main }: ReplicaOptions): Promise<ReplicaProcess> {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {
     env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE,
       Q_TASKS: modules.join(','),
       Q_THREADS: '2',
       Q_LOG_LEVEL: 'debug',

@@ -15,6 +15,7 @@ const harmless = [
   'TMPDIR',
   'TEMP',
   'TMP',
+  'NODE_COMPILE_CACHE',
   'NODE_ENV',
   'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
