@@ -6,7 +6,7 @@ import { ExplainedError } from '@q/schema'
 import { presets, type Preset } from './presets.ts'
 import { checkRelations } from './relations.ts'
 import type { Setting } from './setting-kinds.ts'
-import { settings, type Values } from './settings.ts'
+import { programSettings, settings, type Values } from './settings.ts'
 
 export interface RunnerConfig extends Values {
   /** Queues to work on; empty: all. */
@@ -32,8 +32,17 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
     ...values,
     queues: Object.keys(values.queueWeights),
     preset: effective(shipped, values),
-    warnings: relations.warnings,
+    warnings: [...relations.warnings, ...unknownVariables(env)],
   })
+}
+
+/** Ours by their name, and read by nobody: probably misspelt. */
+function unknownVariables(env: NodeJS.ProcessEnv): string[] {
+  const known = new Set([...Object.values(settings), ...programSettings].map(({ variable }) => variable))
+  const isUnknown = (name: string) => name.startsWith('Q_') && !name.startsWith('Q_TEST_') && !known.has(name)
+  return Object.keys(env)
+    .filter(isUnknown)
+    .map((name) => `${name} is no setting: it has no effect`)
 }
 
 function readAll(env: NodeJS.ProcessEnv, preset: Preset): { values: Values; wrong: Map<string, string> } {

@@ -113,6 +113,11 @@ test('the shortest grace leaves time to notice a lost session before runs are st
   expect(presenceFenceMs(presenceGraceMsMin)).toBeGreaterThanOrEqual(proofMs.every + proofMs.max)
 })
 
+test('a variable that is no setting is probably misspelt, and is told', () => {
+  const env = { Q_THREAD: '4', Q_THREADS: '4', Q_DATA_DIR: 'here', Q_TEST_DATABASE_URL: 'there', QUEUE: 'not ours' }
+  expect(readConfig(env).warnings).toEqual(['Q_THREAD is no setting: it has no effect'])
+})
+
 test('less than three beats is a warning, except in a preset as it is shipped', () => {
   expect(readConfig({ Q_PRESET: 'relaxed' }).warnings).toEqual([])
   expect(readConfig({ Q_REPLICA_STALE_MS: '25000', Q_CHECK_MS: '10000' }).warnings).toEqual([

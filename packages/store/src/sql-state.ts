@@ -11,6 +11,14 @@ export function isRefusal(error: unknown): boolean {
   return /^(22|23|54)/.test(sqlState(error) ?? '')
 }
 
+/**
+ * The server answered, and would answer the same: what is the matter is in the rows, or in what is done about them (a
+ * constraint, a trigger). Not so if the connection, its transaction, resources, locks or the server itself are.
+ */
+export function isAboutRows(error: unknown): boolean {
+  return /^(?!08|25|40|53|55|57|58|XX)/.test(sqlState(error) ?? '08000')
+}
+
 /** A lock was not to be had in time. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03'

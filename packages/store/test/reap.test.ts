@@ -107,6 +107,25 @@ test('who is slow, because so many are stale, recovers them all: they were stale
   expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 30_000 })).ids).toEqual([id])
 })
 
+test('a run that the database does not let go holds up the recovery of no other, and is named', async () => {
+  await store.registerReplica(introduction('refused', 'refused'))
+  const ids = await enqueue('refused', { count: 20 })
+  await store.claimAvailableTaskRuns({ replicaId: 'refused', tasks: ['refused'], queues: [], limit: 20 })
+  await age('refused', 120_000)
+  const stuck = ids[7]!
+  await sql`CREATE TABLE kept AS SELECT ${stuck}::bigint AS id`.execute(db)
+  await sql`CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN IF OLD.id IN (SELECT id FROM kept) THEN RAISE EXCEPTION $$not this one$$; END IF; RETURN NEW; END'`.execute(
+    db,
+  )
+  await sql`CREATE TRIGGER keep BEFORE UPDATE ON q.task_run FOR EACH ROW EXECUTE FUNCTION keep()`.execute(db)
+  const { ids: recovered, stuck: left } = await store.reap(reaper)
+  expect(recovered.toSorted()).toEqual(ids.filter((id) => id !== stuck).toSorted())
+  expect(left).toMatchObject([{ id: stuck, error: { message: 'not this one' } }])
+  await sql`DROP TRIGGER keep ON q.task_run`.execute(db)
+  expect((await store.reap(reaper)).ids).toEqual([stuck])
+})
+
 test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {
   const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
   const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }

@@ -66,6 +66,8 @@ function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: numb
         facts,
         'a pooler lends connections per transaction: no presence and no wakes; deaths are noticed by heartbeats alone. Set DATABASE_URL_DIRECT',
       )
+    case 'recovery-failed':
+      return log.error(facts, 'a run of somebody who is gone cannot be recovered: the database refuses it')
     case 'beat-failed':
       return log.warn(facts, 'a heartbeat failed and will be tried again')
     case 'beat-accepted-again':

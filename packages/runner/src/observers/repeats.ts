@@ -19,6 +19,7 @@ const repeating: ReadonlySet<string> = new Set<Failure['type']>([
   'connection-lost',
   'job-failed',
   'schedule-failed',
+  'recovery-failed',
 ])
 const toldEveryMs = 15_000
 const rememberedMs = 4 * toldEveryMs

@@ -4,7 +4,7 @@
  * Look, lock, judge again, leave. Rows that somebody is just settling are skipped: look again next time. Staleness is
  * judged a second time, by a new snapshot under the row lock, in the statement that recovers: a beat that landed since
  * the look saves the run, and two reapers recover it once. The run leaves by the same path as when its holder settles
- * it, and every recovery is recorded in the same transaction.
+ * it, and every recovery is recorded in the same transaction. A run that the database refuses to change holds up no other.
  *
  * The old holder is not told: its next write matches no row. Not here: stopping its thread, which may be on another
  * machine.
@@ -16,11 +16,14 @@ import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
 import type { RunId } from '../lease.ts'
 import { promoteOpenKeys } from '../runs/promote.ts'
 import { withWorkflowsLocked } from '../workflows/lock.ts'
+import { isAboutRows } from '../sql-state.ts'
 import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
 
 export interface Recovered {
   readonly ids: RunId[]
   readonly count: number
+  /** Those that the database does not let go (a trigger of somebody's, a row made by hand), if any. */
+  readonly stuck?: readonly { readonly id: RunId; readonly error: unknown }[]
 }
 
 export type Verdict = Pick<Leaving, 'goal' | 'result' | 'onCrash'>
@@ -50,11 +53,21 @@ export async function recoverSeen(
   verdict: (run: StaleRun) => Verdict,
 ): Promise<Recovered> {
   const ids: RunId[] = []
-  for (let first = 0; first < seen.length; first += atOnceMax) {
-    const left = await recoverSome(db, seen.slice(first, first + atOnceMax), question, verdict)
-    ids.push(...left.map((run) => run.id))
+  const stuck: { id: RunId; error: unknown }[] = []
+  const recover = async (some: readonly StaleRun[]): Promise<void> => {
+    try {
+      ids.push(...(await recoverSome(db, some, question, verdict)).map((run) => run.id))
+    } catch (error) {
+      if (db.isTransaction || !isAboutRows(error)) throw error
+      const [first, ...others] = some
+      if (first !== undefined && others.length === 0) return void stuck.push({ id: first.id, error })
+      const half = Math.ceil(some.length / 2)
+      await recover(some.slice(0, half))
+      await recover(some.slice(half))
+    }
   }
-  return { ids, count: ids.length }
+  for (let first = 0; first < seen.length; first += atOnceMax) await recover(seen.slice(first, first + atOnceMax))
+  return { ids, count: ids.length, ...(stuck.length === 0 ? {} : { stuck }) }
 }
 
 async function recoverSome(...[db, seen, question, verdict]: Part): Promise<Left[]> {

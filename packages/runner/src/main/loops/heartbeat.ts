@@ -105,8 +105,9 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
         deps.onBack()
       }
       consecutive = 0
-      await recordFailures()
+      // First what runs need; what is written for people may fail.
       await deps.reconcile()
+      await recordFailures()
       return after(deps.beatEveryMs)
     },
   }

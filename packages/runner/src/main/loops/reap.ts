@@ -50,7 +50,14 @@ export async function reapGone(deps: ReapDeps, trustMs: number): Promise<void> {
 async function recover(deps: ReapDeps, causes: readonly StaleCause[], thresholdMsMax: number): Promise<void> {
   const { replicaId: by, states } = deps
   if (states.length === 0) return
-  const { ids } = await deps.store.reap({ by, causes, states, thresholdMsMax, clockMsMax: deps.clockMsMax() })
+  const { ids, stuck = [] } = await deps.store.reap({
+    by,
+    causes,
+    states,
+    thresholdMsMax,
+    clockMsMax: deps.clockMsMax(),
+  })
+  for (const { id: runId, error } of stuck) deps.observe({ type: 'recovery-failed', runId, error })
   if (ids.length === 0) return
   deps.observe({ type: 'runs-recovered', runIds: ids, cause: causes.join(', ') })
   deps.onRecovered()
