@@ -1,14 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { readConfig } from '@q/runner'
-import { connect, createStore, type Store } from '@q/store'
+import { connect, createStore } from '@q/store'
 import { createDatabaseClock } from '../src/main/database-clock.ts'
-import { createHeartbeat } from '../src/main/loops/heartbeat.ts'
-import { createOwnPresence } from '../src/main/presence.ts'
-import { createSlots } from '../src/main/slots.ts'
 import { createTrust } from '../src/main/trust.ts'
-import { createVitals } from '../src/main/vitals.ts'
 import { cluster, eventually, replicaNamed } from './fixture.ts'
+import { heartOf } from './heart.ts'
 
 const hour = 3_600_000
 
@@ -47,26 +43,8 @@ test('a replica that hears of a jump judges nobody before its beats have been go
   const now = { ms: 0 }
   const database = { aheadMs: 0 }
   const trust = createTrust(10_000)
-  const heart = createHeartbeat({
-    control: {
-      upsertReplicaHeartbeat: async () => ({ known: true, draining: null, clockMs: now.ms + database.aheadMs }),
-    } as unknown as Store,
-    slots: createSlots(1),
-    vitals: createVitals(readConfig({})),
-    trust,
-    databaseClock: createDatabaseClock(),
-    presence: createOwnPresence(),
-    nowMs: () => now.ms,
-    replicaId: 'me',
-    beatEveryMs: 10_000,
-    threads: () => [],
-    observe: () => {},
-    onDrainAsked: () => {},
-    introduceAgain: async () => {},
-    reconcile: async () => {},
-    onJudged: () => {},
-    onBack: () => {},
-  })
+  const upsertReplicaHeartbeat = async () => ({ known: true, draining: null, clockMs: now.ms + database.aheadMs })
+  const heart = heartOf({ upsertReplicaHeartbeat }, { trust, nowMs: () => now.ms })
   for (; now.ms < 100_000; now.ms += 10_000) await heart.tick()
   expect(trust.goodForMs(now.ms)).toBe(100_000)
   database.aheadMs = hour

@@ -1,20 +1,16 @@
 /** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
 import { expect, test } from 'vitest'
-import { readConfig } from '@q/runner'
 import type { RunId, Store } from '@q/store'
 import { createClockWatch } from '../src/main/clock-watch.ts'
-import { createDatabaseClock } from '../src/main/database-clock.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
-import { createHeartbeat } from '../src/main/loops/heartbeat.ts'
 import { createPresenceWatch } from '../src/main/loops/presence.ts'
 import { reapTick } from '../src/main/loops/reap.ts'
 import { createSession } from '../src/main/loops/session.ts'
 import { createOwnPresence } from '../src/main/presence.ts'
 import { createPulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
-import { createSlots } from '../src/main/slots.ts'
 import { createTrust } from '../src/main/trust.ts'
-import { createVitals } from '../src/main/vitals.ts'
+import { heartOf } from './heart.ts'
 
 function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
   return answers as unknown as Store
@@ -59,32 +55,32 @@ test('what is written down about a failed heartbeat says why, also if each addre
   const written: string[] = []
   const refused = new AggregateError(['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`)))
   let isAway = true
-  const heart = createHeartbeat({
-    control: told({
-      upsertReplicaHeartbeat: async () =>
-        isAway ? Promise.reject(refused) : { known: true, draining: null, clockMs: 0 },
-      recordHeartbeatFailures: async (_, failures) => void written.push(...failures.map(({ error }) => error)),
-    }),
-    slots: createSlots(1),
-    vitals: createVitals(readConfig({})),
-    trust: createTrust(1_000),
-    presence: createOwnPresence(),
-    databaseClock: createDatabaseClock(),
-    nowMs: () => 0,
-    replicaId: 'me',
-    beatEveryMs: 1_000,
-    threads: () => [],
-    observe: () => {},
-    onDrainAsked: () => {},
-    introduceAgain: async () => {},
-    reconcile: async () => {},
-    onJudged: () => {},
-    onBack: () => {},
+  const heart = heartOf({
+    upsertReplicaHeartbeat: async () =>
+      isAway ? Promise.reject(refused) : { known: true, draining: null, clockMs: 0 },
+    recordHeartbeatFailures: async (_, failures) => void written.push(...failures.map(({ error }) => error)),
   })
   await heart.tick()
   isAway = false
   await heart.tick()
   expect(written).toEqual(['connect ECONNREFUSED ::1; connect ECONNREFUSED 127.0.0.1'])
+})
+
+test('failed heartbeats that cannot be written down do not keep a replica from comparing what it holds', async () => {
+  let isAway = true
+  let compared = 0
+  const heart = heartOf(
+    {
+      upsertReplicaHeartbeat: async () =>
+        isAway ? Promise.reject(new Error('away')) : { known: true, draining: null, clockMs: 0 },
+      recordHeartbeatFailures: () => Promise.reject(new Error('no right to')),
+    },
+    { reconcile: async () => void compared++ },
+  )
+  await heart.tick()
+  isAway = false
+  await expect(heart.tick()).rejects.toThrow('no right to')
+  expect(compared).toBe(1)
 })
 
 test('who watches comes back exactly when the grace of somebody is over', async () => {
