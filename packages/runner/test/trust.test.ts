@@ -82,3 +82,26 @@ test('a session that is lost while a beat withdraws the record of the one before
   presence.withdrawn(40)
   expect(presence.mustWithdraw()).toBe(false)
 })
+
+test('a session that breaks while it is opened does not make others forget the one that was lost before', () => {
+  const presence = createOwnPresence()
+  presence.held(0)
+  presence.lost(10)
+  presence.entering(1_000)
+  expect([presence.isHeld(), presence.mustWithdraw(), presence.exposedForMs(1_500)]).toEqual([false, true, 1_500])
+  presence.lost(1_600)
+  expect(presence.exposedForMs(1_750)).toBe(1_750)
+  presence.withdrawn(1_800)
+  expect([presence.mustWithdraw(), presence.exposedForMs(2_000)]).toEqual([false, undefined])
+})
+
+test('what is withdrawn while a session is opened is the record of the one before; its own is withdrawn if it breaks', () => {
+  const presence = createOwnPresence()
+  presence.held(0)
+  presence.lost(10)
+  presence.entering(20)
+  presence.withdrawn(30)
+  expect([presence.mustWithdraw(), presence.exposedForMs(5_000)]).toEqual([false, undefined])
+  presence.lost(40)
+  expect([presence.mustWithdraw(), presence.exposedForMs(50)]).toEqual([true, 20])
+})

@@ -4,9 +4,11 @@
  * life has ended: records of an earlier life count for nothing.
  */
 export interface OwnPresence {
-  /** Has the lock, with its record entered, or is about to. */
+  /** Has the lock, with its record entered. */
   isHeld(): boolean
-  /** About to be, or proved by a question sent at that time. */
+  /** Its record may be there from now on. What was lost before and is not withdrawn yet goes on to count. */
+  entering(nowMs: number): void
+  /** Proved, by a question sent at that time. */
   held(goodAtMs?: number): void
   lost(nowMs: number): void
   /** The server is going down or coming up. */
@@ -20,19 +22,26 @@ export interface OwnPresence {
 }
 
 export function createOwnPresence(): OwnPresence {
-  let state: 'none' | 'held' | 'lost' = 'none'
+  let state: 'none' | 'entering' | 'held' | 'lost' = 'none'
   let goodAtMs: number | undefined
-  let lostAtMs = 0
+  /** Since when others may be counting, by a record that is not withdrawn. */
+  let lostAtMs: number | undefined
   let noticedMs = 0
   let lifeEnded = false
+  const isExposed = () => state === 'lost' || (state === 'entering' && lostAtMs !== undefined)
   return {
     isHeld: () => state === 'held',
+    entering(nowMs) {
+      if (!isExposed() || lifeEnded) lostAtMs = undefined
+      state = 'entering'
+      goodAtMs = lostAtMs ?? nowMs
+    },
     held(atMs) {
       state = 'held'
       goodAtMs = atMs
     },
     lost(nowMs) {
-      if (state !== 'held') return
+      if (state !== 'held' && state !== 'entering') return
       state = 'lost'
       lostAtMs = goodAtMs ?? nowMs
       noticedMs = nowMs
@@ -41,10 +50,13 @@ export function createOwnPresence(): OwnPresence {
     serverLifeEnded() {
       lifeEnded = true
     },
-    mustWithdraw: () => state === 'lost',
+    mustWithdraw: isExposed,
     withdrawn(sentMs) {
-      if (state === 'lost' && noticedMs <= sentMs) state = 'none'
+      if (!isExposed() || noticedMs > sentMs) return
+      lostAtMs = undefined
+      if (state === 'lost') state = 'none'
+      else goodAtMs = sentMs
     },
-    exposedForMs: (nowMs) => (state === 'lost' && !lifeEnded ? nowMs - lostAtMs : undefined),
+    exposedForMs: (nowMs) => (isExposed() && !lifeEnded && lostAtMs !== undefined ? nowMs - lostAtMs : undefined),
   }
 }

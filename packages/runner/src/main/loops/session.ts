@@ -55,9 +55,12 @@ export function createSession(deps: SessionDeps): Session {
 
   async function open(): Promise<Next> {
     const sentMs = deps.nowMs()
-    const onEntering = () => deps.presence.held(deps.nowMs())
+    let entering = false
+    const onEntering = () => {
+      entering = true
+      deps.presence.entering(deps.nowMs())
+    }
     const opened = await deps.open({ onWake: deps.onWake, onLost: lose, onEntering }).catch((error: unknown) => {
-      const entering = deps.presence.isHeld()
       deps.presence.lost(deps.nowMs())
       noteEndOfLife(error)
       if (entering) deps.onExposed()
