@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { RunnerEvent } from '@q/runner'
 import { logObserver } from '../src/observers/log.ts'
+import { scrub } from '../src/scrub.ts'
 
 /** A log whose lines are kept, and a clock that is set by hand. */
 function reader(level: string) {
@@ -40,4 +41,11 @@ test('nothing is held back at level debug, nor events that are no repeated failu
   for (let round = 0; round < 3; round++) observe(failed('claim', refused))
   for (let round = 0; round < 3; round++) observe({ type: 'run-unfinished', error: refused })
   expect(lines).toHaveLength(6)
+})
+
+test('a line is written in a moment, however long the words are that code has put into it', () => {
+  const word = 'a'.repeat(100_000)
+  const begunMs = performance.now()
+  expect(scrub(`${word} ${word}://u:hunter2@host`)).toBe(`${word} ${word}://u:***@host`)
+  expect(performance.now() - begunMs).toBeLessThan(1_000)
 })
