@@ -1,6 +1,6 @@
 /** Worker threads, without a replica around them. */
 import { Worker } from 'node:worker_threads'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { startThreads, untilGone } from '../src/main/thread-pool.ts'
@@ -41,7 +41,9 @@ test('a run that is told to stop before a thread has it never begins, and its th
   expect(await run('where')).toEqual(before)
 })
 
-test('errors of a module that no run has caused end no thread: a fresh one would meet them again, without end', async () => {
+test('errors of a module that no run has caused end no thread, and do not flood the log: a fresh one would meet them again, without end', async () => {
+  const printed = vi.spyOn(process.stderr, 'write')
+  onTestFinished(() => printed.mockRestore())
   const run = oneThread('throws-by-itself')
   const whereAmI = async () => {
     const report = await run('where')
@@ -50,9 +52,12 @@ test('errors of a module that no run has caused end no thread: a fresh one would
   const first = await eventually(whereAmI, 'a thread answers')
   const later = await eventually(async () => {
     const now = await whereAmI()
-    return now !== undefined && (now.threadId !== first.threadId || now.thrown > first.thrown + 3) ? now : undefined
+    return now !== undefined && (now.threadId !== first.threadId || now.thrown > first.thrown + 40) ? now : undefined
   }, 'the module throws again and again')
   expect(later.threadId).toBe(first.threadId)
+  const text = () => printed.mock.calls.join('\n')
+  await eventually(() => (text().includes('is not printed') ? true : undefined), 'it says that it prints no more')
+  expect(text().match(/An error that nobody awaited/g)).toHaveLength(20)
 })
 
 test('a thread is gone when it has exited, also if it dies of an error before that', async () => {

@@ -5,8 +5,9 @@
  * a heartbeat in a timer throws then, and the rest of the code has its time to clean up.
  *
  * Code of a run that has ended ends no thread, neither by an error nor by process.exit(): what the run has returned may
- * not have been read yet, and the next one may be on its way here, or going. What no run has caused, but a module when it was imported (a second server on the same port, a timer that throws), ends
- * nothing: a fresh thread would import it and meet the same, without end.
+ * not have been read yet, and the next one may be on its way here, or going. What no run has caused, but a module when it
+ * was imported (a second server on the same port, a timer that throws), ends nothing: a fresh thread would import it and
+ * meet the same, without end. Both are printed, some a minute: nothing ends a timer that throws for ever.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { orderKey, type RunOrder } from '../protocol.ts'
@@ -22,6 +23,7 @@ export interface StrayErrors {
 export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) => boolean): StrayErrors {
   const cause = new AsyncLocalStorage<RunOrder>()
   let current: RunOrder | undefined
+  const print = createPrinter()
   const caught = (error: unknown) => {
     const culprit = cause.getStore()
     if (culprit !== undefined && culprit === current) {
@@ -29,7 +31,7 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
       line.say({ key: orderKey(culprit), kind: 'last-words', report: reportThrow(error) })
       process.exit(1)
     }
-    console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
+    print(error)
   }
   process.on('uncaughtException', caught)
   process.on('unhandledRejection', caught)
@@ -48,6 +50,21 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
         current = undefined
       }
     },
+  }
+}
+
+const minuteMs = 60_000
+const printedMax = 20
+
+function createPrinter(): (error: unknown) => void {
+  let sinceMs = performance.now()
+  let count = 0
+  return (error) => {
+    if (performance.now() - sinceMs > minuteMs) [sinceMs, count] = [performance.now(), 0]
+    count++
+    if (count > printedMax) return
+    console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
+    if (count === printedMax) console.error('What follows of that kind in this minute is not printed.')
   }
 }
 
