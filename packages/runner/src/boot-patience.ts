@@ -1,6 +1,7 @@
 /**
  * What a start waits for, and that it says so. A database that does not answer yet is waited for: a container beside
- * this one may still be coming up; so is a standby that may be about to be promoted. Whatever else is wrong is told at once. A wish to leave ends every wait.
+ * this one may still be coming up; so is a standby that may be about to be promoted. Whatever else is wrong is told at
+ * once. A wish to leave ends every wait.
  */
 import { isExplained, type Explained } from '@q/schema'
 import { pause } from './main/loop.ts'

@@ -1,7 +1,7 @@
 /**
  * One child process, as the runner sees it: forked with an environment of its own, asked to run one order at a time,
- * and killed with everything it started, unless that made a process group of its own. What its main thread relays is written into the run's own pulse slot, as if a
- * thread of ours had written it.
+ * and killed with everything it started, unless that made a process group of its own. What its main thread relays is
+ * written into the run's own pulse slot, as if a thread of ours had written it.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

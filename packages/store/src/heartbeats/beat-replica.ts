@@ -3,9 +3,9 @@
  *
  * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
  * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), and
- * whether somebody asked it to drain. A replica that lost its presence session withdraws its presence record with the same statement, so that no moment is
- * left in which it has beaten and still looks gone. What it holds is another question (`heldTaskRuns`): the beat stays
- * cheap, and must not fail because a long list does.
+ * whether somebody asked it to drain. A replica that lost its presence session withdraws its presence record with the
+ * same statement, so that no moment is left in which it has beaten and still looks gone. What it holds is another
+ * question (`heldTaskRuns`): the beat stays cheap, and must not fail because a long list does.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
