@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connect, createStore } from '@q/store'
+import { connect, createStore, type Connection } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { stallingProxy } from './stalling-proxy.ts'
@@ -147,6 +147,39 @@ test('what the last claim brought is given back, also if its answer does not com
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})
+
+/** Of the only replica there is: what it does in order with its beats has been done. */
+async function nextBeat(db: Connection['db']): Promise<void> {
+  const beat = async () => (await db.selectFrom('q.replica_heartbeat').select('last_heartbeat').executeTakeFirst())!
+  const before = (await beat()).last_heartbeat.getTime()
+  await eventually(async () => ((await beat()).last_heartbeat.getTime() > before ? true : undefined), 'a beat')
+}
+
+test('what a slow last turn brings does not wait for the end of the drain', async () => {
+  const { q, start, url } = await cluster()
+  const proxy = await holdingProxy(url)
+  const { runner, events } = await start({ Q_PRESET: 'fast', Q_DRAIN_MS: '600000' }, proxy.url)
+  const busy = await q.enqueue('patient', { ms: 600_000 })
+  await running(busy)
+  const held = proxy.hold('held-back')
+  const run = await q.enqueue('echo', 'held-back')
+  await held
+  const connection = connect(url, { purpose: 'control' })
+  await connection.db.transaction().execute(async (trx) => {
+    // The drain cannot give it back when it asks.
+    await trx.selectFrom('q.task_run').select('id').where('id', '=', run.id).forUpdate().execute()
+    void runner.drain()
+    await eventually(() => events.find((event) => event.type === 'draining'), 'draining')
+    await nextBeat(trx)
+    proxy.release()
+    await nextBeat(trx)
+  })
+  await connection.close()
+  await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
+  expect(await run.status()).toMatchObject({ attempt: 0, replicaId: null })
+  expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
+  await runner.drain()
 })
 
 test('whoever wants it sooner counts: a replica that may take its time for others leaves within its own limit', async () => {

@@ -93,8 +93,9 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     async stop() {
       turns.close()
       await Promise.all([claim, promote, sweep, schedule].map((loop) => loop.stop()))
-      // Started in the database, and their code never began: given back with what was claimed ahead.
-      ahead.putBack(turns.unplaced.splice(0))
+      // None of these will begin. Forgotten here, so that beats give back what the drain does not: what somebody has
+      // locked, and what a slow last turn brings (reconcile.ts).
+      for (const run of [...turns.unplaced.splice(0), ...ahead.takeAll()]) holdings.ended(run)
     },
   }
 }

@@ -95,12 +95,8 @@ export function startWork(parts: Parts): Drain {
     announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
     stopIntake: intake.stop,
     stopWatching: liveness.stopWatching,
-    async giveBackUnbegun() {
-      // Forgotten here, so that beats give back later what cannot be now (reconcile.ts).
-      for (const run of desk.ahead.takeAll()) desk.holdings.ended(run)
-      // As the database knows them: the answer to a last turn may never have come.
-      await desk.giveBack(desk.holdings.unbegun(await control.heldTaskRuns(replicaId)))
-    },
+    // As the database knows them: the answer to a last turn may never have come.
+    giveBackUnbegun: async () => desk.giveBack(desk.holdings.unbegun(await control.heldTaskRuns(replicaId))),
     stopBeats: liveness.stopBeats,
     retire: () => control.retireReplica(replicaId),
     closeSession: liveness.closeSession,
