@@ -57,6 +57,8 @@ test('a start waits for a database that cannot be written to yet, as a standby t
   await readOnly('on')
   const replica = startMain({ DATABASE_URL: url })
   expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_READ_ONLY' })
+  const impatient = await startMain({ DATABASE_URL: url, Q_DATABASE_WAIT_MS: '0' }).ended
+  expect(impatient).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_READ_ONLY') })
   await readOnly('off')
   await replica.line('"msg":"started"')
 })

@@ -22,6 +22,7 @@ const codesWithExit: Record<string, number> = {
   DATABASE_MISSING: exitCodes.databaseUnreachable,
   DATABASE_FULL: exitCodes.databaseUnreachable,
   DATABASE_STARTING: exitCodes.databaseUnreachable,
+  DATABASE_READ_ONLY: exitCodes.databaseUnreachable,
   NOT_POSTGRESQL: exitCodes.databaseUnreachable,
   DATABASE_TLS_REFUSED: exitCodes.databaseUnreachable,
   PROGRAM_TOO_OLD: exitCodes.programTooOld,
