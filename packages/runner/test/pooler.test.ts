@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
+import { openSession } from '../../store/src/open-session.ts'
+import { lasts } from '../../store/src/sessions-last.ts'
 import { eventually } from './fixture.ts'
 import { marksFile } from './marks.ts'
 import { poolerIsInstalled, startPooler } from './pooler.ts'
@@ -51,6 +53,28 @@ async function locks(db: Awaited<ReturnType<typeof pooled>>['db']): Promise<numb
   )
   return rows[0]!.count
 }
+
+test.skipIf(!poolerIsInstalled)(
+  'a pooler that lends backends is seen also if it would give ours back to us again and again',
+  async () => {
+    const { pooler } = await pooled()
+    const open = async () => {
+      const session = await openSession(pooler, 'probe', { onLost: () => {} })
+      onTestFinished(session.close)
+      return session
+    }
+    const session = await open()
+    const others = [await open(), await open(), await open(), await open(), await open()]
+    const ask: typeof session.ask = async (text, values) => {
+      const rows = await session.ask(text, values)
+      // Others use ours and four more just now, and ours is what was used longest ago.
+      if (text.includes('set_config'))
+        for (const words of ['BEGIN', 'ROLLBACK']) for (const other of others) await other.ask(words)
+      return rows as never
+    }
+    expect(await lasts({ ...session, ask }, pooler)).toBe(false)
+  },
+)
 
 test.skipIf(!poolerIsInstalled)(
   'behind a transaction pooler it says so, takes no lock, and everything works by heartbeats and polls',

@@ -5,8 +5,9 @@
  *
  * When the server itself greeted us, the number in its greeting is that of our backend, and the answer is certain. Else
  * somebody stands in between who greets in its place, and it is tried: several connections are kept inside transactions,
- * so that a pooler runs out of idle backends and gives one of them ours, or us another one. Once is not enough: others
- * use the same pooler meanwhile.
+ * so that a pooler runs out of idle backends and gives one of them ours, or us another one. Each time we use ours first: a
+ * pooler hands out what was used last, and would else give it back to us again and again, below those that the others
+ * take. Once is not enough: others use the same pooler meanwhile.
  */
 import { randomUUID } from 'node:crypto'
 import { openSession, type OwnSession } from './open-session.ts'
@@ -47,25 +48,38 @@ interface Known {
 }
 
 async function survives(session: OwnSession, { token, before, url }: Known): Promise<boolean> {
-  const busy: OwnSession[] = []
-  try {
-    const taken: number[] = []
-    for (let count = 0; count < others; count++) {
-      const other = await openSession(url, 'probe', { onLost: () => {} }).catch(() => undefined)
-      if (other === undefined) break // no connection is left to try it with
-      busy.push(other)
-      await other.ask('BEGIN')
-      taken.push(await backendOf(other))
-    }
-    if (taken.includes(before)) return false
+  const isOurs = async () => {
     const [now] = await session.ask<{ pid: number; token: string | null }>(
       `SELECT pg_backend_pid() AS pid, current_setting('q.session', true) AS token`,
     )
     return now?.pid === before && now.token === token
+  }
+  const busy = await openOthers(url)
+  try {
+    if (!(await isOurs())) return false
+    for (const other of busy) {
+      await other.ask('BEGIN')
+      if ((await backendOf(other)) === before) return false
+    }
+    return await isOurs()
   } finally {
     for (const other of busy) {
       await other.ask('ROLLBACK').catch(() => {})
       other.close()
     }
   }
+}
+
+/** As many as can be had; with none it cannot be tried. */
+async function openOthers(url: string): Promise<OwnSession[]> {
+  const open: OwnSession[] = []
+  for (let count = 0; count < others; count++) {
+    try {
+      open.push(await openSession(url, 'probe', { onLost: () => {} }))
+    } catch (error) {
+      if (open.length === 0) throw error
+      return open
+    }
+  }
+  return open
 }
