@@ -1,30 +1,50 @@
 /**
- * `pnpm test`: everything that has to hold, in order, one line per step. All steps run, whatever failed before.
- * The last line counts every test of Vitest and one for each other step. `pnpm test --only types,lint` runs parts.
+ * `pnpm test`: everything that has to hold, one line per step. All steps run, whatever failed before. The last line counts
+ * every test of Vitest and one for each other step; the ten slowest tests are named above it.
+ * `--only types,lint` runs parts, `--shuffle` runs the tests of each file in a random order (`--seed` repeats one), and
+ * `--busy` keeps every core busy while Vitest runs.
  */
 import { parseArgs } from 'node:util'
 import { add, type Counts, line, nothing } from './test-steps/counts.ts'
-import { steps } from './test-steps/steps.ts'
+import { type Step, stepGroups } from './test-steps/steps.ts'
 
-const chosen = choose(process.argv.slice(2).filter((argument) => argument !== '--'))
+const options = {
+  only: { type: 'string' },
+  shuffle: { type: 'boolean', default: false },
+  seed: { type: 'string' },
+  busy: { type: 'boolean', default: false },
+} as const
+const args = process.argv.slice(2).filter((argument) => argument !== '--')
+const { only, ...vitestOptions } = parseArgs({ args, options }).values
+const groups = stepGroups(vitestOptions)
+checkNames(only?.split(',') ?? [])
+
 let total: Counts = nothing
-for (const step of chosen) {
-  const began = performance.now()
-  const { counts, output } = await step.run()
-  const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  if (counts.failed > 0 && output !== '') console.log(output.trimEnd())
-  console.log(`${step.name.padEnd(16)} ${counts.failed === 0 ? 'ok    ' : 'FAILED'} ${seconds.padStart(6)} s`)
-  total = add(total, counts)
+const notes: string[] = []
+for (const group of groups) {
+  const started = group.filter(({ name }) => only === undefined || only.split(',').includes(name)).map(timed)
+  for (const step of started) {
+    const { name, seconds, counts, output, note } = await step
+    if (counts.failed > 0 && output !== '') console.log(output.trimEnd())
+    console.log(`${name.padEnd(16)} ${counts.failed === 0 ? 'ok    ' : 'FAILED'} ${seconds.toFixed(1).padStart(6)} s`)
+    total = add(total, counts)
+    if (note !== undefined) notes.push(note)
+  }
 }
+for (const note of notes) console.log(note)
 console.log(line(total))
 process.exitCode = total.failed === 0 ? 0 : 1
 
-function choose(args: string[]) {
-  const { only } = parseArgs({ args, options: { only: { type: 'string' } } }).values
-  if (only === undefined) return steps
-  const names = only.split(',')
-  const unknown = names.filter((name) => !steps.some((step) => step.name === name))
-  if (unknown.length === 0) return steps.filter((step) => names.includes(step.name))
-  console.error(`No such step: ${unknown.join(', ')}. There are: ${steps.map((step) => step.name).join(', ')}.`)
+async function timed({ name, run }: Step) {
+  const began = performance.now()
+  const ended = await run()
+  return { name, seconds: (performance.now() - began) / 1000, ...ended }
+}
+
+function checkNames(wanted: readonly string[]): void {
+  const names = groups.flat().map(({ name }) => name)
+  const unknown = wanted.filter((name) => !names.includes(name))
+  if (unknown.length === 0) return
+  console.error(`No such step: ${unknown.join(', ')}. There are: ${names.join(', ')}.`)
   process.exit(2)
 }

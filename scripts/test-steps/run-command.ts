@@ -49,13 +49,20 @@ export async function runCommand({
   }
 }
 
-/** A run that is told to stop takes the program it is waiting for along. */
+const running = new Set<ChildProcess>()
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** A signal that ends this process ends the programs it runs, too. */
 function takeAlong(child: ChildProcess): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const end = (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    process.exit(1)
+  if (running.size === 0) for (const signal of signals) process.on(signal, endAll)
+  running.add(child)
+  return () => {
+    running.delete(child)
+    if (running.size === 0) for (const signal of signals) process.off(signal, endAll)
   }
-  for (const signal of signals) process.once(signal, end)
-  return () => signals.forEach((signal) => process.off(signal, end))
+}
+
+function endAll(signal: NodeJS.Signals): void {
+  for (const child of running) child.kill(signal)
+  process.exit(1)
 }

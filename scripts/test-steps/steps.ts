@@ -1,26 +1,37 @@
-/** THE steps of `pnpm test`, cheapest first. */
+/** THE steps of `pnpm test`, cheapest first. Those of one group run at the same time. */
 import { type Counts, oneFailed, onePassed } from './counts.ts'
 import { type Command, runCommand } from './run-command.ts'
-import { vitest } from './vitest.ts'
+import { vitest, type VitestOptions } from './vitest.ts'
 
 export interface Step {
   readonly name: string
-  /** `output` is shown when something failed; empty if it has been seen already. */
-  readonly run: () => Promise<{ counts: Counts; output: string }>
+  readonly run: () => Promise<Ended>
+}
+
+export interface Ended {
+  readonly counts: Counts
+  /** Shown when something failed; empty if it has been seen already. */
+  readonly output: string
+  /** Shown at the end, whatever happened. */
+  readonly note?: string
 }
 
 const script = (name: string, ...args: string[]) => ['node', '--conditions=@q/source', `scripts/${name}.ts`, ...args]
 
-export const steps: readonly Step[] = [
-  command('format', ['oxfmt', '--check']),
-  command('lint', ['oxlint', '--type-aware']),
-  command('types', ['tsc', '-b']),
-  command('boundaries', script('check-boundaries')),
-  command('knip', ['knip', '--no-progress', '--no-config-hints']),
-  command('codegen', script('codegen', '--verify')),
-  { name: 'vitest', run: vitest },
-  command('packed-consumer', script('packed-consumer'), { stream: true }),
-]
+export function stepGroups(options: VitestOptions): readonly (readonly Step[])[] {
+  return [
+    [
+      command('format', ['oxfmt', '--check']),
+      command('lint', ['oxlint', '--type-aware']),
+      command('types', ['tsc', '-b']),
+      command('boundaries', script('check-boundaries')),
+      command('knip', ['knip', '--no-progress', '--no-config-hints']),
+      command('codegen', script('codegen', '--verify')),
+    ],
+    [{ name: 'vitest', run: () => vitest(options) }],
+    [command('packed-consumer', script('packed-consumer'), { stream: true })],
+  ]
+}
 
 function command(name: string, argv: string[], options: { stream?: boolean } = {}): Step {
   return {

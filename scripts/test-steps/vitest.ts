@@ -1,42 +1,58 @@
 /**
- * The tests of every package, shown as they run and counted from Vitest's own report. What is wrong outside of a test
- * counts too: a file that cannot be loaded, an error nobody caught, a Vitest that died before it could report.
+ * The tests of every package, shown as they run and counted from Vitest's own report. A fault outside of a test counts
+ * too: a file that cannot be loaded, an uncaught error, a Vitest that died before it could report.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { add, type Counts, nothing, oneFailed } from './counts.ts'
 import { workspace } from '../workspace.ts'
+import { keepCoresBusy } from './busy-cores.ts'
 import { runCommand } from './run-command.ts'
+import { slowestTests, type TestFile } from './slowest-tests.ts'
+import type { Ended } from './steps.ts'
 
-/** What one process or thread has compiled, the next one need not: hundreds of them are started. */
+export interface VitestOptions {
+  /** Whether the tests of a file run in a random order. Vitest prints the seed. */
+  readonly shuffle: boolean
+  /** Repeats an order. */
+  readonly seed?: string | undefined
+  /** Whether each core executes a busy loop beside the tests. */
+  readonly busy: boolean
+}
+
+/** Hundreds of processes and threads are started; each loads what an earlier one has compiled. */
 const compileCache = join(workspace, 'node_modules/.cache/compiled')
 
-export async function vitest(): Promise<{ counts: Counts; output: string }> {
+export async function vitest({ shuffle, seed, busy }: VitestOptions): Promise<Ended> {
   const folder = await mkdtemp(join(tmpdir(), 'q-vitest-'))
+  const release = busy ? keepCoresBusy() : undefined
   try {
-    const report = join(folder, 'report.json')
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const argv = ['vitest', 'run', ...reporters]
+    const path = join(folder, 'report.json')
+    const argv = ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${path}`]
+    if (shuffle) argv.push('--sequence.shuffle.tests')
+    if (seed !== undefined) argv.push(`--sequence.seed=${seed}`)
     const { code, output } = await runCommand({ argv, stream: true, env: { NODE_COMPILE_CACHE: compileCache } })
-    const text = await readFile(report, 'utf8').catch(() => undefined)
-    return { counts: countsOf(text, code), output }
+    const text = await readFile(path, 'utf8').catch(() => undefined)
+    const report = text === undefined ? undefined : (JSON.parse(text) as Report)
+    return { counts: countsOf(report, code), output, note: slowestTests(report?.testResults ?? [], workspace) }
   } finally {
+    await release?.()
     await rm(folder, { recursive: true })
   }
 }
 
-interface Report {
+export interface Report {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly numPendingTests: number
   readonly numTodoTests: number
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+  readonly testResults: readonly TestFile[]
 }
 
-export function countsOf(report: string | undefined, code: number | null): Counts {
+export function countsOf(report: Report | undefined, code: number | null): Counts {
   if (report === undefined) return oneFailed
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(report) as Report
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = report
   const unloadable = testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
   const failed = numFailedTests + unloadable.length
   const counts = { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests }
