@@ -34,9 +34,19 @@ export function timezoneProblem(timezone: unknown): string | undefined {
   }
 }
 
-/** The first one after a moment; undefined: never again. */
+/**
+ * Returns the first tick after a moment; undefined: the pattern never ticks again.
+ *
+ * In some years croner's `nextRun` misses 1 or 2 March if a pattern names both days of the month and days of the week.
+ * `previousRuns` misses none, so the ticks before the one it found are looked up backwards.
+ */
 export function nextTick(pattern: Pattern, after: Date): Date | undefined {
-  return parsed(pattern).nextRun(after) ?? undefined
+  const clock = parsed(pattern)
+  let first = clock.nextRun(after) ?? undefined
+  for (let earlier = first; earlier !== undefined && earlier > after; [earlier] = clock.previousRuns(1, earlier)) {
+    first = earlier
+  }
+  return first
 }
 
 /** Those after one moment and up to another, that one included, oldest first; of too many the newest. */

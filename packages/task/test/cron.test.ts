@@ -87,6 +87,31 @@ test('the ticks between two moments are the same forwards and backwards, also wh
   )
 })
 
+const dayMs = 86_400_000
+const [sweepFrom, sweepTo] = [Date.UTC(2020, 0, 1), Date.UTC(2041, 0, 1)]
+
+function daysWhere(isDay: (day: Date) => boolean): string[] {
+  const days = Array.from({ length: (sweepTo - sweepFrom) / dayMs }, (_, day) => new Date(sweepFrom + day * dayMs))
+  return days.filter(isDay).map((day) => day.toISOString().slice(0, 10))
+}
+
+test.each<[string, (day: Date) => boolean]>([
+  ['0 0 1 * MON', (day) => day.getUTCDate() === 1 || day.getUTCDay() === 1],
+  ['0 0 1,2 * FRI', (day) => day.getUTCDate() <= 2 || day.getUTCDay() === 5],
+  ['0 0 30 * SUN', (day) => day.getUTCDate() === 30 || day.getUTCDay() === 0],
+  ['0 0 1 * +MON', (day) => day.getUTCDate() === 1 && day.getUTCDay() === 1],
+  ['0 0 29 * *', (day) => day.getUTCDate() === 29],
+])('%s ticks on every day from 2020 to 2040 that it names, and on no other', (cron, isDay) => {
+  const found: string[] = []
+  for (let at = new Date(sweepFrom - 1_000); ;) {
+    const tick = nextTick({ cron, timezone: 'UTC' }, at)
+    if (tick === undefined || tick.getTime() >= sweepTo) break
+    found.push(tick.toISOString().slice(0, 10))
+    at = tick
+  }
+  expect(found).toEqual(daysWhere(isDay))
+})
+
 test('a tick counts in the second it names', () => {
   const each = { cron: '* * * * * *', timezone: 'UTC' }
   const [before, tick] = [new Date(1_699_999_999_000), new Date(1_700_000_000_000)]
