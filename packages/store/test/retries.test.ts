@@ -72,6 +72,23 @@ test('the delay doubles with every attempt, up to its cap, with a quarter of jit
   }
 })
 
+test('jitter never exceeds the cap of the delay, and at the cap delays still differ', async () => {
+  const ids = await enqueue('capped', { count: 40, maxAttempts: 2 })
+  const claimed = await claim('capped', 40)
+  const outcome: Outcome = { ...bad, retry: { delayMs: 100_000, delayMsMax: 100_000 } }
+  await store.settleTaskRuns(claimed.map((run) => ({ lease: leaseOf(run), outcome, by })))
+  const delays = await Promise.all(
+    ids.map(async (id) => {
+      const { run_at, updated_at } = await row(id)
+      return run_at.getTime() - updated_at.getTime()
+    }),
+  )
+  expect(Math.max(...delays)).toBeLessThanOrEqual(100_000)
+  expect(Math.min(...delays)).toBeGreaterThanOrEqual(75_000)
+  expect(new Set(delays).size).toBeGreaterThan(1)
+  await store.cancelTaskRuns(ids) // other tests of this file promote what is due
+})
+
 test('a delay without a cap is what the code asked for: neither doubled nor jittered', async () => {
   const [id] = await enqueue('asked', { maxAttempts: 9 })
   const hour = 3_600_000

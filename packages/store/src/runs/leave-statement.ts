@@ -66,6 +66,11 @@ function columnsOf(from: readonly TaskState[], leavings: readonly Leaving[], ste
   }
 }
 
+/** A quarter less to a quarter more, and never more than the cap: at the cap the jitter is below it. */
+function jittered(ms: RawBuilder<number>, msMax: RawBuilder<number>): RawBuilder<number> {
+  return sql<number>`0.75 * least(${ms}, ${msMax}) + random() * (least(1.25 * ${ms}, ${msMax}) - 0.75 * least(${ms}, ${msMax}))`
+}
+
 // A whole statement by hand: changes that must be one, in an order of locks that must be seen.
 function leaveSql(column: Places<Columns>, onlyIf?: RawBuilder<boolean>, skipLocked = false): RawBuilder<Left> {
   return sql<Left>`
@@ -108,7 +113,7 @@ WITH given AS MATERIALIZED (
       ELSE locked.result::jsonb END,
     run_at = CASE WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE
         WHEN locked.goal = 'RETRY' AND locked.delay_ms_max IS NOT NULL
-          THEN least(locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max) * (0.75 + random() / 2)
+          THEN ${jittered(sql<number>`locked.delay_ms * power(2, r.attempt - 1)`, sql<number>`locked.delay_ms_max`)}
         ELSE locked.delay_ms END * interval '1 ms' ELSE r.run_at END,
     waiting_for = CASE WHEN locked.next = 'PENDING' THEN 'time' END,
     concurrency_slot = CASE WHEN locked.next = 'AVAILABLE' THEN r.concurrency_slot END,
