@@ -15,13 +15,21 @@ async function database(options?: TestDatabaseOptions) {
   return { DATABASE_URL: url }
 }
 
-/** Where nobody listens until it is opened; then it leads to the database. */
+/** A way to the database where nobody listens until it is opened. */
 async function closedDoor(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl)
   const sockets = new Set<Socket>()
+  let hangsUp = false
+  let deadly: string | undefined
   const server = createServer((socket) => {
+    if (hangsUp) return void socket.end()
     const upstream = createConnection({ host: hostname, port: Number(port) })
     for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
+    socket.on('data', (bytes: Buffer) => {
+      if (deadly === undefined || !bytes.includes(deadly)) return
+      deadly = undefined
+      for (const end of sockets) end.destroy()
+    })
     socket.pipe(upstream).pipe(socket)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -33,7 +41,24 @@ async function closedDoor(databaseUrl: string) {
   })
   const url = new URL(databaseUrl)
   url.port = String(own)
-  return { url: url.href, open: () => once(server.listen(own, '127.0.0.1'), 'listening') }
+  return {
+    url: url.href,
+    open: () => once(server.listen(own, '127.0.0.1'), 'listening'),
+    /** As a proxy whose server is away: it accepts connections and closes them. */
+    hangUp(does: boolean) {
+      hangsUp = does
+    },
+    /** The first statement that contains the text breaks every connection; later ones pass. */
+    breakAt(text: string) {
+      deadly = text
+    },
+  }
+}
+
+async function replicaRows(databaseUrl: string) {
+  const { db, close } = connect(databaseUrl, { purpose: 'control' })
+  onTestFinished(close)
+  return db.selectFrom('q.replica').select(['id', 'stopped_at']).execute()
 }
 
 test('a start waits for a database that does not answer yet, says why, and goes on when it does', async () => {
@@ -45,6 +70,37 @@ test('a start waits for a database that does not answer yet, says why, and goes 
   await replica.line('"msg":"started"')
   replica.kill('SIGTERM')
   expect(await replica.ended).toMatchObject({ code: 0 })
+})
+
+test('a start waits for the server behind a proxy that accepts connections and closes them', async () => {
+  const door = await closedDoor((await database()).DATABASE_URL)
+  door.hangUp(true)
+  await door.open()
+  const replica = startMain({ DATABASE_URL: door.url })
+  expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+  door.hangUp(false)
+  await replica.line('"msg":"started"')
+})
+
+test('a start whose connections break after it registered goes on as the same replica', async () => {
+  const { DATABASE_URL } = await database()
+  const door = await closedDoor(DATABASE_URL)
+  await door.open()
+  door.breakAt('insert into "q"."task"')
+  const replica = startMain({ DATABASE_URL: door.url })
+  expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_CONNECTION_LOST' })
+  const { replicaId } = JSON.parse(await replica.line('"msg":"started"')) as { replicaId: string }
+  expect(await replicaRows(DATABASE_URL)).toEqual([{ id: replicaId, stopped_at: null }])
+})
+
+test('a start that gives up after it registered retires, and says that the database was lost', async () => {
+  const { DATABASE_URL } = await database()
+  const door = await closedDoor(DATABASE_URL)
+  await door.open()
+  door.breakAt('insert into "q"."task"')
+  const ended = await startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '0' }).ended
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_CONNECTION_LOST') })
+  expect(await replicaRows(DATABASE_URL)).toEqual([{ id: expect.any(String), stopped_at: expect.any(Date) }])
 })
 
 test('a start waits for a database that cannot be written to yet, as a standby that is about to be promoted', async () => {

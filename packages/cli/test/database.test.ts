@@ -1,8 +1,9 @@
+import { readdir } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase, type TestDatabaseOptions } from '@q/testing'
 import { connect, createStore } from '@q/store'
-import { runQ, startMain } from './program.ts'
+import { runQ, scratch, startMain } from './program.ts'
 
 const secret = 'hunter2-secret'
 
@@ -25,6 +26,13 @@ test.each([
   const start = await startMain({ DATABASE_URL, Q_DATABASE_WAIT_MS: '0' }).ended
   expect(start.code).toBe(code)
   expect(start.stderr).not.toContain(secret)
+})
+
+test('an empty DATABASE_URL is refused: no embedded database is started in its place', async () => {
+  const env = { DATABASE_URL: '', Q_DATA_DIR: await scratch('q-empty-url-') }
+  for (const ended of [await runQ(['status'], env), await startMain(env).ended])
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL_INVALID') })
+  expect(await readdir(env.Q_DATA_DIR)).toEqual([])
 })
 
 test('q migrate brings an empty database up to date, and then has nothing to do', async () => {

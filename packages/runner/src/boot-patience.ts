@@ -1,12 +1,19 @@
 /**
- * What a start waits for, and that it says so. A database that does not answer yet is waited for: a container beside
- * this one may still be coming up; so is a standby that may be about to be promoted. Whatever else is wrong is told at
- * once. A wish to leave ends every wait.
+ * The patience of a start: one limit around all of it, from the first connection until the replica has registered. A
+ * start waits for a database that does not answer yet (a container beside this one may still be starting), for a standby
+ * that may be about to be promoted, and after a connection broke. Every other problem ends it at once. A signal to leave
+ * ends every wait.
  */
 import { isExplained, type Explained } from '@q/schema'
 import { pause } from './main/loop.ts'
 
-const mayCome = new Set(['DATABASE_UNREACHABLE', 'DATABASE_STARTING', 'DATABASE_FULL', 'DATABASE_READ_ONLY'])
+const mayPass = new Set([
+  'DATABASE_UNREACHABLE',
+  'DATABASE_CONNECTION_LOST',
+  'DATABASE_STARTING',
+  'DATABASE_FULL',
+  'DATABASE_READ_ONLY',
+])
 const askEveryMs = 500
 
 export interface DatabaseWait {
@@ -16,23 +23,24 @@ export interface DatabaseWait {
   readonly onWait: (problem: Explained) => void
 }
 
-export async function onceThere<T>(ask: () => Promise<T>, { forMs, leaving, onWait }: DatabaseWait): Promise<T> {
+/** Tries until it succeeds, or fails for a reason that waiting does not cure, or the time is over. */
+export async function patiently<T>(attempt: () => Promise<T>, { forMs, leaving, onWait }: DatabaseWait): Promise<T> {
   const deadlineMs = performance.now() + forMs
   for (let tries = 0; ; tries++) {
     leaving.throwIfAborted()
     try {
-      return await unlessLeaving(leaving, ask())
+      return await attempt()
     } catch (error) {
       leaving.throwIfAborted()
-      if (!isExplained(error) || !mayCome.has(error.code) || performance.now() >= deadlineMs) throw error
+      if (!isExplained(error) || !mayPass.has(error.code) || performance.now() >= deadlineMs) throw error
       if (tries === 0) onWait(error)
       await pause(askEveryMs, leaving)
     }
   }
 }
 
-/** Ends with the wish to leave, whatever becomes of the work: a migration may wait long for a lock. */
-function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promise<T> {
+/** Rejects at the signal to leave and lets the work end by itself: a migration may wait long for a lock. */
+export function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = () => reject(leaving.reason as Error)
   leaving.addEventListener('abort', leave)

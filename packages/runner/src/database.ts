@@ -1,6 +1,6 @@
 /**
- * Which database: DATABASE_URL, or with nothing set an embedded PostgreSQL in the workspace. For programs (this
- * package's start, the CLI); what `@q/runner` itself exports never imports the embedded one.
+ * Which database: DATABASE_URL (an empty one is refused), or without it an embedded PostgreSQL in the workspace. For
+ * programs (this package's start, the CLI); what `@q/runner` itself exports never imports the embedded one.
  */
 import { resolve } from 'node:path'
 import { ExplainedError } from '@q/schema'
@@ -26,7 +26,7 @@ export interface FindOptions {
 
 export async function findDatabase(env: NodeJS.ProcessEnv, options: FindOptions): Promise<ProgramDatabase> {
   const url = env['DATABASE_URL']
-  if (url !== undefined && url !== '') {
+  if (url !== undefined) {
     return { url, embedded: false, description: placeOf(url), leave: () => Promise.resolve() }
   }
   const { startEmbedded } = await import('@q/embedded').catch((cause: unknown) => {

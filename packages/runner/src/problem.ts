@@ -18,6 +18,7 @@ export const exitCodes = {
 
 const codesWithExit: Record<string, number> = {
   DATABASE_UNREACHABLE: exitCodes.databaseUnreachable,
+  DATABASE_CONNECTION_LOST: exitCodes.databaseUnreachable,
   DATABASE_LOGIN_REFUSED: exitCodes.databaseUnreachable,
   DATABASE_MISSING: exitCodes.databaseUnreachable,
   DATABASE_FULL: exitCodes.databaseUnreachable,

@@ -110,7 +110,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_DATABASE_WAIT_MS',
     [0, 3_600 * second],
     30 * second,
-    'how long a start waits for a database that does not answer yet; 0: not at all',
+    'how long a start waits for a database that does not answer yet, or that breaks its connections; 0: not at all',
   ),
 
   replicaBeatMs: threshold('Q_REPLICA_BEAT_MS', 'replicaBeatMs', 'how often the replica beats'),
@@ -219,7 +219,7 @@ export const programSettings: readonly Pick<Setting<unknown>, 'variable' | 'show
   {
     variable: 'DATABASE_URL',
     shown: 'an embedded PostgreSQL',
-    what: 'the database, `postgresql://user:password@host:5432/database`',
+    what: 'the database, `postgresql://user:password@host:5432/database`; set and empty, it is refused',
   },
   {
     variable: 'DATABASE_URL_DIRECT',

@@ -5,11 +5,12 @@
 import { readFileSync } from 'node:fs'
 import { migrateDatabase, explainDatabaseError, placeOf } from '@q/store'
 import { banner } from './banner.ts'
-import { onceThere, sayingSo } from './boot-patience.ts'
+import { patiently, sayingSo, unlessLeaving } from './boot-patience.ts'
 import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
 import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
-import { startRunner } from './main/runner.ts'
+import { newReplicaId } from './main/identity.ts'
+import { startRunner, type Runner, type RunnerOptions } from './main/runner.ts'
 import { createLog, logObserver, type Logger } from './observers/log.ts'
 import { exitCodeOf, exitCodes, problemText } from './problem.ts'
 import { settings } from './settings.ts'
@@ -40,20 +41,16 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void
     findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
   )
   try {
-    const directUrl = env['DATABASE_URL_DIRECT'] || database.url
-    await migrateOnceThere(directUrl, { log, forMs: config.databaseWaitMs, leaving: signals.leaving })
-    const runner = await sayingSo(
-      () => log.info({ taskModules }, 'the task modules are being loaded'),
-      startRunner({
-        databaseUrl: database.url,
-        directUrl,
-        config,
-        version,
-        taskModules,
-        observe: logObserver(log),
-        leaving: signals.leaving,
-      }),
-    )
+    const runner = await join(log, {
+      databaseUrl: database.url,
+      directUrl: env['DATABASE_URL_DIRECT'] || database.url,
+      config,
+      version,
+      taskModules,
+      replicaId: newReplicaId(),
+      observe: logObserver(log),
+      leaving: signals.leaving,
+    })
     signals.obey(runner)
     const tasks = runner.tasks.map((task) => task.name)
     const facts = {
@@ -72,7 +69,7 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void
     await runner.left
   } catch (error) {
     if (error === signals.leaving.reason) log.info('told to leave before it had started')
-    throw await explainDatabaseError(error, database.url)
+    throw error
   } finally {
     await database.leave()
   }
@@ -91,23 +88,43 @@ function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskMo
   }
   const config = attempt(() => readConfig(env))
   const taskModules = attempt(() => findTaskModules(settings.taskModules.parse(env['Q_TASKS'] ?? '') ?? [], env))
-  for (const variable of ['DATABASE_URL', 'DATABASE_URL_DIRECT']) attempt(() => env[variable] && placeOf(env[variable]))
+  const { DATABASE_URL: url, DATABASE_URL_DIRECT: directUrl } = env
+  // An empty one is a mistake, and not a request for an embedded database.
+  attempt(() => url !== undefined && placeOf(url))
+  attempt(() => directUrl && placeOf(directUrl))
   if (config === undefined || taskModules === undefined || errors.length > 0)
     throw errors.length === 1 ? errors[0] : new AggregateError(errors)
   return { config, taskModules }
 }
 
-async function migrateOnceThere(
-  url: string,
-  { log, ...wait }: { log: Logger; forMs: number; leaving: AbortSignal },
-): Promise<void> {
+interface JoinOptions extends RunnerOptions {
+  readonly directUrl: string
+  readonly leaving: AbortSignal
+}
+
+/** Migrates, loads the task modules and registers. What the database prevents is tried again, as the same replica. */
+function join(log: Logger, options: JoinOptions): Promise<Runner> {
+  const { databaseUrl, directUrl, config, taskModules, leaving } = options
+  const loading = () => log.info({ taskModules }, 'the task modules are being loaded')
+  const attempt = async () => {
+    await migrate(directUrl, log, leaving)
+    return sayingSo(loading, startRunner(options))
+  }
+  const explained = async (error: unknown) => {
+    throw await explainDatabaseError(error, databaseUrl)
+  }
+  return patiently(() => attempt().catch(explained), {
+    leaving,
+    forMs: config.databaseWaitMs,
+    onWait: ({ code, message, why }) =>
+      log.warn({ code, what: message, why, waitMs: config.databaseWaitMs }, 'waiting for the database'),
+  })
+}
+
+async function migrate(url: string, log: Logger, leaving: AbortSignal): Promise<void> {
   const slow = () =>
     log.info('the database is slow to answer, or its schema is being migrated, here or by another program')
-  const migrated = await onceThere(() => sayingSo(slow, migrateDatabase(url)), {
-    ...wait,
-    onWait: ({ code, message, why }) =>
-      log.warn({ code, what: message, why, waitMs: wait.forMs }, 'waiting for the database'),
-  })
+  const migrated = await unlessLeaving(leaving, sayingSo(slow, migrateDatabase(url)))
   if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
 }
 

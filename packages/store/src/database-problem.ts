@@ -121,6 +121,9 @@ function byCode(code: string, message: string, url: string): Meaning | undefined
         why: 'PostgreSQL could not extend a file. What was acknowledged before is safe.',
         fix: 'Free disk space on the database server; nothing else needs to be repaired.',
       }
+    case '57P01':
+    case '57P02':
+      return connectionLost(place, message)
     case '57P03':
       return {
         code: 'DATABASE_STARTING',
@@ -140,6 +143,11 @@ async function bySilence(error: Error, url: string): Promise<Meaning | undefined
   switch (await probeServer(url)) {
     case 'nothing':
       return nobodyThere(place, 'no answer')
+    case 'closed':
+      return {
+        ...nobodyThere(place, 'closed'),
+        why: 'Something accepted the connection and closed it without an answer: a proxy whose server is away, or another service.',
+      }
     case 'something-else':
       return {
         code: 'NOT_POSTGRESQL',
@@ -148,7 +156,16 @@ async function bySilence(error: Error, url: string): Promise<Meaning | undefined
         fix: 'Correct host and port in DATABASE_URL; PostgreSQL usually listens on 5432.',
       }
     case 'postgresql':
-      return undefined
+      return connectionLost(place, error.message)
+  }
+}
+
+function connectionLost(place: string, message: string): Meaning {
+  return {
+    code: 'DATABASE_CONNECTION_LOST',
+    what: `The connection to the database at ${place} was lost.`,
+    why: `The server answers, but it ended this connection or did not answer on it in time (${message}).`,
+    fix: 'Try again; if it happens again, look at the log of the server and of any proxy in between.',
   }
 }
 

@@ -10,12 +10,16 @@ export function urlOf(text: string): URL {
   throw new ExplainedError({
     code: 'DATABASE_URL_INVALID',
     what: 'DATABASE_URL is not a PostgreSQL connection URL.',
-    why:
-      url === undefined || postgres
-        ? 'It cannot be read as a URL (special characters in user, password and database must be percent-encoded).'
-        : `It begins with "${url.protocol}" and not with "postgresql:".`,
+    why: whyNot(text, postgres ? undefined : url),
     fix: 'Write it like postgresql://user:password@host:5432/database.',
   })
+}
+
+function whyNot(text: string, otherUrl: URL | undefined): string {
+  if (text.trim() === '') return 'It is set, but empty: a variable that should fill it may be missing.'
+  return otherUrl === undefined
+    ? 'It cannot be read as a URL (special characters in user, password and database must be percent-encoded).'
+    : `It begins with "${otherUrl.protocol}" and not with "postgresql:".`
 }
 
 export interface Place {

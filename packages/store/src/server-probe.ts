@@ -1,13 +1,13 @@
 /**
- * Does a PostgreSQL answer there? Asked only after a connection failed, to tell people which of the reasons it was:
- * PostgreSQL answers the eight bytes of an SSL request with one byte, S or N; nothing else does.
+ * Finds out why a connection failed, so that the error can name the reason: PostgreSQL answers the eight bytes of an SSL
+ * request with one byte, S or N. A proxy whose server is away accepts the connection and closes it without an answer.
  */
 import { createConnection } from 'node:net'
 import { partsOf } from './database-url.ts'
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
-export type Answer = 'postgresql' | 'something-else' | 'nothing'
+export type Answer = 'postgresql' | 'something-else' | 'closed' | 'nothing'
 
 export async function probeServer(databaseUrl: string): Promise<Answer> {
   const { host, port } = partsOf(databaseUrl)
@@ -16,7 +16,7 @@ export async function probeServer(databaseUrl: string): Promise<Answer> {
   const socket = createConnection({ ...where, timeout: 3_000 })
   socket.once('connect', () => socket.write(sslRequest))
   socket.once('data', (bytes) => resolve(/^[SN]$/.test(bytes.toString('latin1')) ? 'postgresql' : 'something-else'))
-  socket.once('close', () => resolve('something-else'))
+  socket.once('close', () => resolve('closed'))
   // Nobody is there, or somebody who is stopped: whoever it is says nothing.
   socket.once('timeout', () => resolve('nothing'))
   socket.once('error', () => resolve('nothing'))

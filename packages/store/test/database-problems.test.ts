@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { connect, migrateDatabase, pendingScript, placeOf, requireSchema } from '@q/store'
+import { connect, explainDatabaseError, migrateDatabase, pendingScript, placeOf, requireSchema } from '@q/store'
 import { isExplained } from '@q/schema'
 
 const secret = 'hunter2-secret'
@@ -29,6 +29,14 @@ async function anEmptyDatabase() {
   onTestFinished(() => database.drop())
   return database
 }
+
+test('an empty URL is refused with its cause', async () => {
+  for (const empty of ['', ' '])
+    expect(await problemOf(empty)).toMatchObject({
+      code: 'DATABASE_URL_INVALID',
+      why: expect.stringContaining('empty'),
+    })
+})
 
 test('text that is no PostgreSQL URL is refused without being repeated', async () => {
   expect(await problemOf(`mysql://u:${secret}@localhost/db`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
@@ -78,6 +86,26 @@ test('a server that is not PostgreSQL is called so', async () => {
   onTestFinished(() => void http.close())
   const { port } = http.address() as AddressInfo
   expect(await problemOf(`postgresql://u:${secret}@127.0.0.1:${port}/db`)).toMatchObject({ code: 'NOT_POSTGRESQL' })
+})
+
+test('a proxy that accepts a connection and closes it is a database that cannot be reached', async () => {
+  const proxy = createServer((socket) => void socket.end())
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void proxy.close())
+  const { port } = proxy.address() as AddressInfo
+  expect(await problemOf(`postgresql://u:${secret}@127.0.0.1:${port}/db`)).toMatchObject({
+    code: 'DATABASE_UNREACHABLE',
+    why: expect.stringContaining('closed it without an answer'),
+  })
+})
+
+test('a connection that PostgreSQL closed is called lost', async () => {
+  const { url } = await anEmptyDatabase()
+  for (const error of [
+    new Error('Connection terminated unexpectedly'),
+    Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+  ])
+    expect(await explainDatabaseError(error, url)).toMatchObject({ code: 'DATABASE_CONNECTION_LOST' })
 })
 
 test('a wrong password is refused without naming it', async (context) => {

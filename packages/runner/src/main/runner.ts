@@ -39,6 +39,8 @@ export interface RunnerOptions {
   /** file: URLs. */
   readonly taskModules: readonly string[]
   readonly observe: Observe
+  /** A start that is tried again passes the same id, so that it leaves one row. Default: a new id. */
+  readonly replicaId?: string
   /** Aborts when it is to leave before it has come: it then introduces itself to nobody, and rejects. */
   readonly leaving?: AbortSignal
 }
@@ -49,6 +51,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const pulseBoard = createPulseBoard(config.threads)
   const connections = await openConnections(databaseUrl, config, observe)
   const workplaces = startWorkplaces(config, { taskModules, pulse: pulseBoard.memory })
+  let registered: string | undefined
   const closeAll = async () => {
     await workplaces.close()
     await connections.close()
@@ -59,6 +62,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     workplaces.processes.keepWarm(tasks)
     const introduction = introduce(options, tasks)
     const bornMs = performance.now()
+    registered = introduction.id
     const { name, num } = await connections.control.registerReplica(introduction)
     await connections.store.publishTasks(introduction.id, tasks)
     await limitKeys(connections.store, tasks)
@@ -82,14 +86,19 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     })
     return { replicaId: introduction.id, name, tasks, threads, left: drain.left, drain: twice(drain) }
   } catch (error) {
+    // A start that failed leaves no replica behind, as far as the database can still be reached.
+    if (registered !== undefined) await connections.control.retireReplica(registered).catch(() => {})
     await closeAll()
     throw error
   }
 }
 
-function introduce({ config, version }: RunnerOptions, tasks: readonly TaskDescription[]): ReplicaIntroduction {
+function introduce(
+  { config, version, replicaId = newReplicaId() }: RunnerOptions,
+  tasks: readonly TaskDescription[],
+): ReplicaIntroduction {
   return {
-    id: newReplicaId(),
+    id: replicaId,
     tasks: tasks.map((task) => task.name),
     capabilities: config.capabilities,
     name: config.name,
