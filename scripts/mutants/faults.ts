@@ -254,6 +254,11 @@ export const faults: readonly Fault[] = [
     edits: [{ file: leave, find: ' AND r.crash_count < ${crashesMax}', replace: '' }],
   },
   {
+    name: 'on-crash-skips-task',
+    why: 'A task that declares fail is started again after the death of a replica whose default is retry.',
+    edits: [{ file: src('runs/on-crash.ts'), find: 'WHERE task.name = r.task', replace: 'WHERE false' }],
+  },
+  {
     name: 'snooze-counts-as-attempt',
     why: 'A run that only waits for something runs out of attempts.',
     edits: [{ file: src('runs/snooze.ts'), find: ', giveBack: true', replace: '' }],

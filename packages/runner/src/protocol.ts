@@ -41,7 +41,6 @@ export interface TaskDescription {
   readonly queue: string
   readonly options: OptionData
   readonly payloadSchema: Record<string, unknown> | null
-  readonly onCrash: 'fail' | 'retry' | null
 }
 
 export interface Problem {

@@ -40,7 +40,7 @@ test.each<[AbortReason, string, string]>([
 test('a crash is told to the store as one, so that it is counted', () => {
   expect(endOf(crashed, undefined, policy)).toEqual({
     kind: 'settle',
-    outcome: { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'd', crashed: { onCrash: 'fail' } },
+    outcome: { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'd', crashed: true },
   })
 })
 

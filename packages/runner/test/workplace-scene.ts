@@ -35,7 +35,7 @@ export function inProcesses(module: string, tasks: readonly string[], memoryLimi
   const setup = { taskModules: [moduleUrl(module)], pulse: board.memory }
   const pool = createProcesses({ ...setup, env: process.env, processesMax: 1 })
   const options = optionData({ isolation: 'process', ...(memoryLimitMb === undefined ? {} : { memoryLimitMb }) })
-  pool.keepWarm(tasks.map((name) => ({ name, queue: 'default', onCrash: null, payloadSchema: null, options })))
+  pool.keepWarm(tasks.map((name) => ({ name, queue: 'default', payloadSchema: null, options })))
   return scene(pool, board)
 }
 

@@ -62,7 +62,29 @@ WITH
       r.payload::text AS payload,
       r.attempt,
       r.epoch,
-      r.on_crash AS "onCrash",
+      coalesce(
+        r.on_crash,
+        (
+          SELECT
+            CASE task.options ->> 'onCrash'
+              WHEN 'fail' THEN 'fail'
+              WHEN 'retry' THEN 'retry'
+            END::q.on_crash
+          FROM
+            q.task
+          WHERE
+            task.name = r.task
+        ),
+        (
+          SELECT
+            replica.on_crash
+          FROM
+            q.replica
+          WHERE
+            replica.id = r.replica_id
+        ),
+        'fail'
+      ) AS "onCrash",
       r.crash_count AS "crashCount",
       r.timeout_ms AS "timeoutMs",
       r.max_silent_ms AS "maxSilentMs",

@@ -53,7 +53,32 @@ WITH
       given.goal = 'CRASH'
       AND r.status = 'RUNNING' AS crashed,
       given.goal = 'CRASH'
-      AND coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AS poisoned
+      AND coalesce(
+        given.on_crash,
+        coalesce(
+          r.on_crash,
+          (
+            SELECT
+              CASE task.options ->> 'onCrash'
+                WHEN 'fail' THEN 'fail'
+                WHEN 'retry' THEN 'retry'
+              END::q.on_crash
+            FROM
+              q.task
+            WHERE
+              task.name = r.task
+          ),
+          (
+            SELECT
+              replica.on_crash
+            FROM
+              q.replica
+            WHERE
+              replica.id = r.replica_id
+          ),
+          'fail'
+        )
+      ) = 'retry' AS poisoned
     FROM
       given
       JOIN q.task_run r ON r.id = given.id
@@ -67,7 +92,32 @@ WITH
             END
             WHEN 'CRASH' THEN CASE
               WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
-              WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry'
+              WHEN coalesce(
+                given.on_crash,
+                coalesce(
+                  r.on_crash,
+                  (
+                    SELECT
+                      CASE task.options ->> 'onCrash'
+                        WHEN 'fail' THEN 'fail'
+                        WHEN 'retry' THEN 'retry'
+                      END::q.on_crash
+                    FROM
+                      q.task
+                    WHERE
+                      task.name = r.task
+                  ),
+                  (
+                    SELECT
+                      replica.on_crash
+                    FROM
+                      q.replica
+                    WHERE
+                      replica.id = r.replica_id
+                  ),
+                  'fail'
+                )
+              ) = 'retry'
               AND r.crash_count < $13 THEN 'AVAILABLE'
               ELSE 'FAILED'
             END

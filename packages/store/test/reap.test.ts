@@ -150,7 +150,7 @@ test('a beat that lands between look and act saves the run', async () => {
   const seen = await store.getStaleTaskRuns()
   expect(seen.map((run) => run.id)).toEqual([id])
   await store.upsertReplicaHeartbeat('saved', vitals)
-  expect(await recoverSeen(db, seen, reaper, () => ({ goal: 'CRASH' }))).toEqual({ ids: [], count: 0 })
+  expect(await recoverSeen(db, seen, reaper, { goal: 'CRASH' })).toEqual({ ids: [], count: 0 })
   expect(await row(id)).toMatchObject({ status: 'RUNNING' })
   await store.cancelTaskRuns([id])
   await store.releaseTaskRuns([{ runId: id, fence: 1 }])

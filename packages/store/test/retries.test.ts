@@ -40,20 +40,15 @@ test('a run that failed is tried again later while attempts are left, and fails 
 })
 
 test('a crash that its holder survived is counted as one: FAILED with its code, or again at once, four times in all', async () => {
-  const died = (onCrash: 'fail' | 'retry'): Outcome => ({
-    status: 'FAILED',
-    code: 'OUT_OF_MEMORY',
-    detail: 'too much',
-    crashed: { onCrash },
-  })
+  const died: Outcome = { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'too much', crashed: true }
   const [once] = await enqueue('dies-once')
   const first = await claimOne('dies-once')
-  expect(await store.settleTaskRuns([{ lease: leaseOf(first), outcome: died('fail'), by }])).toEqual(['settled'])
+  expect(await store.settleTaskRuns([{ lease: leaseOf(first), outcome: died, by }])).toEqual(['settled'])
   expect(await row(once!)).toMatchObject({ status: 'FAILED', crash_count: 1, result: { code: 'OUT_OF_MEMORY' } })
-  const [again] = await enqueue('dies-again')
+  const [again] = await enqueue('dies-again', { onCrash: 'retry' })
   for (const answer of ['retried', 'retried', 'retried', 'settled']) {
     const claimed = await claimOne('dies-again')
-    expect(await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: died('retry'), by }])).toEqual([answer])
+    expect(await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: died, by }])).toEqual([answer])
   }
   expect(await row(again!)).toMatchObject({ status: 'FAILED', crash_count: 4, result: { code: 'POISONED' } })
 })

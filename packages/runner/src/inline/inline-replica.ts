@@ -148,7 +148,6 @@ function executionOf(
 ): ExecuteDeps {
   const pulseBoard = createPulseBoard(1)
   const place = inlineWorkplace(registry, pulseBoard.memory)
-  const options = optionsOf(tasks)
   return {
     store,
     observe,
@@ -160,8 +159,7 @@ function executionOf(
     requests: createRequests({ store, observe, findDestination, onEnqueued: () => {} }),
     logs: createTaskLogs(store, observe),
     host: thisHost(),
-    optionsOf: options,
-    onCrashOf: (run) => run.onCrash ?? options(run.task).onCrash ?? preset.onCrash,
+    optionsOf: optionsOf(tasks),
     limits: preset,
     stopGraceMs,
     nowMs,

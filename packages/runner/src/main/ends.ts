@@ -38,7 +38,7 @@ export function endOf(report: RunReport, stopReason: AbortReason | undefined, po
       return { kind: 'snooze', afterMs: report.afterMs }
     case 'crashed':
       if (stopReason !== undefined) return stopped(stopReason, policy)
-      return settle(report.code, report.detail, { crashed: { onCrash: policy.onCrash } })
+      return settle(report.code, report.detail, { crashed: true })
     case 'aborted':
       return stopReason === undefined ? { kind: 'nothing' } : stopped(stopReason, policy)
   }

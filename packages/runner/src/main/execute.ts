@@ -30,7 +30,6 @@ export interface ExecuteDeps extends SettleDeps {
   readonly logs: TaskLogs
   readonly host: { readonly hostname: string; readonly pid: number }
   readonly optionsOf: (task: string) => OptionData
-  readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
   /** For runs and tasks that set none. */
   readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs'>
   readonly stopGraceMs: number
@@ -62,7 +61,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
 /** The run's own limits, else its task's, as this replica knows it, else the replica's. */
 function policyOf(deps: ExecuteDeps, claimed: ClaimedRun, options: OptionData): Policy {
   return {
-    onCrash: deps.onCrashOf(claimed),
+    onCrash: claimed.onCrash,
     retry: options.retry,
     timeoutMs: claimed.timeoutMs ?? options.timeoutMs ?? deps.limits.timeoutMs,
     maxSilentMs: claimed.maxSilentMs ?? options.maxSilentMs ?? deps.limits.maxSilentMs,

@@ -49,7 +49,7 @@ export interface Liveness {
 export function startLiveness(desk: Desk, ways: Ways): Liveness {
   const { control, store, replicaId, config, observe, nowMs, pulseBoard, holdings, introduction, presence, beats } =
     desk
-  const { thresholds, onCrash } = config.preset
+  const { thresholds } = config.preset
   const { hostname, pid } = introduction
   const sender = { replicaId, hostname, pid }
   const presenceTrust = createTrust(3 * presenceTickMs)
@@ -80,7 +80,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     beatEveryMs: beatIntervalMs(thresholds),
     onDrainAsked: ways.drain,
     introduceAgain,
-    reconcile: () => reconcile({ control, holdings, pulseBoard, sender, onCrash, observe, onReleased: ways.wakeClaim }),
+    reconcile: () => reconcile({ control, holdings, pulseBoard, sender, observe, onReleased: ways.wakeClaim }),
     onJudged,
     onBack: ways.wakeClaim,
   })
@@ -191,7 +191,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   /** Once it is taken for dead: the run itself, or the next one of its concurrency key. */
   function mayStartElsewhere(running: Pulse): boolean {
     const run = holdings.find(running.lease)
-    return run !== undefined && (run.keyed || desk.onCrashOf(run) === 'retry')
+    return run !== undefined && (run.keyed || run.onCrash === 'retry')
   }
 
   async function introduceAgain(): Promise<void> {

@@ -14,7 +14,6 @@ export interface ReconcileDeps {
   readonly holdings: Holdings
   readonly pulseBoard: PulseBoard
   readonly sender: BeatSender
-  readonly onCrash: 'fail' | 'retry'
   readonly observe: Observe
   readonly onReleased: () => void
 }
@@ -33,7 +32,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<void> {
 }
 
 async function recoverOrphans(
-  { control, sender, onCrash, observe, onReleased }: ReconcileDeps,
+  { control, sender, observe, onReleased }: ReconcileDeps,
   { neverBegan, began }: ReturnType<Holdings['orphans']>,
 ): Promise<void> {
   if (neverBegan.length > 0) {
@@ -43,7 +42,7 @@ async function recoverOrphans(
   }
   if (began.length > 0) {
     const { replicaId, hostname } = sender
-    const { ids } = await control.recoverOwnTaskRuns({ replicaId, hostname, leases: began, onCrash })
+    const { ids } = await control.recoverOwnTaskRuns({ replicaId, hostname, leases: began })
     if (ids.length > 0) observe({ type: 'runs-recovered', runIds: ids, cause: 'reconciled' })
   }
 }

@@ -69,8 +69,6 @@ export interface Desk extends Parts {
   readonly findDestination: FindDestination
   readonly nowMs: () => number
   readonly loop: (name: string, tick: () => Promise<Next>) => Loop
-  /** What becomes of the run if its holder dies. */
-  readonly onCrashOf: (run: ClaimedRun) => 'fail' | 'retry'
   readonly giveBackUnstarted: () => Promise<void>
   /** Runs whose code never began; those that somebody has locked stay. Those that are not ours any more. */
   readonly giveBack: (runs: readonly Lease[]) => Promise<readonly RunId[]>
@@ -125,7 +123,6 @@ function setUp(parts: Parts): Desk {
   const ahead = createAhead(config.prefetch)
   const holdings = createHoldings()
   const replicaId = parts.introduction.id
-  const onCrashOfTask = new Map(parts.tasks.map((task) => [task.name, task.onCrash]))
   const giveBack: Desk['giveBack'] = (runs) => giveBackUnbegun({ store, replicaId, holdings, observe }, runs)
   return {
     ...parts,
@@ -147,7 +144,6 @@ function setUp(parts: Parts): Desk {
         tick,
         onError: (error, retryInMs) => observe({ type: 'loop-failed', loop: name, error, retryInMs }),
       }),
-    onCrashOf: (run) => run.onCrash ?? onCrashOfTask.get(run.task) ?? config.preset.onCrash,
     giveBack,
     async giveBackUnstarted() {
       const runs = ahead.takeAll()

@@ -9,8 +9,7 @@ export function describe(registry: Registry): Description {
 
 function describeTask(name: string, task: Task): TaskDescription {
   const options = optionData(task.options)
-  const { queue, onCrash } = options
-  return { name, queue, onCrash, options, payloadSchema: jsonSchemaOf(task.options.input) }
+  return { name, queue: options.queue, options, payloadSchema: jsonSchemaOf(task.options.input) }
 }
 
 /** Validators that follow Standard JSON Schema can say what they accept; the others are still checked before the run. */

@@ -8,13 +8,9 @@ import type { StaleQuestion } from './stale.ts'
 
 const result = JSON.stringify(abandoned)
 
-/** CLAIMED → AVAILABLE; RUNNING → by the run's own onCrash, else its holder's, else FAILED. */
+/** CLAIMED → AVAILABLE; RUNNING → AVAILABLE or FAILED, by the run's onCrash. */
 export function reap(db: Db, question: StaleQuestion & { readonly by: string }): Promise<Recovered> {
-  return recoverStale(db, question, (run) => ({
-    goal: 'CRASH',
-    result,
-    ...(run.onCrash === null ? {} : { onCrash: run.onCrash }),
-  }))
+  return recoverStale(db, question, { goal: 'CRASH', result })
 }
 
 /** RUNNING → FAILED, whatever the run's onCrash says. */
@@ -22,7 +18,7 @@ export function failStaleTaskRuns(
   db: Db,
   question: Omit<StaleQuestion, 'states'> & { readonly by: string },
 ): Promise<Recovered> {
-  return recoverStale(db, { ...question, states: ['RUNNING'] }, () => ({ goal: 'FAILED', result }))
+  return recoverStale(db, { ...question, states: ['RUNNING'] }, { goal: 'CRASH', onCrash: 'fail', result })
 }
 
 /** CLAIMED → AVAILABLE: safe, the code never began. */
@@ -30,5 +26,5 @@ export function requeueStaleClaimed(
   db: Db,
   question: Omit<StaleQuestion, 'states'> & { readonly by: string },
 ): Promise<Recovered> {
-  return recoverStale(db, { ...question, states: ['CLAIMED'] }, () => ({ goal: 'AVAILABLE' }))
+  return recoverStale(db, { ...question, states: ['CLAIMED'] }, { goal: 'AVAILABLE' })
 }

@@ -16,8 +16,6 @@ export interface OwnRecovery {
   readonly replicaId: string
   readonly hostname: string
   readonly leases: readonly Lease[]
-  /** For runs whose task says nothing. */
-  readonly onCrash: 'fail' | 'retry'
 }
 
 const result = JSON.stringify({
@@ -26,9 +24,7 @@ const result = JSON.stringify({
 })
 
 export async function recoverOwnTaskRuns(db: Db, own: OwnRecovery): Promise<Recovered> {
-  const leavings = own.leases.map(
-    (lease) => ({ ...lease, goal: 'CRASH', result, onCrash: own.onCrash, revoke: true }) as const,
-  )
+  const leavings = own.leases.map((lease) => ({ ...lease, goal: 'CRASH', result, revoke: true }) as const)
   const left = await inTransaction(db, async (trx) => {
     const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, { skipLocked: true })
     const { replicaId, hostname } = own

@@ -40,7 +40,7 @@ const atOnceMax = 1_000
 export async function recoverStale(
   db: Db,
   question: StaleQuestion & { readonly by: string },
-  verdict: (run: StaleRun) => Verdict,
+  verdict: Verdict,
 ): Promise<Recovered> {
   return recoverSeen(db, await getStaleTaskRuns(db, question), question, verdict)
 }
@@ -50,7 +50,7 @@ export async function recoverSeen(
   db: Db,
   seen: readonly StaleRun[],
   question: StaleQuestion & { readonly by: string },
-  verdict: (run: StaleRun) => Verdict,
+  verdict: Verdict,
 ): Promise<Recovered> {
   const ids: RunId[] = []
   const stuck: { id: RunId; error: unknown }[] = []
@@ -90,18 +90,13 @@ async function recoverSome(...[db, seen, question, verdict]: Part): Promise<Left
   return left
 }
 
-type Part = [
-  db: Db,
-  seen: readonly StaleRun[],
-  question: StaleQuestion & { readonly by: string },
-  verdict: (run: StaleRun) => Verdict,
-]
+type Part = [db: Db, seen: readonly StaleRun[], question: StaleQuestion & { readonly by: string }, verdict: Verdict]
 
 async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left[]> {
   if (seen.length === 0) return []
   return inTransaction(db, async (trx) => {
     const locked = await lockThoseNobodyHas(trx, seen)
-    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict(run) }))
+    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict }))
     const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
     const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, { onlyIf: stillStale })
     await record(trx, recovered, seen, question.by)

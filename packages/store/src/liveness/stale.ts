@@ -43,8 +43,6 @@ export interface StaleRun {
   readonly cause: StaleCause
   /** Since the last evidence; null if there never was any. */
   readonly beatAgeMs: number | null
-  /** What its holder registered for runs whose task says nothing. */
-  readonly onCrash: 'fail' | 'retry' | null
 }
 
 /** For holders that beat but have not registered. */
@@ -77,7 +75,7 @@ WITH RECURSIVE ids AS (
   SELECT next.replica_id FROM ids CROSS JOIN LATERAL (
     SELECT r.replica_id FROM q.task_run r WHERE r.held AND r.replica_id > ids.replica_id ORDER BY r.replica_id LIMIT 1) next
 ), holders AS MATERIALIZED (
-  SELECT ids.replica_id, replica.hostname, replica.on_crash, replica.started_at AS registered_at,
+  SELECT ids.replica_id, replica.hostname, replica.started_at AS registered_at,
     replica.replica_stale_ms, replica.claimer_stale_ms, replica.runner_stale_ms, replica.presence_grace_ms,
     replica.id IS NULL AND beat.replica_id IS NULL AS never_alive, beat.last_heartbeat,
     CASE WHEN presence.server_start = pg_postmaster_start_time() THEN presence.gone_at END AS gone_at
@@ -85,7 +83,7 @@ WITH RECURSIVE ids AS (
     LEFT JOIN q.replica_heartbeat beat ON beat.replica_id = ids.replica_id
     LEFT JOIN q.presence ON presence.num = replica.num AND presence.replica_id = replica.id
 ), judged AS (
-  SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, holders.on_crash, CASE
+  SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, CASE
     ${by('never-alive', sql`holders.never_alive`)}
     ${by('presence', sql`${ownSign} < holders.gone_at AND ${olderThan(sql`holders.gone_at`, sql`holders.presence_grace_ms`, clock)}`)}
     ${by('replica-beat', tooOld(holderSign, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
@@ -96,7 +94,7 @@ WITH RECURSIVE ids AS (
   LEFT JOIN q.task_heartbeat beat ON beat.run_id = r.id AND beat.fence = r.fence
     AND beat.role = CASE r.status WHEN 'CLAIMED' THEN 'claimer' ELSE 'runner' END::q.beat_role
 )
-SELECT id, fence, status, replica_id AS "replicaId", hostname, cause, beat_age_ms::float8 AS "beatAgeMs", on_crash AS "onCrash"
+SELECT id, fence, status, replica_id AS "replicaId", hostname, cause, beat_age_ms::float8 AS "beatAgeMs"
 FROM judged WHERE cause IS NOT NULL AND status = ANY(${states}::q.task_status[])
 ORDER BY id`
 }

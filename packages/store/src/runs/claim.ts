@@ -14,6 +14,7 @@ import type { RunId } from '../lease.ts'
 import { prepared, type Prepared } from '../prepared.ts'
 import { isInTime, isPaused, isReady } from './claimable.ts'
 import type { FairShares, Quota, ReadyHead } from './fair-shares.ts'
+import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
@@ -41,7 +42,8 @@ export interface ClaimedRun {
   readonly payload: string
   readonly attempt: number
   readonly epoch: number
-  readonly onCrash: 'fail' | 'retry' | null
+  /** What happens if this replica dies while the run is RUNNING, as a reaper would resolve it. */
+  readonly onCrash: OnCrash
   /** Attempts that ended by the holder's death: above 0 it is a suspect. */
   readonly crashCount: number
   /** Limits of its own; null: the task's. */
@@ -105,7 +107,7 @@ WITH picked AS MATERIALIZED (
   UPDATE q.task_run r SET ${change}, fence = r.fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(),
     updated_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT id FROM picked))
-  RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, r.on_crash AS "onCrash",
+  RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, ${resolvedOnCrash} AS "onCrash",
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,

@@ -16,6 +16,7 @@ import { withoutServer } from '../without-server.ts'
 import { wakesForEnds } from './awaited.ts'
 import { slotsOf } from './claimable.ts'
 import type { Leaving, Left } from './leave.ts'
+import { resolvedOnCrash } from './on-crash.ts'
 
 export interface LeaveOptions {
   /** A further condition on the run, as `r`, judged under its lock. */
@@ -28,6 +29,9 @@ export interface LeaveOptions {
 
 /** Starts after crashes that `onCrash: 'retry'` allows. */
 const crashesMax = 3
+
+/** Whether onCrash lets a crashed run start again, before its crashes are counted. */
+const startsAgain = sql`coalesce(given.on_crash, ${resolvedOnCrash}) = 'retry'`
 
 export function leaveStatement(
   from: readonly TaskState[],
@@ -87,13 +91,13 @@ WITH given AS MATERIALIZED (
     CASE WHEN r.cancel_requested_at IS NOT NULL AND planned.state IN ('AVAILABLE', 'PENDING') THEN 'CANCELLED'
       ELSE planned.state END AS next,
     given.goal = 'CRASH' AND r.status = 'RUNNING' AS crashed,
-    given.goal = 'CRASH' AND coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AS poisoned
+    given.goal = 'CRASH' AND ${startsAgain} AS poisoned
   FROM given JOIN q.task_run r ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)
   CROSS JOIN LATERAL (SELECT CASE given.goal
     WHEN 'RETRY' THEN CASE WHEN r.attempt < r.max_attempts THEN 'PENDING' ELSE 'FAILED' END
     WHEN 'CRASH' THEN CASE
       WHEN r.status = 'CLAIMED' THEN 'AVAILABLE'
-      WHEN coalesce(r.on_crash, given.on_crash, 'fail') = 'retry' AND r.crash_count < ${crashesMax} THEN 'AVAILABLE'
+      WHEN ${startsAgain} AND r.crash_count < ${crashesMax} THEN 'AVAILABLE'
       ELSE 'FAILED' END
     ELSE given.goal END::q.task_status AS state) planned
   WHERE r.status = ANY(${column.from}::q.task_status[]) AND (r.workflow_id IS NULL OR ${column.steps}::boolean) AND ${onlyIf ?? sql`true`}

@@ -23,6 +23,7 @@ import { advance } from '../workflows/advance.ts'
 import { lockWorkflowsOf, withWorkflowsLocked } from '../workflows/lock.ts'
 import type { WorkflowId } from '../workflows/new-workflow.ts'
 import { leaveStatement, type LeaveOptions } from './leave-statement.ts'
+import type { OnCrash } from './on-crash.ts'
 
 export interface Leaving {
   readonly runId: RunId
@@ -35,8 +36,8 @@ export interface Leaving {
   readonly delayMs?: number
   /** RETRY: doubled with every attempt, up to this cap, with jitter; without a cap it is exact. */
   readonly delayMsMax?: number
-  /** CRASH: what the run's holder registered, for a run whose task says nothing. */
-  readonly onCrash?: 'fail' | 'retry'
+  /** CRASH: applies instead of the run's own onCrash (on-crash.ts). */
+  readonly onCrash?: OnCrash
   /** The attempt does not count. */
   readonly giveBack?: boolean
   /** Decided by somebody else: the holder's lease is void, also if this is the end. */

@@ -30,8 +30,8 @@ export type Outcome =
        * Without a cap after exactly so long, every time: somebody asked for that.
        */
       readonly retry?: { readonly delayMs: number; readonly delayMsMax?: number }
-      /** Its thread or process died of it: a crash, AVAILABLE again or POISONED by the run's onCrash, else by this one. */
-      readonly crashed?: { readonly onCrash: 'fail' | 'retry' }
+      /** Its thread or process died of it: a crash, which ends by the run's onCrash. */
+      readonly crashed?: true
     }
 
 export interface Settlement {
@@ -144,7 +144,7 @@ function leavingOf({ lease, outcome, by }: Settlement): Leaving {
     ...(status === 'FAILED' && outcome.stack !== undefined && { stack: outcome.stack }),
   })
   const { retry, crashed } = status === 'FAILED' ? outcome : {}
-  if (crashed !== undefined) return { ...lease, by, goal: 'CRASH', result, ...crashed }
+  if (crashed) return { ...lease, by, goal: 'CRASH', result }
   return retry === undefined
     ? { ...lease, by, goal: status, result }
     : { ...lease, by, goal: 'RETRY', result, ...retry }

@@ -51,7 +51,7 @@ export interface LivenessVerbs {
   reap(question: StaleQuestion & { readonly by: string }): Promise<Recovered>
 
   /**
-   * Stale RUNNING to FAILED, whatever onCrash says.
+   * Stale RUNNING to FAILED, whatever onCrash says. Counts as a crash.
    * For people, and for systems that decide by themselves what to run again.
    */
   failStaleTaskRuns(question: Omit<StaleQuestion, 'states'> & { readonly by: string }): Promise<Recovered>

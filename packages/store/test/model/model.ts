@@ -8,6 +8,7 @@
  */
 import { isTerminal, type TaskState } from '@q/schema'
 import type { RunId, StaleRun } from '@q/store'
+import { taskOnCrash } from './world.ts'
 
 export interface ModelRun {
   readonly id: RunId
@@ -210,7 +211,7 @@ function depart(model: Model, departure: Departure): void {
 
 /** A held run whose holder is taken for dead. */
 export function crash(model: Model, run: ModelRun): Departure {
-  const onCrash = run.onCrash ?? model.replicas.get(run.holder ?? '')?.onCrash ?? 'fail'
+  const onCrash = run.onCrash ?? taskOnCrash[run.task] ?? model.replicas.get(run.holder ?? '')?.onCrash ?? 'fail'
   if (run.status === 'CLAIMED') return { run, next: 'AVAILABLE', outcome: 'released' }
   const again = onCrash === 'retry' && run.crashes < crashesMax
   const code = onCrash === 'retry' ? 'POISONED' : 'WORKER_CRASHED'

@@ -53,11 +53,7 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
           const seen = new Map(model.seen.map((run) => [run.id, run.fence]))
           const expected = staleRuns(model).filter((run) => seen.get(run.id) === run.fence)
           const { db } = real.connections.get(replicaId)!
-          const recovered = await recoverSeen(db, model.seen, { by: replicaId }, ({ onCrash }) => ({
-            goal: 'CRASH',
-            result,
-            ...(onCrash !== null && { onCrash }),
-          }))
+          const recovered = await recoverSeen(db, model.seen, { by: replicaId }, { goal: 'CRASH', result })
           await expectRecovered(
             model,
             real,
@@ -104,7 +100,7 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
         const { ids } = await storeOf(real, replicaId).failStaleTaskRuns({ by: replicaId })
         const running = staleRuns(model).filter((run) => run.status === 'RUNNING')
         const departures = running.map(
-          (run) => ({ run, next: 'FAILED', outcome: 'failed', code: abandoned.code }) as const,
+          (run) => ({ run, next: 'FAILED', outcome: 'crashed', code: abandoned.code, crashed: true }) as const,
         )
         await expectRecovered(model, real, ids, departures)
       },

@@ -21,6 +21,8 @@ export const replicas: readonly ModelReplica[] = [
 
 /** Each task has a queue of its own name. */
 export const tasks = ['render', 'encode'] as const
+/** What each task says in q.task about the death of a holder; null: nothing. */
+export const taskOnCrash: Readonly<Record<string, 'fail' | 'retry' | null>> = { render: null, encode: 'fail' }
 export const scope = 'gpu'
 
 export interface SeenRun {
@@ -68,6 +70,7 @@ export async function world(): Promise<World> {
   const stores = new Map([...connections].map(([id, { db }]) => [id, createStore(db)]))
   const [first] = stores.values()
   for (const replica of replicas) await first?.registerReplica(introduce(replica))
+  await first?.publishTasks('alpha', tasks.map(published))
   const lanes = new Map<string, number>()
   let emptied = 0
   for (const task of tasks) lanes.set(task, (await first?.internLane({ queue: task, task })) ?? 0)
@@ -89,6 +92,10 @@ export async function world(): Promise<World> {
     byHand: async (sql, values) => void (await client.query(sql, values)),
     empty: async () => void (await client.query(emptied++ % truncateEvery === 0 ? `${truncate}${emptyAll}` : emptyAll)),
   }
+}
+
+function published(name: string) {
+  return { name, queue: name, options: { onCrash: taskOnCrash[name] ?? null }, payloadSchema: null }
 }
 
 function introduce({ id, onCrash, replicaStale, claimerStale, runnerStale }: ModelReplica) {
