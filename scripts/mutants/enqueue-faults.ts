@@ -5,6 +5,17 @@ const src = (path: string) => `packages/store/src/${path}`
 
 export const enqueueFaults: readonly Fault[] = [
   {
+    name: 'enqueue-without-fence',
+    why: 'A zombie enqueues runs under the lease of the next holder.',
+    edits: [
+      {
+        file: 'packages/store/src/runs/enqueue-under-lease.ts',
+        find: "    .where('fence', '=', fence)\n",
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'unique-period-forgotten',
     why: 'A key that was taken for a period is free as soon as its run has ended.',
     edits: [

@@ -2,9 +2,9 @@
  * What a run's code asks of the store while it runs: its checkpoint, and runs of its own. Threads have no database; they
  * ask here, and are answered.
  *
- * A run that was told to stop is granted nothing any more. A checkpoint is written under the lease, again and again until
- * the database answers: it says the same each time. An enqueue is tried once: whether a broken connection took it along
- * nobody knows, and the code decides what that means (`once` helps).
+ * A run that was told to stop is granted nothing any more. Both are written under the lease: a lost one writes nothing, and
+ * the run is stopped. A checkpoint is sent again and again until the database answers: it says the same each time. An
+ * enqueue is sent once: after a broken connection only the code can decide whether to send it again (`once` helps).
  */
 import { isExplained } from '@q/schema'
 import type { Store } from '@q/store'
@@ -29,7 +29,7 @@ export function createRequests(deps: RequestDeps): Requests {
   return async (pulse, id, ask) => {
     if (pulse.stopReason !== undefined) return { id, ok: false, refusal: tooLate(pulse.stopReason) }
     try {
-      return ask.verb === 'checkpoint' ? await checkpoint(deps, pulse, id, ask) : await enqueue(deps, id, ask)
+      return ask.verb === 'checkpoint' ? await checkpoint(deps, pulse, id, ask) : await enqueue(deps, pulse, id, ask)
     } catch (error) {
       return { id, ok: false, refusal: refusalOf(error) }
     }
@@ -43,20 +43,19 @@ async function checkpoint(deps: RequestDeps, pulse: Pulse, id: number, ask: AskT
   const save = () => deps.store.checkpointTaskRun(pulse.lease, ask.state).catch(explained)
   const answer = await untilReached(deps.observe, save, pulse.signal)
   if (answer instanceof Error) throw answer
-  if (answer === 'saved') return { id, ok: true, value: '' }
-  pulse.stop('lease lost')
-  return { id, ok: false, refusal: tooLate('lease lost') }
+  return answer === 'saved' ? { id, ok: true, value: '' } : leaseLost(pulse, id)
 }
 
 async function enqueue(
   { store, findDestination, onEnqueued }: RequestDeps,
+  pulse: Pulse,
   id: number,
   ask: AskTo<'enqueue'>,
 ): Promise<Answer> {
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
   const { queue, lane, options } = await findDestination(task)
-  const [run] = await store.enqueueTaskRuns([
+  const enqueued = await store.enqueueUnderLease(pulse.lease, [
     {
       task,
       lane,
@@ -66,10 +65,17 @@ async function enqueue(
       ...(priority === null ? {} : { priority }),
     },
   ])
+  if (enqueued === 'lease-lost') return leaseLost(pulse, id)
+  const [run] = enqueued
   if (run === undefined) throw new Error('The database accepted a run and named none.')
   await store.wakeQueue(queue).catch(() => {}) // a hint
   onEnqueued()
   return { id, ok: true, value: run.id }
+}
+
+function leaseLost(pulse: Pulse, id: number): Answer {
+  pulse.stop('lease lost')
+  return { id, ok: false, refusal: tooLate('lease lost') }
 }
 
 function explained(error: unknown): Error {

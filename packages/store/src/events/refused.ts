@@ -6,7 +6,13 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { columnsOf, type Lease } from '../lease.ts'
 
-export type RefusedKind = 'refused-start' | 'refused-beat' | 'refused-checkpoint' | 'refused-log' | 'refused-settle'
+export type RefusedKind =
+  | 'refused-start'
+  | 'refused-beat'
+  | 'refused-checkpoint'
+  | 'refused-log'
+  | 'refused-enqueue'
+  | 'refused-settle'
 
 /** Only of leases that were really given and are lost: under a fence that the run has had, or has ended under. */
 export async function refusedWrites(

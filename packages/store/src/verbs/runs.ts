@@ -12,6 +12,7 @@ import { checkpointTaskRun } from '../runs/checkpoint.ts'
 import type { ClaimedRun, ClaimRequest } from '../runs/claim.ts'
 import { claimAvailableTaskRuns } from '../runs/claimer.ts'
 import { enqueueTaskRuns } from '../runs/enqueue.ts'
+import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
 import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
@@ -36,6 +37,12 @@ export interface RunVerbs {
    * Answers in the order asked; the run that has the unique key, while it lives or for a period, instead of a new one.
    */
   enqueueTaskRuns(runs: readonly NewRun[]): Promise<EnqueuedRun[]>
+
+  /**
+   * The same for runs that the code of a RUNNING run enqueues, under the lease of that run.
+   * A lost lease inserts nothing, and an event records that.
+   */
+  enqueueUnderLease(lease: Lease, runs: readonly NewRun[]): Promise<EnqueuedRun[] | 'lease-lost'>
 
   /**
    * Opens the gate `time` for runs whose hour has come, a bounded number, oldest first.
@@ -164,6 +171,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
   return {
     internLane: (lane) => internLane(db, lane),
     enqueueTaskRuns: (runs) => enqueueTaskRuns(db, runs),
+    enqueueUnderLease: (lease, runs) => enqueueUnderLease(db, lease, runs),
     promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
     promoteKeys: (keys) => promoteKeys(db, keys),
     sweepGatedKeys: (limit) => sweepGatedKeys(db, limit),

@@ -1,0 +1,42 @@
+/**
+ * Runs that the code of another run enqueues: inserted only while that run is RUNNING under the lease.
+ *
+ * The lock on the parent's row and the insert are one transaction. A reap, release or settle of the parent comes before
+ * it, and then nothing is inserted, or after it. The lock is shared, so a parent may send many children at once, and its
+ * heartbeats pass.
+ */
+import type { Db } from '../db.ts'
+import { refusedWrites } from '../events/refused.ts'
+import { inTransaction } from '../in-transaction.ts'
+import type { Lease } from '../lease.ts'
+import { enqueueTaskRuns, promoteNew } from './enqueue.ts'
+import type { EnqueuedRun, NewRun } from './new-run.ts'
+
+export async function enqueueUnderLease(
+  db: Db,
+  lease: Lease,
+  newRuns: readonly NewRun[],
+): Promise<EnqueuedRun[] | 'lease-lost'> {
+  const enqueued = await inTransaction(db, async (trx) =>
+    (await lockHeld(trx, lease)) ? enqueueTaskRuns(trx, newRuns) : undefined,
+  )
+  if (enqueued === undefined) {
+    await refusedWrites(db, 'refused-enqueue', [lease])
+    return 'lease-lost'
+  }
+  if (!db.isTransaction) await promoteNew(db, newRuns)
+  return enqueued
+}
+
+/** Whether the run is RUNNING under the lease; then it stays so until the transaction ends. */
+async function lockHeld(trx: Db, { runId, fence }: Lease): Promise<boolean> {
+  const held = await trx
+    .selectFrom('q.task_run')
+    .select('id')
+    .where('id', '=', runId)
+    .where('fence', '=', fence)
+    .where('status', '=', 'RUNNING')
+    .forShare()
+    .executeTakeFirst()
+  return held !== undefined
+}
