@@ -54,10 +54,11 @@ function overrideExit(command: Command): void {
   for (const nested of command.commands) overrideExit(nested)
 }
 
-// Whoever reads us may stop reading: `q --help | head -1`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.runFailed),
-)
+// The reader may stop reading: `q --help | head -1`. A replica outlives the reader of its log.
+const leave = (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.runFailed)
+process.stdout.on('error', leave)
+program.hook('preAction', (_, action) => void (action.name() === 'start' && process.stdout.off('error', leave)))
 
 try {
   await program.parseAsync()

@@ -5,6 +5,7 @@
  *
  * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it.
  */
+import { boundOutput } from './bounded-output.ts'
 import { relayEveryMs, type FromChild, type Relayed, type ToChild } from './child-protocol.ts'
 import { after, startLoop, type Next } from './main/loop.ts'
 import { createPulseBoard, type Pulse } from './main/pulse-board.ts'
@@ -36,6 +37,7 @@ process.on('message', (message: ToChild) => {
   }
 })
 process.on('disconnect', dieWithAllOfIt)
+for (const stream of [process.stdout, process.stderr]) boundOutput(stream)
 // The runner decides when it ends: a signal to the whole group of a terminal is not meant for it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 

@@ -5,11 +5,13 @@
 import { readFileSync } from 'node:fs'
 import { migrateDatabase, explainDatabaseError, placeOf } from '@q/store'
 import { banner } from './banner.ts'
+import { boundOutput, type BoundedOutput } from './bounded-output.ts'
 import { patiently, sayingSo, unlessLeaving } from './boot-patience.ts'
 import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
 import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
 import { newReplicaId } from './main/identity.ts'
+import { pause } from './main/loop.ts'
 import { startRunner, type Runner, type RunnerOptions } from './main/runner.ts'
 import { createLog, logObserver, type Logger } from './observers/log.ts'
 import { exitCodeOf, exitCodes, problemText } from './problem.ts'
@@ -19,20 +21,28 @@ import { findTaskModules } from './task-modules.ts'
 /** Returns the exit code when the replica has left; never throws. */
 export async function start(env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const signals = leaveOnSignals()
+  const outputs = [process.stdout, process.stderr].map(boundOutput)
   try {
-    await beReplica(env, signals)
+    await beReplica(env, signals, outputs)
     return exitCodes.ok
   } catch (error) {
     if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
+  } finally {
+    await Promise.race([Promise.all(outputs.map((output) => output.written())), pause(lastLinesMsMax)])
   }
 }
 
-async function beReplica(env: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
+/** For the last lines to be read, when the process ends. */
+const lastLinesMsMax = 1_000
+
+async function beReplica(env: NodeJS.ProcessEnv, signals: Signals, outputs: readonly BoundedOutput[]): Promise<void> {
   const { config, taskModules } = readEnvironment(env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
+  for (const output of outputs)
+    output.onDropped((lines) => log.warn({ lines }, 'dropped log lines: the output was not being read'))
   const version = programVersion()
   log.info({ version }, 'starting')
   for (const warning of config.warnings) log.warn(warning)

@@ -105,7 +105,7 @@ function forkChild(env: NodeJS.ProcessEnv): ChildProcess {
     env,
     execArgv: process.execArgv.filter((argument) => !argument.startsWith('--inspect')),
     serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true, // a process group of its own, so that it can be killed with all it started
   })
 }
@@ -127,9 +127,10 @@ interface Tail {
   forget(): void
 }
 
-/** What it wrote to standard error goes to ours; the end of it tells what it died of. */
-function keepTail({ stderr }: ChildProcess): Tail {
+/** What it writes goes to our outputs; the end of standard error tells what it died of. */
+function keepTail({ stdout, stderr }: ChildProcess): Tail {
   let tail = ''
+  stdout?.on('data', (chunk: Buffer) => void process.stdout.write(chunk))
   stderr?.on('data', (chunk: Buffer) => {
     process.stderr.write(chunk)
     tail = (tail + chunk.toString()).slice(-tailBytes)

@@ -3,7 +3,7 @@
  * A log line is a fixed sentence with facts beside it; none has a password in it, whoever wrote what it quotes.
  */
 import { pino, type Logger } from 'pino'
-import pretty from 'pino-pretty'
+import { prettyFactory } from 'pino-pretty'
 import { errorWords } from '../error-words.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
@@ -11,10 +11,12 @@ import { createRepeats } from './repeats.ts'
 
 export type { Logger }
 
+/** Writes whole lines to standard output, which the program has bounded (bounded-output.ts). */
 export function createLog(options: { level: string; terminal: boolean }): Logger {
-  const stream = options.terminal
-    ? pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true, sync: true })
-    : pino.destination({ sync: true })
+  const words = options.terminal
+    ? prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true })
+    : (line: string) => line
+  const stream = { write: (line: string) => void process.stdout.write(words(line)) }
   return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
 }
 

@@ -1,5 +1,6 @@
 /** What every worker thread runs: loads the task modules once, then executes one order after the other (run-order.ts). */
 import { workerData } from 'node:worker_threads'
+import { boundOutput } from '../bounded-output.ts'
 import { orderKey } from '../protocol.ts'
 import type { Description, Order, Reported, RunOrder, WorkerSetup } from '../protocol.ts'
 import { pulseSlot, word } from '../pulse-layout.ts'
@@ -11,6 +12,7 @@ import { runOrder } from './run-order.ts'
 import { catchStrayErrors } from './stray-errors.ts'
 
 const setup = workerData as WorkerSetup
+for (const stream of [process.stdout, process.stderr]) boundOutput(stream)
 const line = openMainLine()
 const isStopped = ({ slot }: RunOrder) => Atomics.load(pulseSlot(setup.pulse, slot).words, word.abort) !== 0
 const strayErrors = catchStrayErrors(line, isStopped)
