@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { documentFiles } from './packed-consumer/document-code.ts'
 import { installPacked } from './packed-consumer/install.ts'
 import { faultsOf } from './packed-consumer/judge.ts'
-import { buildAfresh, pack } from './packed-consumer/pack.ts'
+import { packAll } from './packed-consumer/pack.ts'
 import { publicPackages } from './packed-consumer/public-packages.ts'
 import { run } from './packed-consumer/run.ts'
 import { workspace } from './workspace.ts'
@@ -19,8 +19,7 @@ try {
   // As root the embedded server runs as another user, who has to be able to enter.
   await chmod(folder, 0o711)
   console.log(`building and packing ${packages.length} packages`)
-  await buildAfresh(packages)
-  const tarballs = await pack(packages, folder)
+  const tarballs = await packAll(packages, folder)
   console.log('installing them into an empty project')
   await installPacked(folder, tarballs, ['vitest'])
   const faults = (await Promise.all(packages.map((one) => faultsOf(one, folder)))).flat()

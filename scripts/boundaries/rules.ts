@@ -50,7 +50,10 @@ export const rules: readonly Rule[] = [
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
       because: 'it kills whole fleets, and nothing depends on it',
     },
-    examples: { may: ['client'], because: 'they show what users write, and users write with the client' },
+    examples: {
+      may: ['client', 'task'],
+      because: 'they show what users write: tasks, and programs that use the client',
+    },
     bench: {
       may: ['schema', 'store', 'task', 'runner', 'embedded'],
       because: 'it measures what people run, and nothing depends on it',

@@ -17,8 +17,7 @@ for (const [name, exported] of Object.entries({ client, embedded, runner, store,
 assert.notEqual((await migrationFiles()).length, 0, '@q/schema ships no migrations')
 
 // Published code finds its threads and its child processes by name, not by file.
-const apart =
-  "import { task } from '@q/client'\nexport const apart = task({ isolation: 'process' }, () => process.pid)\n"
+const apart = "import { task } from '@q/task'\nexport const apart = task({ isolation: 'process' }, () => process.pid)\n"
 writeFileSync('apart.mjs', apart)
 
 const q = 'node_modules/.bin/q'

@@ -1,23 +1,30 @@
-import { readdir, rm } from 'node:fs/promises'
+/** Every public package, built and packed. */
+import { access, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { workspace } from '../workspace.ts'
-import type { PublicPackage } from './public-packages.ts'
+import type { Manifest, PublicPackage } from './public-packages.ts'
 import { run } from './run.ts'
 
-/** From nothing: what an earlier build left of a file that is gone would be packed too. */
-export async function buildAfresh(packages: readonly PublicPackage[]): Promise<void> {
+/** Writes one tarball per package into the folder and returns their paths. */
+export async function packAll(packages: readonly PublicPackage[], into: string): Promise<string[]> {
+  await buildAfresh(packages)
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
+  await pnpm([...filters, 'pack', '--pack-destination', into])
+  const tarballs = packages.map(({ manifest }) => join(into, tarballName(manifest)))
+  await Promise.all(tarballs.map((path) => access(path)))
+  return tarballs
+}
+
+/** Removes earlier builds first: what they left of a deleted file would be packed too. */
+async function buildAfresh(packages: readonly PublicPackage[]): Promise<void> {
   for (const { folder } of packages) await rm(join(folder, 'dist'), { recursive: true, force: true })
   await run(join(workspace, 'node_modules/.bin/tsc'), ['-b'], workspace)
   await run(process.execPath, ['scripts/ship-migrations.ts'], workspace)
 }
 
-/** Returns the paths of the tarballs. */
-export async function pack(packages: readonly PublicPackage[], into: string): Promise<string[]> {
-  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
-  await pnpm([...filters, 'pack', '--pack-destination', into])
-  const tarballs = (await readdir(into)).filter((name) => name.endsWith('.tgz')).map((name) => join(into, name))
-  if (tarballs.length === packages.length) return tarballs
-  throw new Error(`${packages.length} packages gave ${tarballs.length} tarballs`)
+/** As npm and pnpm name it: `@q/client` becomes `q-client-0.1.0.tgz`. */
+function tarballName({ name, version }: Manifest): string {
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
 }
 
 /** The pnpm that runs us; it may be a script or a program. */

@@ -10,7 +10,7 @@ const read = (path: string) => readFile(join(workspace, path), 'utf8')
 
 async function foundInSource(pattern: RegExp): Promise<Set<string>> {
   const found = new Set<string>()
-  for await (const path of glob('packages/*/src/**/*.ts', { cwd: workspace })) {
+  for await (const path of glob(['packages/*/src/**/*.ts', 'packages/*/bin/*.js'], { cwd: workspace })) {
     for (const [, name = ''] of (await read(path)).matchAll(pattern)) found.add(name)
   }
   return found
@@ -71,3 +71,21 @@ test('every file and folder that documents link to exists', async () => {
   }
   expect(missing).toEqual([])
 })
+
+test('task modules in documents and examples import @q/task, so that no thread loads the client', async () => {
+  const heavy: string[] = []
+  for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: workspace })) {
+    for (const [, file, code = ''] of (await read(path)).matchAll(/^```ts\n\/\/ (\S*tasks\.ts)\b([^]*?)^```/gm)) {
+      if (loadsClient(code)) heavy.push(`${path}: ${file}`)
+    }
+  }
+  for await (const path of glob('packages/examples/src/*/tasks.ts', { cwd: workspace })) {
+    if (loadsClient(await read(path))) heavy.push(path)
+  }
+  expect(heavy).toEqual([])
+})
+
+/** Types are erased, and cost a thread nothing. */
+function loadsClient(code: string): boolean {
+  return /^import (?!type\b)[^\n]+ from '@q\/client'/m.test(code)
+}

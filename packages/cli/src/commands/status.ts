@@ -1,33 +1,65 @@
-/** q status: who is there, what they do, what waits. */
+/** q status: living nodes and how well they are, queues and what waits in them, runs by state, tasks. */
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/problem'
-import type { Node, Store } from '@q/store'
+import type { Node, QueueBacklog, Store } from '@q/store'
 import { session, withStore } from '../session.ts'
 import { table } from '../table.ts'
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('nodes, runs by state, and tasks')
+    .description('nodes, queues, runs by state, and tasks')
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: true }) => {
       await session(options, async ({ url, description }) => {
         const facts = await withStore(url, look)
-        console.log(options.json === true ? JSON.stringify(facts) : page(description, facts))
+        console.log(options.json === true ? JSON.stringify(facts) : statusPage(description, facts))
         return exitCodes.ok
       })
     })
 }
 
+type Facts = Awaited<ReturnType<typeof look>>
+
 async function look(store: Store) {
-  return { nodes: await store.listNodes(), runs: await store.countRunsByState(), tasks: await store.publishedTasks() }
+  const nodes = await store.listNodes()
+  const living = nodes.filter(isLiving)
+  const tasks = await store.publishedTasks()
+  return {
+    nodes,
+    queues: await store.queueBacklog(),
+    runs: await store.countRunsByState(),
+    /** `nodes`: how many living nodes know the task. */
+    tasks: tasks.map((task) => ({ ...task, nodes: living.filter((node) => node.tasks.includes(task.name)).length })),
+  }
 }
 
-function page(description: string, { nodes, runs, tasks }: Awaited<ReturnType<typeof look>>): string {
-  const nodeRows = nodes.map((node) => [
-    coloured(node.state),
+function isLiving({ state }: Node): boolean {
+  return state === 'alive' || state === 'draining'
+}
+
+function statusPage(description: string, { nodes, queues, runs, tasks }: Facts): string {
+  return [
+    `${styleText('bold', 'database')}  ${description}`,
+    nodes.length === 0 ? 'No node is there: start one with `q start`.' : nodeTable(nodes),
+    ...(queues.length === 0 ? [] : [queueTable(queues)]),
+    runs.length === 0
+      ? 'No run has been enqueued yet.'
+      : table(
+          ['RUNS', 'COUNT'],
+          runs.map(({ status, runs: count }) => [status, String(count)]),
+        ),
+    tasks.length === 0 ? 'No task has been published yet.' : taskTable(tasks),
+  ].join('\n\n')
+}
+
+/** What a dead node did last says nothing about now. */
+function nodeTable(nodes: readonly Node[]): string {
+  const rows = nodes.map((node) => [
+    stateText(node.state),
     node.name,
-    `${node.activeRuns}/${node.slots}`,
+    isLiving(node) ? healthText(node) : '-',
+    `${isLiving(node) ? node.activeRuns : '-'}/${node.slots}`,
     String(node.completed),
     String(node.failed),
     node.beatAgeMs === null ? 'none' : `${(node.beatAgeMs / 1000).toFixed(1)} s ago`,
@@ -35,29 +67,37 @@ function page(description: string, { nodes, runs, tasks }: Awaited<ReturnType<ty
     node.id,
     node.version,
   ])
+  return table(['NODE', 'NAME', 'HEALTH', 'BUSY', 'DONE', 'FAILED', 'LAST BEAT', 'PID', 'ID', 'VERSION'], rows)
+}
+
+function queueTable(queues: readonly QueueBacklog[]): string {
+  const rows = queues.map(({ queue, available, claimed, running, waiting, paused, pausedBy }) => [
+    queue,
+    paused ? styleText('yellow', pausedBy === null ? 'paused' : `paused by ${pausedBy}`) : 'open',
+    String(available),
+    String(claimed + running),
+    String(Object.values(waiting).reduce((sum, runs) => sum + runs, 0)),
+  ])
+  return table(['QUEUE', 'STATE', 'AVAILABLE', 'HELD', 'WAITING'], rows)
+}
+
+function taskTable(tasks: Facts['tasks']): string {
+  const known = tasks.filter((task) => task.nodes > 0)
+  const unknown = tasks.filter((task) => task.nodes === 0).map((task) => task.name)
+  const rows = known.map((task) => [task.name, task.queue, String(task.nodes)])
+  const missing = `No living node knows these published tasks: ${unknown.join(', ')}`
   return [
-    `${styleText('bold', 'database')}  ${description}`,
-    '',
-    nodes.length === 0
-      ? 'No node is there: start one with `q start`.'
-      : table(['NODE', 'NAME', 'BUSY', 'DONE', 'FAILED', 'LAST BEAT', 'PID', 'ID', 'VERSION'], nodeRows),
-    '',
-    runs.length === 0
-      ? 'No run has been enqueued yet.'
-      : table(
-          ['RUNS', 'COUNT'],
-          runs.map(({ status, runs: count }) => [status, String(count)]),
-        ),
-    '',
-    tasks.length === 0
-      ? 'No task has been published yet.'
-      : table(
-          ['TASK', 'QUEUE'],
-          tasks.map((task) => [task.name, task.queue]),
-        ),
+    ...(known.length === 0 ? [] : [table(['TASK', 'QUEUE', 'NODES'], rows)]),
+    ...(unknown.length === 0 ? [] : [styleText('yellow', missing)]),
   ].join('\n')
 }
 
-function coloured(state: Node['state']): string {
+function stateText(state: Node['state']): string {
   return styleText(state === 'alive' ? 'green' : state === 'draining' ? 'yellow' : 'red', state)
+}
+
+function healthText({ health, cpuPercent, memoryMb }: Node): string {
+  if (health === 'healthy' || health === 'unknown') return health
+  const usage = `${health} (CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB)`
+  return styleText(health === 'degraded' ? 'yellow' : 'red', usage)
 }

@@ -1,3 +1,3 @@
-import { task } from '@q/client'
+import { task } from '@q/task'
 
 export const receipt = task(({ order }: { order: number }) => `receipt for order ${order}`)

@@ -3,7 +3,7 @@
  * Small, but the work is real: what each task does takes a core for a while.
  */
 import { createHash } from 'node:crypto'
-import { Fail, task } from '@q/client'
+import { Fail, task } from '@q/task'
 
 /** `files`: names; a real one would put what it fetched where all replicas can read it. */
 export const fetch = task({ retry: { attempts: 3 } }, ({ repo, files }: { repo: string; files: number }) => ({

@@ -1,5 +1,5 @@
 // tasks.ts: runs on worker threads
-import { task } from '@q/client'
+import { task } from '@q/task'
 import { z } from 'zod'
 
 export const hello = task(({ name }: { name: string }) => `Hello, ${name}!`)

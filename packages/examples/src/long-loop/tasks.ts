@@ -1,5 +1,5 @@
 // packages/examples/src/long-loop/tasks.ts
-import { task, type TaskContext } from '@q/client'
+import { task, type TaskContext } from '@q/task'
 
 /** What is saved, and found again by a later attempt. */
 interface Place {

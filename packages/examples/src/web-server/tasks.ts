@@ -1,4 +1,4 @@
-import { task } from '@q/client'
+import { task } from '@q/task'
 
 export const receipt = task(({ orderId, cents }: { orderId: string; cents: number }) => ({
   orderId,

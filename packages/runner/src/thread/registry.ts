@@ -69,7 +69,7 @@ function nothingExported(url: string): Problem {
     code: 'TASK_MODULE_EMPTY',
     what: `The task module ${shown(url)} exports no task.`,
     why: 'None of its exports was made with task().',
-    fix: "Write: export const hello = task(({ name }: { name: string }) => …), with task from '@q/client'.",
+    fix: "Write: export const hello = task(({ name }: { name: string }) => …), with task from '@q/task'.",
   }
 }
 

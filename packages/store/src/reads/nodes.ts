@@ -16,6 +16,8 @@ export interface Node {
   readonly capabilities: readonly string[]
   /** Empty: all. */
   readonly queues: readonly string[]
+  /** Tasks it knows. */
+  readonly tasks: readonly string[]
   readonly preset: string
   readonly state: NodeState
   readonly startedAt: Date
@@ -86,7 +88,17 @@ function nodeRows(db: Db) {
   return db
     .selectFrom('q.replica as n')
     .leftJoin('q.replica_heartbeat as h', 'h.replica_id', 'n.id')
-    .select(['n.id', 'n.name', 'n.hostname', 'n.pid', 'n.version', 'n.endpoint', 'n.capabilities', 'n.queues'])
+    .select([
+      'n.id',
+      'n.name',
+      'n.hostname',
+      'n.pid',
+      'n.version',
+      'n.endpoint',
+      'n.capabilities',
+      'n.queues',
+      'n.tasks',
+    ])
     .select(['n.preset', 'n.slots', nodeState.as('state')])
     .select(['n.started_at as startedAt', 'n.stopped_at as stoppedAt', 'n.draining_at as drainingAt'])
     .select(['n.draining_by as drainingBy', 'n.drain_deadline as drainDeadline', beatAgeMs.as('beatAgeMs')])

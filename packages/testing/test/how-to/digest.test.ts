@@ -1,5 +1,5 @@
 // digest.test.ts: what is run by the clock
-import { task } from '@q/client'
+import { task } from '@q/task'
 import { testQueue } from '@q/testing'
 import { expect, test } from 'vitest'
 

@@ -1,5 +1,5 @@
 // tasks.ts: runs on worker threads
-import { task } from '@q/client'
+import { task } from '@q/task'
 import { mail } from './mail.ts'
 
 export const welcome = task({ retry: { attempts: 3, delay: '1m' } }, async ({ email }: { email: string }, ctx) => {
