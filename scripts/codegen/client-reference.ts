@@ -43,7 +43,7 @@ pointer for each place. A task that nobody has published is accepted with defaul
 |---|---|
 | \`tx\` | your own transaction: the run is there with its commit, a rollback leaves nothing. Of pg, Kysely, Drizzle, postgres.js, Knex or Prisma ([how](../how-to/your-own-transaction.md)) |
 | \`delay\` | not before this much time has passed, by the database's clock |
-| \`runAt\` | not before this \`Date\`, by the clock of the producer; at once if it has passed |
+| \`runAt\` | not before this \`Date\`; at once if it has passed by the clock of the producer. Runs with equal times start in the order of their enqueues |
 | \`priority\` | lower numbers first; default: the task's |
 | \`group\` | runs of a group share its queue fairly with other groups |
 | \`expires\` | not started by then, counted from now: EXPIRED; default: the task's |

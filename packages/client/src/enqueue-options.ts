@@ -8,7 +8,7 @@ import type { WindowOptions } from './windows.ts'
 export interface RunOptions extends WindowOptions {
   /** Not before this much time has passed: `'5m'`. By the database's clock. */
   readonly delay?: Duration
-  /** Not before this time; at once if it has passed. By the clock of this process; not together with `delay`. */
+  /** Not before this time; at once if it has passed by the clock of this process. Not together with `delay`. */
   readonly runAt?: Date
   /** Lower numbers first. Default: the task's, else 0. */
   readonly priority?: number
@@ -23,7 +23,7 @@ export interface EnqueueOptions extends RunOptions {
   readonly tx?: TransactionHandle
 }
 
-type Settings = Pick<NewRun, 'delayMs' | 'priority' | 'group' | 'expiresInMs'>
+type Settings = Pick<NewRun, 'delayMs' | 'runAt' | 'priority' | 'group' | 'expiresInMs'>
 
 const known: Record<keyof RunOptions, true> = {
   delay: true,
@@ -41,22 +41,21 @@ export function settingsOf(options: RunOptions): Settings {
     throw wrong(`There is no option ${unknown}.`, `There are tx, ${Object.keys(known).join(', ')}.`)
   }
   const { priority, group, expires } = options
-  const delayMs = delayOf(options)
   return {
-    ...(delayMs === undefined ? {} : { delayMs }),
+    ...timeOf(options),
     ...(priority === undefined ? {} : { priority: checkedPriority(priority) }),
     ...(group === undefined ? {} : { group }),
     ...(expires === undefined ? {} : { expiresInMs: durationMs(expires) }),
   }
 }
 
-function delayOf({ delay, runAt }: RunOptions): number | undefined {
-  if (runAt === undefined) return delay === undefined ? undefined : durationMs(delay)
+function timeOf({ delay, runAt }: RunOptions): Pick<NewRun, 'delayMs' | 'runAt'> {
+  if (runAt === undefined) return delay === undefined ? {} : { delayMs: durationMs(delay) }
   if (delay !== undefined) throw wrong('delay and runAt were both given.', 'Give one of them.')
   if (!(runAt instanceof Date) || Number.isNaN(runAt.getTime())) {
     throw wrong('runAt is not a date.', 'Pass a Date, or delay for a time from now.')
   }
-  return Math.max(0, runAt.getTime() - Date.now())
+  return runAt.getTime() > Date.now() ? { runAt } : {}
 }
 
 function checkedPriority(priority: number): number {

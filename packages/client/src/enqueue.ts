@@ -10,6 +10,7 @@ import { ExplainedError, isExplained } from '@q/schema'
 import {
   createBatcher,
   createTurns,
+  dueInMs,
   enqueueTaskRuns,
   isRefusal,
   type Db,
@@ -67,6 +68,11 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
   function wake(prepared: readonly Prepared[], enqueued: readonly EnqueuedRun[]): void {
     const ready = prepared.filter((_, place) => enqueued[place]?.status === 'AVAILABLE')
     for (const queue of new Set(ready.map(({ queueName }) => queueName))) wakes.send(queue)
+    const now = new Date()
+    const delays = prepared.flatMap(({ run }, place) =>
+      enqueued[place]?.status === 'PENDING' ? (dueInMs(run, now) ?? []) : [],
+    )
+    if (delays.length > 0) wakes.sendDue(delays.reduce((least, delay) => Math.min(least, delay)))
   }
 
   async function many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {

@@ -6,6 +6,8 @@ import type { Store } from '@q/store'
 
 export interface Wakes {
   send(queue: string): void
+  /** A run is due this soon. */
+  sendDue(inMs: number): void
   /** Resolves when nothing is under way. */
   settled(): Promise<void>
 }
@@ -22,13 +24,30 @@ export function createWakes(store: Store): Wakes {
     underWay.delete(queue)
   }
 
+  /** When the earliest run is due that no replica has heard of, by `performance.now()`. */
+  let dueMs = Number.POSITIVE_INFINITY
+  let telling: Promise<void> | undefined
+
+  async function tellDue(): Promise<void> {
+    while (dueMs < Number.POSITIVE_INFINITY) {
+      const inMs = Math.max(0, dueMs - performance.now())
+      dueMs = Number.POSITIVE_INFINITY
+      await store.wakeDue(inMs).catch(() => {})
+    }
+    telling = undefined
+  }
+
   return {
+    sendDue(inMs) {
+      dueMs = Math.min(dueMs, performance.now() + inMs)
+      telling ??= tellDue()
+    },
     send(queue) {
       if (underWay.has(queue)) again.add(queue)
       else underWay.set(queue, notify(queue))
     },
     async settled() {
-      await Promise.all(underWay.values())
+      await Promise.all([...underWay.values(), telling])
     },
   }
 }

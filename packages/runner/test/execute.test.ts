@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { ExplainedError } from '@q/schema'
 import type { ClaimedRun, RunId, Settled, Settlement, Store } from '@q/store'
-import { optionData } from '@q/task'
+import { optionData, type TaskOptions } from '@q/task'
 import { executeRun, type ExecuteDeps } from '../src/main/execute.ts'
 import { createPulseBoard, type Pulse } from '../src/main/pulse-board.ts'
 import { createSlots } from '../src/main/slots.ts'
@@ -36,12 +36,14 @@ function replica(
   inputs: (stop: () => void) => ReturnType<StepInputs>,
   answers: Settled[] = [],
   report: Report = async () => ({ ended: 'returned', result: '1', repaired: [] }),
+  options: TaskOptions = {},
 ) {
   const pulseBoard = createPulseBoard(1)
   const slots = createSlots(1)
   const sent: string[] = []
   const settled: Settlement[] = []
   const told: string[] = []
+  const due: number[] = []
   const workplace: Workplace = {
     run(order, terms) {
       sent.push(order.payload)
@@ -64,14 +66,15 @@ function replica(
     logs: { add: () => {}, written: async () => {} },
     store: {} as Store,
     host: { hostname: 'h', pid: 1 },
-    optionsOf: () => optionData({}),
+    optionsOf: () => optionData(options),
     limits: { timeoutMs: null, maxSilentMs: null },
     stopGraceMs: 3_600_000,
     nowMs: () => 0,
     count: () => {},
+    dueIn: (inMs) => void due.push(inMs),
     observe: ({ type }) => void told.push(type),
   }
-  return { sent, settled, told, slots, execute: () => executeRun(deps, claimed, slots.take()) }
+  return { sent, settled, told, due, slots, execute: () => executeRun(deps, claimed, slots.take()) }
 }
 
 test('a step is started with what its parents returned', async () => {
@@ -146,6 +149,20 @@ test('it fails alone: those it was asked for with are started', async () => {
   })
   const runs = ['1', '2', '3'].map((runId) => ({ ...claimed, runId: runId as RunId }))
   expect(await Promise.all(runs.map(inputs))).toEqual(['"of 1"', unreadable, '"of 3"'])
+})
+
+test.each<[string, Settled, number[]]>([
+  ['a retry says how soon the run is due at the earliest', 'retried', [7_500]],
+  ['a retry without attempts left says nothing', 'settled', []],
+])('%s', async (_, answer, expected) => {
+  const { execute, due } = replica(
+    async () => '{}',
+    [answer],
+    async () => ({ ended: 'failed', code: 'TASK_ERROR', detail: 'no' }),
+    { retry: { attempts: 3, delay: '10s', maxDelay: '1h' } },
+  )
+  await execute()
+  expect(due).toEqual(expected)
 })
 
 test('an end that is refused is told in other words; refused again, it is tried later and later, not all the time', async () => {

@@ -77,6 +77,18 @@ test('Retry says itself how long to wait', async () => {
   expect(await (await q.enqueue('asksAgain', {})).result({ timeout: '20s' })).toBe('the second time')
 })
 
+test('a run that is due soon starts without a poll: enqueued with a delay, snoozed or retried', async () => {
+  const { q } = await execution<typeof tasks>('outcomes', { env: { Q_POLL_MS: '60000' } })
+  const runs = [
+    await q.enqueue('asksAgain', {}),
+    await q.enqueue('asksAgain', {}, { delay: '30ms' }),
+    await q.enqueue('asksAgain', {}, { runAt: new Date(Date.now() + 30) }),
+    await q.enqueue('snoozes', { until: Date.now() + 30 }),
+  ]
+  const results = await Promise.all(runs.map((run) => run.result({ timeout: '30s' })))
+  expect(results).toEqual([...Array.from({ length: 3 }, () => 'the second time'), 1])
+})
+
 test('Snooze is no failure: the attempt does not count', async () => {
   const { q, store } = await execution<typeof tasks>('outcomes')
   const run = await q.enqueue('snoozes', { until: Date.now() + 500 })

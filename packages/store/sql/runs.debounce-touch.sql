@@ -15,6 +15,7 @@ WITH
         max_attempts smallint,
         on_crash q.on_crash,
         delay_ms float8,
+        run_at timestamptz,
         expires_ms float8,
         timeout_ms int,
         max_silent_ms int,

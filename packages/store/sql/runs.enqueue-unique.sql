@@ -3,6 +3,13 @@ WITH
   given AS MATERIALIZED (
     SELECT
       coalesce(g.number, nextval('q.task_run_id_seq')) AS id,
+      coalesce(
+        g.run_at,
+        (
+          SELECT
+            clock_timestamp()
+        ) + coalesce(g.delay_ms, 0) * interval '1 ms'
+      ) AS starts_at,
       g.*
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
@@ -15,6 +22,7 @@ WITH
         max_attempts smallint,
         on_crash q.on_crash,
         delay_ms float8,
+        run_at timestamptz,
         expires_ms float8,
         timeout_ms int,
         max_silent_ms int,
@@ -58,7 +66,7 @@ WITH
       coalesce(grp, ''),
       coalesce(max_attempts, 1),
       on_crash,
-      clock_timestamp() + coalesce(delay_ms, 0) * interval '1 ms',
+      starts_at,
       clock_timestamp() + expires_ms * interval '1 ms',
       timeout_ms,
       max_silent_ms,

@@ -8,7 +8,8 @@ WITH
     WHERE
       r.due_at <= clock_timestamp()
     ORDER BY
-      r.due_at
+      r.due_at,
+      r.id
     LIMIT
       $1
     FOR NO KEY UPDATE

@@ -17,7 +17,7 @@ export { asRunId, leaseKey, leaseOf, type Lease, type RunId } from './lease.ts'
 export { listen, wakeQueue, type Listener, type ListenHandlers, type Wake } from './wakes.ts'
 
 export { enqueueTaskRuns } from './runs/enqueue.ts'
-export type { EnqueuedRun, NewRun } from './runs/new-run.ts'
+export { dueInMs, type EnqueuedRun, type NewRun } from './runs/new-run.ts'
 export type { ClaimedRun, ClaimRequest } from './runs/claim.ts'
 export { claimAvailableTaskRuns, createClaimer, type Claimer } from './runs/claimer.ts'
 export { createFairShares, type FairShares } from './runs/fair-shares.ts'

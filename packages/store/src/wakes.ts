@@ -5,6 +5,7 @@
  *   q_ready   a queue            it has work; sent by producers after their commit (a NOTIFY in every commit would
  *                                serialise them), and by users' own transactions if a replica is idle
  *   q_gated   a concurrency key  a run waits for it: promote the key
+ *   q_due     milliseconds       a run is due so soon: look when the next one is
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
  *   q_drain   a replica          it is asked to leave: beat, and the answer says by when
  *   q_schedule                   a schedule was made, changed or resumed: look when the next tick is
@@ -19,6 +20,7 @@ import type { WorkflowId } from './workflows/new-workflow.ts'
 export type Wake =
   | { readonly channel: 'q_ready'; readonly queue: string }
   | { readonly channel: 'q_gated'; readonly key: string }
+  | { readonly channel: 'q_due'; readonly inMs: number }
   | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
   | { readonly channel: 'q_schedule' }
   | { readonly channel: 'q_ended'; readonly runIds: RunId[]; readonly workflowIds: WorkflowId[] }
@@ -27,6 +29,15 @@ export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
   await sql`SELECT pg_notify('q_ready', ${queue})`.execute(db)
+}
+
+/** Runs that are due later than this are found in time without a wake. */
+const dueWakeMsMax = 60_000
+
+/** A run is due this soon. With the commit, if it is part of a transaction. */
+export async function wakeDue(db: Db, inMs: number): Promise<void> {
+  if (inMs > dueWakeMsMax) return
+  await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)
 }
 
 /** With the commit, if it is part of a transaction. */
@@ -60,6 +71,8 @@ export function wakeOf(channel: string, payload: string): Wake {
       return { channel: 'q_ready', queue: payload }
     case 'q_gated':
       return { channel: 'q_gated', key: payload }
+    case 'q_due':
+      return { channel: 'q_due', inMs: Number(payload) || 0 }
     case 'q_cancel':
       return { channel: 'q_cancel', replicaId: payload }
     case 'q_drain':

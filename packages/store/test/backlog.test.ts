@@ -21,7 +21,7 @@ test('the backlog counts what is live, per queue and state, and what a gate hold
     { ...run, delayMs: 60_000 },
     { ...run, concurrency, priority: 9 },
     { ...run, concurrency, priority: 9 },
-    { ...run, delayMs: 0 },
+    { ...run, delayMs: 1 },
   ])
   const request = { replicaId: 'r', tasks: ['a'], queues: [], limit: 1 }
   await store.claimAvailableTaskRuns(request)

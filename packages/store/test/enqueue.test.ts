@@ -37,6 +37,58 @@ test('the text of the statement does not depend on how many runs there are or wh
   expect(text(runs(50, () => ({ delayMs: 1, group: 'g', trace: 't' })))).toBe(text(runs(1)))
 })
 
+test('a delay of 0 is no gate: the run is available, or waits for its concurrency key alone', async () => {
+  const [plain, keyed] = await store.enqueueTaskRuns(
+    runs(2, (number) => ({ delayMs: 0, ...(number === 1 && { concurrency: { scope: 'at once', key: 'k' } }) })),
+  )
+  expect([plain?.status, keyed?.status]).toEqual(['AVAILABLE', 'AVAILABLE'])
+  const { db: other } = connect(url, { purpose: 'control' })
+  const [gated] = await other.transaction().execute((trx) =>
+    enqueueTaskRuns(
+      trx,
+      runs(1, () => ({ delayMs: 0, concurrency: { scope: 'at once', key: 'k' } })),
+    ),
+  )
+  expect(await row(gated!.id)).toMatchObject({ status: 'PENDING', waiting_for: 'concurrency' })
+  await other.destroy()
+})
+
+test('runs with equal times start in the order of their enqueues, in one batch and in several', async () => {
+  const task = 'first in first out'
+  const own = await store.internLane({ queue: 'default', task })
+  const runAt = new Date(Date.now() + 3_600_000)
+  const asked = (count: number, more: Partial<NewRun>, keys: boolean) =>
+    runs(
+      count,
+      (number) => ({ lane: own, ...more, ...(keys && { uniqueKey: `${(number * 7) % count} ${count}` }) }),
+      task,
+    )
+  const enqueued = [
+    ...(await store.enqueueTaskRuns(asked(3, { runAt }, false))),
+    ...(await store.enqueueTaskRuns(asked(1_100, { runAt }, true))),
+    ...(await store.enqueueTaskRuns(asked(1, { runAt }, false))),
+  ]
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '2 hours' WHERE task = ${task}`.execute(db)
+  while ((await store.promoteDueTaskRuns(400)).ids.length > 0) {
+    const started = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: [task], queues: [], limit: 300 })
+    expect(started.map(({ runId }) => runId)).toEqual(enqueued.splice(0, started.length).map(({ id }) => id))
+  }
+  const left = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: [task], queues: [], limit: 2_000 })
+  expect(left.map(({ runId }) => runId)).toEqual(enqueued.map(({ id }) => id))
+})
+
+test.each([1_100, 5])(
+  'runs of one batch without a delay start in its order, whatever their unique keys: %i',
+  async (count) => {
+    const task = `in order ${count}`
+    const own = await store.internLane({ queue: 'default', task })
+    const keyed = (number: number) => ({ lane: own, uniqueKey: `${(number * 7) % count}` })
+    const enqueued = await store.enqueueTaskRuns(runs(count, keyed, task))
+    const started = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: [task], queues: [], limit: count })
+    expect(started.map(({ runId }) => runId)).toEqual(enqueued.map(({ id }) => id))
+  },
+)
+
 test('what a run is given is what it has', async () => {
   const [run] = await store.enqueueTaskRuns([
     {

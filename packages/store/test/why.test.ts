@@ -111,7 +111,7 @@ test('workflow: it is paused, and by whom', async () => {
 })
 
 test('parents: how many are open', async () => {
-  const [id] = await enqueue(await known('child'), { delayMs: 0 })
+  const [id] = await enqueue(await known('child'), { delayMs: 1 })
   const gate = db.updateTable('q.task_run').where('id', '=', id!)
   await gate.set({ waiting_for: 'parents', waiting_on: 2 }).execute()
   expect(await reasons(id!)).toMatchObject([{ reason: 'parents', open: 2 }])

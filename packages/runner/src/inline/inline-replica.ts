@@ -164,6 +164,7 @@ function executionOf(
     stopGraceMs,
     nowMs,
     count: () => {},
+    dueIn: () => {},
   }
 }
 

@@ -35,6 +35,8 @@ export interface ExecuteDeps extends SettleDeps {
   readonly stopGraceMs: number
   readonly nowMs: () => number
   readonly count: (status: Outcome['status']) => void
+  /** A run that waits for its time again is due this soon, or later. */
+  readonly dueIn: (inMs: number) => void
 }
 
 export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: number): Promise<void> {
@@ -139,6 +141,7 @@ async function conclude(deps: ExecuteDeps, claimed: ClaimedRun, end: End, place:
     case 'snooze':
       if ((await snooze(deps, lease, end.afterMs)) === 'lease-lost')
         return deps.observe({ type: 'lease-lost', runId, task })
+      deps.dueIn(end.afterMs)
       return deps.observe({
         type: 'run-retried',
         runId,
@@ -151,6 +154,12 @@ async function conclude(deps: ExecuteDeps, claimed: ClaimedRun, end: End, place:
   }
 }
 
+/** Of a retry; the store adds jitter, and doubles it with every attempt. */
+function leastDelayMs(outcome: Outcome): number {
+  const { delayMs = 0, delayMsMax } = (outcome.status === 'FAILED' ? outcome.retry : undefined) ?? {}
+  return delayMsMax === undefined ? delayMs : Math.min(delayMs, delayMsMax) * 0.75
+}
+
 async function recordEnd(
   deps: ExecuteDeps,
   { runId, task, gated }: ClaimedRun,
@@ -161,7 +170,10 @@ async function recordEnd(
   if (answer === 'lease-lost') return deps.observe({ type: 'lease-lost', runId, task })
   const { status } = outcome
   const why = status === 'SUCCEEDED' ? {} : { code: outcome.code, detail: outcome.detail }
-  if (answer === 'retried') return deps.observe({ type: 'run-retried', runId, task, tookMs, ...why })
+  if (answer === 'retried') {
+    deps.dueIn(leastDelayMs(outcome))
+    return deps.observe({ type: 'run-retried', runId, task, tookMs, ...why })
+  }
   deps.count(status)
   deps.observe({ type: 'run-ended', runId, task, status, tookMs, ...why })
 }

@@ -5,7 +5,7 @@ import { slotsToFill } from './health.ts'
 import { createIdleness } from './idleness.ts'
 import type { Loop } from './loop.ts'
 import { claimTick } from './loops/claim.ts'
-import { promoteTick } from './loops/promote.ts'
+import { createPromoter } from './loops/promote.ts'
 import { scheduleTick } from './loops/schedule.ts'
 import { sweepTick } from './loops/sweep.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -19,6 +19,8 @@ export interface Intake {
   /** Hints may have been lost: everything looks once. */
   wakeAll(): void
   promoteKey(key: string): void
+  /** A run is due this soon. */
+  dueIn(inMs: number): void
   /** A schedule was made or changed. */
   wakeSchedules(): void
   stop(): Promise<unknown>
@@ -73,7 +75,9 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     claimer.forget()
     claim.wake()
   }
-  const promote = desk.loop('promote', () => promoteTick({ store, pollEveryMs, takeKeys, onPromoted: lookAgain }))
+  const wake = () => promote.wake()
+  const promoter = createPromoter({ store, pollEveryMs, nowMs, takeKeys, onPromoted: lookAgain, wake })
+  const promote = desk.loop('promote', promoter.tick)
   const sweep = desk.loop('sweep', () => sweepTick({ store, onPromoted: lookAgain }))
   const schedule = desk.loop('schedule', () => scheduleTick({ ...desk, onEnqueued: lookAgain }))
   return {
@@ -89,6 +93,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       keys.add(key)
       promote.wake()
     },
+    dueIn: promoter.dueIn,
     wakeSchedules: () => schedule.wake(),
     async stop() {
       turns.close()

@@ -33,6 +33,7 @@ export interface Ways {
   /** Hints may have been lost. */
   readonly lookEverywhere: () => void
   readonly promoteKey: (key: string) => void
+  readonly dueIn: (inMs: number) => void
   readonly wakeSchedules: () => void
   readonly drain: (order: DrainOrder) => void
 }
@@ -172,6 +173,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
         return ways.wakeClaim()
       case 'q_gated':
         return ways.promoteKey(wake.key)
+      case 'q_due':
+        return ways.dueIn(wake.inMs)
       case 'q_cancel':
         return wake.replicaId === replicaId ? lookForWishes() : undefined
       case 'q_drain':

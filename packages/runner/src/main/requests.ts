@@ -7,7 +7,7 @@
  * enqueue is sent once: after a broken connection only the code can decide whether to send it again (`once` helps).
  */
 import { isExplained } from '@q/schema'
-import type { Store } from '@q/store'
+import { dueInMs, type Store } from '@q/store'
 import { runSettings } from '@q/task'
 import type { Answer, Ask, Problem } from '../protocol.ts'
 import type { Observe } from './events.ts'
@@ -55,20 +55,20 @@ async function enqueue(
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
   const { queue, lane, options } = await findDestination(task)
-  const enqueued = await store.enqueueUnderLease(pulse.lease, [
-    {
-      task,
-      lane,
-      payload,
-      ...runSettings(task, options, payload),
-      ...(delayMs === null ? {} : { delayMs }),
-      ...(priority === null ? {} : { priority }),
-    },
-  ])
+  const newRun = {
+    task,
+    lane,
+    payload,
+    ...runSettings(task, options, payload),
+    ...(delayMs === null ? {} : { delayMs }),
+    ...(priority === null ? {} : { priority }),
+  }
+  const enqueued = await store.enqueueUnderLease(pulse.lease, [newRun])
   if (enqueued === 'lease-lost') return leaseLost(pulse, id)
   const [run] = enqueued
   if (run === undefined) throw new Error('The database accepted a run and named none.')
-  await store.wakeQueue(queue).catch(() => {}) // a hint
+  const inMs = dueInMs(newRun, new Date())
+  await (inMs === undefined ? store.wakeQueue(queue) : store.wakeDue(inMs)).catch(() => {}) // a hint
   onEnqueued()
   return { id, ok: true, value: run.id }
 }

@@ -82,6 +82,7 @@ export function startWork(parts: Parts): Drain {
     wakeClaim: intake.lookAgain,
     lookEverywhere: intake.wakeAll,
     promoteKey: intake.promoteKey,
+    dueIn: intake.dueIn,
     wakeSchedules: intake.wakeSchedules,
     drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
   })
@@ -180,5 +181,6 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
     limits: config.preset,
     stopGraceMs: config.stopGraceMs,
     count: vitals.count,
+    dueIn: intake.dueIn,
   }
 }

@@ -29,7 +29,7 @@ export interface SessionOwner {
   readonly num: number
 }
 
-const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_cancel', 'q_drain', 'q_schedule']
+const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_due', 'q_cancel', 'q_drain', 'q_schedule']
 
 /** Undefined: there are no lasting sessions here. */
 export async function openReplicaSession(

@@ -14,6 +14,8 @@ export interface CheckedRun {
   readonly payload: string
   /** Where it was taken before. */
   readonly id?: RunId
+  /** When it may start, where the database was asked for the time before. */
+  readonly runAt?: Date
 }
 
 /** More are not told. */
@@ -134,18 +136,24 @@ function optionProblems(run: NewRun): string[] {
     problems.push('onCrash is neither "fail" nor "retry"')
   }
   if (trace !== undefined && !isTrace(trace)) problems.push(`trace is no text of at most ${traceCharsMax} characters`)
+  if (run.runAt !== undefined && !isWithinReach(run.runAt)) problems.push('runAt is not a date before the year 10000')
+  if (run.runAt !== undefined && run.delayMs !== undefined) problems.push('delayMs and runAt: a run has one of them')
   if (run.uniqueForMs !== undefined && run.uniqueKey === undefined) problems.push('uniqueForMs has no uniqueKey')
   return [...problems, ...windowProblems(run)]
 }
 
-function windowProblems({ uniqueKey, throttle, debounce, delayMs }: NewRun): string[] {
+function isWithinReach(runAt: Date): boolean {
+  return Math.abs(runAt.getTime()) < Date.UTC(10_000, 0)
+}
+
+function windowProblems({ uniqueKey, throttle, debounce, delayMs, runAt }: NewRun): string[] {
   const problems: string[] = []
   if (throttle !== undefined) problems.push(...rangeProblem('throttle.forMs', throttle.forMs, ranges.uniqueForMs))
   if (debounce !== undefined) {
     const { forMs, maxMs } = debounce
     problems.push(...rangeProblem('debounce.forMs', forMs, ranges.uniqueForMs))
     problems.push(...rangeProblem('debounce.maxMs', maxMs, { ...ranges.uniqueForMs, least: forMs }))
-    if (delayMs !== undefined) problems.push('delayMs and debounce: the window is the delay')
+    if (delayMs !== undefined || runAt !== undefined) problems.push('delayMs and debounce: the window is the delay')
   }
   const laws = [uniqueKey, throttle, debounce].filter((law) => law !== undefined)
   if (laws.length > 1) problems.push('uniqueKey, throttle and debounce: a run has one of them')

@@ -3,7 +3,8 @@
  * is the text it already is.
  *
  * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order with them: which
- * rows an INSERT returns, and when, is then nobody's concern. Unique runs are inserted in the order of their keys, so
+ * rows an INSERT returns, and when, does not matter. All runs of a statement count from one moment, so those with equal
+ * delays have equal times, and their ids decide. Unique runs are inserted in the order of their keys, so
  * that two batches wait for each other and never in a circle.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
@@ -30,13 +31,13 @@ export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQue
   return enqueueUnique({ runs: arrayText(runs) })
 }
 
-/** Numbers of runs that are sent in another order than they were asked for. */
-export async function takeNumbers(db: Db, count: number): Promise<RunId[]> {
-  const { rows } = await sql<{ ids: string }>`
-    SELECT string_agg(nextval('q.task_run_id_seq')::text, ',') AS ids FROM generate_series(1, ${count}::int)`.execute(
-    db,
-  )
-  return (rows[0]?.ids.split(',') ?? []) as RunId[]
+/** Numbers of runs that are sent in another order than they were asked for, and the moment from which they count. */
+export async function takeNumbers(db: Db, count: number): Promise<{ ids: RunId[]; now: Date }> {
+  const { rows } = await sql<{ ids: string; now_ms: string }>`
+    SELECT string_agg(nextval('q.task_run_id_seq')::text, ',') AS ids, extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
+    FROM generate_series(1, ${count}::int)`.execute(db)
+  const [{ ids, now_ms } = { ids: '', now_ms: '0' }] = rows
+  return { ids: ids.split(',') as RunId[], now: new Date(Math.floor(Number(now_ms))) }
 }
 
 /** The runs as JSON text. */
@@ -72,14 +73,16 @@ SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
 
 function given(runs: RawBuilder<string>, more?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-  SELECT coalesce(g.number, nextval('q.task_run_id_seq')) AS id, g.* FROM ${recordsOf(runs, more)}`
+  SELECT coalesce(g.number, nextval('q.task_run_id_seq')) AS id,
+    coalesce(g.run_at, (SELECT clock_timestamp()) + coalesce(g.delay_ms, 0) * interval '1 ms') AS starts_at, g.*
+  FROM ${recordsOf(runs, more)}`
 }
 
 /** Rows `g`, one for each run; `more` columns for statements that need them, because each costs every run a little. */
 export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(
     place int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
-    delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
+    delay_ms float8, run_at timestamptz, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
     concurrency_scope text, concurrency_key text, trace text, payload jsonb${more})`
 }
 
@@ -89,7 +92,7 @@ const insertRuns = sql`INSERT INTO q.task_run
     unique_key, concurrency_scope, concurrency_key, trace, payload)
   OVERRIDING SYSTEM VALUE
   SELECT id, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
-    clock_timestamp() + coalesce(delay_ms, 0) * interval '1 ms', clock_timestamp() + expires_ms * interval '1 ms',
+    starts_at, clock_timestamp() + expires_ms * interval '1 ms',
     timeout_ms, max_silent_ms, CASE WHEN waiting_for IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, waiting_for,
     unique_key, concurrency_scope, concurrency_key, trace, coalesce(payload, 'null')
   FROM given`
@@ -98,7 +101,7 @@ export function arrayText(runs: readonly CheckedRun[]): string {
   return `[${runs.map(rowText).join(',')}]`
 }
 
-function rowText({ run, payload, id }: CheckedRun, place: number): string {
+function rowText({ run, payload, id, runAt }: CheckedRun, place: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
   const { uniqueKey, throttle, debounce, concurrency, trace } = run
   // What is undefined is left out, and null in the record.
@@ -112,6 +115,7 @@ function rowText({ run, payload, id }: CheckedRun, place: number): string {
     max_attempts: maxAttempts,
     on_crash: onCrash,
     delay_ms: debounce?.forMs ?? delayMs,
+    run_at: runAt ?? run.runAt,
     debounce_max_ms: debounce?.maxMs,
     expires_ms: expiresInMs,
     timeout_ms: timeoutMs,

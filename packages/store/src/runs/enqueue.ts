@@ -74,10 +74,11 @@ async function enqueueParts(
 
 /** With their numbers, in the order of their keys; and which of the runs each is. */
 async function numberedByKey(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedRun, CheckedRun>> {
-  const ids = await takeNumbers(db, runs.length)
+  const { ids, now } = await takeNumbers(db, runs.length)
   const places = runs.map((run, place) => {
     const key = Buffer.from(`${run.run.task}\0${takenKey(run.run) ?? ''}`)
-    return { key, run, numbered: { ...run, id: ids[place] as RunId } }
+    const runAt = run.run.runAt ?? new Date(now.getTime() + (run.run.delayMs ?? 0))
+    return { key, run, numbered: { ...run, id: ids[place] as RunId, runAt } }
   })
   return new Map(places.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(({ numbered, run }) => [numbered, run]))
 }

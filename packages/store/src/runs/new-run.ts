@@ -7,7 +7,10 @@ export interface NewRun {
   readonly lane: number
   /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
   readonly payload: unknown
+  /** From now; 0 is at once. */
   readonly delayMs?: number
+  /** A moment in the future, instead of a delay: runs with equal moments start in the order of their enqueues. */
+  readonly runAt?: Date
   /** Not started by then: EXPIRED. */
   readonly expiresInMs?: number
   readonly priority?: number
@@ -44,11 +47,14 @@ export interface EnqueuedRun {
 
 /** The gate at which a new run waits; null: it can be claimed at once. */
 export function gateOf(run: NewRun): 'time' | 'concurrency' | null {
-  return run.delayMs !== undefined || run.debounce !== undefined
-    ? 'time'
-    : run.concurrency !== undefined
-      ? 'concurrency'
-      : null
+  if (run.runAt !== undefined || run.debounce !== undefined || (run.delayMs ?? 0) > 0) return 'time'
+  return run.concurrency === undefined ? null : 'concurrency'
+}
+
+/** How long after `now` a new run is due; undefined: it does not wait for its time. */
+export function dueInMs({ runAt, debounce, delayMs }: NewRun, now: Date): number | undefined {
+  if (runAt !== undefined) return Math.max(0, runAt.getTime() - now.getTime())
+  return debounce?.forMs ?? (delayMs === 0 ? undefined : delayMs)
 }
 
 /** A concurrency key as it is stored: the scope is its first part, so equal keys of different scopes never meet. */

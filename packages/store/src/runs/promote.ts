@@ -124,7 +124,7 @@ const promoteDue = prepared<{ limit: number }, { id: RunId; key: string | null }
   ({ limit }) => sql<{ id: RunId; key: string | null }>`
 WITH due AS MATERIALIZED (
   SELECT r.id FROM q.task_run r WHERE ${isDue}
-  ORDER BY r.due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+  ORDER BY r.due_at, r.id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE q.task_run SET
   status = CASE WHEN concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,

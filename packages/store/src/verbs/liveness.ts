@@ -26,7 +26,7 @@ import { registerReplica, type ReplicaIntroduction } from '../replicas/register.
 import { retireReplica } from '../replicas/retire.ts'
 import { sampleReplicas } from '../replicas/sample.ts'
 import { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from '../tasks/publish.ts'
-import { wakeQueue } from '../wakes.ts'
+import { wakeDue, wakeQueue } from '../wakes.ts'
 
 export interface LivenessVerbs {
   // ---- Liveness
@@ -187,6 +187,12 @@ export interface LivenessVerbs {
   wakeQueue(queue: string): Promise<void>
 
   /**
+   * Tells replicas that a run is due in so many milliseconds, if it is soon. After the commit; a hint, never a fact.
+   * A replica sleeps until the next run it knows of is due.
+   */
+  wakeDue(inMs: number): Promise<void>
+
+  /**
    * From now on the end of these runs is announced.
    * Listen first, then await, then look.
    */
@@ -220,6 +226,7 @@ export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
     publishTasks: (replicaId, tasks) => publishTasks(db, replicaId, tasks),
     publishedTasks: () => publishedTasks(db),
     wakeQueue: (queue) => wakeQueue(db, queue),
+    wakeDue: (inMs) => wakeDue(db, inMs),
     awaitTaskRuns: (ids) => awaitTaskRuns(db, ids),
   }
 }

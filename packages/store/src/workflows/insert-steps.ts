@@ -33,8 +33,9 @@ export async function insertSteps(
   for (const { row, opens } of steps) {
     if (!opens) continue
     const { concurrency, delayMs } = row.settings
-    if (concurrency === undefined) tidings.lanes.add(row.lane)
-    else if (delayMs === undefined) tidings.keys.add(storedKey(concurrency))
+    if (delayMs !== undefined && delayMs > 0) tidings.dueInMs = Math.min(tidings.dueInMs, delayMs)
+    else if (concurrency === undefined) tidings.lanes.add(row.lane)
+    else tidings.keys.add(storedKey(concurrency))
   }
   return ids
 }
@@ -87,8 +88,8 @@ WITH given AS MATERIALIZED (
   SELECT id, ${workflowId}, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
     clock_timestamp() + CASE WHEN opens THEN coalesce(delay_ms, 0) ELSE 0 END * interval '1 ms',
     clock_timestamp() + expires_ms * interval '1 ms', timeout_ms, max_silent_ms,
-    CASE WHEN opens AND delay_ms IS NULL AND concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
-    CASE WHEN NOT opens THEN 'parents' WHEN delay_ms IS NOT NULL THEN 'time' WHEN concurrency_key IS NOT NULL THEN 'concurrency' END,
+    CASE WHEN opens AND coalesce(delay_ms, 0) = 0 AND concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    CASE WHEN NOT opens THEN 'parents' WHEN delay_ms > 0 THEN 'time' WHEN concurrency_key IS NOT NULL THEN 'concurrency' END,
     waiting_on, concurrency_scope, concurrency_key, coalesce(payload, 'null')
   FROM given
 ), steps AS (

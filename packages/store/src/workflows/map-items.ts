@@ -14,7 +14,7 @@ import type { Left } from '../runs/leave.ts'
 import { endBuiltIns } from './built-in.ts'
 import { insertEdges, insertSteps } from './insert-steps.ts'
 import type { ReadyStep, WorkflowFacts } from './open.ts'
-import { gateColumns, note } from './release.ts'
+import { gateColumns, msUntil, note } from './release.ts'
 import { laneOf, runOf, type StepRow } from './step-rows.ts'
 import { stepValues } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
@@ -143,7 +143,7 @@ export async function letNextItemsGo(
 ): Promise<void> {
   if (ended.length + maps.length === 0) return
   // A whole statement by hand: the places of many maps, each counted and filled at once.
-  const { rows } = await sql<{ key: string | null; lane: number | null }>`
+  const { rows } = await sql<{ key: string | null; lane: number | null; due: number | null }>`
 WITH places AS MATERIALIZED (
   SELECT m.run_id AS map, m.next_item, CASE WHEN bool_and(coalesce(g.counted, false)) THEN count(*)
     ELSE m.parallel_max - (SELECT count(*) FROM q.workflow_step i JOIN q.task_run r ON r.id = i.run_id
@@ -167,9 +167,10 @@ WITH places AS MATERIALIZED (
   UPDATE q.task_run r SET waiting_on = 0, ${gateColumns}
   FROM chosen JOIN q.workflow_step s ON s.run_id = chosen.id JOIN q.workflow w ON w.id = s.workflow_id
   WHERE r.id = chosen.id AND r.status = 'PENDING'
-  RETURNING r.waiting_for, r.concurrency_key, r.status, r.lane
+  RETURNING r.waiting_for, r.concurrency_key, r.status, r.lane, r.due_at
 )
-SELECT CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END AS key, CASE WHEN status = 'AVAILABLE' THEN lane END AS lane
+SELECT CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END AS key, CASE WHEN status = 'AVAILABLE' THEN lane END AS lane,
+  ${msUntil(sql`due_at`)} AS due
 FROM passed`.execute(trx)
   note(rows, tidings)
 }

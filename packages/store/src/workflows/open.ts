@@ -14,7 +14,7 @@ import { leaveSteps } from './advance.ts'
 import { settleByInner, startInner } from './inner-workflow.ts'
 import { expandMap, settleMap } from './map-items.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
-import { gateColumns, leavingSkipped, note, upstream } from './release.ts'
+import { gateColumns, leavingSkipped, msUntil, note, upstream } from './release.ts'
 import type { StepKind } from './step-rows.ts'
 import { stepValues } from './step-values.ts'
 import type { Tidings } from './tidings.ts'
@@ -93,15 +93,16 @@ WHERE id = ANY(${ids}::bigint[])`.execute(trx)
 /** To the gate after `parents`, or after `workflow`. */
 async function pass(trx: Db, ids: readonly RunId[], tidings: Tidings): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await sql<{ key: string | null; lane: number | null }>`
+  const { rows } = await sql<{ key: string | null; lane: number | null; due: number | null }>`
 WITH passed AS (
   UPDATE q.task_run r SET waiting_on = 0, ${gateColumns}
   FROM q.workflow_step s JOIN q.workflow w ON w.id = s.workflow_id
   WHERE r.id = s.run_id AND r.id = ANY(ARRAY(SELECT id FROM q.task_run WHERE id = ANY(${ids}::bigint[]) ORDER BY id FOR NO KEY UPDATE))
     AND r.status = 'PENDING'
-  RETURNING r.waiting_for, r.concurrency_key, r.status, r.lane
+  RETURNING r.waiting_for, r.concurrency_key, r.status, r.lane, r.due_at
 )
-SELECT CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END AS key, CASE WHEN status = 'AVAILABLE' THEN lane END AS lane
+SELECT CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END AS key, CASE WHEN status = 'AVAILABLE' THEN lane END AS lane,
+  ${msUntil(sql`due_at`)} AS due
 FROM passed`.execute(trx)
   note(rows, tidings)
 }

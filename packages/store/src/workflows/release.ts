@@ -30,6 +30,8 @@ interface ReleasedRow {
   readonly key: string | null
   /** The lane in which it is available now. */
   readonly lane: number | null
+  /** How soon it is due, if it waits for its time. */
+  readonly due: number | null
 }
 
 /** Of a run `r`, as the gate after `parents`; `w` is its workflow, `s` its step. */
@@ -74,13 +76,13 @@ WITH parents AS MATERIALIZED (
   UPDATE q.task_run r SET waiting_on = 0, ${gateColumns}
   FROM counted JOIN q.workflow_step s ON s.run_id = counted.id JOIN q.workflow w ON w.id = s.workflow_id
   WHERE r.id = counted.id AND counted.waiting_on = 0 AND NOT counted.held
-  RETURNING r.id, r.fence, r.waiting_for, r.concurrency_key, r.lane, r.status
+  RETURNING r.id, r.fence, r.waiting_for, r.concurrency_key, r.lane, r.status, r.due_at
 )
-SELECT id, fence, fate, NULL AS key, NULL AS lane FROM waits WHERE fate <> 'waits'
+SELECT id, fence, fate, NULL AS key, NULL AS lane, NULL AS due FROM waits WHERE fate <> 'waits'
 UNION ALL
 SELECT id, fence, 'opened', CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END,
-  CASE WHEN status = 'AVAILABLE' THEN lane END FROM opened
-WHERE waiting_for = 'concurrency' OR status = 'AVAILABLE'`.execute(trx)
+  CASE WHEN status = 'AVAILABLE' THEN lane END, ${msUntil(sql`due_at`)} FROM opened
+WHERE waiting_for = 'concurrency' OR status = 'AVAILABLE' OR due_at IS NOT NULL`.execute(trx)
   note(rows, tidings)
   return {
     skipped: rows.flatMap(skipping),
@@ -89,11 +91,16 @@ WHERE waiting_for = 'concurrency' OR status = 'AVAILABLE'`.execute(trx)
 }
 
 /** What passed a gate, for the end of the transaction. */
-export function note(rows: readonly Pick<ReleasedRow, 'key' | 'lane'>[], tidings: Tidings): void {
-  for (const { key, lane } of rows) {
+export function note(rows: readonly Pick<ReleasedRow, 'key' | 'lane' | 'due'>[], tidings: Tidings): void {
+  for (const { key, lane, due } of rows) {
+    if (due !== null) tidings.dueInMs = Math.min(tidings.dueInMs, Math.max(0, due))
     if (key !== null) tidings.keys.add(key)
     if (lane !== null) tidings.lanes.add(lane)
   }
+}
+
+export function msUntil(time: RawBuilder<unknown>): RawBuilder<number | null> {
+  return sql<number | null>`extract(epoch FROM ${time} - clock_timestamp())::float8 * 1000`
 }
 
 function skipping({ id, fence, fate }: ReleasedRow): Leaving[] {

@@ -1,24 +1,56 @@
 /**
- * Opens gates: `time`, when a run's hour comes (it sleeps until then, at most one poll), and `concurrency` for keys that
- * a wake named.
+ * Opens gates: `time`, when a run is due, and `concurrency` for keys that a wake named.
+ *
+ * The loop sleeps until the next run is due by the database's clock, at most one poll. Whoever makes a run due earlier
+ * says so (`dueIn`): a run of this replica that is retried or snoozed, or a wake of a producer.
  */
 import type { Store } from '@q/store'
 import { after, atOnce, type Next } from '../loop.ts'
 
 export interface PromoteDeps {
-  readonly store: Store
+  readonly store: Pick<Store, 'promoteKeys' | 'nextDueInMs' | 'promoteDueTaskRuns'>
   readonly pollEveryMs: number
+  readonly nowMs: () => number
   /** Keys that wakes have named since the last round. */
   readonly takeKeys: () => readonly string[]
   readonly onPromoted: () => void
+  /** Brings the loop back at once. */
+  readonly wake: () => void
+}
+
+export interface Promoter {
+  tick(): Promise<Next>
+  /** A run is due this soon. */
+  dueIn(inMs: number): void
 }
 
 const batchMax = 500
+/** For due runs that another transaction has locked. */
+const lockedMs = 100
 
-export async function promoteTick(deps: PromoteDeps): Promise<Next> {
-  const keyed = await deps.store.promoteKeys(deps.takeKeys())
-  const { ids, looked } = await deps.store.promoteDueTaskRuns(batchMax)
-  if (keyed.length + ids.length > 0) deps.onPromoted()
-  if (looked === batchMax) return atOnce
-  return after(Math.min((await deps.store.nextDueInMs()) ?? deps.pollEveryMs, deps.pollEveryMs))
+export function createPromoter(deps: PromoteDeps): Promoter {
+  /** When the next round begins; while one is under way, a run may become due that it does not see. */
+  let nextMs = Number.POSITIVE_INFINITY
+  return {
+    async tick() {
+      nextMs = Number.POSITIVE_INFINITY
+      const next = await promoteRound(deps)
+      nextMs = deps.nowMs() + next.afterMs
+      return next
+    },
+    dueIn(inMs) {
+      if (deps.nowMs() + inMs < nextMs) deps.wake()
+    },
+  }
+}
+
+async function promoteRound({ store, takeKeys, onPromoted, pollEveryMs }: PromoteDeps): Promise<Next> {
+  const keyed = await store.promoteKeys(takeKeys())
+  if (keyed.length > 0) onPromoted()
+  const dueInMs = await store.nextDueInMs()
+  if (dueInMs === undefined || dueInMs > 0) return after(Math.min(dueInMs ?? pollEveryMs, pollEveryMs))
+  const { looked } = await store.promoteDueTaskRuns(batchMax)
+  // Also if another replica was faster: what it promoted is there for both.
+  onPromoted()
+  return looked === 0 ? after(lockedMs) : atOnce
 }

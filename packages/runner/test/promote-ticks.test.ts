@@ -1,0 +1,56 @@
+/** Rounds of the loop that opens the gate of time, called without time: the clock is a number here. */
+import { expect, test } from 'vitest'
+import { createPromoter } from '../src/main/loops/promote.ts'
+
+/** A promoter whose store answers when the next runs are due, and its clock. */
+function promoter(dues: (number | undefined)[], looked = 1) {
+  const now = { ms: 0 }
+  const done: string[] = []
+  const promoting = createPromoter({
+    store: {
+      promoteKeys: async () => [],
+      nextDueInMs: async () => dues.shift(),
+      async promoteDueTaskRuns() {
+        done.push('promoted')
+        return { ids: [], looked }
+      },
+    },
+    pollEveryMs: 1_000,
+    nowMs: () => now.ms,
+    takeKeys: () => [],
+    onPromoted: () => void done.push('looks'),
+    wake: () => void done.push('woken'),
+  })
+  return { ...promoting, now, done }
+}
+
+test('the gate of time is looked at when the next run is due, and at the latest with the next poll', async () => {
+  const { tick, done } = promoter([300, undefined, 5_000, 0])
+  expect([await tick(), await tick(), await tick()]).toEqual([{ afterMs: 300 }, { afterMs: 1_000 }, { afterMs: 1_000 }])
+  expect(done).toEqual([])
+  expect(await tick()).toEqual({ afterMs: 0 })
+  expect(done).toEqual(['promoted', 'looks'])
+})
+
+test('due runs that another transaction has locked are not asked for all the time', async () => {
+  const { tick } = promoter([0], 0)
+  expect((await tick()).afterMs).toBeGreaterThan(0)
+})
+
+test('a run that becomes due earlier than the next look brings it forward, one that is due later does not', async () => {
+  const { tick, dueIn, now, done } = promoter([300])
+  await tick()
+  now.ms = 100
+  dueIn(200)
+  expect(done).toEqual([])
+  dueIn(199)
+  expect(done).toEqual(['woken'])
+})
+
+test('a run that becomes due during a round is not overlooked', async () => {
+  const { tick, dueIn, done } = promoter([undefined])
+  const round = tick()
+  dueIn(60_000)
+  await round
+  expect(done).toEqual(['woken'])
+})
