@@ -53,7 +53,7 @@ function readAll(env: NodeJS.ProcessEnv, preset: Preset): { values: Values; wron
     const value = parse(given)
     const why = mistakes?.(given).join('; ') || rule
     if (value === undefined) wrong.set(variable, `${variable}=${given}: ${why}, for instance ${variable}=${passes}`)
-    return value ?? otherwise(preset)
+    return value === undefined ? otherwise(preset) : value
   }
   const values = Object.entries(settings).map(([key, setting]) => [key, read(setting as Setting<unknown>)])
   return { values: Object.fromEntries(values) as Values, wrong }
@@ -66,6 +66,8 @@ function effective(shipped: Preset, values: Values): Preset {
     ...shipped,
     onCrash: values.onCrash,
     heartbeatsKeptMs: values.heartbeatsKeptMs,
+    timeoutMs: values.timeoutMs,
+    maxSilentMs: values.maxSilentMs,
     thresholds: {
       replicaBeatMs,
       replicaStaleMs,

@@ -28,6 +28,7 @@ export const abortReasons = [
   'timed out',
   'silent for too long',
   'cut off from the database',
+  'no evidence of life',
 ] as const
 export type AbortReason = Exclude<(typeof abortReasons)[number], ''>
 

@@ -19,6 +19,8 @@ export interface Setting<T> {
 
 const second = 1_000
 const day = 86_400 * second
+/** What q.task_run can hold. */
+const limitMsMax = 2_147_483_647
 
 export function whole(
   variable: string,
@@ -46,6 +48,21 @@ export function threshold(variable: string, key: keyof Preset['thresholds'], wha
     ...whole(variable, [50, 7 * day], usual, what),
     otherwise: (preset) => preset.thresholds[key],
     shown: 'by preset',
+  }
+}
+
+/** Of runs: milliseconds, or null for none, which is written as 0. */
+export function limit(variable: string, key: 'timeoutMs' | 'maxSilentMs', what: string): Setting<number | null> {
+  const { parse, ...rest } = whole(variable, [0, limitMsMax], 0, what)
+  return {
+    ...rest,
+    parse: (given) => {
+      const value = parse(given)
+      return value === 0 ? null : value
+    },
+    otherwise: (preset) => preset[key],
+    shown: 'by preset',
+    passes: '3600000',
   }
 }
 

@@ -6,7 +6,7 @@ import { availableParallelism, hostname } from 'node:os'
 import type { Thresholds } from '@q/store'
 import { presenceGraceMsMin } from './main/fence-bound.ts'
 import { presets, type Preset } from './presets.ts'
-import { flag, list, names, oneOf, text, threshold, weights, whole, type Setting } from './setting-kinds.ts'
+import { flag, limit, list, names, oneOf, text, threshold, weights, whole, type Setting } from './setting-kinds.ts'
 
 export interface Values extends Thresholds {
   readonly presetName: string
@@ -32,6 +32,9 @@ export interface Values extends Thresholds {
   readonly databaseWaitMs: number
   readonly presenceGraceMs: number
   readonly onCrash: 'fail' | 'retry'
+  /** Limits of runs where neither run nor task sets one; null: none. */
+  readonly timeoutMs: number | null
+  readonly maxSilentMs: number | null
   readonly autoRequeueStaleClaimed: boolean
   readonly autoFailStaleRunning: boolean
   readonly heartbeatsKeptMs: number
@@ -152,6 +155,16 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     otherwise: (preset: Preset) => preset.onCrash,
     shown: 'by preset',
   },
+  timeoutMs: limit(
+    'Q_TIMEOUT_MS',
+    'timeoutMs',
+    'longest time of one attempt, when neither the run nor its task says; 0: no limit',
+  ),
+  maxSilentMs: limit(
+    'Q_MAX_SILENT_MS',
+    'maxSilentMs',
+    'longest time without a heartbeat, progress or log line of the code, when neither the run nor its task says; 0: no limit, and code without any evidence of life is stopped (`docs/failure-modes.md`)',
+  ),
   autoRequeueStaleClaimed: flag(
     'Q_AUTO_REQUEUE_STALE_CLAIMED',
     'whether stale claims are undone; off: they stay as they are',

@@ -11,6 +11,7 @@ import {
   proofMs,
   runFenceBoundMs,
 } from '../src/main/fence-bound.ts'
+import { noEvidenceMsMax } from '../src/main/loops/watch.ts'
 
 test('with nothing set everything has a value', () => {
   expect(readConfig({})).toMatchObject({
@@ -56,17 +57,35 @@ test('every value of a preset can be set alone', () => {
     Q_HEARTBEATS_KEPT_MS: '60000',
     Q_PRESENCE_GRACE_MS: '4000',
     Q_AUTO_REQUEUE_STALE_CLAIMED: 'off',
+    Q_TIMEOUT_MS: '60000',
+    Q_MAX_SILENT_MS: '5000',
   })
   expect(preset).toEqual({
     ...presets['fast'],
     thresholds: { ...presets['fast']!.thresholds, runnerStaleMs: 20_000 },
     onCrash: 'retry',
     heartbeatsKeptMs: 60_000,
+    timeoutMs: 60_000,
+    maxSilentMs: 5_000,
   })
   expect({ presenceGraceMs, autoRequeueStaleClaimed }).toEqual({
     presenceGraceMs: 4_000,
     autoRequeueStaleClaimed: false,
   })
+})
+
+test('0 switches off a limit that a preset sets', () => {
+  const { preset } = readConfig({ Q_PRESET: 'ci', Q_TIMEOUT_MS: '0', Q_MAX_SILENT_MS: '0' })
+  expect(preset).toEqual({ ...presets['ci'], timeoutMs: null, maxSilentMs: null })
+  expect(() => readConfig({ Q_TIMEOUT_MS: '-1' })).toThrow('Q_TIMEOUT_MS=-1')
+})
+
+test('a slower preset never waits less for evidence of life than a faster one', () => {
+  const all = Object.values(presets).map(({ thresholds }) => thresholds)
+  for (const slow of all)
+    for (const fast of all.filter((t) => t.runnerBeatMs <= slow.runnerBeatMs && t.runnerStaleMs <= slow.runnerStaleMs))
+      expect(noEvidenceMsMax(slow)).toBeGreaterThanOrEqual(noEvidenceMsMax(fast))
+  for (const thresholds of all) expect(noEvidenceMsMax(thresholds)).toBeLessThan(thresholds.runnerStaleMs)
 })
 
 test('what settings must be to each other is checked, all of it together, and what is proposed passes', () => {

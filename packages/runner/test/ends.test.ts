@@ -8,6 +8,7 @@ const policy: Policy = {
   retry: { attempts: 3, backoff: 'exponential', delayMs: 1_000, maxDelayMs: 60_000 },
   timeoutMs: 5,
   maxSilentMs: null,
+  noEvidenceMs: 7,
 }
 const reasons = abortReasons.filter((reason): reason is AbortReason => reason !== '')
 const returned: RunReport = { ended: 'returned', result: '1', repaired: [] }
@@ -31,10 +32,20 @@ test.each<[AbortReason, string, string]>([
   ['cut off from the database', 'FAILED WORKER_CRASHED', 'give-back'],
   ['timed out', 'FAILED TIMEOUT', 'FAILED TIMEOUT'],
   ['silent for too long', 'FAILED SILENT', 'FAILED SILENT'],
+  ['no evidence of life', 'FAILED SILENT', 'FAILED SILENT'],
 ])('stopped because %s: %s; if it may be started again: %s', (reason, fail, retry) => {
   expect(told(aborted, reason)).toBe(fail)
   expect(told(aborted, reason, 'retry')).toBe(retry)
   expect(told(crashed, reason)).toBe(fail)
+})
+
+test.each<[AbortReason, string]>([
+  ['timed out', 'its limit of 5 ms'],
+  ['silent for too long', 'its limit of 6 ms'],
+  ['no evidence of life', 'for 7 ms'],
+])('the detail of a run that was stopped because %s names the limit that applied', (reason, limit) => {
+  const end = endOf(aborted, reason, { ...policy, maxSilentMs: 6 })
+  expect(end).toMatchObject({ kind: 'settle', outcome: { detail: expect.stringContaining(limit) } })
 })
 
 test('a crash is told to the store as one, so that it is counted', () => {

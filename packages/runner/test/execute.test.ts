@@ -67,7 +67,7 @@ function replica(
     store: {} as Store,
     host: { hostname: 'h', pid: 1 },
     optionsOf: () => optionData(options),
-    limits: { timeoutMs: null, maxSilentMs: null },
+    limits: { timeoutMs: null, maxSilentMs: null, noEvidenceMs: Number.POSITIVE_INFINITY },
     stopGraceMs: 3_600_000,
     nowMs: () => 0,
     count: () => {},

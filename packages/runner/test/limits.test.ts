@@ -123,6 +123,24 @@ test('what every thread is doing is written with the heartbeat of its replica: t
   expect(threads.map(({ state }) => state)).toEqual(['running', 'idle'])
 })
 
+test('a run blocked in a native call is SILENT without a maxSilent, and goes on until its maxSilent with one', async () => {
+  // Nothing is recovered here: that the machine is slow to beat must not decide.
+  const env = {
+    Q_RUNNER_BEAT_MS: '500',
+    Q_RUNNER_STALE_MS: '1500',
+    Q_AUTO_FAIL_STALE_RUNNING: 'off',
+    Q_STOP_GRACE_MS: '0',
+  }
+  const { q } = await execution<typeof tasks>('stubborn', { env })
+  const silent = await q.enqueue('naps', { seconds: 3 })
+  const allowed = await q.enqueue('napsSilently', { seconds: 3 })
+  await expect(silent.result({ timeout: '20s' })).rejects.toMatchObject({
+    code: 'SILENT',
+    message: expect.stringContaining(`for ${noEvidenceMsMax({ runnerStaleMs: 1_500 })} ms`),
+  })
+  expect(await allowed.result({ timeout: '20s' })).toBe('rested')
+})
+
 test.runIf(process.platform === 'linux')(
   'a child is killed inside its native call, with everything it started',
   async () => {

@@ -39,8 +39,8 @@ function lookUntil(pulse: Pulse, fromMs: number, toMs: number) {
   return pulse.look(toMs)
 }
 
-function watch(pulseBoard: PulseBoard, nowMs: number): void {
-  void watchTick({ pulseBoard, noEvidenceMsMax: 8_500, nowMs: () => nowMs })
+function watch(pulseBoard: PulseBoard, nowMs: number, onStopped: () => void = () => {}): void {
+  void watchTick({ pulseBoard, noEvidenceMsMax: 8_500, nowMs: () => nowMs, onStopped })
 }
 
 test('a tick of the timer is a beat and no sign; a sign of the code is both', () => {
@@ -62,6 +62,12 @@ test('CPU time is evidence that a thread lives, and does not end its silence', (
   expect(lookUntil(pulse, 3_200, 5_000)).toMatchObject({ beatMs: 1_900 })
 })
 
+test('CPU time that a thread used before its run is no evidence', () => {
+  const { pulse } = opened()
+  pulse.measureBy(() => ({ cpuMs: 400, heapMb: null, eventLoopUse: null }))
+  expect(lookUntil(pulse, 0, 5_000)).toMatchObject({ beatMs: 5_000 })
+})
+
 test('the clock of a run starts when a thread takes it', () => {
   const { pulse, board, begin } = opened({ timeoutMs: 1_000, maxSilentMs: 1_000 }, { begun: false })
   expect(lookUntil(pulse, 0, 5_000)).toEqual({ ranMs: undefined, beatMs: 5_000, silentMs: 0 })
@@ -81,13 +87,27 @@ test('a time in which the replica itself was stopped is nobody’s silence', () 
 
 test.each([
   ['silence', { maxSilentMs: 1_000 }, 1_000, 'silent for too long'],
-  ['no evidence of life, whatever the task says', {}, 8_500, 'silent for too long'],
+  ['no evidence of life, where no maxSilent is set,', {}, 8_500, 'no evidence of life'],
 ] as const)('%s is a reason to stop', (_, limits, atMs, reason) => {
   const { board, pulse } = opened(limits)
   for (let nowMs = 0; nowMs < atMs; nowMs += 100) watch(board, nowMs)
   expect(pulse.stopReason).toBeUndefined()
   watch(board, atMs)
   expect(pulse.stopReason).toBe(reason)
+})
+
+test('maxSilent is the only silence limit of a run that a thread has taken, however long the thread gives no evidence', () => {
+  const { board, pulse } = opened({ maxSilentMs: 1_800_000 })
+  for (let nowMs = 0; nowMs < 1_800_000; nowMs += 1_000) watch(board, nowMs)
+  expect(pulse.stopReason).toBeUndefined()
+  watch(board, 1_800_000)
+  expect(pulse.stopReason).toBe('silent for too long')
+})
+
+test('a run that no thread takes is stopped without evidence, whatever its maxSilent', () => {
+  const { board, pulse } = opened({ maxSilentMs: 1_800_000 }, { begun: false })
+  for (let nowMs = 0; nowMs <= 8_500; nowMs += 100) watch(board, nowMs)
+  expect(pulse.stopReason).toBe('no evidence of life')
 })
 
 test('a run that is over is not stopped any more: its slot may have the next one', () => {
@@ -107,7 +127,7 @@ test('a run that waits for what it is started with is in the hands of its replic
   for (let nowMs = 20_000; nowMs < 28_400; nowMs += 100) watch(board, nowMs)
   expect(pulse.stopReason).toBeUndefined()
   watch(board, 28_500)
-  expect(pulse.stopReason).toBe('silent for too long')
+  expect(pulse.stopReason).toBe('no evidence of life')
 })
 
 test('a silence that is shorter than the time in which signs of a child are passed on is no reason to stop it', () => {
@@ -128,27 +148,76 @@ test('no limit applies to a run whose code has ended and whose outcome is being 
   expect(pulse.stopReason).toBeUndefined()
 })
 
-test('the replica vouches for a run that is being stopped: its beats are new, however silent its thread is', async () => {
-  const { board, pulse } = opened()
-  const carried: RunBeat[] = []
-  let nowMs = 0
+/** Carries beats every 30 s; `beats`: the ages that were sent. */
+function carrying(pulseBoard: PulseBoard) {
+  const now = { ms: 0 }
+  const ages: number[] = []
   const carrier = createPulseCarrier({
-    pulseBoard: board,
+    pulseBoard,
     sender: { replicaId: 'r', hostname: 'h', pid: 1 },
-    beatEveryMs: 1_000,
-    nowMs: () => nowMs,
+    beatEveryMs: 30_000,
+    nowMs: () => now.ms,
     askedMs: () => 0,
     store: {
       beatTaskRuns(_: unknown, beats: readonly RunBeat[]) {
-        carried.push(...beats)
+        ages.push(...beats.map(({ ageMs }) => ageMs))
         return Promise.resolve(beats.map(() => 'alive' as const))
       },
     } as Partial<Store> as Store,
   })
-  for (; nowMs <= 2_000; nowMs += 1_000) await carrier.tick()
-  pulse.stop('timed out')
-  for (; nowMs <= 4_000; nowMs += 1_000) await carrier.tick()
-  expect(carried.map(({ ageMs }) => ageMs)).toEqual([1_000, 2_000, 0, 0])
+  /** Looks and carries as often as a replica does. */
+  const carryUntil = async (toMs: number): Promise<void> => {
+    for (; now.ms < toMs; now.ms += 1_000) {
+      for (const pulse of pulseBoard.all()) pulse.look(now.ms)
+      await carrier.tick()
+    }
+  }
+  return { ages, carryUntil }
+}
+
+test('a beat is as old as the last evidence; the replica vouches at once for a run that it stops', async () => {
+  const { board, pulse } = opened()
+  const { ages, carryUntil } = carrying(board)
+  await carryUntil(70_000)
+  expect(ages).toEqual([30_000, 60_000])
+  pulse.stop('no evidence of life')
+  await carryUntil(71_000)
+  expect(ages).toEqual([30_000, 60_000, 0])
+  await carryUntil(102_000)
+  expect(ages).toEqual([30_000, 60_000, 0, 0])
+})
+
+test('the replica vouches at once for a run whose code has ended after a long silence, while it writes the outcome', async () => {
+  const { board, pulse } = opened()
+  const { ages, carryUntil } = carrying(board)
+  await carryUntil(50_000)
+  pulse.codeEnded()
+  await carryUntil(51_000)
+  expect(ages).toEqual([30_000, 0])
+})
+
+test('the replica vouches for a run that has a maxSilent, however long its thread is in a native call', async () => {
+  const { board } = opened({ maxSilentMs: 1_800_000 })
+  const { ages, carryUntil } = carrying(board)
+  await carryUntil(121_000)
+  expect(ages).toEqual([0, 0, 0, 0])
+})
+
+test('a short run that ends or is stopped costs no beat', async () => {
+  const { board, pulse } = opened()
+  const { ages, carryUntil } = carrying(board)
+  await carryUntil(5_000)
+  pulse.stop('cancelled')
+  pulse.codeEnded()
+  await carryUntil(29_000)
+  expect(ages).toEqual([])
+})
+
+test('stopping a run at a limit is reported once, so that its beat goes out before its threshold', () => {
+  const { board } = opened({ maxSilentMs: 1_000 })
+  let stopped = 0
+  for (let nowMs = 0; nowMs <= 3_000; nowMs += 100) watch(board, nowMs, () => void stopped++)
+  expect(stopped).toBe(1)
 })
 
 test('figures are bounded; those that are being stopped come first', () => {

@@ -51,7 +51,13 @@ export async function runTask<T extends Task<never>>(
   const deps = { registry, line: inlineLine(recorder.hear), openPulse: recorder.openPulse }
   const report = await runOrder(deps, orderOf(payload, options, attempt))
   const { retry, onCrash, timeoutMs, maxSilentMs } = optionData(task.options)
-  const policy = { retry, onCrash: onCrash ?? 'fail', timeoutMs, maxSilentMs } as const
+  const policy = {
+    retry,
+    onCrash: onCrash ?? 'fail',
+    timeoutMs,
+    maxSilentMs,
+    noEvidenceMs: Number.POSITIVE_INFINITY,
+  } as const
   const end = endOf(report, signal.aborted ? 'cancelled' : undefined, policy)
   return { ...endedBy<Awaited<ResultOf<T>>>(end, report, attempt < retry.attempts), ...recorder.recorded }
 }

@@ -160,7 +160,7 @@ function executionOf(
     logs: createTaskLogs(store, observe),
     host: thisHost(),
     optionsOf: optionsOf(tasks),
-    limits: preset,
+    limits: { ...preset, noEvidenceMs: Number.POSITIVE_INFINITY },
     stopGraceMs,
     nowMs,
     count: () => {},

@@ -25,7 +25,7 @@ export function watchRun(
       return after(lookEveryMs)
     },
     // What this process could not see, it could not stop either.
-    watch: () => watchTick({ pulseBoard, noEvidenceMsMax: Number.POSITIVE_INFINITY, nowMs }),
+    watch: () => watchTick({ pulseBoard, noEvidenceMsMax: Number.POSITIVE_INFINITY, nowMs, onStopped: () => {} }),
   }
   const loops = Object.entries(ticks).map(([loop, tick]) => {
     let looks = 0

@@ -23,6 +23,8 @@ export interface Policy {
   readonly retry: RetryData
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
+  /** How long a thread may give no evidence of life, where no `maxSilentMs` applies. */
+  readonly noEvidenceMs: number
 }
 
 export function endOf(report: RunReport, stopReason: AbortReason | undefined, policy: Policy): End {
@@ -60,15 +62,16 @@ function stopped(reason: AbortReason, policy: Policy): End {
       return settle('WORKER_CRASHED', 'Its replica was cut off from the database for too long, and stopped it.')
     case 'timed out':
       return settle('TIMEOUT', `It ran longer than its limit of ${policy.timeoutMs} ms.`, backoff(policy.retry))
-    case 'silent for too long':
-      return settle('SILENT', silence(policy.maxSilentMs), backoff(policy.retry))
+    case 'silent for too long': {
+      const detail = `It gave no heartbeat, progress or log line for its limit of ${policy.maxSilentMs} ms.`
+      return settle('SILENT', detail, backoff(policy.retry))
+    }
+    case 'no evidence of life': {
+      const missing = 'no heartbeat, no turn of its event loop, no CPU time'
+      const detail = `Its thread gave no evidence of life for ${policy.noEvidenceMs} ms: ${missing}. A maxSilent allows longer.`
+      return settle('SILENT', detail, backoff(policy.retry))
+    }
   }
-}
-
-function silence(maxSilentMs: number | null): string {
-  if (maxSilentMs === null)
-    return 'Its thread gave no evidence of life: no heartbeat, no turn of its event loop, no CPU time.'
-  return `It gave no heartbeat, progress or log line for its limit of ${maxSilentMs} ms.`
 }
 
 type Failure = Extract<Outcome, { status: 'FAILED' }>

@@ -31,7 +31,7 @@ export interface ExecuteDeps extends SettleDeps {
   readonly host: { readonly hostname: string; readonly pid: number }
   readonly optionsOf: (task: string) => OptionData
   /** For runs and tasks that set none. */
-  readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs'>
+  readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs' | 'noEvidenceMs'>
   readonly stopGraceMs: number
   readonly nowMs: () => number
   readonly count: (status: Outcome['status']) => void
@@ -67,6 +67,7 @@ function policyOf(deps: ExecuteDeps, claimed: ClaimedRun, options: OptionData): 
     retry: options.retry,
     timeoutMs: claimed.timeoutMs ?? options.timeoutMs ?? deps.limits.timeoutMs,
     maxSilentMs: claimed.maxSilentMs ?? options.maxSilentMs ?? deps.limits.maxSilentMs,
+    noEvidenceMs: deps.limits.noEvidenceMs,
   }
 }
 

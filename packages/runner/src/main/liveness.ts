@@ -99,7 +99,9 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   const claimer = desk.loop('claimer', () =>
     claimerTick({ control, ahead: desk.ahead, holdings, sender, beatEveryMs: thresholds.claimerBeatMs }),
   )
-  const watch = desk.loop('watch', () => watchTick({ pulseBoard, nowMs, noEvidenceMsMax: noEvidenceMsMax(thresholds) }))
+  const watch = desk.loop('watch', () =>
+    watchTick({ pulseBoard, nowMs, noEvidenceMsMax: noEvidenceMsMax(thresholds), onStopped: pulse.wake }),
+  )
   const clock = createClockWatch(fenceTickMs)
   const fence = desk.loop('fence', () =>
     fenceTick({

@@ -116,14 +116,15 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   let measure: (() => Measured | undefined) | undefined
   let beganMs: number | undefined
   let lookedMs = openedMs
-  const beat = { ticks: 0, cpuMs: 0, seenMs: openedMs }
+  const beat = { ticks: 0, cpuMs: undefined as number | undefined, seenMs: openedMs }
   const sign = { signs: 0, seenMs: openedMs }
   clearSlot(shared)
 
+  /** The first reading is where the count begins: the thread has used CPU time before this run. */
   function usesCpu(): boolean {
-    const cpuMs = measure?.()?.cpuMs ?? beat.cpuMs
-    const used = cpuMs - beat.cpuMs >= cpuEvidenceMs
-    if (used) beat.cpuMs = cpuMs
+    const cpuMs = measure?.()?.cpuMs
+    const used = cpuMs !== undefined && cpuMs - (beat.cpuMs ?? cpuMs) >= cpuEvidenceMs
+    if (used || beat.cpuMs === undefined) beat.cpuMs = cpuMs
     return used
   }
 

@@ -20,6 +20,7 @@ import { startIntake, type Intake } from './intake.ts'
 import { startLiveness } from './liveness.ts'
 import { optionsOf } from './known-tasks.ts'
 import { startLoop, type Loop, type Next } from './loop.ts'
+import { noEvidenceMsMax } from './loops/watch.ts'
 import { createOwnPresence, type OwnPresence } from './presence.ts'
 import type { PulseBoard } from './pulse-board.ts'
 import { createPublished, type FindDestination } from './published.ts'
@@ -178,7 +179,7 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
     logs: createTaskLogs(store, observe),
     host: { hostname, pid },
     optionsOf: optionsOf(tasks),
-    limits: config.preset,
+    limits: { ...config.preset, noEvidenceMs: noEvidenceMsMax(config.preset.thresholds) },
     stopGraceMs: config.stopGraceMs,
     count: vitals.count,
     dueIn: intake.dueIn,

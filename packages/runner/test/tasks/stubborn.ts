@@ -77,3 +77,11 @@ export const derives = task(({ ms }: { ms: number }) => {
   pbkdf2Sync('a', 'b', Math.ceil((rounds * ms) / ((user + system) / 1_000)), 64, 'sha512')
   return performance.now() - begun
 })
+
+/** Blocked in a native call, without CPU time. */
+export const naps = task(({ seconds }: { seconds: number }) => void execFileSync('sleep', [String(seconds)]))
+/** The same, with leave to be silent. */
+export const napsSilently = task({ maxSilent: '10m' }, ({ seconds }: { seconds: number }) => {
+  execFileSync('sleep', [String(seconds)])
+  return 'rested'
+})

@@ -6,8 +6,9 @@
  * beat, or the claim that brought it, was sent before: its answer may have been given before the wish. That holds however
  * long the answer to a claim was under way.
  *
- * For a run that is being stopped, or whose outcome is being written, the replica itself vouches: it is in good hands,
- * however silent its thread is.
+ * A beat is as old as the last evidence that the thread lives. The replica itself vouches, with a beat of now, for a run
+ * that has a `maxSilent`, that is being stopped, or whose outcome is being written. If others have seen only old evidence
+ * of a run that is stopped or has ended, it is due at once, before they take it for dead.
  */
 import type { BeatSender, Lease, RunBeat, Store } from '@q/store'
 import { after, type Next } from '../loop.ts'
@@ -41,6 +42,8 @@ export interface PulseCarrier {
 /** What others can have seen of a run. */
 interface Carried {
   readonly sentMs: number
+  /** When the thread gave the evidence that the beat carried. */
+  readonly evidenceMs: number
   readonly progress: number | null
 }
 
@@ -52,7 +55,8 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
   const awakeMs = (nowMs: number) => nowMs + asleepMs
 
   function lastOf(pulse: Pulse, nowMs: number): Carried {
-    const last = carried.get(pulse) ?? { sentMs: awakeMs(deps.askedMs(pulse.lease) ?? nowMs), progress: null }
+    const askedMs = awakeMs(deps.askedMs(pulse.lease) ?? nowMs)
+    const last = carried.get(pulse) ?? { sentMs: askedMs, evidenceMs: askedMs, progress: null }
     carried.set(pulse, last)
     return last
   }
@@ -60,11 +64,12 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
   function dueBeat(pulse: Pulse, nowMs: number): RunBeat | undefined {
     const last = lastOf(pulse, nowMs)
     const sinceMs = awakeMs(nowMs) - last.sentMs
-    const wanted = last.sentMs <= wishedMs
+    const vouches = pulse.inGoodHands() || pulse.facts.maxSilentMs !== null
+    const wanted = last.sentMs <= wishedMs || (vouches && awakeMs(nowMs) - last.evidenceMs >= deps.beatEveryMs)
     if (!wanted && sinceMs < Math.min(deps.beatEveryMs, newsEveryMs)) return undefined
     const { progress, note } = pulse.news()
     if (!wanted && sinceMs < deps.beatEveryMs && progress === last.progress) return undefined
-    const ageMs = pulse.inGoodHands() ? 0 : pulse.look(nowMs).beatMs
+    const ageMs = vouches ? 0 : pulse.look(nowMs).beatMs
     return { lease: pulse.lease, thread: pulse.slot, ageMs, progress, note }
   }
 
@@ -92,7 +97,8 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
         due.map(({ beat }) => beat),
       )
       for (const [index, { pulse, beat }] of due.entries()) {
-        if (answers[index] !== 'busy') carried.set(pulse, { sentMs, progress: beat.progress })
+        if (answers[index] !== 'busy')
+          carried.set(pulse, { sentMs, evidenceMs: sentMs - beat.ageMs, progress: beat.progress })
         if (answers[index] === 'lost') pulse.stop('lease lost')
         if (answers[index] === 'cancelled') pulse.stop('cancelled')
       }

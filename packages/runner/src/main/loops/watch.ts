@@ -1,10 +1,12 @@
 /**
- * Looks at every run in execution, often enough to apply its limits: wall clock, silence, and no evidence of life at
- * all. Whoever is over a limit is told to stop; what follows is execute.ts.
+ * Looks at every run in execution, often enough to apply its limits, and tells a run over a limit to stop; what follows is
+ * execute.ts. The limits are wall clock and silence: `maxSilent` where it is set, else no evidence of life at all.
  *
- * A run without any evidence is dealt with here before its beats are so old that another replica would.
+ * The no-evidence limit ends shortly before the threshold at which another replica would recover the run. It does not
+ * depend on the interval of beats: a run that is stopped is beaten for at once (`onStopped`).
  */
 import { relayEveryMs } from '../../child-protocol.ts'
+import type { AbortReason } from '../../pulse-layout.ts'
 import { after, type Next } from '../loop.ts'
 import type { Pulse, PulseBoard } from '../pulse-board.ts'
 
@@ -12,29 +14,39 @@ export interface WatchDeps {
   readonly pulseBoard: PulseBoard
   readonly noEvidenceMsMax: number
   readonly nowMs: () => number
+  /** A run was told to stop: the replica vouches for it from now on. */
+  readonly onStopped: () => void
 }
 
 const lookEveryMs = 100
 
 export function watchTick(deps: WatchDeps): Promise<Next> {
   const nowMs = deps.nowMs()
-  for (const pulse of deps.pulseBoard.all()) applyLimits(pulse, nowMs, deps.noEvidenceMsMax)
+  for (const pulse of deps.pulseBoard.all()) {
+    const limit = limitReached(pulse, nowMs, deps.noEvidenceMsMax)
+    if (limit === undefined) continue
+    pulse.stop(limit)
+    deps.onStopped()
+  }
   return Promise.resolve(after(lookEveryMs))
 }
 
-/** Room for the beat that may be under way, and for the one after it. */
-export function noEvidenceMsMax(thresholds: { runnerStaleMs: number; runnerBeatMs: number }): number {
-  return thresholds.runnerStaleMs - 1.5 * thresholds.runnerBeatMs
+const marginMsMax = 5_000
+
+/** Leaves time for the beat that follows a stop. Grows with the threshold, so a slower preset is never less patient. */
+export function noEvidenceMsMax({ runnerStaleMs }: { runnerStaleMs: number }): number {
+  return runnerStaleMs - Math.min(marginMsMax, runnerStaleMs / 5)
 }
 
 /** Signs of a child are passed on now and then: one may have been given that is not seen yet. */
 const onTheWayMs = { thread: 0, process: 2 * relayEveryMs } as const
 
-function applyLimits(pulse: Pulse, nowMs: number, noEvidenceMs: number): void {
+/** Before a thread has taken the run there is no code to be silent, so `maxSilent` cannot apply. */
+function limitReached(pulse: Pulse, nowMs: number, noEvidenceMs: number): AbortReason | undefined {
   const { timeoutMs, maxSilentMs, isolation } = pulse.facts
-  const { ranMs = 0, silentMs, beatMs } = pulse.look(nowMs)
-  if (pulse.inGoodHands()) return
-  if (timeoutMs !== null && ranMs >= timeoutMs) pulse.stop('timed out')
-  else if (maxSilentMs !== null && silentMs >= maxSilentMs + onTheWayMs[isolation]) pulse.stop('silent for too long')
-  else if (beatMs >= noEvidenceMs) pulse.stop('silent for too long')
+  const { ranMs, silentMs, beatMs } = pulse.look(nowMs)
+  if (pulse.inGoodHands()) return undefined
+  if (timeoutMs !== null && ranMs !== undefined && ranMs >= timeoutMs) return 'timed out'
+  if (maxSilentMs === null || ranMs === undefined) return beatMs >= noEvidenceMs ? 'no evidence of life' : undefined
+  return silentMs >= maxSilentMs + onTheWayMs[isolation] ? 'silent for too long' : undefined
 }
