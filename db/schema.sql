@@ -254,8 +254,12 @@ CREATE TABLE q.replica (
   started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   stopped_at timestamp with time zone,
   presence_grace_ms integer DEFAULT 2500 NOT NULL,
+  drain_on_deadline text DEFAULT 'by-task'::text NOT NULL,
+  leaving_at timestamp with time zone,
+  level integer,
   CONSTRAINT replica_pkey PRIMARY KEY (id),
-  CONSTRAINT replica_num_key UNIQUE (num)
+  CONSTRAINT replica_num_key UNIQUE (num),
+  CONSTRAINT replica_drain_on_deadline_check CHECK (drain_on_deadline = ANY (ARRAY['by-task'::text, 'release'::text, 'fail'::text]))
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 COMMENT ON TABLE q.replica IS 'One runner process, one row per boot. People call it a node.';
@@ -267,7 +271,11 @@ COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
+COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops the runs that are left. Null: it waits until they have finished.';
 COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
+COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What becomes of the runs that are stopped at the deadline: by-task (onCrash decides), release or fail.';
+COMMENT ON COLUMN q.replica.leaving_at IS 'Since when the replica leaves for good: its drain can no longer be undone.';
+COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the program of this replica knows. Null: a release that does not report it.';
 
 CREATE TABLE q.replica_heartbeat (
   replica_id text NOT NULL,

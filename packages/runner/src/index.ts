@@ -1,4 +1,5 @@
 export { startRunner, type Runner, type RunnerOptions } from './main/runner.ts'
+export type { Departure } from './main/drain.ts'
 export type { ThreadFigures } from './main/figures.ts'
 export { readConfig, type RunnerConfig } from './config.ts'
 export { presets, type Preset } from './presets.ts'

@@ -1,6 +1,6 @@
 /**
  * SIGTERM and Ctrl-C, from the first moment on. Before there is a runner nothing has been claimed, and boot ends at the
- * next point where it can; asked again, at once. As soon as there is one, each wish is its drain.
+ * next point where it can; asked again, at once. As soon as there is one, each signal drains it.
  */
 import type { Runner } from './main/runner.ts'
 import { exitCodes } from './problem.ts'

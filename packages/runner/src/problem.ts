@@ -3,6 +3,7 @@
  * (`Q_DEBUG=1`), a password never. And the exit code that goes with it.
  */
 import { isExplained, type Explained } from '@q/schema'
+import type { Departure } from './main/drain.ts'
 import { scrub } from './scrub.ts'
 
 export const exitCodes = {
@@ -12,6 +13,8 @@ export const exitCodes = {
   databaseUnreachable: 3,
   notFound: 4,
   timedOut: 5,
+  /** A replica left runs behind that it could neither stop nor settle; other replicas recover them. */
+  runsLeftBehind: 7,
   /** Do not restart: only another release of this program will do. */
   programTooOld: 57,
 } as const
@@ -36,6 +39,12 @@ const codesWithExit: Record<string, number> = {
 export function exitCodeOf(error: unknown): number {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   return isExplained(first) ? (codesWithExit[first.code] ?? exitCodes.usage) : exitCodes.runFailed
+}
+
+/** The exit code of a replica that has left. */
+export function exitCodeAfter({ tooOld, runsLeftBehind }: Departure): number {
+  if (tooOld) return exitCodes.programTooOld
+  return runsLeftBehind > 0 ? exitCodes.runsLeftBehind : exitCodes.ok
 }
 
 export function problemText(error: unknown, options: { debug: boolean }): string {

@@ -95,7 +95,12 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     ...text('Q_NAME', hostname(), "the replica's name for people, made unique among living replicas"),
     shown: 'host name',
   },
-  drainMs: whole('Q_DRAIN_MS', [0, day], 25 * second, 'how long a drain lets runs finish before it stops them'),
+  drainMs: whole(
+    'Q_DRAIN_MS',
+    [0, day],
+    25 * second,
+    'how long runs may finish after SIGTERM before they are stopped; an ordered drain has the deadline of its order, or none',
+  ),
   stopGraceMs: whole(
     'Q_STOP_GRACE_MS',
     [0, 600 * second],

@@ -10,11 +10,12 @@ import { patiently, sayingSo, unlessLeaving } from './boot-patience.ts'
 import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
 import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
+import type { Departure } from './main/drain.ts'
 import { newReplicaId } from './main/identity.ts'
 import { pause } from './main/loop.ts'
 import { startRunner, type Runner, type RunnerOptions } from './main/runner.ts'
 import { createLog, logObserver, type Logger } from './observers/log.ts'
-import { exitCodeOf, exitCodes, problemText } from './problem.ts'
+import { exitCodeAfter, exitCodeOf, exitCodes, problemText } from './problem.ts'
 import { settings } from './settings.ts'
 import { findTaskModules } from './task-modules.ts'
 
@@ -23,8 +24,7 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
   const signals = leaveOnSignals()
   const outputs = [process.stdout, process.stderr].map(boundOutput)
   try {
-    await beReplica(env, signals, outputs)
-    return exitCodes.ok
+    return exitCodeAfter(await beReplica(env, signals, outputs))
   } catch (error) {
     if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
@@ -37,7 +37,11 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
 /** For the last lines to be read, when the process ends. */
 const lastLinesMsMax = 1_000
 
-async function beReplica(env: NodeJS.ProcessEnv, signals: Signals, outputs: readonly BoundedOutput[]): Promise<void> {
+async function beReplica(
+  env: NodeJS.ProcessEnv,
+  signals: Signals,
+  outputs: readonly BoundedOutput[],
+): Promise<Departure> {
   const { config, taskModules } = readEnvironment(env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
@@ -76,7 +80,7 @@ async function beReplica(env: NodeJS.ProcessEnv, signals: Signals, outputs: read
     }
     if (terminal) console.log(banner({ ...facts, pid: process.pid }))
     else log.info(facts, 'started') // with the pid, as in every line
-    await runner.left
+    return await runner.left
   } catch (error) {
     if (error === signals.leaving.reason) log.info('told to leave before it had started')
     throw error

@@ -43,7 +43,12 @@ test('a replica that hears of a jump judges nobody before its beats have been go
   const now = { ms: 0 }
   const database = { aheadMs: 0 }
   const trust = createTrust(10_000)
-  const upsertReplicaHeartbeat = async () => ({ known: true, draining: null, clockMs: now.ms + database.aheadMs })
+  const upsertReplicaHeartbeat = async () => ({
+    known: true,
+    draining: null,
+    tooOld: false,
+    clockMs: now.ms + database.aheadMs,
+  })
   const heart = heartOf({ upsertReplicaHeartbeat }, { trust, nowMs: () => now.ms })
   for (; now.ms < 100_000; now.ms += 10_000) await heart.tick()
   expect(trust.goodForMs(now.ms)).toBe(100_000)

@@ -1,13 +1,16 @@
-/** The order of leaving, without time: its steps are told when to be done. */
+/** The order of leaving, without time: the test decides when each step is done. */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import type { DrainOrder, LeaveDecision } from '@q/store'
 import { expect, test } from 'vitest'
 import { createDrain, type DrainDeps } from '../src/main/drain.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { createSlots } from '../src/main/slots.ts'
 
+const order: DrainOrder = { by: 'ada', deadlineInMs: null, onDeadline: 'by-task' }
+
 /** A replica with one slot, which is taken. */
-function leaving(steps: Partial<DrainDeps> = {}) {
+function replica(steps: Partial<DrainDeps> = {}) {
   const slots = createSlots(1)
   const slot = slots.take()
   const done: string[] = []
@@ -20,43 +23,120 @@ function leaving(steps: Partial<DrainDeps> = {}) {
     nowMs: () => 0,
     drainMs: 3_600_000,
     stopGraceMs: 0,
+    pauseIntake: step('paused'),
+    resumeIntake: () => void done.push('resumed'),
     announce: step('announced'),
-    stopIntake: step('no new runs'),
-    stopWatching: step('nobody watched'),
-    giveBackUnbegun: step('given back'),
+    leaveIfOrdered: async () => ({ decision: 'leaving', order }),
+    stopIntake: step('no intake'),
+    stopWatching: step('no duties'),
+    async giveBackUnbegun() {
+      done.push('released')
+      return 0
+    },
     stopBeats: step('no beats'),
     retire: step('retired'),
     closeSession: () => void done.push('no session'),
     closeAll: step('closed'),
     ...steps,
   })
-  return { drain, done, events, settled: () => slots.giveBack(slot) }
+  return { drain, done, events, settled: () => slots.giveBack(slot), types: () => events.map(({ type }) => type) }
 }
 
+const leavingSteps = ['released', 'no intake', 'no duties', 'no beats', 'retired', 'no session', 'closed']
+
 test('beats stop last, when the last run has settled', async () => {
-  const { drain, done, settled } = leaving()
-  const left = drain.begin()
+  const { drain, done, settled } = replica()
+  const left = drain.signal()
   await turnOfTheLoop()
-  expect(done).toEqual(['announced', 'no new runs', 'nobody watched', 'given back'])
+  expect(done).toEqual(['announced', 'paused', 'released'])
   settled()
-  await left
-  expect(done.slice(4)).toEqual(['given back', 'no beats', 'retired', 'no session', 'closed'])
+  expect(await left).toEqual({ runsLeftBehind: 0, tooOld: false })
+  expect(done.slice(3)).toEqual(leavingSteps)
 })
 
-test('that nobody could be told does not mean that nothing comes in any more: that is waited for', async () => {
+test('a failed announcement does not end the wait for a claim that is under way', async () => {
   const intake = Promise.withResolvers<void>()
-  const failing = () => Promise.reject(new Error('Connection terminated unexpectedly'))
-  const { drain, done, events, settled } = leaving({
-    announce: failing,
-    stopWatching: failing,
-    stopIntake: () => intake.promise.then(() => void done.push('no new runs')),
+  const { drain, done, types, settled } = replica({
+    announce: () => Promise.reject(new Error('Connection terminated unexpectedly')),
+    pauseIntake: () => intake.promise.then(() => void done.push('paused')),
   })
   settled()
-  const left = drain.begin()
+  const left = drain.signal()
   await turnOfTheLoop()
-  expect(events.map(({ type }) => type)).toEqual(['drain-step-failed', 'drain-step-failed'])
+  expect(types()).toEqual(['drain-step-failed'])
   expect(done).toEqual([])
   intake.resolve()
   await left
-  expect(done.slice(0, 2)).toEqual(['no new runs', 'given back'])
+  expect(done).toEqual(['paused', 'released', ...leavingSteps])
+})
+
+test('an order that is undone while it is being followed is undone: the intake is resumed', async () => {
+  const { drain, done, types, settled } = replica()
+  drain.heard(order)
+  drain.heard(null)
+  await turnOfTheLoop()
+  expect(done).toEqual(['paused', 'released', 'resumed'])
+  drain.heard(order)
+  settled()
+  await drain.left
+  expect(types()).toEqual(['draining', 'drain-undone', 'draining', 'drained'])
+})
+
+test('what the database decides counts: a drain that was undone when its runs had finished is not followed', async () => {
+  const decisions: LeaveDecision[] = [{ decision: 'draining', order }, { decision: 'claiming' }]
+  const { drain, done, settled } = replica({ leaveIfOrdered: async () => decisions.shift()! })
+  settled()
+  drain.heard(order)
+  await turnOfTheLoop()
+  expect(done).toEqual(['paused', 'released', 'resumed'])
+})
+
+test('a database that is away when the runs have finished is asked again', async () => {
+  let asked = 0
+  const { drain, settled, types } = replica({
+    async leaveIfOrdered() {
+      if (asked++ === 0) throw new Error('Connection terminated unexpectedly')
+      return { decision: 'leaving', order }
+    },
+  })
+  settled()
+  drain.heard(order)
+  await turnOfTheLoop()
+  expect(types()).toEqual(['draining', 'drain-step-failed'])
+  await drain.left
+  expect(asked).toBe(2)
+})
+
+test('after a signal nothing undoes the drain, and an order can only bring its deadline forward', async () => {
+  const { drain, done, events, settled } = replica()
+  void drain.signal()
+  drain.heard(null)
+  drain.heard({ by: 'ada', deadlineInMs: null, onDeadline: 'release' })
+  await turnOfTheLoop()
+  expect(done).not.toContain('resumed')
+  expect(events).toEqual([expect.objectContaining({ type: 'draining', by: 'itself', drainMs: 3_600_000 })])
+  drain.heard({ by: 'bob', deadlineInMs: 1_000, onDeadline: 'release' })
+  expect(events.at(-1)).toMatchObject({ type: 'drain-changed', by: 'bob', drainMs: 1_000, onDeadline: 'release' })
+  expect(drain.onDeadline()).toBe('release')
+  settled()
+  await drain.left
+})
+
+test('runs that others have locked at the end are left behind: the replica does not retire', async () => {
+  const { drain, done, events, settled } = replica({ giveBackUnbegun: async () => 2 })
+  settled()
+  expect(await drain.signal()).toEqual({ runsLeftBehind: 2, tooOld: false })
+  expect(done).not.toContain('retired')
+  expect(events.at(-1)).toMatchObject({ type: 'left-runs-behind', running: 2 })
+})
+
+test('a program that is too old leaves like after a signal, and the first signal does not shorten that', async () => {
+  const { drain, types, settled } = replica()
+  drain.tooOld()
+  drain.tooOld()
+  void drain.signal()
+  await turnOfTheLoop()
+  expect(types()).toEqual(['program-too-old', 'draining'])
+  settled()
+  expect(await drain.left).toEqual({ runsLeftBehind: 0, tooOld: true })
 })

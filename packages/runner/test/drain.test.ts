@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { connect, createStore, type Connection } from '@q/store'
+import { connect, type Connection } from '@q/store'
+import { exitCodeAfter } from '../src/problem.ts'
 import { cluster, eventually } from './fixture.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { stallingProxy } from './stalling-proxy.ts'
@@ -69,8 +70,8 @@ test('somebody who asks through the database is obeyed at the next heartbeat', a
     .where('id', '=', runner.replicaId)
     .execute()
   await connection.close()
-  await expect(runner.left).resolves.toBeUndefined()
-  // Every heartbeat says so again; that is one wish, and the run had the time it was promised.
+  expect(exitCodeAfter(await runner.left)).toBe(0)
+  // Every heartbeat repeats the order; that is one order, and the run had the time it needed.
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
 })
 
@@ -91,6 +92,9 @@ test('a run that cannot be stopped in time is not given back while its code goes
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
   expect(events.map((event) => event.type)).toContain('left-runs-behind')
+  const departure = await runner.left
+  expect(departure).toMatchObject({ runsLeftBehind: 1 })
+  expect(exitCodeAfter(departure)).toBe(7)
 })
 
 test('a database that answers nothing any more does not keep a replica from leaving', async () => {
@@ -180,20 +184,6 @@ test('what a slow last turn brings does not wait for the end of the drain', asyn
   expect(await run.status()).toMatchObject({ attempt: 0, replicaId: null })
   expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
   await runner.drain()
-})
-
-test('whoever wants it sooner counts: a replica that may take its time for others leaves within its own limit', async () => {
-  const { q, start, url } = await cluster()
-  const { runner, events } = await start({ Q_DRAIN_MS: '500' })
-  const run = await q.enqueue('patientRetry', { ms: 600_000 })
-  await running(run)
-  const connection = connect(url, { purpose: 'control' })
-  await createStore(connection.db).drainReplica(runner.replicaId, { by: 'ada', deadlineMs: 3_600_000 })
-  await connection.close()
-  await eventually(() => events.find((event) => event.type === 'draining'), 'draining')
-  // As a signal asks it to: within what its supervisor allows.
-  await runner.drain()
-  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
 
 test('code that is given long to stop has that time in a drain, too', async () => {

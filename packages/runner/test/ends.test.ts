@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { OnDeadline } from '@q/store'
 import { endOf, type Policy } from '../src/main/ends.ts'
 import type { RunReport } from '../src/protocol.ts'
 import { abortReasons, type AbortReason } from '../src/pulse-layout.ts'
@@ -15,8 +16,13 @@ const returned: RunReport = { ended: 'returned', result: '1', repaired: [] }
 const aborted: RunReport = { ended: 'aborted' }
 const crashed: RunReport = { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: 'd' }
 
-function told(report: RunReport, reason: AbortReason | undefined, onCrash: Policy['onCrash'] = 'fail'): string {
-  const end = endOf(report, reason, { ...policy, onCrash })
+function told(
+  report: RunReport,
+  reason: AbortReason | undefined,
+  onCrash: Policy['onCrash'] = 'fail',
+  onDeadline: OnDeadline = 'by-task',
+): string {
+  const end = endOf(report, reason, { ...policy, onCrash, onDeadline })
   if (end.kind !== 'settle') return end.kind
   return end.outcome.status === 'SUCCEEDED' ? 'SUCCEEDED' : `${end.outcome.status} ${end.outcome.code}`
 }
@@ -46,6 +52,15 @@ test.each<[AbortReason, string]>([
 ])('the detail of a run that was stopped because %s names the limit that applied', (reason, limit) => {
   const end = endOf(aborted, reason, { ...policy, maxSilentMs: 6 })
   expect(end).toMatchObject({ kind: 'settle', outcome: { detail: expect.stringContaining(limit) } })
+})
+
+test.each([
+  ['by-task', 'FAILED DRAINED', 'give-back'],
+  ['release', 'give-back', 'give-back'],
+  ['fail', 'FAILED DRAINED', 'FAILED DRAINED'],
+] as const)('stopped by a drain with onDeadline %s: %s; if it may be started again: %s', (onDeadline, fail, retry) => {
+  expect(told(aborted, 'replica draining', 'fail', onDeadline)).toBe(fail)
+  expect(told(aborted, 'replica draining', 'retry', onDeadline)).toBe(retry)
 })
 
 test('a crash is told to the store as one, so that it is counted', () => {

@@ -69,6 +69,7 @@ function replica(
     optionsOf: () => optionData(options),
     limits: { timeoutMs: null, maxSilentMs: null, noEvidenceMs: Number.POSITIVE_INFINITY },
     stopGraceMs: 3_600_000,
+    onDeadline: () => 'by-task',
     nowMs: () => 0,
     count: () => {},
     dueIn: (inMs) => void due.push(inMs),

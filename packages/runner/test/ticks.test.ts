@@ -57,7 +57,7 @@ test('what is written down about a failed heartbeat says why, also if each addre
   let isAway = true
   const heart = heartOf({
     upsertReplicaHeartbeat: async () =>
-      isAway ? Promise.reject(refused) : { known: true, draining: null, clockMs: 0 },
+      isAway ? Promise.reject(refused) : { known: true, draining: null, tooOld: false, clockMs: 0 },
     recordHeartbeatFailures: async (_, failures) => void written.push(...failures.map(({ error }) => error)),
   })
   await heart.tick()
@@ -72,7 +72,7 @@ test('failed heartbeats that cannot be written down do not keep a replica from c
   const heart = heartOf(
     {
       upsertReplicaHeartbeat: async () =>
-        isAway ? Promise.reject(new Error('away')) : { known: true, draining: null, clockMs: 0 },
+        isAway ? Promise.reject(new Error('away')) : { known: true, draining: null, tooOld: false, clockMs: 0 },
       recordHeartbeatFailures: () => Promise.reject(new Error('no right to')),
     },
     { reconcile: async () => void compared++ },

@@ -9,7 +9,7 @@ export {
 } from './task-states.ts'
 export { errorCodes, type ErrorCode } from './error-codes.ts'
 export { ExplainedError, isExplained, type Explained } from './explained-error.ts'
-export { migrationFiles, type MigrationFile } from './migration-files.ts'
+export { migrationFiles, programLevel, type MigrationFile } from './migration-files.ts'
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { migrationScript } from './migration-script.ts'
 export { schemaState, type AnyDatabase, type SchemaState } from './schema-state.ts'

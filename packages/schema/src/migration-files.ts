@@ -15,14 +15,25 @@ export interface MigrationFile {
 const folder = new URL('./migrations/', import.meta.url)
 
 export async function migrationFiles(): Promise<MigrationFile[]> {
-  const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted()
   return Promise.all(
-    names.map(async (file) => ({
+    (await migrationNames()).map(async (file) => ({
       name: file.slice(0, -'.sql'.length),
       level: levelOf(file),
       sql: await readFile(new URL(file, folder), 'utf8'),
     })),
   )
+}
+
+let known: Promise<number> | undefined
+
+/** The age of this program: the number of the newest migration it knows. */
+export function programLevel(): Promise<number> {
+  known ??= migrationNames().then((names) => Math.max(0, ...names.map(levelOf)))
+  return known
+}
+
+async function migrationNames(): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted()
 }
 
 function levelOf(name: string): number {

@@ -6,7 +6,7 @@
  */
 import { sql, type Kysely } from 'kysely'
 import { ExplainedError } from './explained-error.ts'
-import { migrationFiles } from './migration-files.ts'
+import { migrationFiles, programLevel } from './migration-files.ts'
 
 export interface SchemaState {
   /** Names of applied migrations, oldest first; empty in a database without our schema. */
@@ -25,7 +25,7 @@ export async function schemaState(db: AnyDatabase): Promise<SchemaState> {
   const known = (await migrationFiles()).map((file) => file.name)
   const applied = await appliedMigrations(db)
   const newer = applied.filter((name) => !known.includes(name))
-  if (newer.length > 0) await refuseIfTooOld(db, known.length, newer)
+  if (newer.length > 0) await refuseIfTooOld(db, await programLevel(), newer)
   return { applied, newer, pending: known.filter((name) => !applied.includes(name)) }
 }
 

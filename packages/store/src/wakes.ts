@@ -7,7 +7,7 @@
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_due     milliseconds       a run is due so soon: look when the next one is
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
- *   q_drain   a replica          it is asked to leave: beat, and the answer says by when
+ *   q_drain   a replica          its drain was ordered, changed or undone: beat, and the response says which
  *   q_schedule                   a schedule was made, changed or resumed: look when the next tick is
  *   q_ended   run ids            sent by settling, only if somebody waits; ids of workflows with a w before them
  */

@@ -52,12 +52,10 @@ test('a heartbeat updates one row in place and its answer says whether to drain,
     .where('replica_id', '=', 'beating')
     .executeTakeFirstOrThrow()
   expect(Math.floor(first.clockMs)).toBe(stored.last_heartbeat.getTime())
-  await store.drainReplica('beating', { by: 'ada', deadlineMs: 3_600_000 })
-  // Its own announcement keeps who asked, and the deadline.
-  await store.drainReplica('beating', { by: 'itself' })
+  await store.drainReplica('beating', { by: 'ada', deadlineMs: 3_600_000, onDeadline: 'release' })
   const threads = [{ thread: 0, task: 'render' }]
   const { draining } = await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })
-  expect(draining).toMatchObject({ by: 'ada' })
+  expect(draining).toMatchObject({ by: 'ada', onDeadline: 'release' })
   expect(draining!.deadlineInMs).toBeGreaterThan(3_000_000)
   await store.undrainReplica('beating')
   expect(await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })).toMatchObject({

@@ -11,7 +11,7 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
   presence: ['gone_at'],
   queue: ['paused_at'],
   recovery: ['recovered_at'],
-  replica: ['draining_at', 'drain_deadline', 'started_at', 'stopped_at'],
+  replica: ['draining_at', 'drain_deadline', 'leaving_at', 'started_at', 'stopped_at'],
   replica_heartbeat: ['last_heartbeat'],
   replica_sample: ['sampled_at'],
   schedule: ['last_tick', 'next_tick', 'seen_until', 'paused_at', 'updated_at'],

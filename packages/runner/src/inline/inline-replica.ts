@@ -162,6 +162,7 @@ function executionOf(
     optionsOf: optionsOf(tasks),
     limits: { ...preset, noEvidenceMs: Number.POSITIVE_INFINITY },
     stopGraceMs,
+    onDeadline: () => 'by-task',
     nowMs,
     count: () => {},
     dueIn: () => {},

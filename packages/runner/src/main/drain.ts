@@ -1,11 +1,16 @@
 /**
- * Leaving: stop claiming, give back what has not begun, let runs finish until the deadline, stop those that are left,
- * and only then stop beating.
+ * A drain: the replica stops claiming, releases what has not begun, lets its runs finish, and leaves. At the deadline, if there is
+ * one, it stops the runs that are left; beats stop last.
  *
- * Every step has a limit, so a database that is gone or frozen does not keep the process from leaving. A run whose code
- * could not be stopped, or whose outcome could not be written, is not given up: the replica then leaves without saying
- * goodbye and keeps its session, which ends with the process; others recover the run after that.
+ * Until it leaves, a drain that was ordered can be undone, and the last order counts. The database decides: the replica leaves only
+ * if its conditional update succeeds (`leaveIfOrdered`), and asks again while the database is away. A signal cannot be undone: its
+ * deadline is this replica's own, and a later order can only bring it forward, because a supervisor waits for the process to end.
+ *
+ * Every step of leaving has a limit, so a database that is gone or frozen does not keep the process alive. A run whose code could
+ * not be stopped, or whose outcome could not be written, is left behind: the replica then does not retire and keeps its session,
+ * which ends with the process; other replicas recover the run after that.
  */
+import type { DrainOrder, LeaveDecision, OnDeadline } from '@q/store'
 import type { Observe } from './events.ts'
 import { pause } from './loop.ts'
 import type { PulseBoard } from './pulse-board.ts'
@@ -16,59 +21,123 @@ export interface DrainDeps {
   readonly pulseBoard: PulseBoard
   readonly observe: Observe
   readonly nowMs: () => number
-  /** Unless the wish comes with a deadline of its own. */
+  /** The deadline of a drain that this process decides itself. */
   readonly drainMs: number
   /** How long code that is told to stop may take. */
   readonly stopGraceMs: number
-  /** Tells others that this replica is leaving. */
-  readonly announce: () => Promise<void>
-  /** What brings new work: nothing begins from then on. */
+  /** Nothing begins until it is resumed. */
+  readonly pauseIntake: () => Promise<unknown>
+  readonly resumeIntake: () => void
+  /** Releases what has not begun; how many of those it still holds, because others have locked them. */
+  readonly giveBackUnbegun: () => Promise<number>
+  /** Tells other replicas that this one leaves by its own decision. */
+  readonly announce: (deadlineMs: number) => Promise<void>
+  readonly leaveIfOrdered: (finished: boolean) => Promise<LeaveDecision>
   readonly stopIntake: () => Promise<unknown>
-  /** What is done for others. */
+  /** Ends the work that this replica does for others. */
   readonly stopWatching: () => Promise<unknown>
-  readonly giveBackUnbegun: () => Promise<unknown>
-  /** What keeps runs and the replica alive in the eyes of others. */
+  /** Ends the heartbeats of the replica and of its runs. */
   readonly stopBeats: () => Promise<unknown>
   readonly retire: () => Promise<void>
   readonly closeSession: () => void
   readonly closeAll: () => Promise<void>
 }
 
+export interface Departure {
+  /** Runs that could not be stopped or settled; other replicas recover them. */
+  readonly runsLeftBehind: number
+  /** Whether it left because the database demands a newer release of this program. */
+  readonly tooOld: boolean
+}
+
 export interface Drain {
-  /** As often as one likes; the soonest deadline counts. */
-  begin(deadlineInMs?: number): Promise<void>
-  /** The deadline is now. */
-  cutShort(): void
-  readonly left: Promise<void>
+  /** The order that the database holds, as each heartbeat reports it; null: none. */
+  heard(order: DrainOrder | null): void
+  /** SIGTERM: leaves within `drainMs`; the second time, now. */
+  signal(): Promise<Departure>
+  /** The database demands a newer release: leaves within `drainMs`. */
+  tooOld(): void
+  /** What becomes of the runs that are stopped at the deadline. */
+  onDeadline(): OnDeadline
+  readonly left: Promise<Departure>
+}
+
+interface Order {
+  readonly by: string
+  readonly deadlineMs: number
+  readonly onDeadline: OnDeadline
 }
 
 const stepMsMax = 3_000
+const askAgainMs = 250
 /** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
 const lastMsMin = 10_000
 const writeMsMax = 5_000
+/** Orders of two heartbeats that differ by less are the same order. */
+const sameDeadlineMs = 250
 
 export function createDrain(deps: DrainDeps): Drain {
-  const { promise: left, resolve } = Promise.withResolvers<void>()
-  let begun = false
-  let deadlineMs = Number.POSITIVE_INFINITY
-  let sooner = new AbortController()
+  const { promise: left, resolve: hasLeft } = Promise.withResolvers<Departure>()
+  let order: Order | undefined
+  let draining = false
+  /** It leaves whatever is ordered. */
+  let ownDecision = false
+  /** It has left, or is on its way: nothing is undone from then on. */
+  let leaving = false
+  let signals = 0
+  let tooOld = false
+  let changed = new AbortController()
 
   async function drain(): Promise<void> {
     const begunMs = deps.nowMs()
-    // Each by itself: that one has failed does not mean that the others are done.
-    await Promise.all([deps.announce(), deps.stopIntake(), deps.stopWatching()].map(bounded))
-    deps.observe({
-      type: 'draining',
-      running: deps.slots.busy(),
-      drainMs: Math.max(0, Math.round(deadlineMs - deps.nowMs())),
-    })
+    await bounded(deps.pauseIntake())
+    observeOrder('draining')
     await bounded(deps.giveBackUnbegun())
-    await untilDeadline()
+    if (await decidesToLeave()) hasLeft({ runsLeftBehind: await leave(begunMs), tooOld })
+    else resume()
+  }
+
+  function resume(): void {
+    draining = false
+    deps.resumeIntake()
+    deps.observe({ type: 'drain-undone' })
+  }
+
+  /** False: the drain was undone. */
+  async function decidesToLeave(): Promise<boolean> {
+    const allFree = deps.slots.allFree()
+    for (;;) {
+      if (order === undefined) return false
+      const finished = deps.slots.busy() === 0
+      if (finished || order.deadlineMs <= deps.nowMs()) {
+        leaving = ownDecision || (await asksToLeave(finished))
+        if (leaving) return true
+      } else await Promise.race([allFree, pause(order.deadlineMs - deps.nowMs(), changed.signal)])
+    }
+  }
+
+  async function asksToLeave(finished: boolean): Promise<boolean> {
+    try {
+      const answer = await deps.leaveIfOrdered(finished)
+      follow(answer.decision === 'claiming' ? undefined : localOrder(answer.order))
+      return answer.decision === 'leaving'
+    } catch (error) {
+      deps.observe({ type: 'drain-step-failed', error })
+      await pause(askAgainMs, changed.signal)
+      return false
+    }
+  }
+
+  async function leave(begunMs: number): Promise<number> {
     await stopRemaining()
-    // Again: a last turn may have been slow, or the database away.
-    await bounded(deps.giveBackUnbegun())
+    const [unreleased = 0] = await Promise.all([
+      // Again: a last turn may have been slow, or the database away.
+      bounded(deps.giveBackUnbegun()),
+      bounded(deps.stopIntake()),
+      bounded(deps.stopWatching()),
+    ])
     await bounded(deps.stopBeats())
-    const leftBehind = deps.slots.busy()
+    const leftBehind = deps.slots.busy() + unreleased
     if (leftBehind === 0) {
       await bounded(deps.retire())
       deps.closeSession()
@@ -78,13 +147,7 @@ export function createDrain(deps: DrainDeps): Drain {
     deps.observe(
       leftBehind === 0 ? { type: 'drained', tookMs } : { type: 'left-runs-behind', running: leftBehind, tookMs },
     )
-  }
-
-  async function untilDeadline(): Promise<void> {
-    for (let waitMs = 1; deps.slots.busy() > 0 && waitMs > 0;) {
-      waitMs = deadlineMs - deps.nowMs()
-      await Promise.race([deps.slots.allFree(), pause(waitMs, sooner.signal)])
-    }
+    return leftBehind
   }
 
   async function stopRemaining(): Promise<void> {
@@ -94,29 +157,82 @@ export function createDrain(deps: DrainDeps): Drain {
     await Promise.race([deps.slots.allFree(), pause(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax))])
   }
 
-  async function bounded(step: Promise<unknown>): Promise<void> {
-    const failed = (error: unknown) => deps.observe({ type: 'drain-step-failed', error })
-    await Promise.race([step.catch(failed), pause(stepMsMax)])
+  /** Undefined: it failed, or took too long. */
+  async function bounded<T>(step: Promise<T>): Promise<T | undefined> {
+    const failed = (error: unknown) => {
+      deps.observe({ type: 'drain-step-failed', error })
+      return undefined
+    }
+    return Promise.race([step.catch(failed), pause(stepMsMax).then(() => undefined)])
   }
 
-  function setDeadline(inMs: number): void {
-    const wishMs = deps.nowMs() + inMs
-    if (wishMs >= deadlineMs) return
-    deadlineMs = wishMs
-    sooner.abort()
-    sooner = new AbortController()
+  /** Undefined: the drain was undone. */
+  function follow(next: Order | undefined): void {
+    if (leaving) return
+    const before = order
+    order = next
+    if (next !== undefined && !draining) {
+      draining = true
+      void drain()
+    } else if (differs(before, next)) {
+      if (next !== undefined) observeOrder('drain-changed')
+      changed.abort()
+      changed = new AbortController()
+    }
+  }
+
+  function leaveBy(deadlineMs: number): void {
+    ownDecision = true
+    follow({ by: 'itself', deadlineMs, onDeadline: 'by-task' })
+  }
+
+  function announced(): void {
+    void bounded(deps.announce(deps.drainMs))
+    leaveBy(deps.nowMs() + deps.drainMs)
+  }
+
+  function localOrder({ by, deadlineInMs, onDeadline }: DrainOrder): Order {
+    return { by, onDeadline, deadlineMs: deps.nowMs() + (deadlineInMs ?? Number.POSITIVE_INFINITY) }
+  }
+
+  function observeOrder(type: 'draining' | 'drain-changed'): void {
+    const { by, deadlineMs, onDeadline } = order ?? { by: 'unknown', deadlineMs: deps.nowMs(), onDeadline: 'by-task' }
+    const inMs = Math.max(0, Math.round(deadlineMs - deps.nowMs()))
+    deps.observe({
+      type,
+      by,
+      onDeadline,
+      running: deps.slots.busy(),
+      drainMs: Number.isFinite(inMs) ? inMs : null,
+      runs: deps.pulseBoard.all().map(({ lease, facts }) => ({ runId: lease.runId, task: facts.task })),
+    })
   }
 
   return {
     left,
-    async begin(deadlineInMs) {
-      setDeadline(Math.max(0, deadlineInMs ?? deps.drainMs))
-      if (!begun) {
-        begun = true
-        await drain().finally(resolve)
-      }
-      await left
+    onDeadline: () => order?.onDeadline ?? 'by-task',
+    heard(heard) {
+      if (heard === null) return ownDecision ? undefined : follow(undefined)
+      const ordered = localOrder(heard)
+      if (!ownDecision) follow(ordered)
+      else if (order !== undefined && ordered.deadlineMs < order.deadlineMs - sameDeadlineMs) follow(ordered)
     },
-    cutShort: () => setDeadline(0),
+    signal() {
+      if (++signals === 1) announced()
+      else leaveBy(deps.nowMs())
+      return left
+    },
+    tooOld() {
+      if (tooOld) return
+      tooOld = true
+      deps.observe({ type: 'program-too-old' })
+      if (!ownDecision) announced()
+    },
   }
+}
+
+function differs(before: Order | undefined, next: Order | undefined): boolean {
+  if (before === undefined || next === undefined) return before !== next
+  const byMs = Math.abs(before.deadlineMs - next.deadlineMs)
+  return before.onDeadline !== next.onDeadline || before.by !== next.by || byMs > sameDeadlineMs
 }

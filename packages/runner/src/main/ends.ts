@@ -5,7 +5,7 @@
  * lease is lost, the database refuses it.) Else what it was told to stop for decides.
  */
 import type { ErrorCode } from '@q/schema'
-import type { Outcome } from '@q/store'
+import type { OnDeadline, Outcome } from '@q/store'
 import type { RetryData } from '@q/task'
 import type { RunReport } from '../protocol.ts'
 import type { AbortReason } from '../pulse-layout.ts'
@@ -25,6 +25,8 @@ export interface Policy {
   readonly maxSilentMs: number | null
   /** How long a thread may give no evidence of life, where no `maxSilentMs` applies. */
   readonly noEvidenceMs: number
+  /** Of the drain that stops it, if one does. Default: `by-task`. */
+  readonly onDeadline?: OnDeadline
 }
 
 export function endOf(report: RunReport, stopReason: AbortReason | undefined, policy: Policy): End {
@@ -55,7 +57,7 @@ function stopped(reason: AbortReason, policy: Policy): End {
       return { kind: 'settle', outcome: { status: 'CANCELLED', code: 'TASK_CANCELLED', detail } }
     }
     case 'replica draining':
-      if (policy.onCrash === 'retry') return { kind: 'give-back' }
+      if (isReleased(policy)) return { kind: 'give-back' }
       return settle('DRAINED', 'Its replica was shut down before it could finish.')
     case 'cut off from the database':
       if (policy.onCrash === 'retry') return { kind: 'give-back' }
@@ -72,6 +74,10 @@ function stopped(reason: AbortReason, policy: Policy): End {
       return settle('SILENT', detail, backoff(policy.retry))
     }
   }
+}
+
+function isReleased({ onDeadline = 'by-task', onCrash }: Policy): boolean {
+  return onDeadline === 'by-task' ? onCrash === 'retry' : onDeadline === 'release'
 }
 
 type Failure = Extract<Outcome, { status: 'FAILED' }>

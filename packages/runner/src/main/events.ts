@@ -1,5 +1,5 @@
 /** What observers are told. They may lose an event; nothing depends on them. */
-import type { Finding, RunId } from '@q/store'
+import type { Finding, OnDeadline, RunId } from '@q/store'
 
 export type RunnerEvent =
   | {
@@ -70,7 +70,19 @@ export type RunnerEvent =
   | { readonly type: 'session-lost'; readonly error: unknown }
   /** A pooler that lends connections per transaction: no presence, no wakes. */
   | { readonly type: 'sessions-unavailable' }
-  | { readonly type: 'draining'; readonly running: number; readonly drainMs: number }
+  /** It stops claiming, or its order was replaced. `runs`: the runs it waits for; `drainMs`: for how long, null: until they end. */
+  | {
+      readonly type: 'draining' | 'drain-changed'
+      readonly by: string
+      readonly running: number
+      readonly runs: readonly { readonly runId: RunId; readonly task: string }[]
+      readonly drainMs: number | null
+      readonly onDeadline: OnDeadline
+    }
+  /** It claims again. */
+  | { readonly type: 'drain-undone' }
+  /** The database demands a newer release of this program: it leaves. */
+  | { readonly type: 'program-too-old' }
   | { readonly type: 'drain-cut-short'; readonly running: number }
   | { readonly type: 'left-runs-behind'; readonly running: number; readonly tookMs: number }
   | { readonly type: 'drain-step-failed'; readonly error: unknown }

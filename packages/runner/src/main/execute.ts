@@ -5,7 +5,7 @@
  * thread is terminated, or its child killed. Its outcome is recorded only when its code can really act no more: until
  * then the run stays RUNNING, is beaten for, and keeps its slot and its concurrency key. What becomes of it is ends.ts.
  */
-import type { ClaimedRun, Outcome, Settlement } from '@q/store'
+import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'
 import type { RunReport } from '../protocol.ts'
 import type { AbortReason } from '../pulse-layout.ts'
@@ -33,6 +33,8 @@ export interface ExecuteDeps extends SettleDeps {
   /** For runs and tasks that set none. */
   readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs' | 'noEvidenceMs'>
   readonly stopGraceMs: number
+  /** What becomes of a run that a drain stops. */
+  readonly onDeadline: () => OnDeadline
   readonly nowMs: () => number
   readonly count: (status: Outcome['status']) => void
   /** A run that waits for its time again is due this soon, or later. */
@@ -52,7 +54,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     const report = 'ended' in ready ? ready : await runUntilStopped(deps, ready, pulse)
     pulse.codeEnded()
     await deps.logs.written(pulse.lease)
-    const end = endOf(report, pulse.stopReason, policy)
+    const end = endOf(report, pulse.stopReason, { ...policy, onDeadline: deps.onDeadline() })
     await conclude(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
   } finally {
     pulse.close()

@@ -23,6 +23,9 @@ export interface Intake {
   dueIn(inMs: number): void
   /** A schedule was made or changed. */
   wakeSchedules(): void
+  /** Nothing begins until resume(). Resolves when no claim is under way. */
+  pause(): Promise<void>
+  resume(): void
   stop(): Promise<unknown>
 }
 
@@ -40,21 +43,33 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     return taken
   }
   const toFill = (freedMeanwhile: number) => {
-    if (desk.isCutOff()) return 0
+    if (!taking || desk.isCutOff()) return 0
     if (vitals.health() !== 'healthy') vitals.look()
     return slotsToFill(vitals.health(), { total: slots.total, free: slots.free() + freedMeanwhile })
   }
+  let taking = true
+  /** Raised by every pause: a turn that was sent before must not bring anything that begins after it. */
+  let pauses = 0
+  let turnUnderWay: Promise<unknown> = Promise.resolve()
   let lookedMs = Number.NEGATIVE_INFINITY
   const takeNext: Parameters<typeof claimTick>[0]['takeTurn'] = (turn) => {
     if (nowMs() - lookedMs >= pollEveryMs) {
       claimer.forget()
       lookedMs = nowMs()
     }
-    return takeTurn(desk.turn, claimer, turn)
+    const answer = takeTurn(desk.turn, claimer, turn)
+    turnUnderWay = answer.catch(() => {})
+    const before = pauses
+    return answer.then((brought) => (pauses === before ? brought : { ...brought, started: [], claimed: [], ahead: [] }))
+  }
+  /** None of these will begin. Once forgotten, reconcile.ts releases those that the drain cannot release, because they are locked. */
+  const forgetUnbegun = () => {
+    for (const run of [...turns.unplaced.splice(0), ...ahead.takeAll()]) holdings.ended(run)
   }
 
-  const claim = desk.loop('claim', () =>
-    claimTick({
+  const claim = desk.loop('claim', () => {
+    if (!taking) forgetUnbegun()
+    return claimTick({
       turns,
       slots,
       ahead,
@@ -64,13 +79,13 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       nowMs,
       takeTurn: takeNext,
       slotsToFill: toFill,
-      aheadMax: () => (vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
+      aheadMax: () => (taking && vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
       isCutOff: desk.isCutOff,
       begin,
       unplacedMsMax: unplacedMsMax(config.preset.thresholds),
       giveBack: desk.giveBack,
-    }),
-  )
+    })
+  })
   const lookAgain = () => {
     claimer.forget()
     claim.wake()
@@ -95,12 +110,20 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     },
     dueIn: promoter.dueIn,
     wakeSchedules: () => schedule.wake(),
+    async pause() {
+      taking = false
+      pauses++
+      await turnUnderWay
+      forgetUnbegun()
+    },
+    resume() {
+      taking = true
+      lookAgain()
+    },
     async stop() {
       turns.close()
       await Promise.all([claim, promote, sweep, schedule].map((loop) => loop.stop()))
-      // None of these will begin. Forgotten here, so that beats give back what the drain does not: what somebody has
-      // locked, and what a slow last turn brings (reconcile.ts).
-      for (const run of [...turns.unplaced.splice(0), ...ahead.takeAll()]) holdings.ended(run)
+      forgetUnbegun()
     },
   }
 }

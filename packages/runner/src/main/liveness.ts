@@ -35,7 +35,9 @@ export interface Ways {
   readonly promoteKey: (key: string) => void
   readonly dueIn: (inMs: number) => void
   readonly wakeSchedules: () => void
-  readonly drain: (order: DrainOrder) => void
+  /** Null: no drain is ordered. */
+  readonly onDrainOrder: (order: DrainOrder | null) => void
+  readonly onTooOld: () => void
 }
 
 export interface Liveness {
@@ -79,7 +81,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     ...desk,
     trust: beats,
     beatEveryMs: beatIntervalMs(thresholds),
-    onDrainAsked: ways.drain,
+    onDrainOrder: ways.onDrainOrder,
+    onTooOld: ways.onTooOld,
     introduceAgain,
     reconcile: () => reconcile({ control, holdings, pulseBoard, sender, observe, onReleased: ways.wakeClaim }),
     onJudged,

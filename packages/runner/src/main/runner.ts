@@ -9,7 +9,7 @@ import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { checkDescription, described } from './check-description.ts'
 import { openConnections } from './connections.ts'
-import type { Drain } from './drain.ts'
+import type { Departure } from './drain.ts'
 import { harmless, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
 import { createPulseBoard } from './pulse-board.ts'
@@ -24,10 +24,10 @@ export interface Runner {
   readonly tasks: readonly TaskDescription[]
   /** What every slot is doing. */
   threads(): readonly ThreadFigures[]
-  /** Stops claiming, lets runs finish until the deadline, then leaves. Called again: the deadline is now. */
+  /** As SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. Called again: the deadline is now. */
   drain(): Promise<void>
-  /** Resolves when it has left, by whosoever's wish. */
-  readonly left: Promise<void>
+  /** Resolves when it has left, for whatever reason. */
+  readonly left: Promise<Departure>
 }
 
 export interface RunnerOptions {
@@ -84,7 +84,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       sessionUrl: options.directUrl ?? databaseUrl,
       closeAll,
     })
-    return { replicaId: introduction.id, name, tasks, threads, left: drain.left, drain: twice(drain) }
+    return {
+      replicaId: introduction.id,
+      name,
+      tasks,
+      threads,
+      left: drain.left,
+      drain: async () => void (await drain.signal()),
+    }
   } catch (error) {
     // A start that failed leaves no replica behind, as far as the database can still be reached.
     if (registered !== undefined) await connections.control.retireReplica(registered).catch(() => {})
@@ -110,15 +117,5 @@ function introduce(
     onCrash: config.preset.onCrash,
     thresholds: config.preset.thresholds,
     presenceGraceMs: config.presenceGraceMs,
-  }
-}
-
-/** Asked again, it is to be now. */
-function twice(drain: Drain): () => Promise<void> {
-  let asked = false
-  return () => {
-    if (asked) drain.cutShort()
-    asked = true
-    return drain.begin()
   }
 }

@@ -85,18 +85,25 @@ export function startWork(parts: Parts): Drain {
     promoteKey: intake.promoteKey,
     dueIn: intake.dueIn,
     wakeSchedules: intake.wakeSchedules,
-    drain: (order) => void drain.begin(order.deadlineInMs ?? undefined),
+    onDrainOrder: (order) => drain.heard(order),
+    onTooOld: () => drain.tooOld(),
   })
-  const execution = executionOf(desk, intake)
+  const execution = executionOf(desk, intake, () => drain.onDeadline())
   const drain = createDrain({
     ...desk,
     drainMs: desk.config.drainMs,
     stopGraceMs: desk.config.stopGraceMs,
-    announce: async () => void (await control.drainReplica(replicaId, { by: 'itself' })),
+    pauseIntake: intake.pause,
+    resumeIntake: intake.resume,
+    announce: (deadlineMs) => control.announceLeaving(replicaId, { deadlineMs }),
+    leaveIfOrdered: (finished) => control.leaveIfOrdered(replicaId, { finished }),
     stopIntake: intake.stop,
     stopWatching: liveness.stopWatching,
     // As the database knows them: the answer to a last turn may never have come.
-    giveBackUnbegun: async () => desk.giveBack(desk.holdings.unbegun(await control.heldTaskRuns(replicaId))),
+    async giveBackUnbegun() {
+      const unbegun = desk.holdings.unbegun(await control.heldTaskRuns(replicaId))
+      return unbegun.length - (await desk.giveBack(unbegun)).length
+    },
     stopBeats: liveness.stopBeats,
     retire: () => control.retireReplica(replicaId),
     closeSession: liveness.closeSession,
@@ -163,7 +170,7 @@ function nowMs(): number {
   return performance.now()
 }
 
-function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
+function executionOf(desk: Desk, intake: Intake, onDeadline: ExecuteDeps['onDeadline']): ExecuteDeps {
   const { store, observe, tasks, config, vitals } = desk
   const { hostname, pid } = desk.introduction
   return {
@@ -181,6 +188,7 @@ function executionOf(desk: Desk, intake: Intake): ExecuteDeps {
     optionsOf: optionsOf(tasks),
     limits: { ...config.preset, noEvidenceMs: noEvidenceMsMax(config.preset.thresholds) },
     stopGraceMs: config.stopGraceMs,
+    onDeadline,
     count: vitals.count,
     dueIn: intake.dueIn,
   }

@@ -92,6 +92,12 @@ function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: numb
       return log.warn(facts, 'a connection was lost and will be replaced')
     case 'draining':
       return log.info(facts, 'draining: no new runs')
+    case 'drain-changed':
+      return log.info(facts, 'the drain was ordered anew')
+    case 'drain-undone':
+      return log.info(facts, 'the drain was undone: claiming again')
+    case 'program-too-old':
+      return log.error(facts, 'the database demands a newer release of this program: draining, then exit code 57')
     case 'drain-cut-short':
       return log.warn(facts, 'stopping runs that are still going')
     case 'left-runs-behind':

@@ -199,7 +199,14 @@ export interface QReplica {
   check_every_ms: number;
   claimer_beat_ms: number;
   claimer_stale_ms: number;
+  /**
+   * When a draining replica stops the runs that are left. Null: it waits until they have finished.
+   */
   drain_deadline: Timestamp | null;
+  /**
+   * What becomes of the runs that are stopped at the deadline: by-task (onCrash decides), release or fail.
+   */
+  drain_on_deadline: Generated<string>;
   draining_at: Timestamp | null;
   draining_by: string | null;
   endpoint: string | null;
@@ -208,6 +215,14 @@ export interface QReplica {
    * Random, 12 characters, new on every boot.
    */
   id: string;
+  /**
+   * Since when the replica leaves for good: its drain can no longer be undone.
+   */
+  leaving_at: Timestamp | null;
+  /**
+   * Number of the newest migration that the program of this replica knows. Null: a release that does not report it.
+   */
+  level: number | null;
   /**
    * For people: host name, made unique among living replicas.
    */

@@ -2,13 +2,15 @@
  * The replica's own heartbeat: upsert with the database's clock, one row per replica, updated in place.
  *
  * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
- * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), and
- * whether somebody asked it to drain. A replica that lost its presence session withdraws its presence record with the
+ * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), whether it
+ * was ordered to drain, and whether the database has declared its program too old. A replica that lost its presence session withdraws its presence record with the
  * same statement, so that no moment is left in which it has beaten and still looks gone. What it holds is another
  * question (`heldTaskRuns`): the beat stays cheap, and must not fail because a long list does.
  */
+import { programLevel } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
+import type { DrainOrder, OnDeadline } from '../replicas/drain-order.ts'
 
 export interface ReplicaVitals {
   readonly health: 'healthy' | 'degraded' | 'unhealthy'
@@ -32,14 +34,10 @@ export interface HeartbeatAnswer {
   /** False: it must introduce itself again. */
   readonly known: boolean
   readonly draining: DrainOrder | null
+  /** Whether the database demands a newer release of this program (`q.compatibility`). */
+  readonly tooOld: boolean
   /** What the database's clock showed, in ms since 1970. */
   readonly clockMs: number
-}
-
-export interface DrainOrder {
-  readonly by: string
-  /** Null: the replica's own limit applies. */
-  readonly deadlineInMs: number | null
 }
 
 interface Answer {
@@ -48,6 +46,8 @@ interface Answer {
   readonly drained: boolean
   readonly by: string | null
   readonly deadlineInMs: number | null
+  readonly onDeadline: OnDeadline | null
+  readonly oldestProgram: number | null
 }
 
 const threadsMax = 256
@@ -62,8 +62,13 @@ export async function upsertReplicaHeartbeat(
   const { rows } = await db.executeQuery<Answer>(upsertHeartbeatStatement(db, replicaId, vitals, options))
   const answer = rows[0]
   if (answer === undefined) throw new Error('The database took a heartbeat and told nothing.')
-  const { clockMs, known, drained, by, deadlineInMs } = answer
-  return { known, clockMs, draining: known && drained ? { by: by ?? 'somebody', deadlineInMs } : null }
+  const { clockMs, known, drained, by, deadlineInMs, onDeadline, oldestProgram } = answer
+  return {
+    known,
+    clockMs,
+    draining: known && drained ? { by: by ?? 'unknown', deadlineInMs, onDeadline: onDeadline ?? 'by-task' } : null,
+    tooOld: (oldestProgram ?? 0) > (await programLevel()),
+  }
 }
 
 // A whole statement by hand: the beat, the withdrawal and the answer are one round trip and one commit.
@@ -89,7 +94,8 @@ WITH beat AS (
 )
 SELECT (extract(epoch FROM beat.last_heartbeat) * 1000)::float8 AS "clockMs",
   n.id IS NOT NULL AND n.stopped_at IS NULL AS known, n.draining_at IS NOT NULL AS drained, n.draining_by AS by,
-  (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs"
+  (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs",
+  n.drain_on_deadline AS "onDeadline", (SELECT oldest_program FROM q.compatibility) AS "oldestProgram"
 FROM beat LEFT JOIN q.replica n ON n.id = ${replicaId}`.compile(db)
 }
 

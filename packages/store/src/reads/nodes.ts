@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import type { OnDeadline } from '../replicas/drain-order.ts'
 import { beatAgeMs, isAlive, isDraining, nodeState, type NodeState } from '../replicas/alive.ts'
 
 export interface Node {
@@ -25,6 +26,9 @@ export interface Node {
   readonly drainingAt: Date | null
   readonly drainingBy: string | null
   readonly drainDeadline: Date | null
+  readonly drainOnDeadline: OnDeadline
+  /** Since when its drain can no longer be undone. */
+  readonly leavingAt: Date | null
   readonly slots: number
   /** From here on as of its last beat. */
   readonly freeSlots: number
@@ -102,6 +106,7 @@ function nodeRows(db: Db) {
     .select(['n.preset', 'n.slots', nodeState.as('state')])
     .select(['n.started_at as startedAt', 'n.stopped_at as stoppedAt', 'n.draining_at as drainingAt'])
     .select(['n.draining_by as drainingBy', 'n.drain_deadline as drainDeadline', beatAgeMs.as('beatAgeMs')])
+    .select(['n.leaving_at as leavingAt', sql<OnDeadline>`n.drain_on_deadline`.as('drainOnDeadline')])
     .select([
       sql<Node['health']>`coalesce(h.health, 'unknown')`.as('health'),
       sql<number>`coalesce(h.free_slots, 0)`.as('freeSlots'),

@@ -1,41 +1,118 @@
 /**
- * Somebody asks a replica to leave, or takes it back. The replica learns of it from a wake, or from the answer to its
- * next heartbeat. What it holds stays with it until it has settled or the deadline has passed.
+ * The drain of a replica: ordered, undone, or decided by the replica itself. The replica learns of a change from a wake, or from
+ * the response to its next heartbeat.
+ *
+ * Undoing a drain and leaving exclude each other. Both lock the replica's row and change it only if the other has not happened:
+ * `leaving_at` is set while the drain stands, and the drain is undone while `leaving_at` is not set.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow, now } from '../clock.ts'
+import type { DrainOrder, OnDeadline } from './drain-order.ts'
 
+export interface NewDrainOrder {
+  readonly by: string
+  /** Without one, the replica waits until its runs have finished. */
+  readonly deadlineMs?: number
+  /** What becomes of the runs that are stopped at the deadline. Default: `by-task`. */
+  readonly onDeadline?: OnDeadline
+}
+
+/** The last order replaces the deadline and `onDeadline` of earlier ones. */
 export async function drainReplica(
   db: Db,
   replicaId: string,
-  order: { readonly by: string; readonly deadlineMs?: number },
+  { by, deadlineMs, onDeadline = 'by-task' }: NewDrainOrder,
 ): Promise<'draining' | 'not-found'> {
-  const asked = await db
+  const ordered = await db
     .updateTable('q.replica')
     .set((row) => ({
       draining_at: row.fn.coalesce('draining_at', now),
-      draining_by: row.fn.coalesce('draining_by', row.val(order.by)),
-      // Without one of its own, an order leaves the deadline of an earlier one as it is.
-      drain_deadline: order.deadlineMs === undefined ? row.ref('drain_deadline') : fromNow(order.deadlineMs),
+      draining_by: by,
+      drain_deadline: deadlineMs === undefined ? null : fromNow(deadlineMs),
+      drain_on_deadline: onDeadline,
     }))
     .where('id', '=', replicaId)
     .where('stopped_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  if (asked === undefined) return 'not-found'
-  await sql`SELECT pg_notify('q_drain', ${replicaId})`.execute(db)
+  if (ordered === undefined) return 'not-found'
+  await wakeReplica(db, replicaId)
   return 'draining'
 }
 
-/** For a replica that has not left yet. */
-export async function undrainReplica(db: Db, replicaId: string): Promise<'claiming' | 'not-found'> {
-  const back = await db
+export type Undrained = 'claiming' | 'leaving' | 'not-draining' | 'not-found'
+
+export async function undrainReplica(db: Db, replicaId: string): Promise<Undrained> {
+  // A whole statement in SQL: the answer is judged on the row that was locked, not on an older version of it.
+  const { rows } = await sql<{ answer: Undrained }>`
+WITH target AS MATERIALIZED (
+  SELECT n.id, CASE WHEN n.stopped_at IS NOT NULL THEN 'not-found' WHEN n.draining_at IS NULL THEN 'not-draining'
+    WHEN n.leaving_at IS NOT NULL OR n.level IS NULL THEN 'leaving' ELSE 'claiming' END AS answer
+  FROM q.replica n WHERE n.id = ${replicaId} FOR UPDATE
+), undone AS (
+  UPDATE q.replica n SET draining_at = NULL, draining_by = NULL, drain_deadline = NULL, drain_on_deadline = DEFAULT
+  FROM target WHERE n.id = target.id AND target.answer = 'claiming'
+)
+SELECT answer FROM target`.execute(db)
+  const answer = rows[0]?.answer ?? 'not-found'
+  if (answer === 'claiming') await wakeReplica(db, replicaId)
+  return answer
+}
+
+/** A replica that was told to leave by a signal says so; its drain cannot be undone. */
+export async function announceLeaving(
+  db: Db,
+  replicaId: string,
+  { deadlineMs }: { readonly deadlineMs: number },
+): Promise<void> {
+  await db
     .updateTable('q.replica')
-    .set({ draining_at: null, draining_by: null, drain_deadline: null })
+    .set((row) => ({
+      draining_at: row.fn.coalesce('draining_at', now),
+      draining_by: 'itself',
+      drain_deadline: fromNow(deadlineMs),
+      drain_on_deadline: 'by-task',
+      leaving_at: row.fn.coalesce('leaving_at', now),
+    }))
     .where('id', '=', replicaId)
-    .where('stopped_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return back === undefined ? 'not-found' : 'claiming'
+    .execute()
+}
+
+export type LeaveDecision =
+  | { readonly decision: 'leaving'; readonly order: DrainOrder }
+  /** The order was replaced by one whose deadline is later. */
+  | { readonly decision: 'draining'; readonly order: DrainOrder }
+  /** The drain was undone. */
+  | { readonly decision: 'claiming' }
+
+interface Decided extends DrainOrder {
+  readonly leaves: boolean
+}
+
+/** A replica that drains by order asks whether it leaves now: it has finished its runs, or the deadline is reached. */
+export async function leaveIfOrdered(
+  db: Db,
+  replicaId: string,
+  { finished }: { readonly finished: boolean },
+): Promise<LeaveDecision> {
+  // A whole statement in SQL, for the same reason as undrainReplica.
+  const { rows } = await sql<Decided>`
+WITH target AS MATERIALIZED (
+  SELECT n.id, coalesce(n.draining_by, 'unknown') AS by, n.drain_on_deadline AS "onDeadline",
+    (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs",
+    coalesce(${finished}::boolean OR n.leaving_at IS NOT NULL OR n.drain_deadline <= clock_timestamp(), false) AS leaves
+  FROM q.replica n WHERE n.id = ${replicaId} AND n.draining_at IS NOT NULL FOR UPDATE
+), leaving AS (
+  UPDATE q.replica n SET leaving_at = coalesce(n.leaving_at, clock_timestamp()) FROM target WHERE n.id = target.id AND target.leaves
+)
+SELECT by, "onDeadline", "deadlineInMs", leaves FROM target`.execute(db)
+  const [decided] = rows
+  if (decided === undefined) return { decision: 'claiming' }
+  const { leaves, ...order } = decided
+  return { decision: leaves ? 'leaving' : 'draining', order }
+}
+
+async function wakeReplica(db: Db, replicaId: string): Promise<void> {
+  await sql`SELECT pg_notify('q_drain', ${replicaId})`.execute(db)
 }

@@ -5,7 +5,7 @@
  * name counts as taken while its bearer has neither stopped nor missed its own staleness threshold. A replica whose row
  * was removed, or that was taken for stopped, introduces itself again under the same id.
  */
-import type { DB } from '@q/schema'
+import { programLevel, type DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 import { isAlive } from './alive.ts'
 
@@ -54,7 +54,7 @@ export async function registerReplica(
       replica.name,
       taken.rows.map((row) => row.name),
     )
-    const row = rowOf({ ...replica, name })
+    const row = { ...rowOf({ ...replica, name }), level: await programLevel() }
     const { num } = await trx
       .insertInto('q.replica')
       .values(row)

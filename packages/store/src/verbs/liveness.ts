@@ -19,7 +19,15 @@ import type { Recovered } from '../liveness/recover.ts'
 import { recoverOwnTaskRuns, type OwnRecovery } from '../liveness/recover-own.ts'
 import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from '../liveness/stale.ts'
 import { awaitTaskRuns } from '../reads/runs.ts'
-import { drainReplica, undrainReplica } from '../replicas/drain.ts'
+import {
+  announceLeaving,
+  drainReplica,
+  leaveIfOrdered,
+  undrainReplica,
+  type LeaveDecision,
+  type NewDrainOrder,
+  type Undrained,
+} from '../replicas/drain.ts'
 import { markBusy, markIdle } from '../replicas/idle.ts'
 import { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from '../replicas/prune.ts'
 import { registerReplica, type ReplicaIntroduction } from '../replicas/register.ts'
@@ -108,7 +116,8 @@ export interface LivenessVerbs {
 
   /**
    * The replica's sign of life, by the database's clock, one row updated in place; may withdraw its presence record.
-   * The answer says whether it is known, and whether somebody asked it to drain: who, and by when.
+   * The response says whether it is known, whether it was ordered to drain (by whom, until when, and what becomes of the rest),
+   * and whether the database has declared its program too old.
    */
   upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals, options?: BeatOptions): Promise<HeartbeatAnswer>
 
@@ -149,16 +158,28 @@ export interface LivenessVerbs {
   pruneReplicas(request: ReplicaPruneRequest): Promise<PrunedReplicas>
 
   /**
-   * Asks a replica to leave: who asked, and until when.
-   * It learns of it at once, or with its next heartbeat.
+   * Orders a replica to drain: it stops claiming, releases what has not begun, and leaves once its runs have finished.
+   * At the deadline, if the order has one, it stops the rest: `onDeadline` says what becomes of them. The last order counts.
    */
-  drainReplica(replicaId: string, order: { by: string; deadlineMs?: number }): Promise<'draining' | 'not-found'>
+  drainReplica(replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'>
 
   /**
-   * Takes the wish back, as far as the database is concerned.
-   * Only for a replica that has not left.
+   * Undoes a drain: `claiming` if the replica goes on; `leaving` if it is too late (deadline reached, runs finished, SIGTERM), or
+   * if its release cannot resume; `not-draining`; `not-found`, also for one that has left.
    */
-  undrainReplica(replicaId: string): Promise<'claiming' | 'not-found'>
+  undrainReplica(replicaId: string): Promise<Undrained>
+
+  /**
+   * For a replica that leaves whatever is ordered, as after SIGTERM.
+   * Its drain cannot be undone from then on.
+   */
+  announceLeaving(replicaId: string, announcement: { deadlineMs: number }): Promise<void>
+
+  /**
+   * For a replica that drains by order and has finished its runs, or reached its deadline: whether it leaves now.
+   * Exactly one of this and `undrainReplica` succeeds.
+   */
+  leaveIfOrdered(replicaId: string, request: { finished: boolean }): Promise<LeaveDecision>
 
   /**
    * The replica has left in order and holds nothing.
@@ -222,6 +243,8 @@ export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
     pruneReplicas: (request) => pruneReplicas(db, request),
     drainReplica: (replicaId, order) => drainReplica(db, replicaId, order),
     undrainReplica: (replicaId) => undrainReplica(db, replicaId),
+    announceLeaving: (replicaId, announcement) => announceLeaving(db, replicaId, announcement),
+    leaveIfOrdered: (replicaId, request) => leaveIfOrdered(db, replicaId, request),
     retireReplica: (replicaId) => retireReplica(db, replicaId),
     publishTasks: (replicaId, tasks) => publishTasks(db, replicaId, tasks),
     publishedTasks: () => publishedTasks(db),

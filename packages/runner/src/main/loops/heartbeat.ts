@@ -1,6 +1,7 @@
 /**
- * The replica's sign of life, from the main thread, and what its answer brings: what the database's clock shows, a wish
- * that it drain, the news that nobody knows it, and the occasion to compare what it holds with what it executes.
+ * The replica's sign of life, from the main thread, and what its answer brings: what the database's clock shows, whether a
+ * drain is ordered, whether this program is too old, the news that nobody knows it, and the occasion to compare what it
+ * holds with what it executes.
  *
  * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
  */
@@ -27,8 +28,10 @@ export interface HeartbeatDeps {
   /** What each thread is doing. */
   readonly threads: () => readonly object[]
   readonly observe: Observe
-  /** Somebody asked this replica, through the database, to drain. */
-  readonly onDrainAsked: (order: DrainOrder) => void
+  /** With every response: the drain that is ordered, or null. */
+  readonly onDrainOrder: (order: DrainOrder | null) => void
+  /** The database demands a newer release of this program. */
+  readonly onTooOld: () => void
   /** Its row is gone, or it was taken for stopped. */
   readonly introduceAgain: () => Promise<void>
   readonly reconcile: () => Promise<void>
@@ -72,7 +75,8 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
     deps.trust.beatAccepted(sentMs)
     if (withdrawPresence) deps.presence.withdrawn(sentMs)
     if (!answer.known) await deps.introduceAgain()
-    if (answer.draining !== null) deps.onDrainAsked(answer.draining)
+    else deps.onDrainOrder(answer.draining)
+    if (answer.tooOld) deps.onTooOld()
   }
 
   async function recordFailures(): Promise<void> {

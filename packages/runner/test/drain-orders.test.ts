@@ -1,0 +1,144 @@
+/** Drains that are ordered through the database: the last order counts, and one that is undone in time is not followed. */
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, createStore, type Connection, type Store } from '@q/store'
+import { exitCodeAfter } from '../src/problem.ts'
+import type { RunnerEvent } from '@q/runner'
+import { cluster, eventually } from './fixture.ts'
+import { holdingProxy } from './holding-proxy.ts'
+
+interface Handle {
+  status(): Promise<{ status: string }>
+}
+
+/** A replica that beats once a second and would give its runs no time after SIGTERM, with the store beside it. */
+async function scene(env: Record<string, string> = {}, through?: (url: string) => Promise<string>) {
+  const { q, start, url } = await cluster()
+  const replica = await start({ Q_PRESET: 'fast', Q_DRAIN_MS: '0', ...env }, await through?.(url))
+  const connection: Connection = connect(url, { purpose: 'control' })
+  onTestFinished(() => connection.close())
+  const store: Store = createStore(connection.db)
+  const id = replica.runner.replicaId
+  return {
+    q,
+    ...replica,
+    db: connection.db,
+    store,
+    order: (order: Omit<Parameters<Store['drainReplica']>[1], 'by'> = {}) =>
+      store.drainReplica(id, { by: 'ada', ...order }),
+    undo: () => store.undrainReplica(id),
+    seen: <Type extends RunnerEvent['type']>(type: Type) =>
+      eventually(
+        () => replica.events.find((event): event is Extract<RunnerEvent, { type: Type }> => event.type === type),
+        type,
+      ),
+  }
+}
+
+async function running(...runs: Handle[]): Promise<void> {
+  for (const run of runs)
+    await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+}
+
+test('a drain without a deadline waits until the running runs have finished', async () => {
+  const { q, runner, order, seen } = await scene()
+  const run = await q.enqueue('patient', { ms: 700 })
+  await running(run)
+  await order()
+  expect(await seen('draining')).toMatchObject({ by: 'ada', drainMs: null, runs: [{ runId: run.id, task: 'patient' }] })
+  expect(exitCodeAfter(await runner.left)).toBe(0)
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
+})
+
+test('a replica whose drain is undone claims again, keeps its runs, and can be drained again', async () => {
+  const { q, runner, order, undo, seen, events } = await scene()
+  const run = await q.enqueue('patient', { ms: 600_000 })
+  await running(run)
+  await order({ deadlineMs: 3_600_000 })
+  await seen('draining')
+  const waiting = await q.enqueue('echo', 'waiting')
+  expect(await undo()).toBe('claiming')
+  await seen('drain-undone')
+  expect(await waiting.result({ timeout: '20s' })).toBe('waiting')
+  expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
+  expect(await undo()).toBe('not-draining')
+  await order({ deadlineMs: 0, onDeadline: 'release' })
+  expect(exitCodeAfter(await runner.left)).toBe(0)
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  expect(events.at(-1)).toMatchObject({ type: 'drained' })
+  expect(await undo()).toBe('not-found')
+})
+
+test('the last order counts: one without a deadline replaces one with a deadline, and is itself replaced', async () => {
+  const { q, runner, order, seen, events } = await scene()
+  const run = await q.enqueue('patientRetry', { ms: 600_000 })
+  await running(run)
+  await order({ deadlineMs: 3_600_000 })
+  expect(await seen('draining')).toMatchObject({ onDeadline: 'by-task' })
+  await order()
+  expect(await seen('drain-changed')).toMatchObject({ by: 'ada', drainMs: null })
+  expect(events.map(({ type }) => type)).not.toContain('drain-cut-short')
+  await order({ deadlineMs: 0, onDeadline: 'fail' })
+  expect(exitCodeAfter(await runner.left)).toBe(0)
+  expect(await run.status()).toMatchObject({ status: 'FAILED', attempt: 1, result: { code: 'DRAINED' } })
+})
+
+test('SIGTERM replaces an order, and its drain cannot be undone', async () => {
+  const { q, runner, order, undo, seen } = await scene({ Q_DRAIN_MS: '600000' })
+  const run = await q.enqueue('patientRetry', { ms: 600_000 })
+  await running(run)
+  await order({ onDeadline: 'fail' })
+  await seen('draining')
+  const left = runner.drain()
+  expect(await seen('drain-changed')).toMatchObject({ by: 'itself', onDeadline: 'by-task' })
+  await eventually(async () => ((await undo()) === 'leaving' ? true : undefined), 'announced')
+  void runner.drain()
+  await left
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+})
+
+test('an order that puts off the deadline counts, though the replica has not heard of it yet', async () => {
+  const { q, order, seen, db, runner, events } = await scene({
+    Q_REPLICA_BEAT_MS: '30000',
+    Q_REPLICA_STALE_MS: '120000',
+  })
+  await running(await q.enqueue('patient', { ms: 600_000 }))
+  await order({ deadlineMs: 500 })
+  await seen('draining')
+  // Without a wake: only the decision at the deadline shows it.
+  await db.updateTable('q.replica').set({ drain_deadline: null }).where('id', '=', runner.replicaId).execute()
+  await seen('drain-changed')
+  expect(events.map(({ type }) => type)).not.toContain('drain-cut-short')
+})
+
+test('a claim that was under way when the drain began is not executed, also if the drain is undone meanwhile', async () => {
+  const proxied = Promise.withResolvers<Awaited<ReturnType<typeof holdingProxy>>>()
+  const { q, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
+    const proxy = await holdingProxy(url)
+    proxied.resolve(proxy)
+    return proxy.url
+  })
+  const proxy = await proxied.promise
+  await running(await q.enqueue('patient', { ms: 600_000 }))
+  const held = proxy.hold('held-back')
+  const run = await q.enqueue('echo', 'held-back')
+  await held
+  expect(await run.status()).toMatchObject({ status: 'RUNNING', attempt: 1 })
+  await order()
+  await seen('runs-released')
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
+  expect(await undo()).toBe('claiming')
+  await seen('drain-undone')
+  proxy.release()
+  expect(await run.result({ timeout: '20s' })).toBe('held-back')
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
+})
+
+test('a running replica that the database declares too old drains, and its exit code is 57', async () => {
+  const { q, runner, db, events } = await scene({ Q_DRAIN_MS: '600000' })
+  const run = await q.enqueue('patient', { ms: 700 })
+  await running(run)
+  await db.updateTable('q.compatibility').set({ oldest_program: 999 }).execute()
+  expect(exitCodeAfter(await runner.left)).toBe(57)
+  expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
+  expect(events.filter(({ type }) => type === 'program-too-old')).toHaveLength(1)
+})
