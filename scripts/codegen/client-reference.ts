@@ -30,6 +30,19 @@ Piscina is loaded. Without a type argument any name and any payload is accepted.
 \`{ tasks }\` as second argument: the definitions themselves, for a producer that may load their code. Payloads are then checked by
 their own validators, and what replicas have published is not asked for.
 
+## Time limits and errors
+
+| with | limits |
+|---|---|
+| a URL | the server cancels a statement after 30 s, a wait for a lock after 24 s, and a transaction that is left open after 31 s. A statement that it cancelled has written nothing and writes nothing later. Behind a pooler that lends connections per transaction the same limits are set in each transaction |
+| a \`Pool\` or \`Client\` of \`pg\`, or \`tx\` | those of your own connection; q sets none. If you set \`query_timeout\`, set a lower \`statement_timeout\` beside it: \`query_timeout\` alone only stops waiting, and the server may still insert the run |
+
+Errors of the database have \`code\`, \`message\`, \`why\` and \`fix\` ([all of them](../errors.md)); the error of the driver is their \`cause\`. Inside
+your own transaction (\`tx\`) a deadlock or serialization failure keeps its SQLSTATE, so that your code can begin the transaction again.
+
+A wait (\`result()\`, \`progress()\`) survives a connection that breaks, at its first moment too: it looks again once a second until the
+database answers. With \`timeout\` it ends with \`WAIT_TIMED_OUT\`, which says whether the database could be asked.
+
 ## How a payload is checked
 
 Before anything is written, and again by the replica before the code runs. With definitions: by the task's own validator.
@@ -56,7 +69,7 @@ pointer for each place. A task that nobody has published is accepted with defaul
 | \`id\`, \`duplicate\` | the run; and whether it was there already, by its unique key |
 | \`result({ timeout, signal })\` | what the task returned; throws \`RunFailed\` with \`code\`, \`attempts\` and \`remoteStack\` if it ended otherwise, \`WAIT_TIMED_OUT\` if it has not ended in time |
 | \`status()\` | the run as it is now |
-| \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; ends when the run does |
+| \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; the last value is the final state |
 | \`cancel()\` | as \`q.cancel(run)\` |
 
 That of a workflow is in [how to write workflows](../how-to/workflows.md#the-handle).

@@ -19,6 +19,7 @@ import {
   type Store,
 } from '@q/store'
 import { runSettings } from '@q/task'
+import { explained, type Explain } from './explain.ts'
 import { settingsOf, type RunOptions } from './enqueue-options.ts'
 import { requireFit } from './payload-check.ts'
 import type { Published } from './published.ts'
@@ -42,6 +43,7 @@ export interface EnqueueDeps {
   readonly store: Store
   readonly published: Published
   readonly wakes: Wakes
+  readonly explain: Explain
 }
 
 const batchMax = 1_000
@@ -51,7 +53,7 @@ interface Prepared {
   readonly queueName: string
 }
 
-export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue {
+export function createEnqueue({ store, published, wakes, explain }: EnqueueDeps): Enqueue {
   const together = createBatcher<NewRun, Answer>((runs) => sendTogether(store, runs), batchMax)
 
   async function prepare({ task, payload, options }: Call, within?: Db): Promise<Prepared> {
@@ -89,19 +91,21 @@ export function createEnqueue({ store, published, wakes }: EnqueueDeps): Enqueue
     return enqueued
   }
 
+  async function one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun> {
+    if (tx !== undefined) return only(await many([call], tx))
+    const prepared = await prepare(call)
+    const { run } = prepared
+    const enqueued =
+      (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
+        ? valueOf(await together.add(run))
+        : only(await store.enqueueTaskRuns([run]))
+    wake([prepared], [enqueued])
+    return enqueued
+  }
+
   return {
-    many,
-    async one(call, tx) {
-      if (tx !== undefined) return only(await many([call], tx))
-      const prepared = await prepare(call)
-      const { run } = prepared
-      const enqueued =
-        (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
-          ? valueOf(await together.add(run))
-          : only(await store.enqueueTaskRuns([run]))
-      wake([prepared], [enqueued])
-      return enqueued
-    },
+    one: (call, tx) => explained(one(call, tx), explain, tx),
+    many: (calls, tx) => explained(many(calls, tx), explain, tx),
   }
 }
 

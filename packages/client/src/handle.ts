@@ -3,7 +3,7 @@ import { ExplainedError } from '@q/schema'
 import { asRunId, type CancelAnswer, type RunId, type RunView, type Store } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
 import { limit } from './poll.ts'
-import { follow, runProgress, type RunProgress } from './progress.ts'
+import { follow, followedRun, type RunProgress } from './progress.ts'
 import type { Waits } from './waits.ts'
 
 export interface ResultOptions {
@@ -20,7 +20,7 @@ export interface RunHandle<Result> {
   result(options?: ResultOptions): Promise<Result>
   /** As it is now. */
   status(): Promise<RunView>
-  /** State, attempt and progress, whenever one of them changed; ends when the run does. Looks about once a second. */
+  /** State, attempt and progress, whenever one of them changed; the last value is the final state. Looks about once a second. */
   progress(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<RunProgress>
   /** What has not started ends at once; what runs is told to stop. */
   cancel(): Promise<CancelAnswer>
@@ -70,7 +70,13 @@ export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = fa
       if (run === undefined) throw notFound(id)
       return run
     },
-    progress: ({ signal } = {}) => follow(deps.waits, id, signal, { tell: runProgress, notFound: () => notFound(id) }),
+    progress: ({ signal } = {}) =>
+      follow(
+        deps.waits,
+        id,
+        signal,
+        followedRun(() => notFound(id)),
+      ),
     async cancel() {
       const [answer = 'not-found'] = await deps.store.cancelTaskRuns([id])
       return answer
@@ -98,16 +104,24 @@ export async function waitFor<Id, View>(
   what: string,
 ): Promise<View | undefined> {
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
-  using end = limit(timeoutMs, () => timedOut(what, timeoutMs ?? 0), signal)
+  using end = limit(timeoutMs, () => timedOut(what, timeoutMs ?? 0, waits.problem()), signal)
   return await waits.until(id, end.signal)
 }
 
-function timedOut(what: string, timeoutMs: number): ExplainedError {
+function timedOut(what: string, timeoutMs: number, problem: unknown): ExplainedError {
+  const isKnown = problem === undefined
   return new ExplainedError({
     code: 'WAIT_TIMED_OUT',
-    what: `${what} has not ended after ${timeoutMs} ms.`,
-    why: 'It is still waiting or running; only the waiting was given up.',
-    fix: 'Wait again, or longer. If it never starts, check that a replica that knows the task is alive: q status',
+    what: isKnown
+      ? `${what} has not ended after ${timeoutMs} ms.`
+      : `Nothing is known of ${what} after ${timeoutMs} ms.`,
+    why: isKnown
+      ? 'It is still waiting or running; only the waiting was given up.'
+      : `The database could not be asked: ${problem instanceof Error ? problem.message : 'no answer'}.`,
+    fix: isKnown
+      ? 'Wait again, or longer. If it never starts, check that a replica that knows the task is alive: q status'
+      : 'Check that the database can be reached, then wait again.',
+    cause: problem,
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * A run or a workflow, followed until it ends: what changed, as the looks of all who wait show it (waits.ts). Between two looks more
- * may have happened; the newest is told. The end is never missed, and ends it.
+ * A run or a workflow, followed until it ends. It yields what changed, as the shared looks of waits.ts show it; between two
+ * looks more may have happened, and the newest state is yielded. The last value is always the final state.
  */
 import { isTerminal, type TaskState } from '@q/schema'
 import type { RunView } from '@q/store'
@@ -14,13 +14,17 @@ export interface RunProgress {
   readonly note: string | null
 }
 
-/** What is told of a run; undefined: it has ended. */
-export function runProgress({ status, attempt, progress, note }: RunView): RunProgress | undefined {
-  return isTerminal(status) ? undefined : { status, attempt, progress, note }
+/** How a run is followed; `notFound` makes the error for a run that does not exist. */
+export function followedRun(notFound: () => Error): Followed<RunView, RunProgress> {
+  return {
+    tell: ({ status, attempt, progress, note }) => ({ status, attempt, progress, note }),
+    isOver: ({ status }) => isTerminal(status),
+    notFound,
+  }
 }
 
 /**
- * `tell`: what is told; undefined: it has ended. Rejects with the signal's reason, or with what `notFound` says.
+ * Rejects with the signal's reason, or with the error of `notFound`.
  * Who stops following does not wait for the next change, also if it has asked for one already.
  */
 export function follow<Id, View, Told>(
@@ -44,8 +48,9 @@ export function follow<Id, View, Told>(
   }
 }
 
-interface Followed<View, Told> {
-  readonly tell: (view: View) => Told | undefined
+export interface Followed<View, Told> {
+  readonly tell: (view: View) => Told
+  readonly isOver: (view: View) => boolean
   readonly notFound: () => Error
 }
 
@@ -53,7 +58,7 @@ async function* changesOf<Id, View, Told>(
   waits: Waits<Id, View>,
   id: Id,
   signal: AbortSignal,
-  { tell, notFound }: Followed<View, Told>,
+  { tell, isOver, notFound }: Followed<View, Told>,
 ): AsyncGenerator<Told, void, undefined> {
   let seen: { readonly view: View | undefined } | undefined
   let failed: { readonly reason: unknown } | undefined
@@ -75,11 +80,11 @@ async function* changesOf<Id, View, Told>(
       if (failed !== undefined) throw failed.reason
       if (seen?.view === undefined) throw notFound()
       const now = tell(seen.view)
-      if (now === undefined) return
+      const ended = isOver(seen.view)
       const text = JSON.stringify(now)
-      if (text === told) continue
+      if (text !== told) yield now
       told = text
-      yield now
+      if (ended) return
     }
   } finally {
     leave()

@@ -8,6 +8,7 @@ import { whileOpen } from './closed.ts'
 import { connectionOf, type Database } from './database.ts'
 import { createEars } from './ears.ts'
 import { createEnqueue } from './enqueue.ts'
+import { createExplain, explaining } from './explain.ts'
 import { createHandle, runIdOf } from './handle.ts'
 import { createPublished, type Published } from './published.ts'
 import { createSchedules } from './schedules.ts'
@@ -33,13 +34,16 @@ export function queue<Tasks = AnyTasks>(
   const connection = connectionOf(database)
   let closed = false
   const isClosed = () => closed
-  const store = whileOpen(createStore(connection.db), isClosed)
-  const wakes = createWakes(store)
+  const explain = createExplain(connection.origin)
+  // Enqueue and waits judge the errors of the database themselves, and explain them afterwards.
+  const raw = whileOpen(createStore(connection.db), isClosed)
+  const store = explaining(raw, explain)
+  const wakes = createWakes(raw)
   const ears = createEars(connection.origin)
-  const waits = createWaits(ears, runsToWaitFor(store))
-  const workflowWaits = createWaits(ears, workflowsToWaitFor(store))
+  const waits = createWaits({ ears, explain }, runsToWaitFor(raw))
+  const workflowWaits = createWaits({ ears, explain }, workflowsToWaitFor(raw))
   const published = whileOpen(publishedOn(connection, options.tasks ?? {}), isClosed)
-  const enqueue = createEnqueue({ store, published, wakes })
+  const enqueue = createEnqueue({ store: raw, published, wakes, explain })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
     store,
@@ -71,7 +75,7 @@ export function queue<Tasks = AnyTasks>(
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
-    ...workflowVerbs({ store, published, waits: workflowWaits }),
+    ...workflowVerbs({ store, published, explain, waits: workflowWaits }),
     async close() {
       waits.close()
       workflowWaits.close()

@@ -4,13 +4,15 @@
  *
  * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
  * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
- * the poll is for: it finds every end. Those who come together are marked and looked at together, and so are ends that
+ * the poll is for: it finds every end. A connection that breaks, at the first moment or later, is no reason to give up:
+ * the next poll marks and looks again. Any other error of the database ends the wait. Those who come together are marked and looked at together, and so are ends that
  * are told together: what waiting costs grows with statements in flight, not with waiters.
  */
-import { isTerminal } from '@q/schema'
-import { createBatcher, type RunId, type RunView, type Store } from '@q/store'
+import { isExplained, isTerminal } from '@q/schema'
+import { createBatcher, isAboutConnection, type RunId, type RunView, type Store } from '@q/store'
 import { queueClosed } from './closed.ts'
 import type { Ears, EndedWake } from './ears.ts'
+import type { Explain } from './explain.ts'
 
 /** Told what a look found; undefined: there is no such run or workflow. */
 export interface Watcher<View> {
@@ -24,6 +26,8 @@ export interface Waits<Id, View> {
   until(id: Id, signal: AbortSignal): Promise<View | undefined>
   /** Until the answer is called. */
   watch(id: Id, watcher: Watcher<View>, signal: AbortSignal): () => void
+  /** Why the database could not be asked at the last attempt; undefined: it answered. */
+  problem(): unknown
   close(): void
 }
 
@@ -47,11 +51,19 @@ export function runsToWaitFor(store: Store): Awaitable<RunId, RunView> {
 
 const readAtOnceMax = 1_000
 
+export interface WaitDeps {
+  readonly ears: Ears
+  readonly explain: Explain
+}
+
 export function createWaits<Id extends string, View extends { readonly id: Id }>(
-  ears: Ears,
+  { ears, explain }: WaitDeps,
   kind: Awaitable<Id, View>,
 ): Waits<Id, View> {
   const watching = new Map<Id, Set<Watcher<View>>>()
+  /** Their mark was not written, because the connection broke. */
+  const unmarked = new Set<Id>()
+  let problem: unknown
   const closed = new AbortController()
 
   const begins = createBatcher<Id, void>(async (ids) => {
@@ -68,16 +80,35 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
 
   ears.join({
     isWaiting: () => watching.size > 0,
-    look: () => look([...watching.keys()]),
+    async look() {
+      for (const id of takeUnmarked()) begin(id)
+      await look([...watching.keys()]).catch((error: unknown) => (problem = error))
+    },
     heard(wake) {
       for (const id of kind.endedIn(wake)) if (watching.has(id)) ends.add(id).catch(() => {})
     },
   })
 
+  function begin(id: Id): void {
+    begins.add(id).catch(async (error: unknown) => {
+      problem = error
+      if (!isExplained(error) && isAboutConnection(error)) return void unmarked.add(id)
+      const reason = await explain(error)
+      for (const watcher of watching.get(id) ?? []) watcher.fail(reason)
+    })
+  }
+
+  function takeUnmarked(): readonly Id[] {
+    const ids = [...unmarked].filter((id) => watching.has(id))
+    unmarked.clear()
+    return ids
+  }
+
   async function look(ids: readonly Id[]): Promise<void> {
     for (let start = 0; start < ids.length; start += readAtOnceMax) {
       const part = new Set(ids.slice(start, start + readAtOnceMax))
       const found = new Map((await kind.read([...part])).map((view) => [view.id, view]))
+      problem = undefined
       for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(found.get(id))
     }
   }
@@ -93,7 +124,7 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
     const all = watching.get(id) ?? new Set()
     watching.set(id, all.add(watcher))
     ears.update()
-    begins.add(id).catch(watcher.fail)
+    begin(id)
     return () => {
       signal.removeEventListener('abort', fail)
       all.delete(watcher)
@@ -112,6 +143,7 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
       const leave = watch(id, { see, fail: reject }, signal)
       return promise.finally(leave)
     },
+    problem: () => problem,
     close: () => closed.abort(queueClosed()),
   }
 }

@@ -56,7 +56,7 @@ test('a run that is already over answers at once', async () => {
   await settle({ status: 'SUCCEEDED', result: '{"a":1}' })
   expect(await run.result(soon)).toEqual({ a: 1 })
   expect(await q.handle(run.id).result(soon)).toEqual({ a: 1 })
-  expect(await followed(run.progress())).toEqual([])
+  expect(await followed(run.progress())).toEqual([{ status: 'SUCCEEDED', attempt: 1, progress: null, note: null }])
 })
 
 test('a run that failed throws its code, attempts and the stack of the worker', async () => {
@@ -81,7 +81,7 @@ test('who gives up waiting is told so, by its limit or by its own signal; the ru
   expect(await run.cancel()).toBe('cancelled')
 })
 
-test('progress tells what changed, from waiting to running and as the code reports it, and ends with the run', async () => {
+test('progress yields what changed, from waiting to running and as the code reports it, and last the final state', async () => {
   const run = await q.enqueue('hello', { name: 'followed' })
   const seen: RunProgress[] = []
   let lease: { runId: typeof run.id; fence: number } | undefined
@@ -90,10 +90,10 @@ test('progress tells what changed, from waiting to running and as the code repor
     if (lease === undefined) {
       const [claimed] = await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['hello'], queues: [], limit: 1 })
       lease = { runId: claimed!.runId, fence: claimed!.fence }
-    } else if (now.progress === null) {
+    } else if (now.status === 'RUNNING' && now.progress === null) {
       const at = { lease, thread: 0, ageMs: 0, progress: 0.5, note: 'half' } as const
       await store.beatTaskRuns({ replicaId: 'r', hostname: 'h', pid: 1 }, [at])
-    } else {
+    } else if (now.status === 'RUNNING') {
       const by = { hostname: 'h', pid: 1, thread: 0 }
       await store.settleTaskRuns([{ lease, outcome: done, by }])
     }
@@ -102,6 +102,7 @@ test('progress tells what changed, from waiting to running and as the code repor
     { status: 'AVAILABLE', attempt: 0, progress: null, note: null },
     { status: 'RUNNING', attempt: 1, progress: null, note: null },
     { status: 'RUNNING', attempt: 1, progress: 0.5, note: 'half' },
+    { status: 'SUCCEEDED', attempt: 1, progress: null, note: null },
   ])
   expect(await run.result()).toBe('done')
 })

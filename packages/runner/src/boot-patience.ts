@@ -10,6 +10,8 @@ import { pause } from './main/loop.ts'
 const mayPass = new Set([
   'DATABASE_UNREACHABLE',
   'DATABASE_CONNECTION_LOST',
+  'DATABASE_TIMEOUT',
+  'DATABASE_BUSY',
   'DATABASE_STARTING',
   'DATABASE_FULL',
   'DATABASE_READ_ONLY',

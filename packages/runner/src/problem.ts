@@ -22,6 +22,10 @@ export const exitCodes = {
 const codesWithExit: Record<string, number> = {
   DATABASE_UNREACHABLE: exitCodes.databaseUnreachable,
   DATABASE_CONNECTION_LOST: exitCodes.databaseUnreachable,
+  DATABASE_TIMEOUT: exitCodes.databaseUnreachable,
+  DATABASE_BUSY: exitCodes.databaseUnreachable,
+  DATABASE_LOCKED: exitCodes.databaseUnreachable,
+  DATABASE_CONFLICT: exitCodes.databaseUnreachable,
   DATABASE_LOGIN_REFUSED: exitCodes.databaseUnreachable,
   DATABASE_MISSING: exitCodes.databaseUnreachable,
   DATABASE_FULL: exitCodes.databaseUnreachable,

@@ -3,8 +3,10 @@
  * are turned into one of our codes with what, why and how to fix; anything else passes through unchanged.
  */
 import { ExplainedError, isExplained } from '@q/schema'
-import { partsOf, placeOf } from './database-url.ts'
+import type { Origin } from './db.ts'
+import { serverOf, type Server } from './server-of.ts'
 import { probeServer } from './server-probe.ts'
+import { sqlState } from './sql-state.ts'
 
 export const oldestServer = 15
 
@@ -28,19 +30,36 @@ const unreachable = new Set([
 ])
 
 /** The error as a person should read it, or itself when we know nothing better. */
-export async function explainDatabaseError(error: unknown, url: string): Promise<unknown> {
+export async function explainDatabaseError(error: unknown, origin: Origin | undefined): Promise<unknown> {
   if (isExplained(error) || !(error instanceof Error)) return error
-  const meaning = byMessage(error, url) ?? byCode(codeOf(error), error.message, url) ?? (await bySilence(error, url))
+  const server = serverOf(origin)
+  const meaning = byMessage(error, server) ?? byCode(codeOf(error), error, server) ?? (await bySilence(error, server))
   return meaning === undefined ? error : new ExplainedError({ ...meaning, cause: error })
 }
 
+/**
+ * The same for a program that uses q as a library: every error of the database is explained, with the original as its
+ * `cause`. Errors that are not of the database stay as they are.
+ */
+export async function explainEveryDatabaseError(error: unknown, origin: Origin | undefined): Promise<unknown> {
+  const explained = await explainDatabaseError(error, origin)
+  const state = sqlState(error) ?? sqlState(causeOf(error))
+  if (isExplained(explained) || state === undefined || !(error instanceof Error)) return explained
+  return new ExplainedError({
+    code: 'DATABASE_ERROR',
+    what: `The database${serverOf(origin).at} rejected a statement of q: ${error.message}.`,
+    why: `PostgreSQL reports SQLSTATE ${state}. The statement wrote nothing.`,
+    fix: 'Look the code up in the documentation of PostgreSQL; if your own triggers or settings do not cause it, report it.',
+    cause: error,
+  })
+}
+
 /** What the driver itself objects to, before or while it connects. */
-function byMessage(error: Error, url: string): Meaning | undefined {
-  const place = placeOf(url)
+function byMessage(error: Error, { at }: Server): Meaning | undefined {
   if (error.message.includes('password must be a')) {
     return {
       code: 'DATABASE_LOGIN_REFUSED',
-      what: `The database at ${place} asks for a password.`,
+      what: `The database${at} asks for a password.`,
       why: 'There is none in DATABASE_URL.',
       fix: 'Write it like postgresql://user:password@host:5432/database.',
     }
@@ -52,7 +71,7 @@ function byMessage(error: Error, url: string): Meaning | undefined {
   ) {
     return {
       code: 'DATABASE_TLS_REFUSED',
-      what: `No encrypted connection to the database at ${place} could be made.`,
+      what: `No encrypted connection to the database${at} could be made.`,
       why: `${error.message}.`,
       fix: 'Correct sslmode in DATABASE_URL, or the certificates it names.',
     }
@@ -68,66 +87,100 @@ function byMessage(error: Error, url: string): Meaning | undefined {
   return undefined
 }
 
-/** A failed attempt on several addresses of one host carries its code inside. */
+/** Some libraries carry the error of the driver as cause, and an attempt on several addresses of one host carries its errors inside. */
 function codeOf(error: Error): string {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
-  const code: unknown = inner instanceof Error ? Reflect.get(inner, 'code') : undefined
+  const code = sqlState(error) ?? sqlState(causeOf(error)) ?? memberOf(inner, 'code')
   return typeof code === 'string' ? code : ''
 }
 
-function byCode(code: string, message: string, url: string): Meaning | undefined {
-  const place = placeOf(url)
-  const user = partsOf(url).user || 'the current user'
-  if (unreachable.has(code)) return nobodyThere(place, code)
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
+}
+
+function memberOf(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined
+}
+
+function byCode(code: string, error: Error, { at, user }: Server): Meaning | undefined {
+  if (unreachable.has(code)) return noServer(at, code)
   switch (code) {
     case '28P01':
     case '28000':
       return {
         code: 'DATABASE_LOGIN_REFUSED',
-        what: `The database at ${place} refused to log in ${user}.`,
-        why:
-          code === '28P01'
-            ? 'The password is wrong, or there is no such user.'
-            : 'Its pg_hba.conf does not let this user in from here.',
-        fix: 'Check user and password in DATABASE_URL (special characters must be percent-encoded).',
+        what: `The database${at} refused to log in ${user}.`,
+        ...refusal(code, error),
       }
     case '3D000':
       return {
         code: 'DATABASE_MISSING',
-        what: `There is no database of that name at ${place}.`,
+        what: `There is no database of that name${at}.`,
         why: 'The server answers, but the database in DATABASE_URL does not exist.',
         fix: 'Create it (CREATE DATABASE …), or correct the name in DATABASE_URL.',
       }
     case '53300':
       return {
         code: 'DATABASE_FULL',
-        what: `The database at ${place} has no connection left for us.`,
+        what: `The database${at} has no connection left for us.`,
         why: 'max_connections of the server, or the limit of the user, is reached.',
         fix: 'Close other clients or raise max_connections.',
       }
     case '42501':
       return {
         code: 'DATABASE_RIGHTS_MISSING',
-        what: `${user} lacks a right in the database at ${place}: ${message}.`,
+        what: `${user} lacks a right in the database${at}: ${error.message}.`,
         why: 'Migrating needs CREATE on the database; working needs the rights on schema q.',
         fix: 'Migrate with a user that has it (q migrate), and give this one a role of db/roles.sql.',
       }
+    case '42P01':
+    case '3F000':
+    case '42883':
+    case '42703':
+      return {
+        code: 'SCHEMA_BEHIND',
+        what: `The database${at} lacks a part of schema q that this program needs: ${error.message}.`,
+        why: 'Schema q was never created in this database, or an older release created it.',
+        fix: 'Run q migrate against this database, or correct DATABASE_URL.',
+      }
     case '25006':
-      return readOnly(place)
+      return readOnly(at)
     case '53100':
       return {
         code: 'DATABASE_DISK_FULL',
-        what: `The database at ${place} has no disk space left.`,
+        what: `The database${at} has no disk space left.`,
         why: 'PostgreSQL could not extend a file. What was acknowledged before is safe.',
         fix: 'Free disk space on the database server; nothing else needs to be repaired.',
       }
+    case '55P03':
+      return {
+        code: 'DATABASE_LOCKED',
+        what: `A statement waited too long for a lock in the database${at}; it wrote nothing.`,
+        why: 'An open transaction of another session holds the same unique key, or a row that the statement needs.',
+        fix: 'End that transaction (pg_stat_activity shows it), then try again.',
+      }
+    case '57014':
+      return {
+        code: 'DATABASE_TIMEOUT',
+        what: `The database${at} cancelled a statement that took too long; it wrote nothing.`,
+        why: `The server is overloaded, or the statement waited for an open transaction: ${error.message}.`,
+        fix: 'Try again; if it happens often, look at the load of the server and at pg_stat_activity.',
+      }
+    case '40001':
+    case '40P01':
+      return {
+        code: 'DATABASE_CONFLICT',
+        what: `The database${at} ended a transaction in favour of another; it wrote nothing.`,
+        why: `Two transactions needed the same rows at the same time: ${error.message}.`,
+        fix: 'Try again.',
+      }
     case '57P01':
     case '57P02':
-      return connectionLost(place, message)
+      return connectionLost(at, error.message)
     case '57P03':
       return {
         code: 'DATABASE_STARTING',
-        what: `The database at ${place} is starting up or shutting down.`,
+        what: `The database${at} is starting up or shutting down.`,
         why: 'It does not take connections at the moment.',
         fix: 'Try again in a few seconds.',
       }
@@ -136,56 +189,96 @@ function byCode(code: string, message: string, url: string): Meaning | undefined
   }
 }
 
+/** 28000 has several causes; the name of the server's routine tells them apart in every language. */
+function refusal(code: string, error: Error): Pick<Meaning, 'why' | 'fix'> {
+  if (code === '28P01') {
+    return {
+      why: 'The password is wrong, or there is no such user.',
+      fix: 'Check user and password in DATABASE_URL (special characters must be percent-encoded).',
+    }
+  }
+  if (memberOf(error, 'routine') === 'ClientAuthentication') {
+    return {
+      why: `Its pg_hba.conf does not let this user in from here: ${error.message}.`,
+      fix: 'Add a line for this user, database and address to pg_hba.conf, or use another user.',
+    }
+  }
+  return {
+    why: `${error.message}.`,
+    fix: 'Create the role (CREATE ROLE … LOGIN), or correct the user in DATABASE_URL.',
+  }
+}
+
 /** Connections that broke off or never answered: ask who is there. */
-async function bySilence(error: Error, url: string): Promise<Meaning | undefined> {
-  if (!/terminated unexpectedly|timeout|Connection terminated/i.test(error.message)) return undefined
-  const place = placeOf(url)
-  switch (await probeServer(url)) {
+async function bySilence(error: Error, { at, host, port }: Server): Promise<Meaning | undefined> {
+  if (!/terminated|timeout|not queryable|socket/i.test(error.message)) return undefined
+  switch (await probeServer({ host, port })) {
     case 'nothing':
-      return nobodyThere(place, 'no answer')
+      return noServer(at, 'no answer')
     case 'closed':
       return {
-        ...nobodyThere(place, 'closed'),
+        ...noServer(at, 'closed'),
         why: 'Something accepted the connection and closed it without an answer: a proxy whose server is away, or another service.',
       }
     case 'something-else':
       return {
         code: 'NOT_POSTGRESQL',
-        what: `Something answers at ${place}, but it is not PostgreSQL.`,
+        what: `Something answers${at}, but it is not PostgreSQL.`,
         why: 'It does not speak the PostgreSQL protocol: the port belongs to another service.',
         fix: 'Correct host and port in DATABASE_URL; PostgreSQL usually listens on 5432.',
       }
     case 'postgresql':
-      return connectionLost(place, error.message)
+      return brokenOff(at, error.message)
   }
 }
 
-function connectionLost(place: string, message: string): Meaning {
+/** PostgreSQL answers now, but it did not, or not in time, a moment ago. */
+function brokenOff(at: string, message: string): Meaning | undefined {
+  if (message.includes('when trying to connect')) {
+    return {
+      code: 'DATABASE_BUSY',
+      what: `No connection to the database${at} became free in time; nothing was sent.`,
+      why: 'Every connection of this pool is in use, or the server is slow to accept a new one.',
+      fix: 'Try again; if it happens often, look for statements that wait for locks (pg_stat_activity).',
+    }
+  }
+  if (message.includes('read timeout')) {
+    return {
+      code: 'DATABASE_TIMEOUT',
+      what: `The database${at} did not answer a statement in time.`,
+      why: 'The network or the server is stalled. Whether the statement took effect is unknown.',
+      fix: 'Look before you repeat an enqueue, or give the run a unique key, so that repeating it is safe.',
+    }
+  }
+  return connectionLost(at, message)
+}
+
+function connectionLost(at: string, message: string): Meaning {
   return {
     code: 'DATABASE_CONNECTION_LOST',
-    what: `The connection to the database at ${place} was lost.`,
-    why: `The server answers, but it ended this connection or did not answer on it in time (${message}).`,
-    fix: 'Try again; if it happens again, look at the log of the server and of any proxy in between.',
+    what: `The connection to the database${at} was lost.`,
+    why: `The server answers, but it ended this connection (${message}). Whether the last statement took effect is unknown.`,
+    fix: 'Try again (an enqueue with a unique key can be repeated safely); if it happens again, look at the log of the server and of any proxy in between.',
   }
 }
 
-export function readOnly(place: string): Meaning {
+export function readOnly(at: string): Meaning {
   return {
     code: 'DATABASE_READ_ONLY',
-    what: `The database at ${place} cannot be written to.`,
+    what: `The database${at} cannot be written to.`,
     why: 'It is a standby in recovery, or opened read-only.',
     fix: 'Point DATABASE_URL at the primary.',
   }
 }
 
-function nobodyThere(place: string, code: string): Meaning {
+function noServer(at: string, code: string): Meaning {
   return {
     code: 'DATABASE_UNREACHABLE',
-    what: `The database at ${place} cannot be reached.`,
+    what: `The database${at} cannot be reached.`,
     why:
       code === 'ENOTFOUND' || code === 'EAI_AGAIN'
         ? 'There is no host of that name.'
-        : `Nobody answers there (${code}).`,
+        : `No server answers there (${code}).`,
     fix: 'Check host and port in DATABASE_URL and that the server runs; without DATABASE_URL an embedded one is used.',
   }
 }

@@ -6,7 +6,7 @@
  * may wait long for a lock), and the sessions of listeners. All have a limit for connecting, and TCP keepalive: a
  * half-open connection is otherwise noticed after many minutes. A connection that broke, or on which a statement took
  * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too,
- * and a transaction that a replica does not go on with.
+ * and a transaction that a process does not go on with (session-settings.ts).
  *
  * `control` and `turn` keep the plans of prepared statements. A plan that is kept must be right for a table of any size,
  * and the statistics of an empty one would make it a sequential scan for ever: so what could go wrong is switched off.
@@ -26,7 +26,15 @@ import { urlOf } from './database-url.ts'
 import { ownTypes } from './own-types.ts'
 import { pipeline } from './pipeline.ts'
 import { preparedName } from './prepared.ts'
-import { sqlState } from './sql-state.ts'
+import {
+  clientLimitMs,
+  inLimitedTransactions,
+  prepareSession,
+  statementMs,
+  turnLockMs,
+  type PreparedSession,
+} from './session-settings.ts'
+import { isAboutConnection } from './sql-state.ts'
 import { withoutServer } from './without-server.ts'
 
 /** Every verb takes either, so it can be part of the caller's own transaction. */
@@ -52,7 +60,10 @@ export interface ConnectionOptions {
   readonly purpose: 'control' | 'turn' | 'pool' | 'migrate'
   readonly connectionsMax?: number
   readonly statementMsMax?: number
-  /** False behind a pooler that gives each transaction another session: no prepared statements, no settings. */
+  /**
+   * False behind a pooler that lends a session per transaction: no prepared statements, no settings of the session.
+   * Undefined on a `pool`: each connection finds out whether it has a session of its own (session-settings.ts).
+   */
   readonly prepare?: boolean
   /** Enqueues send no wake when they commit: whoever uses this connection sends one afterwards, for many. */
   readonly quiet?: boolean
@@ -60,33 +71,43 @@ export interface ConnectionOptions {
   readonly onBroken?: (error: Error) => void
 }
 
-const limits = { connectMsMax: 5_000, statementMsMax: 30_000, idleMsMax: 30_000, lockMsMax: 100, abandonedMsMax: 1_000 }
+const connectMsMax = 5_000
+const idleMsMax = 30_000
 
 export function connect(url: string, options: ConnectionOptions): Connection {
-  const { purpose, prepare = true } = options
+  const { purpose, prepare = true, statementMsMax = statementMs } = options
   const pool = new Pool({
     ...clientConfig(url, `q ${purpose}`),
     max: purpose === 'pool' ? (options.connectionsMax ?? 4) : 1,
-    idleTimeoutMillis: limits.idleMsMax,
-    ...(purpose === 'migrate' ? {} : { query_timeout: options.statementMsMax ?? limits.statementMsMax }),
+    idleTimeoutMillis: idleMsMax,
+    ...(purpose === 'migrate' ? {} : { query_timeout: clientLimitMs(purpose, statementMsMax) }),
   })
   const keepsPlans = prepare && (purpose === 'control' || purpose === 'turn')
-  const settings = prepare ? settingsOf(options, keepsPlans) : ''
+  const sessions = new WeakMap<PoolClient, Promise<PreparedSession>>()
   // Without handlers a connection that the server closes, idle or in use, would end this process.
   pool.on('error', (error) => options.onBroken?.(error))
   pool.on('connect', (client) => {
     client.on('error', () => {})
     // Sent before anything else on this connection. If it fails, so does what comes next.
-    if (settings !== '') void client.query(settings).catch(() => destroySocket(client))
+    const ready = prepareSession(client, options).catch(() => {
+      destroySocket(client)
+      return {}
+    })
+    sessions.set(client, ready)
   })
   const nameOf = keepsPlans ? preparedName : () => undefined
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: withoutBrokenOnes(pool, nameOf) }) })
+  async function lend(): Promise<LentClient> {
+    const client = await pool.connect()
+    return lent(client, { nameOf, ...(await sessions.get(client)) })
+  }
+  const lender: PostgresPool = { options: pool.options, connect: lend, end: () => pool.end() }
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: lender }) })
   return {
     db,
     origin: url,
     apart: (work) => work(db),
     async pipeline(queries) {
-      const client = lent(await pool.connect(), nameOf)
+      const client = await lend()
       // Where nothing may be set for the session, it is set for the transaction.
       const limited = !prepare && purpose === 'turn'
       const rows = client.pipeline(limited ? [lockLimit, ...queries] : queries).finally(() => client.release())
@@ -96,36 +117,9 @@ export function connect(url: string, options: ConnectionOptions): Connection {
   }
 }
 
-const lockLimit: CompiledQuery = sql`SELECT set_config('lock_timeout', ${String(limits.lockMsMax)}, true)`.compile(
+const lockLimit: CompiledQuery = sql`SELECT set_config('lock_timeout', ${String(turnLockMs)}, true)`.compile(
   withoutServer(),
 )
-
-/** Plans that are kept may use indexes and loops over few rows, and nothing else. */
-const pins: readonly string[] = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
-
-function settingsOf(options: ConnectionOptions, keepsPlans: boolean): string {
-  const { purpose, quiet = false, statementMsMax = limits.statementMsMax } = options
-  const settings = [
-    ...(keepsPlans ? ['plan_cache_mode = force_generic_plan', ...pins.map((scan) => `enable_${scan} = off`)] : []),
-    // A run that a user has locked must not hold up the others: turn.ts goes another way then.
-    ...(purpose === 'turn' ? [`lock_timeout = ${limits.lockMsMax}`] : []),
-    ...(quiet ? [`q.quiet = 'on'`] : []),
-  ]
-  if (settings.length === 0) return ''
-  const abandonedMs = statementMsMax + limits.abandonedMsMax
-  const always = [
-    // What we have given up must not wait on over there, for a lock, with a connection that nobody uses.
-    `statement_timeout = ${abandonedMs}`,
-    // Stopped or cut off in the middle of a transaction, we must not keep runs locked: nobody could recover them.
-    `idle_in_transaction_session_timeout = ${abandonedMs}`,
-    // Whoever has waited for a lock looks again, and must see what was committed meanwhile.
-    `default_transaction_isolation = 'read committed'`,
-    `datestyle = 'ISO'`,
-    // Before PostgreSQL 18 a plan that needs what `pins` switches off costs 10^10, and would be compiled each time, for a second.
-    'jit = off',
-  ]
-  return [...settings, ...always].map((setting) => `SET ${setting};`).join(' ')
-}
 
 /** A session of its own, for LISTEN. */
 export function session(origin: Origin, purpose: string): Client {
@@ -143,35 +137,30 @@ export function endSession(client: Client): void {
 
 type NameOf = (text: string) => string | undefined
 
-function withoutBrokenOnes(pool: Pool, nameOf: NameOf): PostgresPool {
-  return {
-    options: pool.options,
-    async connect() {
-      return lent(await pool.connect(), nameOf)
-    },
-    end: () => pool.end(),
-  }
-}
-
 interface LentClient extends PostgresPoolClient {
   pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
 }
 
+interface Lending extends PreparedSession {
+  readonly nameOf: NameOf
+}
+
 /** Only what Kysely's drivers use, and the pipeline; nothing here streams by cursor. */
-function lent(client: PoolClient, nameOf: NameOf): LentClient {
+function lent(client: PoolClient, { nameOf, limitTransaction }: Lending): LentClient {
   let unusable: Error | undefined
   async function noticing<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
-      if (error instanceof Error && !isAnswer(error)) unusable = error
+      if (error instanceof Error && isAboutConnection(error)) unusable = error
       throw error
     }
   }
-  function query(text: string, values: unknown[]): Promise<QueryResult> {
+  function send(text: string, values: unknown[]): Promise<QueryResult> {
     const name = nameOf(text)
     return noticing(name === undefined ? client.query(text, values) : client.query({ name, text, values }))
   }
+  const query = limitTransaction === undefined ? send : inLimitedTransactions(send, limitTransaction)
   return {
     query: query as unknown as PostgresPoolClient['query'],
     pipeline: (queries) =>
@@ -193,19 +182,6 @@ function pipelined(name: string | undefined): string | undefined {
   return name === undefined ? undefined : `${name}|`
 }
 
-/** The server refused the statement and goes on serving us; any other error says that the connection is of no use. */
-function isAnswer(error: Error): boolean {
-  const code = sqlState(error)
-  if (code === undefined) return false
-  return !code.startsWith('57P') && !code.startsWith('08') && !useless.has(code)
-}
-
-/**
- * What we prepared is not there any more, or not what it was; our transaction took too long, and the session ended with
- * it; the server only reads, and after a failover another connection may reach the one that writes.
- */
-const useless: ReadonlySet<string> = new Set(['0A000', '26000', '25P03', '25P04', '25006'])
-
 /** pg has no public way to give a connection up at once. */
 function destroySocket(client: Client | PoolClient): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } }
@@ -220,7 +196,7 @@ function habits(name: string): ClientConfig {
   return {
     application_name: name,
     types: ownTypes,
-    connectionTimeoutMillis: limits.connectMsMax,
+    connectionTimeoutMillis: connectMsMax,
     keepAlive: true,
     keepAliveInitialDelayMillis: 3_000,
   }

@@ -56,5 +56,5 @@ async function refuseUnusable(db: Kysely<DB>, url: string): Promise<void> {
       fix: 'Upgrade the server, or use another one.',
     })
   }
-  if (server.read_only) throw new ExplainedError(readOnly(placeOf(url)))
+  if (server.read_only) throw new ExplainedError(readOnly(` at ${placeOf(url)}`))
 }

@@ -3,14 +3,14 @@
  * request with one byte, S or N. A proxy whose server is away accepts the connection and closes it without an answer.
  */
 import { createConnection } from 'node:net'
-import { partsOf } from './database-url.ts'
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 export type Answer = 'postgresql' | 'something-else' | 'closed' | 'nothing'
 
-export async function probeServer(databaseUrl: string): Promise<Answer> {
-  const { host, port } = partsOf(databaseUrl)
+/** Without a host nothing is asked, and the server counts as one that answers. */
+export async function probeServer({ host, port }: { host: string; port: number }): Promise<Answer> {
+  if (host === '') return 'postgresql'
   const { promise, resolve } = Promise.withResolvers<Answer>()
   const where = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
   const socket = createConnection({ ...where, timeout: 3_000 })

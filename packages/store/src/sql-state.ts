@@ -1,9 +1,9 @@
 /** What PostgreSQL's code of an error means to us, said once. */
 
-/** Undefined: no answer of the server. */
+/** Undefined: no answer of the server. Codes of the operating system look alike, but have no digit: EPIPE. */
 export function sqlState(error: unknown): string | undefined {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
 /** Classes 22, 23 and 54: what was sent, not the world. */
@@ -26,4 +26,19 @@ export function isLockTimeout(error: unknown): boolean {
 
 export function isDeadlock(error: unknown): boolean {
   return sqlState(error) === '40P01'
+}
+
+/** The transaction lost against another one: its owner may begin it again. */
+export function isTransactionConflict(error: unknown): boolean {
+  return sqlState(error)?.startsWith('40') === true
+}
+
+/**
+ * Whether an error is about the connection or the server, not about the statement: the same statement may succeed on
+ * another connection. Beside broken connections: a statement we prepared is gone or changed (0A000, 26000), our
+ * transaction took too long and the session ended with it (25P03, 25P04), the server only reads, and after a failover
+ * another connection may reach the one that writes (25006), or it has no connection left (53300).
+ */
+export function isAboutConnection(error: unknown): boolean {
+  return /^(08|57P|0A000|26000|25P0[34]|25006|53300)/.test(sqlState(error) ?? '08000')
 }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect, type ConnectionOptions } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { untilNobodyWaits } from './blocked-sessions.ts'
+import { greetingProxy } from './greeting-proxy.ts'
 
 async function connection(options: { statementMsMax?: number } = {}) {
   const database = await testDatabase()
@@ -129,3 +130,38 @@ test.each(['control', 'turn', 'pool'] as const)(
     expect((await sql`SHOW jit`.execute(fresh.db)).rows).toEqual([{ jit: 'off' }])
   },
 )
+
+const limits = sql<{ statement: string; lock: string; idle: string }>`SELECT
+  current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+  current_setting('idle_in_transaction_session_timeout') AS idle`
+const ended = { statement: '10s', lock: '8s', idle: '11s' }
+
+test('the server limits every statement of a pool, and ends it before the client stops waiting', async () => {
+  const { own } = await connections({ quiet: false, statementMsMax: 10_000 })
+  expect((await limits.execute(own)).rows).toEqual([ended])
+})
+
+test('behind a pooler each transaction is limited, and no setting stays in a session that the pooler lends to others', async () => {
+  const database = await testDatabase()
+  const proxy = await greetingProxy(database.url)
+  const own = connect(proxy, { purpose: 'pool', connectionsMax: 1, statementMsMax: 10_000 })
+  onTestFinished(async () => {
+    await own.close()
+    await database.drop()
+  })
+  expect((await limits.execute(own.db)).rows).toEqual([ended])
+  const duty = { name: 'd', holder: 'me', until: new Date() }
+  await own.db.insertInto('q.duty').values(duty).execute()
+  await own.db.transaction().execute(async (trx) => {
+    expect((await limits.execute(trx)).rows).toEqual([ended])
+    const { numUpdatedRows } = await trx.updateTable('q.duty').set({ holder: 'you' }).executeTakeFirstOrThrow()
+    expect(numUpdatedRows).toBe(1n)
+  })
+  await expect(sql`SELECT 1 / 0`.execute(own.db)).rejects.toMatchObject({ code: '22012' })
+  // A statement that holds its own session past the limits shows the settings of the session itself.
+  const between = sql`COMMIT; SELECT set_config('q.seen', current_setting('statement_timeout'), false); BEGIN`
+  await between.execute(own.db)
+  const { rows } = await sql`SELECT current_setting('q.seen') AS statement`.execute(own.db)
+  expect(rows).toEqual([{ statement: '0' }])
+  expect(await own.db.selectFrom('q.duty').select(['name', 'holder']).execute()).toEqual([{ name: 'd', holder: 'you' }])
+})

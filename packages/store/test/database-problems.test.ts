@@ -121,6 +121,35 @@ test('a wrong password is refused without naming it', async (context) => {
   expect(await problemOf(wrong)).toMatchObject({ code: 'DATABASE_LOGIN_REFUSED' })
 })
 
+test('a role that may not log in is named as such, and not blamed on pg_hba.conf', async () => {
+  const { url, name } = await anEmptyDatabase()
+  const role = `mute_${name}`
+  await run(url, `CREATE ROLE "${role}" NOLOGIN PASSWORD '${secret}'`)
+  onTestFinished(() => run(url, `DROP ROLE "${role}"`))
+  const mute = changed(url, (parts) => {
+    parts.username = role
+    parts.password = secret
+  })
+  expect(await problemOf(mute)).toMatchObject({
+    code: 'DATABASE_LOGIN_REFUSED',
+    why: expect.stringContaining('not permitted to log in'),
+    fix: expect.stringContaining('CREATE ROLE'),
+  })
+})
+
+test.each([
+  ['InitializeSessionUserId', 'role "ada" does not exist', /^Create the role/],
+  ['ClientAuthentication', 'no pg_hba.conf entry for host "::1", user "ada"', /pg_hba\.conf/],
+])('a login that %s refuses is explained by what the server says: %s', async (routine, message, fix) => {
+  const error = Object.assign(new Error(message), { code: '28000', routine })
+  const explained = await explainDatabaseError(error, `postgresql://ada:${secret}@127.0.0.1:5432/db`)
+  expect(explained).toMatchObject({
+    code: 'DATABASE_LOGIN_REFUSED',
+    why: expect.stringContaining(message),
+    fix: expect.stringMatching(fix),
+  })
+})
+
 test('a database that does not exist is missing', async () => {
   const { url } = await anEmptyDatabase()
   const missing = changed(url, (parts) => {

@@ -54,6 +54,27 @@ test('what is not a cursor is refused', async () => {
   await expect(store.listTaskRuns({}, { cursor: "1' or" })).rejects.toMatchObject({ code: 'CURSOR_INVALID' })
 })
 
+test.each([
+  ['an unknown member', { state: ['FAILED'] }, {}, /state: the filter has no such member; it has status, /],
+  ['a state that is not in a list', { status: 'FAILED' }, {}, /status: must be a list/],
+  ['a date as text', { createdAfter: '2026-01-01' }, {}, /createdAfter: must be a valid Date/],
+  ['a workflow that is not an id', { workflow: 'build' }, {}, /workflow: must be the id/],
+  ['an unknown member of the page', {}, { lmit: 5 }, /lmit: the page has no such member; it has cursor, limit/],
+  ['a limit that is not a number', {}, { limit: Number.NaN }, /limit: must be a number/],
+])('a list by %s is refused, and does not return every run', async (_, filter, page, why) => {
+  await expect(store.listTaskRuns(filter as never, page as never)).rejects.toMatchObject({
+    code: 'FILTER_INVALID',
+    why: expect.stringMatching(why),
+  })
+})
+
+test('a misspelt state is refused with the states that exist', async () => {
+  await expect(store.listTaskRuns({ status: ['FALED'] })).rejects.toMatchObject({
+    code: 'STATUS_UNKNOWN',
+    fix: expect.stringContaining('failed'),
+  })
+})
+
 test('runs are found by task, queue, group, replica, workflow, unique key and time', async () => {
   const [plain] = await enqueue('sought')
   const elsewhere = await fleet.enqueueIn({ queue: 'aside', task: 'sought' })

@@ -25,7 +25,7 @@ export interface WorkflowHandle<Output> {
   status(): Promise<WorkflowView>
   /** Its steps as they are now, parents before children; at most 1 000, go on with `{ after: last.runId }`. */
   steps(page?: StepPageRequest): Promise<StepView[]>
-  /** What changed, whenever something did; ends when the workflow does. Looks about once a second. */
+  /** What changed, whenever something did; the last value is the final state. Looks about once a second. */
   progress(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<WorkflowProgress>
   /** What has not begun is CANCELLED, what runs is told to stop; then compensations run, and it ends CANCELLED. */
   cancel(): Promise<CancelWorkflowAnswer>
@@ -59,8 +59,12 @@ export function workflowsToWaitFor(store: Store): Awaitable<WorkflowId, Workflow
     mark: (ids) => store.awaitWorkflows(ids),
     read: (ids) => store.getWorkflows(ids),
     endedIn: (wake) => wake.workflowIds,
-    isOver: (workflow) => workflow.finishedAt !== null,
+    isOver,
   }
+}
+
+function isOver({ finishedAt }: WorkflowView): boolean {
+  return finishedAt !== null
 }
 
 export function createWorkflowHandle<Output>(
@@ -81,7 +85,8 @@ export function createWorkflowHandle<Output>(
       return workflow
     },
     steps: (page) => store.listSteps(id, page),
-    progress: ({ signal } = {}) => follow(waits, id, signal, { tell: progressOf, notFound: () => notFound(id) }),
+    progress: ({ signal } = {}) =>
+      follow(waits, id, signal, { tell: progressOf, isOver, notFound: () => notFound(id) }),
     cancel: () => store.cancelWorkflow(id),
     pause: (by = 'a producer') => store.pauseWorkflow(id, by),
     resume: () => store.resumeWorkflow(id),
@@ -89,15 +94,8 @@ export function createWorkflowHandle<Output>(
   }
 }
 
-function progressOf({
-  status,
-  endsAs,
-  compensating,
-  progress,
-  steps,
-  finishedAt,
-}: WorkflowView): WorkflowProgress | undefined {
-  return finishedAt === null ? { status, endsAs, compensating, ...progress, steps } : undefined
+function progressOf({ status, endsAs, compensating, progress, steps }: WorkflowView): WorkflowProgress {
+  return { status, endsAs, compensating, ...progress, steps }
 }
 
 export function workflowIdOf(text: string): WorkflowId {

@@ -7,6 +7,7 @@
 import { ExplainedError, isExplained } from '@q/schema'
 import { fillSome, tasksOfPlan, valueAt, type WorkflowPlan } from '@q/schema/workflow'
 import { startWorkflow, type StartedWorkflow, type StepTask, type Store } from '@q/store'
+import { explained, type Explain } from '../explain.ts'
 import { requireFit } from '../payload-check.ts'
 import type { Destination, Published } from '../published.ts'
 import { storeIn, type TransactionHandle } from '../transaction.ts'
@@ -14,21 +15,23 @@ import { storeIn, type TransactionHandle } from '../transaction.ts'
 export interface StartDeps {
   readonly store: Store
   readonly published: Published
+  readonly explain: Explain
 }
 
 export type Start = (plan: WorkflowPlan, input: unknown, tx: TransactionHandle | undefined) => Promise<StartedWorkflow>
 
-export function createStart({ store, published }: StartDeps): Start {
-  return async (plan, input, tx) => {
+export function createStart({ store, published, explain }: StartDeps): Start {
+  const start: Start = async (plan, input, tx) => {
     const db = tx === undefined ? undefined : storeIn(tx)
     const found = new Map<string, Destination>()
     for (const task of tasksOfPlan(plan.steps)) found.set(task, await published.find(task, db))
     await requireFits(plan, input, found)
     const tasks = Object.fromEntries([...found].map(([task, destination]) => [task, stepTask(task, destination)]))
-    const start = { plan, input, tasks }
+    const asked = { plan, input, tasks }
     // Idle replicas are woken by the commit, here as in the caller's transaction.
-    return db === undefined ? store.startWorkflow(start) : startWorkflow(db, start)
+    return db === undefined ? store.startWorkflow(asked) : startWorkflow(db, asked)
   }
+  return (plan, input, tx) => explained(start(plan, input, tx), explain, tx)
 }
 
 function stepTask(task: string, { lane, options }: Destination): StepTask {

@@ -11,6 +11,7 @@ import { ExplainedError, type TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { asRunId, type RunId } from '../lease.ts'
+import { requireReadable } from './check-list.ts'
 import { statesNamed } from './status-names.ts'
 
 export interface RunFilter {
@@ -68,6 +69,7 @@ const pageRuns = 50
 const pageRunsMax = 500
 
 export async function listTaskRuns(db: Db, filter: RunFilter = {}, page: PageRequest = {}): Promise<RunPage> {
+  requireReadable(filter, page)
   const limit = Math.min(Math.max(1, Math.trunc(page.limit ?? pageRuns)), pageRunsMax)
   const rows = await matching(db, filter)
     .$if(page.cursor !== undefined, (runs) => runs.where('r.id', '<', idOf(page.cursor ?? '')))

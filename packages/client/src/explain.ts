@@ -1,0 +1,34 @@
+/**
+ * Errors of the database as a person should read them: code, what, why, fix, and the original as `cause`.
+ *
+ * Inside a caller's transaction a conflict with another transaction stays as it is: the caller's own code looks for it, to
+ * begin the transaction again.
+ */
+import { explainEveryDatabaseError, isTransactionConflict, type Origin } from '@q/store'
+import type { TransactionHandle } from './transaction.ts'
+
+export type Explain = (error: unknown, tx?: TransactionHandle) => Promise<unknown>
+
+export function createExplain(origin: Origin | undefined): Explain {
+  return async (error, tx) => {
+    if (tx !== undefined && (isTransactionConflict(error) || isTransactionConflict(Object(error).cause))) return error
+    return explainEveryDatabaseError(error, origin)
+  }
+}
+
+/** The same verbs; what they reject with is explained. */
+export function explaining<Verbs extends object>(verbs: Verbs, explain: Explain): Verbs {
+  const wrapped = Object.entries(verbs).map(([name, verb]: [string, (...asked: unknown[]) => Promise<unknown>]) => [
+    name,
+    (...asked: unknown[]) => explained(verb(...asked), explain),
+  ])
+  return Object.fromEntries(wrapped) as Verbs
+}
+
+export async function explained<T>(work: Promise<T>, explain: Explain, tx?: TransactionHandle): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw await explain(error, tx)
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What the server must know about a connection before its first statement: above all, how long a statement may take.
+ *
+ * On a `pool` the server ends a statement before the client stops waiting for it. So an enqueue that failed with a time
+ * limit has inserted nothing, and inserts nothing later. A wait for a lock ends a little earlier, so that the error can
+ * name it. On `control` and `turn` the client stops first: a replica must act on silence, and its fence makes a late
+ * write harmless.
+ *
+ * Settings belong to a session. A pooler that lends sessions per transaction would pass them on to other programs, so
+ * there each transaction gets its limits, and a single statement becomes a transaction. Such a pooler is recognised by its
+ * greeting: the number of the backend in it is not the number of the backend that answers.
+ */
+import type { PoolClient, QueryResult } from 'pg'
+import type { ConnectionOptions } from './db.ts'
+
+/** Default limit of a statement. */
+export const statementMs = 30_000
+/** Of a turn: a run that a user has locked must not hold up the others (turn.ts). */
+export const turnLockMs = 100
+
+const abandonedMs = 1_000
+const answerMs = 5_000
+
+/** How long the client itself waits for an answer. */
+export function clientLimitMs(purpose: ConnectionOptions['purpose'], statementMsMax: number): number {
+  return purpose === 'pool' ? statementMsMax + answerMs : statementMsMax
+}
+
+export interface PreparedSession {
+  /** Set where the session is not ours: the SQL that each transaction must begin with. */
+  readonly limitTransaction?: string
+}
+
+export async function prepareSession(client: PoolClient, options: ConnectionOptions): Promise<PreparedSession> {
+  const { purpose, prepare = purpose === 'pool' ? undefined : true } = options
+  if (purpose === 'migrate' || prepare === false) return {}
+  const settings = Object.entries(settingsOf(options))
+  if (prepare === true) {
+    await client.query(settings.map(([name, value]) => `SET ${name} = '${value}';`).join(' '))
+    return {}
+  }
+  const set = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join(', ')
+  const { rowCount } = await client.query(`SELECT ${set} WHERE pg_backend_pid() = ${greetedBy(client)}`)
+  return rowCount === 1 ? {} : { limitTransaction: transactionLimits(options) }
+}
+
+/** The number of the backend as the greeting gave it. */
+function greetedBy(client: PoolClient): number {
+  return Number(Reflect.get(client, 'processID'))
+}
+
+type Settings = Readonly<Record<string, string | number>>
+
+function settingsOf(options: ConnectionOptions): Settings {
+  const { purpose, quiet = false } = options
+  return {
+    ...(purpose === 'control' || purpose === 'turn' ? keptPlans : {}),
+    ...limitsOf(options),
+    ...(quiet ? { 'q.quiet': 'on' } : {}),
+    // A statement that has waited for a lock looks again, and must see what was committed in the meantime.
+    default_transaction_isolation: 'read committed',
+    datestyle: 'ISO',
+    // Before PostgreSQL 18 a plan that needs what keptPlans switches off costs 10^10, and would be compiled each time, for a second.
+    jit: 'off',
+  }
+}
+
+/** Plans that are kept may use indexes and loops over few rows, and nothing else. */
+const keptPlans: Settings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
+
+function limitsOf({ purpose, statementMsMax = statementMs }: ConnectionOptions): Settings {
+  const afterMs = statementMsMax + abandonedMs
+  const isPool = purpose === 'pool'
+  return {
+    // A statement that the client no longer waits for must not wait on at the server.
+    statement_timeout: isPool ? statementMsMax : afterMs,
+    ...(isPool ? { lock_timeout: Math.ceil(statementMsMax * 0.8) } : {}),
+    ...(purpose === 'turn' ? { lock_timeout: turnLockMs } : {}),
+    // A process that is stopped or cut off in the middle of a transaction must not keep runs locked.
+    idle_in_transaction_session_timeout: afterMs,
+  }
+}
+
+function transactionLimits(options: ConnectionOptions): string {
+  return Object.entries(limitsOf(options))
+    .map(([name, value]) => `SET LOCAL ${name} = ${value}`)
+    .join('; ')
+}
+
+type Send = (text: string, values: unknown[]) => Promise<QueryResult>
+
+/** Every transaction begins with its limits; a statement outside of a transaction becomes one. */
+export function inLimitedTransactions(send: Send, limits: string): Send {
+  let isOpen = false
+  return async (text, values) => {
+    const verb = /^(begin|start transaction|commit|rollback(?! to))\b/i.exec(text)?.[1]
+    if (verb === undefined) return isOpen ? send(text, values) : alone(send, limits, [text, values])
+    isOpen = !/^(commit|rollback)/i.test(verb)
+    return send(isOpen ? `${text}; ${limits}` : text, [])
+  }
+}
+
+async function alone(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
+  await send(`BEGIN; ${limits}`, [])
+  try {
+    const answer = await send(...statement)
+    await send('COMMIT', [])
+    return answer
+  } catch (error) {
+    await send('ROLLBACK', []).catch(() => {})
+    throw error
+  }
+}
