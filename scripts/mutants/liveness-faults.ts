@@ -2,13 +2,14 @@
 import type { Fault } from './faults.ts'
 
 const stale = 'packages/store/src/liveness/stale.ts'
+const watch = 'packages/store/src/liveness/watch.ts'
 const turn = 'packages/store/src/runs/turn.ts'
 
 export const livenessFaults: readonly Fault[] = [
   {
     name: 'everybody-has-the-usual-grace',
     why: 'A replica that said it may take longer to come back is reaped by a neighbour that takes less.',
-    edits: [{ file: stale, find: 'sql`holders.presence_grace_ms`', replace: 'sql`2500`' }],
+    edits: [{ file: watch, find: 'presence_grace_ms AS "graceMs"', replace: '2500 AS "graceMs"' }],
   },
   {
     name: 'presence-hides-heartbeats',
@@ -17,6 +18,22 @@ export const livenessFaults: readonly Fault[] = [
       { file: stale, find: 'WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence}', replace: 'WHEN ${evidence}' },
       { file: stale, find: 'WHERE cause IS NOT NULL', replace: 'WHERE cause = ANY(${causes}::text[])' },
     ],
+  },
+  {
+    name: 'heartbeats-are-no-evidence',
+    why: 'A replica that has beaten since its lock was seen missing is taken for dead.',
+    edits: [
+      {
+        file: 'packages/store/src/liveness/presence.ts',
+        find: "coalesce(extract(epoch FROM ${lastBeat})::text, '')",
+        replace: "left(coalesce(extract(epoch FROM ${lastBeat})::text, ''), 0)",
+      },
+    ],
+  },
+  {
+    name: 'signs-from-the-future-count',
+    why: 'After the clock stepped back, the runs of a dead holder stay RUNNING until it has caught up.',
+    edits: [{ file: stale, find: 'CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END', replace: '${sign}' }],
   },
   {
     name: 'locked-start-is-lost',

@@ -1,22 +1,29 @@
 /**
  * `pnpm chaos:kill`: how long until everything that a killed replica held is recovered by the other one, and what became
  * of it. Two replicas, preset default, 20 runs in flight (kill-story.ts). It fails when a run did not end as it must, or
- * when recovery took longer than is promised.
+ * when the 99th percentile of the recovery times is above what is promised. `--kills 200 --load 5` measures it on a busy
+ * machine: 5 processes that compute without a pause run beside the replicas.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
 import { killStory, type Kill } from './kill-story.ts'
 import { spread, summary } from './looks.ts'
+import { startLoad } from './processes.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '20' }, preset: { type: 'string', default: 'default' } },
+  options: {
+    kills: { type: 'string', default: '20' },
+    load: { type: 'string', default: '0' },
+    preset: { type: 'string', default: 'default' },
+  },
 })
-const promisedMs = { p50: 4_000, max: 5_000 }
+const promisedMs = { p50: 4_000, p99: 5_000 }
 
 const database = await testDatabase()
+const load = startLoad(Number(values.load))
 try {
   const options = {
-    rounds: Number(values.rounds),
+    rounds: Number(values.kills),
     preset: values.preset,
     inFlight: 20,
     restMs: () => 4_000 + Math.random() * 1_000,
@@ -25,11 +32,14 @@ try {
   const kills = await killStory(database.url, options, (kill) => console.log(lineOf(++round, kill)))
   const took = kills.map(({ tookMs }) => tookMs)
   const wrong = kills.flatMap((kill) => kill.wrong)
-  console.log(`\n${kills.length} kills: ${summary(took)}; ${wrong.length} runs ended otherwise than they must`)
+  console.log(
+    `\n${kills.length} kills at load ${values.load}: ${summary(took)}; ${wrong.length} runs ended otherwise than they must`,
+  )
   for (const line of wrong) console.log(line)
-  const { p50, max } = spread(took)
-  process.exitCode = wrong.length === 0 && p50 <= promisedMs.p50 && max <= promisedMs.max ? 0 : 1
+  const { p50, p99 } = spread(took)
+  process.exitCode = wrong.length === 0 && p50 <= promisedMs.p50 && p99 <= promisedMs.p99 ? 0 : 1
 } finally {
+  load.stop()
   await database.drop()
 }
 

@@ -42,14 +42,21 @@ export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   return rows.map(({ was, became, cause, count }) => `${count} ${was}→${became} (${cause})`).join(', ')
 }
 
-export function spread(tookMs: readonly number[]): { readonly p50: number; readonly max: number } {
+export interface Spread {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+export function spread(tookMs: readonly number[]): Spread {
   const sorted = tookMs.toSorted((a, b) => a - b)
-  return { p50: sorted[Math.floor(sorted.length / 2)] ?? 0, max: sorted.at(-1) ?? 0 }
+  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
 }
 
 export function summary(tookMs: readonly number[]): string {
-  const { p50, max } = spread(tookMs)
-  return `p50 ${Math.round(p50)} ms, max ${Math.round(max)} ms`
+  const { p50, p99, max } = spread(tookMs)
+  return `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, max ${Math.round(max)} ms`
 }
 
 const lookEveryMs = 10

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
 import { killStory } from '../src/kill-story.ts'
+import { spread } from '../src/looks.ts'
 
 test(
   'kill -9 of one of two replicas, the watcher and the other: every run ends as it must',
@@ -15,3 +16,9 @@ test(
     ])
   },
 )
+
+test('percentiles of recovery times are times that were measured', () => {
+  const tookMs = Array.from({ length: 200 }, (_, index) => 200 - index)
+  expect(spread(tookMs)).toEqual({ p50: 100, p99: 198, max: 200 })
+  expect(spread([7])).toEqual({ p50: 7, p99: 7, max: 7 })
+})

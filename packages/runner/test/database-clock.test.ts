@@ -39,6 +39,20 @@ test('what it can show at most follows from the last beat; before the first one 
   expect(latestMs).toBeLessThan(5_000 + hour + 5_000)
 })
 
+test('it is steady for as long as no answer shows a step, however small; a slow answer shows none', () => {
+  const clock = createDatabaseClock()
+  expect(clock.steadyForMs(1_000)).toBe(0)
+  expect(clock.earliestMs(0)).toBe(Number.POSITIVE_INFINITY)
+  ask(clock, 0, hour)
+  ask(clock, 1_000, hour + 50)
+  clock.heard({ sentMs: 2_000, heardMs: 4_000, clockMs: 3_900 + hour })
+  expect(clock.steadyForMs(5_040)).toBe(5_000)
+  ask(clock, 6_000, hour + 300)
+  expect(clock.steadyForMs(6_540)).toBe(500)
+  expect(clock.earliestMs(7_000)).toBeGreaterThan(7_000 + hour - 5_000)
+  expect(clock.earliestMs(7_000)).toBeLessThan(7_000 + hour)
+})
+
 test('a replica that hears of a jump judges nobody before its beats have been good for a whole threshold again', async () => {
   const now = { ms: 0 }
   const database = { aheadMs: 0 }

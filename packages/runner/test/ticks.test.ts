@@ -4,7 +4,6 @@ import type { RunId, Store } from '@q/store'
 import { createClockWatch } from '../src/main/clock-watch.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
-import { createPresenceWatch } from '../src/main/loops/presence.ts'
 import { reapTick } from '../src/main/loops/reap.ts'
 import { createSession } from '../src/main/loops/session.ts'
 import { createOwnPresence } from '../src/main/presence.ts'
@@ -14,41 +13,6 @@ import { heartOf } from './heart.ts'
 
 function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
   return answers as unknown as Store
-}
-
-/** A watcher whose own presence has been good for `trustedMs`. */
-function watch(
-  gone: (number | { goneForMs: number; graceMs: number })[],
-  trustedMs: number,
-  mine = true,
-  replicaId = 'me',
-) {
-  const presence = createOwnPresence()
-  presence.held()
-  const trust = createTrust(1_000)
-  const now = { ms: 0 }
-  for (now.ms = 0; now.ms <= trustedMs; now.ms += 500) trust.beatAccepted(now.ms)
-  now.ms = trustedMs
-  let reaps = 0
-  let selfGone = 0
-  const watcher = createPresenceWatch({
-    control: told({
-      takeDuty: async () => ({ mine, untilInMs: 700 }),
-      markPresence: async () =>
-        gone.map((who, index) => ({
-          replicaId: `r${index}`,
-          ...(typeof who === 'number' ? { goneForMs: who, graceMs: 2_500 } : who),
-        })),
-    }),
-    replicaId,
-    duty: 'presence',
-    presence,
-    trust,
-    nowMs: () => now.ms,
-    onSelfGone: () => void selfGone++,
-    reap: async () => void reaps++,
-  })
-  return { watcher, presence, now, reaps: () => reaps, selfGone: () => selfGone }
 }
 
 test('what is written down about a failed heartbeat says why, also if each address of the host failed', async () => {
@@ -83,61 +47,6 @@ test('failed heartbeats that cannot be written down do not keep a replica from c
   expect(compared).toBe(1)
 })
 
-test('who watches comes back exactly when the grace of somebody is over', async () => {
-  const { watcher, reaps } = watch([2_400, 900], 10_000)
-  expect(await watcher.tick()).toEqual({ afterMs: 100 })
-  expect(reaps()).toBe(0)
-})
-
-test('who is gone for longer than the grace is recovered, and not before the watcher has watched for as long', async () => {
-  const trusted = watch([2_600], 10_000)
-  await trusted.watcher.tick()
-  expect(trusted.reaps()).toBe(1)
-  const fresh = watch([2_600], 2_000)
-  await fresh.watcher.tick()
-  expect(fresh.reaps()).toBe(0)
-})
-
-test('the grace is that of the one who is gone: who watches comes back at its end, and has watched for as long', async () => {
-  const soonest = watch(
-    [
-      { goneForMs: 3_000, graceMs: 60_000 },
-      { goneForMs: 900, graceMs: 1_000 },
-    ],
-    10_000,
-  )
-  expect(await soonest.watcher.tick()).toEqual({ afterMs: 100 })
-  expect(soonest.reaps()).toBe(0)
-  const overdue = [{ goneForMs: 61_000, graceMs: 60_000 }]
-  const [fresh, patient] = [watch(overdue, 10_000), watch(overdue, 60_000)]
-  await fresh.watcher.tick()
-  await patient.watcher.tick()
-  expect([fresh.reaps(), patient.reaps()]).toEqual([0, 1])
-})
-
-test('who has not the duty looks at nothing, and asks again when it runs out', async () => {
-  const { watcher, reaps } = watch([60_000], 10_000, false)
-  const { afterMs } = await watcher.tick()
-  expect(afterMs).toBeGreaterThanOrEqual(700)
-  expect(afterMs).toBeLessThan(900)
-  expect(reaps()).toBe(0)
-})
-
-test('who is seen to be gone itself, though it was not told, recovers nobody and learns of it', async () => {
-  const { watcher, reaps, selfGone } = watch([60_000, 60_000], 10_000, true, 'r1')
-  await watcher.tick()
-  expect([reaps(), selfGone()]).toEqual([0, 1])
-})
-
-test('who has lost its own session does not watch over those of others', async () => {
-  const { watcher, presence, now, reaps } = watch([60_000], 10_000)
-  presence.lost(now.ms)
-  await watcher.tick()
-  presence.held()
-  await watcher.tick()
-  expect(reaps()).toBe(0)
-})
-
 test.each([
   ['fresh', 0, [0]],
   ['trusted', 60_000, [60_000]],
@@ -149,9 +58,9 @@ test.each([
     let duties = 0
     const store = told({
       takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
-      reap: async ({ thresholdMsMax, clockMsMax }) => {
+      reap: async ({ thresholdMsMax, clockMsMin, clockMsMax }) => {
         thresholds.push(thresholdMsMax)
-        clocks.push(clockMsMax)
+        clocks.push(clockMsMin, clockMsMax)
         return { ids: [], count: 0 }
       },
     })
@@ -162,13 +71,14 @@ test.each([
       checkEveryMs: 30_000,
       states: ['CLAIMED', 'RUNNING'],
       trustMs: () => trustMs,
+      clockMsMin: () => 500,
       clockMsMax: () => 1_000,
       trustedMs: 60_000,
       observe: () => {},
       onRecovered: () => {},
     })
     expect(thresholds).toEqual(expected)
-    expect(clocks).toEqual([1_000])
+    expect(clocks).toEqual([500, 1_000])
     // One that sees nothing leaves the duty to others.
     expect(duties).toBe(trustMs === 0 ? 0 : 1)
   },

@@ -77,7 +77,8 @@ export { failStaleTaskRuns, reap, requeueStaleClaimed } from './liveness/reap.ts
 export type { Recovered } from './liveness/recover.ts'
 export { heldTaskRuns, type HeldRun } from './liveness/held.ts'
 export { leaveDuty, takeDuty } from './liveness/duty.ts'
-export { markPresence, withdrawPresence, type Gone } from './liveness/presence.ts'
+export { withdrawPresence, type Gone } from './liveness/presence.ts'
+export { deputyOf, watchPresence, type WatchAnswer, type WatchRequest } from './liveness/watch.ts'
 export {
   openReplicaSession,
   type ReplicaSession,

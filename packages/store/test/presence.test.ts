@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { openReplicaSession, type StaleQuestion } from '@q/store'
+import { openReplicaSession, type Gone } from '@q/store'
 import { fixture } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
@@ -20,12 +20,24 @@ async function cut(num: number): Promise<void> {
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
 }
 
-async function isGone(id: string, asked = store): Promise<boolean> {
-  return (await asked.markPresence()).some(({ replicaId }) => replicaId === id)
+const post = { duty: 'presence', watcherMs: 60_000, deputyMs: 60_000 }
+
+/** What the watcher sees missing. */
+async function missing(asked = store): Promise<readonly Gone[]> {
+  return (await asked.watchPresence({ replicaId: 'watcher', ...post })).gone
 }
 
-async function staleOf(id: string, question: Partial<StaleQuestion> = {}) {
-  const stale = await store.getStaleTaskRuns({ causes: ['presence'], staleMs: 0, ...question })
+async function isGone(id: string, asked = store): Promise<boolean> {
+  return (await missing(asked)).some(({ replicaId }) => replicaId === id)
+}
+
+async function evidenceOf(id: string): Promise<string[]> {
+  return (await missing()).flatMap(({ replicaId, evidence }) => (replicaId === id ? [evidence] : []))
+}
+
+/** What a watcher that has waited on this evidence takes for stale. */
+async function staleOf(id: string, evidence: readonly string[]) {
+  const stale = await store.getStaleTaskRuns({ causes: ['presence'], gone: evidence })
   return stale.filter((run) => run.replicaId === id)
 }
 
@@ -39,7 +51,7 @@ test('a replica that holds its lock is there; one whose session ended is gone, s
   const { num, lost } = await present('cut')
   await enqueue('cut')
   await claimOne('cut', 'cut')
-  expect(await store.markPresence()).toEqual([])
+  expect(await isGone('cut')).toBe(false)
   await cut(num)
   await lost
   await gone('cut')
@@ -49,21 +61,39 @@ test('a replica that holds its lock is there; one whose session ended is gone, s
   expect(again).toEqual(first)
 })
 
-test('its runs are stale after the grace, unless it has beaten since', async () => {
+test('its runs are stale by the evidence that the watcher waited on, and any heartbeat ends that evidence', async () => {
   const { num } = await present('dying')
   await enqueue('dying')
   const { runId } = await claimOne('dying', 'dying')
-  expect(await staleOf('dying')).toEqual([])
+  expect(await evidenceOf('dying')).toEqual([])
   await cut(num)
   await gone('dying')
-  expect(await staleOf('dying', { staleMs: 3_600_000 })).toEqual([])
-  expect(await staleOf('dying')).toMatchObject([{ id: runId, cause: 'presence' }])
+  const evidence = await evidenceOf('dying')
+  expect(await evidenceOf('dying')).toEqual(evidence)
+  expect(await staleOf('dying', [])).toEqual([])
+  expect(await staleOf('dying', evidence)).toMatchObject([{ id: runId, cause: 'presence' }])
+  // Whatever the clock shows: a heartbeat is a sign of life also if it is older than the mark.
+  for (const hours of [-1, 1]) {
+    const before = await evidenceOf('dying')
+    await sql`UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp() + ${hours} * interval '1 hour'
+      WHERE replica_id = 'dying'`.execute(db)
+    expect(await staleOf('dying', before)).toEqual([])
+  }
+})
+
+test('a clock that stepped back does not hide from the watcher that a replica died', async () => {
+  const { runId } = await killed('stepped', 0)
+  const ahead = sql<Date>`clock_timestamp() + interval '1 hour'`
   await db
     .updateTable('q.replica_heartbeat')
-    .set({ last_heartbeat: sql<Date>`clock_timestamp()` })
-    .where('replica_id', '=', 'dying')
+    .set({ last_heartbeat: ahead })
+    .where('replica_id', '=', 'stepped')
     .execute()
-  expect(await staleOf('dying')).toEqual([])
+  await db.updateTable('q.replica').set({ started_at: ahead }).where('id', '=', 'stepped').execute()
+  await db.updateTable('q.presence').set({ gone_at: ahead }).where('replica_id', '=', 'stepped').execute()
+  const [seen] = (await missing()).filter(({ replicaId }) => replicaId === 'stepped')
+  expect(seen).toMatchObject({ goneForMs: 0 })
+  expect(await staleOf('stepped', [seen!.evidence])).toMatchObject([{ id: runId, cause: 'presence' }])
 })
 
 test('a claim that was still under way when its replica died is recovered with the rest', async () => {
@@ -74,7 +104,10 @@ test('a claim that was still under way when its replica died is recovered with t
   await cut(num)
   await gone('claiming')
   const after = await claimOne('claiming', 'claiming')
-  expect(await staleOf('claiming')).toMatchObject([{ id: before.runId }, { id: after.runId }])
+  expect(await staleOf('claiming', await evidenceOf('claiming'))).toMatchObject([
+    { id: before.runId },
+    { id: after.runId },
+  ])
 })
 
 /** Seen missing so long ago, and not heard of for a while before that. */
@@ -107,30 +140,22 @@ async function killed(id: string, seconds: number, own: { presenceGraceMs?: numb
   return run
 }
 
-test('the grace is the holder’s own, whoever watches: a long one is not cut short, and a short one not stretched', async () => {
+test('the watcher gets the grace that each replica registered, and how long ago it was marked', async () => {
   await killed('patient', 10, { presenceGraceMs: 30_000 })
-  const hasty = await killed('hasty', 2, { presenceGraceMs: 1_000 })
-  const seen = (await store.markPresence()).filter(({ replicaId }) => ['patient', 'hasty'].includes(replicaId))
+  await killed('hasty', 2, { presenceGraceMs: 1_000 })
+  const seen = (await missing()).filter(({ replicaId }) => ['patient', 'hasty'].includes(replicaId))
   expect(new Map(seen.map(({ replicaId, graceMs }) => [replicaId, graceMs]))).toEqual(
     new Map([
       ['patient', 30_000],
       ['hasty', 1_000],
     ]),
   )
+  expect(seen.every(({ goneForMs }) => goneForMs >= 2_000)).toBe(true)
   const nodes = await store.listNodes()
   expect(nodes.flatMap(({ id, state }) => (['patient', 'hasty'].includes(id) ? [[id, state]] : []))).toEqual([
     ['patient', 'alive'],
     ['hasty', 'stale'],
   ])
-  const recovered = await store.reap({ by: 'watcher', causes: ['presence'] })
-  expect(recovered.ids).toContain(hasty.runId)
-  expect(await store.heldTaskRuns('patient')).toHaveLength(1)
-  await goneFor('patient', 31)
-  // Whoever has watched for less than its grace has no eyes for that either.
-  await store.reap({ by: 'newcomer', causes: ['presence'], thresholdMsMax: 20_000 })
-  expect(await store.heldTaskRuns('patient')).toHaveLength(1)
-  await store.reap({ by: 'watcher', causes: ['presence'], thresholdMsMax: 30_000 })
-  expect(await store.heldTaskRuns('patient')).toEqual([])
 })
 
 test('what presence saw and nobody acted on is recovered by heartbeats, by those who have no sessions', async () => {
@@ -145,12 +170,13 @@ test('one that withdraws its record, or takes its lock again, is not judged by t
   await claimOne('withdrawn', 'withdrawn')
   await cut(num)
   await gone('withdrawn')
+  const evidence = await evidenceOf('withdrawn')
   await store.withdrawPresence('withdrawn')
-  expect(await staleOf('withdrawn')).toEqual([])
+  expect(await staleOf('withdrawn', evidence)).toEqual([])
   const back = await openReplicaSession(url, { id: 'withdrawn', num }, { onWake: () => {}, onLost: () => {} })
   onTestFinished(() => back?.close())
   expect(await isGone('withdrawn')).toBe(false)
-  expect(await staleOf('withdrawn')).toEqual([])
+  expect(await staleOf('withdrawn', evidence)).toEqual([])
 })
 
 test('locks of an earlier life of the server make nobody look dead', async () => {
@@ -159,13 +185,55 @@ test('locks of an earlier life of the server make nobody look dead', async () =>
   await claimOne('restarted', 'restarted')
   await cut(num)
   await gone('restarted')
+  const evidence = await evidenceOf('restarted')
   await db
     .updateTable('q.presence')
     .set({ server_start: new Date(0) })
     .where('num', '=', num)
     .execute()
-  expect(await staleOf('restarted')).toEqual([])
+  expect(await staleOf('restarted', evidence)).toEqual([])
   expect(await isGone('restarted')).toBe(false)
+})
+
+test('the watch has one watcher and one deputy; a replica without a post comes back when the lease of the deputy ends', async () => {
+  const ask = async (replicaId: string, duty = 'three posts') =>
+    store.watchPresence({ replicaId, duty, watcherMs: 60_000, deputyMs: 30_000 })
+  expect(await ask('first')).toMatchObject({ post: 'watcher' })
+  expect(await ask('second')).toMatchObject({ post: 'deputy' })
+  const third = await ask('third')
+  expect(third).toMatchObject({ post: 'none', gone: [] })
+  expect(third.untilInMs).toBeGreaterThan(20_000)
+  expect([(await ask('first')).post, (await ask('second')).post]).toEqual(['watcher', 'deputy'])
+  await sql`UPDATE q.duty SET until = clock_timestamp() - interval '1 s' WHERE name = 'three posts'`.execute(db)
+  // The post of the deputy is free as soon as the deputy is the watcher.
+  expect([(await ask('second')).post, (await ask('first')).post, (await ask('third')).post]).toEqual([
+    'watcher',
+    'deputy',
+    'none',
+  ])
+})
+
+test('the deputy takes the watch as soon as the lock of the watcher is gone, and no other replica does', async () => {
+  const watcher = await present('dead watcher')
+  const ask = async (replicaId: string) =>
+    (await store.watchPresence({ replicaId, duty: 'passed on', watcherMs: 60_000, deputyMs: 60_000 })).post
+  expect([await ask('dead watcher'), await ask('its deputy')]).toEqual(['watcher', 'deputy'])
+  expect(await ask('its deputy')).toBe('deputy')
+  await cut(watcher.num)
+  await watcher.lost
+  expect(await ask('a third')).toBe('none')
+  for (let looks = 0; looks < 500 && (await ask('its deputy')) === 'deputy'; looks++);
+  expect([await ask('its deputy'), await ask('a third')]).toEqual(['watcher', 'deputy'])
+})
+
+test('of many that ask for the watch at once one gets it, and one is its deputy', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      another().watchPresence({ replicaId: `w${index}`, duty: 'at once', watcherMs: 60_000, deputyMs: 60_000 }),
+    ),
+  )
+  expect(answers.filter(({ post: got }) => got === 'watcher')).toHaveLength(1)
+  expect(answers.filter(({ post: got }) => got === 'deputy').length).toBeLessThanOrEqual(1)
 })
 
 test('a duty is held by one, renewed by its holder, and free when it ran out or was given up', async () => {

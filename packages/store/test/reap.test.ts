@@ -3,35 +3,14 @@ import { expect, test } from 'vitest'
 import type { RunId } from '@q/store'
 import { abandoned, recoverSeen } from '../src/liveness/recover.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
+import { holders, vitals } from './holders.ts'
 import { introduction } from './introduction.ts'
 
-const { store, enqueue, claimOne, row, db, another } = await fixture()
+const scene = await fixture()
+const { store, enqueue, claimOne, row, db, another } = scene
+const { holding, age } = holders(scene)
 const sender = (replicaId: string) => ({ replicaId, hostname: 'h', pid: 1 })
 const reaper = { by: 'reaper' }
-
-/** A registered replica that holds one RUNNING run of a task of that name. */
-async function holding(name: string, options: Parameters<typeof enqueue>[1] = {}) {
-  await store.registerReplica(introduction(name, name))
-  const [id] = await enqueue(name, options)
-  return { id: id!, claimed: await claimOne(name, name) }
-}
-
-async function age(replicaId: string, ms: number): Promise<void> {
-  const ago = sql<Date>`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
-  await db.updateTable('q.replica').set({ started_at: ago }).where('id', '=', replicaId).execute()
-  await db.updateTable('q.replica_heartbeat').set({ last_heartbeat: ago }).where('replica_id', '=', replicaId).execute()
-  await db
-    .updateTable('q.task_run')
-    .set({ claimed_at: ago, started_at: ago })
-    .where('replica_id', '=', replicaId)
-    .execute()
-  await sql`UPDATE q.task_heartbeat SET sent_at = ${ago} WHERE split_part(sender_id, '/', 1) = ${replicaId}`.execute(db)
-}
-
-async function clockMs(): Promise<number> {
-  const now = sql<{ ms: number }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`
-  return (await now.execute(db)).rows[0]!.ms
-}
 
 async function staleIds(): Promise<RunId[]> {
   return (await store.getStaleTaskRuns()).map((run) => run.id)
@@ -89,22 +68,6 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
   ])
   expect(await staleIds()).not.toContain(id)
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
-})
-
-test('a clock that has jumped makes nobody stale; who was never alive needs no clock', async () => {
-  const { id } = await holding('jumped')
-  await age('jumped', 120_000)
-  const unknown = await holding('never')
-  await db.deleteFrom('q.replica_heartbeat').where('replica_id', '=', 'never').execute()
-  await db.deleteFrom('q.replica').where('id', '=', 'never').execute()
-  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 61_000 })).ids).toEqual([unknown.id])
-  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) + 3_600_000 })).ids).toEqual([id])
-})
-
-test('who is slow, because so many are stale, recovers them all: they were stale when it asked', async () => {
-  const { id } = await holding('slowly')
-  await age('slowly', 120_000)
-  expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 30_000 })).ids).toEqual([id])
 })
 
 test('a run that the database does not let go holds up the recovery of no other, and is named', async () => {
@@ -267,14 +230,3 @@ test('heartbeats of old are removed, but not those of a replica that still holds
   expect(await store.heldTaskRuns('keeper')).toEqual([{ ...leaseOf(claimed), status: 'RUNNING' }])
   await store.reap(reaper)
 })
-
-const vitals = {
-  health: 'healthy',
-  cpuPercent: 1,
-  memoryMb: 1,
-  activeRuns: 0,
-  freeSlots: 1,
-  completed: 0,
-  failed: 0,
-  uptimeS: 1,
-} as const

@@ -11,6 +11,10 @@ export interface DatabaseClock {
   heard(told: Told): number | undefined
   /** What it can show now at most; in ms since 1970. */
   latestMs(nowMs: number): number
+  /** What it must show now at least; in ms since 1970. */
+  earliestMs(nowMs: number): number
+  /** For how long every answer has shown it running as our clock does, without even a small step. */
+  steadyForMs(nowMs: number): number
 }
 
 export interface Told {
@@ -20,22 +24,42 @@ export interface Told {
   readonly heardMs: number
 }
 
+interface Bounds {
+  readonly min: number
+  readonly max: number
+}
+
 /** For clocks that are slewed, and for a statement that is slow to begin. */
 const tolerableMs = 2_000
+/** What clocks that are slewed may differ by while they count as steady. */
+const slewedMs = 100
 
 export function createDatabaseClock(): DatabaseClock {
   /** What is added to our clock for theirs: at least, at most. */
-  let ahead: { readonly min: number; readonly max: number } | undefined
+  let ahead: Bounds | undefined
+  /** What all answers agree on since the last step: a slow one says little, and widens nothing. */
+  let agreed: Bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  let steadySinceMs = Number.POSITIVE_INFINITY
+
+  function compare(told: Bounds, heardMs: number): void {
+    const stepped = Math.max(told.min - agreed.max, agreed.min - told.max) > slewedMs
+    if (stepped) steadySinceMs = heardMs
+    agreed = stepped ? told : { min: Math.max(agreed.min, told.min), max: Math.min(agreed.max, told.max) }
+  }
+
   return {
     heard({ clockMs, sentMs, heardMs }) {
       const before = ahead
       ahead = { min: clockMs - heardMs, max: clockMs - sentMs }
+      compare(ahead, heardMs)
       if (before === undefined) return undefined
       const forwardMs = ahead.min - before.max
       const backMs = before.min - ahead.max
       if (forwardMs > tolerableMs) return Math.round(forwardMs)
       return backMs > tolerableMs ? -Math.round(backMs) : undefined
     },
+    earliestMs: (nowMs) => (ahead === undefined ? Number.POSITIVE_INFINITY : nowMs + ahead.min - tolerableMs),
+    steadyForMs: (nowMs) => Math.max(0, nowMs - steadySinceMs),
     latestMs: (nowMs) => (ahead === undefined ? Number.NEGATIVE_INFINITY : nowMs + ahead.max + tolerableMs),
   }
 }

@@ -2,7 +2,7 @@
  * The loops by which this replica is known to be alive, and knows who is not: beats, session, fence; and for all
  * replicas, one at a time, presence, stale runs, samples, old rows.
  */
-import { openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
+import { deputyOf, openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
 import { chores } from './chores.ts'
 import { createClockWatch } from './clock-watch.ts'
 import {
@@ -140,21 +140,23 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
     ],
     trustMs: () => beats.goodForMs(nowMs()),
+    clockMsMin: () => desk.databaseClock.earliestMs(nowMs()),
     clockMsMax: () => desk.databaseClock.latestMs(nowMs()),
     trustedMs: thresholds.replicaStaleMs,
     observe,
     onRecovered: ways.wakeClaim,
   }
-  const duties = (['presence', 'reap'] as const).map((name) => dutyOf(name, reapDeps.states))
+  const watchDuty = dutyOf('presence', reapDeps.states)
+  const duties = [watchDuty, deputyOf(watchDuty), dutyOf('reap', reapDeps.states)]
   const presenceWatch = createPresenceWatch({
     control,
     replicaId,
-    duty: dutyOf('presence', reapDeps.states),
+    duty: watchDuty,
     presence,
     trust: presenceTrust,
     nowMs,
     onSelfGone: () => session.fail(new Error('The presence lock is gone, though the session seemed to be good.')),
-    reap: (trustMs) => reapGone(reapDeps, trustMs),
+    reap: (overdue) => reapGone(reapDeps, overdue),
   })
   const watching: Loop[] = [
     desk.loop('presence', presenceWatch.tick),

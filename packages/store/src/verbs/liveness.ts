@@ -13,11 +13,12 @@ import { deleteStaleReplicaHeartbeats } from '../heartbeats/delete-stale.ts'
 import type { RunId } from '../lease.ts'
 import { leaveDuty, takeDuty } from '../liveness/duty.ts'
 import { heldTaskRuns, type HeldRun } from '../liveness/held.ts'
-import { markPresence, withdrawPresence, type Gone } from '../liveness/presence.ts'
+import { withdrawPresence } from '../liveness/presence.ts'
 import { failStaleTaskRuns, reap, requeueStaleClaimed } from '../liveness/reap.ts'
 import type { Recovered } from '../liveness/recover.ts'
 import { recoverOwnTaskRuns, type OwnRecovery } from '../liveness/recover-own.ts'
 import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from '../liveness/stale.ts'
+import { watchPresence, type WatchAnswer, type WatchRequest } from '../liveness/watch.ts'
 import { awaitTaskRuns } from '../reads/runs.ts'
 import {
   announceLeaving,
@@ -83,10 +84,10 @@ export interface LivenessVerbs {
   recoverOwnTaskRuns(own: OwnRecovery): Promise<Recovered>
 
   /**
-   * Writes down which presence locks are missing since when, and which are back.
-   * The replicas that are gone and still hold runs, and for how long.
+   * Takes or renews the watch over presence, or the post of its deputy, if one is free.
+   * The watcher also marks presence locks that are missing or back, and gets the replicas that are gone and hold runs.
    */
-  markPresence(): Promise<Gone[]>
+  watchPresence(request: WatchRequest): Promise<WatchAnswer>
 
   /**
    * A replica that lost its presence session is not judged by that layer until it has the lock again.
@@ -229,7 +230,7 @@ export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
     requeueStaleClaimed: (question) => requeueStaleClaimed(db, question),
     heldTaskRuns: (replicaId) => heldTaskRuns(db, replicaId),
     recoverOwnTaskRuns: (own) => recoverOwnTaskRuns(db, own),
-    markPresence: () => markPresence(db),
+    watchPresence: (request) => watchPresence(db, request),
     withdrawPresence: (replicaId) => withdrawPresence(db, replicaId),
     takeDuty: (duty) => takeDuty(db, duty),
     leaveDuty: (duty) => leaveDuty(db, duty),

@@ -1,33 +1,36 @@
 /**
- * Sees in seconds that a replica died: its lock is gone and it has not beaten since, for longer than its own grace.
- * Looking is the duty of one, by a short lease; the others come back when it would run out. What was seen missing is
- * written down, so a new watcher does not begin again, and acts exactly when the grace of one is over.
+ * Sees in seconds that a replica died: its lock is gone and it has given no sign of life for longer than its own grace.
+ * One replica watches, by a short lease, and acts exactly when a grace ends. Its deputy looks often enough to take over
+ * within 0.75 s of its death; the others come back when the lease of the deputy would end (store, liveness/watch.ts).
  *
  * Only a replica whose own session is good watches over those of others, and it holds its fire until its own presence
  * has been good for the whole grace that it is about to apply.
  */
-import type { Store } from '@q/store'
+import type { Gone, Store } from '@q/store'
+import { createDatabaseClock } from '../database-clock.ts'
+import { createGoneCount } from '../gone.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 import type { Trust } from '../trust.ts'
 
 export interface PresenceDeps {
-  readonly control: Store
+  readonly control: Pick<Store, 'watchPresence'>
   readonly replicaId: string
   /** The name of the duty. */
   readonly duty: string
   readonly presence: OwnPresence
   readonly trust: Trust
   readonly nowMs: () => number
-  /** Our own lock is gone, though we were not told: nobody is reaped by one who is gone himself. */
+  /** Our own lock is gone, though we were not told: a replica that is gone itself recovers no other. */
   readonly onSelfGone: () => void
-  /** Those who are gone for longer than their grace are recovered; no grace beyond `trustMs` is applied. */
-  readonly reap: (trustMs: number) => Promise<void>
+  /** Recovers the runs of replicas whose grace has passed. */
+  readonly reap: (overdue: readonly Gone[]) => Promise<void>
 }
 
+/** Without a session of its own a replica looks again this often whether it has one; and how often trust expects a sign. */
 export const presenceTickMs = 500
-const dutyMs = 1_500
-const lookEveryMs = 1_000
+const lookEveryMs = { watcher: 1_000, deputy: 650 } as const
+const lease = { watcherMs: 1_500, deputyMs: 2_200 } as const
 const jitterMs = 100
 
 export interface PresenceWatch {
@@ -35,29 +38,31 @@ export interface PresenceWatch {
 }
 
 export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
-  let lookedMs = Number.NEGATIVE_INFINITY
+  const { replicaId, duty, nowMs } = deps
+  const clock = createDatabaseClock()
+  const count = createGoneCount()
 
-  async function look(): Promise<number> {
-    lookedMs = deps.nowMs()
-    const gone = await deps.control.markPresence()
-    if (gone.some(({ replicaId }) => replicaId === deps.replicaId)) {
+  async function recover(gone: readonly Gone[]): Promise<Next> {
+    if (gone.some((one) => one.replicaId === replicaId)) {
       deps.trust.beatFailed()
       deps.onSelfGone()
-      return lookEveryMs
+      return after(lookEveryMs.watcher)
     }
-    const trustMs = deps.trust.goodForMs(deps.nowMs())
-    if (gone.some(({ goneForMs, graceMs }) => goneForMs >= graceMs && trustMs >= graceMs)) await deps.reap(trustMs)
+    const trustMs = deps.trust.goodForMs(nowMs())
+    const overdue = gone.filter(({ goneForMs, graceMs }) => goneForMs >= graceMs && trustMs >= graceMs)
+    if (overdue.length > 0) await deps.reap(overdue)
     const waiting = gone.map(({ goneForMs, graceMs }) => graceMs - goneForMs).filter((ms) => ms > 0)
-    return Math.min(lookEveryMs, ...waiting)
+    return after(Math.min(lookEveryMs.watcher, ...waiting))
   }
 
-  let nextLookMs = 0
   async function watch(): Promise<Next> {
-    const duty = await deps.control.takeDuty({ name: deps.duty, holder: deps.replicaId, forMs: dutyMs })
-    deps.trust.beatAccepted(deps.nowMs())
-    if (!duty.mine) return after(duty.untilInMs + Math.random() * jitterMs)
-    if (deps.nowMs() - lookedMs >= nextLookMs - 1) nextLookMs = await look()
-    return after(Math.max(1, Math.min(presenceTickMs, lookedMs + nextLookMs - deps.nowMs())))
+    const sentMs = nowMs()
+    const { post, untilInMs, clockMs, gone } = await deps.control.watchPresence({ replicaId, duty, ...lease })
+    const heardMs = nowMs()
+    clock.heard({ clockMs, sentMs, heardMs })
+    deps.trust.beatAccepted(heardMs)
+    if (post === 'watcher') return recover(count.seen(gone, heardMs, clock.steadyForMs(heardMs)))
+    return after(post === 'deputy' ? lookEveryMs.deputy : untilInMs + Math.random() * jitterMs)
   }
 
   return {

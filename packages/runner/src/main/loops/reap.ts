@@ -3,7 +3,7 @@
  * duty; two at once do no harm. A replica that has just come, or was cut off, has no eyes for how long others were
  * silent: it judges only holders that were never alive, and leaves the duty to those who can see.
  */
-import type { StaleCause, Store } from '@q/store'
+import type { Gone, StaleQuestion, Store } from '@q/store'
 import type { Observe } from '../events.ts'
 import { after, type Next } from '../loop.ts'
 
@@ -16,7 +16,8 @@ export interface ReapDeps {
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been good. */
   readonly trustMs: () => number
-  /** What the database's clock can show at most, if it has not jumped since our last beat. */
+  /** What the database's clock can show at least and at most, if it has not stepped since our last heartbeat. */
+  readonly clockMsMin: () => number
   readonly clockMsMax: () => number
   /** Below this we leave it to others. */
   readonly trustedMs: number
@@ -38,27 +39,29 @@ export async function reapTick(deps: ReapDeps): Promise<Next> {
     const duty = await deps.control.takeDuty({ name, holder: deps.replicaId, forMs })
     if (!duty.mine) return after(duty.untilInMs + Math.random() * jitterMs)
   }
-  await recover(deps, ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'], deps.trustMs())
+  await recover(deps, {
+    causes: ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'],
+    thresholdMsMax: deps.trustMs(),
+    clockMsMin: deps.clockMsMin(),
+    clockMsMax: deps.clockMsMax(),
+  })
   return after(deps.checkEveryMs)
 }
 
-/** By the first layer, whose trust is the presence watch's own: no grace beyond it is applied. */
-export async function reapGone(deps: ReapDeps, trustMs: number): Promise<void> {
-  await recover(deps, ['presence'], trustMs)
+/** By the first layer: the watcher has waited out the grace of these replicas. */
+export async function reapGone(deps: ReapDeps, gone: readonly Gone[]): Promise<void> {
+  await recover(deps, { causes: ['presence'], gone: gone.map(({ evidence }) => evidence) })
 }
 
-async function recover(deps: ReapDeps, causes: readonly StaleCause[], thresholdMsMax: number): Promise<void> {
+async function recover(
+  deps: ReapDeps,
+  question: StaleQuestion & Required<Pick<StaleQuestion, 'causes'>>,
+): Promise<void> {
   const { replicaId: by, states } = deps
   if (states.length === 0) return
-  const { ids, stuck = [] } = await deps.store.reap({
-    by,
-    causes,
-    states,
-    thresholdMsMax,
-    clockMsMax: deps.clockMsMax(),
-  })
+  const { ids, stuck = [] } = await deps.store.reap({ by, states, ...question })
   for (const { id: runId, error } of stuck) deps.observe({ type: 'recovery-failed', runId, error })
   if (ids.length === 0) return
-  deps.observe({ type: 'runs-recovered', runIds: ids, cause: causes.join(', ') })
+  deps.observe({ type: 'runs-recovered', runIds: ids, cause: question.causes.join(', ') })
   deps.onRecovered()
 }

@@ -1,0 +1,25 @@
+/**
+ * How long replicas have been gone, counted by the watcher on its own monotonic clock: a step of the database's clock
+ * neither shortens nor prolongs a grace. The count begins when this replica first sees the evidence, and any sign of life
+ * changes the evidence.
+ *
+ * A new watcher continues the count of the one before, by the mark in the database, if it has seen the database's clock
+ * run steadily for at least as long. Otherwise it counts from its own first look.
+ */
+import type { Gone } from '@q/store'
+
+export interface GoneCount {
+  /** The same replicas, with `goneForMs` as counted here. `steadyMs`: how long the database's clock has run steadily. */
+  seen(gone: readonly Gone[], nowMs: number, steadyMs: number): Gone[]
+}
+
+export function createGoneCount(): GoneCount {
+  let since = new Map<string, number>()
+  return {
+    seen(gone, nowMs, steadyMs) {
+      const first = ({ goneForMs }: Gone) => nowMs - (goneForMs <= steadyMs ? goneForMs : 0)
+      since = new Map(gone.map((one) => [one.evidence, since.get(one.evidence) ?? first(one)]))
+      return gone.map((one) => ({ ...one, goneForMs: nowMs - (since.get(one.evidence) ?? nowMs) }))
+    },
+  }
+}
