@@ -51,6 +51,29 @@ test('q migrate --sql prints the pending script and changes nothing', async () =
   expect(await runQ(['status'], env)).toMatchObject({ code: 2 })
 })
 
+test('q migrate names living replicas of older releases, and does nothing beside them without --yes', async () => {
+  const env = await database({ upTo: '0007-enqueue-function' })
+  const { db, close } = connect(env.DATABASE_URL, { purpose: 'control' })
+  onTestFinished(close)
+  await sql`INSERT INTO q.replica (id, name, hostname, pid, version, slots, preset, replica_beat_ms, replica_stale_ms,
+      check_every_ms, claimer_beat_ms, claimer_stale_ms, runner_beat_ms, runner_stale_ms)
+    VALUES ('old', 'elder', 'host-1', 1, '0.1.0', 1, 'default', 10000, 60000, 30000, 30000, 120000, 30000, 300000)`.execute(
+    db,
+  )
+  await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat) VALUES ('old', clock_timestamp() + interval '1 h')`.execute(
+    db,
+  )
+  expect(await runQ(['migrate'], env)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/OLDER_REPLICAS_ALIVE .*elder on host-1 \(version 0\.1\.0, no level\)/),
+  })
+  const migrated = await runQ(['migrate', '--yes', '--json'], env)
+  expect(migrated).toMatchObject({ code: 0, stderr: expect.stringContaining('elder on host-1') })
+  expect(JSON.parse(migrated.stdout).applied).not.toEqual([])
+  expect(await runQ(['migrate'], env)).toMatchObject({ code: 0, stderr: '' })
+})
+
 test('a database that is newer but compatible is used; one that declares us too old ends us with 57', async () => {
   const env = await database()
   const connection = connect(env.DATABASE_URL, { purpose: 'control' })

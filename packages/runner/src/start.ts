@@ -3,7 +3,7 @@
  * `pnpm --filter runner start` and `q start` both come here; with DATABASE_URL this replica joins that cluster.
  */
 import { readFileSync } from 'node:fs'
-import { migrateDatabase, explainDatabaseError, placeOf } from '@q/store'
+import { explainDatabaseError, migrateDatabase, migrationPlan, placeOf } from '@q/store'
 import { banner } from './banner.ts'
 import { boundOutput, type BoundedOutput } from './bounded-output.ts'
 import { patiently, sayingSo, unlessLeaving } from './boot-patience.ts'
@@ -139,7 +139,10 @@ async function migrate(url: string, log: Logger, leaving: AbortSignal): Promise<
   const slow = () =>
     log.info('the database is slow to answer, or its schema is being migrated, here or by another program')
   const migrated = await unlessLeaving(leaving, sayingSo(slow, migrateDatabase(url)))
-  if (migrated.length > 0) log.info({ migrations: migrated }, 'migrated')
+  if (migrated.length === 0) return
+  log.info({ migrations: migrated }, 'migrated')
+  const { olderReplicas } = await migrationPlan(url)
+  if (olderReplicas.length > 0) log.warn({ replicas: olderReplicas }, 'replicas of older releases are alive')
 }
 
 /** Exactly what to type next, in another terminal. */

@@ -12,7 +12,8 @@ export { usingPostgresJs, type PostgresJsTransaction } from './adapters/using-po
 export { usingPrisma, type PrismaTransaction } from './adapters/using-prisma.ts'
 export { explainDatabaseError, explainEveryDatabaseError, oldestServer } from './database-problem.ts'
 export { placeOf } from './database-url.ts'
-export { migrateDatabase, pendingScript, requireSchema } from './prepare-database.ts'
+export { migrateDatabase, migrationPlan, pendingScript, requireSchema, type MigrationPlan } from './prepare-database.ts'
+export type { OlderReplica } from './reads/older-replicas.ts'
 export { asRunId, leaseKey, leaseOf, type Lease, type RunId } from './lease.ts'
 export { listen, wakeQueue, type Listener, type ListenHandlers, type Wake } from './wakes.ts'
 

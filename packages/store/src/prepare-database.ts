@@ -8,10 +8,25 @@ import type { DB } from '@q/schema'
 import { explainDatabaseError, oldestServer, readOnly } from './database-problem.ts'
 import { placeOf } from './database-url.ts'
 import { connect } from './db.ts'
+import { olderReplicas, type OlderReplica } from './reads/older-replicas.ts'
 
 /** Migrates over a connection of its own; returns the names applied now. */
 export function migrateDatabase(url: string): Promise<string[]> {
   return withDatabase(url, migrate)
+}
+
+export interface MigrationPlan {
+  readonly pending: readonly string[]
+  /** Living replicas that do not know all migrations of this program. */
+  readonly olderReplicas: readonly OlderReplica[]
+}
+
+/** What `migrateDatabase` would apply, and which replicas it would do that under. */
+export function migrationPlan(url: string): Promise<MigrationPlan> {
+  return withDatabase(url, async (db) => {
+    const { pending } = await schemaState(db)
+    return { pending, olderReplicas: await olderReplicas(db) }
+  })
 }
 
 /** What is pending, as a script for psql. */

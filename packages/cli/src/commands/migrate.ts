@@ -1,11 +1,16 @@
-/** q migrate */
+/**
+ * q migrate. Replicas of older releases that are alive would have the schema changed under them: they are named, and without
+ * `--yes` nothing is done.
+ */
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/problem'
-import { migrateDatabase, pendingScript } from '@q/store'
-import { session } from '../session.ts'
+import { ExplainedError } from '@q/schema'
+import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from '@q/store'
+import { session, tell } from '../session.ts'
 
 interface Options {
   readonly sql?: true
+  readonly yes?: true
   readonly json?: true
 }
 
@@ -13,10 +18,12 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('bring the schema of the database up to date')
     .option('--sql', 'change nothing; print what is pending as one script for psql, which records itself')
+    .option('--yes', 'migrate also while replicas of older releases are alive')
     .option('--json', 'print { "applied": [names] }')
     .action(async (options: Options) => {
       await session({ ...options, anySchema: true }, async ({ url, description }) => {
         const direct = process.env['DATABASE_URL_DIRECT'] || url
+        await mindOlderReplicas(direct, options)
         if (options.sql === true) {
           console.log(await pendingScript(direct))
           return exitCodes.ok
@@ -28,4 +35,21 @@ export function migrateCommand(): Command {
         return exitCodes.ok
       })
     })
+}
+
+async function mindOlderReplicas(url: string, { yes, sql }: Options): Promise<void> {
+  const { pending, olderReplicas } = await migrationPlan(url)
+  if (pending.length === 0 || olderReplicas.length === 0) return
+  const what = `Replicas of older releases are alive: ${olderReplicas.map(nameOf).join(', ')}.`
+  if (yes === true || sql === true) return tell(what)
+  throw new ExplainedError({
+    code: 'OLDER_REPLICAS_ALIVE',
+    what,
+    why: `${pending.join(', ')} would change the schema under them. One that the new schema declares too old drains and exits 57; a release that reports no level notices only at its next start.`,
+    fix: 'Stop or upgrade them first, or migrate in spite of them: q migrate --yes',
+  })
+}
+
+function nameOf({ name, hostname, version, level }: OlderReplica): string {
+  return `${name} on ${hostname} (version ${version}, ${level === null ? 'no level' : `level ${level}`})`
 }
