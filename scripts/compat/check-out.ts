@@ -1,0 +1,25 @@
+/** A commit of this repository as a folder with its dependencies installed, outside of the workspace. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../packed-consumer/run.ts'
+import { workspace } from '../workspace.ts'
+
+export interface CheckOut extends AsyncDisposable {
+  readonly folder: string
+}
+
+export async function checkOut(commit: string): Promise<CheckOut> {
+  const folder = await mkdtemp(join(tmpdir(), 'q-previous-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const archive = join(folder, 'release.tar')
+    await run('git', ['archive', '--output', archive, commit], workspace)
+    await run('tar', ['-xf', archive], folder)
+    await run('npx', ['--yes', 'pnpm@12', 'install', '--frozen-lockfile', '--prefer-offline'], folder)
+    return { folder, [Symbol.asyncDispose]: remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
