@@ -33,9 +33,14 @@ export default defineConfig({
         name,
         include: [name === 'workspace' ? 'scripts/test/**/*.test.ts' : `packages/${name}/test/**/*.test.ts`],
         pool: 'forks',
+        // Test files of a package share processes, which saves starting one and loading everything for each. A file that
+        // leaves something behind fails, so that the next one is not disturbed.
+        isolate: false,
+        setupFiles: ['scripts/test/refuse-leaks.ts'],
         execArgv: ['--conditions=@q/source'],
-        testTimeout: 60_000,
-        hookTimeout: 60_000,
+        // A machine may be busy. Only a test that hangs takes that long.
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
       },
     })),
   },

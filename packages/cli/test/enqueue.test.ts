@@ -1,19 +1,26 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
 import { connect, createStore } from '@q/store'
 import { runQ, scratch, startReplica } from './program.ts'
 
+/** The database of this file, with a replica that knows the demo tasks. */
+const { url, drop } = await testDatabase()
+afterAll(drop)
+const shared = { DATABASE_URL: url }
+await startReplica(shared, afterAll)
+
+/** One without a replica. */
 async function database() {
-  const { url, drop } = await testDatabase()
-  onTestFinished(drop)
-  return { DATABASE_URL: url }
+  const own = await testDatabase()
+  onTestFinished(own.drop)
+  return { DATABASE_URL: own.url }
 }
 
 /** As a replica would; for cases that end before one is needed. */
-async function publish(url: string, name: string): Promise<void> {
-  const connection = connect(url, { purpose: 'control' })
+async function publish(databaseUrl: string, name: string): Promise<void> {
+  const connection = connect(databaseUrl, { purpose: 'control' })
   await createStore(connection.db).publishTasks('nobody', [
     { name, queue: 'default', options: {}, payloadSchema: null },
   ])
@@ -21,39 +28,33 @@ async function publish(url: string, name: string): Promise<void> {
 }
 
 test('a run is enqueued and awaited: stdout is the result alone', async () => {
-  const env = await database()
-  await startReplica(env)
-  const hello = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait'], env)
+  const hello = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait'], shared)
   expect(hello).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
-  const primes = await runQ(['enqueue', 'primes', '{"upTo":100000}', '--wait'], env)
+  const primes = await runQ(['enqueue', 'primes', '{"upTo":100000}', '--wait'], shared)
   expect(primes).toMatchObject({ code: 0, stdout: '9592\n' })
 })
 
 test('--json prints one object with id, status and result', async () => {
-  const env = await database()
-  await startReplica(env)
-  const waited = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait', '--json'], env)
+  const waited = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--wait', '--json'], shared)
   expect(JSON.parse(waited.stdout)).toEqual({
     id: expect.stringMatching(/^\d+$/),
     status: 'SUCCEEDED',
     result: 'Hello, Ada!',
   })
-  const failed = await runQ(['enqueue', 'hello', '{"nam":"Ada"}', '--wait', '--json'], env)
+  const failed = await runQ(['enqueue', 'hello', '{"nam":"Ada"}', '--wait', '--json'], shared)
   expect(failed.code).toBe(2)
   expect(failed.stdout + failed.stderr).toContain('INVALID_PAYLOAD')
 })
 
 test('a payload comes from the argument, a file or standard input; without one it is empty', async () => {
-  const env = await database()
-  await startReplica(env)
   const folder = await scratch('q-payload-')
   await writeFile(join(folder, 'payload.json'), '{"name":"file"}')
   const from = (payload: string, input?: string) =>
-    runQ(['enqueue', 'hello', payload, '--wait'], { ...env, INIT_CWD: folder }, input)
+    runQ(['enqueue', 'hello', payload, '--wait'], { ...shared, INIT_CWD: folder }, input)
   expect((await from('@payload.json')).stdout).toBe('Hello, file!\n')
   expect((await from('-', '{"name":"stdin"}')).stdout).toBe('Hello, stdin!\n')
   expect(await from('@missing.json')).toMatchObject({ code: 2, stderr: expect.stringContaining('PAYLOAD_UNREADABLE') })
-  expect(await runQ(['enqueue', 'hello', '--wait'], env)).toMatchObject({
+  expect(await runQ(['enqueue', 'hello', '--wait'], shared)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('/name: is missing'),
   })
@@ -61,21 +62,19 @@ test('a payload comes from the argument, a file or standard input; without one i
 
 test('delay and priority are kept; nothing is waited for unless asked', async () => {
   const env = await database()
-  const replica = await startReplica(env)
+  await publish(env.DATABASE_URL, 'hello')
   const delayed = await runQ(
     ['enqueue', 'hello', '{"name":"Ada"}', '--delay', '1h', '--priority', '-10', '--json'],
     env,
   )
   expect(JSON.parse(delayed.stdout)).toEqual({ id: expect.any(String), status: 'PENDING' })
-  replica.kill('SIGTERM')
-  await replica.ended
   const waiting = await runQ(['enqueue', 'hello', '{"name":"Ada"}'], env)
   expect(waiting.stdout).toMatch(/^Run \d+ of hello is AVAILABLE\.\n$/)
 })
 
 test('an unknown task is refused with the nearest published name', async () => {
   const env = await database()
-  await startReplica(env)
+  await publish(env.DATABASE_URL, 'hello')
   const slip = await runQ(['enqueue', 'helo', '{}'], env)
   expect(slip.code).toBe(4)
   expect(slip.stderr).toContain('did you mean "hello"?')
@@ -97,9 +96,7 @@ test.each([
   ['an unknown command', ['enqeue'], 'USAGE'],
   ['no command at all', ['enqueue'], 'USAGE'],
 ])('%s is a usage error with a way out, and no stack trace', async (_, args, code) => {
-  const env = await database()
-  await publish(env.DATABASE_URL, 'hello')
-  const wrong = await runQ(args, env)
+  const wrong = await runQ(args, shared)
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain(code)
   expect(wrong.stderr).toContain('fix')
@@ -118,9 +115,7 @@ test.each([[['enqueue', '--json']], [['status', '--json', '--wiat']], [['db', 'u
 )
 
 test('a wait that takes too long ends with code 5 and the run goes on', async () => {
-  const env = await database()
-  await startReplica(env)
-  const late = await runQ(['enqueue', 'wait', '{"ms":60000}', '--wait', '--timeout', '300ms', '--json'], env)
+  const late = await runQ(['enqueue', 'wait', '{"ms":60000}', '--wait', '--timeout', '300ms', '--json'], shared)
   expect(late.code).toBe(5)
   expect(JSON.parse(late.stdout)).toMatchObject({ error: { code: 'WAIT_TIMED_OUT' } })
 })

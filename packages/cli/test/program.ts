@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { type afterAll, onTestFinished } from 'vitest'
 
 const q = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
 const main = fileURLToPath(new URL('../../runner/src/main.ts', import.meta.url))
@@ -32,7 +32,10 @@ function environment(env: Env): Env {
   return { PATH, HOME, NODE_COMPILE_CACHE, ...env }
 }
 
-function run(file: string, args: readonly string[], env: Env, input = ''): Program {
+/** Ends it with the test, or with the file: `afterAll`. */
+type Scope = typeof onTestFinished | typeof afterAll
+
+function run(file: string, args: readonly string[], env: Env, input = '', scope: Scope = onTestFinished): Program {
   const child: ChildProcess = spawn(process.execPath, ['--conditions=@q/source', file, ...args], {
     env: environment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -48,7 +51,7 @@ function run(file: string, args: readonly string[], env: Env, input = ''): Progr
   child.stdin!.end(input)
   const { promise: ended, resolve } = Promise.withResolvers<Ended>()
   child.on('close', (code, signal) => resolve({ code, signal, ...text }))
-  onTestFinished(async () => {
+  scope(async () => {
     child.kill('SIGKILL')
     await ended
   })
@@ -75,8 +78,11 @@ export const runQ = (args: readonly string[], env: Env, input?: string): Promise
 export const startQ = (args: readonly string[], env: Env): Program => run(q, args, env)
 
 /** A replica that is up. */
-export async function startReplica(env: Env): Promise<Program & { readonly facts: Record<string, unknown> }> {
-  const program = run(main, [], env)
+export async function startReplica(
+  env: Env,
+  scope?: Scope,
+): Promise<Program & { readonly facts: Record<string, unknown> }> {
+  const program = run(main, [], env, '', scope)
   const facts = JSON.parse(await program.line('"msg":"started"')) as Record<string, unknown>
   return { ...program, facts }
 }

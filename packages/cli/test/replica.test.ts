@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { runQ, startMain, startQ, startReplica } from './program.ts'
 
@@ -103,10 +104,13 @@ test('q start is the same replica', async () => {
   expect(await replica.ended).toMatchObject({ code: 0 })
 })
 
-async function started(env: Record<string, string>): Promise<void> {
-  for (let looks = 0; looks < 100; looks++) {
-    const { runs } = JSON.parse((await runQ(['status', '--json'], env)).stdout) as { runs: { status: string }[] }
-    if (runs.some((run) => run.status === 'RUNNING')) return
+/** Looks until a run has started. */
+async function started({ DATABASE_URL }: { DATABASE_URL: string }): Promise<void> {
+  const { db, close } = connect(DATABASE_URL, { purpose: 'control' })
+  try {
+    const look = () => createStore(db).listTaskRuns({ status: ['RUNNING'] })
+    await vi.waitFor(async () => expect((await look()).runs).not.toEqual([]), { timeout: 30_000, interval: 20 })
+  } finally {
+    await close()
   }
-  throw new Error('no run was ever RUNNING')
 }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore } from '@q/store'
 import { eventually } from './fixture.ts'
+import { gate } from './gate.ts'
 import { marksFile } from './marks.ts'
 import { ownServer } from './own-server.ts'
 import { startProcess } from './replica-process.ts'
@@ -15,11 +16,12 @@ test.each(['SIGINT', 'SIGQUIT'] as const)(
     const { db, close } = connect(server.url, { purpose: 'pool' })
     onTestFinished(close)
     const store = createStore(db)
+    const { file: until, open } = gate()
     const tasks = ['markOnce', 'markAgain', 'markOnce', 'markAgain'] as const
     const runs = await Promise.all(
       tasks.map(async (task, index) => {
         const lane = await store.internLane({ queue: 'default', task })
-        const payload = { file: marks.file, name: `${index}`, ms: 7_000 }
+        const payload = { file: marks.file, name: `${index}`, until }
         const onCrash = task === 'markOnce' ? 'fail' : 'retry'
         return (await store.enqueueTaskRuns([{ task, lane, onCrash, payload }]))[0]!.id
       }),
@@ -31,6 +33,7 @@ test.each(['SIGINT', 'SIGQUIT'] as const)(
       return stopped.length === 2 ? true : undefined
     }, 'those that others may start are stopped')
     await server.start()
+    open()
     const ended = await Promise.all(
       runs.map((id) =>
         eventually(async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { sql } from 'kysely'
 import type { RunId } from '@q/store'
 import { eventually } from './fixture.ts'
+import { gate } from './gate.ts'
 import { fleet, type Fleet } from './fleet.ts'
 import type { ReplicaProcess } from './replica-process.ts'
 
@@ -28,7 +29,8 @@ test.each(['the one that watches', 'the other one'])(
     const victim = replicas.find(({ id }) => (id === watcher) === (who === 'the one that watches'))!
     const survivor = replicas.find((replica) => replica !== victim)!
     const tasks = ['markOnce', 'markAgain', 'markOnce', 'markAgain', 'markOnce', 'markAgain'] as const
-    const ids = await Promise.all(tasks.map((task, index) => all.enqueue(task, `${index}`, 3_000)))
+    const { file: until, open } = gate()
+    const ids = await Promise.all(tasks.map((task, index) => all.enqueue(task, `${index}`, 0, { until })))
     await eventually(async () => {
       const held = await heldBy(all, victim)
       const running = held.filter(({ status }) => status === 'RUNNING')
@@ -39,6 +41,7 @@ test.each(['the one that watches', 'the other one'])(
     victim.kill('SIGKILL')
     await victim.ended
     const held = await heldBy(all, victim)
+    open()
     const ends = await Promise.all(ids.map(all.ended))
     for (const [index, run] of ends.entries()) {
       const crashed = held.some(({ runId, status }) => runId === run.id && status === 'RUNNING')
@@ -50,15 +53,14 @@ test.each(['the one that watches', 'the other one'])(
       )
       expect(all.marks.count('effect', `${index}`)).toBe(failed ? 0 : 1)
       // A suspect is started in a process of its own. (What ran returns its pid.)
-      expect(failed || (run.result === survivor.pid) !== crashed).toBe(true)
+      const place = run.result === survivor.pid ? 'thread' : 'child process'
+      expect(failed ? 'none' : place).toBe(failed ? 'none' : crashed ? 'child process' : 'thread')
       // What was only claimed, and what the other one had from the beginning, was started once.
       expect(all.marks.count('began', `${index}`)).toBeLessThanOrEqual(crashed ? 2 : 1)
     }
     const recoveries = await all.db.selectFrom('q.recovery').selectAll().execute()
     expect(recoveries.map(({ run_id }) => run_id).toSorted()).toEqual(held.map(({ runId }) => runId).toSorted())
-    expect(recoveries.every(({ cause, recovered_by }) => cause === 'presence' && recovered_by === survivor.id)).toBe(
-      true,
-    )
+    for (const recovery of recoveries) expect(recovery).toMatchObject({ cause: 'presence', recovered_by: survivor.id })
   },
 )
 
@@ -79,9 +81,10 @@ test('the next run of a concurrency key whose holder was killed starts elsewhere
 test('a replica that was stopped for too long finds its runs gone, stops them, writes nothing, and is healthy again', async () => {
   const all = await fleet()
   const zombie = await all.start({ Q_THREADS: '3' })
+  const { file: until, open } = gate()
   const [once, again, due] = [
     await all.enqueue('markOnce', 'once', 600_000),
-    await all.enqueue('markAgain', 'again', 600_000, { againMs: 4_000 }),
+    await all.enqueue('markAgain', 'again', 0, { until }),
     // Over while the process is stopped: its end is the first thing that the zombie wants to write.
     await all.enqueue('markOnce', 'due', 3_000, { deaf: true }),
   ]
@@ -98,6 +101,7 @@ test('a replica that was stopped for too long finds its runs gone, stops them, w
     const stopped = all.marks.all().filter(({ what, pid }) => what === 'stopped' && pid === zombie.pid)
     return stopped.length === 2 ? true : undefined
   }, 'stops its own threads')
+  open()
   expect(await all.ended(again)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 2 })
   expect(all.marks.count('effect', 'once')).toBe(0)
   // What it tried to write was refused, and that is written down.

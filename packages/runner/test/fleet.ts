@@ -7,7 +7,7 @@ import { marksFile } from './marks.ts'
 import type { MarkedPayload } from './tasks/marking.ts'
 import { startProcess } from './replica-process.ts'
 
-interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf'> {
+interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf' | 'until'> {
   readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
@@ -31,12 +31,12 @@ export async function fleet() {
       task: 'markOnce' | 'markAgain',
       name: string,
       ms: number,
-      { againMs = ms, deaf = false, ...more }: EnqueueOptions = {},
+      { againMs, deaf, until, ...more }: EnqueueOptions = {},
     ): Promise<RunId> {
       const lane = await store.internLane({ queue: 'default', task })
       const onCrash = task === 'markOnce' ? 'fail' : 'retry'
       const [run] = await store.enqueueTaskRuns([
-        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs, deaf }, ...more },
+        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs, deaf, until }, ...more },
       ])
       await store.wakeQueue('default')
       return run!.id

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { connect, createStore } from '@q/store'
 import { cluster, eventually, replicaNamed } from './fixture.ts'
+import { gate } from './gate.ts'
 
 async function database(url: string) {
   const connection = connect(url, { purpose: 'control' })
@@ -135,13 +136,15 @@ test('a run that was claimed ahead is beaten for while it waits, and starts when
   const { q, start, url } = await cluster()
   await start({ Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1' })
   await using access = await database(url)
-  const busy = await q.enqueue('patient', { ms: 8_000 })
+  const { file: until, open } = gate()
+  const busy = await q.enqueue('patient', { until })
   await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
   const ahead = await q.enqueue('echo', 'waited')
   const beats = () => access.db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', ahead.id).execute()
   await eventually(async () => ((await beats()).length > 0 ? true : undefined), 'a beat of its claimer')
   expect(await beats()).toMatchObject([{ role: 'claimer' }])
   expect(await ahead.status()).toMatchObject({ status: 'CLAIMED', attempt: 0 })
+  open()
   expect(await ahead.result({ timeout: '20s' })).toBe('waited')
   expect(await ahead.status()).toMatchObject({ attempt: 1 })
   expect(await access.db.selectFrom('q.recovery').selectAll().execute()).toEqual([])

@@ -1,24 +1,41 @@
 /** Leaving by signal, of real processes: nothing is lost, and the exit code is 0. */
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { presets } from '@q/runner'
 import { connect, createStore } from '@q/store'
 import { eventually } from './fixture.ts'
-import { fleet } from './fleet.ts'
+import { fleet, type Fleet } from './fleet.ts'
+import { gate } from './gate.ts'
 import { marksFile } from './marks.ts'
 import { ownServer } from './own-server.ts'
 import { startProcess } from './replica-process.ts'
 
 const inOrder = { code: 0, signal: null }
 
+/** True when the replica has been draining for longer than that. */
+async function drainsFor({ db }: Fleet, id: string, ms: number): Promise<true | undefined> {
+  const { rows } = await sql`SELECT FROM q.replica
+    WHERE id = ${id} AND clock_timestamp() > draining_at + ${ms} * interval '1 ms'`.execute(db)
+  return rows.length > 0 ? true : undefined
+}
+
 test('SIGTERM: runs go on for longer than the dead are given, nobody takes them away, and what waits is done by others', async () => {
   const all = await fleet()
   const leaving = await all.start({ Q_THREADS: '2', Q_PREFETCH: '1', Q_DRAIN_MS: '600000' })
-  const long = [await all.enqueue('markOnce', 'once', 8_000), await all.enqueue('markAgain', 'again', 8_000)]
+  const { file: until, open } = gate()
+  const long = [
+    await all.enqueue('markOnce', 'once', 0, { until }),
+    await all.enqueue('markAgain', 'again', 0, { until }),
+  ]
   await eventually(() => (all.marks.all().length === 2 ? true : undefined), 'both begin')
   const ahead = await all.enqueue('markOnce', 'ahead', 10)
   await eventually(async () => ((await all.run(ahead)).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
   const other = await all.start()
   leaving.kill('SIGTERM')
   expect(await all.ended(ahead)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 1 })
+  const { replicaStaleMs } = presets['fast']!.thresholds
+  await eventually(() => drainsFor(all, leaving.id, replicaStaleMs), 'its runs outlast the threshold')
+  open()
   expect(await leaving.ended).toEqual(inOrder)
   for (const id of long)
     expect(await all.run(id)).toMatchObject({ status: 'SUCCEEDED', replicaId: leaving.id, attempt: 1 })
@@ -56,11 +73,12 @@ test('SIGTERM while the database is away: what ends meanwhile is written when it
   const { db, close } = connect(server.url, { purpose: 'pool' })
   onTestFinished(close)
   const store = createStore(db)
+  const { file: until, open } = gate()
   const [once, again] = await Promise.all(
     (['markOnce', 'markAgain'] as const).map(async (task) => {
       const lane = await store.internLane({ queue: 'default', task })
       const onCrash = task === 'markOnce' ? 'fail' : 'retry'
-      const payload = { file: marks.file, name: task, ms: task === 'markOnce' ? 3_000 : 600_000 }
+      const payload = { file: marks.file, name: task, ...(task === 'markOnce' ? { until } : { ms: 600_000 }) }
       return (await store.enqueueTaskRuns([{ task, lane, onCrash, payload }]))[0]!.id
     }),
   )
@@ -68,6 +86,7 @@ test('SIGTERM while the database is away: what ends meanwhile is written when it
   await server.stop('SIGINT')
   leaving.kill('SIGTERM')
   await eventually(() => leaving.said('draining: no new runs')[0], 'draining')
+  open()
   await eventually(() => (marks.count('effect', 'markOnce') === 1 ? true : undefined), 'one ends')
   await eventually(() => (marks.count('stopped', 'markAgain') === 1 ? true : undefined), 'the other is stopped')
   await server.start()

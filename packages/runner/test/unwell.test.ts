@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { connect } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
+import { gate } from './gate.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { marksFile } from './marks.ts'
 
@@ -38,7 +39,8 @@ test('one that becomes unwell gives back what it has not begun, goes on with the
   const limitMb = String(residentMb() + 300)
   const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
   const { runner, events } = await start(env)
-  const busy = await q.enqueue('patient', { ms: 5_000 })
+  const { file: until, open } = gate()
+  const busy = await q.enqueue('patient', { until })
   await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
   const ahead = await q.enqueue('echo', 'ahead')
   await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
@@ -46,6 +48,7 @@ test('one that becomes unwell gives back what it has not begun, goes on with the
   await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
   expect(events).toContainEqual(expect.objectContaining({ type: 'health-changed', health: 'unhealthy' }))
   expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
+  open()
   expect(await busy.result({ timeout: '20s' })).toBe('waited')
   expect(ballast.length).toBe(600 * megabyte)
   ballast = undefined
@@ -62,7 +65,7 @@ test('what its last claim brings when it is unwell already is given back, too', 
   const proxy = await holdingProxy(url)
   const limitMb = String(residentMb() + 300)
   const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
-  const { events } = await start(env, proxy.url)
+  const { runner, events } = await start(env, proxy.url)
   const busy = await q.enqueue('patient', { ms: 600_000 })
   await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
   const held = proxy.hold('held-back')
@@ -75,6 +78,9 @@ test('what its last claim brings when it is unwell already is given back, too', 
   await eventually(async () => ((await ahead.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
   expect(await ahead.status()).toMatchObject({ attempt: 0, replicaId: null })
   expect(ballast.length).toBe(600 * megabyte)
+  // While it can still reach the database.
+  void runner.drain()
+  await runner.drain()
 })
 
 test('a degraded replica fills half of its slots', async () => {

@@ -6,13 +6,14 @@
  */
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
+import type { LeftConnection } from './left-connections.ts'
 
 export interface Maintenance extends AsyncDisposable {
   databases(prefix: string): Promise<string[]>
   has(name: string): Promise<boolean>
   create(name: string, template?: string): Promise<void>
-  /** Those who are just leaving have left, or a second has passed. */
-  untilLeft(name: string): Promise<void>
+  /** Waits for connections that are being closed. Returns those that are still open after `msMax`. */
+  untilLeft(name: string, msMax: number): Promise<LeftConnection[]>
   /** Throws when somebody is connected, unless forced. */
   drop(name: string, how?: 'force'): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -43,10 +44,13 @@ export async function maintenance(url: string): Promise<Maintenance> {
     databases,
     has: async (name) => (await databases(name)).includes(name),
     create: (name, template = 'template0') => run(`create database ${plain(name)} template ${plain(template)}`),
-    async untilLeft(name) {
-      for (let looks = 0; looks < 50; looks++) {
-        const { rows } = await client.query('select from pg_stat_activity where datname = $1 limit 1', [name])
-        if (rows.length === 0) return
+    async untilLeft(name, msMax) {
+      for (const end = performance.now() + msMax; ;) {
+        const left = await client.query<LeftConnection>(
+          'select application_name as application, state, query from pg_stat_activity where datname = $1',
+          [name],
+        )
+        if (left.rows.length === 0 || performance.now() > end) return left.rows
         await client.query('select pg_sleep(0.02)')
       }
     },

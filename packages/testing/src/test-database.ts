@@ -6,6 +6,7 @@
  */
 import { migrate } from '@q/schema'
 import { databaseUrl } from './database-url.ts'
+import { closingMsMax, judgeLeft } from './left-connections.ts'
 import { maintenance } from './maintenance.ts'
 import { ownName } from './owner.ts'
 import { holdTemplate, migratedTemplate } from './template.ts'
@@ -52,9 +53,10 @@ async function create(server: TestServer, name: string, options: TestDatabaseOpt
 async function dropFrom(server: TestServer, name: string): Promise<void> {
   try {
     await using connection = await maintenance(server.url)
-    // A connection that was ended is open for another moment; ending it by force would be an error that nobody awaits.
-    await connection.untilLeft(name)
+    // Ending a connection that is being closed would be an error that no caller awaits.
+    const left = await connection.untilLeft(name, closingMsMax())
     await connection.drop(name, 'force')
+    judgeLeft(name, left)
   } finally {
     await server.stop()
   }

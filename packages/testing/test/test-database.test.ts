@@ -1,7 +1,8 @@
 import { Client } from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { migrationFiles } from '@q/schema'
 import { testDatabase, testServer } from '@q/testing'
+import { acceptLeftConnections, refuseLeftConnections } from '../src/left-connections.ts'
 
 const names = (await migrationFiles()).map((file) => file.name)
 const server = await testServer()
@@ -37,15 +38,33 @@ test('a database can be left at an earlier migration', async () => {
 })
 
 test('dropping ends the sessions that are still open, and may be asked for twice', async () => {
-  const database = await testDatabase()
-  const client = new Client({ connectionString: database.url })
-  const ended = new Promise((resolve) => void client.on('error', resolve))
-  await client.connect()
+  acceptLeftConnections()
+  onTestFinished(() => refuseLeftConnections({ closingMs: 10_000 }))
+  const { database, ended } = await leftOpen()
   await database.drop()
   await database.drop()
   await ended
   expect(await query(server.url, `select 1 from pg_database where datname = '${database.name}'`)).toEqual([])
 })
+
+test('a suite that refuses open connections learns which one a test left, and it is ended', async () => {
+  refuseLeftConnections({ closingMs: 0 })
+  onTestFinished(() => refuseLeftConnections({ closingMs: 10_000 }))
+  const { database, ended } = await leftOpen()
+  await expect(database.drop()).rejects.toThrow('forgotten (idle): select 1')
+  await ended
+  expect(await query(server.url, `select 1 from pg_database where datname = '${database.name}'`)).toEqual([])
+})
+
+/** A database with one open connection. */
+async function leftOpen() {
+  const database = await testDatabase()
+  const client = new Client({ connectionString: database.url, application_name: 'forgotten' })
+  const ended = new Promise((resolve) => void client.on('error', resolve))
+  await client.connect()
+  await client.query('select 1')
+  return { database, ended }
+}
 
 test('a test database that cannot be made leaves nothing behind', async () => {
   const own = `select datname from pg_database where datname like 'q\\_test\\_%\\_${process.pid}\\_%'`

@@ -1,7 +1,7 @@
 /** What the workers found in the task modules: the tasks, or everything that is wrong with them. */
 import { TaskDefinitionError } from '@q/task'
 import type { Description, TaskDescription } from '../protocol.ts'
-import { pause } from './loop.ts'
+import { within } from './loop.ts'
 
 const loadMsMax = 60_000
 
@@ -13,7 +13,7 @@ export async function described(
   const died = (cause: unknown) => {
     throw failed(`The thread that loaded them died: ${cause instanceof Error ? cause.message : String(cause)}.`, cause)
   }
-  const loaded = await Promise.race([threads.describe().catch(died), pause(loadMsMax, leaving)])
+  const loaded = await within(loadMsMax, threads.describe().catch(died), leaving)
   leaving?.throwIfAborted()
   if (loaded === undefined) throw failed(`They were still loading after ${loadMsMax / 1_000} s.`)
   return loaded

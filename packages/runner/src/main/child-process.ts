@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import type { FromChild, Relayed, ToChild } from '../child-protocol.ts'
 import type { RunReport } from '../protocol.ts'
 import { mirrorPulse } from '../pulse-layout.ts'
-import { pause } from './loop.ts'
+import { within } from './loop.ts'
 import type { Measured } from './pulse-board.ts'
 import type { Running, Workplace } from './workplace.ts'
 
@@ -46,7 +46,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
   process.on('exit', (code, signal) => {
     killGroup(process) // what it started, if it did not end with it
     // Its last words on standard error may still be on the way.
-    void Promise.race([once(process, 'close'), pause(lastWordsMs)]).then(() => died({ code, signal }))
+    void within(lastWordsMs, once(process, 'close')).then(() => died({ code, signal }))
   })
   const send = (message: ToChild) => void (process.connected && process.send(message, () => {}))
   send({ kind: 'setup', taskModules, memoryLimitMb })

@@ -12,7 +12,7 @@
  */
 import type { DrainOrder, LeaveDecision, OnDeadline } from '@q/store'
 import type { Observe } from './events.ts'
-import { pause } from './loop.ts'
+import { pause, within } from './loop.ts'
 import type { PulseBoard } from './pulse-board.ts'
 import type { Slots } from './slots.ts'
 
@@ -112,7 +112,7 @@ export function createDrain(deps: DrainDeps): Drain {
       if (finished || order.deadlineMs <= deps.nowMs()) {
         leaving = ownDecision || (await asksToLeave(finished))
         if (leaving) return true
-      } else await Promise.race([allFree, pause(order.deadlineMs - deps.nowMs(), changed.signal)])
+      } else await within(order.deadlineMs - deps.nowMs(), allFree, changed.signal)
     }
   }
 
@@ -154,7 +154,7 @@ export function createDrain(deps: DrainDeps): Drain {
     if (deps.slots.busy() === 0) return
     deps.observe({ type: 'drain-cut-short', running: deps.slots.busy() })
     for (const running of deps.pulseBoard.all()) running.stop('replica draining')
-    await Promise.race([deps.slots.allFree(), pause(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax))])
+    await within(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax), deps.slots.allFree())
   }
 
   /** Undefined: it failed, or took too long. */
@@ -163,7 +163,7 @@ export function createDrain(deps: DrainDeps): Drain {
       deps.observe({ type: 'drain-step-failed', error })
       return undefined
     }
-    return Promise.race([step.catch(failed), pause(stepMsMax).then(() => undefined)])
+    return within(stepMsMax, step.catch(failed))
   }
 
   /** Undefined: the drain was undone. */

@@ -75,3 +75,14 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.removeEventListener('abort', end)
   })
 }
+
+/** The value of the promise, or undefined when the time has passed or the signal has aborted before. Leaves no timer behind. */
+export async function within<T>(ms: number, waited: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+  const over = new AbortController()
+  const signals = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal])
+  try {
+    return await Promise.race([waited, pause(ms, signals).then(() => undefined)])
+  } finally {
+    over.abort()
+  }
+}

@@ -2,11 +2,14 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { task } from '@q/task'
+import { untilOpen } from '../until-open.ts'
 
 export interface MarkedPayload {
   readonly file: string
   readonly name: string
-  readonly ms: number
+  readonly ms?: number
+  /** The file of a gate, instead of `ms`. */
+  readonly until?: string
   /** Of every attempt but the first; default: the same. */
   readonly againMs?: number
   /** Busy all the time, and hears nothing. */
@@ -16,7 +19,7 @@ export interface MarkedPayload {
 }
 
 async function marked(
-  { file, name, ms, againMs = ms, deaf, thenDie }: MarkedPayload,
+  { file, name, ms = 0, until, againMs, deaf, thenDie }: MarkedPayload,
   ctx: { signal: AbortSignal; attempt: number },
 ) {
   const mark = (what: string) =>
@@ -27,7 +30,9 @@ async function marked(
   mark('began')
   try {
     if (deaf === true) for (const end = performance.now() + ms; performance.now() < end;);
-    else await passing(ctx.attempt === 1 ? ms : againMs, undefined, { signal: ctx.signal })
+    else if (ctx.attempt > 1 && againMs !== undefined) await passing(againMs, undefined, { signal: ctx.signal })
+    else if (until !== undefined) await untilOpen(until, ctx.signal)
+    else await passing(ms, undefined, { signal: ctx.signal })
   } catch (error) {
     mark('stopped')
     throw error

@@ -1,6 +1,7 @@
 /** Tasks that do not end by themselves. */
-import { execFileSync, execSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { pbkdf2Sync } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task, type TaskContext } from '@q/task'
@@ -51,17 +52,17 @@ function tellsAndSpins(_: unknown, ctx: TaskContext): never {
 }
 export const tellsItsPid = task({ isolation: 'process' }, tellsAndSpins)
 export const tellsItsPidAgain = task({ isolation: 'process', onCrash: 'retry' }, tellsAndSpins)
-/** Gives a sign more often than its silence may last, for longer than that. */
-export const talks = task({ maxSilent: '1s' }, ({ ms }: { ms: number }, ctx) => {
+/** Gives a sign more often than its silence may last, for so long and until the gate of that file is open. */
+export const talks = task({ maxSilent: '1s' }, ({ ms = 0, until = '/' }: { ms?: number; until?: string }, ctx) => {
   const end = performance.now() + ms
-  while (performance.now() < end) ctx.heartbeat()
+  while (performance.now() < end || !existsSync(until)) ctx.heartbeat()
   return 'talked'
 })
-/** A native call: the thread cannot be ended before it returns. */
+/** A native call until a gate is open: the thread cannot be ended before it returns. */
 export const sleeps = task(
   { timeout: '1s', concurrency: { key: '/key' } },
-  ({ seconds }: { seconds: number; key: string }) => {
-    execSync(`sleep ${seconds}`)
+  ({ until }: { until: string; key: string }) => {
+    execFileSync('sh', ['-c', 'until [ -e "$0" ]; do sleep 0.1; done', until])
   },
 )
 export const sleepsAlone = task({ timeout: '1s', isolation: 'process' }, ({ seconds }: { seconds: number }) => {

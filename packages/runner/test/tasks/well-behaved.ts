@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as passing } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task } from '@q/task'
+import { untilOpen } from '../until-open.ts'
 
 export const echo = task((payload: unknown) => payload)
 export const thread = task((_: unknown) => ({ threadId, pid: process.pid }))
@@ -64,14 +65,13 @@ export const circular = task((_: unknown) => {
 })
 export const huge = task((_: unknown) => 'x'.repeat(2_000_000))
 export const exits = task((_: unknown) => process.exit(3))
-export const patient = task(async ({ ms }: { ms: number }, ctx) => {
-  await passing(ms, undefined, { signal: ctx.signal })
+/** For so long, or until the gate of that file is open. */
+async function waits({ ms, until }: { ms?: number; until?: string }, { signal }: { signal: AbortSignal }) {
+  await (until === undefined ? passing(ms, undefined, { signal }) : untilOpen(until, signal))
   return 'waited'
-})
-export const patientRetry = task({ onCrash: 'retry' }, async ({ ms }: { ms: number }, ctx) => {
-  await passing(ms, undefined, { signal: ctx.signal })
-  return 'waited'
-})
+}
+export const patient = task(waits)
+export const patientRetry = task({ onCrash: 'retry' }, waits)
 export const spins = task(({ ms }: { ms: number }, ctx) => {
   const end = performance.now() + ms
   let rounds = 0
@@ -93,7 +93,7 @@ export const context = task((_: unknown, ctx) => ({
   lease: ctx.lease,
   aborted: ctx.signal.aborted,
 }))
-/** A native call: the thread cannot be ended before it returns. */
-export const unstoppable = task({ onCrash: 'retry' }, ({ seconds }: { seconds: number }) => {
-  execFileSync('sleep', [String(seconds)])
+/** A native call until a gate is open: the thread cannot be ended before it returns. */
+export const unstoppable = task({ onCrash: 'retry' }, ({ until }: { until: string }) => {
+  execFileSync('sh', ['-c', 'until [ -e "$0" ]; do sleep 0.1; done', until])
 })

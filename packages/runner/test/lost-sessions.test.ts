@@ -1,0 +1,107 @@
+/** Replicas that lose their session or their row, and live. */
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import type { RunnerEvent } from '@q/runner'
+import type { Connection } from '@q/store'
+import { access, presences } from './database-access.ts'
+import { cluster, eventually } from './fixture.ts'
+import { gate } from './gate.ts'
+import { stallingProxy } from './stalling-proxy.ts'
+
+function endSessions(db: Connection['db']): Promise<unknown> {
+  return sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'q session' AND datname = current_database()`.execute(db)
+}
+
+test('a live replica whose session is ended is not taken for dead, and gets a new one', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = access(url)
+  const replicas = [await start(), await start()]
+  // By what they say themselves: the records of sessions that are gone stay for a moment.
+  const both = (type: RunnerEvent['type'], times: number) =>
+    eventually(
+      () => (replicas.every(({ events }) => count(events, type) >= times) ? true : undefined),
+      `${type} × ${times}`,
+    )
+  await both('session-opened', 1)
+  const run = await q.enqueue('patient', { ms: 7_000 })
+  for (let times = 1; times <= 3; times++) {
+    await endSessions(db)
+    await both('session-lost', times)
+    await both('session-opened', times + 1)
+  }
+  await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present')
+  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+})
+
+test('one that cannot get a new session, because no connection is left, is not taken for dead either', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = access(url)
+  const role = `q_limited_${process.pid}`
+  await sql`CREATE ROLE ${sql.id(role)} LOGIN PASSWORD 'limited'`.execute(db)
+  await sql`GRANT ALL ON SCHEMA q TO ${sql.id(role)}`.execute(db)
+  await sql`GRANT ALL ON ALL TABLES IN SCHEMA q TO ${sql.id(role)}`.execute(db)
+  onTestFinished(async () => {
+    await sql`DROP OWNED BY ${sql.id(role)}`.execute(db)
+    await sql`DROP ROLE ${sql.id(role)}`.execute(db)
+  })
+  const limited = new URL(url)
+  limited.username = role
+  limited.password = 'limited'
+  const poor = await start({ Q_CONNECTIONS: '1' }, limited.href)
+  const run = await q.enqueue('patient', { ms: 8_000 })
+  await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+  const watching = await start()
+  await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present')
+  await sql`ALTER ROLE ${sql.id(role)} CONNECTION LIMIT 1`.execute(db)
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'q session' AND usename = ${role}`.execute(db)
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'it withdraws its record')
+  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.status()).toMatchObject({ replicaId: poor.runner.replicaId, attempt: 1 })
+  expect(await presences(db)).toEqual([watching.runner.replicaId])
+  expect(poor.events).toContainEqual(expect.objectContaining({ type: 'loop-failed', loop: 'session' }))
+  await sql`ALTER ROLE ${sql.id(role)} CONNECTION LIMIT -1`.execute(db)
+  await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'it is present again')
+})
+
+test('a session that breaks when its record has just been entered leaves nothing by which its replica is taken for dead', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = access(url)
+  await start({ Q_QUEUES: 'another' })
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'somebody watches')
+  const proxy = await stallingProxy(url)
+  proxy.cutAt('INSERT 0 1') // the answer to what enters the record
+  const { runner } = await start({}, url, proxy.url)
+  const run = await q.enqueue('patient', { ms: 8_000 })
+  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.status()).toMatchObject({ replicaId: runner.replicaId })
+  expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+})
+
+test('a replica whose row was removed introduces itself again, and is present under its new number', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = access(url)
+  const { runner, events } = await start({ Q_PRESET: 'fast' })
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'present')
+  const { file: until, open } = gate()
+  const run = await q.enqueue('patient', { until })
+  await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
+  await eventually(() => events.find((event) => event.type === 'introduced-again'), 'introduced again')
+  const { num } = await db
+    .selectFrom('q.replica')
+    .select('num')
+    .where('id', '=', runner.replicaId)
+    .executeTakeFirstOrThrow()
+  await eventually(async () => {
+    const rows = await db.selectFrom('q.presence').selectAll().where('gone_at', 'is', null).execute()
+    return rows.some((row) => row.num === num) ? true : undefined
+  }, 'present again')
+  open()
+  expect(await run.result({ timeout: '20s' })).toBe('waited')
+})
+
+function count(events: readonly { type: string }[], type: string): number {
+  return events.filter((event) => event.type === type).length
+}
