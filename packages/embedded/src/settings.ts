@@ -11,6 +11,9 @@ export function settingsFor(durable: boolean): string[] {
     unix_socket_directories: '',
     password_encryption: 'scram-sha-256',
     max_connections: 200,
+    // Tables of the application go to schema public. By default they would go to a schema named like the role, which is
+    // schema q, among q's own tables.
+    search_path: 'public',
 
     fsync: safety,
     synchronous_commit: safety,

@@ -30,6 +30,26 @@ test.each([
   expect(await ask(server.url, `SELECT current_setting('${name}')`)).toBe(value)
 })
 
+test('tables of the application go to schema public, beside a schema q and not into it', async () => {
+  for (const statement of [
+    'CREATE SCHEMA q',
+    'CREATE TABLE q.task ()',
+    'CREATE TABLE task ()',
+    'CREATE TABLE orders ()',
+  ]) {
+    await ask(server.url, statement)
+  }
+  const places = `SELECT string_agg(nspname || '.' || relname, ' ' ORDER BY nspname, relname)
+    FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE relname IN ('task', 'orders')`
+  expect(await ask(server.url, places)).toBe('public.orders public.task q.task')
+})
+
+test('a search path that the owner sets for the database or a role counts', async () => {
+  await ask(server.url, 'ALTER DATABASE q SET search_path = shop')
+  expect(await ask(server.url, `SELECT current_setting('search_path')`)).toBe('shop')
+  await ask(server.url, 'ALTER DATABASE q RESET search_path')
+})
+
 test('letters are understood beyond ASCII, whatever locale is installed', async () => {
   expect(await ask(server.url, `SELECT upper('straße, éclair, жук')`)).toBe('STRAßE, ÉCLAIR, ЖУК')
 })
