@@ -8,9 +8,10 @@
 import { ExplainedError } from '@q/schema'
 import type { Schedule, Store } from '@q/store'
 import { durationMs, scheduleData, scheduleProblems } from '@q/task'
-import type { PayloadOf, ResultOf, ScheduleOptions, TaskName, TasksOf } from '@q/task'
+import type { PayloadOf, ScheduleOptions, TaskName, TasksOf } from '@q/task'
 import type { RunHandle } from './handle.ts'
 import type { RunOptions } from './enqueue-options.ts'
+import type { ResultFor } from './verbs.ts'
 
 type TickOptions = Pick<RunOptions, 'priority' | 'group' | 'expires'>
 
@@ -34,9 +35,7 @@ export interface Schedules<Tasks> {
   pauseSchedule(name: string, by?: string): Promise<void>
   resumeSchedule(name: string): Promise<void>
   /** One run now, beside its ticks; also while it is paused. */
-  runScheduleNow<Name extends TaskName<Tasks>>(
-    name: string,
-  ): Promise<RunHandle<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>>
+  runScheduleNow<Name extends TaskName<Tasks>>(name: string): Promise<RunHandle<ResultFor<Tasks, Name>>>
 }
 
 export interface ScheduleDeps {

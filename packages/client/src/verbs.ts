@@ -1,6 +1,6 @@
 /** What a producer can do. The contracts are here; the types are those of the tasks alone. */
 import type { CancelAnswer, RetryAnswer, RunFilter, RunPage, PageRequest, RunView } from '@q/store'
-import type { PayloadOf, ResultOf, Task, TaskName, TasksOf } from '@q/task'
+import type { ArrivingView, PayloadOf, ResultOf, Task, TaskName, TasksOf } from '@q/task'
 import type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
 import type { RunHandle, RunReference } from './handle.ts'
 import type { Schedules } from './schedules.ts'
@@ -11,7 +11,9 @@ import type { WorkflowVerbs } from './workflow/verbs.ts'
 export type AnyTasks = Record<string, Task<unknown, unknown, never>>
 
 export type PayloadFor<Tasks, Name extends TaskName<Tasks>> = PayloadOf<TasksOf<Tasks>[Name]>
-export type HandleFor<Tasks, Name extends TaskName<Tasks>> = RunHandle<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>
+/** What arrives of what the task returned: a Date is text. */
+export type ResultFor<Tasks, Name extends TaskName<Tasks>> = ArrivingView<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>
+export type HandleFor<Tasks, Name extends TaskName<Tasks>> = RunHandle<ResultFor<Tasks, Name>>
 
 /** What enqueueMany takes, the arguments of one enqueue as a tuple: `['resize', { url }, { delay: '5m' }]`. */
 export type EnqueueCall<Tasks> = {

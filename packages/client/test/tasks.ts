@@ -15,4 +15,6 @@ export const charge = task(
   { concurrency: { key: '/account' } },
   ({ account }: { account: string }) => `charged ${account}`,
 )
+export const stamp = task(({ at }: { at: string }) => ({ at: new Date(at), tags: new Set<string>(), none: undefined }))
+export const nothing = task((_: null): void => {})
 export const notATask = (name: string): string => name

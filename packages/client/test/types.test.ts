@@ -34,6 +34,17 @@ const enqueues = async (q: Queue<typeof tasks>) => {
   return [text, width]
 }
 
+const results = async (q: Queue<typeof tasks>) => {
+  const { at } = await (await q.enqueue('stamp', { at: '2026-11-17' })).result()
+  expectTypeOf(at).toEqualTypeOf<string>()
+  expectTypeOf(await (await q.enqueue('nothing', null)).result()).toEqualTypeOf<null>()
+  expectTypeOf(await (await q.runScheduleNow<'stamp'>('nightly')).result())
+    .toHaveProperty('at')
+    .toEqualTypeOf<string>()
+  // @ts-expect-error text arrives, so text is enqueued
+  await q.enqueue('stamp', { at: new Date() })
+}
+
 const options = async (q: Queue<typeof tasks>) => {
   const hello = { name: 'Ada' }
   await q.enqueue('hello', hello, { delay: '5m', priority: -10, group: 'tenant', expires: '1h' })
@@ -106,6 +117,6 @@ const untyped = async () => {
 }
 
 test('names, payloads, options, transactions and results are typed by the tasks alone', () => {
-  expect([enqueues, options, transactions, batches, databases, untyped]).toHaveLength(6)
+  expect([enqueues, results, options, transactions, batches, databases, untyped]).toHaveLength(7)
   expect(() => queue<typeof tasks>(undefined)).toThrow(expect.objectContaining({ code: 'DATABASE_URL_MISSING' }))
 })

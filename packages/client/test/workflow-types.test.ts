@@ -83,6 +83,9 @@ const neverCalled = () => {
     // @ts-expect-error a condition is made by is() and its kind
     step('test', { binary: 'b' }, { when: tested.passed })
 
+    // What arrives of a Date is text, in an input and in a result.
+    define('dates', ({ step: next }, { at }: Ref<{ at: Date }>) => void next('fetch', { repo: at }))
+
     compensate(tested, 'unpublish', (done) => ({ url: 'u', tested: { passed: done.passed } }))
     // @ts-expect-error results of other steps may be missing by then
     compensate(tested, 'unpublish', () => ({ url: step('publish', { binary: 'b' }).url }))

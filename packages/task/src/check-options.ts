@@ -1,5 +1,6 @@
 /** Does a task say right what it says about itself? All problems are reported together, each with its key. */
 import { TaskDefinitionError } from './definition-error.ts'
+import { impossiblePlace } from './json-input.ts'
 import { durationMs } from './duration.ts'
 import type { TaskOptions } from './options.ts'
 import { scheduleProblems } from './schedule-options.ts'
@@ -79,10 +80,19 @@ export function checkOptions<Run>(options: TaskOptions, run: Run | undefined): {
   if (options.memoryLimitMb !== undefined && options.isolation !== 'process') {
     problems.push("memoryLimitMb: needs isolation: 'process'; threads share the memory of their process")
   }
-  problems.push(...windowProblems(options), ...timeProblems(options))
+  problems.push(...inputProblems(options), ...windowProblems(options), ...timeProblems(options))
   if (typeof run !== 'function') problems.push('the last argument must be the function to run')
   if (problems.length > 0 || run === undefined) throw wrongOptions(problems)
   return { options: Object.freeze({ ...options }), run }
+}
+
+function inputProblems({ input }: TaskOptions): string[] {
+  const place = impossiblePlace(input)
+  if (place === undefined) return []
+  const where = place === '' ? 'it' : `it at ${place}`
+  return [
+    `input: a payload arrives as JSON, and no JSON value satisfies ${where}; use z.coerce.date() or its like for a Date`,
+  ]
 }
 
 /** What an enqueue may say about itself as a task does: all that is wrong. */

@@ -1,5 +1,6 @@
 /** What a task's function is given beside its payload. */
 import type { Duration } from './duration.ts'
+import type { ArrivingView, JsonView } from './json-view.ts'
 
 /** `State`: what the code saves of itself, if it says so: `(payload, ctx: TaskContext<{ row: number }>) => …`. */
 export interface TaskContext<State = unknown> {
@@ -23,7 +24,7 @@ export interface TaskContext<State = unknown> {
   /** Kept with the run; each line is a sign of life. Gets out of a busy loop too. Long lines are cut, too many dropped. */
   readonly log: TaskLog
   /** What an earlier attempt saved last with `checkpoint`, or undefined. */
-  readonly resumed: State | undefined
+  readonly resumed: JsonView<State> | undefined
   /**
    * Saves where the code is; a later attempt finds it in `resumed`. Resolves when it is stored; rejects when it cannot be,
    * and when the run is no longer ours. JSON, at most 1 MiB with all that `once` remembers.
@@ -33,7 +34,7 @@ export interface TaskContext<State = unknown> {
    * A step of this run that is not done again by a later attempt: its result is stored with the checkpoint, and what is
    * returned is what JSON shows of it. A crash between the step and its storing does it again.
    */
-  once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result>
+  once<Result>(name: string, step: () => Result | Promise<Result>): Promise<ArrivingView<Result>>
   /** Another run, by the name of its task. Durable when it resolves; not undone if this run fails. */
   enqueue(task: string, payload: unknown, options?: ChildRunOptions): Promise<{ readonly id: string }>
 }

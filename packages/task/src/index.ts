@@ -18,6 +18,7 @@ export {
   type TaskOptions,
   type UniqueOptions,
 } from './options.ts'
+export type { ArrivingView, JsonView } from './json-view.ts'
 export type { JsonPointer, PointerInto } from './pointer.ts'
 export { optionData, runSettings, type OptionData, type RetryData, type RunSettings } from './option-data.ts'
 export { Fail, outcomeOf, Retry, Snooze, type RetryWish, type ThrownOutcome } from './outcomes.ts'

@@ -7,6 +7,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from './context.ts'
 import { checkOptions } from './check-options.ts'
+import type { ArrivesAs } from './json-view.ts'
 import type { TaskOptions } from './options.ts'
 
 /** The mark by which a task is recognised, also when two copies of this package are loaded. */
@@ -30,19 +31,23 @@ export type TaskFunction<Payload, Result, State = unknown> = (
 type Options<Payload, Name extends string> = Omit<TaskOptions<Payload>, 'input' | 'name'> & { readonly name?: Name }
 
 /** A task whose payload is not checked before it runs. */
-export function task<Payload, Result, State>(run: TaskFunction<Payload, Result, State>): Task<Payload, Result, never>
+export function task<Payload, Result, State>(
+  run: TaskFunction<Payload, Result, State> & ArrivesAs<Payload>,
+): Task<Payload, Result, never>
 /** A task with options; `input`, any Standard Schema, gives the payload its type and checks it before each run. */
 export function task<Schema extends StandardSchemaV1, Result, State, const Name extends string = never>(
-  options: Options<StandardSchemaV1.InferInput<Schema>, Name> & { readonly input: Schema },
+  options: Options<StandardSchemaV1.InferInput<Schema>, Name> & {
+    readonly input: Schema & ArrivesAs<StandardSchemaV1.InferInput<Schema>>
+  },
   run: TaskFunction<StandardSchemaV1.InferOutput<Schema>, Result, State>,
 ): Task<StandardSchemaV1.InferInput<Schema>, Result, Name>
 export function task<Payload, Result, State, const Name extends string = never>(
   options: Options<Payload, Name> & { readonly input?: never },
-  run: TaskFunction<Payload, Result, State>,
+  run: TaskFunction<Payload, Result, State> & ArrivesAs<Payload>,
 ): Task<Payload, Result, Name>
 export function task(
-  optionsOrRun: TaskOptions | TaskFunction<never, unknown, never>,
-  maybeRun?: TaskFunction<never, unknown, never>,
+  optionsOrRun: TaskOptions | ((payload: never, context: never) => unknown),
+  maybeRun?: (payload: never, context: never) => unknown,
 ): Task {
   const [options, run] = typeof optionsOrRun === 'function' ? [{}, optionsOrRun] : [optionsOrRun, maybeRun]
   const checked = checkOptions(options, run)

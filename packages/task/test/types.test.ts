@@ -1,7 +1,17 @@
 /** What must not compile does not. Judged by the type checker; nothing here is called. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { task, type PayloadOf, type PointerInto, type ResultOf, type TaskContext, type TaskName } from '@q/task'
+import * as v from 'valibot'
+import {
+  task,
+  type ArrivingView,
+  type JsonView,
+  type PayloadOf,
+  type PointerInto,
+  type ResultOf,
+  type TaskContext,
+  type TaskName,
+} from '@q/task'
 
 interface Order {
   readonly id: number
@@ -60,6 +70,11 @@ const checkpoints = () => {
     // @ts-expect-error not what it says it saves
     await ctx.checkpoint({ line: 5 })
     expectTypeOf(await ctx.once('token', () => 'secret')).toEqualTypeOf<string>()
+    expectTypeOf(await ctx.once('time', () => new Date())).toEqualTypeOf<string>()
+  })
+  task(async (_: null, ctx: TaskContext<{ at: Date }>) => {
+    expectTypeOf(ctx.resumed).toEqualTypeOf<{ at: string } | undefined>()
+    await ctx.checkpoint({ at: new Date() })
   })
   task(async (_: null, ctx) => {
     expectTypeOf(ctx.resumed).toEqualTypeOf<unknown>()
@@ -67,16 +82,79 @@ const checkpoints = () => {
   })
 }
 
+interface User {
+  readonly id: number
+  rename(name: string): void
+}
+
+interface Tree {
+  readonly left?: Tree
+  readonly name: string
+}
+
+type AnyJson = string | number | boolean | null | AnyJson[] | { [member: string]: AnyJson }
+
+const payloads = () => {
+  task((_: { at: string; list: readonly (number | null)[]; any: unknown; more?: { x: true } }) => 1)
+  task((_: Tree) => 1)
+  task((_: AnyJson) => 1)
+  task((_: Record<string, unknown>) => 1)
+  task({ input: z.object({ at: z.coerce.date() }) }, ({ at }) => at.getTime())
+  task({ input: z.object({ at: z.string().or(z.date()) }) }, ({ at }) => at)
+  task({ input: v.pipe(v.string(), v.transform(Number)) }, (count) => count + 1)
+  // @ts-expect-error a Date arrives as text
+  task((_: { at: Date }) => 1)
+  // @ts-expect-error also with options, and inside of a list
+  task({ timeout: '5m' }, (_: { list: { at?: Date }[] }) => 1)
+  // @ts-expect-error methods do not arrive
+  task((_: User) => 1)
+  // @ts-expect-error a Map cannot be stored
+  task((_: { names: Map<string, string> }) => 1)
+  // @ts-expect-error what is undefined in a list arrives as null
+  task((_: { list: (string | undefined)[] }) => 1)
+  // @ts-expect-error no JSON value is a Date
+  task({ input: z.object({ at: z.date() }) }, ({ at }) => at.getTime())
+  // @ts-expect-error nor for a validator that cannot tell at runtime
+  task({ input: v.object({ at: v.date() }) }, ({ at }) => at.getTime())
+}
+
+test('a payload that JSON changes does not compile', () => {
+  expect(payloads).toBeTypeOf('function')
+})
+
+test('the JSON view of a type is what arrives of its values', () => {
+  interface Report {
+    readonly at: Date
+    readonly note?: string
+    readonly perhaps: number | undefined
+    readonly list: (Date | undefined)[]
+    readonly pair: [Date, number]
+    readonly url: URL
+    readonly user: User
+    readonly any: unknown
+  }
+  expectTypeOf<JsonView<Report>>().toEqualTypeOf<{
+    readonly at: string
+    readonly note?: string
+    readonly perhaps: number | undefined
+    readonly list: (string | null)[]
+    readonly pair: [string, number]
+    readonly url: string
+    readonly user: { readonly id: number; rename: null | undefined }
+    readonly any: unknown
+  }>()
+  expectTypeOf<JsonView<Tree>['left']>().toEqualTypeOf<JsonView<Tree> | undefined>()
+  expectTypeOf<JsonView<bigint>>().toEqualTypeOf<never>()
+  expectTypeOf<ArrivingView<void>>().toEqualTypeOf<null>()
+  expectTypeOf<ArrivingView<unknown>>().toEqualTypeOf<unknown>()
+})
+
 test('keys, durations, options and checkpoints are typed by the task alone', () => {
   expect([keys, options, checkpoints]).toHaveLength(3)
   expectTypeOf<PointerInto<{ a: { b: Date }; c?: string[] }>>().toEqualTypeOf<'/a' | '/a/b' | '/c' | `/c/${number}`>()
 })
 
 test('a type that contains itself ends', () => {
-  interface Tree {
-    readonly left?: Tree
-    readonly name: string
-  }
   expectTypeOf<'/left/left/left/name'>().toExtend<PointerInto<Tree>>()
   expectTypeOf<'/left/right'>().not.toExtend<PointerInto<Tree>>()
 })

@@ -1,13 +1,11 @@
 /** What the function of a workflow is given. The contracts are here; builder.ts keeps them. */
 import type { MissingResult } from '@q/schema/workflow'
-import type { ResultOf, TaskName, TasksOf } from '@q/task'
-import type { PayloadFor } from '../verbs.ts'
+import type { TaskName } from '@q/task'
+import type { PayloadFor, ResultFor } from '../verbs.ts'
 import type { Conditions } from './condition.ts'
 import type { Given, Placeholder, Ref, Step, AnyStep } from './ref.ts'
 import type { GraphOptions, IsLoose, Join, MapStepOptions, StepRunOptions, TaskStepOptions } from './step-options.ts'
 import type { Workflow } from './workflow.ts'
-
-type ResultFor<Tasks, Name extends TaskName<Tasks>> = Awaited<ResultOf<TasksOf<Tasks>[Name]>>
 
 export interface WorkflowKit<Tasks> extends Conditions {
   /**

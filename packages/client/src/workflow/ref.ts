@@ -9,6 +9,7 @@
  * may not have succeeded. It matters only to those who do not insist on success.
  */
 import type { MissingResult } from '@q/schema/workflow'
+import type { ArrivingView } from '@q/task'
 
 declare const value: unique symbol
 declare const missing: unique symbol
@@ -40,18 +41,16 @@ type Members<T, Missing> = unknown extends T
 type MembersOf<T, Missing, Also> = T extends readonly unknown[]
   ? number extends T['length']
     ? Elements<T[number], Missing>
-    : { readonly [Place in Extract<keyof T, `${number}`>]: Ref<Arriving<T[Place]> | Also, Missing> }
-  : { readonly [Key in Exclude<keyof T, Unreadable>]-?: Ref<Arriving<T[Key]> | Also, Missing> }
+    : { readonly [Place in Extract<keyof T, `${number}`>]: Ref<ArrivingView<T[Place]> | Also, Missing> }
+  : { readonly [Key in Exclude<keyof T, Unreadable>]-?: Ref<ArrivingView<T[Key]> | Also, Missing> }
 
 interface Elements<Element, Missing> {
   /** The element at a place, counted from 0; null where the list is shorter. */
-  at(index: number): Ref<Arriving<Element> | null, Missing>
+  at(index: number): Ref<ArrivingView<Element> | null, Missing>
 }
 
 /** Whoever reads these uses a placeholder as a value; members of that name cannot be pointed at. */
 type Unreadable = 'then' | 'toJSON' | 'toString' | 'valueOf'
-
-type Arriving<T> = undefined extends T ? Exclude<T, undefined> | null : T
 
 /**
  * What may be given where a T is wanted: the value, or a placeholder at any place of it. `Loose`: by a step that does not

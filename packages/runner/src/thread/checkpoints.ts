@@ -5,13 +5,9 @@
  * Saves go out one after the other, in the order asked. What cannot be saved changes nothing.
  */
 import { checkJson, jsonLimits, problemsText } from '@q/schema/json'
-import { RequestRefused } from '@q/task'
+import { RequestRefused, type TaskContext } from '@q/task'
 
-export interface Checkpoints {
-  readonly resumed: unknown
-  checkpoint(state: unknown): Promise<void>
-  once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result>
-}
+export type Checkpoints = Pick<TaskContext, 'resumed' | 'checkpoint' | 'once'>
 
 /** `stored`: what an earlier attempt saved. `save` resolves when it is stored. */
 export function openCheckpoints(stored: string | null, save: (document: string) => Promise<unknown>): Checkpoints {
@@ -49,12 +45,12 @@ export function openCheckpoints(stored: string | null, save: (document: string) 
     async checkpoint(given) {
       await saveWith({ state: jsonOf('The checkpoint', given) })
     },
-    async once<Result>(name: string, step: () => Result | Promise<Result>): Promise<Result> {
+    async once(name, step) {
       const result = done.get(name)
       if (result !== undefined) return JSON.parse(result)
       const promise = underWay.get(name) ?? doOnce(name, step).finally(() => underWay.delete(name))
       underWay.set(name, promise)
-      return promise as Promise<Result>
+      return promise as never
     },
   }
 }

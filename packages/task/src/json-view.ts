@@ -1,0 +1,39 @@
+/**
+ * The JSON view of a type: what arrives of a value that was stored as JSON. Payloads, results and checkpoints are.
+ *
+ * A Date arrives as text, and an object with toJSON() as what that returns. A member that is undefined is missing; in a
+ * list, and as a result, undefined is null. Of functions and symbols nothing arrives: null, or missing for a method of a
+ * class. A bigint, Map or Set cannot be stored: never.
+ * Types only.
+ */
+
+/** Stays as it is. A type that is assignable to this is its own view, which costs the compiler one comparison. */
+type JsonData = Scalar | readonly JsonData[] | { readonly [member: string]: JsonData }
+
+type Scalar = string | number | boolean | null
+type NoData = symbol | ((...args: never[]) => unknown)
+type Unstorable = bigint | ReadonlyMap<never, unknown> | ReadonlySet<unknown>
+
+export type JsonView<T> = unknown extends T ? T : T extends JsonData ? T : ViewOf<T>
+
+type ViewOf<T> = T extends Unstorable
+  ? never
+  : T extends { toJSON(...args: never[]): infer Written }
+    ? JsonView<Written>
+    : T extends readonly unknown[]
+      ? { [Place in keyof T]: ArrivingView<T[Place]> }
+      : { [Member in keyof T]: MemberView<T[Member]> }
+
+/** `undefined` stays the very type it is: one that means "may be missing" must not become one that may be given. */
+type MemberView<T> = unknown extends T ? T : T extends undefined ? T : T extends NoData ? null | undefined : JsonView<T>
+
+/** Of a value that is always there: a result, an element of a list. */
+export type ArrivingView<T> = unknown extends T ? T : T extends undefined | void | NoData ? null : JsonView<T>
+
+/**
+ * Nothing, if values of the type arrive as they were written; else a sentence that the compiler shows. Intersected with
+ * the parameter that is to blame.
+ */
+export type ArrivesAs<T> = [JsonView<T>] extends [T]
+  ? unknown
+  : 'A payload is stored as JSON: declare what arrives (text for a Date), or give the task an input that makes it'
