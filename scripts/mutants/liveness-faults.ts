@@ -3,6 +3,7 @@ import type { Fault } from './faults.ts'
 
 const stale = 'packages/store/src/liveness/stale.ts'
 const watch = 'packages/store/src/liveness/watch.ts'
+const drain = 'packages/store/src/replicas/drain.ts'
 const turn = 'packages/store/src/runs/turn.ts'
 
 export const livenessFaults: readonly Fault[] = [
@@ -34,6 +35,16 @@ export const livenessFaults: readonly Fault[] = [
     name: 'signs-from-the-future-count',
     why: 'After the clock stepped back, the runs of a dead holder stay RUNNING until it has caught up.',
     edits: [{ file: stale, find: 'CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END', replace: '${sign}' }],
+  },
+  {
+    name: 'a-leaving-replica-is-undrained',
+    why: 'The answer is that the replica claims again, and it leaves.',
+    edits: [{ file: drain, find: 'n.leaving_at IS NOT NULL OR n.level IS NULL', replace: 'n.level IS NULL' }],
+  },
+  {
+    name: 'an-undrained-replica-leaves',
+    why: 'The drain was undone, and the replica leaves all the same.',
+    edits: [{ file: drain, find: ' AND n.draining_at IS NOT NULL FOR UPDATE', replace: ' FOR UPDATE' }],
   },
   {
     name: 'locked-start-is-lost',

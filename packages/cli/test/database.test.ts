@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase, type TestDatabaseOptions } from '@q/testing'
 import { connect, createStore } from '@q/store'
-import { runQ, scratch, startMain } from './program.ts'
+import { runQ, scratch, startMain, startReplica } from './program.ts'
 
 const secret = 'hunter2-secret'
 
@@ -57,12 +57,10 @@ test('q migrate names living replicas of older releases, and does nothing beside
   onTestFinished(close)
   await sql`INSERT INTO q.replica (id, name, hostname, pid, version, slots, preset, replica_beat_ms, replica_stale_ms,
       check_every_ms, claimer_beat_ms, claimer_stale_ms, runner_beat_ms, runner_stale_ms)
-    VALUES ('old', 'elder', 'host-1', 1, '0.1.0', 1, 'default', 10000, 60000, 30000, 30000, 120000, 30000, 300000)`.execute(
+    VALUES ('old', 'elder', 'host-1', 1, '0.1.0', 1, 'default', 10000, 3600000, 30000, 30000, 120000, 30000, 300000)`.execute(
     db,
   )
-  await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat) VALUES ('old', clock_timestamp() + interval '1 h')`.execute(
-    db,
-  )
+  await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat) VALUES ('old', clock_timestamp())`.execute(db)
   expect(await runQ(['migrate'], env)).toMatchObject({
     code: 2,
     stdout: '',
@@ -79,8 +77,10 @@ test('a database that is newer but compatible is used; one that declares us too 
   const connection = connect(env.DATABASE_URL, { purpose: 'control' })
   await sql`INSERT INTO q.migration (name, timestamp) VALUES ('0999-future', '2100-01-01')`.execute(connection.db)
   expect(await runQ(['status'], env)).toMatchObject({ code: 0 })
+  const running = await startReplica({ ...env, Q_PRESET: 'fast' })
   await sql`UPDATE q.compatibility SET oldest_program = 999`.execute(connection.db)
   await connection.close()
+  expect(await running.ended).toMatchObject({ code: 57, stdout: expect.stringContaining('"msg":"drained"') })
   expect(await runQ(['status'], env)).toMatchObject({ code: 57, stderr: expect.stringContaining('PROGRAM_TOO_OLD') })
   expect((await startMain(env).ended).code).toBe(57)
 })

@@ -64,6 +64,22 @@ test('a second SIGTERM: what may start again is given back and uses no attempt, 
   expect(all.marks.all().filter(({ what }) => what === 'stopped')).toHaveLength(2)
 })
 
+test('a replica that leaves a run behind, because a transaction has locked it, exits with 7', async () => {
+  const all = await fleet()
+  const leaving = await all.start({ Q_THREADS: '1', Q_PREFETCH: '1', Q_DRAIN_MS: '0' })
+  await all.enqueue('markAgain', 'running', 600_000)
+  await eventually(() => (all.marks.all().length === 1 ? true : undefined), 'it begins')
+  const ahead = await all.enqueue('markOnce', 'ahead', 10)
+  await eventually(async () => ((await all.run(ahead)).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
+  await all.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.task_run').select('id').where('id', '=', ahead).forUpdate().execute()
+    leaving.kill('SIGTERM')
+    expect(await leaving.ended).toEqual({ code: 7, signal: null })
+  })
+  expect(await all.run(ahead)).toMatchObject({ status: 'CLAIMED', replicaId: leaving.id })
+  expect(await all.store.listNodes()).toMatchObject([{ id: leaving.id }])
+})
+
 test('SIGTERM while the database is away: what ends meanwhile is written when it is back, then the replica leaves', async () => {
   const server = await ownServer()
   const marks = marksFile()

@@ -73,6 +73,8 @@ const askAgainMs = 250
 /** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
 const lastMsMin = 10_000
 const writeMsMax = 5_000
+/** An event names at most so many of the runs that the drain waits for. */
+const runsNamedMax = 20
 /** Orders of two heartbeats that differ by less are the same order. */
 const sameDeadlineMs = 250
 
@@ -187,6 +189,7 @@ export function createDrain(deps: DrainDeps): Drain {
   }
 
   function announced(): void {
+    if (leaving) return
     void bounded(deps.announce(deps.drainMs))
     leaveBy(deps.nowMs() + deps.drainMs)
   }
@@ -204,7 +207,10 @@ export function createDrain(deps: DrainDeps): Drain {
       onDeadline,
       running: deps.slots.busy(),
       drainMs: Number.isFinite(inMs) ? inMs : null,
-      runs: deps.pulseBoard.all().map(({ lease, facts }) => ({ runId: lease.runId, task: facts.task })),
+      runs: deps.pulseBoard
+        .all()
+        .slice(0, runsNamedMax)
+        .map(({ lease, facts }) => ({ runId: lease.runId, task: facts.task })),
     })
   }
 

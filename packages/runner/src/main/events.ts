@@ -70,7 +70,7 @@ export type RunnerEvent =
   | { readonly type: 'session-lost'; readonly error: unknown }
   /** A pooler that lends connections per transaction: no presence, no wakes. */
   | { readonly type: 'sessions-unavailable' }
-  /** It stops claiming, or its order was replaced. `runs`: the runs it waits for; `drainMs`: for how long, null: until they end. */
+  /** It stops claiming, or its order was replaced. `runs`: those it waits for, at most 20; `drainMs`: for how long, null: until they end. */
   | {
       readonly type: 'draining' | 'drain-changed'
       readonly by: string
