@@ -220,7 +220,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_DEGRADED_MB',
     [1, 100_000_000],
     4_096,
-    'resident memory above which it fills half of its slots; at most 70 % of what its container has',
+    'memory, with that of child processes, above which it fills half of its slots; at most 70 % of what its container has',
   ),
   unhealthyMb: whole(
     'Q_UNHEALTHY_MB',

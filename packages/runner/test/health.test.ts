@@ -65,7 +65,8 @@ test('a degraded replica fills half of its slots, an unhealthy one none', () => 
 
 test('cores that runs keep busy are what a replica is there for; cores that nothing accounts for are not', () => {
   const now = { ms: 0, cpuMs: 0 }
-  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, cpuMs: () => now.cpuMs })
+  const use = () => ({ cpuMs: now.cpuMs, memoryMb: 0 })
+  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, use })
   const pass = (ms: number, cpuMs: number) => Object.assign(now, { ms: now.ms + ms, cpuMs: now.cpuMs + cpuMs })
   vitals.runBegan()
   pass(2_000, 1_900)
@@ -81,4 +82,23 @@ test('cores that runs keep busy are what a replica is there for; cores that noth
   pass(100, 0)
   vitals.look() // over less time than a second a number says nothing
   expect(vitals.health()).toBe('unhealthy')
+})
+
+test('memory and CPU of child processes count for health, and are shown', () => {
+  const now = { ms: 0, cpuMs: 0 }
+  const use = () => ({ cpuMs: now.cpuMs, memoryMb: 5_000 })
+  const vitals = createVitals(limits, { cores: 2, nowMs: () => now.ms, use })
+  expect(vitals.read()).toMatchObject({ health: 'degraded', memoryMb: 5_000 })
+  vitals.runBegan()
+  Object.assign(now, { ms: 1_000, cpuMs: 2_000 }) // its program uses both cores
+  vitals.look()
+  expect(vitals.read()).toMatchObject({ cpuPercent: 100, memoryMb: 5_000 })
+})
+
+test('CPU time that disappears with a process makes no negative figure', () => {
+  const now = { ms: 0, cpuMs: 5_000 }
+  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, use: () => ({ cpuMs: now.cpuMs, memoryMb: 0 }) })
+  Object.assign(now, { ms: 1_000, cpuMs: 4_000 })
+  vitals.look()
+  expect(vitals.read()).toMatchObject({ cpuPercent: 0, health: 'healthy' })
 })

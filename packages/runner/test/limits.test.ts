@@ -1,5 +1,4 @@
 /** Stopping code that does not stop by itself: really, and without harm to its neighbours. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ThreadFigures } from '@q/runner'
 import { connect } from '@q/store'
@@ -7,18 +6,8 @@ import { noEvidenceMsMax } from '../src/main/loops/watch.ts'
 import { execution, type Execution } from './execution.ts'
 import { eventually } from './fixture.ts'
 import { gate } from './gate.ts'
+import { programs } from './programs.ts'
 import type * as tasks from './tasks/stubborn.ts'
-
-/** Process ids of a command line. */
-function programs(command: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim() === command
-    } catch {
-      return false // gone meanwhile
-    }
-  })
-}
 
 /** As everybody else sees them. */
 async function beatenThreads(url: string): Promise<unknown> {

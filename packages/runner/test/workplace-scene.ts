@@ -17,6 +17,7 @@ export interface Sent {
 }
 
 export interface Scene {
+  close(): Promise<void>
   send(task: string, options?: { slot?: number; payload?: unknown; hear?: Hear }): Sent
 }
 
@@ -43,6 +44,7 @@ function scene(pool: Workplace, board: ReturnType<typeof createPulseBoard>): Sce
   let runs = 0
   onTestFinished(() => pool.close())
   return {
+    close: () => pool.close(),
     send(task, { slot = 0, payload = {}, hear = () => {} } = {}) {
       const lease = { runId: String(++runs) as RunId, fence: 1 }
       const pulse = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, slot, 0)

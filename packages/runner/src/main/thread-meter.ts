@@ -5,8 +5,8 @@
  * asked in passing, which a spinning loop answers and a native call does not. The heap is asked for in the same way;
  * there is one question under way at most, and what is told is the last answer.
  */
-import { readFileSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
+import { cpuMsOf } from './process-tree.ts'
 import type { Measured } from './pulse-board.ts'
 
 export interface ThreadMeter {
@@ -14,7 +14,6 @@ export interface ThreadMeter {
 }
 
 const megabyte = 1_048_576
-const tickMs = 10 // of the kernel's accounting, on every Linux that Node runs on
 
 export function createThreadMeter(worker: Worker, osThreadId: number): ThreadMeter {
   let cpuMs = 0
@@ -37,23 +36,11 @@ export function createThreadMeter(worker: Worker, osThreadId: number): ThreadMet
   return {
     measure() {
       if (!asking) void ask()
-      cpuMs = Math.max(cpuMs, kernelCpuMs(osThreadId) ?? 0)
+      if (osThreadId !== 0) cpuMs = Math.max(cpuMs, cpuMsOf(`/proc/self/task/${osThreadId}/stat`, ['own']))
       const use = worker.performance.eventLoopUtilization()
       const { utilization } = worker.performance.eventLoopUtilization(use, lastUse)
       lastUse = use
       return { cpuMs, heapMb, eventLoopUse: Number.isFinite(utilization) ? utilization : null }
     },
-  }
-}
-
-/** Fields 14 and 15 of /proc/…/stat, counted behind the name in parentheses, which may contain anything. */
-function kernelCpuMs(osThreadId: number): number | undefined {
-  if (osThreadId === 0) return undefined
-  try {
-    const stat = readFileSync(`/proc/self/task/${osThreadId}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) * tickMs
-  } catch {
-    return undefined
   }
 }

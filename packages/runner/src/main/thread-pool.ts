@@ -5,12 +5,16 @@
  * Piscina reports an aborted task before its thread has exited; here it is reported only when the thread is really
  * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it, and what was
  * on its way there is sent again.
+ *
+ * Programs that runs have started, and that a thread may wait for (`execFileSync`), end with the pool and with the process,
+ * unless the process is killed.
  */
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { orderKey } from '../protocol.ts'
 import type { Description, Hello, Order, Reported, RunOrder, RunReport, Said, WorkerSetup } from '../protocol.ts'
 import { pause } from './loop.ts'
+import { endPrograms, startedByThread } from './process-tree.ts'
 import type { Pulse } from './pulse-board.ts'
 import { createThreadMeter, type ThreadMeter } from './thread-meter.ts'
 import type { Workplace } from './workplace.ts'
@@ -39,7 +43,10 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
     atomics: 'disabled',
     ...(memoryLimitMb === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb } }),
   })
-  const met = new Map<number, { readonly meter: ThreadMeter; readonly port: MessagePort }>()
+  const met = new Map<
+    number,
+    { readonly meter: ThreadMeter; readonly port: MessagePort; readonly osThreadId: number }
+  >()
   let closing = false
   const listeners = new Map<string, (said: Said) => void>()
   const workerOf = (threadId: number): Worker | undefined => pool.threads.find((worker) => worker.threadId === threadId)
@@ -53,9 +60,13 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
   function meet({ threadId, osThreadId, port }: Hello): void {
     const worker = workerOf(threadId)
     if (worker === undefined) return
-    met.set(threadId, { port, meter: createThreadMeter(worker, osThreadId) })
+    met.set(threadId, { port, osThreadId, meter: createThreadMeter(worker, osThreadId) })
     worker.once('exit', () => met.delete(threadId))
   }
+
+  const startedPrograms = () => [...met.values()].flatMap(({ osThreadId }) => startedByThread(osThreadId))
+  const endAll = () => endPrograms(startedPrograms())
+  process.on('exit', endAll)
 
   /** A thread that dies with an order it has not taken yet has begun nothing: another one gets it. */
   async function sendUntilTaken(order: RunOrder, pulse: Pulse, terminate: AbortSignal): Promise<Reported> {
@@ -101,9 +112,14 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       }
       return { report: report(), measure: () => met.get(pulse.threadId())?.meter.measure() }
     },
-    close() {
+    async close() {
       closing = true
-      return pool.destroy()
+      const before = startedPrograms()
+      const destroyed = pool.destroy()
+      // Only now: the code of a thread that waited for one of them must not go on.
+      endPrograms([...before, ...startedPrograms()])
+      await destroyed
+      process.off('exit', endAll)
     },
   }
 }

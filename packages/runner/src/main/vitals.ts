@@ -1,8 +1,9 @@
-/** CPU, memory, counts and health of this process. */
+/** CPU, memory, counts and health of this process, with the programs that its runs have started. */
 import { availableParallelism } from 'node:os'
 import type { Outcome, ReplicaVitals } from '@q/store'
 import { containerMb } from './container-memory.ts'
 import { judge, limitsWithin, type Health, type HealthLimits } from './health.ts'
+import { processUse, type ProcessUse } from './process-tree.ts'
 
 export type OwnVitals = Omit<ReplicaVitals, 'activeRuns' | 'freeSlots' | 'threads'>
 
@@ -18,26 +19,24 @@ export interface Vitals {
   read(): OwnVitals
 }
 
-const megabyte = 1_048_576
-
 /** Over less time than that, a number says nothing. */
 const intervalMsMin = 1_000
 
 export interface Meters {
   readonly cores?: number
   readonly nowMs?: () => number
-  /** Used by this process so far. */
-  readonly cpuMs?: () => number
+  readonly use?: () => ProcessUse
 }
 
 export function createVitals(
   limits: HealthLimits,
-  { cores = availableParallelism(), nowMs = () => performance.now(), cpuMs = ownCpuMs }: Meters = {},
+  { cores = availableParallelism(), nowMs = () => performance.now(), use = processUse }: Meters = {},
 ): Vitals {
   const within = limitsWithin(containerMb(), limits)
   let completed = 0
   let failed = 0
-  let lastCpuMs = cpuMs()
+  const first = use()
+  let lastCpuMs = first.cpuMs
   let lastMs = nowMs()
   /** Time that runs have spent here since the last look, all together. */
   let runsMs = 0
@@ -48,7 +47,7 @@ export function createVitals(
     countedMs = nowMs()
     running += change
   }
-  let seen = { cpuPercent: 0, memoryMb: residentMb() }
+  let seen = { cpuPercent: 0, memoryMb: first.memoryMb }
   let health: Health = judge(seen, within)
   return {
     count(status) {
@@ -60,25 +59,17 @@ export function createVitals(
     look() {
       const elapsedMs = nowMs() - lastMs
       if (elapsedMs < intervalMsMin) return
-      const coresUsed = (cpuMs() - lastCpuMs) / elapsedMs
-      lastCpuMs = cpuMs()
+      const { cpuMs, memoryMb } = use()
+      const coresUsed = Math.max(0, cpuMs - lastCpuMs) / elapsedMs
+      lastCpuMs = cpuMs
       lastMs = nowMs()
       countRunning(0)
       const coresOfRuns = runsMs / elapsedMs
       runsMs = 0
-      seen = { cpuPercent: Math.min(100, Math.round((coresUsed / cores) * 1_000) / 10), memoryMb: residentMb() }
+      seen = { cpuPercent: Math.min(100, Math.round((coresUsed / cores) * 1_000) / 10), memoryMb }
       health = judge({ ...seen, cpuPercent: Math.max(0, ((coresUsed - coresOfRuns) / cores) * 100) }, within)
     },
     health: () => health,
     read: () => ({ health, ...seen, completed, failed, uptimeS: Math.round(process.uptime()) }),
   }
-}
-
-function ownCpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
-}
-
-function residentMb(): number {
-  return Math.round(process.memoryUsage.rss() / megabyte)
 }

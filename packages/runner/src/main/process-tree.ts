@@ -1,0 +1,87 @@
+/**
+ * The programs that this process has started, directly or through others, as Linux lists them: what they use, and how to
+ * end them. Elsewhere nothing can be seen of them. Each look is a moment: what ends in the meantime is left out.
+ *
+ * Memory of a program is what it has for itself (RssAnon): pages that processes share count once, in our own figure. CPU
+ * time of a program that has ended is found with the process that waited for it.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface ProcessUse {
+  /** So far. */
+  readonly cpuMs: number
+  readonly memoryMb: number
+}
+
+const megabyte = 1_048_576
+const tickMs = 10 // of the kernel's accounting, on every Linux that Node runs on
+
+/** Of this process and of all programs below it. */
+export function processUse(): ProcessUse {
+  const programs = withDescendants(childrenOf(process.pid))
+  const { user, system } = process.cpuUsage()
+  const cpuMs = programs.reduce((sum, pid) => sum + cpuMsOf(`/proc/${pid}/stat`, ['own', 'ended']), 0)
+  const privateKb = programs.reduce((sum, pid) => sum + privateKbOf(pid), 0)
+  return {
+    cpuMs: (user + system) / 1_000 + cpuMs + cpuMsOf('/proc/self/stat', ['ended']),
+    memoryMb: Math.round(process.memoryUsage.rss() / megabyte + privateKb / 1_024),
+  }
+}
+
+/** Programs that a thread of this process has started and that still run, with what they started, parents first. */
+export function startedByThread(osThreadId: number): number[] {
+  return osThreadId === 0 ? [] : withDescendants(childrenOfThread(process.pid, osThreadId))
+}
+
+export function endPrograms(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // it has ended since
+    }
+  }
+}
+
+/** CPU time of a process or thread by its `stat`; `ended`: of the children that it has waited for. 0: it is gone. */
+export function cpuMsOf(stat: string, times: readonly ('own' | 'ended')[]): number {
+  const text = read(stat)
+  // The fields are counted behind the name in parentheses, which may contain anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const ticksAt = (index: number) => Number(fields[index] ?? 0)
+  const ticks = { own: ticksAt(11) + ticksAt(12), ended: ticksAt(13) + ticksAt(14) }
+  return times.reduce((sum, time) => sum + ticks[time] * tickMs, 0)
+}
+
+function withDescendants(pids: readonly number[]): number[] {
+  return pids.flatMap((pid) => [pid, ...withDescendants(childrenOf(pid))])
+}
+
+function childrenOf(pid: number): number[] {
+  return threadsOf(pid).flatMap((osThreadId) => childrenOfThread(pid, osThreadId))
+}
+
+function childrenOfThread(pid: number, osThreadId: number): number[] {
+  const listed = read(`/proc/${pid}/task/${osThreadId}/children`).trim()
+  return listed === '' ? [] : listed.split(' ').map(Number)
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function privateKbOf(pid: number): number {
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
