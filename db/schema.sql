@@ -201,7 +201,7 @@ CREATE TABLE q.queue (
   CONSTRAINT queue_pkey PRIMARY KEY (name)
 );
 
-COMMENT ON TABLE q.queue IS 'What was decided about a queue. A paused one is passed over by claims as a whole; its runs stay as they are.';
+COMMENT ON TABLE q.queue IS 'What was decided about a queue. Claims pass over a paused one as a whole; its runs stay as they are, except that AVAILABLE ones give up their concurrency keys.';
 
 CREATE TABLE q.recovery (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -536,11 +536,12 @@ COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task
 COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
 
-CREATE INDEX task_run_due ON q.task_run USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX task_run_due ON q.task_run USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
-CREATE INDEX task_run_gated ON q.task_run USING btree (gated_key, priority, id) WHERE (gated_key IS NOT NULL);
+CREATE INDEX task_run_gated ON q.task_run USING btree (gated_key, lane, priority, id) WHERE (gated_key IS NOT NULL);
 CREATE INDEX task_run_held ON q.task_run USING btree (replica_id) WHERE held;
 CREATE INDEX task_run_ready ON q.task_run USING btree (lane, priority, grp, run_at, id) WHERE ready;
+CREATE INDEX task_run_ready_keyed ON q.task_run USING btree (lane) WHERE (ready AND (concurrency_slot IS NOT NULL));
 CREATE UNIQUE INDEX task_run_slot ON q.task_run USING btree (concurrency_key, concurrency_slot) WHERE (concurrency_slot IS NOT NULL);
 CREATE UNIQUE INDEX task_run_unique ON q.task_run USING btree (task, unique_live) WHERE (unique_live IS NOT NULL);
 CREATE INDEX task_run_workflow ON q.task_run USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
@@ -1277,6 +1278,8 @@ BEGIN
   IF EXISTS (SELECT FROM q.idle) THEN
     IF NEW.gated_key IS NOT NULL THEN
       PERFORM pg_notify('q_gated', left(NEW.gated_key, 1000));
+    ELSIF NEW.due_at IS NOT NULL THEN
+      PERFORM pg_notify('q_due', greatest(0, ceil(extract(epoch FROM NEW.due_at - clock_timestamp()) * 1000))::bigint::text);
     ELSE
       PERFORM pg_notify('q_ready', coalesce((SELECT queue FROM q.lane WHERE id = NEW.lane), ''));
     END IF;
@@ -1310,4 +1313,4 @@ CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.
             ELSE new.fence <> old.fence OR new.attempt <> old.attempt OR new.crash_count <> old.crash_count OR old.finished_at IS NOT NULL AND (old.result IS DISTINCT FROM new.result OR old.finished_at IS DISTINCT FROM new.finished_at OR old.replica_id IS DISTINCT FROM new.replica_id OR old.epoch IS DISTINCT FROM new.epoch OR old.task IS DISTINCT FROM new.task OR old.payload IS DISTINCT FROM new.payload)
         END) EXECUTE FUNCTION q.refuse_change();
 
-CREATE CONSTRAINT TRIGGER task_run_wake AFTER INSERT ON q.task_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.ready OR new.gated_key IS NOT NULL) AND current_setting('q.quiet'::text, true) IS DISTINCT FROM 'on'::text) EXECUTE FUNCTION q.wake_idle();
+CREATE CONSTRAINT TRIGGER task_run_wake AFTER INSERT ON q.task_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.ready OR new.gated_key IS NOT NULL OR new.due_at < (clock_timestamp() + '00:01:00'::interval)) AND current_setting('q.quiet'::text, true) IS DISTINCT FROM 'on'::text) EXECUTE FUNCTION q.wake_idle();

@@ -16,6 +16,50 @@ export const orderFaults: readonly Fault[] = [
     ],
   },
   {
+    name: 'place-for-a-run-that-cannot-start',
+    why: 'A run of a paused queue, or one that no replica serves, gets a concurrency key and blocks the others.',
+    edits: [
+      {
+        file: src('runs/startable.ts'),
+        find: 'CASE WHEN ${isPaused} THEN NULL WHEN',
+        replace: 'CASE WHEN ${isPaused} THEN 1 WHEN',
+      },
+    ],
+  },
+  {
+    name: 'place-kept-by-a-run-that-cannot-start',
+    why: 'A key stays with a run whose queue was paused after it got the key.',
+    edits: [
+      {
+        file: src('runs/keys-statement.ts'),
+        find: 'NOT waits AND (rank IS NULL OR place',
+        replace: 'NOT waits AND (false OR place',
+      },
+    ],
+  },
+  {
+    name: 'place-kept-from-an-urgent-run',
+    why: 'A run that has not begun goes before a more urgent one of its key.',
+    edits: [
+      {
+        file: src('runs/keys-statement.ts'),
+        find: 'place > places.room AND first_heir <= places.room',
+        replace: 'place > places.room AND first_heir < 0',
+      },
+    ],
+  },
+  {
+    name: 'place-handed-to-a-run-that-cannot-start',
+    why: 'The end of a run hands its key to a run that blocks it.',
+    edits: [
+      {
+        file: src('runs/leave-statement.ts'),
+        find: 'ranks.id = own.lane AND ranks.rank IS NOT NULL',
+        replace: 'ranks.id = own.lane',
+      },
+    ],
+  },
+  {
     name: 'shares-forgotten',
     why: 'A replica that claims one run at a time serves the oldest burst and nobody else.',
     edits: [{ file: src('runs/fair-shares.ts'), find: '  queues.save()\n', replace: '' }],

@@ -55,7 +55,9 @@ FROM
 WHERE
   r.id = given.run_id
   AND r.fence = 0
-  AND r.due_at > clock_timestamp()
+  AND r.status = 'PENDING'
+  AND r.waiting_for = 'time'
+  AND r.run_at > clock_timestamp()
 RETURNING
   given.place,
   r.id::text AS id

@@ -310,9 +310,7 @@ WITH
       g.status,
       g.result ->> 'code' AS code,
       g.concurrency_slot AS slot,
-      CASE
-        WHEN g.status <> 'AVAILABLE' THEN g.concurrency_key
-      END AS key,
+      g.concurrency_key AS key,
       g.status <> 'AVAILABLE'
       AND g.concurrency_slot IS NOT NULL
       AND g.concurrency_slot <= allowed.slots
@@ -362,26 +360,152 @@ WITH
     GROUP BY
       key
   ),
-  handed AS MATERIALIZED (
+  waiting AS MATERIALIZED (
     SELECT
       freed.*,
       ARRAY(
+        WITH RECURSIVE
+          walk AS (
+            (
+              SELECT
+                n.lane
+              FROM
+                q.task_run n
+              WHERE
+                n.gated_key = "freed"."key"
+              ORDER BY
+                n.lane
+              LIMIT
+                1
+            )
+            UNION ALL
+            SELECT
+              next.lane
+            FROM
+              walk
+              CROSS JOIN LATERAL (
+                SELECT
+                  n.lane
+                FROM
+                  q.task_run n
+                WHERE
+                  n.gated_key = "freed"."key"
+                  AND n.lane > walk.lane
+                ORDER BY
+                  n.lane
+                LIMIT
+                  1
+              ) next
+          )
         SELECT
-          n.id
+          lane
         FROM
-          q.task_run n
-        WHERE
-          n.gated_key = freed.key
-        ORDER BY
-          n.priority,
-          n.id
-        LIMIT
-          cardinality(freed.slots)
-        FOR NO KEY UPDATE
-          SKIP LOCKED
-      ) AS heirs
+          walk
+      ) AS lanes
     FROM
       freed
+  ),
+  ranks AS MATERIALIZED (
+    SELECT
+      lane.id,
+      CASE
+        WHEN EXISTS (
+          SELECT
+          FROM
+            q.queue
+          WHERE
+            queue.name = lane.queue
+            AND queue.paused_at IS NOT NULL
+        ) THEN NULL
+        WHEN EXISTS (
+          SELECT
+          FROM
+            q.replica n
+            JOIN q.replica_heartbeat h ON h.replica_id = n.id
+          WHERE
+            lane.task = ANY ("n"."tasks")
+            AND (
+              "n"."queues" = '{}'
+              OR lane.queue = ANY ("n"."queues")
+            )
+            AND lane.requires <@ "n"."capabilities"
+            AND (
+              n.stopped_at IS NULL
+              AND coalesce(
+                h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms'
+                AND h.last_heartbeat < clock_timestamp() + n.replica_stale_ms * interval '1 ms',
+                false
+              )
+              AND NOT EXISTS (
+                SELECT
+                FROM
+                  q.presence p
+                WHERE
+                  p.num = n.num
+                  AND p.replica_id = n.id
+                  AND p.server_start = pg_postmaster_start_time()
+                  AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms'
+                  AND h.last_heartbeat < p.gone_at
+              )
+            )
+            AND NOT (n.draining_at IS NOT NULL)
+        ) THEN 0
+        WHEN NOT EXISTS (
+          SELECT
+          FROM
+            q.task published
+          WHERE
+            published.name = lane.task
+        ) THEN 1
+      END AS rank
+    FROM
+      q.lane
+    WHERE
+      lane.id = ANY (
+        ARRAY(
+          SELECT DISTINCT
+            unnest(lanes)
+          FROM
+            waiting
+        )
+      )
+  ),
+  handed AS MATERIALIZED (
+    SELECT
+      waiting.*,
+      ARRAY(
+        SELECT
+          head.id
+        FROM
+          unnest(waiting.lanes) own (lane)
+          JOIN ranks ON ranks.id = own.lane
+          AND ranks.rank IS NOT NULL
+          CROSS JOIN LATERAL (
+            SELECT
+              n.id,
+              n.priority
+            FROM
+              q.task_run n
+            WHERE
+              n.gated_key = waiting.key
+              AND n.lane = own.lane
+            ORDER BY
+              n.priority,
+              n.id
+            LIMIT
+              cardinality(waiting.slots)
+            FOR NO KEY UPDATE
+              SKIP LOCKED
+          ) head
+        ORDER BY
+          ranks.rank,
+          head.priority,
+          head.id
+        LIMIT
+          cardinality(waiting.slots)
+      ) AS heirs
+    FROM
+      waiting
   ),
   promoted AS (
     UPDATE q.task_run r

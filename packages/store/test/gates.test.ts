@@ -22,16 +22,18 @@ async function liveOf(task: string): Promise<number> {
 test('of one concurrency key one run is live; its end hands the slot to the next, by priority and then by age', async () => {
   const concurrency = { scope: 'keyed', key: 'a' }
   const [first, third] = await enqueue('keyed', { count: 2, concurrency })
+  let claimed = (await claim('keyed', 5)).find((run) => run.runId === first)
   const [second] = await enqueue('keyed', { concurrency, priority: -1 })
   const [other] = await enqueue('keyed', { concurrency: { scope: 'keyed', key: 'b' } })
-  expect(await states([first!, second!, third!, other!])).toEqual(['AVAILABLE', 'PENDING', 'PENDING', 'AVAILABLE'])
+  expect(await states([first!, second!, third!, other!])).toEqual(['RUNNING', 'PENDING', 'PENDING', 'AVAILABLE'])
   for (const [done, next] of [
     [first, second],
     [second, third],
   ] as const) {
-    const claimed = (await claim('keyed', 5)).find((run) => run.runId === done)
+    claimed ??= (await claim('keyed', 5)).find((run) => run.runId === done)
     expect(await row(next!)).toMatchObject({ status: 'PENDING', waiting_for: 'concurrency' })
     await store.settleTaskRuns([{ lease: leaseOf(claimed!), outcome: ok, by }])
+    claimed = undefined
     expect(await row(next!)).toMatchObject({ status: 'AVAILABLE', waiting_for: null, concurrency_slot: 1 })
   }
 })

@@ -9,7 +9,7 @@ const client = new Client({ connectionString: url })
 const listener = new Client({ connectionString: url })
 await client.connect()
 await listener.connect()
-await listener.query('LISTEN q_ready; LISTEN q_gated')
+await listener.query('LISTEN q_ready; LISTEN q_gated; LISTEN q_due')
 afterAll(async () => {
   await client.end()
   await listener.end()
@@ -88,9 +88,19 @@ test('a keyed run is announced by its key, and who hears it can promote it', asy
   expect(leaseOf(await claimOne('keyed')).runId).toBe(gated!.id)
 })
 
-test('a run that waits for its time wakes nobody', async () => {
+test('a run that is due soon wakes replicas, and says how soon', async () => {
   await beIdle()
-  const run = await newRun('later', { delayMs: 60_000 })
+  await client.query('BEGIN')
+  await enqueueTaskRuns(usingPg(client), [await newRun('soon', { delayMs: 20_000 })])
+  await client.query('COMMIT')
+  const [wake = '', ...others] = await heardSoFar()
+  expect([wake.split(' ')[0], others]).toEqual(['q_due', []])
+  expect(Number(wake.split(' ')[1])).toBeLessThanOrEqual(20_000)
+})
+
+test('a run that waits long for its time wakes no replica', async () => {
+  await beIdle()
+  const run = await newRun('later', { delayMs: 3_600_000 })
   await client.query('BEGIN')
   const [later] = await enqueueTaskRuns(usingPg(client), [run])
   await client.query('COMMIT')

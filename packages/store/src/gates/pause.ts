@@ -1,6 +1,10 @@
-/** A paused queue is passed over by claims as a whole; its runs stay AVAILABLE, and none is rewritten. */
+/**
+ * Claims pass over a paused queue as a whole. Its runs stay AVAILABLE, except those that hold a concurrency key: they
+ * return to PENDING, so that runs of other queues get the key, and are promoted again when the queue is resumed.
+ */
 import type { Db } from '../db.ts'
 import { now } from '../clock.ts'
+import { freeBlockedKeys, promoteQueue } from '../runs/promote.ts'
 
 export async function pauseQueue(db: Db, queue: string, by: string): Promise<void> {
   const paused = { paused_at: now, paused_by: by }
@@ -9,8 +13,10 @@ export async function pauseQueue(db: Db, queue: string, by: string): Promise<voi
     .values({ name: queue, ...paused })
     .onConflict((conflict) => conflict.column('name').doUpdateSet(paused))
     .execute()
+  await freeBlockedKeys(db)
 }
 
 export async function resumeQueue(db: Db, queue: string): Promise<void> {
   await db.updateTable('q.queue').set({ paused_at: null, paused_by: null }).where('name', '=', queue).execute()
+  await promoteQueue(db, queue)
 }

@@ -18,6 +18,7 @@ import {
   isWorkedOn,
   slotsOf,
 } from '../runs/claimable.ts'
+import { startRank } from '../runs/startable.ts'
 import { aheadMax, type KeyHolder, type Reason } from './why-reasons.ts'
 
 /** Holders of one key that are named; the limit of a key may be larger. */
@@ -126,7 +127,8 @@ export async function keyFacts(db: Db, id: RunId): Promise<KeyFacts> {
   const key = sql.ref<string | null>('r.concurrency_key')
   const scope = sql.ref<string | null>('r.concurrency_scope')
   const waitAhead = sql`
-    SELECT 1 FROM q.task_run w WHERE w.gated_key = r.gated_key AND (w.priority, w.id) < (r.priority, r.id) LIMIT ${aheadMax}`
+    SELECT 1 FROM q.task_run w JOIN q.lane ON lane.id = w.lane
+    WHERE w.gated_key = r.gated_key AND (w.priority, w.id) < (r.priority, r.id) AND ${startRank} IS NOT NULL LIMIT ${aheadMax}`
   const facts = await db
     .selectFrom('q.task_run as r')
     .select([slotsOf(scope).as('limit'), countOf(freeSlots(key, scope)).as('free'), countOf(waitAhead).as('ahead')])

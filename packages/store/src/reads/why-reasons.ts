@@ -31,10 +31,12 @@ export type Reason =
       readonly reason: 'concurrency'
       readonly scope: string
       readonly key: string
+      /** False: its queue is paused or no replica serves it, so it gets no place of the key. */
+      readonly canStart: boolean
       readonly limit: number
       readonly free: number
       readonly holders: readonly KeyHolder[]
-      /** Runs that wait for the key and come first; bounded. */
+      /** Runs that wait for the key, can start and come first; bounded. */
       readonly ahead: number
     }
   /** Its queue, task and requirements are not on record: a row made by hand. */
@@ -120,7 +122,9 @@ function heldSentence(reason: Extract<Reason, { reason: 'held' }>): string {
   return `${verb} ${holder}${state} since ${inWords(reason.forMs)}.${cancel}`
 }
 
-function keySentence({ key, limit, free, ahead, holders }: Extract<Reason, { reason: 'concurrency' }>): string {
+function keySentence(reason: Extract<Reason, { reason: 'concurrency' }>): string {
+  const { key, canStart, limit, free, ahead, holders } = reason
+  if (!canStart) return `It gets no place of its concurrency key ${key} while it cannot start.`
   if (free > ahead) return `Its concurrency key ${key} has a free place; a replica has still to promote it.`
   const held = holders.map(
     ({ runId, status, replicaId }) => `${runId} (${[status, replicaId ?? []].flat().join(' on ')})`,

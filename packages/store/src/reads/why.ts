@@ -36,12 +36,9 @@ async function reasonsOf(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
   if (run.endedMs !== null) return [{ reason: 'ended', status: run.status, code: run.code, agoMs: run.endedMs }]
   if (run.held === true) return [held(run), ...(run.status === 'CLAIMED' ? expiry(run) : [])]
   const nodes = await liveNodes(db, run.lane)
-  const inItsWay = [
-    ...expiry(run),
-    ...(await gate(db, id, run)),
-    ...pause(run),
-    ...(run.lane === 0 ? [] : unserved(run, nodes)),
-  ]
+  const unable = [...pause(run), ...(run.lane === 0 ? [] : unserved(run, nodes))]
+  const canStart = unable.every(({ reason }) => reason === 'task-unpublished')
+  const inItsWay = [...expiry(run), ...(await gate(db, id, run, canStart)), ...unable]
   return inItsWay.length > 0 ? inItsWay : [await turn(db, id, nodes)]
 }
 
@@ -62,7 +59,7 @@ function expiry(run: RunFacts): Reason[] {
 }
 
 /** Only the gate it is at: the later ones are not judged before it gets there. */
-async function gate(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
+async function gate(db: Db, id: RunId, run: RunFacts, canStart: boolean): Promise<Reason[]> {
   switch (run.ready === true ? null : run.waitingFor) {
     case null:
       return []
@@ -74,7 +71,7 @@ async function gate(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
       return [{ reason: 'time', until: run.runAt, inMs: -(run.dueMs ?? 0), due: run.due === true }]
     case 'concurrency': {
       const [scope, key] = [run.scope ?? '', run.key ?? '']
-      return [{ reason: 'concurrency', scope, key: key.slice(scope.length + 1), ...(await keyFacts(db, id)) }]
+      return [{ reason: 'concurrency', scope, key: key.slice(scope.length + 1), canStart, ...(await keyFacts(db, id)) }]
     }
   }
 }

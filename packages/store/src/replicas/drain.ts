@@ -8,6 +8,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow, now } from '../clock.ts'
+import { freeBlockedKeys } from '../runs/promote.ts'
 import type { DrainOrder, OnDeadline } from './drain-order.ts'
 
 export interface NewDrainOrder {
@@ -38,6 +39,7 @@ export async function drainReplica(
     .executeTakeFirst()
   if (ordered === undefined) return 'not-found'
   await wakeReplica(db, replicaId)
+  await freeBlockedKeys(db)
   return 'draining'
 }
 
@@ -77,6 +79,7 @@ export async function announceLeaving(
     }))
     .where('id', '=', replicaId)
     .execute()
+  await freeBlockedKeys(db)
 }
 
 export type LeaveDecision =

@@ -92,6 +92,9 @@ ORDER BY task COLLATE "C", key COLLATE "C"
 ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id`,
 )
 
+/** Not by `due_at`: a plan could take the index of due runs instead of the ids. */
+const waitsForItsTime = sql<boolean>`r.status = 'PENDING' AND r.waiting_for = 'time' AND r.run_at > clock_timestamp()`
+
 // A whole statement by hand: an array in, and which of its elements found a run that waits.
 const touch = prepared<{ readonly runs: string }, { place: number; id: RunId }>(
   'debounce-touch',
@@ -106,7 +109,7 @@ UPDATE q.task_run r SET
   concurrency_key = given.concurrency_key, trace = given.trace, payload = coalesce(given.payload, 'null'),
   run_at = least(clock_timestamp() + given.delay_ms * interval '1 ms', r.created_at + given.debounce_max_ms * interval '1 ms'),
   expires_at = clock_timestamp() + given.expires_ms * interval '1 ms', updated_at = clock_timestamp()
-FROM given WHERE r.id = given.run_id AND r.fence = 0 AND r.due_at > clock_timestamp()
+FROM given WHERE r.id = given.run_id AND r.fence = 0 AND ${waitsForItsTime}
 RETURNING given.place, r.id::text AS id`,
 )
 

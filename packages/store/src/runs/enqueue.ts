@@ -9,6 +9,7 @@
  * nothing is inserted, and the answer is that run. Enqueues with one key wait for each other. Debounced runs go their own
  * way (debounce.ts), after all others. A batch is enqueued as a whole or not at all, whatever its size.
  */
+import type { TaskState } from '@q/schema'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
@@ -18,7 +19,7 @@ import { findDuplicates } from './duplicates.ts'
 import { partsOf } from './enqueue-parts.ts'
 import { enqueueStatement, enqueueUniqueStatement, takeNumbers } from './enqueue-statement.ts'
 import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
-import { promoteKeys } from './promote.ts'
+import { moveRunsOf } from './promote.ts'
 import { beginPeriods, type UniquePeriod } from './unique-period.ts'
 
 /** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
@@ -33,19 +34,21 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
   const enqueue = async (own: Db) =>
     new Map([...(await enqueueParts(own, others, parts)), ...(await debounceRuns(own, debounced))])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
-  const promoted = db.isTransaction ? new Set() : await promoteNew(db, newRuns)
+  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
   return runs.map((run) => {
     const answer = answers.get(run)
     if (answer === undefined) throw new Error(`A run of ${run.run.task} was enqueued without an answer.`)
-    return promoted.has(answer.id) ? { ...answer, status: 'AVAILABLE' } : answer
+    return { ...answer, status: moved.get(answer.id) ?? answer.status }
   })
 }
 
 /**
- * After the commit: keyed runs get free slots. What was accepted does not fail because this does: the sweep catches it.
+ * After the commit: keyed runs get free slots, and those of less urgent runs. Returns the states that changed by it. What
+ * was accepted does not fail because this does: the sweep catches it.
  */
-export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<Set<RunId>> {
-  return new Set(await promoteKeys(db, keysOf(runs)).catch(() => []))
+export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<ReadonlyMap<RunId, TaskState>> {
+  const moved = await moveRunsOf(db, keysOf(runs)).catch(() => [])
+  return new Map(moved.map(({ id, status }) => [id, status]))
 }
 
 /** Then it needs no transaction: a single run that finds its key taken, and tries again, has written nothing so far. */

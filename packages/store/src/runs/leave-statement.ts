@@ -5,7 +5,7 @@
  * aggregate in `freed` makes slots free before they are taken again. What a later part needs of the run is carried
  * along, never joined again: PostgreSQL takes such parts for one row and would compare each run with every other.
  *
- * A slot is handed on while no run of the key sits above the limit: after a limit was lowered, how many may follow is
+ * A slot goes to the most urgent run of the key that can start now (startable.ts). It is handed on while no run of the key sits above the limit: after a limit was lowered, how many may follow is
  * counted by the promotion, which has the key's lock.
  */
 import type { TaskState } from '@q/schema'
@@ -16,6 +16,7 @@ import { withoutServer } from '../without-server.ts'
 import { wakesForEnds } from './awaited.ts'
 import { slotsOf } from './claimable.ts'
 import type { Leaving, Left } from './leave.ts'
+import { lanesWaitingFor, startRank } from './startable.ts'
 import { resolvedOnCrash } from './on-crash.ts'
 
 export interface LeaveOptions {
@@ -148,7 +149,7 @@ WITH given AS MATERIALIZED (
   DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM gone))
 ), parted AS MATERIALIZED (
   SELECT g.id, g.workflow_id, g.held_fence AS fence, g.was, g.status, g.result ->> 'code' AS code, g.concurrency_slot AS slot,
-    CASE WHEN g.status <> 'AVAILABLE' THEN g.concurrency_key END AS key,
+    g.concurrency_key AS key,
     g.status <> 'AVAILABLE' AND g.concurrency_slot IS NOT NULL AND g.concurrency_slot <= allowed.slots AND NOT EXISTS (
       SELECT FROM q.task_run h WHERE h.concurrency_key = g.concurrency_key AND h.concurrency_slot > allowed.slots) AS frees
   FROM gone g CROSS JOIN LATERAL (SELECT ${slotsOf(sql`g.concurrency_scope`)} AS slots) allowed
@@ -156,10 +157,18 @@ WITH given AS MATERIALIZED (
   SELECT key, array_agg(slot ORDER BY slot) AS slots, array_agg(id) AS ids, array_agg(workflow_id) AS workflows, array_agg(fence) AS fences, array_agg(was) AS wases,
     array_agg(status) AS statuses, array_agg(code) AS codes
   FROM parted WHERE frees GROUP BY key
+), waiting AS MATERIALIZED (
+  SELECT freed.*, ARRAY(${lanesWaitingFor(sql.ref('freed.key'))}) AS lanes FROM freed
+), ranks AS MATERIALIZED (
+  SELECT lane.id, ${startRank} AS rank FROM q.lane WHERE lane.id = ANY(ARRAY(SELECT DISTINCT unnest(lanes) FROM waiting))
 ), handed AS MATERIALIZED (
-  SELECT freed.*, ARRAY(SELECT n.id FROM q.task_run n WHERE n.gated_key = freed.key
-    ORDER BY n.priority, n.id LIMIT cardinality(freed.slots) FOR NO KEY UPDATE SKIP LOCKED) AS heirs
-  FROM freed
+  SELECT waiting.*, ARRAY(
+    SELECT head.id FROM unnest(waiting.lanes) own(lane) JOIN ranks ON ranks.id = own.lane AND ranks.rank IS NOT NULL
+    CROSS JOIN LATERAL (
+      SELECT n.id, n.priority FROM q.task_run n WHERE n.gated_key = waiting.key AND n.lane = own.lane
+      ORDER BY n.priority, n.id LIMIT cardinality(waiting.slots) FOR NO KEY UPDATE SKIP LOCKED) head
+    ORDER BY ranks.rank, head.priority, head.id LIMIT cardinality(waiting.slots)) AS heirs
+  FROM waiting
 ), promoted AS (
   UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heir.slot, updated_at = clock_timestamp()
   FROM handed CROSS JOIN LATERAL unnest(handed.heirs, handed.slots) heir(id, slot) WHERE r.id = heir.id

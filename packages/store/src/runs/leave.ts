@@ -68,7 +68,7 @@ export interface Left {
   readonly status: TaskState
   /** Of an end that is not a success. */
   readonly code: string | null
-  /** A concurrency key whose slot was freed and not handed on: promote it after the commit. */
+  /** A concurrency key whose slot was freed and not handed on, or whose run is AVAILABLE again: promote it after the commit. */
   readonly openKey: string | null
 }
 

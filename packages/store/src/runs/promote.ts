@@ -4,24 +4,27 @@
  * Any replica may do it at any time. Time: SKIP LOCKED makes two of them share the work. Concurrency: a slot is a place
  * in a unique index, so two holders of one slot cannot exist; who takes a free slot first holds an advisory lock for
  * the key, then looks with a new snapshot. A settling run hands its slot on by itself (leave.ts); what is done here is
- * for slots that nobody handed on. Whoever commits last, an enqueue or a settle, sees the other: both promote after.
+ * for slots that nobody handed on, and for slots of runs that cannot start or are less urgent than one that waits
+ * (keys-statement.ts). Whoever commits last, an enqueue or a settle, sees the other: both promote after.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import { isLockTimeout } from '../sql-state.ts'
-import { freeSlots, isDue } from './claimable.ts'
+import { isDue } from './claimable.ts'
+import { heirsMax, promoteKeysStatement, type MovedRun } from './keys-statement.ts'
 import type { Left } from './leave.ts'
+import { startRank } from './startable.ts'
 
 /** Namespace of the locks by key. */
 const keyLocks = 0x71_6b_65_79
 
-/** Promoted by one statement: also what keeps PostgreSQL from reading the whole table for fear of many. */
-const heirsMax = 1_000
-
 /** Each key is a lock, and the server has room for a limited number of them. */
 const keysAtOnceMax = 500
+
+/** Looked at when a queue is paused or resumed; the sweep finds the rest. */
+const keysOfQueueMax = 10_000
 
 /** For a lock that somebody else has. */
 const lockMsMax = 250
@@ -43,17 +46,22 @@ export async function nextDueInMs(db: Db): Promise<number | undefined> {
   return due === null ? undefined : Math.max(0, due)
 }
 
-/** Fills the free slots of these keys with the runs that wait for them. */
+/** Gives the places of these keys to the runs that should have them; returns the runs that got one. */
 export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunId[]> {
-  const promoted: RunId[] = []
+  return (await moveRunsOf(db, keys)).filter(({ status }) => status === 'AVAILABLE').map(({ id }) => id)
+}
+
+/** The same; returns the runs that got a place, and those that gave theirs up. */
+export async function moveRunsOf(db: Db, keys: readonly string[]): Promise<MovedRun[]> {
+  const moved: MovedRun[] = []
   for (let first = 0; first < keys.length; first += keysAtOnceMax) {
-    promoted.push(...(await promoteSome(db, keys.slice(first, first + keysAtOnceMax))))
+    moved.push(...(await promoteSome(db, keys.slice(first, first + keysAtOnceMax))))
   }
-  return promoted
+  return moved
 }
 
 /** A key that somebody's open transaction has locked is left to the sweep, and does not hold up the others. */
-async function promoteSome(db: Db, keys: readonly string[]): Promise<RunId[]> {
+async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]> {
   if (db.isTransaction) return promoteLocked(db, keys)
   try {
     return await db.transaction().execute(async (trx) => {
@@ -73,15 +81,15 @@ export async function limitLockWaits(trx: Db): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }
 
-async function promoteLocked(trx: Db, keys: readonly string[]): Promise<RunId[]> {
+async function promoteLocked(trx: Db, keys: readonly string[]): Promise<MovedRun[]> {
   // In the order of the locks, not of the keys: two keys may share one.
   await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
     SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
-  const promoted: RunId[] = []
+  const moved: MovedRun[] = []
   for (;;) {
     const { rows } = await trx.executeQuery(promoteKeysStatement(keys))
-    promoted.push(...rows.map((row) => row.id))
-    if (rows.length < heirsMax) return promoted
+    moved.push(...rows)
+    if (rows.length < heirsMax) return moved
   }
 }
 
@@ -90,32 +98,67 @@ async function promoteLocked(trx: Db, keys: readonly string[]): Promise<RunId[]>
  * because this does: the sweep catches it.
  */
 export async function promoteOpenKeys(db: Db, left: readonly Left[]): Promise<void> {
-  const promoted = promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))])
-  await (db.isTransaction ? promoted : promoted.catch(() => []))
+  await afterwards(db, promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))]))
 }
 
-/** The backstop for a process that died between a commit and its promotion: all keys that runs wait for. */
+async function afterwards(db: Db, promoted: Promise<unknown>): Promise<void> {
+  await (db.isTransaction ? promoted : promoted.catch(() => {}))
+}
+
+/** The backstop: all keys that runs wait for, a bounded number, and those held by runs that cannot start. */
 export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
+  return promoteKeys(db, [...new Set([...(await gatedKeys(db, limit)), ...(await blockedKeys(db, limit))])])
+}
+
+/** After a queue was resumed: runs of it that wait for a key may have it now. */
+export function promoteQueue(db: Db, queue: string): Promise<void> {
+  return afterwards(db, promoteRunsOf(db, queue))
+}
+
+async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
+  const { rows } = await sql<{ id: number }>`SELECT id FROM q.lane WHERE queue = ${queue}`.execute(db)
+  const lanes = rows.map(({ id }) => id)
+  return promoteKeys(db, await gatedKeys(db, keysOfQueueMax, lanes))
+}
+
+/** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their places. */
+export function freeBlockedKeys(db: Db): Promise<void> {
+  return afterwards(
+    db,
+    blockedKeys(db, keysOfQueueMax).then((keys) => promoteKeys(db, keys)),
+  )
+}
+
+/** Keys that runs wait for; of some lanes, or of all. */
+async function gatedKeys(db: Db, limit: number, lanes: readonly number[] | null = null): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
 WITH RECURSIVE gated AS (
-  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
+  (SELECT gated_key AS key FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
   UNION ALL
-  SELECT next.gated_key, gated.place + 1 FROM gated CROSS JOIN LATERAL (
+  SELECT next.gated_key FROM gated CROSS JOIN LATERAL (
     SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
-  WHERE gated.place < ${limit}
-) SELECT key FROM gated`.execute(db)
-  return promoteKeys(
-    db,
-    rows.map((row) => row.key),
-  )
+) SELECT key FROM gated
+WHERE ${lanes}::int[] IS NULL OR EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(${lanes}::int[]))
+LIMIT ${limit}`.execute(db)
+  return rows.map((row) => row.key)
+}
+
+/** Keys whose places are taken by AVAILABLE runs that cannot start. */
+async function blockedKeys(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+WITH held AS MATERIALIZED (
+  SELECT lane.* FROM q.lane WHERE EXISTS (
+    SELECT FROM q.task_run r WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id)
+)
+SELECT DISTINCT blocked.key FROM held lane CROSS JOIN LATERAL (
+  SELECT r.concurrency_key AS key FROM q.task_run r
+  WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id LIMIT ${limit}) blocked
+WHERE ${startRank} IS NULL LIMIT ${limit}`.execute(db)
+  return rows.map((row) => row.key)
 }
 
 export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key: string | null }> {
   return promoteDue({ limit })
-}
-
-export function promoteKeysStatement(keys: readonly string[]): CompiledQuery<{ id: RunId }> {
-  return promote({ keys })
 }
 
 // A whole statement by hand: the limited, locked set must be materialised before the update.
@@ -132,26 +175,4 @@ UPDATE q.task_run SET
   updated_at = clock_timestamp()
 WHERE id = ANY(ARRAY(SELECT id FROM due))
 RETURNING id, concurrency_key AS key`,
-)
-
-// A whole statement by hand: heads of the keys times their free slots, a row at most once.
-const promote = prepared<{ keys: readonly string[] }, { id: RunId }>(
-  'promote-keys',
-  ({ keys }) => sql<{ id: RunId }>`
-WITH free AS MATERIALIZED (
-  SELECT wanted.key, array_agg(slot ORDER BY slot) AS slots
-  FROM (SELECT DISTINCT key FROM unnest(${keys}::text[]) key) wanted
-  CROSS JOIN LATERAL (SELECT n.concurrency_scope AS scope FROM q.task_run n WHERE n.gated_key = wanted.key LIMIT 1) head
-  CROSS JOIN LATERAL (${freeSlots(sql.ref('wanted.key'), sql.ref('head.scope'))}) open
-  GROUP BY wanted.key
-), heirs AS MATERIALIZED (
-  SELECT ranked.id, free.slots[ranked.place] AS slot FROM free CROSS JOIN LATERAL (
-    SELECT head.id, row_number() OVER () AS place FROM (
-      SELECT n.id FROM q.task_run n WHERE n.gated_key = free.key
-      ORDER BY n.priority, n.id LIMIT cardinality(free.slots) FOR NO KEY UPDATE SKIP LOCKED) head) ranked
-  LIMIT ${heirsMax}::int
-)
-UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
-FROM heirs WHERE r.id = heirs.id
-RETURNING r.id`,
 )

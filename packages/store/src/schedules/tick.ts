@@ -30,8 +30,8 @@ export async function enqueueTicks(db: Db, ticking: Ticking): Promise<EnqueuedRu
   const enqueued = await inTransaction(db, (trx) => enqueueIfFirst(trx, ticking))
   if (enqueued === undefined || db.isTransaction) return enqueued
   const runs = ticking.ticks.map(({ run }) => run)
-  const promoted = await promoteNew(db, runs)
-  return enqueued.map((run) => (promoted.has(run.id) ? { ...run, status: 'AVAILABLE' } : run))
+  const moved = await promoteNew(db, runs)
+  return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 
 async function enqueueIfFirst(trx: Db, { schedule, version, seenUntil, next, ticks }: Ticking) {

@@ -3,6 +3,7 @@
  * and after. Each law is a function that names what breaks it.
  */
 import { isTerminal } from '@q/schema'
+import type { RunId } from '@q/store'
 import { isDeepStrictEqual } from 'node:util'
 import type { SeenRun } from './world.ts'
 
@@ -18,10 +19,17 @@ export function brokenLaws(looks: Looks): string[] {
   return Object.entries(laws).flatMap(([law, broken]) => broken(looks).map((what) => `${law}: ${what}`))
 }
 
-/** Not while a sweep may still come: only right after one. */
-export function waitingBesideFreeSlots(runs: readonly SeenRun[], limit: number): string[] {
-  const waiting = runs.filter((run) => run.waitingFor === 'concurrency')
+type Startable = (id: RunId) => boolean
+
+/** Only right after a sweep: runs that can start and wait although their key has a free place. */
+export function waitingBesideFreeSlots(runs: readonly SeenRun[], limit: number, canStart: Startable): string[] {
+  const waiting = runs.filter((run) => run.waitingFor === 'concurrency' && canStart(run.id))
   return waiting.filter((run) => holders(runs, run.key).length < limit).map(name)
+}
+
+/** Only right after a sweep: runs that hold a key and cannot start. */
+export function blockedByHolder(runs: readonly SeenRun[], canStart: Startable): string[] {
+  return runs.filter((run) => run.key !== null && run.status === 'AVAILABLE' && !canStart(run.id)).map(name)
 }
 
 const laws: Record<string, Law> = {

@@ -61,6 +61,9 @@ export interface GivenLease {
   readonly replicaId: string
 }
 
+/** One task of the two has been published, and one replica serves it. */
+export const served = { task: 'encode', by: 'alpha' } as const
+
 export interface Model {
   now: number
   readonly runs: Map<RunId, ModelRun>
@@ -158,8 +161,9 @@ export interface Departure {
 }
 
 /**
- * Runs leave the state they are in, together. Each slot goes to the next who waits for it, unless some run of the key
- * sits above the limit; of keys whose slots were not handed on, free places are counted and filled afterwards.
+ * Runs leave the state they are in, together. Each slot goes to the next run that waits for it and can start, unless some
+ * run of the key sits above the limit. Keys whose slots were not handed on, and keys of runs that are AVAILABLE again,
+ * are filled afterwards.
  */
 export function leave(model: Model, plans: readonly Departure[]): void {
   const departures = plans.map(cancelledInstead)
@@ -168,7 +172,8 @@ export function leave(model: Model, plans: readonly Departure[]): void {
     .map(({ run }) => ({ key: run.key ?? '', slot: run.slot ?? 0, above: isAnyAbove(model, run.key) }))
     .toSorted((a, b) => a.slot - b.slot)
   for (const departure of departures) depart(model, departure)
-  const open = new Set<string>()
+  const again = departures.filter(({ run, next }) => next === 'AVAILABLE' && run.slot !== null)
+  const open = new Set<string>(again.flatMap(({ run }) => run.key ?? []))
   for (const { key, slot, above } of freed) {
     const [heir] = above || slot > model.limit ? [] : waiting(model, key)
     if (heir === undefined) open.add(key)
@@ -218,20 +223,62 @@ export function crash(model: Model, run: ModelRun): Departure {
   return { run, next: again ? 'AVAILABLE' : 'FAILED', outcome: 'crashed', code, crashed: true }
 }
 
-/** Free places of a key are filled, the lowest first, and no more than the limit leaves. */
+/**
+ * Places of a key that no held run has go to the best of the others that can start; among equals a run keeps its place.
+ * Those that cannot start, or must give way, wait again. Returns the runs that got a place, in the lowest free ones.
+ */
 export function fill(model: Model, key: string): RunId[] {
-  const taken = [...model.runs.values()].flatMap((run) => (run.key === key ? (run.slot ?? []) : []))
+  const live = [...model.runs.values()].filter((run) => run.key === key && run.slot !== null)
+  const [held, ready] = [live.filter(isHeld), live.filter((run) => !isHeld(run))]
+  const room = Math.max(0, model.limit - held.length)
+  const urgency = (run: ModelRun) => (rankOf(model, run) ?? Infinity) * 1_000 + run.priority
+  const contest = [...ready.filter((run) => canStart(model, run)).toSorted(byAge), ...waiting(model, key)].toSorted(
+    (a, b) => urgency(a) - urgency(b),
+  )
+  const heirs = contest.slice(0, room).filter((run) => run.slot === null)
+  const beaten = heirs.length === 0 ? [] : contest.slice(room).filter((run) => run.slot !== null)
+  for (const run of [...ready.filter((one) => !canStart(model, one)), ...beaten]) {
+    Object.assign(run, { status: 'PENDING', waitingFor: 'concurrency', slot: null })
+  }
+  const taken = live.flatMap((run) => run.slot ?? [])
   const free = Array.from({ length: model.limit }, (_, index) => index + 1).filter((slot) => !taken.includes(slot))
-  const heirs = waiting(model, key).slice(0, Math.min(free.length, Math.max(0, model.limit - taken.length)))
   heirs.forEach((heir, index) => makeLive(heir, free[index] ?? 0))
   return heirs.map((heir) => heir.id)
 }
 
-/** By priority, then by the order of enqueue. */
+/** Runs that can start: by their replicas, by priority, then by the order of enqueue. */
 function waiting(model: Model, key: string): ModelRun[] {
   return [...model.runs.values()]
-    .filter((run) => run.key === key && run.waitingFor === 'concurrency')
-    .toSorted((a, b) => a.priority - b.priority || Number(BigInt(a.id) - BigInt(b.id)))
+    .filter((run) => run.key === key && run.waitingFor === 'concurrency' && canStart(model, run))
+    .toSorted((a, b) => rankOf(model, a)! - rankOf(model, b)! || a.priority - b.priority || byAge(a, b))
+}
+
+function byAge(a: ModelRun, b: ModelRun): number {
+  return Number(BigInt(a.id) - BigInt(b.id))
+}
+
+export function canStart(model: Model, run: ModelRun): boolean {
+  return rankOf(model, run) !== undefined
+}
+
+/** 0: a live replica serves its task; 1: no replica has published it; undefined: it cannot start. */
+function rankOf(model: Model, { task }: ModelRun): 0 | 1 | undefined {
+  if (model.paused.has(task)) return undefined
+  if (task !== served.task) return 1
+  const server = model.replicas.get(served.by)
+  return server !== undefined && model.now - server.lastBeat < server.replicaStale ? 0 : undefined
+}
+
+/** Keys of AVAILABLE runs that cannot start. */
+export function blockedKeys(model: Model): string[] {
+  const blocked = [...model.runs.values()].filter((run) => run.status === 'AVAILABLE' && !canStart(model, run))
+  return [...new Set(blocked.flatMap((run) => run.key ?? []))]
+}
+
+/** Keys that runs wait for. */
+export function gatedKeys(model: Model, isOfInterest: (run: ModelRun) => boolean = () => true): string[] {
+  const gated = [...model.runs.values()].filter((run) => run.waitingFor === 'concurrency' && isOfInterest(run))
+  return [...new Set(gated.flatMap((run) => run.key ?? []))]
 }
 
 function makeLive(run: ModelRun, slot: number): void {

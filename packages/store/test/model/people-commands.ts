@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { isTerminal } from '@q/schema'
 import { command, often, pick, same, storeOf, type Command } from './command.ts'
-import { fill, leave, type Model, type ModelRun } from './model.ts'
+import { blockedKeys, fill, gatedKeys, leave, type Model, type ModelRun } from './model.ts'
 import { scope, tasks } from './world.ts'
 
 const numbers = fc.nat(60)
@@ -57,6 +57,8 @@ export const peopleCommands: fc.Arbitrary<Command>[] = [
         else await storeOf(real, someone).resumeQueue(queue)
         if (pause) model.paused.add(queue)
         else model.paused.delete(queue)
+        const keys = pause ? blockedKeys(model) : gatedKeys(model, ({ task }) => task === queue)
+        for (const key of keys) fill(model, key)
       },
     }),
   ),

@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import type { RunId } from '@q/store'
 import { abandoned, recoverSeen } from '../../src/liveness/recover.ts'
 import { command, often, pick, same, sorted, storeOf, type Command, type Real } from './command.ts'
-import { crash, holders, isHeld, isStale, leave, type Departure, type Model, type ModelRun } from './model.ts'
+import { crash, holders, isHeld, isStale, leave, served, type Departure, type Model, type ModelRun } from './model.ts'
 import { replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
@@ -26,6 +26,15 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
         },
       }),
     ),
+  ),
+  fc.constant(
+    command({
+      name: `${served.by} beats`,
+      run: async (model, real) => {
+        await storeOf(real, served.by).upsertReplicaHeartbeat(served.by, vitals)
+        model.replicas.get(served.by)!.lastBeat = model.now
+      },
+    }),
   ),
   ...often(
     5,

@@ -1,8 +1,9 @@
 /** Time passes, and what is done when it has: promote, sweep, expire. Rows are aged; nothing sleeps. */
 import * as fc from 'fast-check'
+import type { RunId } from '@q/store'
 import { command, often, pick, same, sorted, storeOf, type Command } from './command.ts'
-import { waitingBesideFreeSlots } from './invariants.ts'
-import { fill, holders, isHeld, isLate, leave, type Model } from './model.ts'
+import { blockedByHolder, waitingBesideFreeSlots } from './invariants.ts'
+import { blockedKeys, canStart, fill, gatedKeys, holders, isHeld, isLate, leave, runOf, type Model } from './model.ts'
 import { replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
@@ -49,8 +50,12 @@ export const timeCommands: fc.Arbitrary<Command>[] = [
       name: `sweep keys, by ${replicaId}`,
       run: async (model, real) => {
         const ids = await storeOf(real, replicaId).sweepGatedKeys(atMost)
-        same(sorted(ids), sorted(gatedKeys(model).flatMap((key) => fill(model, key))))
-        same(waitingBesideFreeSlots(await real.look(), model.limit), [])
+        const keys = new Set([...gatedKeys(model), ...blockedKeys(model)])
+        same(sorted(ids), sorted([...keys].flatMap((key) => fill(model, key))))
+        const startable = (id: RunId) => canStart(model, runOf(model, id))
+        const seen = await real.look()
+        same(waitingBesideFreeSlots(seen, model.limit, startable), [])
+        same(blockedByHolder(seen, startable), [])
       },
     }),
   ),
@@ -90,9 +95,4 @@ function promoteDue(model: Model) {
   for (const run of keyed) run.waitingFor = 'concurrency'
   const keys = [...new Set(keyed.flatMap((run) => run.key ?? []))]
   return [...ready.map((run) => run.id), ...keys.flatMap((key) => fill(model, key))]
-}
-
-function gatedKeys(model: Model): string[] {
-  const waiting = [...model.runs.values()].filter((run) => run.waitingFor === 'concurrency')
-  return [...new Set(waiting.flatMap((run) => run.key ?? []))]
 }

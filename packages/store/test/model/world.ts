@@ -8,7 +8,7 @@ import { connect, createStore, type Connection, type RunId, type Store } from '@
 import type { TaskState } from '@q/schema'
 import { Client } from 'pg'
 import { introduction } from '../introduction.ts'
-import type { ModelReplica } from './model.ts'
+import { served, type ModelReplica } from './model.ts'
 
 export const minute = 60_000
 
@@ -21,7 +21,7 @@ export const replicas: readonly ModelReplica[] = [
 
 /** Each task has a queue of its own name. */
 export const tasks = ['render', 'encode'] as const
-/** What each task says in q.task about the death of a holder; null: nothing. */
+/** What each task says in q.task about the death of a holder; null: it is not published. */
 export const taskOnCrash: Readonly<Record<string, 'fail' | 'retry' | null>> = { render: null, encode: 'fail' }
 export const scope = 'gpu'
 
@@ -70,7 +70,7 @@ export async function world(): Promise<World> {
   const stores = new Map([...connections].map(([id, { db }]) => [id, createStore(db)]))
   const [first] = stores.values()
   for (const replica of replicas) await first?.registerReplica(introduce(replica))
-  await first?.publishTasks('alpha', tasks.map(published))
+  await first?.publishTasks(served.by, [published(served.task)])
   const lanes = new Map<string, number>()
   let emptied = 0
   for (const task of tasks) lanes.set(task, (await first?.internLane({ queue: task, task })) ?? 0)
@@ -105,7 +105,7 @@ function introduce({ id, onCrash, replicaStale, claimerStale, runnerStale }: Mod
     claimerStaleMs: claimerStale * minute,
     runnerStaleMs: runnerStale * minute,
   }
-  return { ...rest, onCrash, thresholds: { ...thresholds, ...own } }
+  return { ...rest, tasks: id === served.by ? [served.task] : [], onCrash, thresholds: { ...thresholds, ...own } }
 }
 
 const lookAtAll = `

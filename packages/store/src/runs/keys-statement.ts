@@ -1,0 +1,105 @@
+/**
+ * The places of concurrency keys, given to the runs that should have them, as one statement for many keys.
+ *
+ * Places of CLAIMED and RUNNING runs stay. The others belong to the best of the AVAILABLE and the waiting runs that can
+ * start now (startable.ts): those that a replica takes, then by priority; among equals a run that has a place keeps it,
+ * then the order of enqueue decides. An AVAILABLE run that cannot start, or is less urgent than a run that waits, returns
+ * to PENDING and its place is free. A run that somebody else has locked keeps what it has.
+ *
+ * The caller holds the locks of the keys. The aggregate in `given` frees places before they are taken again.
+ */
+import { sql, type CompiledQuery } from 'kysely'
+import type { RunId } from '../lease.ts'
+import { prepared } from '../prepared.ts'
+import { slotsOf } from './claimable.ts'
+import { lanesWaitingFor, startRank } from './startable.ts'
+
+/** Promoted by one statement: also what keeps PostgreSQL from reading the whole table for fear of many. */
+export const heirsMax = 1_000
+
+/** Further candidates of a lane, should the first ones be locked. */
+const spares = 4
+
+export interface MovedRun {
+  readonly id: RunId
+  /** PENDING: it gave up its place. */
+  readonly status: 'AVAILABLE' | 'PENDING'
+}
+
+export function promoteKeysStatement(keys: readonly string[]): CompiledQuery<MovedRun> {
+  return promote({ keys })
+}
+
+/** By its status: the word `ready` would let a plan take the ready index, which does not know keys. */
+const isUnclaimed = sql<boolean>`r.status = 'AVAILABLE'`
+
+/** More than any difference of priorities. */
+const rankStep = 65_536
+
+// A whole statement by hand: it reads each key once by its indexes and locks only what it changes.
+const promote = prepared<{ keys: readonly string[] }, MovedRun>(
+  'promote-keys',
+  ({ keys }) => sql<MovedRun>`
+WITH keys AS MATERIALIZED (
+  SELECT wanted.key, ${slotsOf(sql`split_part(wanted.key, chr(31), 1)`)} AS slots,
+    ARRAY(${lanesWaitingFor(sql.ref('wanted.key'))}) AS lanes,
+    ARRAY(SELECT DISTINCT r.lane FROM q.task_run r
+      WHERE r.concurrency_key = wanted.key AND r.concurrency_slot IS NOT NULL AND ${isUnclaimed}) AS lanes_held
+  FROM (SELECT DISTINCT key FROM unnest(${keys}::text[]) key) wanted
+), ranks AS MATERIALIZED (
+  SELECT lane.id, ${startRank} AS rank FROM q.lane
+  WHERE lane.id = ANY(ARRAY(SELECT DISTINCT unnest(lanes || lanes_held) FROM keys))
+), plans AS MATERIALIZED (
+  SELECT keys.key, keys.slots, places.taken, contest.heirs, contest.leaving FROM keys
+  CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(r.concurrency_slot), '{}') AS taken, greatest(0, keys.slots - count(*) FILTER (WHERE NOT ${isUnclaimed}))::int AS room,
+      count(*) FILTER (WHERE ranks.rank IS NOT NULL)::int AS kept, max(ranks.rank * ${rankStep}::int + r.priority) AS worst
+    FROM q.task_run r LEFT JOIN ranks ON ${isUnclaimed} AND ranks.id = r.lane
+    WHERE r.concurrency_key = keys.key AND r.concurrency_slot IS NOT NULL) places
+  CROSS JOIN LATERAL (
+    SELECT array_agg(id ORDER BY place) FILTER (WHERE waits) AS heirs,
+      array_agg(id) FILTER (WHERE NOT waits AND (rank IS NULL OR place > places.room AND first_heir <= places.room)) AS leaving
+    FROM (
+      SELECT *, min(place) FILTER (WHERE waits) OVER () AS first_heir FROM (
+        SELECT *, row_number() OVER (ORDER BY rank, priority, waits, id) AS place FROM (
+          SELECT r.id, r.priority, ranks.rank, false AS waits FROM q.task_run r LEFT JOIN ranks ON ranks.id = r.lane
+          WHERE r.concurrency_key = keys.key AND r.concurrency_slot IS NOT NULL AND ${isUnclaimed}
+          UNION ALL
+          SELECT n.id, n.priority, ranks.rank, true FROM unnest(keys.lanes) waiting(lane)
+          JOIN ranks ON ranks.id = waiting.lane AND ranks.rank IS NOT NULL
+          CROSS JOIN LATERAL (
+            SELECT n.id, n.priority FROM q.task_run n
+            WHERE n.gated_key = keys.key AND n.lane = waiting.lane
+              AND n.priority < CASE WHEN places.kept < places.room THEN ${rankStep}::int ELSE places.worst - ranks.rank * ${rankStep}::int END
+            ORDER BY n.priority, n.id LIMIT CASE WHEN places.room > 0 THEN places.room + ${spares}::int ELSE 0 END) n
+        ) one) placed) ranked) contest
+), leaving AS MATERIALIZED (
+  SELECT plans.key, locked.id, locked.slot FROM plans CROSS JOIN LATERAL (
+    SELECT r.id, r.concurrency_slot AS slot FROM q.task_run r
+    WHERE r.id = ANY(plans.leaving) AND ${isUnclaimed} AND r.concurrency_slot IS NOT NULL ORDER BY r.id FOR NO KEY UPDATE SKIP LOCKED) locked
+), returned AS (
+  UPDATE q.task_run r SET status = 'PENDING', waiting_for = 'concurrency', concurrency_slot = NULL, updated_at = clock_timestamp()
+  FROM leaving WHERE r.id = leaving.id
+  RETURNING r.id, leaving.key, leaving.slot
+), given AS MATERIALIZED (
+  SELECT key, array_agg(slot) AS slots FROM returned GROUP BY key
+), heirs AS MATERIALIZED (
+  SELECT heir.id, free.slots[heir.number] AS slot FROM plans LEFT JOIN given ON given.key = plans.key
+  CROSS JOIN LATERAL (
+    SELECT ARRAY(SELECT slot FROM generate_series(1, plans.slots) slot
+      WHERE slot = ANY(given.slots) OR slot <> ALL(plans.taken) ORDER BY slot) AS slots,
+      greatest(0, plans.slots - cardinality(plans.taken) + coalesce(cardinality(given.slots), 0)) AS room) free
+  CROSS JOIN LATERAL (
+    SELECT locked.id, row_number() OVER () AS number FROM (
+      SELECT n.id FROM unnest(plans.heirs) candidate(id) CROSS JOIN LATERAL (
+        SELECT n.id FROM q.task_run n WHERE n.id = candidate.id AND n.gated_key = plans.key FOR NO KEY UPDATE SKIP LOCKED) n
+      LIMIT free.room) locked) heir
+  WHERE plans.heirs IS NOT NULL
+  LIMIT ${heirsMax}::int
+), promoted AS (
+  UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
+  FROM heirs WHERE r.id = heirs.id
+  RETURNING r.id
+)
+SELECT id, 'AVAILABLE' AS status FROM promoted UNION ALL SELECT id, 'PENDING' FROM returned`,
+)
