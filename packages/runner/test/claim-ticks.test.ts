@@ -5,6 +5,7 @@ import { createAhead } from '../src/main/ahead.ts'
 import { createHoldings } from '../src/main/holdings.ts'
 import { claimTick, type ClaimDeps } from '../src/main/loops/claim.ts'
 import { claimerTick } from '../src/main/loops/claimer.ts'
+import { createPolling } from '../src/main/polling.ts'
 import { createSlots } from '../src/main/slots.ts'
 import { createTurns } from '../src/main/turns.ts'
 
@@ -32,6 +33,7 @@ function replica({ prefetch = 0 } = {}) {
     holdings,
     idleness: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
     pollEveryMs: 60_000,
+    polling: createPolling(60_000, () => true),
     nowMs: () => now.ms,
     async takeTurn(turn) {
       sent.push(turn)

@@ -26,6 +26,7 @@ export function heartOf(control: Answers, own: Partial<Omit<HeartbeatDeps, 'cont
     onDrainOrder: () => {},
     onTooOld: () => {},
     introduceAgain: async () => {},
+    onWithdrawing: () => {},
     reconcile: async () => {},
     onJudged: () => {},
     onBack: () => {},

@@ -1,6 +1,7 @@
 /** Rounds of the loop that opens the gate of time, called without time: the clock is a number here. */
 import { expect, test } from 'vitest'
 import { createPromoter } from '../src/main/loops/promote.ts'
+import { createPolling } from '../src/main/polling.ts'
 
 /** A promoter whose store answers when the next runs are due, and its clock. */
 function promoter(dues: (number | undefined)[], looked = 1) {
@@ -15,7 +16,7 @@ function promoter(dues: (number | undefined)[], looked = 1) {
         return { ids: [], looked }
       },
     },
-    pollEveryMs: 1_000,
+    polling: createPolling(1_000, () => false),
     nowMs: () => now.ms,
     takeKeys: () => [],
     onPromoted: () => void done.push('looks'),

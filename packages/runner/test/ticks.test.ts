@@ -153,7 +153,8 @@ test('a session that does not prove itself is replaced at once; where there are 
     async open() {
       opened++
       if (opened === 3) return undefined
-      return { prove: () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve()), close: () => {} }
+      const answered = () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve())
+      return { answered, prove: answered, close: () => {} }
     },
     presence,
     nowMs: () => 0,

@@ -6,7 +6,7 @@
  * an error in the middle nobody would know which names the server has learnt.
  */
 import type { CompiledQuery } from 'kysely'
-import type { Connection as Wire, FieldDef, PoolClient } from 'pg'
+import type { Client, Connection as Wire, FieldDef, PoolClient } from 'pg'
 import { ownTypes } from './own-types.ts'
 
 export interface NamedQuery {
@@ -33,6 +33,11 @@ export async function pipeline(client: PoolClient, queries: readonly NamedQuery[
   })
 }
 
+/** Resolves when the server has answered a bare Sync: the backend is alive, and no transaction was begun for it. */
+export async function answered(client: Client): Promise<void> {
+  await submitted(client, () => {})
+}
+
 const learntBy = new WeakMap<PoolClient, Set<string>>()
 
 async function learn(client: PoolClient, { name, query }: NamedQuery): Promise<void> {
@@ -44,7 +49,7 @@ async function learn(client: PoolClient, { name, query }: NamedQuery): Promise<v
 }
 
 /** Sends what `send` says, then Sync; resolves when the server is ready again. */
-function submitted(client: PoolClient, send: (wire: Wire) => void): Promise<unknown[][]> {
+function submitted(client: Client | PoolClient, send: (wire: Wire) => void): Promise<unknown[][]> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown[][]>()
   const results: unknown[][] = []
   let read: RowReader = () => ({})

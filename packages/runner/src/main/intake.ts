@@ -8,6 +8,7 @@ import { claimTick } from './loops/claim.ts'
 import { createPromoter } from './loops/promote.ts'
 import { scheduleTick } from './loops/schedule.ts'
 import { sweepTick } from './loops/sweep.ts'
+import { createPolling } from './polling.ts'
 import { createTurns, type Turns } from './turns.ts'
 import type { Desk } from './work.ts'
 
@@ -35,6 +36,8 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
   const tasks = desk.tasks.map((task) => task.name)
   const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
+  const createOwnPolling = () => createPolling(pollEveryMs, desk.presence.isHeld)
+  const polling = { claim: createOwnPolling(), promote: createOwnPolling() }
   const turns = createTurns(() => claim.wake())
   let keys = new Set<string>()
   const takeKeys = () => {
@@ -76,6 +79,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
       holdings,
       idleness,
       pollEveryMs,
+      polling: polling.claim,
       nowMs,
       takeTurn: takeNext,
       slotsToFill: toFill,
@@ -91,7 +95,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     claim.wake()
   }
   const wake = () => promote.wake()
-  const promoter = createPromoter({ store, pollEveryMs, nowMs, takeKeys, onPromoted: lookAgain, wake })
+  const promoter = createPromoter({ store, polling: polling.promote, nowMs, takeKeys, onPromoted: lookAgain, wake })
   const promote = desk.loop('promote', promoter.tick)
   const sweep = desk.loop('sweep', () => sweepTick({ store, onPromoted: lookAgain }))
   const schedule = desk.loop('schedule', () => scheduleTick({ ...desk, onEnqueued: lookAgain }))
@@ -101,6 +105,8 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     lookAgain,
     wakeAll() {
       idleness.forget()
+      polling.claim.found()
+      polling.promote.found()
       lookAgain()
       for (const loop of [promote, sweep, schedule]) loop.wake()
     },

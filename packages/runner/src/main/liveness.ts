@@ -84,6 +84,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     onDrainOrder: ways.onDrainOrder,
     onTooOld: ways.onTooOld,
     introduceAgain,
+    onWithdrawing: session.withdrawing,
     reconcile: () => reconcile({ control, holdings, pulseBoard, sender, observe, onReleased: ways.wakeClaim }),
     onJudged,
     onBack: ways.wakeClaim,

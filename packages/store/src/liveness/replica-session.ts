@@ -3,7 +3,8 @@
  *
  * When the process dies the kernel closes the socket and PostgreSQL drops the lock, which somebody who looks every
  * second sees (presence.ts). The lock is SHARED, or a replica's own half-open old session would refuse it. The session
- * proves from time to time that it still is what it was: the same backend, which still listens.
+ * answers several times within the grace, and proves from time to time that it still is what it was: the same backend,
+ * which still listens.
  *
  * Behind a pooler that lends a backend per transaction there are no sessions. That is found before anything is locked
  * (sessions-last.ts).
@@ -14,6 +15,8 @@ import { wakeOf, type Channel, type ListenHandlers } from '../wakes.ts'
 import { enterPresence, presenceLocks } from './presence.ts'
 
 export interface ReplicaSession {
+  /** Resolves when the server answers: the backend that holds the lock is alive. Costs no transaction. */
+  answered(): Promise<void>
   /** Rejects when the server does not answer, or the session is not what it was. Close it then, and open another. */
   prove(): Promise<void>
   close(): void
@@ -54,7 +57,7 @@ export async function openReplicaSession(
     session.close()
     return undefined
   }
-  return { prove: () => prove(session, replica, pid), close: session.close }
+  return { answered: session.answered, prove: () => prove(session, replica, pid), close: session.close }
 }
 
 async function prove(session: OwnSession, replica: SessionOwner, pid: number): Promise<void> {

@@ -9,6 +9,7 @@ import type { Ahead } from '../ahead.ts'
 import type { Holdings } from '../holdings.ts'
 import type { Idleness } from '../idleness.ts'
 import { after, atOnce, whenWoken, type Next } from '../loop.ts'
+import type { Polling } from '../polling.ts'
 import type { Slots } from '../slots.ts'
 import type { Turns } from '../turns.ts'
 
@@ -19,6 +20,8 @@ export interface ClaimDeps {
   readonly holdings: Holdings
   readonly idleness: Idleness
   readonly pollEveryMs: number
+  /** For polls while there is room. */
+  readonly polling: Polling
   readonly nowMs: () => number
   readonly takeTurn: (turn: Turn) => Promise<TurnAnswer>
   /** How many slots may be filled, if so many more become free: a replica that is not well takes less. */
@@ -126,13 +129,14 @@ async function nothingToDo({ slots, idleness, nowMs, pollEveryMs }: ClaimDeps, r
   return room === 0 && slots.free() > 0 ? after(pollEveryMs) : whenWoken
 }
 
-async function next({ idleness, nowMs, pollEveryMs }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
+async function next({ idleness, nowMs, polling }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
+  if (answer.claimed.length + answer.ahead.length > 0) polling.found()
   if (turn.claim + turn.starts.length === 0) await idleness.full(nowMs())
   if (answer.started.length < turn.starts.length) return atOnce
   if (turn.claim + turn.ahead === 0) return whenWoken
   const gotAll = answer.claimed.length === turn.claim && answer.ahead.length === turn.ahead
   if (gotAll || answer.more) return atOnce
-  return (await idleness.roomLeft()) ? atOnce : after(pollEveryMs)
+  return (await idleness.roomLeft()) ? atOnce : after(polling.nextMs())
 }
 
 /** Also when nobody wakes it, for those that wait here: for a slot, or for somebody to unlock them. */

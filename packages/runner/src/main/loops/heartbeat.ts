@@ -34,6 +34,8 @@ export interface HeartbeatDeps {
   readonly onTooOld: () => void
   /** Its row is gone, or it was taken for stopped. */
   readonly introduceAgain: () => Promise<void>
+  /** This heartbeat withdraws the presence record. */
+  readonly onWithdrawing: () => void
   readonly reconcile: () => Promise<void>
   /** It was judged anew. */
   readonly onJudged: () => void
@@ -55,6 +57,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   async function beat(): Promise<void> {
     const sentMs = deps.nowMs()
     const withdrawPresence = deps.presence.mustWithdraw()
+    if (withdrawPresence) deps.onWithdrawing()
     deps.vitals.look()
     deps.onJudged()
     const answer = await deps.control.upsertReplicaHeartbeat(

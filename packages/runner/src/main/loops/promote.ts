@@ -6,10 +6,11 @@
  */
 import type { Store } from '@q/store'
 import { after, atOnce, type Next } from '../loop.ts'
+import type { Polling } from '../polling.ts'
 
 export interface PromoteDeps {
   readonly store: Pick<Store, 'promoteKeys' | 'nextDueInMs' | 'promoteDueTaskRuns'>
-  readonly pollEveryMs: number
+  readonly polling: Polling
   readonly nowMs: () => number
   /** Keys that wakes have named since the last round. */
   readonly takeKeys: () => readonly string[]
@@ -44,11 +45,12 @@ export function createPromoter(deps: PromoteDeps): Promoter {
   }
 }
 
-async function promoteRound({ store, takeKeys, onPromoted, pollEveryMs }: PromoteDeps): Promise<Next> {
+async function promoteRound({ store, takeKeys, onPromoted, polling }: PromoteDeps): Promise<Next> {
   const keyed = await store.promoteKeys(takeKeys())
   if (keyed.length > 0) onPromoted()
   const dueInMs = await store.nextDueInMs()
-  if (dueInMs === undefined || dueInMs > 0) return after(Math.min(dueInMs ?? pollEveryMs, pollEveryMs))
+  if (dueInMs === undefined || dueInMs > 0) return after(Math.min(dueInMs ?? Number.POSITIVE_INFINITY, polling.nextMs()))
+  polling.found()
   const { looked } = await store.promoteDueTaskRuns(batchMax)
   // Also if another replica was faster: what it promoted is there for both.
   onPromoted()

@@ -1,5 +1,6 @@
 /**
- * Keeps one session open: presence lock and wakes. It proves from time to time that it is alive; one that is lost is
+ * Keeps one session open: presence lock and wakes. It must answer several times within the grace, which costs no
+ * transaction, and proves from time to time that it is whole, with its record and its channels. One that is lost is
  * replaced, and the replica beats at once, withdrawing its presence record; so it does after one that broke while it was
  * being opened. After every (re)connect everything that is woken by hints looks once: hints may have been lost.
  */
@@ -27,10 +28,17 @@ export interface Session {
   tick(): Promise<Next>
   /** Others see that it is gone, whatever we think. */
   fail(error: unknown): void
+  /** A heartbeat may withdraw the record, also later than its response is waited for: the session enters it again. */
+  withdrawing(): void
   /** A session under another number is needed. */
   renew(): void
   close(): void
 }
+
+/** How often the session proves that it is whole. */
+const wholeMs = 30_000
+/** A heartbeat that withdraws the record may take effect so late: the server ends its statement before. */
+const lateMs = 15_000
 
 /** Shutting down or starting up; crashed. */
 const endOfLife = new Set(['57P02', '57P03'])
@@ -38,6 +46,15 @@ const endOfLife = new Set(['57P02', '57P03'])
 export function createSession(deps: SessionDeps): Session {
   let session: ReplicaSession | undefined
   let unavailable = false
+  let provenMs = Number.NEGATIVE_INFINITY
+  let withdrawnMs = Number.NEGATIVE_INFINITY
+
+  /** Whether it answers; and, when that is due, whether it is whole. */
+  async function proof(one: ReplicaSession, nowMs: number): Promise<void> {
+    if (nowMs - provenMs < wholeMs && nowMs - withdrawnMs > lateMs) return one.answered()
+    await one.prove()
+    provenMs = nowMs
+  }
 
   function lose(error: unknown): void {
     session?.close()
@@ -72,6 +89,7 @@ export function createSession(deps: SessionDeps): Session {
       return whenWoken
     }
     session = opened
+    provenMs = sentMs
     deps.presence.held(sentMs)
     deps.observe({ type: 'session-opened' })
     deps.onOpen()
@@ -84,7 +102,7 @@ export function createSession(deps: SessionDeps): Session {
       if (session === undefined) return open()
       const sentMs = deps.nowMs()
       try {
-        await within(session.prove(), proofMs.max)
+        await within(proof(session, sentMs), proofMs.max)
         if (session !== undefined) deps.presence.held(sentMs)
       } catch (error) {
         if (session !== undefined) lose(error)
@@ -93,6 +111,9 @@ export function createSession(deps: SessionDeps): Session {
       return after(proofMs.every)
     },
     fail: lose,
+    withdrawing() {
+      withdrawnMs = deps.nowMs()
+    },
     renew() {
       session?.close()
       session = undefined

@@ -1,4 +1,4 @@
-/** Backstops, every few seconds: runs whose deadline passed, and keys whose free slots nobody handed on. */
+/** Backstops, every few seconds, more rarely while there is nothing to do: runs whose deadline passed, and keys whose free slots nobody handed on. */
 import type { Store } from '@q/store'
 import { after, atOnce, type Next } from '../loop.ts'
 
@@ -7,12 +7,13 @@ export interface SweepDeps {
   readonly onPromoted: () => void
 }
 
-const everyMs = 5_000
+const everyMs = { busy: 5_000, quiet: 10_000 } as const
 const batchMax = 500
 
 export async function sweepTick(deps: SweepDeps): Promise<Next> {
   const expired = await deps.store.expireTaskRuns(batchMax)
   const promoted = await deps.store.sweepGatedKeys(batchMax)
   if (promoted.length > 0) deps.onPromoted()
-  return expired.length === batchMax ? atOnce : after(everyMs)
+  if (expired.length === batchMax) return atOnce
+  return after(expired.length + promoted.length > 0 ? everyMs.busy : everyMs.quiet)
 }
