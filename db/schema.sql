@@ -57,6 +57,19 @@ CREATE UNLOGGED TABLE q.awaited_workflow (
 
 COMMENT ON TABLE q.awaited_workflow IS 'Workflows whose end somebody waits for: ending one of them sends a wake. Unlogged: a lost hint costs a poll.';
 
+CREATE UNLOGGED TABLE q.beat_streak (
+  one boolean DEFAULT true NOT NULL,
+  server_start timestamp with time zone NOT NULL,
+  last_beat timestamp with time zone NOT NULL,
+  good_since timestamp with time zone[] NOT NULL,
+  CONSTRAINT beat_streak_pkey PRIMARY KEY (one),
+  CONSTRAINT beat_streak_one_check CHECK (one)
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, whichever replica sent them. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
+COMMENT ON COLUMN q.beat_streak.server_start IS 'The life of the server in which they were accepted.';
+COMMENT ON COLUMN q.beat_streak.good_since IS 'Element k: since when there has been no gap of more than 2^(k-1) seconds.';
+
 CREATE TABLE q.compatibility (
   only_row boolean DEFAULT true NOT NULL,
   oldest_program integer NOT NULL,

@@ -2,7 +2,7 @@
  * THE faults that are built into the models, one at a time. Each must break a law; a model in which one survives would
  * also let it pass in the store. Their names are those of packages/store/spin/faults.pml.
  */
-import { oneReaper, progress, selfFence, type Scene } from './scenes.ts'
+import { holdFire, oneReaper, progress, restarts, selfFence, type Scene } from './scenes.ts'
 
 export interface ModelFault {
   readonly name: string
@@ -55,5 +55,17 @@ export const modelFaults: readonly ModelFault[] = [
     GIVEN_BACK_WHILE_EXECUTING: 'It gives a run back before its code has stopped.',
     CLAIM_UNDER_WAY_RECONCILED:
       'It asks what it holds, is told of a claim whose answer comes a little later, and gives it back when its code has begun.',
+  }),
+  ...within(holdFire, {
+    STREAK_IGNORES_GAPS:
+      'After an outage the first heartbeat continues the count, and a holder that could not beat is reaped.',
+    STREAK_READ_WITHOUT_LAST: 'After an outage a reaper judges before any heartbeat has shown the gap.',
+    STREAK_GAP_UP_TO_THRESHOLD:
+      'A gap almost as long as the threshold counts as none, and a holder that is about to retry is reaped.',
+    STREAK_TRUSTED_AT_ONCE: 'The first heartbeat after a crash is enough to judge those that came before it.',
+  }),
+  ...within(restarts, {
+    OWN_TRUST_ALONE:
+      'Survivors that restart more often than the threshold lasts never recover the run of a dead holder.',
   }),
 ]

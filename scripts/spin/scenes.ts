@@ -3,7 +3,7 @@
 export interface Scene {
   readonly name: string
   /** File in packages/store/spin. */
-  readonly model: 'leases.pml' | 'self-fence.pml'
+  readonly model: 'leases.pml' | 'self-fence.pml' | 'hold-fire.pml'
   readonly defines: readonly string[]
   /** `safety`: no assertion fails in any reachable state. `progress`: in every fair future something good happens. */
   readonly search: 'safety' | 'progress'
@@ -20,7 +20,15 @@ const threeClaims: Scene = {
 export const selfFence: Scene = { name: 'self-fence', model: 'self-fence.pml', defines: [], search: 'safety' }
 export const progress: Scene = { ...leases, name: 'every run ends', defines: ['PROGRESS'], search: 'progress' }
 
-export const scenes: readonly Scene[] = [progress, twoReapers, threeClaims, selfFence]
+export const holdFire: Scene = { name: 'hold fire', model: 'hold-fire.pml', defines: [], search: 'safety' }
+export const restarts: Scene = {
+  ...holdFire,
+  name: 'recovery while replicas restart',
+  defines: ['PROGRESS'],
+  search: 'progress',
+}
+
+export const scenes: readonly Scene[] = [progress, twoReapers, threeClaims, selfFence, holdFire, restarts]
 
 /** Everything at once: minutes and gigabytes, so only when asked. */
 export const deepScenes: readonly Scene[] = [{ ...leases, name: 'two reapers, three claims', defines: ['CLAIMS=3'] }]

@@ -107,7 +107,12 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     2 * second,
     'how long code that is told to stop may take before its thread is ended',
   ),
-  pollEveryMs: whole('Q_POLL_MS', [50, 60 * second], second, 'how often to look for work when no wake comes'),
+  pollEveryMs: whole(
+    'Q_POLL_MS',
+    [50, 60 * second],
+    second,
+    'how often to look for work when no wake comes; up to 10 s while wakes can arrive and there is nothing to do',
+  ),
   connections: whole(
     'Q_CONNECTIONS',
     [1, 100],

@@ -55,11 +55,13 @@ test.each([
   async (_, trustMs, expected) => {
     const thresholds: (number | undefined)[] = []
     const clocks: (number | undefined)[] = []
+    const shared: (number | undefined)[] = []
     let duties = 0
     const store = told({
       takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
-      reap: async ({ thresholdMsMax, clockMsMin, clockMsMax }) => {
+      reap: async ({ thresholdMsMax, sharedMsMax, clockMsMin, clockMsMax }) => {
         thresholds.push(thresholdMsMax)
+        shared.push(sharedMsMax)
         clocks.push(clockMsMin, clockMsMax)
         return { ids: [], count: 0 }
       },
@@ -71,6 +73,7 @@ test.each([
       checkEveryMs: 30_000,
       states: ['CLAIMED', 'RUNNING'],
       trustMs: () => trustMs,
+      sharedMsMax: () => 90_000,
       clockMsMin: () => 500,
       clockMsMax: () => 1_000,
       trustedMs: 60_000,
@@ -79,6 +82,7 @@ test.each([
     })
     expect(thresholds).toEqual(expected)
     expect(clocks).toEqual([500, 1_000])
+    expect(shared).toEqual([90_000])
     // One that sees nothing leaves the duty to others.
     expect(duties).toBe(trustMs === 0 ? 0 : 1)
   },

@@ -32,11 +32,54 @@ WITH
     RETURNING
       last_heartbeat
   ),
+  noted AS (
+    INSERT INTO
+      q.beat_streak AS streak (server_start, last_beat, good_since)
+    SELECT
+      pg_postmaster_start_time(),
+      last_heartbeat,
+      array_fill(last_heartbeat, ARRAY[$11::int])
+    FROM
+      beat
+    WHERE
+      CASE
+        WHEN EXISTS (
+          SELECT
+          FROM
+            q.beat_streak
+          WHERE
+            server_start = pg_postmaster_start_time()
+            AND last_beat BETWEEN clock_timestamp() - $12::float8 * interval '1 ms' AND clock_timestamp() + $13::float8 * interval '1 ms'
+        ) THEN false
+        ELSE pg_try_advisory_xact_lock($14)
+      END
+    ON CONFLICT (one) DO UPDATE
+    SET
+      server_start = excluded.server_start,
+      last_beat = excluded.last_beat,
+      good_since = CASE
+        WHEN streak.server_start = excluded.server_start
+        AND streak.last_beat <= excluded.last_beat + $15::float8 * interval '1 ms' THEN (
+          SELECT
+            array_agg(
+              CASE
+                WHEN excluded.last_beat - streak.last_beat > interval '1 s' * power(2, k - 1) THEN excluded.last_beat
+                ELSE streak.good_since[k]
+              END
+              ORDER BY
+                k
+            )
+          FROM
+            generate_series(1, $16::int) k
+        )
+        ELSE excluded.good_since
+      END
+  ),
   withdrawn AS (
     DELETE FROM q.presence
     WHERE
-      $11::boolean
-      AND replica_id = $12
+      $17::boolean
+      AND replica_id = $18
   )
 SELECT
   (
@@ -66,4 +109,4 @@ SELECT
   ) AS "oldestProgram"
 FROM
   beat
-  LEFT JOIN q.replica n ON n.id = $13
+  LEFT JOIN q.replica n ON n.id = $19

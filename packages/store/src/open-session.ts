@@ -63,5 +63,11 @@ export async function openSession(origin: Origin, purpose: string, handlers: Ses
     }
   }
   await prepare(() => client.connect())
-  return { ask, answered: () => answered(client), prepare, close, greetedBy: () => Number(Reflect.get(client, 'processID')) }
+  return {
+    ask,
+    answered: () => answered(client),
+    prepare,
+    close,
+    greetedBy: () => Number(Reflect.get(client, 'processID')),
+  }
 }

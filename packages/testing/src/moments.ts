@@ -3,6 +3,7 @@
  * new must be put somewhere here.
  */
 export const moving: Readonly<Record<string, readonly string[]>> = {
+  beat_streak: ['last_beat'],
   delivery: ['created_at', 'due_at', 'leased_until', 'delivered_at'],
   destination: ['paused_at'],
   duty: ['until'],
@@ -37,6 +38,8 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
 
 /** Compared with a moment that travel cannot move. */
 export const standing: Readonly<Record<string, readonly string[]>> = {
+  /** With the start of the server: the life of the server in which heartbeats were accepted. */
+  beat_streak: ['server_start'],
   /** With the start of the server: the life of the server a lock belongs to. */
   presence: ['server_start'],
 }

@@ -13,6 +13,8 @@ export interface DatabaseClock {
   latestMs(nowMs: number): number
   /** What it must show now at least; in ms since 1970. */
   earliestMs(nowMs: number): number
+  /** Since the last jump; infinite if there was none. */
+  sinceStepMs(nowMs: number): number
   /** For how long every answer has shown it running as our clock does, without even a small step. */
   steadyForMs(nowMs: number): number
 }
@@ -40,6 +42,7 @@ export function createDatabaseClock(): DatabaseClock {
   /** What all answers agree on since the last step: a slow one says little, and widens nothing. */
   let agreed: Bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   let steadySinceMs = Number.POSITIVE_INFINITY
+  let jumpedMs = Number.NEGATIVE_INFINITY
 
   function compare(told: Bounds, heardMs: number): void {
     const stepped = Math.max(told.min - agreed.max, agreed.min - told.max) > slewedMs
@@ -55,10 +58,12 @@ export function createDatabaseClock(): DatabaseClock {
       if (before === undefined) return undefined
       const forwardMs = ahead.min - before.max
       const backMs = before.min - ahead.max
-      if (forwardMs > tolerableMs) return Math.round(forwardMs)
-      return backMs > tolerableMs ? -Math.round(backMs) : undefined
+      if (Math.max(forwardMs, backMs) <= tolerableMs) return undefined
+      jumpedMs = heardMs
+      return Math.round(forwardMs > 0 ? forwardMs : -backMs)
     },
     earliestMs: (nowMs) => (ahead === undefined ? Number.POSITIVE_INFINITY : nowMs + ahead.min - tolerableMs),
+    sinceStepMs: (nowMs) => nowMs - jumpedMs,
     steadyForMs: (nowMs) => Math.max(0, nowMs - steadySinceMs),
     latestMs: (nowMs) => (ahead === undefined ? Number.NEGATIVE_INFINITY : nowMs + ahead.max + tolerableMs),
   }

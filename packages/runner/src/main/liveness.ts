@@ -141,6 +141,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       ...(config.autoFailStaleRunning ? (['RUNNING'] as const) : []),
     ],
     trustMs: () => beats.goodForMs(nowMs()),
+    sharedMsMax: () => desk.databaseClock.sinceStepMs(nowMs()),
     clockMsMin: () => desk.databaseClock.earliestMs(nowMs()),
     clockMsMax: () => desk.databaseClock.latestMs(nowMs()),
     trustedMs: thresholds.replicaStaleMs,

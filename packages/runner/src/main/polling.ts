@@ -11,7 +11,7 @@ export interface Polling {
 }
 
 /** A poll never waits longer, unless its usual interval is longer. */
-const quietMsMax = 8_000
+const quietMsMax = 10_000
 
 /** `hears`: whether wakes can reach this replica. */
 export function createPolling(everyMs: number, hears: () => boolean): Polling {

@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -41,6 +49,19 @@ export interface QAwaited {
 
 export interface QAwaitedWorkflow {
   workflow_id: Int8;
+}
+
+export interface QBeatStreak {
+  /**
+   * Element k: since when there has been no gap of more than 2^(k-1) seconds.
+   */
+  good_since: ArrayType<Timestamp>;
+  last_beat: Timestamp;
+  one: Generated<boolean>;
+  /**
+   * The life of the server in which they were accepted.
+   */
+  server_start: Timestamp;
 }
 
 export interface QCompatibility {
@@ -680,6 +701,7 @@ export interface QWorkflowStep {
 export interface DB {
   "q.awaited": QAwaited;
   "q.awaited_workflow": QAwaitedWorkflow;
+  "q.beat_streak": QBeatStreak;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
   "q.debounce": QDebounce;

@@ -4,12 +4,14 @@
  * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
  * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), whether it
  * was ordered to drain, and whether the database has declared its program too old. A replica that lost its presence session withdraws its presence record with the
- * same statement, so that no moment is left in which it has beaten and still looks gone. What it holds is another
- * question (`heldTaskRuns`): the beat stays cheap, and must not fail because a long list does.
+ * same statement, so that no moment is left in which it has beaten and still looks gone. It also notes, for all replicas,
+ * that the server accepts heartbeats (liveness/streak.ts). What it holds is another question (`heldTaskRuns`): the beat
+ * stays cheap, and must not fail because a long list does.
  */
 import { programLevel } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
+import { noteBeat } from '../liveness/streak.ts'
 import type { DrainOrder, OnDeadline } from '../replicas/drain-order.ts'
 
 export interface ReplicaVitals {
@@ -89,6 +91,7 @@ WITH beat AS (
     free_slots = excluded.free_slots, completed = excluded.completed, failed = excluded.failed,
     uptime_s = excluded.uptime_s, threads = excluded.threads
   RETURNING last_heartbeat
+), noted AS (${noteBeat}
 ), withdrawn AS (
   DELETE FROM q.presence WHERE ${withdrawPresence}::boolean AND replica_id = ${replicaId}
 )

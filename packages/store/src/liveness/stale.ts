@@ -22,6 +22,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { evidenceOf } from './presence.ts'
+import { isShared } from './streak.ts'
 
 export const staleCauses = ['never-alive', 'presence', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
 export type StaleCause = (typeof staleCauses)[number]
@@ -34,6 +35,8 @@ export interface StaleQuestion {
   readonly staleMs?: number
   /** Whoever asks has eyes for no longer than this: thresholds above it are not applied. */
   readonly thresholdMsMax?: number
+  /** The same for shared trust: thresholds up to this are applied if the server has accepted heartbeats for as long. */
+  readonly sharedMsMax?: number
   /** In ms since 1970: if the database's clock shows more it has jumped, or we are slow; ages of beats are reckoned by this. */
   readonly clockMsMax?: number
   /** In ms since 1970: if the database's clock shows less it has stepped back, and no heartbeat is judged. */
@@ -64,14 +67,18 @@ export async function getStaleTaskRuns(db: Db, question: StaleQuestion = {}): Pr
 export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const { causes = staleCauses, states = ['CLAIMED', 'RUNNING'], staleMs = null, gone = [] } = question
   const seenMs = question.thresholdMsMax ?? Number.POSITIVE_INFINITY
+  const sharedMs = question.sharedMsMax ?? 0
   const clock = sql`clock_timestamp()`
   const earliest = sql`to_timestamp(${question.clockMsMin ?? Number.NEGATIVE_INFINITY}::float8 / 1000)`
   const believed = sql`least(${clock}, to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000))`
   /** The latest of these signs is older than the threshold; those from the future do not count. */
-  const tooOld = (signs: readonly RawBuilder<unknown>[], ownMs: RawBuilder<unknown>) => {
-    const threshold = sql`coalesce(${staleMs}::float8, ${ownMs}) * interval '1 ms'`
+  const tooOld = (signs: readonly RawBuilder<unknown>[], ownMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>) => {
+    const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
+    const threshold = sql`${thresholdMs} * interval '1 ms'`
+    const isTrusted = sql`(${thresholdMs} <= ${seenMs}::float8
+      OR (${thresholdMs} <= ${sharedMs}::float8 AND ${isShared(thresholdMs, beatMs)}))`
     const counting = signs.map((sign) => sql`CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END`)
-    return sql`(coalesce(${staleMs}::float8, ${ownMs}) <= ${seenMs}::float8 AND ${clock} >= ${earliest}
+    return sql`(${isTrusted} AND ${clock} >= ${earliest}
       AND coalesce(greatest(${sql.join(counting)}), '-infinity') < ${believed} - ${threshold})`
   }
   const by = (cause: StaleCause, evidence: RawBuilder<unknown>) =>
@@ -93,6 +100,7 @@ WITH RECURSIVE ids AS (
 ), holders AS MATERIALIZED (
   SELECT ids.replica_id, replica.hostname, replica.started_at AS registered_at,
     replica.replica_stale_ms, replica.claimer_stale_ms, replica.runner_stale_ms,
+    replica.replica_beat_ms, replica.claimer_beat_ms, replica.runner_beat_ms,
     replica.id IS NULL AND beat.replica_id IS NULL AS never_alive, beat.last_heartbeat,
     CASE WHEN presence.server_start = pg_postmaster_start_time() THEN presence.gone_at END AS gone_at
   FROM ids LEFT JOIN q.replica ON replica.id = ids.replica_id
@@ -102,9 +110,9 @@ WITH RECURSIVE ids AS (
   SELECT r.id, r.fence, r.status, r.replica_id, holders.hostname, CASE
     ${by('never-alive', sql`holders.never_alive`)}
     ${by('presence', sql`${evidence} = ANY(${gone}::text[])`)}
-    ${by('replica-beat', tooOld(holderSigns, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`))}
-    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${tooOld(runSigns, sql`holders.claimer_stale_ms`)}`)}
-    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${tooOld(runSigns, sql`holders.runner_stale_ms`)}`)}
+    ${by('replica-beat', tooOld(holderSigns, sql`coalesce(holders.replica_stale_ms, ${staleMsUnregistered})`, sql`holders.replica_beat_ms`))}
+    ${by('claimer-beat', sql`r.status = 'CLAIMED' AND ${tooOld(runSigns, sql`holders.claimer_stale_ms`, sql`holders.claimer_beat_ms`)}`)}
+    ${by('runner-beat', sql`r.status = 'RUNNING' AND ${tooOld(runSigns, sql`holders.runner_stale_ms`, sql`holders.runner_beat_ms`)}`)}
   END AS cause, extract(epoch FROM clock_timestamp() - greatest(beat.sent_at, holders.last_heartbeat)) * 1000 AS beat_age_ms
   FROM holders JOIN q.task_run r ON r.replica_id = holders.replica_id AND r.held
   LEFT JOIN q.task_heartbeat beat ON beat.run_id = r.id AND beat.fence = r.fence

@@ -49,7 +49,8 @@ async function promoteRound({ store, takeKeys, onPromoted, polling }: PromoteDep
   const keyed = await store.promoteKeys(takeKeys())
   if (keyed.length > 0) onPromoted()
   const dueInMs = await store.nextDueInMs()
-  if (dueInMs === undefined || dueInMs > 0) return after(Math.min(dueInMs ?? Number.POSITIVE_INFINITY, polling.nextMs()))
+  if (dueInMs === undefined || dueInMs > 0)
+    return after(Math.min(dueInMs ?? Number.POSITIVE_INFINITY, polling.nextMs()))
   polling.found()
   const { looked } = await store.promoteDueTaskRuns(batchMax)
   // Also if another replica was faster: what it promoted is there for both.

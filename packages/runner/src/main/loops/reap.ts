@@ -1,7 +1,8 @@
 /**
  * Recovers the runs of replicas that stopped beating, and single runs that nobody beats for: one replica per check, by
- * duty; two at once do no harm. A replica that has just come, or was cut off, has no eyes for how long others were
- * silent: it judges only holders that were never alive, and leaves the duty to those who can see.
+ * duty; two at once do no harm. A replica that has just started or reconnected cannot tell how long others have been
+ * silent: it judges by what the server has accepted from all replicas (store, liveness/streak.ts), and leaves the duty to
+ * replicas whose own heartbeats have been good for long enough.
  */
 import type { Gone, StaleQuestion, Store } from '@q/store'
 import type { Observe } from '../events.ts'
@@ -16,6 +17,8 @@ export interface ReapDeps {
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been good. */
   readonly trustMs: () => number
+  /** Shared trust counts no further back than the last step of the database's clock that we saw. */
+  readonly sharedMsMax: () => number
   /** What the database's clock can show at least and at most, if it has not stepped since our last heartbeat. */
   readonly clockMsMin: () => number
   readonly clockMsMax: () => number
@@ -42,6 +45,7 @@ export async function reapTick(deps: ReapDeps): Promise<Next> {
   await recover(deps, {
     causes: ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'],
     thresholdMsMax: deps.trustMs(),
+    sharedMsMax: deps.sharedMsMax(),
     clockMsMin: deps.clockMsMin(),
     clockMsMax: deps.clockMsMax(),
   })

@@ -1,0 +1,196 @@
+/** All loops that an idle replica sends statements from, on a virtual clock: the statements are counted, not timed. */
+import { expect, test } from 'vitest'
+import { readConfig } from '@q/runner'
+import type { Store, WatchAnswer } from '@q/store'
+import { createAhead } from '../src/main/ahead.ts'
+import { chores } from '../src/main/chores.ts'
+import { createHoldings } from '../src/main/holdings.ts'
+import { createChore } from '../src/main/loops/chore.ts'
+import { claimTick } from '../src/main/loops/claim.ts'
+import { createPresenceWatch } from '../src/main/loops/presence.ts'
+import { createPromoter } from '../src/main/loops/promote.ts'
+import { reapTick } from '../src/main/loops/reap.ts'
+import { scheduleTick } from '../src/main/loops/schedule.ts'
+import { createSession } from '../src/main/loops/session.ts'
+import { sweepTick } from '../src/main/loops/sweep.ts'
+import type { Next } from '../src/main/loop.ts'
+import { createPolling } from '../src/main/polling.ts'
+import { createOwnPresence } from '../src/main/presence.ts'
+import { createSlots } from '../src/main/slots.ts'
+import { createTrust } from '../src/main/trust.ts'
+import { createTurns } from '../src/main/turns.ts'
+import { heartOf } from './heart.ts'
+
+/** A store that answers as an idle database does, and counts the statements. */
+function idleStore(post: WatchAnswer['post'], mine: boolean) {
+  let statements = 0
+  const answers: Record<string, unknown> = {
+    /** On average: the deputy renews a lease of 2.2 s each 0.65 s. */
+    watchPresence: { post, untilInMs: 1_875, clockMs: 0, gone: [] },
+    upsertReplicaHeartbeat: { known: true, draining: null, clockMs: 0 },
+    reap: { ids: [], count: 0 },
+    pruneReplicas: { ids: [], samples: 0, failures: 0 },
+    repairWorkflows: { healed: [] },
+    pruneTaskRuns: {},
+    pruneWorkflows: {},
+    nextTickInMs: undefined,
+    nextDueInMs: undefined,
+  }
+  const count = () => void statements++
+  const store = new Proxy({} as Store, {
+    get: (_, verb: string) => async (duty: { forMs: number }) => {
+      if (verb !== 'promoteKeys') count() // without keys it sends nothing
+      if (verb === 'takeDuty') return { mine, untilInMs: duty.forMs }
+      return verb in answers ? answers[verb] : []
+    },
+  })
+  return { store, count, statements: () => statements }
+}
+
+type Tick = () => Promise<Next>
+
+/** Every loop comes back when it said, for so long. */
+async function pass(ticks: readonly Tick[], now: { ms: number }, forMs: number): Promise<void> {
+  const dues = ticks.map((tick) => ({ tick, atMs: now.ms }))
+  const endMs = now.ms + forMs
+  for (;;) {
+    const next = dues.reduce((soonest, due) => (due.atMs < soonest.atMs ? due : soonest))
+    if (next.atMs > endMs) return
+    now.ms = next.atMs
+    next.atMs += (await next.tick()).afterMs
+  }
+}
+
+async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true): Promise<number> {
+  const now = { ms: 0 }
+  const nowMs = () => now.ms
+  const { store, count, statements } = idleStore(post, post === 'watcher')
+  const config = readConfig({})
+  const presence = createOwnPresence()
+  const polling = () => createPolling(config.pollEveryMs, presence.isHeld)
+  const own = { control: store, store, replicaId: 'me', observe: () => {}, nowMs }
+  const session = createSession({
+    ...own,
+    presence,
+    open: async () =>
+      hasSession ? { answered: async () => {}, prove: async () => count(), close: () => {} } : undefined,
+    onWake: () => {},
+    onOpen: () => {},
+    onLost: () => {},
+    onExposed: () => {},
+  })
+  const watch = createPresenceWatch({
+    ...own,
+    duty: 'presence',
+    presence,
+    trust: createTrust(1_500),
+    onSelfGone: () => {},
+    reap: async () => {},
+  })
+  const slots = createSlots(2)
+  const claim = {
+    turns: createTurns(() => {}),
+    slots,
+    ahead: createAhead(2),
+    holdings: createHoldings(),
+    idleness: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
+    pollEveryMs: config.pollEveryMs,
+    polling: polling(),
+    nowMs,
+    async takeTurn() {
+      count()
+      return { finished: [], started: [], busy: [], claimed: [], ahead: [], more: false }
+    },
+    slotsToFill: () => 2,
+    aheadMax: () => 2,
+    isCutOff: () => false,
+    begin: () => {},
+    unplacedMsMax: 5_000,
+    giveBack: async () => [],
+  }
+  const promoter = createPromoter({
+    ...own,
+    polling: polling(),
+    takeKeys: () => [],
+    onPromoted: () => {},
+    wake: () => {},
+  })
+  const heart = heartOf(store, { nowMs, reconcile: async () => count() })
+  const reap = {
+    ...own,
+    checkEveryMs: 30_000,
+    states: ['CLAIMED', 'RUNNING'] as const,
+    trustMs: () => 60_000,
+    trustedMs: 60_000,
+    sharedMsMax: () => 0,
+    clockMsMin: () => 0,
+    clockMsMax: () => 0,
+    onRecovered: () => {},
+  }
+  const findDestination = () => Promise.reject(new Error('There is nothing to enqueue.'))
+  const ticks: Tick[] = [
+    session.tick,
+    watch.tick,
+    heart.tick,
+    () => claimTick(claim),
+    promoter.tick,
+    () => sweepTick({ store, onPromoted: () => {} }),
+    () => scheduleTick({ ...own, findDestination, onEnqueued: () => {} }),
+    () => reapTick(reap),
+    ...chores(store, config, () => {}).map((chore) => createChore(own, chore).tick),
+  ]
+  await pass(ticks, now, 60_000)
+  const before = statements()
+  await pass(ticks, now, 600_000)
+  return (statements() - before) / 600
+}
+
+test('an idle replica without a duty sends at most 1.5 statements a second', async () => {
+  expect(await statementsPerSecond('none')).toBeLessThanOrEqual(1.5)
+})
+
+test.each(['watcher', 'deputy'] as const)('an idle %s sends at most 3 statements a second', async (post) => {
+  expect(await statementsPerSecond(post)).toBeLessThanOrEqual(3)
+})
+
+test('without a session no wake arrives, and the replica polls as often as it is configured', async () => {
+  const polling = createPolling(1_000, () => false)
+  expect([polling.nextMs(), polling.nextMs(), polling.nextMs()]).toEqual([1_000, 1_000, 1_000])
+  expect(await statementsPerSecond('none', false)).toBeGreaterThanOrEqual(2)
+})
+
+test('polls that find nothing grow rarer up to a bound while wakes arrive; work and a lost session bring them back', () => {
+  let hears = true
+  const polling = createPolling(1_000, () => hears)
+  expect(Array.from({ length: 5 }, () => polling.nextMs())).toEqual([1_000, 2_000, 4_000, 8_000, 10_000])
+  polling.found()
+  expect([polling.nextMs(), polling.nextMs()]).toEqual([1_000, 2_000])
+  hears = false
+  expect(polling.nextMs()).toBe(1_000)
+  expect(createPolling(60_000, () => true).nextMs()).toBe(60_000)
+})
+
+test('a session answers without a transaction, and proves that it is whole now and then, and after its record was withdrawn', async () => {
+  const now = { ms: 0 }
+  const asked: string[] = []
+  const session = createSession({
+    open: async () => ({
+      answered: async () => void asked.push('answered'),
+      prove: async () => void asked.push('proved'),
+      close: () => {},
+    }),
+    presence: createOwnPresence(),
+    nowMs: () => now.ms,
+    observe: () => {},
+    onWake: () => {},
+    onOpen: () => {},
+    onLost: () => {},
+    onExposed: () => {},
+  })
+  await pass([session.tick], now, 61_000)
+  expect(asked.filter((what) => what === 'proved').length).toBe(2)
+  asked.length = 0
+  session.withdrawing()
+  await session.tick()
+  expect(asked).toEqual(['proved'])
+})

@@ -1,0 +1,46 @@
+/**
+ * Shared trust: heartbeats that the server accepted without a gap, whichever replica sent them (`q.beat_streak`).
+ *
+ * A reaper may judge by a threshold once heartbeats could have reached the server for that long. Its own heartbeats show
+ * this, or those of other replicas, which survive its restart. A gap, another life of the server and a clock that stepped
+ * back begin the count again. Which gap matters depends on the holder: with its interval, the gap and one retry, a live
+ * holder must stay below its threshold. So the row counts for gaps of 1, 2, 4, … seconds apart.
+ *
+ * A heartbeat never waits for the row: a writer that does not get the lock at once leaves it to the next one.
+ */
+import { sql, type RawBuilder } from 'kysely'
+
+const gapClasses = 12
+const writeEveryMs = 500
+/** Two heartbeats may be written in the other order. */
+const disorderMs = 1_000
+/** How long a live replica waits at most until it tries a failed heartbeat again. */
+const retryMsMax = 5_000
+const streakLock = 0x71_73_74_72
+
+const clock = sql`clock_timestamp()`
+const ms = (value: number) => sql`${value}::float8 * interval '1 ms'`
+const gapOf = (k: RawBuilder<unknown>) => sql`interval '1 s' * power(2, ${k} - 1)`
+
+/** Notes a heartbeat, which the CTE `beat` of the same statement has written. */
+export const noteBeat: RawBuilder<unknown> = sql`
+  INSERT INTO q.beat_streak AS streak (server_start, last_beat, good_since)
+  SELECT pg_postmaster_start_time(), last_heartbeat, array_fill(last_heartbeat, ARRAY[${gapClasses}::int]) FROM beat
+  WHERE CASE WHEN EXISTS (SELECT FROM q.beat_streak WHERE server_start = pg_postmaster_start_time()
+      AND last_beat BETWEEN ${clock} - ${ms(writeEveryMs)} AND ${clock} + ${ms(disorderMs)})
+    THEN false ELSE pg_try_advisory_xact_lock(${streakLock}) END
+  ON CONFLICT (one) DO UPDATE SET server_start = excluded.server_start, last_beat = excluded.last_beat,
+    good_since = CASE
+      WHEN streak.server_start = excluded.server_start AND streak.last_beat <= excluded.last_beat + ${ms(disorderMs)}
+      THEN (SELECT array_agg(CASE WHEN excluded.last_beat - streak.last_beat > ${gapOf(sql`k`)}
+        THEN excluded.last_beat ELSE streak.good_since[k] END ORDER BY k) FROM generate_series(1, ${gapClasses}::int) k)
+      ELSE excluded.good_since END`
+
+/** Whether heartbeats have been accepted for a whole threshold, without a gap that could age those of a live holder so far. */
+export function isShared(thresholdMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>): RawBuilder<boolean> {
+  const gapMs = sql`greatest(${thresholdMs} - ${beatMs} - least(${beatMs}, ${retryMsMax}), 1)`
+  const k = sql`least(floor(log(2, (${gapMs} / 1000.0)::numeric))::int + 1, ${gapClasses}::int)`
+  return sql<boolean>`coalesce((SELECT good_since[${k}] <= ${clock} - ${thresholdMs} * interval '1 ms'
+      AND last_beat BETWEEN ${clock} - ${gapOf(k)} AND ${clock} + ${ms(disorderMs)}
+    FROM q.beat_streak WHERE server_start = pg_postmaster_start_time()), false)`
+}

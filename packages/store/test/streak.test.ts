@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect } from '@q/store'
+import { upsertReplicaHeartbeat } from '../src/heartbeats/beat-replica.ts'
+import { fixture } from './fixture.ts'
+import { holders, vitals } from './holders.ts'
+
+const scene = await fixture()
+const { store, db, url } = scene
+const { holding, age } = holders(scene)
+/** It has just started: it may apply no threshold by its own heartbeats. */
+const newcomer = { by: 'newcomer', thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
+
+const beat = () => store.upsertReplicaHeartbeat('witness', vitals)
+
+/** As if the server had accepted heartbeats for so long, the last one so long ago. */
+async function streak(goodForMs: number, lastAgoMs = 0): Promise<void> {
+  await beat()
+  const ago = (ms: number) => sql`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
+  await sql`UPDATE q.beat_streak SET last_beat = ${ago(lastAgoMs)}, good_since = array_fill(${ago(goodForMs)}, ARRAY[12])`.execute(
+    db,
+  )
+}
+
+/** For how many seconds there has been no gap of more than 1, 2, 4, … seconds. */
+async function goodForS(): Promise<number[]> {
+  const { rows } = await sql<{ ages: number[] }>`
+    SELECT array_agg(round(extract(epoch FROM clock_timestamp() - since))::int ORDER BY k) AS ages
+    FROM q.beat_streak, unnest(good_since) WITH ORDINALITY AS t(since, k)`.execute(db)
+  return rows[0]!.ages
+}
+
+test('a replica that has just started recovers runs once the server has accepted heartbeats for the whole threshold', async () => {
+  const { id } = await holding('dead')
+  await age('dead', 120_000)
+  await streak(59_000)
+  expect((await store.reap(newcomer)).ids).toEqual([])
+  await streak(61_000)
+  expect((await store.reap({ ...newcomer, sharedMsMax: 59_000 })).ids).toEqual([])
+  expect((await store.reap(newcomer)).ids).toEqual([id])
+})
+
+test('a gap in which live replicas could not beat, and a last heartbeat that is too old, hold fire', async () => {
+  const { id } = await holding('gap')
+  await age('gap', 120_000)
+  await streak(600_000, 40_000) // 10 s, the gap and a retry come close to 60 s
+  expect((await store.reap(newcomer)).ids).toEqual([])
+  await beat()
+  const ages = await goodForS()
+  expect([ages.slice(0, 6), ages.slice(6)]).toEqual([Array(6).fill(0), Array(6).fill(600)])
+  expect((await store.reap(newcomer)).ids).toEqual([])
+  await streak(600_000, 20_000)
+  expect((await store.reap(newcomer)).ids).toEqual([id])
+})
+
+test.each([
+  ['another life of the server', sql`server_start = server_start - interval '1 hour'`],
+  ['a clock that stepped back', sql`last_beat = last_beat + interval '1 hour'`],
+])('%s holds fire, and begins the count again', async (what, change) => {
+  const { id } = await holding(what)
+  await age(what, 120_000)
+  await streak(600_000)
+  await sql`UPDATE q.beat_streak SET ${change}`.execute(db)
+  expect((await store.reap(newcomer)).ids).toEqual([])
+  await beat()
+  expect(await goodForS()).toEqual(Array(12).fill(0))
+  expect((await store.reap(newcomer)).ids).toEqual([])
+  await streak(61_000)
+  expect((await store.reap(newcomer)).ids).toEqual([id])
+})
+
+test('no heartbeat waits for another one to be committed', async () => {
+  await streak(600_000, 10_000)
+  const other = connect(url, { purpose: 'control' })
+  onTestFinished(() => other.close())
+  await other.db.transaction().execute(async (trx) => {
+    await upsertReplicaHeartbeat(trx, 'slow', vitals)
+    await beat()
+  })
+  expect((await goodForS()).at(-1)).toBe(600)
+})
