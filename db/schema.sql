@@ -508,6 +508,7 @@ CREATE TABLE q.task_run (
   concurrency_key text,
   trace text,
   payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+  asked jsonb,
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
   CONSTRAINT counts_are_counts CHECK (fence >= 0 AND attempt >= 0 AND crash_count >= 0 AND epoch >= 1 AND max_attempts >= 1),
   CONSTRAINT key_has_a_scope CHECK ((concurrency_key IS NULL) = (concurrency_scope IS NULL)),
@@ -521,12 +522,12 @@ CREATE TABLE q.task_run (
         WHEN 'RUNNING'::q.task_status THEN replica_id IS NOT NULL AND finished_at IS NULL
         ELSE finished_at IS NOT NULL AND (status = 'SUCCEEDED'::q.task_status OR (jsonb_typeof(result -> 'code'::text) = 'string'::text) IS TRUE)
     END),
-  CONSTRAINT waits_for_a_gate CHECK (waiting_for = ANY (ARRAY['parents'::text, 'workflow'::text, 'time'::text, 'concurrency'::text]))
+  CONSTRAINT waits_for_a_gate CHECK ((waiting_for = ANY (ARRAY['parents'::text, 'workflow'::text, 'task'::text, 'time'::text, 'concurrency'::text])) AND (waiting_for <> 'task'::text OR asked IS NOT NULL))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
 
 COMMENT ON TABLE q.task_run IS 'One request to execute a task.';
 COMMENT ON COLUMN q.task_run.expires_at IS 'Not started by then: EXPIRED.';
-COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: which queue, task and required capabilities. Not a foreign key: the check would be paid by every enqueue.';
+COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: which queue, task and required capabilities; 0: no replica can claim it (its task is not published, or it is a map or workflow step). Not a foreign key: the check would be paid by every enqueue.';
 COMMENT ON COLUMN q.task_run.timeout_ms IS 'Wall clock limit of one attempt; null: the task''s own.';
 COMMENT ON COLUMN q.task_run.max_silent_ms IS 'Longest silence of one attempt; null: the task''s own.';
 COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the default its holder registered.';
@@ -540,7 +541,7 @@ COMMENT ON COLUMN q.task_run.concurrency_slot IS 'Which of the key''s places thi
 COMMENT ON COLUMN q.task_run.run_at IS 'Not before this time; also the age by which runs of one priority are ordered.';
 COMMENT ON COLUMN q.task_run.waiting_on IS 'Parents that are still open.';
 COMMENT ON COLUMN q.task_run.replica_id IS 'Holder; after the end, the last holder.';
-COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, workflow (it is paused), time, concurrency (passed in this order).';
+COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, workflow (it is paused), task (no replica has published it), time, concurrency (passed in this order).';
 COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; for every other end an object with code and detail.';
 COMMENT ON COLUMN q.task_run.checkpoint IS 'What the code saved last; a later attempt continues from it.';
 COMMENT ON COLUMN q.task_run.grp IS 'Runs of one group share fairly with those of other groups.';
@@ -548,6 +549,7 @@ COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has i
 COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task''s name, or a name that tasks share.';
 COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
+COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: what its enqueue said itself (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task fills in the rest.';
 
 CREATE INDEX task_run_due ON q.task_run USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
@@ -557,6 +559,7 @@ CREATE INDEX task_run_ready ON q.task_run USING btree (lane, priority, grp, run_
 CREATE INDEX task_run_ready_keyed ON q.task_run USING btree (lane) WHERE (ready AND (concurrency_slot IS NOT NULL));
 CREATE UNIQUE INDEX task_run_slot ON q.task_run USING btree (concurrency_key, concurrency_slot) WHERE (concurrency_slot IS NOT NULL);
 CREATE UNIQUE INDEX task_run_unique ON q.task_run USING btree (task, unique_live) WHERE (unique_live IS NOT NULL);
+CREATE INDEX task_run_unpublished ON q.task_run USING btree (task, id) WHERE ((asked IS NOT NULL) AND (finished_at IS NULL));
 CREATE INDEX task_run_workflow ON q.task_run USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 
 CREATE TABLE q.unique_period (
@@ -705,11 +708,13 @@ AS $function$
 DECLARE
   longest interval := interval '100 years';
   published q.task;
-  options jsonb;
-  law jsonb;
+  -- what this call says itself, which goes before what the task says
+  own_asked jsonb := jsonb_strip_nulls(jsonb_build_object('queue', enqueue.queue, 'priority', enqueue.priority,
+    'max_attempts', enqueue.max_attempts, 'own_law', CASE
+      WHEN num_nonnulls(unique_key, unique_for, throttle_key, throttle_for, debounce_key, debounce_for, debounce_max) > 0 THEN true END));
+  of_task record;
+  is_published boolean;
   own_lane integer;
-  own_scope text;
-  gated_by text;
   own_key text := unique_key;
   throttled_by text := throttle_key;
   debounced_by text := debounce_key;
@@ -725,7 +730,7 @@ DECLARE
   problem text;
 BEGIN
   SELECT t.* INTO published FROM q.task t WHERE t.name = enqueue.task;
-  options := coalesce(published.options, '{}');
+  is_published := FOUND;
 
   problem := q.payload_problem(payload);
   IF problem IS NOT NULL THEN
@@ -738,43 +743,26 @@ BEGIN
       USING ERRCODE = 'QE004', DETAIL = problem, HINT = 'SELECT payload_schema FROM q.task shows what it accepts.';
   END IF;
 
-  IF jsonb_typeof(options -> 'concurrency') = 'object' THEN
-    gated_by := q.key_at(payload, options #>> '{concurrency,key}');
-    own_scope := CASE WHEN gated_by IS NOT NULL THEN coalesce(options #>> '{concurrency,shared}', enqueue.task) END;
-  END IF;
-  own_deadline := coalesce(expires_in, (options ->> 'expiresMs')::double precision * interval '1 ms');
-
-  -- There is one law, that of the call, else that of the task. A payload without the value has no key.
-  IF num_nonnulls(unique_key, unique_for, throttle_key, throttle_for, debounce_key, debounce_for, debounce_max) = 0 THEN
-    law := options -> 'unique';
-    own_key := q.key_at(payload, law ->> 'key');
-    IF own_key IS NOT NULL THEN
-      own_period := (law ->> 'forMs')::double precision * interval '1 ms';
-    END IF;
-    law := options -> 'throttle';
-    throttled_by := q.key_at(payload, law ->> 'key');
-    IF throttled_by IS NOT NULL THEN
-      own_period := (law ->> 'forMs')::double precision * interval '1 ms';
-    END IF;
-    law := options -> 'debounce';
-    debounced_by := q.key_at(payload, law ->> 'key');
-    IF debounced_by IS NOT NULL THEN
-      own_wait := (law ->> 'forMs')::double precision * interval '1 ms';
-      own_max := (law ->> 'maxMs')::double precision * interval '1 ms';
-    END IF;
-  END IF;
+  of_task := q.settings_of(published, payload, own_asked);
+  own_deadline := coalesce(expires_in, of_task.deadline);
+  own_key := coalesce(own_key, of_task.unique_key);
+  throttled_by := coalesce(throttled_by, of_task.throttle_key);
+  debounced_by := coalesce(debounced_by, of_task.debounce_key);
+  own_period := coalesce(own_period, of_task.period);
+  own_max := coalesce(own_max, of_task.wait_max);
+  own_wait := coalesce(of_task.wait, own_wait);
   IF debounced_by IS NOT NULL AND own_wait <= longest THEN
     own_max := coalesce(own_max, 10 * own_wait);
   END IF;
 
   problems := array_remove(ARRAY[
     q.name_problem('task', enqueue.task, 100),
-    q.name_problem('queue', coalesce(enqueue.queue, published.queue, 'default'), 100),
+    q.name_problem('queue', of_task.queue, 100),
     q.name_problem('group', coalesce(run_group, '-'), 200),
     q.name_problem('unique key', coalesce(own_key, '-'), 500),
     q.name_problem('throttle key', coalesce(throttled_by, '-'), 500),
     q.name_problem('debounce key', coalesce(debounced_by, '-'), 500),
-    q.name_problem('concurrency scope', coalesce(own_scope, '-'), 100)], NULL);
+    q.name_problem('concurrency scope', coalesce(of_task.concurrency_scope, '-'), 100)], NULL);
   IF cardinality(problems) > 0 THEN
     RAISE EXCEPTION 'a name or key cannot be used; nothing was enqueued'
       USING ERRCODE = 'QE001', DETAIL = array_to_string(problems, '; '), HINT = 'Use short printable text.';
@@ -802,25 +790,27 @@ BEGIN
       USING ERRCODE = 'QE002', DETAIL = array_to_string(problems, '; '), HINT = 'Correct it, or leave it out.';
   END IF;
 
-  own_lane := q.lane_of(coalesce(enqueue.queue, published.queue, 'default'), enqueue.task,
-    ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(options -> 'requires') = 'array' THEN options -> 'requires' ELSE '[]' END)));
-  gate := CASE WHEN own_wait IS NOT NULL THEN 'time' WHEN gated_by IS NOT NULL THEN 'concurrency' END;
+  -- A run of a task that is not published waits in lane 0, which no claim reads.
+  own_lane := CASE WHEN is_published THEN q.lane_of(of_task.queue, enqueue.task, of_task.requires) ELSE 0 END;
+  gate := CASE WHEN NOT is_published THEN 'task' WHEN own_wait > interval '0' THEN 'time'
+    WHEN of_task.concurrency_key IS NOT NULL THEN 'concurrency' END;
   taken_key := coalesce(own_key, 'throttle' || chr(31) || throttled_by);
 
-  -- Who comes last is decided by the lock on the key's row. The look at the run comes after it, in a statement of its own,
-  -- because only that sees what the one before wrote. A run whose time has come is not touched any more.
+  -- The lock on the key's row decides which enqueue is the last. Only a statement after the lock sees what the previous
+  -- enqueue wrote. A run whose time has come no longer changes.
   IF debounced_by IS NOT NULL THEN
     INSERT INTO q.debounce AS d (task, debounce_key, run_id) VALUES (enqueue.task, debounced_by, 0)
     ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id;
     UPDATE q.task_run r SET
-      lane = own_lane, priority = coalesce(enqueue.priority, (options ->> 'priority')::smallint, 0), grp = coalesce(run_group, ''),
-      max_attempts = coalesce(enqueue.max_attempts, (options #>> '{retry,attempts}')::smallint, 1),
-      on_crash = (options ->> 'onCrash')::q.on_crash, timeout_ms = NULL, max_silent_ms = NULL, concurrency_scope = own_scope,
-      concurrency_key = own_scope || chr(31) || gated_by, trace = enqueue.trace, payload = enqueue.payload,
+      lane = own_lane, priority = of_task.priority, grp = coalesce(run_group, ''), max_attempts = of_task.max_attempts,
+      on_crash = of_task.on_crash, timeout_ms = NULL, max_silent_ms = NULL, concurrency_scope = of_task.concurrency_scope,
+      concurrency_key = of_task.concurrency_key, trace = enqueue.trace, payload = enqueue.payload,
+      waiting_for = gate, asked = CASE WHEN NOT is_published THEN own_asked END,
       run_at = least(clock_timestamp() + own_wait, r.created_at + own_max), expires_at = clock_timestamp() + own_deadline,
       updated_at = clock_timestamp()
     FROM q.debounce d
-    WHERE d.task = enqueue.task AND d.debounce_key = debounced_by AND r.id = d.run_id AND r.fence = 0 AND r.due_at > clock_timestamp()
+    WHERE d.task = enqueue.task AND d.debounce_key = debounced_by AND r.id = d.run_id AND r.fence = 0
+      AND r.status = 'PENDING' AND r.waiting_for IN ('task', 'time') AND r.run_at > clock_timestamp()
     RETURNING r.id, r.status, true INTO enqueue.id, enqueue.status, enqueue.duplicate;
     IF FOUND THEN
       RETURN;
@@ -830,12 +820,12 @@ BEGIN
   -- Between a refused duplicate and the look for it the other run may have ended: then insert again.
   FOR tries IN 1..5 LOOP
     INSERT INTO q.task_run AS made (task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, status, waiting_for,
-      unique_key, concurrency_scope, concurrency_key, trace, payload)
-    SELECT enqueue.task, own_lane, coalesce(enqueue.priority, (options ->> 'priority')::smallint, 0), coalesce(run_group, ''),
-      coalesce(enqueue.max_attempts, (options #>> '{retry,attempts}')::smallint, 1), (options ->> 'onCrash')::q.on_crash,
+      unique_key, concurrency_scope, concurrency_key, trace, asked, payload)
+    SELECT enqueue.task, own_lane, of_task.priority, coalesce(run_group, ''), of_task.max_attempts, of_task.on_crash,
       clock_timestamp() + coalesce(own_wait, '0'), clock_timestamp() + own_deadline,
       CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, gate,
-      own_key, own_scope, own_scope || chr(31) || gated_by, enqueue.trace, enqueue.payload
+      own_key, of_task.concurrency_scope, of_task.concurrency_key, enqueue.trace,
+      CASE WHEN NOT is_published THEN own_asked END, enqueue.payload
     WHERE taken_key IS NULL OR NOT EXISTS (
       SELECT FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
       WHERE period.task = enqueue.task AND period.unique_key = taken_key AND period.until > clock_timestamp())
@@ -855,8 +845,8 @@ BEGIN
       IF FOUND THEN
         RETURN;
       END IF;
-      -- Somebody took the key meanwhile, or had it and was removed by hand: which of both, only a statement after the one
-      -- that waited can see.
+      -- Another enqueue took the key in the meantime, or the run that had it was deleted: only a statement after the one
+      -- that waited can tell which.
       DELETE FROM q.task_run r WHERE r.id = enqueue.id;
       DELETE FROM q.unique_period period WHERE period.task = enqueue.task AND period.unique_key = taken_key
         AND NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id);
@@ -871,11 +861,47 @@ BEGIN
       RETURN;
     END IF;
   END LOOP;
-  RAISE EXCEPTION 'the unique key of a run of % was taken and freed 5 times meanwhile', enqueue.task
+  RAISE EXCEPTION 'the unique key of a run of % was taken and freed 5 times in a row', enqueue.task
     USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END $function$;
 
-COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. duplicate: it was there already: its unique key or its window was taken, or a debounced run that waits has become what was asked for.';
+COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. While no replica has published the task, the run waits at the gate task. duplicate: the run existed already: its unique key or its window was taken, or a debounced run that waits has become what this call asked for.';
+
+CREATE OR REPLACE FUNCTION q.is_keyed_by_result(step bigint, pointer text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT EXISTS (SELECT FROM q.workflow_step s, jsonb_object_keys(s.inputs) AS place
+    WHERE s.run_id = step AND (starts_with(place || '/', pointer || '/') OR starts_with(pointer || '/', place || '/')))
+$function$;
+
+COMMENT ON FUNCTION q.is_keyed_by_result(bigint,pg_catalog.text) IS 'Whether the value at the pointer is the result of another step, which the payload does not hold.';
+
+CREATE OR REPLACE FUNCTION q.join_debounced(run q.task_run, of_task record)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO q.debounce AS d (task, debounce_key, run_id) VALUES (run.task, of_task.debounce_key, 0)
+  ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id;
+  UPDATE q.task_run r SET
+    lane = q.lane_of(of_task.queue, run.task, of_task.requires), priority = of_task.priority, grp = run.grp,
+    max_attempts = of_task.max_attempts, on_crash = coalesce(run.on_crash, of_task.on_crash), timeout_ms = run.timeout_ms,
+    max_silent_ms = run.max_silent_ms, concurrency_scope = of_task.concurrency_scope, concurrency_key = of_task.concurrency_key,
+    trace = run.trace, payload = run.payload, run_at = least(run.created_at + of_task.wait, r.created_at + of_task.wait_max),
+    expires_at = coalesce(run.expires_at, run.created_at + of_task.deadline), updated_at = clock_timestamp()
+  FROM q.debounce d
+  WHERE d.task = run.task AND d.debounce_key = of_task.debounce_key AND r.id = d.run_id AND r.id < run.id AND r.fence = 0
+    AND r.status = 'PENDING' AND r.waiting_for = 'time' AND r.run_at > run.created_at;
+  IF NOT FOUND THEN
+    UPDATE q.debounce d SET run_id = run.id WHERE d.task = run.task AND d.debounce_key = of_task.debounce_key AND d.run_id < run.id;
+  END IF;
+  RETURN NOT EXISTS (SELECT FROM q.debounce d WHERE d.task = run.task AND d.debounce_key = of_task.debounce_key AND d.run_id = run.id);
+END $function$;
+
+COMMENT ON FUNCTION q.join_debounced(q.task_run,pg_catalog.record) IS 'Whether another run of the debounce key counts: an earlier one that waited when this one was enqueued and becomes what this one asked for, or a later one.';
 
 CREATE OR REPLACE FUNCTION q.js_double(given numeric)
  RETURNS double precision
@@ -989,19 +1015,22 @@ CREATE OR REPLACE FUNCTION q.key_at(payload jsonb, pointer text)
 AS $function$
 DECLARE
   found jsonb := q.json_at(payload, pointer);
-  key text;
+  is_text boolean := jsonb_typeof(found) = 'string';
+  written text;
 BEGIN
   IF found IS NULL OR jsonb_typeof(found) = 'null' THEN
     RETURN NULL;
   END IF;
-  key := CASE jsonb_typeof(found) WHEN 'string' THEN found #>> '{}' ELSE q.canonical_json(found) END;
-  IF key <> '' AND q.utf16_length(key) <= 200 AND key !~ '[\u0001-\u001f\u007f-\u009f]' THEN
-    RETURN key;
+  written := CASE WHEN is_text THEN found #>> '{}' ELSE q.canonical_json(found) END;
+  -- Text that begins like the key of another type is known by its hash.
+  IF written <> '' AND q.utf16_length(written) <= 200 AND written !~ '[\u0001-\u001f\u007f-\u009f]' AND NOT (is_text AND written LIKE 'json:%') THEN
+    RETURN CASE WHEN is_text THEN written ELSE 'json:' || written END;
   END IF;
-  RETURN 'sha256:' || translate(rtrim(encode(sha256(convert_to(key, 'UTF8')), 'base64'), '='), '+/', '-_');
+  RETURN CASE WHEN is_text THEN 'sha256:' ELSE 'json:sha256:' END
+    || translate(rtrim(encode(sha256(convert_to(written, 'UTF8')), 'base64'), '='), '+/', '-_');
 END $function$;
 
-COMMENT ON FUNCTION q.key_at(pg_catalog.jsonb,pg_catalog.text) IS 'The key of a payload: keyAt of @q/task.';
+COMMENT ON FUNCTION q.key_at(pg_catalog.jsonb,pg_catalog.text) IS 'The key of a payload: keyAt of @q/task. Strings keep their text; other JSON types begin with json:.';
 
 CREATE OR REPLACE FUNCTION q.lane_of(queue text, task text, requires text[])
  RETURNS integer
@@ -1059,6 +1088,92 @@ BEGIN
 END $function$;
 
 COMMENT ON FUNCTION q.name_problem(pg_catalog.text,pg_catalog.text,integer) IS 'What is wrong with a name or key: checkName of @q/schema.';
+
+CREATE OR REPLACE FUNCTION q.open_published(tasks text[], runs_max integer, OUT run_id bigint, OUT run_fence integer, OUT fate text, OUT key text, OUT lane integer, OUT due double precision)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  pair record;
+BEGIN
+  -- In the order of enqueue: of two runs with one unique key the earlier one counts.
+  FOR pair IN
+    SELECT r AS run, t AS published FROM q.task t JOIN q.task_run r ON r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL
+    WHERE t.name = ANY (open_published.tasks) ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED
+  LOOP
+    run_id := (pair.run).id;
+    run_fence := (pair.run).fence;
+    key := NULL;
+    lane := NULL;
+    due := NULL;
+    BEGIN
+      SELECT o.fate, o.key, o.lane, o.due INTO fate, key, lane, due FROM q.open_run(pair.run, pair.published) AS o;
+    EXCEPTION
+      WHEN unique_violation THEN fate := 'duplicate';
+      -- Another transaction has the key, and may be rolled back: a later look decides.
+      WHEN lock_not_available THEN fate := 'waits';
+    END;
+    RETURN NEXT;
+  END LOOP;
+END $function$;
+
+COMMENT ON FUNCTION q.open_published(pg_catalog.text[],integer) IS 'Opens the gate task for runs of these tasks, as far as they are published. fate: opened; duplicate and keyed-by-result (the caller ends the run); waits. key: the run waits for it now; lane: the run can be claimed there; due: in so many ms.';
+
+CREATE OR REPLACE FUNCTION q.open_run(run q.task_run, published q.task, OUT fate text, OUT key text, OUT lane integer, OUT due double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  is_step boolean := run.workflow_id IS NOT NULL;
+  of_task record;
+  own_run_at timestamptz;
+  gate text;
+BEGIN
+  fate := 'opened';
+  -- Unique keys, windows and deadlines of a task are not for the steps of a workflow.
+  of_task := q.settings_of(published, run.payload, CASE WHEN is_step THEN run.asked || '{"own_law": true}' ELSE run.asked END);
+  own_run_at := coalesce(run.created_at + of_task.wait, run.run_at);
+  gate := CASE WHEN run.waiting_for <> 'task' THEN run.waiting_for
+    WHEN of_task.debounce_key IS NOT NULL OR own_run_at > clock_timestamp() THEN 'time'
+    WHEN coalesce(run.concurrency_key, of_task.concurrency_key) IS NOT NULL THEN 'concurrency' END;
+  IF is_step AND q.is_keyed_by_result(run.id, published.options #>> '{concurrency,key}') THEN
+    fate := 'keyed-by-result';
+    RETURN;
+  END IF;
+  IF of_task.debounce_key IS NOT NULL THEN
+    IF q.join_debounced(run, of_task) THEN
+      fate := 'duplicate';
+      RETURN;
+    END IF;
+  END IF;
+
+  UPDATE q.task_run r SET
+    lane = q.lane_of(of_task.queue, run.task, of_task.requires), priority = of_task.priority, max_attempts = of_task.max_attempts,
+    on_crash = coalesce(r.on_crash, of_task.on_crash), unique_key = coalesce(r.unique_key, of_task.unique_key),
+    concurrency_scope = coalesce(r.concurrency_scope, of_task.concurrency_scope),
+    concurrency_key = coalesce(r.concurrency_key, of_task.concurrency_key),
+    expires_at = CASE WHEN is_step THEN r.expires_at ELSE coalesce(r.expires_at, r.created_at + of_task.deadline) END,
+    run_at = own_run_at, asked = NULL, waiting_for = gate,
+    status = CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, updated_at = clock_timestamp()
+  WHERE r.id = run.id
+  RETURNING CASE WHEN gate = 'concurrency' THEN r.concurrency_key END, CASE WHEN gate IS NULL THEN r.lane END,
+    extract(epoch FROM r.due_at - clock_timestamp()) * 1000
+  INTO open_run.key, open_run.lane, open_run.due;
+  IF of_task.period IS NULL THEN
+    RETURN;
+  END IF;
+  INSERT INTO q.unique_period AS p (task, unique_key, run_id, until)
+  VALUES (run.task, coalesce(of_task.unique_key, 'throttle' || chr(31) || of_task.throttle_key), run.id, run.created_at + of_task.period)
+  ON CONFLICT (task, unique_key) DO UPDATE SET run_id = excluded.run_id, until = excluded.until
+  WHERE p.until <= run.created_at OR NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = p.run_id);
+  IF NOT FOUND THEN
+    RAISE unique_violation;
+  END IF;
+END $function$;
+
+COMMENT ON FUNCTION q.open_run(q.task_run,q.task) IS 'Makes a run what it would be if its task had been published when it was enqueued, and moves it past the gate task. Raises unique_violation if another run has its unique key.';
 
 CREATE OR REPLACE FUNCTION q.pattern_refuses(pattern text, given text)
  RETURNS boolean
@@ -1265,6 +1380,44 @@ BEGIN
 END $function$;
 
 COMMENT ON FUNCTION q.schema_problem(pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.text,integer) IS 'What is certainly wrong with a value by a JSON Schema, or null. Keywords it does not know are left to the check before the run.';
+
+CREATE OR REPLACE FUNCTION q.settings_of(published q.task, payload jsonb, asked jsonb, OUT queue text, OUT requires text[], OUT priority integer, OUT max_attempts integer, OUT on_crash q.on_crash, OUT concurrency_scope text, OUT concurrency_key text, OUT unique_key text, OUT throttle_key text, OUT debounce_key text, OUT period interval, OUT wait interval, OUT wait_max interval, OUT deadline interval)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+  options jsonb := coalesce(published.options, '{}');
+BEGIN
+  queue := coalesce(asked ->> 'queue', published.queue, 'default');
+  requires := ARRAY(SELECT jsonb_array_elements_text(CASE WHEN jsonb_typeof(options -> 'requires') = 'array' THEN options -> 'requires' ELSE '[]' END));
+  priority := coalesce((asked ->> 'priority')::integer, (options ->> 'priority')::integer, 0);
+  max_attempts := coalesce((asked ->> 'max_attempts')::integer, (options #>> '{retry,attempts}')::integer, 1);
+  on_crash := options ->> 'onCrash';
+  deadline := (options ->> 'expiresMs')::double precision * interval '1 ms';
+  concurrency_key := q.key_at(payload, options #>> '{concurrency,key}');
+  IF concurrency_key IS NOT NULL THEN
+    concurrency_scope := coalesce(options #>> '{concurrency,shared}', published.name);
+    concurrency_key := concurrency_scope || chr(31) || concurrency_key;
+  END IF;
+
+  -- One law applies: the call's, else the task's. A payload without the value has no key.
+  IF asked ? 'own_law' THEN
+    RETURN;
+  END IF;
+  unique_key := q.key_at(payload, options #>> '{unique,key}');
+  throttle_key := q.key_at(payload, options #>> '{throttle,key}');
+  debounce_key := q.key_at(payload, options #>> '{debounce,key}');
+  period := CASE WHEN unique_key IS NOT NULL THEN options #>> '{unique,forMs}' WHEN throttle_key IS NOT NULL THEN options #>> '{throttle,forMs}' END
+    ::double precision * interval '1 ms';
+  IF debounce_key IS NOT NULL THEN
+    wait := (options #>> '{debounce,forMs}')::double precision * interval '1 ms';
+    wait_max := coalesce((options #>> '{debounce,maxMs}')::double precision * interval '1 ms', 10 * wait);
+  END IF;
+END $function$;
+
+COMMENT ON FUNCTION q.settings_of(q.task,pg_catalog.jsonb,pg_catalog.jsonb) IS 'What one run of a published task gets, beside what its enqueue asked for: runSettings of @q/task. For q.enqueue() and the gate.';
 
 CREATE OR REPLACE FUNCTION q.utf16_length(given text)
  RETURNS integer

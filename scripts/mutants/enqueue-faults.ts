@@ -5,6 +5,24 @@ const src = (path: string) => `packages/store/src/${path}`
 
 export const enqueueFaults: readonly Fault[] = [
   {
+    name: 'publication-keeps-the-gate',
+    why: 'A run that was enqueued before its task was published waits until a sweep finds it.',
+    edits: [
+      { file: src('tasks/publish.ts'), find: 'await openTaskGate(', replace: 'await (async (..._: unknown[]) => [])(' },
+    ],
+  },
+  {
+    name: 'gate-forgets-the-concurrency-key',
+    why: 'Runs of one concurrency key that waited for their task run at the same time.',
+    edits: [
+      {
+        file: 'db/migrations/0008-task-gate-and-keys.sql',
+        find: '    concurrency_key = coalesce(r.concurrency_key, of_task.concurrency_key),\n',
+        replace: '    concurrency_key = r.concurrency_key,\n',
+      },
+    ],
+  },
+  {
     name: 'enqueue-without-fence',
     why: 'A zombie enqueues runs under the lease of the next holder.',
     edits: [

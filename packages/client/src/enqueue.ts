@@ -3,8 +3,8 @@
  *
  * Calls that come while a statement is in flight go with the next one, together; nothing waits when nothing is in
  * flight. One that the database or the store refuses fails alone: the others of its batch are sent without it. Three
- * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a key, which
- * may have to wait for somebody's open transaction and must not make others wait with them.
+ * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a key, or of a task that
+ * may have one, which may have to wait for another open transaction and must not make others wait with them.
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import {
@@ -18,7 +18,7 @@ import {
   type NewRun,
   type Store,
 } from '@q/store'
-import { runSettings } from '@q/task'
+import { runSettings, windowSettings } from '@q/task'
 import { explained, type Explain } from './explain.ts'
 import { settingsOf, type RunOptions } from './enqueue-options.ts'
 import { requireFit } from './payload-check.ts'
@@ -60,10 +60,12 @@ export function createEnqueue({ store, published, wakes, explain }: EnqueueDeps)
     const settings = settingsOf(options)
     const { lane, queueName, options: data, check } = await published.find(task, within)
     await requireFit(task, payload, check)
-    return {
-      queueName,
-      run: { task, lane, payload, ...runSettings(task, withWindow(data, options), payload), ...settings },
-    }
+    const withOwnWindow = withWindow(data, options)
+    const ofTask =
+      lane === undefined
+        ? windowSettings(withOwnWindow, payload)
+        : { lane, ...runSettings(task, withOwnWindow, payload) }
+    return { queueName, run: { task, payload, ...ofTask, ...settings } }
   }
 
   /** Inside a transaction the database does it, with the commit. */
@@ -96,7 +98,7 @@ export function createEnqueue({ store, published, wakes, explain }: EnqueueDeps)
     const prepared = await prepare(call)
     const { run } = prepared
     const enqueued =
-      (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
+      run.lane !== undefined && (run.uniqueKey ?? run.throttle ?? run.debounce) === undefined
         ? valueOf(await together.add(run))
         : only(await store.enqueueTaskRuns([run]))
     wake([prepared], [enqueued])

@@ -1,7 +1,7 @@
 /**
  * Where runs of a task go, and what their payloads must be: what its definition says, if the producer has it; else what
- * replicas have published about it, remembered for a while. A task that nobody has published yet is accepted, with
- * defaults: a producer may be deployed before the replicas that know the task.
+ * replicas have published about it, remembered for a while. Of a task that is not published nothing is known: the database
+ * decides, and the run waits at the gate `task` until a replica publishes it.
  */
 import {
   createTaskMemory,
@@ -17,7 +17,8 @@ import { checkBy, type PayloadCheck } from './payload-check.ts'
 import { createPublishedSchemas } from './published-schema.ts'
 
 export interface Destination {
-  readonly lane: number
+  /** Undefined: the task is not published, as far as this producer knows. */
+  readonly lane?: number
   readonly queueName: string
   readonly options: Partial<OptionData>
   readonly check: PayloadCheck | undefined
@@ -44,21 +45,20 @@ export function createPublished({ db, apart }: Pick<Connection, 'db' | 'apart'>,
     }
   }
 
-  async function noticeOf(task: string, reads: TaskReads | undefined): Promise<Notice> {
+  async function noticeOf(task: string, reads: TaskReads | undefined): Promise<Notice | undefined> {
     const definition = defined.get(task)
     if (definition !== undefined) return definition
     const notice = await memory.find(task, reads)
-    return {
-      queueName: notice?.queue ?? defaultQueue,
-      options: notice?.options ?? {},
-      check: schemas.checkBy(task, notice?.payloadSchema ?? null),
-    }
+    if (notice === undefined) return undefined
+    const { queue: queueName, options, payloadSchema } = notice
+    return { queueName, options, check: schemas.checkBy(task, payloadSchema) }
   }
 
   return {
     async find(task, within) {
       const reads = within === undefined ? undefined : readsIn(within)
       const notice = await noticeOf(task, reads)
+      if (notice === undefined) return { queueName: defaultQueue, options: {}, check: undefined }
       const { queueName: queue, options } = notice
       return { ...notice, lane: await memory.laneOf({ queue, task, requires: options.requires ?? [] }, reads) }
     },

@@ -13,11 +13,11 @@ const inserts = () => taken().filter((text) => text.includes('INSERT INTO q.task
 const record = async (id: string) => (await store.getTaskRun(id as never))!.run
 
 /** So that what is looked up once has been looked up. */
-await q.enqueue('hello', { name: 'first' })
-await q.enqueue('once', { key: 'first' })
 await store.publishTasks('r', [
   { name: 'once', queue: 'default', options: { unique: { key: '', forMs: null } }, payloadSchema: null },
 ])
+await q.enqueue('hello', { name: 'first' })
+await q.enqueue('once', { key: 'first' })
 
 test('a call alone is sent at once, as one statement', async () => {
   taken()

@@ -23,10 +23,18 @@ export interface CountingPool {
   taken(): string[]
 }
 
+/** Tasks that a replica has published without options. */
+const plainTasks = ['hello', 'once', 'resize', 'charge', 'slow', 'undone', 'images.thumbnail']
+
+function plainNotice(name: string) {
+  return { name, queue: 'default', options: {}, payloadSchema: null }
+}
+
 export async function fixture(): Promise<Fixture> {
   const database = await testDatabase()
   const connection = connect(database.url, { purpose: 'pool' })
   const store = createStore(connection.db)
+  await store.publishTasks('r', plainTasks.map(plainNotice))
   const pools: Pool[] = []
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.end()))

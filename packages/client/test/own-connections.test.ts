@@ -157,8 +157,8 @@ test('a pool whose clients are all out in transactions that enqueue does not sto
   for (const tx of out) await tx.query('COMMIT')
   for (const tx of out) tx.release()
   expect(await Promise.all(enqueued.map((run) => run.status()))).toMatchObject([
-    { task: 'never-seen-0', status: 'AVAILABLE' },
-    { task: 'never-seen-1', status: 'AVAILABLE' },
+    { task: 'never-seen-0', status: 'PENDING' },
+    { task: 'never-seen-1', status: 'PENDING' },
   ])
   await q.close()
   await own.end()

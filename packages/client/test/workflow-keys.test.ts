@@ -15,6 +15,10 @@ afterAll(async () => {
 const payloads = [
   { k: 'text' },
   { k: 7 },
+  { k: '7' },
+  { k: 'json:7' },
+  { k: false },
+  { k: Array.from({ length: 300 }, (_, n) => n) },
   { k: { b: 1, a: [true, null] } },
   { k: 'x'.repeat(300) },
   { k: '' },

@@ -34,7 +34,6 @@ const codesWithExit: Record<string, number> = {
   NOT_POSTGRESQL: exitCodes.databaseUnreachable,
   DATABASE_TLS_REFUSED: exitCodes.databaseUnreachable,
   PROGRAM_TOO_OLD: exitCodes.programTooOld,
-  UNKNOWN_TASK: exitCodes.notFound,
   RUN_NOT_FOUND: exitCodes.notFound,
   WAIT_TIMED_OUT: exitCodes.timedOut,
 }

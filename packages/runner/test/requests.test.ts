@@ -19,7 +19,7 @@ test.each<Ask>([
   const requests = createRequests({
     store,
     observe: () => {},
-    findDestination: () => Promise.resolve({ queue: 'default', lane: 1, options: {} }),
+    findDestination: () => Promise.resolve({ queue: 'default', settingsFor: () => ({ lane: 1 }) }),
     onEnqueued: () => {},
   })
   const facts = { lease, task: 'parent', isolation: 'thread', timeoutMs: null, maxSilentMs: null } as const

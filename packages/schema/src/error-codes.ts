@@ -19,6 +19,7 @@ export const errorCodes = {
   UPSTREAM_FAILED: 'A step it needs failed.',
   UPSTREAM_SKIPPED: 'A step it needs was skipped.',
   CONDITION_NOT_MET: 'The condition of the step did not hold.',
+  DUPLICATE: 'Another run had its unique key, or counts in its window, when its task was published.',
   RESULT_NOT_AVAILABLE: 'It ended, but its result is missing.',
   UNROUTABLE: 'No living replica has what it requires.',
 } as const

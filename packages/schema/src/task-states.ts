@@ -24,7 +24,7 @@ export const edges = {
     FAILED: 'refused by policy',
     CANCELLED: 'cancel',
     EXPIRED: 'expire',
-    SKIPPED: 'a needed parent did not succeed',
+    SKIPPED: 'a needed parent did not succeed, a condition is false, or a duplicate',
   },
   AVAILABLE: {
     PENDING: 'reschedule',

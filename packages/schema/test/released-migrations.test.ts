@@ -14,6 +14,7 @@ const released: Record<string, string> = {
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
   '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
+  '0008-task-gate-and-keys': '4ad21ebbe99c7c696726dab4dbf71f92109e82e640d48e3a73ca927f43bd19b3',
   '0009-keys-and-times': '46861bcda16adb9c0e58360c734e5b970f3c58f60c5808ae98dff2c957e3fd51',
   '0010-shared-trust': '76a8751461103b96ca3ccea6900cf37fabfd156e859921763fbbf2451a6e1259',
   '0012-drain-and-compatibility': 'a55a0c487b9a0131396161e73994dbff2cf42358fa09e826d3a9ec314ce445ea',

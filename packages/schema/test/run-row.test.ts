@@ -48,8 +48,11 @@ describe('a state has its columns', () => {
     await expect(insertRun(client, { ...columnsOf('AVAILABLE'), waiting_for: 'time' })).rejects.toMatchObject(unfit)
   })
 
-  test('there are three gates', async () => {
-    for (const waiting_for of ['parents', 'time', 'concurrency']) {
+  test('there are five gates, and a run at the gate `task` keeps what its enqueue asked for', async () => {
+    await insertRun(client, { ...columnsOf('PENDING'), waiting_for: 'task', asked: '{}' })
+    const silent = insertRun(client, { ...columnsOf('PENDING'), waiting_for: 'task' })
+    await expect(silent).rejects.toMatchObject(broken('waits_for_a_gate'))
+    for (const waiting_for of ['parents', 'workflow', 'time', 'concurrency']) {
       await insertRun(client, { ...columnsOf('PENDING'), waiting_for })
     }
     const unknown = insertRun(client, { ...columnsOf('PENDING'), waiting_for: 'godot' })

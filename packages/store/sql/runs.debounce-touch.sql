@@ -40,6 +40,8 @@ SET
   on_crash = given.on_crash,
   timeout_ms = given.timeout_ms,
   max_silent_ms = given.max_silent_ms,
+  waiting_for = 'time',
+  asked = NULL,
   concurrency_scope = given.concurrency_scope,
   concurrency_key = given.concurrency_key,
   trace = given.trace,
@@ -56,7 +58,7 @@ WHERE
   r.id = given.run_id
   AND r.fence = 0
   AND r.status = 'PENDING'
-  AND r.waiting_for = 'time'
+  AND r.waiting_for IN ('task', 'time')
   AND r.run_at > clock_timestamp()
 RETURNING
   given.place,

@@ -14,6 +14,9 @@ export interface LaneName {
   readonly requires?: readonly string[]
 }
 
+/** No claim reads it: for runs whose task is not published, and for map and workflow steps. */
+export const noLane = 0
+
 /** The lane's number; made if it is new. */
 export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number> {
   const found = await findLane(db, lane)

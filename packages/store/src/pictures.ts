@@ -10,6 +10,7 @@ import { appendStatement } from './logs/append.ts'
 import { claimStatement } from './runs/claim.ts'
 import { giveKeysStatement, lockKeysStatement, touchStatement } from './runs/debounce.ts'
 import { duplicatesStatement } from './runs/duplicates.ts'
+import { enqueueByDatabaseStatement } from './runs/enqueue-by-database.ts'
 import { enqueueStatement, enqueueUniqueStatement } from './runs/enqueue-statement.ts'
 import { finishStatement } from './runs/finish.ts'
 import { leaveStatement } from './runs/leave-statement.ts'
@@ -36,6 +37,8 @@ export function statementPictures(): Record<string, string> {
   } as const
   return {
     'runs.enqueue': enqueueStatement([run]).sql,
+    'runs.enqueue-by-database': enqueueByDatabaseStatement([{ run: { task: 'hello', payload: {} }, payload: '{}' }])
+      .sql,
     'runs.enqueue-unique': enqueueUniqueStatement([run]).sql,
     'runs.unique-period': periodsStatement([{ runId: lease.runId, task: 'hello', key: 'key', forMs: 1 }]).compile(db)
       .sql,

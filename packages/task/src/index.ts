@@ -36,6 +36,7 @@ export { scheduleData, scheduleProblems, type ScheduleData, type ScheduleOptions
 export {
   debounceData,
   throttleData,
+  windowSettings,
   type DebounceData,
   type DebounceOptions,
   type ThrottleData,

@@ -1,20 +1,38 @@
 /**
- * Keys that come out of a payload: the value at a JSON pointer, as text by which equal values are recognised. The order
- * of an object's members does not matter. What is too long or too strange for a name is told apart by its hash.
+ * Keys that come out of a payload: the value at a JSON pointer, as text. Equal values have equal keys, whatever the order
+ * of an object's members; values of different JSON types never do. A string is its own key, any other value is its JSON
+ * after `json:`. A hash stands for a value that is too long or has characters that a key may not have, and for a string
+ * that begins with `json:`.
  *
- * `q.key_at` of the database says the same of the same JSON: this file is the truth, and a test holds them together.
+ * `q.key_at` of the database returns the same key for the same JSON; a test compares them.
  */
 import { createHash } from 'node:crypto'
 
 const charsMax = 200
+const jsonPrefix = 'json:'
 
 /** Undefined where the payload has no such place, or null there. The empty pointer is the whole payload. */
 export function keyAt(payload: unknown, pointer: string): string | undefined {
-  const value = valueAt(payload, pointer)
-  const text = typeof value === 'string' ? value : textOf(canonical(value))
-  if (text === undefined) return undefined
-  const isPlain = text !== '' && text.length <= charsMax && text.isWellFormed() && !/\p{Cc}/u.test(text)
-  return isPlain ? text : `sha256:${createHash('sha256').update(text).digest('base64url')}`
+  const json = canonical(valueAt(payload, pointer))
+  if (json === undefined || json === 'null') return undefined
+  // As JSON: a Date, for instance, is a string.
+  return json.startsWith('"') ? textKey(JSON.parse(json) as string) : jsonKey(json)
+}
+
+function textKey(text: string): string {
+  return isPlain(text) && !text.startsWith(jsonPrefix) ? text : hashOf(text)
+}
+
+function jsonKey(json: string): string {
+  return `${jsonPrefix}${isPlain(json) ? json : hashOf(json)}`
+}
+
+function isPlain(text: string): boolean {
+  return text !== '' && text.length <= charsMax && text.isWellFormed() && !/\p{Cc}/u.test(text)
+}
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('base64url')}`
 }
 
 function valueAt(payload: unknown, pointer: string): unknown {
@@ -28,7 +46,7 @@ function valueAt(payload: unknown, pointer: string): unknown {
   return value
 }
 
-/** Undefined: it has no JSON, and whoever checks the payload says so. */
+/** Undefined: the value has no JSON; the check of the payload reports it. */
 function canonical(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, member: unknown) =>
@@ -39,10 +57,4 @@ function canonical(value: unknown): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** What is a string in JSON, a Date for instance, is known by that string. */
-function textOf(json: string | undefined): string | undefined {
-  if (json === undefined || json === 'null') return undefined
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }

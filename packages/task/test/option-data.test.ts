@@ -74,7 +74,7 @@ test('what a task published decides how a run of it is enqueued', () => {
     priority: 3,
     maxAttempts: 4,
     onCrash: 'retry',
-    concurrency: { scope: 't', key: '7' },
+    concurrency: { scope: 't', key: 'json:7' },
   })
   expect(runSettings('t', data, { other: 1 })).not.toHaveProperty('concurrency')
   expect(runSettings('t', {}, {})).toEqual({ priority: 0, maxAttempts: 1 })
@@ -89,7 +89,7 @@ test('equal payloads have equal keys, whatever the order of their members and ho
   expect(whole).toEqual(unique({ unique: 'payload' }, { b: [{ d: 3, c: 2 }], a: 1 }))
   expect(whole).not.toEqual(unique({ unique: 'payload' }, { a: 1, b: [{ c: 2, d: 4 }] }))
   expect(unique({ unique: { key: '/id', for: '1h' } }, { id: 7 })).toMatchObject({
-    uniqueKey: '7',
+    uniqueKey: 'json:7',
     uniqueForMs: 3_600_000,
   })
   expect(unique({ unique: '/id' }, { other: 7 })).not.toHaveProperty('uniqueKey')
@@ -105,7 +105,7 @@ test('a throttle or debounce is a window and a key of the payload; a steady stre
   const debounced = optionData({ debounce: { key: 'payload', for: '5s' } })
   expect(debounced.debounce).toEqual({ key: '', forMs: 5_000, maxMs: 50_000 })
   expect(optionData({ debounce: { key: '/a', for: '5s', max: '1m' } }).debounce).toMatchObject({ maxMs: 60_000 })
-  expect(runSettings('t', debounced, { a: 1 })).toMatchObject({ debounce: { key: '{"a":1}', forMs: 5_000 } })
+  expect(runSettings('t', debounced, { a: 1 })).toMatchObject({ debounce: { key: 'json:{"a":1}', forMs: 5_000 } })
 })
 
 test('a deadline of the task is one of each run', () => {
@@ -148,8 +148,33 @@ test('a key is made of what JSON will have: a Date is its text, and what has no 
   for (const value of [undefined, null, 1n, () => 1, Symbol('s'), new Date(Number.NaN)]) {
     expect(keyOf(value)).toBeUndefined()
   }
-  expect(keyOf([1, 2], '/v/1')).toBe('2')
+  expect(keyOf([1, 2], '/v/1')).toBe('json:2')
   for (const pointer of ['/v/length', '/v/01', '/v/-1', '/v/2', '/v/0/0']) {
     expect(keyOf([1, 2], pointer)).toBeUndefined()
   }
+})
+
+test('values of different JSON types have different keys, and a string keeps its text', () => {
+  const keyOf = (id: unknown) => runSettings('t', optionData({ unique: '/id' }), { id }).uniqueKey
+  expect(keyOf('1')).toBe('1')
+  const long = Array.from({ length: 300 }, () => 1)
+  const values = [
+    1,
+    '1',
+    'json:1',
+    true,
+    'true',
+    [1],
+    '[1]',
+    {},
+    '{}',
+    '',
+    long,
+    JSON.stringify(long),
+    `json:${JSON.stringify(long)}`,
+  ]
+  expect(new Set(values.map(keyOf)).size).toBe(values.length)
+  expect(keyOf({ b: 1, a: 2 })).toBe(keyOf({ a: 2, b: 1 }))
+  const moment = new Date(0)
+  expect(keyOf(moment)).toBe(keyOf(moment.toISOString()))
 })

@@ -156,7 +156,7 @@ test('a run that is cancelled while it runs is stopped', async () => {
 test('a drain needs the tasks, an enqueue only their types', async () => {
   await using q = await testQueue<typeof tasks>()
   await q.enqueue('hello', { name: 'Ada' })
-  expect(await q.enqueued('hello')).toMatchObject([{ payload: { name: 'Ada' }, status: 'AVAILABLE' }])
+  expect(await q.enqueued('hello')).toMatchObject([{ payload: { name: 'Ada' }, status: 'PENDING' }])
   await expect(q.drain()).rejects.toMatchObject({ code: 'TEST_TASKS_MISSING' })
 })
 

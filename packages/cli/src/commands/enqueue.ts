@@ -20,7 +20,7 @@ interface Options {
 export function enqueueCommand(): Command {
   return new Command('enqueue')
     .description('enqueue one run of a task')
-    .argument('<task>', 'name of a task that some replica has published')
+    .argument('<task>', 'name of the task; the run waits until a replica has published it')
     .argument('[payload]', 'JSON, @file, or - for standard input', undefined)
     .option('--wait', 'wait for the end and print the result')
     .addOption(new Option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the run goes on'))
@@ -32,7 +32,7 @@ export function enqueueCommand(): Command {
         const payload = readPayload(payloadArgument)
         const enqueueOptions = optionsOf(options)
         const wait = waitOf(options)
-        await refuseUnknown(url, task)
+        await warnUnpublished(url, task)
         const q = queue<Record<string, Task<unknown, unknown>>>(url)
         try {
           const run = await q.enqueue(task, payload, enqueueOptions)
@@ -66,23 +66,13 @@ function priorityOf(text: string): number {
   })
 }
 
-/** A name typed by hand is more often a slip than a task that is still to be deployed. */
-async function refuseUnknown(url: string, task: string): Promise<void> {
+/** A name that no replica has published may be a typing error, or a task that is still to be deployed. */
+async function warnUnpublished(url: string, task: string): Promise<void> {
   const names = await withStore(url, async (store) => (await store.publishedTasks()).map(({ name }) => name))
   if (names.includes(task)) return
   const meant = nearestName(task, names)
-  throw new ExplainedError({
-    code: 'UNKNOWN_TASK',
-    what: `There is no task "${task}"${meant === undefined ? '.' : `; did you mean "${meant}"?`} Nothing was enqueued.`,
-    why:
-      names.length === 0
-        ? 'No replica has published any task in this database yet.'
-        : `Replicas have published: ${names.join(', ')}.`,
-    fix:
-      names.length === 0
-        ? 'Start a replica first: q start'
-        : 'Correct the name, or start a replica whose Q_TASKS has it.',
-  })
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
+  tell(`Warning: no replica has published the task "${task}"; its run waits until one does.${hint}`)
 }
 
 async function printAccepted(run: RunHandle<unknown>, task: string, options: Options): Promise<number> {

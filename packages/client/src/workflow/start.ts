@@ -6,7 +6,7 @@
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import { fillSome, tasksOfPlan, valueAt, type WorkflowPlan } from '@q/schema/workflow'
-import { startWorkflow, type StartedWorkflow, type StepTask, type Store } from '@q/store'
+import { noLane, startWorkflow, type StartedWorkflow, type StepTask, type Store } from '@q/store'
 import { explained, type Explain } from '../explain.ts'
 import { requireFit } from '../payload-check.ts'
 import type { Destination, Published } from '../published.ts'
@@ -36,6 +36,7 @@ export function createStart({ store, published, explain }: StartDeps): Start {
 
 function stepTask(task: string, { lane, options }: Destination): StepTask {
   const { priority, retry, onCrash, concurrency } = options
+  if (lane === undefined) return { lane: noLane }
   return {
     lane,
     ...(priority === undefined ? {} : { priority }),

@@ -45,15 +45,46 @@ test.each(Object.keys(options))('what the client makes of a run, the function ma
   }
 })
 
-test('a task that nobody has published is accepted, with defaults', async () => {
-  expect(await made((await enqueue(`'nobody-knows'`)).id)).toMatchObject({
-    queue: 'default',
-    requires: [],
-    status: 'AVAILABLE',
-    payload: {},
-    priority: 0,
-    max_attempts: 1,
-    grp: '',
+test.each(Object.keys(options))('a run that waited for its task is what it would be afterwards: %s', async (name) => {
+  const call = `$1, $2, delay => '1 hour', run_group => 'g'`
+  const waited: string[] = []
+  for (const payload of payloads) {
+    const { id, status } = await enqueue(call, [`gate-${name}`, JSON.stringify(payload)])
+    expect(status).toBe('PENDING')
+    waited.push(id)
+  }
+  const byClient = await enqueueByClient(`gate-${name}`, payloads[0], { delay: '1h', group: 'g' })
+  await publish(`gate-${name}`, options[name]!)
+  await publish(`then-${name}`, options[name]!)
+  const values = async (id: string): Promise<unknown> =>
+    JSON.parse(JSON.stringify(await made(id)).replaceAll(`gate-${name}`, `then-${name}`))
+  for (const [place, payload] of payloads.entries()) {
+    const { id } = await enqueue(call, [`then-${name}`, JSON.stringify(payload)])
+    expect(await values(waited[place]!)).toEqual(await values(id))
+  }
+  const { rows } = await client.query(`SELECT status, result ->> 'code' AS code FROM q.task_run WHERE id = $1`, [
+    byClient.id,
+  ])
+  const isDuplicate = name.startsWith('unique')
+  expect(rows).toEqual([isDuplicate ? { status: 'SKIPPED', code: 'DUPLICATE' } : { status: 'PENDING', code: null }])
+})
+
+test('every option of a call goes before what the task says, also if the task is published later', async () => {
+  const { id } = await enqueue(`task => 'named-early', payload => '[1]', queue => 'other', delay => interval '1 day',
+    priority => -1, run_group => 'tenant', unique_key => 'k', unique_for => '2 hours', expires_in => '30 minutes',
+    max_attempts => 4, trace => '00-ab-cd-01'`)
+  await publish('named-early', { queue: 'own', priority: 5, unique: 'payload', retry: { attempts: 2 }, expires: '1h' })
+  expect(await made(id)).toMatchObject({
+    queue: 'other',
+    waiting_for: 'time',
+    minutes: '1440',
+    expires: '30',
+    priority: -1,
+    grp: 'tenant',
+    max_attempts: 4,
+    unique_key: 'k',
+    period: '120',
+    trace: '00-ab-cd-01',
   })
 })
 

@@ -33,6 +33,7 @@ async function keysOfTheDatabase(asked: readonly Asked[]): Promise<(string | nul
 
 // Without NUL, which jsonb cannot hold; halves of surrogate pairs are not among them.
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' })).map((letters) => letters.replaceAll('\0', ''))
+const jsonLike = fc.jsonValue({ maxDepth: 1 }).map((json) => `json:${JSON.stringify(json).replaceAll('\\u0000', '')}`)
 const indexLike = fc.constantFrom('0', '1', '10', '9', '01', '-1', '1.5', '4294967294', '4294967295', '99999999999', '')
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -47,6 +48,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
     text,
+    jsonLike,
     number,
     fc.boolean(),
     fc.constant(null),

@@ -11,6 +11,9 @@ import { logins, runScript } from './logins.ts'
 const people = await logins()
 const { owner, url } = people
 afterAll(() => people[Symbol.asyncDispose]())
+await owner.query(
+  `INSERT INTO q.task (name, queue, published_by) VALUES ('hello', 'default', 'r'), ('greet', 'default', 'r')`,
+)
 
 async function as(role: string): Promise<Client> {
   const client = new Client({ connectionString: await people.login(role) })

@@ -60,7 +60,7 @@ test('every option of a task that decides about enqueue is one that the function
     schedule: false,
   }
   const { rows } = await client.query<{ code: string }>(
-    `SELECT prosrc AS code FROM pg_proc WHERE oid = 'q.enqueue'::regproc`,
+    `SELECT prosrc AS code FROM pg_proc WHERE oid = 'q.settings_of'::regproc`,
   )
   const names = [...rows[0]!.code.matchAll(/options (?:->>? '|#>> '\{)(\w+)/g)].map(([, name]) => name)
   const expected = Object.entries(read).flatMap(([name, isRead]) => (isRead ? name : []))

@@ -78,6 +78,7 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
       const { ids: recovered } = await store.reap({ by: introduction.id })
       const expired = await expireAll()
       await tick(calendar)
+      await store.sweepTaskGate()
       await promoteAllDue()
       await store.sweepGatedKeys(batchMax)
       return { expired, recovered }

@@ -8,7 +8,6 @@
  */
 import { isExplained } from '@q/schema'
 import { dueInMs, type Store } from '@q/store'
-import { runSettings } from '@q/task'
 import type { Answer, Ask, Problem } from '../protocol.ts'
 import type { Observe } from './events.ts'
 import type { FindDestination } from './published.ts'
@@ -54,12 +53,11 @@ async function enqueue(
 ): Promise<Answer> {
   const { task, delayMs, priority } = ask
   const payload: unknown = JSON.parse(ask.payload)
-  const { queue, lane, options } = await findDestination(task)
+  const { queue, settingsFor } = await findDestination(task)
   const newRun = {
     task,
-    lane,
     payload,
-    ...runSettings(task, options, payload),
+    ...settingsFor(payload),
     ...(delayMs === null ? {} : { delayMs }),
     ...(priority === null ? {} : { priority }),
   }

@@ -480,6 +480,10 @@ export interface QTaskLog {
 
 export interface QTaskRun {
   /**
+   * Not null while its task is not published: what its enqueue said itself (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task fills in the rest.
+   */
+  asked: Json | null;
+  /**
    * Starts of the code in this epoch.
    */
   attempt: Generated<number>;
@@ -529,7 +533,7 @@ export interface QTaskRun {
   held: Generated<boolean | null>;
   id: Generated<Int8>;
   /**
-   * q.lane.id: which queue, task and required capabilities. Not a foreign key: the check would be paid by every enqueue.
+   * q.lane.id: which queue, task and required capabilities; 0: no replica can claim it (its task is not published, or it is a map or workflow step). Not a foreign key: the check would be paid by every enqueue.
    */
   lane: number;
   /**
@@ -580,7 +584,7 @@ export interface QTaskRun {
   unique_live: Generated<string | null>;
   updated_at: Generated<Timestamp>;
   /**
-   * The gate a PENDING run is at: parents, workflow (it is paused), time, concurrency (passed in this order).
+   * The gate a PENDING run is at: parents, workflow (it is paused), task (no replica has published it), time, concurrency (passed in this order).
    */
   waiting_for: string | null;
   /**

@@ -14,9 +14,16 @@ export interface QueueBacklog {
   readonly available: number
   readonly claimed: number
   readonly running: number
-  /** PENDING, by the gate they are at. */
-  /** `parents`: also steps whose workflow is paused. */
-  readonly waiting: { readonly time: number; readonly concurrency: number; readonly parents: number }
+  /**
+   * PENDING, by the gate they are at. `parents`: also steps whose workflow is paused. `task`: runs of tasks that no replica
+   * has published, in the queue they asked for, else in `default`.
+   */
+  readonly waiting: {
+    readonly time: number
+    readonly concurrency: number
+    readonly parents: number
+    readonly task: number
+  }
   /** How long the run that could be claimed first by age has been waiting for it; null when none is AVAILABLE. */
   readonly oldestAvailableMs: number | null
   readonly paused: boolean
@@ -28,6 +35,7 @@ interface CountedQueue extends Omit<QueueBacklog, 'waiting'> {
   readonly time: number
   readonly concurrency: number
   readonly parents: number
+  readonly task: number
 }
 
 /** Every queue that ever had a run or was paused, also the empty ones. */
@@ -35,30 +43,37 @@ export async function queueBacklog(db: Db): Promise<QueueBacklog[]> {
   // A whole statement by hand: one branch per partial index, none of which mentions a status.
   const { rows } = await sql<CountedQueue>`
 WITH live AS (
-  SELECT lane, 'available' AS what, count(*) AS runs, min(run_at) AS oldest FROM q.task_run WHERE ready GROUP BY lane
+  SELECT lane, NULL AS queue, 'available' AS what, count(*) AS runs, min(run_at) AS oldest FROM q.task_run WHERE ready GROUP BY lane
   UNION ALL
-  SELECT lane, lower(status::text), count(*), NULL FROM q.task_run WHERE held GROUP BY lane, status
+  SELECT lane, NULL, lower(status::text), count(*), NULL FROM q.task_run WHERE held GROUP BY lane, status
   UNION ALL
-  SELECT lane, 'time', count(*), NULL FROM q.task_run WHERE due_at IS NOT NULL GROUP BY lane
+  SELECT lane, NULL, 'time', count(*), NULL FROM q.task_run WHERE due_at IS NOT NULL GROUP BY lane
   UNION ALL
-  SELECT lane, 'concurrency', count(*), NULL FROM q.task_run WHERE gated_key IS NOT NULL GROUP BY lane
+  SELECT lane, NULL, 'concurrency', count(*), NULL FROM q.task_run WHERE gated_key IS NOT NULL GROUP BY lane
   UNION ALL
-  SELECT lane, 'parents', count(*), NULL FROM q.task_run
+  SELECT lane, NULL, 'parents', count(*), NULL FROM q.task_run
   WHERE workflow_id IS NOT NULL AND status = 'PENDING' AND waiting_for IN ('parents', 'workflow') GROUP BY lane
+  UNION ALL
+  SELECT NULL, coalesce(asked ->> 'queue', 'default'), 'task', count(*), NULL FROM q.task_run
+  WHERE asked IS NOT NULL AND finished_at IS NULL AND waiting_for = 'task' GROUP BY 2
 ), counted AS (
-  SELECT lane.queue AS name,
+  SELECT coalesce(lane.queue, live.queue) AS name,
     ${runsOf('available')} AS available, ${runsOf('claimed')} AS claimed, ${runsOf('running')} AS running,
     ${runsOf('time')} AS time, ${runsOf('concurrency')} AS concurrency, ${runsOf('parents')} AS parents,
+    ${runsOf('task')} AS task,
     extract(epoch FROM clock_timestamp() - min(live.oldest))::float8 * 1000 AS oldest_ms
-  FROM q.lane LEFT JOIN live ON live.lane = lane.id GROUP BY lane.queue
+  FROM q.lane FULL JOIN live ON live.lane = lane.id WHERE coalesce(lane.queue, live.queue) IS NOT NULL GROUP BY 1
 )
 SELECT coalesce(counted.name, queue.name) AS queue, coalesce(available, 0) AS available, coalesce(claimed, 0) AS claimed,
   coalesce(running, 0) AS running, coalesce(time, 0) AS time, coalesce(concurrency, 0) AS concurrency,
-  coalesce(parents, 0) AS parents, oldest_ms AS "oldestAvailableMs", queue.paused_at IS NOT NULL AS paused,
+  coalesce(parents, 0) AS parents, coalesce(task, 0) AS task, oldest_ms AS "oldestAvailableMs", queue.paused_at IS NOT NULL AS paused,
   queue.paused_by AS "pausedBy", queue.paused_at AS "pausedAt"
 FROM counted FULL JOIN q.queue ON queue.name = counted.name
 ORDER BY 1`.execute(db)
-  return rows.map(({ time, concurrency, parents, ...row }) => ({ ...row, waiting: { time, concurrency, parents } }))
+  return rows.map(({ time, concurrency, parents, task, ...row }) => ({
+    ...row,
+    waiting: { time, concurrency, parents, task },
+  }))
 }
 
 /** All states, ended ones too: reads the whole table, so it is for a person who asks and not for a loop. */

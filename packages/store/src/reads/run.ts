@@ -22,7 +22,7 @@ export interface RunRecord {
   readonly priority: number
   readonly status: TaskState
   /** The gate a PENDING run is at. */
-  readonly waitingFor: 'parents' | 'workflow' | 'time' | 'concurrency' | null
+  readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
   /** Parents that are still open. */
   readonly waitingOn: number
   readonly payload: unknown

@@ -26,9 +26,9 @@ const holdersMax = 50
 
 export interface RunFacts {
   readonly lane: number
-  /** Of its lane, like task and requires; null: there is no such lane. */
+  /** Of its lane, like requires; null: there is no such lane. */
   readonly queue: string | null
-  readonly task: string | null
+  readonly task: string
   readonly requires: readonly string[] | null
   readonly status: TaskState
   readonly ready: boolean | null
@@ -36,7 +36,7 @@ export interface RunFacts {
   readonly inTime: boolean
   /** Of a run at the gate `time`. */
   readonly due: boolean | null
-  readonly waitingFor: 'parents' | 'workflow' | 'time' | 'concurrency' | null
+  readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
   readonly waitingOn: number
   readonly runAt: Date
   readonly scope: string | null
@@ -63,10 +63,10 @@ export function runFacts(db: Db, id: RunId): Promise<RunFacts | undefined> {
     .selectFrom('q.task_run as r')
     .leftJoin('q.lane as lane', 'lane.id', 'r.lane')
     .leftJoin('q.queue as line', 'line.name', 'lane.queue')
-    .leftJoin('q.task as task', 'task.name', 'lane.task')
+    .leftJoin('q.task as task', 'task.name', 'r.task')
     .leftJoin('q.replica as n', 'n.id', 'r.replica_id')
     .leftJoin('q.replica_heartbeat as h', 'h.replica_id', 'n.id')
-    .select(['r.lane', 'lane.queue', 'lane.task', 'lane.requires', 'r.status'])
+    .select(['r.lane', 'lane.queue', 'r.task', 'lane.requires', 'r.status'])
     .select(sql<RunFacts['waitingFor']>`r.waiting_for`.as('waitingFor'))
     .select(['r.waiting_on as waitingOn', 'r.run_at as runAt', 'r.replica_id as replicaId', 'n.name as holderName'])
     .select(['r.concurrency_scope as scope', 'r.concurrency_key as key', 'line.paused_by as pausedBy'])

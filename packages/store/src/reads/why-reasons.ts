@@ -25,6 +25,8 @@ export type Reason =
       readonly name: string
       readonly by: string | null
     }
+  /** It was enqueued before its task was published; the next sweep of a replica lets it pass. */
+  | { readonly reason: 'task-gate'; readonly task: string; readonly publishedBy: string }
   /** `due`: its hour has come, and a replica has still to promote it. */
   | { readonly reason: 'time'; readonly until: Date; readonly inMs: number; readonly due: boolean }
   | {
@@ -43,7 +45,7 @@ export type Reason =
   | { readonly reason: 'lane-missing' }
   | { readonly reason: 'queue-paused'; readonly queue: string; readonly by: string | null; readonly forMs: number }
   | { readonly reason: 'no-replica' }
-  /** No replica has ever said that it knows the task. */
+  /** No replica has published the task. */
   | { readonly reason: 'task-unpublished'; readonly task: string }
   /** Replicas are alive, but none of them knows the task. */
   | { readonly reason: 'task-unknown'; readonly task: string; readonly alive: number }
@@ -87,6 +89,8 @@ export function sentenceOf(reason: Reason): string {
       return `It waits for ${reason.open} parent${reason.open === 1 ? '' : 's'}.`
     case 'workflow-paused':
       return `Its workflow ${reason.workflowId} (${reason.name}) is paused${reason.by === null ? '' : ` by ${reason.by}`}.`
+    case 'task-gate':
+      return `Replica ${reason.publishedBy} has published its task ${reason.task} in the meantime; the next sweep of a replica lets it pass.`
     case 'time':
       return reason.due
         ? `It was due ${inWords(-reason.inMs)} ago; a replica has still to promote it.`
@@ -100,7 +104,7 @@ export function sentenceOf(reason: Reason): string {
     case 'no-replica':
       return 'No replica is alive.'
     case 'task-unpublished':
-      return `No replica has ever published a task named ${reason.task}.`
+      return `No replica has published this task: ${reason.task}.`
     case 'task-unknown':
       return `None of the ${reason.alive} living replicas knows the task ${reason.task}.`
     case 'queue-unserved':

@@ -67,6 +67,10 @@ async function gate(db: Db, id: RunId, run: RunFacts, canStart: boolean): Promis
       return [{ reason: 'parents', open: run.waitingOn }]
     case 'workflow':
       return [await pausedWorkflow(db, id)]
+    case 'task': {
+      const { task, publishedBy } = run
+      return [publishedBy === null ? { reason: 'task-unpublished', task } : { reason: 'task-gate', task, publishedBy }]
+    }
     case 'time':
       return [{ reason: 'time', until: run.runAt, inMs: -(run.dueMs ?? 0), due: run.due === true }]
     case 'concurrency': {
@@ -84,7 +88,7 @@ function pause(run: RunFacts): Reason[] {
 /** Why no living replica would take it; empty when one would. */
 function unserved(run: RunFacts, alive: readonly LiveNode[]): Reason[] {
   const { queue, task, requires } = run
-  if (queue === null || task === null || requires === null) return [{ reason: 'lane-missing' }]
+  if (queue === null || requires === null) return [{ reason: 'lane-missing' }]
   const unpublished: Reason[] = run.publishedBy === null ? [{ reason: 'task-unpublished', task }] : []
   if (alive.length === 0) return [{ reason: 'no-replica' }, ...unpublished]
   const knowing = alive.filter((node) => node.knowsTask)

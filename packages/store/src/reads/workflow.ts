@@ -57,7 +57,7 @@ export interface StepView {
   readonly kind: StepKind
   readonly task: string
   readonly status: TaskState
-  readonly waitingFor: 'parents' | 'workflow' | 'time' | 'concurrency' | null
+  readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
   /** Parents, items or an inner workflow that it still waits for. */
   readonly waitingOn: number
   readonly attempt: number

@@ -27,7 +27,7 @@ export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   for (const [index, run] of runs.entries()) {
     const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
     const names = nameProblems(run)
-    const options = optionProblems(run)
+    const options = [...optionProblems(run), ...unlanedProblems(run)]
     const payload = checkJson(run.payload)
     if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
     if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })
@@ -140,6 +140,13 @@ function optionProblems(run: NewRun): string[] {
   if (run.runAt !== undefined && run.delayMs !== undefined) problems.push('delayMs and runAt: a run has one of them')
   if (run.uniqueForMs !== undefined && run.uniqueKey === undefined) problems.push('uniqueForMs has no uniqueKey')
   return [...problems, ...windowProblems(run)]
+}
+
+/** What `q.enqueue()` has no parameter for. */
+function unlanedProblems(run: NewRun): string[] {
+  if (run.lane !== undefined) return []
+  const taskOnly = ['onCrash', 'timeoutMs', 'maxSilentMs', 'concurrency'] as const
+  return taskOnly.filter((name) => run[name] !== undefined).map((name) => `${name} has no lane`)
 }
 
 function isWithinReach(runAt: Date): boolean {

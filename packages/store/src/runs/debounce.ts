@@ -93,7 +93,7 @@ ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id`,
 )
 
 /** Not by `due_at`: a plan could take the index of due runs instead of the ids. */
-const waitsForItsTime = sql<boolean>`r.status = 'PENDING' AND r.waiting_for = 'time' AND r.run_at > clock_timestamp()`
+const waitsForItsTime = sql<boolean>`r.status = 'PENDING' AND r.waiting_for IN ('task', 'time') AND r.run_at > clock_timestamp()`
 
 // A whole statement by hand: an array in, and which of its elements found a run that waits.
 const touch = prepared<{ readonly runs: string }, { place: number; id: RunId }>(
@@ -105,7 +105,7 @@ WITH given AS MATERIALIZED (
 UPDATE q.task_run r SET
   lane = given.lane, priority = coalesce(given.priority, 0), grp = coalesce(given.grp, ''),
   max_attempts = coalesce(given.max_attempts, 1), on_crash = given.on_crash, timeout_ms = given.timeout_ms,
-  max_silent_ms = given.max_silent_ms, concurrency_scope = given.concurrency_scope,
+  max_silent_ms = given.max_silent_ms, waiting_for = 'time', asked = NULL, concurrency_scope = given.concurrency_scope,
   concurrency_key = given.concurrency_key, trace = given.trace, payload = coalesce(given.payload, 'null'),
   run_at = least(clock_timestamp() + given.delay_ms * interval '1 ms', r.created_at + given.debounce_max_ms * interval '1 ms'),
   expires_at = clock_timestamp() + given.expires_ms * interval '1 ms', updated_at = clock_timestamp()

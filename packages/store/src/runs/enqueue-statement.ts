@@ -103,7 +103,7 @@ export function arrayText(runs: readonly CheckedRun[]): string {
 
 function rowText({ run, payload, id, runAt }: CheckedRun, place: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
-  const { uniqueKey, throttle, debounce, concurrency, trace } = run
+  const { uniqueKey, uniqueForMs, throttle, debounce, concurrency, trace } = run
   // What is undefined is left out, and null in the record.
   const rest = JSON.stringify({
     place,
@@ -122,7 +122,10 @@ function rowText({ run, payload, id, runAt }: CheckedRun, place: number): string
     max_silent_ms: maxSilentMs,
     waiting_for: gateOf(run),
     unique_key: uniqueKey,
+    unique_for_ms: uniqueForMs,
     throttle_key: throttle === undefined ? undefined : throttleKey(throttle),
+    throttle_of: throttle?.key,
+    throttle_for_ms: throttle?.forMs,
     debounce_key: debounce?.key,
     concurrency_scope: concurrency?.scope,
     concurrency_key: concurrency === undefined ? undefined : storedKey(concurrency),

@@ -7,7 +7,8 @@
  *
  * A unique key that a live run of the task has, or a key that one took for a period (unique for a time, or throttled):
  * nothing is inserted, and the answer is that run. Enqueues with one key wait for each other. Debounced runs go their own
- * way (debounce.ts), after all others. A batch is enqueued as a whole or not at all, whatever its size.
+ * way (debounce.ts), after all others, and so do runs of tasks that the producer knows nothing about
+ * (enqueue-by-database.ts). A batch is enqueued as a whole or not at all, whatever its size.
  */
 import type { TaskState } from '@q/schema'
 import type { Db } from '../db.ts'
@@ -16,6 +17,7 @@ import type { RunId } from '../lease.ts'
 import { checkNewRuns, unstorable, type CheckedRun } from './check-new-runs.ts'
 import { debounceRuns } from './debounce.ts'
 import { findDuplicates } from './duplicates.ts'
+import { enqueueByDatabase } from './enqueue-by-database.ts'
 import { partsOf } from './enqueue-parts.ts'
 import { enqueueStatement, enqueueUniqueStatement, takeNumbers } from './enqueue-statement.ts'
 import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
@@ -28,11 +30,16 @@ const triesMax = 5
 /** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
-  const debounced = runs.filter(({ run }) => run.debounce !== undefined)
-  const others = runs.filter(({ run }) => run.debounce === undefined)
+  const unlaned = runs.filter(({ run }) => run.lane === undefined)
+  const debounced = runs.filter(({ run }) => run.lane !== undefined && run.debounce !== undefined)
+  const others = runs.filter(({ run }) => run.lane !== undefined && run.debounce === undefined)
   const parts = partsOf(others)
   const enqueue = async (own: Db) =>
-    new Map([...(await enqueueParts(own, others, parts)), ...(await debounceRuns(own, debounced))])
+    new Map([
+      ...(await enqueueParts(own, others, parts)),
+      ...(await debounceRuns(own, debounced)),
+      ...(await enqueueByDatabase(own, unlaned)),
+    ])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
   const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
   return runs.map((run) => {
@@ -53,6 +60,7 @@ export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<Reado
 
 /** Then it needs no transaction: a single run that finds its key taken, and tries again, has written nothing so far. */
 function isOneStatement(runs: readonly CheckedRun[], parts: readonly unknown[]): boolean {
+  if (runs.some(({ run }) => run.lane === undefined)) return runs.length === 1 && runs[0]?.run.runAt === undefined
   if (runs.some(({ run }) => (run.uniqueForMs ?? run.throttle ?? run.debounce) !== undefined)) return false
   return parts.length <= 1 && (runs.length === 1 || runs.every(({ run }) => run.uniqueKey === undefined))
 }

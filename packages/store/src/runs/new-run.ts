@@ -4,7 +4,12 @@ import type { RunId } from '../lease.ts'
 
 export interface NewRun {
   readonly task: string
-  readonly lane: number
+  /**
+   * Undefined: this producer does not know what its task says. `q.enqueue()` of the database then decides; the run waits
+   * at the gate `task` if no replica has published the task. Such a run cannot have `onCrash`, `timeoutMs`, `maxSilentMs`
+   * or `concurrency`.
+   */
+  readonly lane?: number
   /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
   readonly payload: unknown
   /** From now; 0 is at once. */

@@ -2,7 +2,8 @@
  * SUCCEEDED | FAILED | CANCELLED | EXPIRED | SKIPPED → AVAILABLE | PENDING, by hand
  *
  * A new epoch: both counts begin again, the checkpoint and the history stay. The fence rises, so nothing of the old
- * epoch can be written any more. A step of a workflow goes back to its parents' gate: workflows/retry.ts.
+ * epoch can be written any more. A run that never passed the gate `task` waits there again. A step of a workflow goes back
+ * to its parents' gate: workflows/retry.ts.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -53,8 +54,8 @@ WITH ended AS MATERIALIZED (
   ON CONFLICT DO NOTHING
 ), reopened AS (
   UPDATE q.task_run r SET
-    status = CASE WHEN r.concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
-    waiting_for = CASE WHEN r.concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
+    status = CASE WHEN r.asked IS NULL AND r.concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    waiting_for = CASE WHEN r.asked IS NOT NULL THEN 'task' WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
     epoch = r.epoch + 1, fence = r.fence + 1, attempt = 0, crash_count = 0, result = NULL, replica_id = NULL,
     claimed_at = NULL, started_at = NULL, finished_at = NULL, cancel_requested_at = NULL, expires_at = NULL,
     run_at = clock_timestamp(), updated_at = clock_timestamp()

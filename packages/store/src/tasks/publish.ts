@@ -1,11 +1,13 @@
 /**
  * A replica publishes the tasks it knows, so that producers which never load their code enqueue with the right queue
- * and a typing error is answered with the nearest name. The last replica to start wins: it has the newest code.
+ * and a typing error is answered with the nearest name. The last replica to start wins: it has the newest code. Runs that
+ * were enqueued before then pass the gate `task` (open-gate.ts).
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../db.ts'
 import { internLane } from '../lanes.ts'
+import { openTaskGate } from './open-gate.ts'
 
 export interface TaskNotice {
   readonly name: string
@@ -43,6 +45,11 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
     )
     .execute()
   for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name, requires: requiresOf(task) })
+  // The tasks are published, whether or not this succeeds: the sweep opens what is left.
+  await openTaskGate(
+    db,
+    tasks.map(({ name }) => name),
+  ).catch(() => [])
 }
 
 /** Lanes are made here, so that no producer has to make one inside of its transaction. */

@@ -190,7 +190,7 @@ export interface LivenessVerbs {
 
   /**
    * What a replica knows about its tasks, for producers that never load their code.
-   * The last to publish wins.
+   * The last to publish wins. Runs of these tasks that wait at the gate `task` pass it.
    */
   publishTasks(replicaId: string, tasks: readonly TaskNotice[]): Promise<void>
 

@@ -16,6 +16,7 @@ import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
 import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
+import { sweepTaskGate } from '../tasks/open-gate.ts'
 import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
 import { releaseTaskRuns } from '../runs/release.ts'
 import { retryTaskRun, type RetryAnswer } from '../runs/retry.ts'
@@ -61,6 +62,12 @@ export interface RunVerbs {
    * For the case that somebody died between a commit and its promotion.
    */
   sweepGatedKeys(limit: number): Promise<RunId[]>
+
+  /**
+   * Opens the gate `task` for runs of tasks that have been published since they were enqueued.
+   * `publishTasks` does it too; this is for an enqueue that committed after the publication and did not see it.
+   */
+  sweepTaskGate(): Promise<RunId[]>
 
   /**
    * When the next run at the gate `time` is due, by the database's clock.
@@ -175,6 +182,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
     promoteKeys: (keys) => promoteKeys(db, keys),
     sweepGatedKeys: (limit) => sweepGatedKeys(db, limit),
+    sweepTaskGate: () => sweepTaskGate(db),
     nextDueInMs: () => nextDueInMs(db),
     claimAvailableTaskRuns: (request) => claimAvailableTaskRuns(db, request),
     startTaskRuns: (leases) => startTaskRuns(db, leases),

@@ -72,7 +72,7 @@ WITH live AS MATERIALIZED (
   WHERE live.status <> 'PAUSED' AND open.waiting_for = 'workflow'
   UNION ALL
   SELECT live.id, 'not-held-back', open.id FROM live JOIN open ON open.workflow_id = live.id
-  WHERE live.status = 'PAUSED' AND (open.status IN ('AVAILABLE', 'CLAIMED') OR open.waiting_for IN ('time', 'concurrency'))
+  WHERE live.status = 'PAUSED' AND (open.status IN ('AVAILABLE', 'CLAIMED') OR open.waiting_for IN ('task', 'time', 'concurrency'))
   UNION ALL
   SELECT live.id, 'not-stopped', open.id FROM live JOIN open ON open.workflow_id = live.id
   WHERE live.ends_as IS NOT NULL AND open.kind <> 'compensation' AND NOT open.expanded AND open.status <> 'RUNNING'

@@ -2,11 +2,13 @@
  * Steps are written: the run, and what it is within its workflow, in one statement for many; then the edges. Ids rise in
  * the order given, so a parent's is lower than its children's.
  *
- * A step that nothing holds back passes the gate `parents` as it is written; the others wait there.
+ * A step that nothing holds back passes the gate `parents` as it is written; the others wait there. A step whose task is
+ * not published keeps what it asked for itself, and waits at the gate `task` when it gets there.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
+import { noLane } from '../lanes.ts'
 import { storedKey } from '../runs/new-run.ts'
 import type { WorkflowId } from './new-workflow.ts'
 import type { StepRow } from './step-rows.ts'
@@ -33,6 +35,7 @@ export async function insertSteps(
   for (const { row, opens } of steps) {
     if (!opens) continue
     const { concurrency, delayMs } = row.settings
+    if (isUnpublished(row)) continue
     if (delayMs !== undefined && delayMs > 0) tidings.dueInMs = Math.min(tidings.dueInMs, delayMs)
     else if (concurrency === undefined) tidings.lanes.add(row.lane)
     else tidings.keys.add(storedKey(concurrency))
@@ -78,19 +81,19 @@ WITH given AS MATERIALIZED (
   SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::jsonb) AS g(
     place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, opens boolean, waiting_on int,
-    concurrency_scope text, concurrency_key text, payload jsonb, name text, kind text, inputs jsonb, needs int,
+    concurrency_scope text, concurrency_key text, asked jsonb, payload jsonb, name text, kind text, inputs jsonb, needs int,
     tolerates int, allows_failed boolean, conditional boolean, parallel_max int, item_of bigint, item_index int, plan jsonb)
 ), runs AS (
   INSERT INTO q.task_run
     (id, workflow_id, task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, timeout_ms, max_silent_ms, status,
-    waiting_for, waiting_on, concurrency_scope, concurrency_key, payload)
+    waiting_for, waiting_on, concurrency_scope, concurrency_key, asked, payload)
   OVERRIDING SYSTEM VALUE
   SELECT id, ${workflowId}, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
     clock_timestamp() + CASE WHEN opens THEN coalesce(delay_ms, 0) ELSE 0 END * interval '1 ms',
     clock_timestamp() + expires_ms * interval '1 ms', timeout_ms, max_silent_ms,
-    CASE WHEN opens AND coalesce(delay_ms, 0) = 0 AND concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
-    CASE WHEN NOT opens THEN 'parents' WHEN delay_ms > 0 THEN 'time' WHEN concurrency_key IS NOT NULL THEN 'concurrency' END,
-    waiting_on, concurrency_scope, concurrency_key, coalesce(payload, 'null')
+    CASE WHEN opens AND asked IS NULL AND coalesce(delay_ms, 0) = 0 AND concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    CASE WHEN NOT opens THEN 'parents' WHEN asked IS NOT NULL THEN 'task' WHEN delay_ms > 0 THEN 'time' WHEN concurrency_key IS NOT NULL THEN 'concurrency' END,
+    waiting_on, concurrency_scope, concurrency_key, asked, coalesce(payload, 'null')
   FROM given
 ), steps AS (
   INSERT INTO q.workflow_step (run_id, workflow_id, name, kind, inputs, needs, tolerates, allows_failed, conditional,
@@ -121,6 +124,7 @@ function rowText({ row, opens, waitingOn }: NewStep): string {
     waiting_on: waitingOn,
     concurrency_scope: settings.concurrency?.scope,
     concurrency_key: settings.concurrency === undefined ? undefined : storedKey(settings.concurrency),
+    asked: isUnpublished(row) ? { priority: settings.priority, max_attempts: settings.maxAttempts } : undefined,
     payload: row.payload ?? null,
     name: row.name,
     kind: row.kind,
@@ -134,4 +138,8 @@ function rowText({ row, opens, waitingOn }: NewStep): string {
     item_index: row.itemIndex,
     plan: row.plan,
   })
+}
+
+function isUnpublished({ lane, kind }: StepRow): boolean {
+  return lane === noLane && kind !== 'map' && kind !== 'workflow'
 }

@@ -1,19 +1,34 @@
 /**
- * The concurrency key of a step: the value at a place of its payload, as the text by which equal values are recognised.
- * The same text as `@q/task` makes of the payload of a run that is no step, so both share the key.
+ * The concurrency key of a step: the value at a place of its payload, as text. It is the key that `@q/task` returns for a
+ * run that is not a step (payload-keys.ts explains it), so steps and other runs share a key.
  */
 import { createHash } from 'node:crypto'
 import { valueAt } from '@q/schema/workflow'
 
 const charsMax = 200
+const jsonPrefix = 'json:'
 
 /** Undefined where there is no such place, or null there. */
 export function keyAt(payload: unknown, pointer: string): string | undefined {
   const value = valueAt(payload, pointer)
   if (value === undefined || value === null) return undefined
-  const text = typeof value === 'string' ? value : canonical(value)
-  const isPlain = text !== '' && text.length <= charsMax && text.isWellFormed() && !/\p{Cc}/u.test(text)
-  return isPlain ? text : `sha256:${createHash('sha256').update(text).digest('base64url')}`
+  return typeof value === 'string' ? textKey(value) : jsonKey(canonical(value))
+}
+
+function textKey(text: string): string {
+  return isPlain(text) && !text.startsWith(jsonPrefix) ? text : hashOf(text)
+}
+
+function jsonKey(json: string): string {
+  return `${jsonPrefix}${isPlain(json) ? json : hashOf(json)}`
+}
+
+function isPlain(text: string): boolean {
+  return text !== '' && text.length <= charsMax && text.isWellFormed() && !/\p{Cc}/u.test(text)
+}
+
+function hashOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('base64url')}`
 }
 
 /** True if the key would come out of a result that is not there yet. */

@@ -20,6 +20,7 @@ export interface WorkflowStart {
 
 /** What is known about a task, for all runs of it that the workflow makes, now or later. */
 export interface StepTask {
+  /** `noLane`: no replica has published the task. Its steps wait at the gate `task`. */
   readonly lane: number
   readonly priority?: number
   readonly maxAttempts?: number

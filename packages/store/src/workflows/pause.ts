@@ -90,7 +90,7 @@ export async function holdBack(trx: Db, ids: readonly RunId[], tidings: Tidings)
   const { rows } = await sql<{ key: string | null }>`
 WITH locked AS MATERIALIZED (
   SELECT r.id, r.concurrency_slot FROM q.task_run r JOIN q.workflow w ON w.id = r.workflow_id AND w.status = 'PAUSED'
-  WHERE r.id = ANY(${ids}::bigint[]) AND (r.status = 'AVAILABLE' OR r.status = 'PENDING' AND r.waiting_for IN ('time', 'concurrency'))
+  WHERE r.id = ANY(${ids}::bigint[]) AND (r.status = 'AVAILABLE' OR r.status = 'PENDING' AND r.waiting_for IN ('task', 'time', 'concurrency'))
   ORDER BY r.id FOR NO KEY UPDATE OF r
 )
 UPDATE q.task_run r SET status = 'PENDING', waiting_for = 'workflow', concurrency_slot = NULL, updated_at = clock_timestamp()

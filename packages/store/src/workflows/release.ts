@@ -40,9 +40,9 @@ const later = sql<boolean>`(${letGo} AND s.delay_ms > 0 OR r.run_at > clock_time
 /** A delay counts from the moment the parents let it go: who comes from the gate `workflow` has waited already. */
 export const gateColumns: RawBuilder<unknown> = sql`
     run_at = CASE WHEN ${letGo} AND s.delay_ms IS NOT NULL THEN clock_timestamp() + s.delay_ms * interval '1 ms' ELSE r.run_at END,
-    waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN ${later} THEN 'time'
+    waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN r.asked IS NOT NULL THEN 'task' WHEN ${later} THEN 'time'
       WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
-    status = CASE WHEN w.status = 'PAUSED' OR ${later} OR r.concurrency_key IS NOT NULL
+    status = CASE WHEN w.status = 'PAUSED' OR r.asked IS NOT NULL OR ${later} OR r.concurrency_key IS NOT NULL
       THEN 'PENDING' ELSE 'AVAILABLE' END::q.task_status,
     updated_at = clock_timestamp()`
 

@@ -56,13 +56,13 @@ function checkStart({ plan, input, tasks }: WorkflowStart): void {
 /** Of all runs that the plan can make. */
 function optionProblems({ steps }: WorkflowPlan, tasks: WorkflowStart['tasks']): string[] {
   const problemsOf = (name: string, task: string, options: StepOptions = {}) => {
-    const { lane = 0, priority, maxAttempts, onCrash } = tasks[task] ?? {}
+    const { priority, maxAttempts, onCrash } = tasks[task] ?? {}
     const published = {
       ...(priority !== undefined && { priority }),
       ...(maxAttempts !== undefined && { maxAttempts }),
       ...(onCrash && { onCrash }),
     }
-    const run = { task, lane, payload: null, ...published, ...options }
+    const run = { task, payload: null, ...published, ...options }
     return runProblems(run).map((problem) => `step "${name}": ${problem}`)
   }
   return steps.flatMap((step) => {

@@ -11,6 +11,7 @@ import {
   type StepPlan,
   type Template,
 } from '@q/schema/workflow'
+import { noLane } from '../lanes.ts'
 import type { StepTask } from './new-workflow.ts'
 import { keyAt } from './key-at.ts'
 
@@ -40,9 +41,8 @@ interface RunSettings extends StepOptions {
   readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
-/** What their runs are called; no replica has such tasks, and no claim looks into their lane. */
+/** What their runs are called; no replica has such tasks, and no claim reads their lane. */
 const builtIn = { map: 'q.map', workflow: 'q.workflow' } as const
-const noLane = 0
 
 export interface RowContext {
   readonly input: unknown

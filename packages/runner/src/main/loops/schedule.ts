@@ -7,7 +7,7 @@
  * that cannot be enqueued fails alone, and is tried again.
  */
 import type { DueSchedule, Store } from '@q/store'
-import { dueTicks, runSettings } from '@q/task'
+import { dueTicks } from '@q/task'
 import type { Observe } from '../events.ts'
 import { after, atOnce, type Next } from '../loop.ts'
 import type { FindDestination } from '../published.ts'
@@ -62,8 +62,8 @@ export async function enqueueDue(deps: TickDeps): Promise<boolean> {
 async function enqueueOne(deps: TickDeps, schedule: DueSchedule): Promise<void> {
   const { name, task, payload, options, version, now } = schedule
   const { ticks, next } = dueTicks(schedule, now)
-  const { queue, lane, options: published } = await deps.findDestination(task)
-  const run = { task, lane, payload, ...runSettings(task, published, payload), ...options }
+  const { queue, settingsFor } = await deps.findDestination(task)
+  const run = { task, payload, ...settingsFor(payload), ...options }
   const enqueued = await deps.store.enqueueTicks({
     schedule: name,
     version,

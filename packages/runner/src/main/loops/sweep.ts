@@ -1,4 +1,7 @@
-/** Backstops, every few seconds, more rarely while there is nothing to do: runs whose deadline passed, and keys whose free slots nobody handed on. */
+/**
+ * Backstops, every few seconds, more rarely while there is nothing to do: runs whose deadline passed, keys with free slots
+ * that no settling run handed on, and runs that still wait at the gate `task` although their task is published.
+ */
 import type { Store } from '@q/store'
 import { after, atOnce, type Next } from '../loop.ts'
 
@@ -13,7 +16,8 @@ const batchMax = 500
 export async function sweepTick(deps: SweepDeps): Promise<Next> {
   const expired = await deps.store.expireTaskRuns(batchMax)
   const promoted = await deps.store.sweepGatedKeys(batchMax)
-  if (promoted.length > 0) deps.onPromoted()
+  const opened = await deps.store.sweepTaskGate()
+  if (promoted.length + opened.length > 0) deps.onPromoted()
   if (expired.length === batchMax) return atOnce
-  return after(expired.length + promoted.length > 0 ? everyMs.busy : everyMs.quiet)
+  return after(expired.length + promoted.length + opened.length > 0 ? everyMs.busy : everyMs.quiet)
 }

@@ -1,0 +1,90 @@
+/**
+ * – → AVAILABLE | PENDING, by `q.enqueue()` of the database
+ *
+ * For runs of tasks about which the producer knows nothing. The database reads `q.task` in the statement that inserts: a
+ * task that a replica has published in the meantime applies at once; a run of any other waits at the gate `task`, with
+ * what this enqueue asked for, until a replica publishes the task (tasks/open-gate.ts).
+ */
+import { ExplainedError, type TaskState } from '@q/schema'
+import { sql, type CompiledQuery } from 'kysely'
+import type { Db } from '../db.ts'
+import type { RunId } from '../lease.ts'
+import { prepared } from '../prepared.ts'
+import { sqlState } from '../sql-state.ts'
+import { unstorable, type CheckedRun } from './check-new-runs.ts'
+import { partsOf } from './enqueue-parts.ts'
+import { arrayText } from './enqueue-statement.ts'
+import { throttleKey, type EnqueuedRun } from './new-run.ts'
+
+/** In the order of their keys, in which other batches take them too; runs without one keep their order. */
+export async function enqueueByDatabase(db: Db, runs: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
+  const answers: [CheckedRun, EnqueuedRun][] = []
+  const inOrder = runs
+    .map((run) => ({ run, key: Buffer.from(keyOf(run)) }))
+    .toSorted((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ run }) => run)
+  for (const part of partsOf(inOrder)) {
+    const { rows } = await db.executeQuery(enqueueByDatabaseStatement(part)).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
+    for (const { place, ...answer } of rows) answers.push([part[place] as CheckedRun, answer])
+    await setMoments(db, answers.slice(-rows.length))
+  }
+  return answers
+}
+
+/** The function knows only delays; runs with equal moments start in the order of their enqueues, so the moment is exact. */
+async function setMoments(db: Db, answers: readonly [CheckedRun, EnqueuedRun][]): Promise<void> {
+  const timed = answers.flatMap(([{ run }, { id, duplicate }]) =>
+    run.runAt === undefined || duplicate ? [] : { id, runAt: run.runAt.toISOString() },
+  )
+  if (timed.length === 0) return
+  await sql`UPDATE q.task_run r SET run_at = g.run_at
+    FROM unnest(${timed.map(({ id }) => id)}::bigint[], ${timed.map(({ runAt }) => runAt)}::timestamptz[]) AS g(id, run_at)
+    WHERE r.id = g.id AND r.status = 'PENDING' AND r.fence = 0`.execute(db)
+}
+
+function keyOf({ run: { task, uniqueKey, throttle, debounce } }: CheckedRun): string {
+  const key = uniqueKey ?? (throttle === undefined ? debounce?.key : throttleKey(throttle))
+  return key === undefined ? '' : `${task}\0${key}`
+}
+
+interface Row {
+  readonly place: number
+  readonly id: RunId
+  readonly status: TaskState
+  readonly duplicate: boolean
+}
+
+export function enqueueByDatabaseStatement(runs: readonly CheckedRun[]): CompiledQuery<Row> {
+  return enqueue({ runs: arrayText(runs) })
+}
+
+// A whole statement in SQL: an array in, one call of the function for each of its elements, in their order.
+const enqueue = prepared<{ readonly runs: string }, Row>(
+  'enqueue-by-database',
+  ({ runs }) => sql<Row>`
+SELECT g.place, made.id::text AS id, made.status::text AS status, made.duplicate
+FROM (SELECT * FROM jsonb_to_recordset(${runs}::text::jsonb) AS g(
+  place int, task text, payload jsonb, delay_ms float8, run_at timestamptz, priority int, grp text, unique_key text, unique_for_ms float8, expires_ms float8,
+  max_attempts int, trace text, throttle_of text, throttle_for_ms float8, debounce_key text, debounce_max_ms float8) ORDER BY place) g
+CROSS JOIN LATERAL q.enqueue(task => g.task, payload => coalesce(g.payload, 'null'),
+  delay => CASE WHEN g.run_at IS NOT NULL THEN greatest(g.run_at - clock_timestamp(), '0')
+    WHEN g.debounce_key IS NULL THEN g.delay_ms * interval '1 ms' END, priority => g.priority, run_group => g.grp,
+  unique_key => g.unique_key, unique_for => g.unique_for_ms * interval '1 ms', expires_in => g.expires_ms * interval '1 ms',
+  max_attempts => g.max_attempts, trace => g.trace, throttle_key => g.throttle_of, throttle_for => g.throttle_for_ms * interval '1 ms',
+  debounce_key => g.debounce_key, debounce_for => CASE WHEN g.debounce_key IS NOT NULL THEN g.delay_ms END * interval '1 ms',
+  debounce_max => g.debounce_max_ms * interval '1 ms') made`,
+)
+
+/** QE004: a replica has published the task in the meantime, and the payload does not fit. */
+function refusalOf(error: unknown): unknown {
+  if (sqlState(error) !== 'QE004') return unstorable(error)
+  return new ExplainedError({
+    code: 'INVALID_PAYLOAD',
+    what: 'The payload does not fit its task; nothing was enqueued.',
+    why: `${String(Reflect.get(error as Error, 'detail'))}.`,
+    fix: 'Correct the payload, or the input of the task.',
+    cause: error,
+  })
+}

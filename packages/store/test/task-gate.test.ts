@@ -1,0 +1,259 @@
+/** The gate `task`: a run of a task that no replica has published waits there, and loses nothing that the task says. */
+import { sql } from 'kysely'
+import { Client, type Notification } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { enqueueTaskRuns, noLane, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
+import { fixture } from './fixture.ts'
+import { introduction } from './introduction.ts'
+
+const { url, store, db, row, claim } = await fixture()
+const hour = 3_600_000
+
+/** By a live replica that serves it. */
+async function publish(name: string, options: Record<string, unknown> = {}, queue = 'default'): Promise<void> {
+  await store.registerReplica({ ...introduction(`r-${name}`), tasks: [name], capabilities: ['gpu'] })
+  await store.publishTasks('r', [{ name, queue, options: { queue, ...options }, payloadSchema: null }])
+}
+
+async function enqueueOne(task: string, payload: unknown = {}, more: Partial<NewRun> = {}): Promise<EnqueuedRun> {
+  return (await store.enqueueTaskRuns([{ task, payload, ...more }]))[0]!
+}
+
+/** As if it had been enqueued so much earlier. */
+async function age(id: RunId, ms: number): Promise<void> {
+  await sql`UPDATE q.task_run SET created_at = created_at - ${ms} * interval '1 ms', run_at = run_at - ${ms} * interval '1 ms'
+    WHERE id = ${id}`.execute(db)
+}
+
+async function session(): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+const duplicate = { status: 'SKIPPED', result: { code: 'DUPLICATE' } }
+
+test('a run of a task that no replica has published is accepted and waits at the gate `task`', async () => {
+  const run = await enqueueOne('unknown')
+  expect(run).toMatchObject({ status: 'PENDING', duplicate: false })
+  expect(await row(run.id)).toMatchObject({ waiting_for: 'task', lane: noLane, asked: {} })
+  expect(await claim('unknown')).toEqual([])
+})
+
+test('publication gives a run the queue, requirements, keys and limits of its task and opens the gate', async () => {
+  const { id } = await enqueueOne('full', { user: 'Ada' })
+  const options = {
+    priority: 7,
+    requires: ['gpu'],
+    onCrash: 'retry',
+    retry: { attempts: 4 },
+    expiresMs: hour,
+    concurrency: { key: '/user', limit: 1, shared: 'api' },
+    unique: { key: '/user', forMs: null },
+  }
+  await publish('full', options, 'cpu')
+  const run = await row(id)
+  expect(run).toMatchObject({
+    status: 'AVAILABLE',
+    waiting_for: null,
+    asked: null,
+    priority: 7,
+    on_crash: 'retry',
+    max_attempts: 4,
+    concurrency_key: 'api\u001fAda',
+    concurrency_slot: 1,
+    unique_key: 'Ada',
+  })
+  expect(run.lane).toBe(await store.internLane({ queue: 'cpu', task: 'full', requires: ['gpu'] }))
+  expect(run.expires_at!.getTime() - run.created_at.getTime()).toBe(hour)
+})
+
+test('what the enqueue asked for goes before what the task says', async () => {
+  const { id } = await enqueueOne(
+    'asked',
+    { id: 1 },
+    { priority: -3, maxAttempts: 2, group: 'g', uniqueKey: 'mine', expiresInMs: 2 * hour },
+  )
+  await publish('asked', { priority: 7, retry: { attempts: 4 }, expiresMs: hour, unique: { key: '/id', forMs: null } })
+  const run = await row(id)
+  expect(run).toMatchObject({ status: 'AVAILABLE', priority: -3, max_attempts: 2, grp: 'g', unique_key: 'mine' })
+  expect(run.expires_at!.getTime() - run.created_at.getTime()).toBeCloseTo(2 * hour, -3)
+})
+
+test('a delayed run goes from the gate `task` to the gate `time`, or past it when its time has come', async () => {
+  const later = await enqueueOne('delayed', {}, { delayMs: hour })
+  const due = await enqueueOne('delayed', {}, { delayMs: hour })
+  await age(due.id, 2 * hour)
+  await publish('delayed')
+  expect(await row(later.id)).toMatchObject({ status: 'PENDING', waiting_for: 'time' })
+  expect(await row(due.id)).toMatchObject({ status: 'AVAILABLE' })
+})
+
+test('runs of one concurrency key start one after the other, although they were enqueued before the publication', async () => {
+  const [first, second] = await store.enqueueTaskRuns([
+    { task: 'keyed', payload: { k: 'a' } },
+    { task: 'keyed', payload: { k: 'a' } },
+  ])
+  await publish('keyed', { concurrency: { key: '/k', limit: 1, shared: null } })
+  expect(await row(first!.id)).toMatchObject({ status: 'AVAILABLE', concurrency_slot: 1 })
+  expect(await row(second!.id)).toMatchObject({ status: 'PENDING', waiting_for: 'concurrency' })
+})
+
+test('a run whose unique key another live run has by then ends SKIPPED as a duplicate', async () => {
+  const [first, second, other] = await store.enqueueTaskRuns(
+    ['a', 'a', 'b'].map((id) => ({ task: 'unique', payload: { id } })),
+  )
+  await publish('unique', { unique: { key: '/id', forMs: null } })
+  expect(await row(first!.id)).toMatchObject({ status: 'AVAILABLE', unique_key: 'a' })
+  expect(await row(second!.id)).toMatchObject(duplicate)
+  expect(await row(other!.id)).toMatchObject({ status: 'AVAILABLE', unique_key: 'b' })
+})
+
+test('a unique key that is taken for a period, or throttled, counts from the enqueue', async () => {
+  for (const law of ['unique', 'throttle']) {
+    const task = `period-${law}`
+    const runs = await store.enqueueTaskRuns(Array.from({ length: 3 }, () => ({ task, payload: { id: 'a' } })))
+    const [first, within, after] = runs.map(({ id }) => id)
+    await age(first!, 3 * hour)
+    await age(within!, 2.5 * hour)
+    await age(after!, 0.5 * hour)
+    await publish(task, { [law]: { key: '/id', forMs: hour } })
+    expect(await row(first!)).toMatchObject({ status: 'AVAILABLE' })
+    expect(await row(within!)).toMatchObject(duplicate)
+    // Its window has passed; of a unique key the first run is still live.
+    expect(await row(after!)).toMatchObject(law === 'unique' ? duplicate : { status: 'AVAILABLE' })
+  }
+})
+
+test('of debounced runs the last one within a window counts, under the number of the first', async () => {
+  const runs = await store.enqueueTaskRuns([1, 2, 3].map((n) => ({ task: 'debounced', payload: { id: 'a', n } })))
+  const [first, within, alone] = runs.map(({ id }) => id)
+  await age(first!, 5 * hour)
+  await age(within!, 4.5 * hour)
+  await publish('debounced', { debounce: { key: '/id', forMs: hour, maxMs: 10 * hour } })
+  expect(await row(first!)).toMatchObject({ waiting_for: 'time', payload: { n: 2 } })
+  expect(await row(within!)).toMatchObject(duplicate)
+  expect(await row(alone!)).toMatchObject({ waiting_for: 'time', payload: { n: 3 } })
+  const lane = await store.internLane({ queue: 'default', task: 'debounced' })
+  const debounce = { key: 'a', forMs: hour, maxMs: 10 * hour }
+  expect(await enqueueOne('debounced', { n: 4 }, { lane, debounce })).toMatchObject({ id: alone, duplicate: true })
+})
+
+test('a debounce that the enqueue itself asked for counts while the run waits for its task', async () => {
+  const debounce = { key: 'own', forMs: hour, maxMs: 10 * hour }
+  const first = await enqueueOne('own-debounce', { n: 1 }, { debounce })
+  expect(await enqueueOne('own-debounce', { n: 2 }, { debounce })).toMatchObject({ id: first.id, duplicate: true })
+  await db.insertInto('q.task').values({ name: 'own-debounce', queue: 'default', published_by: 'r' }).execute()
+  const lane = await store.internLane({ queue: 'default', task: 'own-debounce' })
+  expect(await enqueueOne('own-debounce', { n: 3 }, { lane, debounce })).toMatchObject({
+    id: first.id,
+    duplicate: true,
+  })
+  expect(await row(first.id)).toMatchObject({ waiting_for: 'time', asked: null, lane, payload: { n: 3 } })
+})
+
+test('a unique key, or a throttle, that the enqueue itself asked for counts while the run waits for its task', async () => {
+  for (const law of [
+    { uniqueKey: 'k', uniqueForMs: hour },
+    { uniqueKey: 'l' },
+    { throttle: { key: 'k', forMs: hour } },
+  ]) {
+    const { id } = await enqueueOne('own-law', {}, law)
+    expect(await enqueueOne('own-law', {}, law)).toMatchObject({ id, duplicate: true })
+  }
+})
+
+test('an enqueue that did not see the publication and commits after it does not wait forever', async () => {
+  const client = await session()
+  await client.query('BEGIN')
+  const [run] = await enqueueTaskRuns(usingPg(client), [{ task: 'racing', payload: {} }])
+  await publish('racing', {}, 'late')
+  await client.query('COMMIT')
+  expect(await row(run!.id)).toMatchObject({ waiting_for: 'task' })
+  expect(await store.sweepTaskGate()).toEqual([run!.id])
+  expect(await row(run!.id)).toMatchObject({ status: 'AVAILABLE' })
+  expect(await store.sweepTaskGate()).toEqual([])
+})
+
+test('a run whose unique key an open transaction has is left to a later sweep', async () => {
+  const [first, second] = await store.enqueueTaskRuns([
+    { task: 'contended', payload: { id: 'taken' } },
+    { task: 'contended', payload: { id: 'free' } },
+  ])
+  const client = await session()
+  await client.query('BEGIN')
+  const lane = await store.internLane({ queue: 'default', task: 'contended' })
+  await enqueueTaskRuns(usingPg(client), [{ task: 'contended', lane, payload: {}, uniqueKey: 'taken' }])
+  await publish('contended', { unique: { key: '/id', forMs: null } })
+  expect(await row(first!.id)).toMatchObject({ waiting_for: 'task' })
+  expect(await row(second!.id)).toMatchObject({ status: 'AVAILABLE' })
+  await client.query('ROLLBACK')
+  await store.sweepTaskGate()
+  expect(await row(first!.id)).toMatchObject({ status: 'AVAILABLE', unique_key: 'taken' })
+})
+
+test('the opened gate wakes an idle replica', async () => {
+  const listener = await session()
+  await listener.query('LISTEN q_ready')
+  const woken = new Promise<string | undefined>((resolve) =>
+    listener.on('notification', ({ payload }: Notification) => resolve(payload)),
+  )
+  await db.insertInto('q.idle').values({ replica_id: 'idle' }).execute()
+  onTestFinished(async () => void (await db.deleteFrom('q.idle').execute()))
+  await enqueueOne('woken')
+  await publish('woken', {}, 'waking')
+  expect(await woken).toBe('waking')
+})
+
+test('a run at the gate `task` can be cancelled, expires, and waits there again after a retry', async () => {
+  const { id } = await enqueueOne('left', {}, { priority: 3 })
+  expect(await store.cancelTaskRuns([id])).toEqual(['cancelled'])
+  expect(await store.retryTaskRun(id)).toBe('retried')
+  expect(await row(id)).toMatchObject({ status: 'PENDING', waiting_for: 'task' })
+  const late = await enqueueOne('left', {}, { expiresInMs: 0 })
+  expect(await store.expireTaskRuns(10)).toContain(late.id)
+  await publish('left')
+  expect(await row(id)).toMatchObject({ status: 'AVAILABLE', priority: 3, epoch: 2 })
+  expect(await row(late.id)).toMatchObject({ status: 'EXPIRED' })
+})
+
+test('`why`, the list and the backlog say that a run waits for its task', async () => {
+  const { id } = await enqueueOne('asked-about')
+  expect(await store.whyNotRunning(id)).toMatchObject({
+    reasons: [{ reason: 'task-unpublished', task: 'asked-about' }],
+    sentence: 'No replica has published this task: asked-about.',
+  })
+  expect((await store.listTaskRuns({ task: 'asked-about' })).runs).toMatchObject([{ id, waitingFor: 'task' }])
+  const waiting = async () => (await store.queueBacklog()).find(({ queue }) => queue === 'default')!.waiting.task
+  const before = await waiting()
+  await enqueueOne('asked-about')
+  expect(await waiting()).toBe(before + 1)
+  await db.insertInto('q.task').values({ name: 'asked-about', queue: 'default', published_by: 'r9' }).execute()
+  expect((await store.whyNotRunning(id))!.reasons).toEqual([
+    { reason: 'task-gate', task: 'asked-about', publishedBy: 'r9' },
+  ])
+})
+
+test('options that only a task can set are refused for a run without a lane', async () => {
+  await expect(enqueueOne('refused', {}, { onCrash: 'retry', timeoutMs: 1 })).rejects.toMatchObject({
+    code: 'RUN_OPTION_INVALID',
+    why: 'onCrash has no lane; timeoutMs has no lane.',
+  })
+})
+
+test('a payload that does not fit a task published a moment ago is refused with the reason', async () => {
+  await store.publishTasks('r', [{ name: 'strict', queue: 'default', options: {}, payloadSchema: { type: 'object' } }])
+  await expect(enqueueOne('strict', [1])).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+})
+
+test('a batch of runs of published and unpublished tasks is enqueued as a whole, in the order asked', async () => {
+  const lane = await store.internLane({ queue: 'default', task: 'mixed' })
+  const answers = await store.enqueueTaskRuns([
+    { task: 'mixed-unknown', payload: 1 },
+    { task: 'mixed', lane, payload: 2 },
+    { task: 'mixed-unknown', payload: null, uniqueKey: 'z' },
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(['PENDING', 'AVAILABLE', 'PENDING'])
+  expect(await Promise.all(answers.map(async ({ id }) => (await row(id)).payload))).toEqual([1, 2, null])
+})
