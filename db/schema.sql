@@ -282,7 +282,7 @@ COMMENT ON COLUMN q.replica.name IS 'For people: host name, made unique among li
 COMMENT ON COLUMN q.replica.queues IS 'Queues it works on; none: all.';
 COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
-COMMENT ON COLUMN q.replica.on_crash IS 'For runs whose task says nothing.';
+COMMENT ON COLUMN q.replica.on_crash IS 'For runs that have no value of their own and whose task has published none.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
 COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops the runs that are left. Null: it waits until they have finished.';
 COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
@@ -431,7 +431,7 @@ CREATE TABLE q.task_event (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
 COMMENT ON TABLE q.task_event IS 'What happened to a run beside its ordinary way: losses, refused writes, wishes. One row per claim and kind, however often a zombie tries. Claims, starts and ends are in the run and its attempts.';
-COMMENT ON COLUMN q.task_event.kind IS 'refused-start, refused-beat, refused-checkpoint, refused-log, refused-settle, cancel-requested, released, recovered, retried-by-hand, …';
+COMMENT ON COLUMN q.task_event.kind IS 'refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: the end of a claim before its start.';
 
 CREATE TABLE q.task_heartbeat (
   run_id bigint NOT NULL,
@@ -530,7 +530,7 @@ COMMENT ON COLUMN q.task_run.expires_at IS 'Not started by then: EXPIRED.';
 COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: which queue, task and required capabilities; 0: no replica can claim it (its task is not published, or it is a map or workflow step). Not a foreign key: the check would be paid by every enqueue.';
 COMMENT ON COLUMN q.task_run.timeout_ms IS 'Wall clock limit of one attempt; null: the task''s own.';
 COMMENT ON COLUMN q.task_run.max_silent_ms IS 'Longest silence of one attempt; null: the task''s own.';
-COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the default its holder registered.';
+COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the task''s value as published in q.task, else the default that the holder registered, else fail.';
 COMMENT ON COLUMN q.task_run.priority IS 'Lower numbers first.';
 COMMENT ON COLUMN q.task_run.max_attempts IS 'Starts allowed in one epoch for errors the code reports.';
 COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim and every reap. (id, fence) is the lease a holder must show to write.';

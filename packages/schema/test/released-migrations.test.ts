@@ -17,6 +17,7 @@ const released: Record<string, string> = {
   '0008-task-gate-and-keys': '4ad21ebbe99c7c696726dab4dbf71f92109e82e640d48e3a73ca927f43bd19b3',
   '0009-keys-and-times': '46861bcda16adb9c0e58360c734e5b970f3c58f60c5808ae98dff2c957e3fd51',
   '0010-shared-trust': '76a8751461103b96ca3ccea6900cf37fabfd156e859921763fbbf2451a6e1259',
+  '0011-what-columns-say': '1b6102fdb6622ab200e711dba2dedabad887c36a6f2eddd2e634efff4953b039',
   '0012-drain-and-compatibility': 'a55a0c487b9a0131396161e73994dbff2cf42358fa09e826d3a9ec314ce445ea',
 }
 

@@ -253,7 +253,7 @@ export interface QReplica {
    */
   num: Generated<number>;
   /**
-   * For runs whose task says nothing.
+   * For runs that have no value of their own and whose task has published none.
    */
   on_crash: Generated<QOnCrash>;
   pid: number;
@@ -431,7 +431,7 @@ export interface QTaskEvent {
   fence: number;
   happened_at: Generated<Timestamp>;
   /**
-   * refused-start, refused-beat, refused-checkpoint, refused-log, refused-settle, cancel-requested, released, recovered, retried-by-hand, …
+   * refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: the end of a claim before its start.
    */
   kind: string;
   replica_id: string | null;
@@ -545,7 +545,7 @@ export interface QTaskRun {
    */
   max_silent_ms: number | null;
   /**
-   * Null: the default its holder registered.
+   * Null: the task's value as published in q.task, else the default that the holder registered, else fail.
    */
   on_crash: QOnCrash | null;
   payload: Generated<Json>;
