@@ -50,6 +50,20 @@ test('the code of docs/how-to/testing.md is the code that is tested, to the lett
   expect(printed).toEqual(tested)
 })
 
+test('every pool in documents and examples has an error handler, without which a lost idle connection ends the process', async () => {
+  const places = ['*.md', 'docs/**/*.md', 'packages/examples/src/**/*.ts', 'packages/client/test/examples/*.ts']
+  const bare: string[] = []
+  let pools = 0
+  for await (const path of glob(places, { cwd: workspace })) {
+    for (const [, after = ''] of (await read(path)).matchAll(/new Pool\(([^]{0,300})/g)) {
+      pools++
+      if (!after.includes(".on('error'")) bare.push(path)
+    }
+  }
+  expect(bare).toEqual([])
+  expect(pools).toBeGreaterThan(5)
+})
+
 test('code in a document that names a file of ours is that file', async () => {
   const quoted: string[] = []
   for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: workspace })) {

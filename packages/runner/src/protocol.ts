@@ -26,6 +26,8 @@ export interface RunOrder {
   readonly payload: string
   /** JSON text of what an earlier attempt saved, or null. */
   readonly checkpoint: string | null
+  /** Set for tasks that ask for it, and for no other: the URL carries the password. */
+  readonly databaseUrl?: string
   /** Index of the pulse slot this run beats into. */
   readonly slot: number
 }

@@ -55,6 +55,7 @@ function replica(
     slots,
     pulseBoard,
     workplaces: { threads: workplace, processes: workplace },
+    databaseUrl: undefined,
     stepInputs: () => inputs(() => pulseBoard.all()[0]?.stop('cancelled')),
     settlements: {
       async add(settlement) {

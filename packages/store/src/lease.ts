@@ -12,6 +12,12 @@ export interface Lease {
   readonly fence: number
 }
 
+/** A lease as a task's code has it, which knows no brand: `ctx.lease`. */
+export interface ShownLease {
+  readonly runId: string
+  readonly fence: number
+}
+
 /** A person's or a program's text as a run id, or undefined if it cannot be one. */
 export function asRunId(text: string): RunId | undefined {
   return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n ? (text as RunId) : undefined

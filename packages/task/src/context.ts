@@ -12,6 +12,11 @@ export interface TaskContext<State = unknown> {
   readonly idempotencyKey: string
   /** What this execution must show to write: `finishTaskRun(trx, lease, …)` inside your own transaction. */
   readonly lease: { readonly runId: string; readonly fence: number }
+  /**
+   * The URL of the database that this run is in, with the password; undefined unless the task has `database: true`. For a
+   * connection of your own, in whose transaction `finishTaskRun` ends the run together with what the code wrote.
+   */
+  readonly databaseUrl: string | undefined
   /** Aborts when the run is cancelled, timed out or lost. Only seen while the thread is not busy: see heartbeat. */
   readonly signal: AbortSignal
   /**

@@ -22,6 +22,8 @@ export interface OptionData {
   /** Null: what the preset of the replica says. */
   readonly onCrash: 'fail' | 'retry' | null
   readonly isolation: 'thread' | 'process'
+  /** Whether its code is given the URL of the database. */
+  readonly database: boolean
   readonly memoryLimitMb: number | null
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
@@ -56,6 +58,7 @@ export function optionData(options: TaskOptions): OptionData {
     requires: [...new Set(options.requires)].toSorted(),
     onCrash: options.onCrash ?? null,
     isolation: options.isolation ?? 'thread',
+    database: options.database ?? false,
     memoryLimitMb: options.memoryLimitMb ?? null,
     timeoutMs: msOf(options.timeout),
     maxSilentMs: msOf(options.maxSilent),

@@ -8,7 +8,7 @@
 import { endOf, inlineLine, runOrder, type End, type RunOrder, type RunReport } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import { checkJson, problemsText } from '@q/schema/json'
-import { optionData, type PayloadOf, type ResultOf, type Task } from '@q/task'
+import { optionData, type ArrivingView, type PayloadOf, type ResultOf, type Task } from '@q/task'
 import { createRecorder, type Recorded } from './recorder.ts'
 
 export interface RunTaskOptions {
@@ -44,7 +44,7 @@ export async function runTask<T extends Task<never>>(
   task: T,
   payload: PayloadOf<T>,
   options: RunTaskOptions = {},
-): Promise<TaskTrial<Awaited<ResultOf<T>>>> {
+): Promise<TaskTrial<ArrivingView<Awaited<ResultOf<T>>>>> {
   const { attempt = 1, signal = new AbortController().signal } = options
   const recorder = createRecorder(signal)
   const registry = { tasks: new Map([[name, task]]), problems: [] }
@@ -59,7 +59,7 @@ export async function runTask<T extends Task<never>>(
     noEvidenceMs: Number.POSITIVE_INFINITY,
   } as const
   const end = endOf(report, signal.aborted ? 'cancelled' : undefined, policy)
-  return { ...endedBy<Awaited<ResultOf<T>>>(end, report, attempt < retry.attempts), ...recorder.recorded }
+  return { ...endedBy<ArrivingView<Awaited<ResultOf<T>>>>(end, report, attempt < retry.attempts), ...recorder.recorded }
 }
 
 function orderOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOptions, attempt: number): RunOrder {

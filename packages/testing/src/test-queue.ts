@@ -8,7 +8,7 @@ import { queue, type Queue } from '@q/client'
 import { openInlineReplica, type InlineReplica } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import { connect, createStore, type RunId } from '@q/store'
-import { durationMs, type Duration, type PayloadOf, type TaskName, type TasksOf } from '@q/task'
+import { durationMs, type Duration, type JsonView, type PayloadOf, type TaskName, type TasksOf } from '@q/task'
 import { drain, type Drained, type DrainOptions } from './drain.ts'
 import { enqueuedRuns, type EnqueuedRun } from './enqueued.ts'
 import { openTestCalendar } from './test-calendar.ts'
@@ -37,7 +37,7 @@ export interface TestQueue<Tasks> extends Queue<Tasks>, AsyncDisposable {
   abandon(task: TaskName<Tasks>): Promise<RunId>
   /** All that was ever enqueued, by whomsoever, oldest first. */
   enqueued(): Promise<EnqueuedRun[]>
-  enqueued<Name extends TaskName<Tasks>>(task: Name): Promise<EnqueuedRun<PayloadOf<TasksOf<Tasks>[Name]>>[]>
+  enqueued<Name extends TaskName<Tasks>>(task: Name): Promise<EnqueuedRun<JsonView<PayloadOf<TasksOf<Tasks>[Name]>>>[]>
   /** Removes the database. */
   close(): Promise<void>
 }
@@ -53,7 +53,9 @@ export async function testQueue<Tasks extends object>(
   const { tasks } = options
   const calendar = await openTestCalendar(connection, options.startsAt)
   const replica =
-    tasks === undefined ? undefined : await openInlineReplica({ store, tasks, home: 'given to testQueue()' })
+    tasks === undefined
+      ? undefined
+      : await openInlineReplica({ store, tasks, databaseUrl: url, home: 'given to testQueue()' })
   const q = queue<Tasks>(url)
   opened.defer(() => q.close())
   const kept = opened.move()

@@ -8,6 +8,7 @@ import type * as tasks from './tasks.ts'
 const orders = pgTable('orders', { id: integer().primaryKey().generatedAlwaysAsIdentity(), item: text().notNull() })
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+pool.on('error', (error) => console.error('lost an idle connection:', error.message))
 const db = drizzle(pool)
 const q = queue<typeof tasks>(process.env.DATABASE_URL)
 

@@ -9,6 +9,7 @@ interface Shop {
 }
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+pool.on('error', (error) => console.error('lost an idle connection:', error.message))
 const db = new Kysely<Shop>({ dialect: new PostgresDialect({ pool }) })
 const q = queue<typeof tasks>(process.env.DATABASE_URL)
 

@@ -4,6 +4,7 @@ import { Pool } from 'pg'
 import type * as tasks from './tasks.ts'
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+pool.on('error', (error) => console.error('lost an idle connection:', error.message))
 const q = queue<typeof tasks>(process.env.DATABASE_URL)
 
 export async function order(item: string): Promise<string> {

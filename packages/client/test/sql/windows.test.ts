@@ -47,6 +47,7 @@ test('every option of a task that decides about enqueue is one that the function
     requires: true,
     onCrash: true,
     isolation: false,
+    database: false,
     memoryLimitMb: false,
     timeoutMs: false,
     maxSilentMs: false,

@@ -30,6 +30,8 @@ export interface InlineReplicaOptions {
   readonly store: Store
   /** What a module of tasks exports. */
   readonly tasks: object
+  /** Of the store's database, for tasks that ask for it. */
+  readonly databaseUrl?: string
   /** Who gives them, for people: `testQueue()`. */
   readonly home: string
   readonly observe?: Observe
@@ -68,7 +70,7 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
   await limitKeys(store, tasks)
   await publishOwnSchedules(store, introduction.id, tasks)
   const findDestination = createPublished(store, nowMs)
-  const execution = executionOf(store, observe, registry, tasks, findDestination)
+  const execution = executionOf(options, { observe, registry, tasks, findDestination })
   const shares = createFairShares()
   return {
     replicaId: introduction.id,
@@ -140,17 +142,20 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
   }
 }
 
-function executionOf(
-  store: Store,
-  observe: Observe,
-  registry: Registry,
-  tasks: readonly TaskDescription[],
-  findDestination: FindDestination,
-): ExecuteDeps {
+interface Known {
+  readonly observe: Observe
+  readonly registry: Registry
+  readonly tasks: readonly TaskDescription[]
+  readonly findDestination: FindDestination
+}
+
+function executionOf({ store, databaseUrl }: InlineReplicaOptions, known: Known): ExecuteDeps {
+  const { observe, registry, tasks, findDestination } = known
   const pulseBoard = createPulseBoard(1)
   const place = inlineWorkplace(registry, pulseBoard.memory)
   return {
     store,
+    databaseUrl,
     observe,
     pulseBoard,
     slots: createSlots(1),

@@ -7,7 +7,7 @@
  */
 import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'
-import type { RunReport } from '../protocol.ts'
+import type { RunOrder, RunReport } from '../protocol.ts'
 import type { AbortReason } from '../pulse-layout.ts'
 import { endOf, type End, type Policy } from './ends.ts'
 import { fencedGraceMs } from './fence-bound.ts'
@@ -30,6 +30,8 @@ export interface ExecuteDeps extends SettleDeps {
   readonly logs: TaskLogs
   readonly host: { readonly hostname: string; readonly pid: number }
   readonly optionsOf: (task: string) => OptionData
+  /** For tasks with `database: true`. */
+  readonly databaseUrl: string | undefined
   /** For runs and tasks that set none. */
   readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs' | 'noEvidenceMs'>
   readonly stopGraceMs: number
@@ -93,7 +95,19 @@ async function filled(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Pro
 
 async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, pulse: Pulse): Promise<RunReport> {
   const { runId, fence, epoch, attempt, task, payload, checkpoint } = claimed
-  const order = { kind: 'run', runId, fence, epoch, attempt, task, payload, checkpoint, slot: pulse.slot } as const
+  const databaseUrl = deps.optionsOf(task).database ? deps.databaseUrl : undefined
+  const order: RunOrder = {
+    kind: 'run',
+    runId,
+    fence,
+    epoch,
+    attempt,
+    task,
+    payload,
+    checkpoint,
+    slot: pulse.slot,
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+  }
   const terminate = new AbortController()
   const ended = new AbortController()
   const over = AbortSignal.any([ended.signal, pulse.outOfTime])

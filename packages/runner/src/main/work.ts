@@ -49,6 +49,7 @@ export interface Parts {
   readonly control: Store
   readonly store: Store
   readonly turn: Connection
+  readonly databaseUrl: string
   readonly sessionUrl: string
   readonly closeAll: () => Promise<void>
 }

@@ -15,7 +15,7 @@ export function createContext(order: RunOrder, pulse: WorkerPulse, line: Pick<Ma
     pulse.sign()
     line.say({ key, kind: 'log', line: written })
   })
-  return Object.freeze({
+  const context = {
     runId,
     attempt,
     idempotencyKey: `${runId}-${epoch}`,
@@ -35,7 +35,10 @@ export function createContext(order: RunOrder, pulse: WorkerPulse, line: Pick<Ma
       })
       return { id }
     },
-  })
+  }
+  // Code that logs its whole context must not log the password.
+  Object.defineProperty(context, 'databaseUrl', { value: order.databaseUrl, enumerable: false })
+  return Object.freeze(context as typeof context & Pick<TaskContext, 'databaseUrl'>)
 }
 
 function payloadText(task: string, payload: unknown): string {
