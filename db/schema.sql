@@ -175,12 +175,16 @@ CREATE TABLE q.lane (
   queue text NOT NULL,
   task text NOT NULL,
   requires text[] DEFAULT '{}'::text[] NOT NULL,
+  unserved_at timestamp with time zone,
+  unserved_seen_at timestamp with time zone,
   CONSTRAINT lane_pkey PRIMARY KEY (id),
   CONSTRAINT lane_queue_task_requires_key UNIQUE (queue, task, requires)
 );
 
 COMMENT ON TABLE q.lane IS 'Interned (queue, task, requires). A replica asks only for lanes it can serve; the others cost it nothing.';
 COMMENT ON COLUMN q.lane.requires IS 'Capabilities a replica must have, sorted.';
+COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.';
+COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When that was seen last. After a gap it counts anew.';
 
 CREATE TABLE q.migration (
   name character varying(255) NOT NULL,
@@ -1462,7 +1466,7 @@ CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.
             CASE old.status
                 WHEN 'PENDING'::q.task_status THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
                 WHEN 'AVAILABLE'::q.task_status THEN '{PENDING,CLAIMED,RUNNING,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
-                WHEN 'CLAIMED'::q.task_status THEN '{PENDING,AVAILABLE,RUNNING,FAILED,CANCELLED,EXPIRED}'::q.task_status[]
+                WHEN 'CLAIMED'::q.task_status THEN '{PENDING,AVAILABLE,RUNNING,CANCELLED,EXPIRED}'::q.task_status[]
                 WHEN 'RUNNING'::q.task_status THEN '{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'::q.task_status[]
                 ELSE '{}'::q.task_status[]
             END)) OR (new.attempt - old.attempt) <> 0 AND (new.attempt - old.attempt) <>

@@ -36,3 +36,40 @@ ALTER INDEX q.task_run_gated_lane RENAME TO task_run_gated;
 -- AVAILABLE runs that hold a key, to be found when their queue is paused or no replica can serve them.
 CREATE INDEX task_run_ready_keyed ON q.task_run (lane) WHERE ready AND concurrency_slot IS NOT NULL;
 COMMENT ON TABLE q.queue IS 'What was decided about a queue. Claims pass over a paused one as a whole; its runs stay as they are, except that AVAILABLE ones give up their concurrency keys.';
+
+-- ------------------------------------------------------------------------------------------------ runs that no replica can serve
+ALTER TABLE q.lane ADD COLUMN unserved_at timestamptz, ADD COLUMN unserved_seen_at timestamptz;
+COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.';
+COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When that was seen last. After a gap it counts anew.';
+
+-- ------------------------------------------------------------------------------------------------ guard
+-- Without CLAIMED -> FAILED, which no program has ever performed: a payload is judged after the start.
+DROP TRIGGER task_run_guard ON q.task_run;
+CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW
+  WHEN (
+    NEW.fence < OLD.fence
+    OR NEW.epoch <> OLD.epoch AND OLD.finished_at IS NULL
+    OR CASE
+      WHEN NEW.epoch <> OLD.epoch THEN
+        NEW.status <> ALL ('{PENDING,AVAILABLE}'::q.task_status[])
+        OR NEW.epoch <> OLD.epoch + 1 OR NEW.fence = OLD.fence OR NEW.attempt <> 0 OR NEW.crash_count <> 0
+      WHEN NEW.status IS DISTINCT FROM OLD.status THEN
+        NEW.status <> ALL (CASE OLD.status
+          WHEN 'PENDING' THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
+          WHEN 'AVAILABLE' THEN '{PENDING,CLAIMED,RUNNING,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
+          WHEN 'CLAIMED' THEN '{PENDING,AVAILABLE,RUNNING,CANCELLED,EXPIRED}'::q.task_status[]
+          WHEN 'RUNNING' THEN '{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'::q.task_status[]
+          ELSE '{}'::q.task_status[]
+        END)
+        OR NEW.attempt - OLD.attempt NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN 1
+          WHEN OLD.status = 'RUNNING' THEN -1 ELSE 0 END)
+        OR NEW.crash_count - OLD.crash_count NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN 0
+          WHEN OLD.status = 'RUNNING' THEN 1 ELSE 0 END)
+      ELSE
+        NEW.fence <> OLD.fence OR NEW.attempt <> OLD.attempt OR NEW.crash_count <> OLD.crash_count
+        OR OLD.finished_at IS NOT NULL
+          AND (OLD.result, OLD.finished_at, OLD.replica_id, OLD.epoch, OLD.task, OLD.payload)
+            IS DISTINCT FROM (NEW.result, NEW.finished_at, NEW.replica_id, NEW.epoch, NEW.task, NEW.payload)
+    END
+  )
+  EXECUTE FUNCTION q.refuse_change();

@@ -25,7 +25,7 @@ const leave = src('runs/leave-statement.ts')
 const finish = src('runs/finish.ts')
 const claim = src('runs/claim.ts')
 const migration = 'db/migrations/0001-task-runs.sql'
-const guard = 'db/migrations/0004-workflows-outbox-timeline.sql'
+const guard = 'db/migrations/0009-keys-and-times.sql'
 
 export const faults: readonly Fault[] = [
   {
@@ -47,8 +47,8 @@ export const faults: readonly Fault[] = [
       { file: finish, find: " AND r.status = 'RUNNING'", replace: '' },
       {
         file: guard,
-        find: "'{PENDING,AVAILABLE,RUNNING,FAILED,CANCELLED,EXPIRED}'",
-        replace: "'{PENDING,AVAILABLE,RUNNING,SUCCEEDED,FAILED,CANCELLED,EXPIRED}'",
+        find: "'{PENDING,AVAILABLE,RUNNING,CANCELLED,EXPIRED}'",
+        replace: "'{PENDING,AVAILABLE,RUNNING,SUCCEEDED,CANCELLED,EXPIRED}'",
       },
     ],
   },

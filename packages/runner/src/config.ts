@@ -68,6 +68,7 @@ function effective(shipped: Preset, values: Values): Preset {
     heartbeatsKeptMs: values.heartbeatsKeptMs,
     timeoutMs: values.timeoutMs,
     maxSilentMs: values.maxSilentMs,
+    unroutableMs: values.unroutableMs,
     thresholds: {
       replicaBeatMs,
       replicaStaleMs,

@@ -12,6 +12,8 @@ export interface Preset {
   /** Limits of runs whose task sets none; null: none. */
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
+  /** After which runs that no replica can serve fail; null: never. */
+  readonly unroutableMs: number | null
 }
 
 const second = 1_000
@@ -40,7 +42,13 @@ function everyone(beatMs: number, staleMs: number, checkEveryMs: number): Thresh
   }
 }
 
-const base = { heartbeatsKeptMs: hour, onCrash: 'fail', timeoutMs: null, maxSilentMs: null } as const
+const base = {
+  heartbeatsKeptMs: hour,
+  onCrash: 'fail',
+  timeoutMs: null,
+  maxSilentMs: null,
+  unroutableMs: null,
+} as const
 const patient = { ...base, heartbeatsKeptMs: 24 * hour, onCrash: 'retry' } as const
 
 export const presets: Readonly<Record<string, Preset>> = {
@@ -54,6 +62,7 @@ export const presets: Readonly<Record<string, Preset>> = {
     onCrash: 'retry',
     timeoutMs: 4 * hour,
     maxSilentMs: 30 * minute,
+    unroutableMs: 30 * minute,
   },
   relaxed: { ...patient, thresholds: everyone(5 * minute, 10 * minute, minute) },
   'relaxed-fast': { ...patient, thresholds: everyone(2 * minute, 5 * minute, 30 * second) },

@@ -52,7 +52,11 @@ export function threshold(variable: string, key: keyof Preset['thresholds'], wha
 }
 
 /** Of runs: milliseconds, or null for none, which is written as 0. */
-export function limit(variable: string, key: 'timeoutMs' | 'maxSilentMs', what: string): Setting<number | null> {
+export function limit(
+  variable: string,
+  key: 'timeoutMs' | 'maxSilentMs' | 'unroutableMs',
+  what: string,
+): Setting<number | null> {
   const { parse, ...rest } = whole(variable, [0, limitMsMax], 0, what)
   return {
     ...rest,

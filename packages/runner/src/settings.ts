@@ -35,6 +35,8 @@ export interface Values extends Thresholds {
   /** Limits of runs where neither run nor task sets one; null: none. */
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
+  /** After which runs that no live replica can serve fail; null: never. */
+  readonly unroutableMs: number | null
   readonly autoRequeueStaleClaimed: boolean
   readonly autoFailStaleRunning: boolean
   readonly heartbeatsKeptMs: number
@@ -174,6 +176,11 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_MAX_SILENT_MS',
     'maxSilentMs',
     'longest time without a heartbeat, progress or log line of the code, when neither the run nor its task says; 0: no limit, and code without any evidence of life is stopped (`docs/failure-modes.md`)',
+  ),
+  unroutableMs: limit(
+    'Q_UNROUTABLE_MS',
+    'unroutableMs',
+    'after how long runs that no live replica can serve end as FAILED `UNROUTABLE`; 0: they wait',
   ),
   autoRequeueStaleClaimed: flag(
     'Q_AUTO_REQUEUE_STALE_CLAIMED',

@@ -1,7 +1,7 @@
 /** What replicas do for all of them, called without time: the clock is a number here, and the database answers as told. */
 import { expect, test } from 'vitest'
 import { readConfig } from '@q/runner'
-import type { Store } from '@q/store'
+import type { RunId, Store } from '@q/store'
 import { chores } from '../src/main/chores.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { createChore } from '../src/main/loops/chore.ts'
@@ -80,4 +80,26 @@ test('what walks through a table does a bounded part of it each round, and goes 
     expect([looks[0], looks[first]]).toEqual([undefined, String(first)])
     expect(looks).toHaveLength(2 * first)
   }
+})
+
+test.each([
+  [{}, undefined],
+  [{ Q_PRESET: 'ci' }, 1_800_000],
+  [{ Q_PRESET: 'ci', Q_UNROUTABLE_MS: '0' }, undefined],
+  [{ Q_UNROUTABLE_MS: '60000' }, 60_000],
+])('runs that no replica can serve fail only where that is configured: %o', async (env, expected) => {
+  const asked: number[] = []
+  const events: RunnerEvent[] = []
+  const store = told({
+    async failUnroutableTaskRuns({ graceMs }) {
+      asked.push(graceMs)
+      return ['1' as RunId]
+    },
+  })
+  const chore = chores(store, readConfig(env), (event) => void events.push(event)).find(
+    ({ name }) => name === 'unroutable',
+  )
+  await chore?.jobs['unroutable']?.()
+  expect(asked).toEqual(expected === undefined ? [] : [expected])
+  expect(events.map(({ type }) => type)).toEqual(expected === undefined ? [] : ['runs-unroutable'])
 })

@@ -9,6 +9,7 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
   duty: ['until'],
   heartbeat_failure: ['failed_at'],
   idle: ['since'],
+  lane: ['unserved_at', 'unserved_seen_at'],
   presence: ['gone_at'],
   queue: ['paused_at'],
   recovery: ['recovered_at'],

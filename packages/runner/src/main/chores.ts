@@ -7,6 +7,7 @@ import type { Chore } from './loops/chore.ts'
 const hour = 3_600_000
 const pruneEveryMs = 60_000
 const repairEveryMs = 30_000
+const unroutableEveryMs = 30_000
 const batchMax = 1_000
 /** Looked at by one statement: a workflow may have many steps. */
 const workflowsMax = 100
@@ -14,7 +15,7 @@ const workflowsMax = 100
 const batchesMax = 50
 
 export function chores(store: Store, config: RunnerConfig, observe: Observe): Chore[] {
-  const { heartbeatsKeptMs } = config.preset
+  const { heartbeatsKeptMs, unroutableMs } = config.preset
   return [
     {
       name: 'cleanup',
@@ -33,7 +34,23 @@ export function chores(store: Store, config: RunnerConfig, observe: Observe): Ch
       jobs: { workflows: createWorkflowPruner(store, config.runsKeptMs) },
     },
     { name: 'repair', everyMs: repairEveryMs, jobs: { repair: createWorkflowRepairer(store, observe) } },
+    ...(unroutableMs === null ? [] : [unroutableChore(store, unroutableMs, observe)]),
   ]
+}
+
+function unroutableChore(store: Store, graceMs: number, observe: Observe): Chore {
+  const everyMs = Math.min(unroutableEveryMs, Math.ceil(graceMs / 2))
+  return {
+    name: 'unroutable',
+    everyMs,
+    jobs: {
+      async unroutable() {
+        const runIds = await store.failUnroutableTaskRuns({ graceMs, gapMsMax: 5 * everyMs, limit: batchMax })
+        if (runIds.length > 0) observe({ type: 'runs-unroutable', runIds })
+        return runIds.length === batchMax
+      },
+    },
+  }
 }
 
 /** Whether there is more. */

@@ -41,6 +41,8 @@ export type RunnerEvent =
   | { readonly type: 'schedule-failed'; readonly schedule: string; readonly error: unknown }
   | { readonly type: 'lease-lost'; readonly runId: RunId; readonly task: string }
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
+  /** No live replica could serve them for the grace: FAILED. */
+  | { readonly type: 'runs-unroutable'; readonly runIds: readonly RunId[] }
   /** The database does not let it go; others were recovered. */
   | { readonly type: 'recovery-failed'; readonly runId: RunId; readonly error: unknown }
   | { readonly type: 'runs-recovered'; readonly runIds: readonly RunId[]; readonly cause: string }

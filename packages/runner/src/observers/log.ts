@@ -51,6 +51,8 @@ function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: numb
       return log.error(facts, 'a schedule could not be enqueued and will be tried again; the others go on')
     case 'lease-lost':
       return log.warn(facts, 'lease lost: what this run returned does not count')
+    case 'runs-unroutable':
+      return log.warn(facts, 'no live replica could serve these runs; failed them')
     case 'runs-released':
       return log.info(facts, 'runs given back')
     case 'runs-recovered':

@@ -160,6 +160,14 @@ export interface QLane {
    */
   requires: Generated<string[]>;
   task: string;
+  /**
+   * Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.
+   */
+  unserved_at: Timestamp | null;
+  /**
+   * When that was seen last. After a gap it counts anew.
+   */
+  unserved_seen_at: Timestamp | null;
 }
 
 export interface QMigration {

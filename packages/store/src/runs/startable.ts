@@ -9,7 +9,7 @@ import { isAlive, isDraining } from '../replicas/alive.ts'
 import { isCapable, isKnownTask, isPaused, isWorkedOn } from './claimable.ts'
 
 /** Whether a live replica that is not draining takes runs of the lane. */
-const isServed: RawBuilder<boolean> = sql<boolean>`
+export const isServed: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id
     WHERE ${isKnownTask(sql.ref('n.tasks'))} AND ${isWorkedOn(sql.ref('n.queues'))} AND ${isCapable(sql.ref('n.capabilities'))}
       AND ${isAlive} AND NOT ${isDraining})`

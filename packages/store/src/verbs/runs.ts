@@ -14,6 +14,7 @@ import { claimAvailableTaskRuns } from '../runs/claimer.ts'
 import { enqueueTaskRuns } from '../runs/enqueue.ts'
 import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
+import { failUnroutableTaskRuns, type UnroutableOptions } from '../runs/unroutable.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
 import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
 import { sweepTaskGate } from '../tasks/open-gate.ts'
@@ -52,14 +53,14 @@ export interface RunVerbs {
   promoteDueTaskRuns(limit: number): Promise<{ ids: RunId[]; looked: number }>
 
   /**
-   * Fills free slots of concurrency keys with the runs that wait for them.
+   * Gives the slots of concurrency keys to the most urgent runs that can start now.
    * Needed after a commit that freed or asked for a slot; `sweepGatedKeys` is the backstop.
    */
   promoteKeys(keys: readonly string[]): Promise<RunId[]>
 
   /**
-   * `promoteKeys` for all keys that runs wait for, a bounded number.
-   * For the case that somebody died between a commit and its promotion.
+   * `promoteKeys` for all keys that runs wait for, or that runs hold which cannot start, a bounded number.
+   * For a process that died between a commit and its promotion, and for replicas that died or came.
    */
   sweepGatedKeys(limit: number): Promise<RunId[]>
 
@@ -136,6 +137,12 @@ export interface RunVerbs {
   expireTaskRuns(limit: number): Promise<RunId[]>
 
   /**
+   * Fails runs that no live replica could serve for a grace, a bounded number: FAILED `UNROUTABLE`.
+   * Call it regularly: after a gap the grace begins again.
+   */
+  failUnroutableTaskRuns(options: UnroutableOptions): Promise<RunId[]>
+
+  /**
    * By hand: a terminal run begins again in a new epoch, both counts at zero, its history kept.
    * Refused while another live run has its unique key.
    */
@@ -194,6 +201,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     appendTaskLogs: (lines) => appendTaskLogs(db, lines),
     cancelTaskRuns: (ids, detail) => cancelTaskRuns(db, ids, detail),
     expireTaskRuns: (limit) => expireTaskRuns(db, limit),
+    failUnroutableTaskRuns: (options) => failUnroutableTaskRuns(db, options),
     retryTaskRun: (id) => retryTaskRun(db, id),
     pruneTaskRuns: (request) => pruneTaskRuns(db, request),
     setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
