@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongFilesFirst } from './scripts/test/long-files-first.ts'
 
 /** One project per package. Every test file has a database of its own, cloned from one migrated template. */
 const packages = [
@@ -24,7 +25,8 @@ export default defineConfig({
   environments: { __vitest__: source },
   test: {
     // Most of the time tests wait for something that happens elsewhere.
-    maxWorkers: 4,
+    maxWorkers: 6,
+    sequence: { sequencer: LongFilesFirst },
     globalSetup: ['scripts/test/test-server.ts'],
     projects: packages.map((name) => ({
       ...source,

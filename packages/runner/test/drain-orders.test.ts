@@ -4,6 +4,7 @@ import { connect, createStore, type Connection, type Store } from '@q/store'
 import { exitCodeAfter } from '../src/problem.ts'
 import type { RunnerEvent } from '@q/runner'
 import { cluster, eventually } from './fixture.ts'
+import { gate } from './gate.ts'
 import { holdingProxy } from './holding-proxy.ts'
 
 interface Handle {
@@ -41,10 +42,12 @@ async function running(...runs: Handle[]): Promise<void> {
 
 test('a drain without a deadline waits until the running runs have finished', async () => {
   const { q, runner, order, seen } = await scene()
-  const run = await q.enqueue('patient', { ms: 700 })
+  const { file: until, open } = gate()
+  const run = await q.enqueue('patient', { until })
   await running(run)
   await order()
   expect(await seen('draining')).toMatchObject({ by: 'ada', drainMs: null, runs: [{ runId: run.id, task: 'patient' }] })
+  open()
   expect(exitCodeAfter(await runner.left)).toBe(0)
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
 })

@@ -27,10 +27,8 @@ export interface Cluster {
 export async function cluster(): Promise<Cluster> {
   const database = await testDatabase()
   const q = queue<Tasks>(database.url)
-  const replicas: Runner[] = []
   onTestFinished(async () => {
     await q.close()
-    await Promise.all(replicas.map(async (runner) => Promise.race([runner.drain(), runner.drain()])))
     await database.drop()
   })
   return {
@@ -46,7 +44,8 @@ export async function cluster(): Promise<Cluster> {
         taskModules: [moduleUrl('well-behaved'), moduleUrl('marking')],
         observe: (event) => void events.push(event),
       })
-      replicas.push(runner)
+      // Hooks run in the reverse order: a replica has left before the proxy it uses is closed.
+      onTestFinished(() => Promise.race([runner.drain(), runner.drain()]))
       return { runner, events }
     },
   }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { RunFailed } from '@q/client'
 import { execution } from './execution.ts'
+import { eventually } from './fixture.ts'
+import { gate } from './gate.ts'
 import type * as tasks from './tasks/outcomes.ts'
 
 const failure = (result: Promise<unknown>): Promise<RunFailed> =>
@@ -91,9 +93,13 @@ test('a run that is due soon starts without a poll: enqueued with a delay, snooz
 
 test('Snooze is no failure: the attempt does not count', async () => {
   const { q, store } = await execution<typeof tasks>('outcomes')
-  const run = await q.enqueue('snoozes', { until: Date.now() + 500 })
+  const { file: until, open } = gate()
+  const run = await q.enqueue('snoozesAtGate', { until })
+  const ended = async () => (await store.getTaskRun(run.id))?.attempts.map(({ outcome }) => outcome) ?? []
+  await eventually(async () => ((await ended()).includes('snoozed') ? true : undefined), 'snoozed')
+  open()
   expect(await run.result({ timeout: '20s' })).toBe(1)
-  const outcomes = (await store.getTaskRun(run.id))?.attempts.map(({ outcome }) => outcome) ?? []
+  const outcomes = await ended()
   expect(outcomes.at(-1)).toBe('succeeded')
   expect(new Set(outcomes.slice(0, -1))).toEqual(new Set(['snoozed']))
 })

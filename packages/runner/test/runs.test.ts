@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { RunFailed } from '@q/client'
-import { connect } from '@q/store'
+import { access } from './database-access.ts'
 import { cluster, eventually } from './fixture.ts'
 import type { StrangeEnd } from './tasks/well-behaved.ts'
 
@@ -46,17 +46,13 @@ test('a run that was enqueued before any replica existed is executed when one co
 test('a run with a delay is not started before its time, by the clock of the database', async () => {
   const { q, start, url } = await cluster()
   await start()
-  const connection = connect(url, { purpose: 'control' })
-  const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(connection.db)
+  const { db } = access(url)
+  const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(db)
+  const muchLater = await q.enqueue('echo', 'much later', { delay: '1h' })
   const run = await q.enqueue('echo', 'later', { delay: '1s' })
-  expect((await run.status()).status).toBe('PENDING')
   await run.result({ timeout: '20s' })
-  const times = await connection.db
-    .selectFrom('q.task_run')
-    .selectAll()
-    .where('id', '=', run.id)
-    .executeTakeFirstOrThrow()
-  await connection.close()
+  expect((await muchLater.status()).status).toBe('PENDING')
+  const times = await db.selectFrom('q.task_run').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow()
   expect(times.started_at!.getTime()).toBeGreaterThanOrEqual(times.run_at.getTime())
   expect(times.run_at.getTime() - rows[0]!.now.getTime()).toBeGreaterThanOrEqual(1_000)
 })

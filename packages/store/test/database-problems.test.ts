@@ -89,7 +89,7 @@ test('a server that is not PostgreSQL is called so', async () => {
 })
 
 test('a proxy that accepts a connection and closes it is a database that cannot be reached', async () => {
-  const proxy = createServer((socket) => void socket.end())
+  const proxy = createServer((socket) => void socket.resume().end())
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void proxy.close())
   const { port } = proxy.address() as AddressInfo

@@ -40,7 +40,8 @@ test('a tenant’s million runs do not delay another tenant’s single run by mo
   })
   await enqueue('million', { group: 'small' })
   expect(await groupsInOrder('million', 4)).toEqual(['default/big', 'default/small', 'default/big', 'default/big'])
-  await sql`DELETE FROM q.task_run WHERE task = 'million'`.execute(patient.db)
+  // Faster than a DELETE, and the other tests enqueue their own.
+  await sql`TRUNCATE q.task_run CASCADE`.execute(patient.db)
 }, 300_000)
 
 test('groups get turns in proportion to their weights', async () => {

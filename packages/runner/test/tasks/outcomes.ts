@@ -1,4 +1,5 @@
 /** Tasks that end in each of the ways there are. */
+import { existsSync } from 'node:fs'
 import { Fail, Retry, Snooze, task } from '@q/task'
 import { z } from 'zod'
 
@@ -44,6 +45,11 @@ export const asksAgain = task({ retry: { attempts: 2, delay: '1h' } }, (_: unkno
 })
 export const snoozes = task(({ until }: { until: number }, ctx) => {
   if (Date.now() < until) throw new Snooze('50ms')
+  return ctx.attempt
+})
+/** Until the gate of that file is open. */
+export const snoozesAtGate = task(({ until }: { until: string }, ctx) => {
+  if (!existsSync(until)) throw new Snooze('50ms')
   return ctx.attempt
 })
 export const onlyOne = task({ unique: '/key' }, async (_: { key: string }, ctx) => {
