@@ -4,6 +4,7 @@ import { asRunId, type CancelAnswer, type RunId, type RunView, type Store } from
 import { durationMs, type Duration } from '@q/task'
 import { limit } from './poll.ts'
 import { follow, followedRun, type RunProgress } from './progress.ts'
+import { remoteError } from './remote-error.ts'
 import type { Waits } from './waits.ts'
 
 export interface ResultOptions {
@@ -29,7 +30,7 @@ export interface RunHandle<Result> {
 /** A run by its id, or by anything that has it: a handle, a row of a list. */
 export type RunReference = string | { readonly id: string }
 
-/** A run that ended, but not with a result. */
+/** A run that ended, but not with a result. `cause`: why the error in the worker happened, where that is known. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed'
   readonly run: RunView
@@ -42,12 +43,19 @@ export class RunFailed extends Error {
   constructor(run: RunView) {
     // What somebody wrote by hand may lack all of it.
     const { code = 'RESULT_NOT_AVAILABLE', detail = '', stack } = (run.result ?? {}) as Partial<Record<string, string>>
-    super(`Run ${run.id} of ${run.task} ended ${run.status} (${code}): ${detail}`)
+    const cause = causeOf(run.result)
+    super(`Run ${run.id} of ${run.task} ended ${run.status} (${code}): ${detail}`, cause === undefined ? {} : { cause })
     this.run = run
     this.code = code
     this.attempts = run.attempt
     this.remoteStack = stack
   }
+}
+
+/** The task threw it because of this; or it threw an AggregateError, whose errors are the causes. */
+function causeOf(result: unknown): Error | undefined {
+  const { cause, errors, detail } = Object(result) as Readonly<Record<string, unknown>>
+  return remoteError(Array.isArray(errors) ? { name: 'AggregateError', message: detail, cause, errors } : cause)
 }
 
 export interface HandleDeps {

@@ -1,10 +1,12 @@
 /**
- * An error in words that are never empty. A host with several addresses (localhost, on most machines) fails with an
- * error that carries one for each address and says nothing itself.
+ * An error in words that are never empty, with why it happened. A host with several addresses (localhost, on most
+ * machines) fails with an error that carries one for each address and says nothing itself.
  */
+import { causesOf, causesText } from '@q/schema/json'
+
 export function errorWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.message !== '') return error.message
+  if (error.message !== '') return `${error.message}${causesText(causesOf(error))}`
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(errorWords).join('; ')
-  return error.name
+  return `${error.name}${causesText(causesOf(error))}`
 }

@@ -4,6 +4,7 @@
  */
 import { isExplained, type Explained } from '@q/schema'
 import type { Departure } from './main/drain.ts'
+import { errorWords } from './error-words.ts'
 import { scrub } from './scrub.ts'
 
 export const exitCodes = {
@@ -65,10 +66,20 @@ export function problemData(error: unknown): { error: Explained | { code: string
 }
 
 function textOf(error: unknown, debug: boolean): string {
-  const stack = debug && error instanceof Error ? `\n\n${error.stack ?? ''}` : ''
+  const stack = debug && error instanceof Error ? `\n\n${stackOf(error)}` : ''
   if (isExplained(error)) {
     return `${error.code}  ${error.message}\n  why  ${error.why}\n  fix  ${error.fix}${stack}`
   }
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const message = error instanceof Error ? `${error.name}: ${errorWords(error)}` : String(error)
   return `UNEXPECTED  ${message}\n  why  This is a case we did not foresee.\n  fix  Run it again with Q_DEBUG=1 for the stack trace, and report it.${stack}`
+}
+
+const causesMax = 5
+
+/** With those of its causes. */
+function stackOf(error: Error, depth = 0): string {
+  const own = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause instanceof Error && depth < causesMax
+    ? `${own}\n\ncaused by ${stackOf(error.cause, depth + 1)}`
+    : own
 }

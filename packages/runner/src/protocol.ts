@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode } from '@q/schema'
+import type { Causes } from '@q/schema/json'
 import type { OptionData } from '@q/task'
 
 export interface WorkerSetup {
@@ -50,19 +51,21 @@ export interface Problem {
   readonly what: string
   readonly why: string
   readonly fix: string
+  /** Of the error behind it. */
+  readonly stack?: string
 }
 
 export type RunReport =
   /** `result`: JSON text, already fit for jsonb; `repaired`: where that changed it, as JSON pointers. */
   | { readonly ended: 'returned'; readonly result: string; readonly repaired: readonly string[] }
-  | {
+  | (Causes & {
       readonly ended: 'failed'
       readonly code: ErrorCode
       readonly detail: string
       readonly stack?: string
       /** Undefined: as the task's `retry` says. */
       readonly again?: 'never' | { readonly afterMs: number }
-    }
+    })
   /** The thread or process died of it. */
   | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
   | { readonly ended: 'snoozed'; readonly afterMs: number }

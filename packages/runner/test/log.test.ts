@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import type { RunnerEvent } from '@q/runner'
+import type { RunId } from '@q/store'
+import { errorWords } from '../src/error-words.ts'
 import { logObserver } from '../src/observers/log.ts'
 import { scrub } from '../src/scrub.ts'
 
@@ -48,4 +50,37 @@ test('a line is written in a moment, however long the words are that code has pu
   const begunMs = performance.now()
   expect(scrub(`${word} ${word}://u:hunter2@host`)).toBe(`${word} ${word}://u:***@host`)
   expect(performance.now() - begunMs).toBeLessThan(1_000)
+})
+
+test('a run that failed is a warning, with its code and the first place in the code of its task', () => {
+  const { lines, observe } = reader('info')
+  const ended = { type: 'run-ended', runId: '7' as RunId, task: 'resize', tookMs: 5 } as const
+  observe({ ...ended, status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no', at: 'src/tasks.ts:3:9' })
+  observe({ ...ended, status: 'SUCCEEDED' })
+  observe({ ...ended, status: 'CANCELLED', code: 'TASK_CANCELLED', detail: 'd' })
+  expect(lines.map(({ level, msg, code, at }) => [level, msg, code, at])).toEqual([
+    [40, 'run failed', 'TASK_ERROR', 'src/tasks.ts:3:9'],
+    [30, 'run ended', undefined, undefined],
+    [30, 'run ended', 'TASK_CANCELLED', undefined],
+  ])
+})
+
+test.each(['53100', 'ENOSPC'])(
+  'a full disk (%s) is said as such, with what to do, once for all that it stops',
+  (code) => {
+    const { lines, observe } = reader('info')
+    const full = Object.assign(new Error('could not extend file'), { code })
+    for (const loop of ['claim', 'promote']) observe(failed(loop, full))
+    observe({ type: 'settle-failed', error: full, retryInMs: 100 })
+    observe({ type: 'beat-failed', consecutive: 1, error: full, retryInMs: 100 })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatchObject({ level: 50, msg: expect.stringMatching(/^no disk space left.*: free /) })
+  },
+)
+
+test('the words of an error say why it happened', () => {
+  expect(errorWords(new TypeError('fetch failed', { cause: refused }))).toBe(
+    'fetch failed; caused by Error: connect ECONNREFUSED',
+  )
+  expect(errorWords(new AggregateError([refused, new Error('b')]))).toBe('connect ECONNREFUSED; b')
 })

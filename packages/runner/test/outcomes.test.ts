@@ -112,3 +112,22 @@ test('of a task that is unique by a value of its payload, a second run with that
   expect(other.id).not.toBe(first.id)
   await store.cancelTaskRuns([first.id, other.id])
 })
+
+test('why an error happened is kept: in the result, in the history and for the log', async () => {
+  const { q, store, events } = await execution<typeof tasks>('outcomes')
+  const run = await q.enqueue('unreachable', {})
+  const error = await failure(run.result({ timeout: '20s' }))
+  const words =
+    'Error: the order failed; caused by AggregateError; caused by no network; errors: Error: connect ECONNREFUSED 127.0.0.1:1'
+  expect(error.message).toContain(words)
+  const { cause } = error as { cause?: AggregateError }
+  expect(cause).toBeInstanceOf(AggregateError)
+  expect(cause?.errors[0]).toBeInstanceOf(Error)
+  expect(cause?.errors[0]).toMatchObject({ message: 'connect ECONNREFUSED 127.0.0.1:1', code: 'ECONNREFUSED' })
+  expect((await store.getTaskRun(run.id))?.attempts[0]).toMatchObject({ detail: words })
+  expect(events.find(({ type }) => type === 'run-ended')).toMatchObject({
+    code: 'TASK_ERROR',
+    detail: words,
+    at: expect.stringMatching(/outcomes\.ts:\d+:\d+$/),
+  })
+})

@@ -1,7 +1,14 @@
-import { fileURLToPath } from 'node:url'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig, startRunner } from '@q/runner'
+import { TaskDefinitionError } from '@q/task'
 import { testDatabase } from '@q/testing'
+import { startThreads } from '../src/main/thread-pool.ts'
+import { problemText } from '../src/problem.ts'
+import { pulseMemory } from '../src/pulse-layout.ts'
 import { findTaskModules } from '../src/task-modules.ts'
 import { loadTasks } from '../src/thread/registry.ts'
 import { moduleUrl } from './fixture.ts'
@@ -49,6 +56,47 @@ test('a task module that ends the thread which loads it stops the start with a r
     observe: () => {},
   })
   await expect(starting).rejects.toMatchObject({ code: 'TASK_MODULE_FAILED', why: expect.stringContaining('died') })
+})
+
+test('a broken task module is shown with its own line, whatever is wrong with it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'q-broken-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const files: Record<string, readonly string[]> = {
+    'throws.mjs': ['', "throw new Error('no such setting')"],
+    'syntax.mjs': ['', '', 'const a = = 1'],
+    'syntax.ts': ['const a: number = 1', 'const b: = 2'],
+    'imports.mjs': ["import './deeper.mjs'"],
+    'deeper.mjs': ['', 'let 5'],
+    'misses.mjs': ["import { nothing } from './empty.mjs'"],
+    'empty.mjs': [''],
+  }
+  for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder, name), lines.join('\n'))
+
+  const places = {
+    'throws.mjs': 'throws.mjs:2',
+    'syntax.mjs': 'syntax.mjs:3',
+    'syntax.ts': 'syntax.ts:2',
+    'imports.mjs': 'deeper.mjs:2',
+    'misses.mjs': 'misses.mjs:1',
+  }
+  const setup = {
+    taskModules: Object.keys(places).map((name) => pathToFileURL(join(folder, name)).href),
+    pulse: pulseMemory(1),
+  }
+  const pool = startThreads({ threads: 1, memoryLimitMb: null }, setup)
+  onTestFinished(() => pool.close())
+  const { problems } = await pool.describe()
+  const shown = problems.map(({ why }) => /\(at .*?([^/:]+:\d+)/.exec(why)?.[1])
+  expect(shown).toEqual(Object.values(places))
+  for (const { code, stack } of problems)
+    expect([code, stack]).toEqual(['TASK_MODULE_FAILED', expect.stringContaining('Error')])
+})
+
+test('with Q_DEBUG=1 a problem is shown with the stack of its cause', () => {
+  const cause = Object.assign(new Error('inner'), { stack: 'Error: inner\n    at tasks.ts:3:1' })
+  const problem = new TaskDefinitionError({ code: 'TASK_MODULE_FAILED', what: 'w', why: 'y', fix: 'f', cause })
+  expect(problemText(problem, { debug: true })).toContain('at tasks.ts:3:1')
+  expect(problemText(problem, { debug: false })).not.toContain('at tasks.ts:3:1')
 })
 
 describe('Q_TASKS', () => {

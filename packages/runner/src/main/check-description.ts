@@ -1,6 +1,6 @@
 /** What the workers found in the task modules: the tasks, or everything that is wrong with them. */
 import { TaskDefinitionError } from '@q/task'
-import type { Description, TaskDescription } from '../protocol.ts'
+import type { Description, Problem, TaskDescription } from '../protocol.ts'
 import { within } from './loop.ts'
 
 const loadMsMax = 60_000
@@ -21,8 +21,13 @@ export async function described(
 
 export function checkDescription(description: Description): readonly TaskDescription[] {
   if (description.problems.length === 0) return description.tasks
-  const errors = description.problems.map((problem) => new TaskDefinitionError(problem))
+  const errors = description.problems.map(definitionError)
   throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} problems with task modules.`)
+}
+
+function definitionError({ stack, ...problem }: Problem): TaskDefinitionError {
+  if (stack === undefined) return new TaskDefinitionError(problem)
+  return new TaskDefinitionError({ ...problem, cause: Object.assign(new Error(problem.why), { stack }) })
 }
 
 function failed(why: string, cause?: unknown): TaskDefinitionError {

@@ -35,7 +35,7 @@ export function endOf(report: RunReport, stopReason: AbortReason | undefined, po
       return { kind: 'settle', outcome: { status: 'SUCCEEDED', result: report.result } }
     case 'failed':
       return settle(report.code, report.detail, {
-        ...(report.stack === undefined ? {} : { stack: report.stack }),
+        ...given(report),
         ...againAfter(report.again, policy.retry),
       })
     case 'snoozed':
@@ -78,6 +78,15 @@ function stopped(reason: AbortReason, policy: Policy): End {
 
 function isReleased({ onDeadline = 'by-task', onCrash }: Policy): boolean {
   return onDeadline === 'by-task' ? onCrash === 'retry' : onDeadline === 'release'
+}
+
+/** What the report says beside code and detail. */
+function given({ stack, cause, errors }: Pick<Failure, 'stack' | 'cause' | 'errors'>): Partial<Failure> {
+  return {
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(errors === undefined ? {} : { errors }),
+  }
 }
 
 type Failure = Extract<Outcome, { status: 'FAILED' }>

@@ -17,6 +17,8 @@ export type RunnerEvent =
       readonly tookMs: number
       readonly code?: string
       readonly detail?: string
+      /** The first place of the error in the task's own code. */
+      readonly at?: string
     }
   /** It failed or asked for it, and will be started again. */
   | {
@@ -26,6 +28,7 @@ export type RunnerEvent =
       readonly tookMs: number
       readonly code?: string
       readonly detail?: string
+      readonly at?: string
     }
   /** A line that the code of a run logged; `level` as pino counts, `facts` JSON text. */
   | {

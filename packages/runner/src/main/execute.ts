@@ -7,6 +7,7 @@
  */
 import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'
+import { ownFrame } from '../own-frame.ts'
 import type { RunOrder, RunReport } from '../protocol.ts'
 import type { AbortReason } from '../pulse-layout.ts'
 import { endOf, type End, type Policy } from './ends.ts'
@@ -186,7 +187,9 @@ async function recordEnd(
   const { answer, outcome } = await settle(deps, settlement, !gated)
   if (answer === 'lease-lost') return deps.observe({ type: 'lease-lost', runId, task })
   const { status } = outcome
-  const why = status === 'SUCCEEDED' ? {} : { code: outcome.code, detail: outcome.detail }
+  const at = status === 'FAILED' && outcome.stack !== undefined ? ownFrame(outcome.stack) : undefined
+  const why =
+    status === 'SUCCEEDED' ? {} : { code: outcome.code, detail: outcome.detail, ...(at === undefined ? {} : { at }) }
   if (answer === 'retried') {
     deps.dueIn(leastDelayMs(outcome))
     return deps.observe({ type: 'run-retried', runId, task, tookMs, ...why })

@@ -7,6 +7,7 @@ import { prettyFactory } from 'pino-pretty'
 import { errorWords } from '../error-words.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
+import { fullDisk } from './full-disk.ts'
 import { createRepeats } from './repeats.ts'
 
 export type { Logger }
@@ -32,13 +33,18 @@ export function logObserver(log: Logger, nowMs: () => number = () => performance
   }
 }
 
-function write(log: Lines, { type, ...told }: RunnerEvent, alike: { alike?: number }): void {
+function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void {
+  const { type, ...told } = event
   const facts = { ...told, ...alike }
+  const full = 'error' in event ? fullDisk(event.error) : undefined
+  if (full !== undefined) return log.error(facts, `no disk space left ${full}: free some; the replica tries again`)
   switch (type) {
     case 'run-started':
       return log.debug(facts, 'run started')
     case 'run-ended':
-      return log.info(facts, 'run ended')
+      return 'status' in event && event.status === 'FAILED'
+        ? log.warn(facts, 'run failed')
+        : log.info(facts, 'run ended')
     case 'run-retried':
       return log.info(facts, 'run will be started again')
     case 'task-log':

@@ -4,9 +4,10 @@
  * is not lost for debugging: it is told at that level.
  *
  * Alike are failures of the same kind for the same reason. That the database is away is one reason, whoever asks it;
- * every other one belongs to who met it.
+ * every other one belongs to who met it. A full disk is one failure, whatever it stops.
  */
 import type { RunnerEvent } from '../main/events.ts'
+import { fullDisk } from './full-disk.ts'
 
 type Failure = Extract<RunnerEvent, { readonly error: unknown }>
 
@@ -31,7 +32,7 @@ export function createRepeats(nowMs: () => number): (event: RunnerEvent) => numb
     if (!('error' in event) || !repeating.has(event.type)) return 0
     const atMs = nowMs()
     for (const [key, { atMs: lastMs }] of told) if (atMs - lastMs > rememberedMs) told.delete(key)
-    const key = `${event.type} ${reasonOf(event)}`
+    const key = fullDisk(event.error) ?? `${event.type} ${reasonOf(event)}`
     const last = told.get(key)
     if (last !== undefined && atMs - last.atMs < toldEveryMs) {
       last.heldBack++

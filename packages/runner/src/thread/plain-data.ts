@@ -2,7 +2,7 @@
  * What user code returned or threw, as data the database can hold. Done in the worker, so that a large result does not
  * stall the main thread. Nothing here throws: an end must not be lost because its text is strange.
  */
-import { jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
+import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
 import { outcomeOf, type ThrownOutcome } from '@q/task'
 import type { RunReport } from '../protocol.ts'
 
@@ -37,7 +37,15 @@ export function reportThrow(error: unknown): RunReport {
     readText(() => (error instanceof Error ? `${error.name}: ${error.message}` : notAnError(error))) ??
     'Something was thrown that cannot even be written as text.'
   const stack = readText(() => (error instanceof Error ? error.stack : undefined))
-  return { ended: 'failed', code: 'TASK_ERROR', detail, ...(stack === undefined ? {} : { stack }), ...againOf(outcome) }
+  const causes = causesOf(error)
+  return {
+    ended: 'failed',
+    code: 'TASK_ERROR',
+    detail: detailText(`${detail}${causesText(causes)}`),
+    ...(stack === undefined ? {} : { stack }),
+    ...causes,
+    ...againOf(outcome),
+  }
 }
 
 function againOf(outcome: ThrownOutcome | undefined): Pick<Extract<RunReport, { ended: 'failed' }>, 'again'> {

@@ -2,10 +2,10 @@
  * The tasks a worker knows, by name. User code is loaded here, in worker threads, and never on the main thread.
  * Whatever is wrong with a module is told as plain data, all of it together.
  */
-import { pathToFileURL } from 'node:url'
-import { inspect } from 'node:util'
 import { isName, isTask, nameOf, type Task } from '@q/task'
+import { shownPath } from '../own-frame.ts'
 import type { Problem } from '../protocol.ts'
+import { importFailed } from './import-failure.ts'
 
 export interface Registry {
   readonly tasks: ReadonlyMap<string, Task>
@@ -52,22 +52,10 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
   return (await import(url)) as Record<string, unknown>
 }
 
-function importFailed(url: string, error: unknown): Problem {
-  const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
-  return {
-    code: 'TASK_MODULE_FAILED',
-    what: `The task module ${shown(url)} cannot be loaded.`,
-    why: error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${inspect(error)}.`,
-    fix: missing
-      ? 'Check the path in Q_TASKS and the imports of that file.'
-      : 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',
-  }
-}
-
 function nothingExported(url: string): Problem {
   return {
     code: 'TASK_MODULE_EMPTY',
-    what: `The task module ${shown(url)} exports no task.`,
+    what: `The task module ${shownPath(url)} exports no task.`,
     why: 'None of its exports was made with task().',
     fix: "Write: export const hello = task(({ name }: { name: string }) => …), with task from '@q/task'.",
   }
@@ -77,7 +65,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
   return {
     code: 'TASK_DEFINED_TWICE',
     what: `The task "${name}" is defined twice.`,
-    why: `Both ${shown(first)} and ${shown(second)} export it.`,
+    why: `Both ${shownPath(first)} and ${shownPath(second)} export it.`,
     fix: 'Rename one of them (their exports, or their option name), or load only one of the modules.',
   }
 }
@@ -85,14 +73,8 @@ function definedTwice(name: string, first: string, second: string): Problem {
 function unnamed(name: string, url: string): Problem {
   return {
     code: 'TASK_NAME_INVALID',
-    what: `The task module ${shown(url)} exports a task as "${name}", which cannot be its name.`,
+    what: `The task module ${shownPath(url)} exports a task as "${name}", which cannot be its name.`,
     why: 'A task is named by its export, or by its option name; names are 1 to 100 letters, digits or . _ - : / and never "default".',
     fix: "Export it by name, export const render = task(…), or name it: task({ name: 'render' }, …).",
   }
-}
-
-/** Path relative to where we run, where that is shorter. */
-function shown(url: string): string {
-  const here = `${pathToFileURL(process.cwd()).href}/`
-  return decodeURIComponent(url.startsWith(here) ? url.slice(here.length) : url.replace('file://', ''))
 }

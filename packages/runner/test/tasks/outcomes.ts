@@ -55,3 +55,8 @@ export const snoozesAtGate = task(({ until }: { until: string }, ctx) => {
 export const onlyOne = task({ unique: '/key' }, async (_: { key: string }, ctx) => {
   await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
 })
+
+export const unreachable = task((_: unknown) => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+  throw new Error('the order failed', { cause: new AggregateError([refused], '', { cause: 'no network' }) })
+})

@@ -6,7 +6,7 @@
  * and the answer got lost, or by its own code inside its own transaction: that is a success.
  */
 import { ExplainedError, type ErrorCode, type TaskState } from '@q/schema'
-import { jsonLimits, problemsText, repairJson } from '@q/schema/json'
+import { jsonLimits, problemsText, repairJson, type Causes } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { refusedWrites } from '../events/refused.ts'
@@ -20,7 +20,7 @@ export type Outcome =
   /** `result`: JSON text. */
   | { readonly status: 'SUCCEEDED'; readonly result: string }
   | { readonly status: 'CANCELLED'; readonly code: ErrorCode; readonly detail: string }
-  | {
+  | (Causes & {
       readonly status: 'FAILED'
       readonly code: ErrorCode
       readonly detail: string
@@ -32,7 +32,7 @@ export type Outcome =
       readonly retry?: { readonly delayMs: number; readonly delayMsMax?: number }
       /** Its thread or process died of it: a crash, which ends by the run's onCrash. */
       readonly crashed?: true
-    }
+    })
 
 export interface Settlement {
   readonly lease: Lease
@@ -139,12 +139,8 @@ function storable(result: unknown): string {
 function leavingOf({ lease, outcome, by }: Settlement): Leaving {
   if (outcome.status === 'SUCCEEDED') return { ...lease, by, goal: 'SUCCEEDED', result: outcome.result }
   const { status, code, detail } = outcome
-  const result = JSON.stringify({
-    code,
-    detail,
-    ...(status === 'FAILED' && outcome.stack !== undefined && { stack: outcome.stack }),
-  })
-  const { retry, crashed } = status === 'FAILED' ? outcome : {}
+  const { retry, crashed, stack, cause, errors } = status === 'FAILED' ? outcome : {}
+  const result = JSON.stringify({ code, detail, stack, cause, errors })
   if (crashed) return { ...lease, by, goal: 'CRASH', result }
   return retry === undefined
     ? { ...lease, by, goal: status, result }
