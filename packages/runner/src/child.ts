@@ -3,14 +3,17 @@
  * as any other, and a main thread that only relays. So a busy loop beats and is aborted here as in the runner itself,
  * memory can be watched while the code is busy, and the process notices at once that its runner is gone.
  *
- * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it.
+ * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it. Nor does it execute
+ * a run that others may start for longer than its runner vouches for it: a runner that hangs says nothing.
  */
 import { boundOutput } from './bounded-output.ts'
 import { relayEveryMs, type FromChild, type Relayed, type ToChild } from './child-protocol.ts'
+import { fencedGraceMs } from './main/fence-bound.ts'
 import { after, startLoop, type Next } from './main/loop.ts'
 import { createPulseBoard, type Pulse } from './main/pulse-board.ts'
 import { startThreads, type ThreadPool } from './main/thread-pool.ts'
-import type { Answer, RunOrder } from './protocol.ts'
+import type { Answer, RunReport } from './protocol.ts'
+import { sharedClockMs } from './pulse-layout.ts'
 
 const megabyte = 1_048_576
 /** Node itself, its main thread and the loaded modules. */
@@ -28,7 +31,10 @@ process.on('message', (message: ToChild) => {
     case 'setup':
       return void begin(message)
     case 'run':
-      return void execute(message.order)
+      return void execute(message)
+    case 'extend':
+      for (const pulse of pulseBoard.all()) pulse.extendUntil(message.goodUntilMs)
+      return
     case 'abort':
       for (const pulse of pulseBoard.all()) pulse.stop(message.reason)
       return
@@ -49,7 +55,7 @@ async function begin(setup: Extract<ToChild, { kind: 'setup' }>): Promise<void> 
   tell({ kind: 'ready' })
 }
 
-async function execute(order: RunOrder): Promise<void> {
+async function execute({ order, goodUntilMs }: Extract<ToChild, { kind: 'run' }>): Promise<void> {
   const { runId, fence, task } = order
   const facts = {
     lease: { runId: runId as never, fence },
@@ -59,6 +65,7 @@ async function execute(order: RunOrder): Promise<void> {
     maxSilentMs: null,
   } as const
   const pulse = pulseBoard.open(facts, 0, performance.now())
+  pulse.extendUntil(goodUntilMs)
   // Never terminated from here: the runner kills the process.
   const running = threads?.run(
     { ...order, slot: 0 },
@@ -80,14 +87,32 @@ async function execute(order: RunOrder): Promise<void> {
 }
 
 function watch(): Promise<Next> {
-  for (const pulse of pulseBoard.all()) relay(pulse)
+  for (const pulse of pulseBoard.all()) {
+    relay(pulse)
+    stopBeyondGood(pulse)
+  }
   const nowMb = usedMb()
   if (memoryLimitMb !== null && nowMb > memoryLimitMb + ownMb) {
     const detail = `The process used ${nowMb} MB; its limit is ${memoryLimitMb} MB and ${ownMb} MB for Node itself.`
-    const report = { ended: 'crashed', code: 'OUT_OF_MEMORY', detail } as const
-    process.send?.({ kind: 'report', report, spent: true } satisfies FromChild, dieWithAllOfIt)
+    reportAndDie({ ended: 'crashed', code: 'OUT_OF_MEMORY', detail })
   }
   return Promise.resolve(after(relayEveryMs))
+}
+
+/** The code gets the time to clean up that it gets from a runner that is cut off. */
+function stopBeyondGood(pulse: Pulse): void {
+  const overMs = sharedClockMs() - pulse.goodUntilMs()
+  if (overMs > 0) pulse.stop('cut off from the database')
+  if (overMs > fencedGraceMs) reportAndDie({ ended: 'aborted', reason: 'cut off from the database' })
+}
+
+let dying = false
+
+/** A runner that hangs takes no report: the second time it dies without. */
+function reportAndDie(report: RunReport): void {
+  if (dying) dieWithAllOfIt()
+  dying = true
+  process.send?.({ kind: 'report', report, spent: true } satisfies FromChild, dieWithAllOfIt)
 }
 
 function usedMb(): number {

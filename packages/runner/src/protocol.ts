@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode } from '@q/schema'
 import type { Causes } from '@q/schema/json'
 import type { OptionData } from '@q/task'
+import type { AbortReason } from './pulse-layout.ts'
 
 export interface WorkerSetup {
   /** file: URLs of task modules. */
@@ -69,8 +70,8 @@ export type RunReport =
   /** The thread or process died of it. */
   | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
   | { readonly ended: 'snoozed'; readonly afterMs: number }
-  /** The code stopped because we asked it to. */
-  | { readonly ended: 'aborted' }
+  /** The code stopped because it was told to; `reason`: by whom it was told last, its own thread or child included. */
+  | { readonly ended: 'aborted'; readonly reason?: AbortReason }
 
 /** `said`: how many words the run said before; they come another way, and may come later. */
 export interface Reported {

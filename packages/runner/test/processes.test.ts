@@ -1,25 +1,16 @@
 /** `isolation: 'process'`: the same entry in a child that may die alone, and never outlives its runner. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { childEnv } from '../src/main/child-env.ts'
 import { execution } from './execution.ts'
 import { eventually } from './fixture.ts'
+import { isAlive } from './is-alive.ts'
 import type * as secretive from './tasks/needs-a-secret.ts'
 import type * as poison from './tasks/poison.ts'
 import type * as tasks from './tasks/stubborn.ts'
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
-}
 
 test('a child gets the harmless part of the environment, and what is allowed by name', () => {
   const env = {

@@ -70,7 +70,7 @@ export function createRecorder(signal: AbortSignal): Recorder {
       return {
         signal: stopped.signal,
         sign: () => {},
-        aborted: () => signal.aborted,
+        stopReason: () => (signal.aborted ? 'cancelled' : undefined),
         heartbeat(progress, note) {
           heartbeats.push({ progress, note })
           if (signal.aborted) throw aborted()

@@ -82,7 +82,8 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
         () => pulse.stopReason && sendForOwn({ kind: 'abort', reason: pulse.stopReason }),
       )
       terminate.addEventListener('abort', () => killGroup(process))
-      send({ kind: 'run', order })
+      pulse.onExtended((goodUntilMs) => sendForOwn({ kind: 'extend', goodUntilMs }))
+      send({ kind: 'run', order, goodUntilMs: pulse.goodUntilMs() })
       return { report, measure: () => measured }
     },
   }

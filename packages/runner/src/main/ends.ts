@@ -43,8 +43,11 @@ export function endOf(report: RunReport, stopReason: AbortReason | undefined, po
     case 'crashed':
       if (stopReason !== undefined) return stopped(stopReason, policy)
       return settle(report.code, report.detail, { crashed: true })
-    case 'aborted':
-      return stopReason === undefined ? { kind: 'nothing' } : stopped(stopReason, policy)
+    case 'aborted': {
+      // Without an order of ours it stopped by itself: this main thread hung for longer than the fence bound.
+      const reason = stopReason ?? report.reason
+      return reason === undefined ? { kind: 'nothing' } : stopped(reason, policy)
+    }
   }
 }
 

@@ -58,7 +58,7 @@ export type RunnerEvent =
   /** The first one after `failed` ones in a row. */
   | { readonly type: 'beat-accepted-again'; readonly failed: number }
   /** Runs that others may start were stopped here, because this replica may be taken for dead. */
-  | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs: number }
+  | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs?: number }
   /** Forward if above 0: the beats of all replicas are older than they were by so much. */
   | { readonly type: 'database-clock-jumped'; readonly byMs: number }
   | { readonly type: 'clock-jumped'; readonly stoppedMs: number; readonly asleepMs: number }

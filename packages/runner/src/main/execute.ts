@@ -56,6 +56,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     const ready = await filled(deps, claimed, pulse)
     const report = 'ended' in ready ? ready : await runUntilStopped(deps, ready, pulse)
     pulse.codeEnded()
+    if (hasFencedItself(report, pulse)) deps.observe({ type: 'fenced', runIds: [runId] })
     await deps.logs.written(pulse.lease)
     const end = endOf(report, pulse.stopReason, { ...policy, onDeadline: deps.onDeadline() })
     await conclude(deps, claimed, end, { slot, tookMs: Math.round(deps.nowMs() - begunMs) })
@@ -63,6 +64,11 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
     pulse.close()
     deps.slots.giveBack(slot)
   }
+}
+
+/** Its thread or child stopped it: this thread did not get to it in time. */
+function hasFencedItself(report: RunReport, { stopReason }: Pulse): boolean {
+  return stopReason === undefined && report.ended === 'aborted' && report.reason === 'cut off from the database'
 }
 
 /** The run's own limits, else its task's, as this replica knows it, else the replica's. */

@@ -16,7 +16,7 @@ import {
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
-import { fenceTick } from './loops/fence.ts'
+import { extend, fenceTick, type FenceDeps } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createPresenceWatch, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
@@ -107,28 +107,27 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     watchTick({ pulseBoard, nowMs, noEvidenceMsMax: noEvidenceMsMax(thresholds), onStopped: pulse.wake }),
   )
   const clock = createClockWatch(fenceTickMs)
-  const fence = desk.loop('fence', () =>
-    fenceTick({
-      clock,
-      beats,
-      presenceTrust,
-      presence,
-      boundMs: fenceBoundMs(thresholds),
-      presenceBoundMs: presenceFenceMs(config.presenceGraceMs),
-      runBeats: pulses,
-      runBoundMs: runFenceBoundMs(thresholds),
-      pulseBoard,
-      mayStartElsewhere,
-      nowMs,
-      wallMs: Date.now,
-      observe,
-      onJump() {
-        heartbeat.wake()
-        pulse.wake()
-        sessionLoop.wake()
-      },
-    }),
-  )
+  const fenceDeps: FenceDeps = {
+    clock,
+    beats,
+    presenceTrust,
+    presence,
+    boundMs: fenceBoundMs(thresholds),
+    presenceBoundMs: presenceFenceMs(config.presenceGraceMs),
+    runBeats: pulses,
+    runBoundMs: runFenceBoundMs(thresholds),
+    pulseBoard,
+    mayStartElsewhere,
+    nowMs,
+    wallMs: Date.now,
+    observe,
+    onJump() {
+      heartbeat.wake()
+      pulse.wake()
+      sessionLoop.wake()
+    },
+  }
+  const fence = desk.loop('fence', () => fenceTick(fenceDeps))
 
   // ---- knows who is not
   const reapDeps: ReapDeps = {
@@ -167,7 +166,10 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   ]
 
   return {
-    begun: (lease) => (pulses.mayBeWanted(lease) ? pulse.wake() : undefined),
+    begun(lease) {
+      for (const running of pulseBoard.all()) if (running.lease.runId === lease.runId) extend(fenceDeps, running)
+      if (pulses.mayBeWanted(lease)) pulse.wake()
+    },
     async stopWatching() {
       await Promise.all(watching.map((loop) => loop.stop()))
       await Promise.all(duties.map((name) => control.leaveDuty({ name, holder: replicaId })))

@@ -47,6 +47,11 @@ export interface Pulse {
   readonly outOfTime: AbortSignal
   /** Whatever grace it was given is over. */
   cutShort(): void
+  /** Until then, by sharedClockMs(), no other replica starts the run; its own thread or child stops it beyond. */
+  extendUntil(atMs: number): void
+  goodUntilMs(): number
+  /** `listener` gets every later change. */
+  onExtended(listener: (atMs: number) => void): void
   /** The code has seen that it is to stop. */
   noticed(): boolean
   /** The code cannot act any more; what came of it is being written. */
@@ -111,6 +116,7 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   const controller = new AbortController()
   const outOfTime = new AbortController()
   let stopReason: AbortReason | undefined
+  let extended: (atMs: number) => void = () => {}
   let ended = false
   let closed = false
   let measure: (() => Measured | undefined) | undefined
@@ -119,6 +125,10 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   const beat = { ticks: 0, cpuMs: undefined as number | undefined, seenMs: openedMs }
   const sign = { signs: 0, seenMs: openedMs }
   clearSlot(shared)
+
+  function goodUntilMs(): number {
+    return shared.goodUntil[0] ?? Number.POSITIVE_INFINITY
+  }
 
   /** The first reading is where the count begins: the thread has used CPU time before this run. */
   function usesCpu(): boolean {
@@ -142,6 +152,15 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       Atomics.store(words, word.abort, abortReasons.indexOf(reason))
       Atomics.notify(words, word.abort)
       controller.abort()
+    },
+    extendUntil(atMs) {
+      if (closed || Math.trunc(atMs) === goodUntilMs()) return
+      shared.goodUntil[0] = Math.trunc(atMs)
+      extended(Math.trunc(atMs))
+    },
+    goodUntilMs,
+    onExtended(listener) {
+      extended = listener
     },
     outOfTime: outOfTime.signal,
     cutShort: () => outOfTime.abort(),

@@ -3,21 +3,33 @@
  *
  * A timer ticks while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
  * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits. That the code has seen it is shown too:
- * then it is given time to clean up.
+ * then it is given time to clean up. A run that others may start stops by itself beyond its `goodUntil`: then the main
+ * thread hangs, or is cut off from the database.
  *
  * Law: a pulse that was closed touches its slot no more. Code may go on after the end of its run, and the slot has the
  * next one.
  */
 import { threadId } from 'node:worker_threads'
 import { RunAborted } from '@q/task'
-import { abortReasons, encodedNote, pulseSlot, word, writeNote, type PulseSlot } from '../pulse-layout.ts'
+import {
+  encodedNote,
+  isPastGood,
+  pulseSlot,
+  stopReasonOf,
+  stopSlot,
+  word,
+  writeNote,
+  type AbortReason,
+  type PulseSlot,
+} from '../pulse-layout.ts'
 
 export interface WorkerPulse extends Disposable {
   readonly signal: AbortSignal
   heartbeat(progress?: number, note?: string): void
   /** An explicit sign that is no heartbeat. */
   sign(): void
-  aborted(): boolean
+  /** What it was told to stop for. */
+  stopReason(): AbortReason | undefined
 }
 
 const tickMs = 500
@@ -29,18 +41,19 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
   const controller = new AbortController()
   let closed = false
   Atomics.store(words, word.threadId, thread)
-  const timer = setInterval(() => void Atomics.add(words, word.ticks, 1), tickMs)
+  const timer = setInterval(tick, tickMs)
   timer.unref()
   obey()
   return {
     signal: controller.signal,
-    aborted: () => Atomics.load(words, word.abort) !== 0,
+    stopReason: () => stopReasonOf(slot),
     sign: () => void (closed || Atomics.add(words, word.signs, 1)),
     heartbeat(progress, note) {
       if (closed) throw new RunAborted('This run has ended.')
       if (progress !== undefined) slot.progress[0] = Math.min(1, Math.max(0, progress))
       if (note !== undefined) writeNote(slot, encodedNote(note))
       Atomics.add(words, word.signs, 1)
+      if (isPastGood(slot)) stopSlot(slot, 'cut off from the database')
       if (Atomics.load(words, word.abort) !== 0) throw stopped(slot)
     },
     [Symbol.dispose]() {
@@ -48,6 +61,11 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
       clearInterval(timer)
       Atomics.notify(words, word.abort) // ends the wait below
     },
+  }
+
+  function tick(): void {
+    Atomics.add(words, word.ticks, 1)
+    if (isPastGood(slot)) stopSlot(slot, 'cut off from the database')
   }
 
   /** Waits to be told to stop; others who wait at this slot may wake it for nothing. */
@@ -59,7 +77,7 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
   }
 }
 
-function stopped({ words }: PulseSlot): RunAborted {
-  Atomics.store(words, word.noticed, 1)
-  return new RunAborted(`This run was stopped: ${abortReasons[Atomics.load(words, word.abort)]}.`)
+function stopped(slot: PulseSlot): RunAborted {
+  Atomics.store(slot.words, word.noticed, 1)
+  return new RunAborted(`This run was stopped: ${stopReasonOf(slot)}.`)
 }

@@ -29,14 +29,16 @@ export async function runOrder({ registry, line, openPulse }: RunDeps, order: Ru
     if ('problem' in checked)
       return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: detailText(checked.problem), again: 'never' }
     // Told to stop while it was on its way here: code that never began need not be stopped.
-    if (pulse.aborted()) return { ended: 'aborted' }
+    const reason = pulse.stopReason()
+    if (reason !== undefined) return { ended: 'aborted', reason }
     const context = createContext(order, pulse, line)
     const report = reportReturn(await task.run(checked.payload as never, context))
     if (report.ended === 'returned' && report.repaired.length > 0)
       context.log.warn({ places: report.repaired }, 'What JSON cannot hold was replaced in the result.')
     return report
   } catch (error) {
-    return pulse.aborted() ? { ended: 'aborted' } : reportThrow(error)
+    const reason = pulse.stopReason()
+    return reason === undefined ? reportThrow(error) : { ended: 'aborted', reason }
   }
 }
 

@@ -6,9 +6,13 @@
  * It is due when no beat was accepted for the fence bound, when the session is lost and no beat could withdraw the
  * presence record in time, or when the clocks show that this process was stopped for that long. And for a single run,
  * when no beat for it was accepted for the bound of runs, however well the replica itself is heard.
+ *
+ * The moment when it would be due is also written to where the threads and children read it (`extend`), so that they stop
+ * such runs by themselves while this thread hangs.
  */
 import type { Observe } from '../events.ts'
 import type { ClockWatch } from '../clock-watch.ts'
+import { sharedClockMs } from '../../pulse-layout.ts'
 import { fenceTickMs } from '../fence-bound.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
@@ -50,8 +54,23 @@ export function fenceTick(deps: FenceDeps): Promise<Next> {
   const isCutOff = silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs
   if (isCutOff) fence(deps, Math.max(silentMs, exposedMs), () => true)
   else fenceUnheard(deps, nowMs)
+  for (const pulse of deps.pulseBoard.all()) extend(deps, pulse)
   if (jump !== undefined) deps.onJump()
   return Promise.resolve(after(fenceTickMs))
+}
+
+export function extend(deps: FenceDeps, pulse: Pulse): void {
+  pulse.extendUntil(deps.mayStartElsewhere(pulse) ? sharedClockMs() + leftMs(deps, pulse) : Number.POSITIVE_INFINITY)
+}
+
+/** How long the run may go on if no further beat is accepted. */
+function leftMs(deps: FenceDeps, pulse: Pulse): number {
+  const nowMs = deps.nowMs()
+  return Math.min(
+    deps.boundMs - deps.beats.silentForMs(nowMs),
+    deps.presenceBoundMs - (deps.presence.exposedForMs(nowMs) ?? Number.NEGATIVE_INFINITY),
+    deps.runBoundMs - deps.runBeats.silentForMs(pulse, nowMs),
+  )
 }
 
 /** Those whose own beats do not arrive: others take them for dead one by one. */

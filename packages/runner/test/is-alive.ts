@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+
+/** Whether the process is there and not only waits to be reaped by its parent. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
