@@ -67,7 +67,7 @@ pointer for each place. A task that nobody has published is accepted with defaul
 | member | what it is |
 |---|---|
 | \`id\`, \`duplicate\` | the run; and whether it was there already, by its unique key |
-| \`result({ timeout, signal })\` | what the task returned; throws \`RunFailed\` with \`code\`, \`attempts\` and \`remoteStack\` if it ended otherwise, \`WAIT_TIMED_OUT\` if it has not ended in time |
+| \`result({ timeout, signal })\` | what the task returned; throws \`RunFailed\` with \`code\`, \`attempts\`, \`remoteStack\` and, where the error of the task had one, \`cause\` (bounded, with the errors of an \`AggregateError\`) if it ended otherwise, \`WAIT_TIMED_OUT\` if it has not ended in time |
 | \`status()\` | the run as it is now |
 | \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; the last value is the final state |
 | \`cancel()\` | as \`q.cancel(run)\` |

@@ -1,6 +1,6 @@
 /** One replica, one thread, one run that does nothing but give signs of life. */
 import { readConfig, startRunner } from '@q/runner'
-import { connect, createStore } from '@q/store'
+import { connect, createStore, type Store } from '@q/store'
 import type { SignCosts } from './heartbeat-task.ts'
 
 const waitMsMax = 120_000
@@ -17,19 +17,23 @@ export async function benchHeartbeat(databaseUrl: string, rounds: number): Promi
   const connection = connect(databaseUrl, { purpose: 'control' })
   try {
     const store = createStore(connection.db)
-    const lane = await store.internLane({ queue: 'default', task: 'measureSigns' })
-    const [run] = await store.enqueueTaskRuns([{ task: 'measureSigns', lane, payload: { rounds } }])
-    if (run === undefined) throw new Error('Nothing was enqueued.')
-    const deadlineMs = performance.now() + waitMsMax
-    while (performance.now() < deadlineMs) {
-      const [view] = await store.getTaskRuns([run.id])
-      if (view?.status === 'SUCCEEDED') return view.result as SignCosts
-      if (view?.status === 'FAILED') throw new Error(`The benchmark failed: ${JSON.stringify(view.result)}`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    throw new Error('The benchmark did not end.')
+    return { ...(await measure(store, 'measureSigns', rounds)), ...(await measure(store, 'measureFenced', rounds)) }
   } finally {
     await runner.drain()
     await connection.close()
   }
+}
+
+async function measure(store: Store, task: string, rounds: number): Promise<SignCosts> {
+  const lane = await store.internLane({ queue: 'default', task })
+  const [run] = await store.enqueueTaskRuns([{ task, lane, payload: { rounds } }])
+  if (run === undefined) throw new Error('Nothing was enqueued.')
+  const deadlineMs = performance.now() + waitMsMax
+  while (performance.now() < deadlineMs) {
+    const [view] = await store.getTaskRuns([run.id])
+    if (view?.status === 'SUCCEEDED') return view.result as SignCosts
+    if (view?.status === 'FAILED') throw new Error(`The benchmark failed: ${JSON.stringify(view.result)}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('The benchmark did not end.')
 }

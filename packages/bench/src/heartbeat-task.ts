@@ -3,7 +3,12 @@ import { task, type Task, type TaskContext } from '@q/task'
 
 export type SignCosts = Record<string, number>
 
-const signs: Record<string, { readonly share: number; sign(ctx: TaskContext, round: number, rounds: number): void }> = {
+interface Sign {
+  readonly share: number
+  sign(ctx: TaskContext, round: number, rounds: number): void
+}
+
+const signs: Record<string, Sign> = {
   'heartbeat()': { share: 1, sign: (ctx) => ctx.heartbeat() },
   'heartbeat(progress)': { share: 1, sign: (ctx, round, rounds) => ctx.heartbeat(round / rounds) },
   'heartbeat(progress, note)': {
@@ -15,13 +20,24 @@ const signs: Record<string, { readonly share: number; sign(ctx: TaskContext, rou
 
 /** Nanoseconds per call. */
 export const measureSigns: Task<{ rounds: number }, SignCosts> = task(({ rounds }: { rounds: number }, ctx) =>
-  Object.fromEntries(
-    Object.entries(signs).map(([name, { share, sign }]) => {
+  costsOf(signs, rounds, ctx),
+)
+
+/** Of a run that others may start if its replica is taken for dead: each call looks at the clock. */
+export const measureFenced: Task<{ rounds: number }, SignCosts> = task(
+  { onCrash: 'retry' },
+  ({ rounds }: { rounds: number }, ctx) =>
+    costsOf({ "heartbeat(), onCrash: 'retry'": { share: 1, sign: () => ctx.heartbeat() } }, rounds, ctx),
+)
+
+function costsOf(measured: Record<string, Sign>, rounds: number, ctx: TaskContext): SignCosts {
+  return Object.fromEntries(
+    Object.entries(measured).map(([name, { share, sign }]) => {
       const calls = Math.max(1, Math.floor(rounds * share))
       for (let call = 0; call < calls / 10; call++) sign(ctx, call, calls) // warm
       const begun = process.hrtime.bigint()
       for (let call = 0; call < calls; call++) sign(ctx, call, calls)
       return [name, Number(process.hrtime.bigint() - begun) / calls]
     }),
-  ),
-)
+  )
+}

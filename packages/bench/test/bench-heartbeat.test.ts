@@ -8,6 +8,7 @@ test('every kind of sign of life has a cost', async () => {
   const costs = await benchHeartbeat(database.url, 20_000)
   expect(Object.keys(costs).toSorted()).toEqual([
     'heartbeat()',
+    "heartbeat(), onCrash: 'retry'",
     'heartbeat(progress)',
     'heartbeat(progress, note)',
     'log.info(line)',

@@ -34,7 +34,7 @@ test('a second signal cuts the drain short, and the exit code is still 0', async
   const run = runQ(['enqueue', 'wait', '{"ms":600000}', '--wait', '--json'], env)
   await started(env)
   replica.kill('SIGTERM')
-  await replica.line('draining: no new runs')
+  await replica.line('draining: waiting for runs to end; Ctrl-C or SIGTERM again stops them now')
   // The same wish may arrive twice within a moment; a later one is a second wish.
   const impatience = setInterval(() => replica.kill('SIGTERM'), 600)
   expect(await replica.ended).toMatchObject({ code: 0, signal: null })

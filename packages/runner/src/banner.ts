@@ -23,6 +23,7 @@ export function banner(facts: BannerFacts): string {
     ['preset', facts.preset],
     ['log level', facts.logLevel],
     ['pid', String(facts.pid)],
+    ['to stop', 'Ctrl-C lets runs finish; again stops them now'],
     ['try next', styleText('bold', facts.next)],
   ]
   return [

@@ -63,6 +63,13 @@ test.each([
   expect(told(aborted, 'replica draining', 'retry', onDeadline)).toBe(retry)
 })
 
+test('a run that its own thread or child stopped, because the main thread hung, ends as one that was cut off', () => {
+  const itself: RunReport = { ended: 'aborted', reason: 'cut off from the database' }
+  expect(told(itself, undefined)).toBe('FAILED WORKER_CRASHED')
+  expect(told(itself, undefined, 'retry')).toBe('give-back')
+  expect(told(itself, 'cancelled')).toBe('CANCELLED TASK_CANCELLED')
+})
+
 test('a crash is told to the store as one, so that it is counted', () => {
   expect(endOf(crashed, undefined, policy)).toEqual({
     kind: 'settle',

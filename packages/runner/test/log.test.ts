@@ -84,3 +84,28 @@ test('the words of an error say why it happened', () => {
   )
   expect(errorWords(new AggregateError([refused, new Error('b')]))).toBe('connect ECONNREFUSED; b')
 })
+
+test('a line of a task is in the log of its replica at its own level, with the run and its facts', () => {
+  const { lines, observe } = reader('info')
+  const line = { type: 'task-log', runId: '7' as RunId, task: 'resize' } as const
+  observe({ ...line, level: 40, line: 'too large', facts: '{"width":9000}' })
+  observe({ ...line, level: 20, line: 'not shown', facts: null })
+  expect(lines).toEqual([
+    { level: 40, time: expect.any(Number), runId: '7', task: 'resize', facts: { width: 9_000 }, msg: 'too large' },
+  ])
+})
+
+test('a drain says which runs it waits for, and how to end them', () => {
+  const { lines, observe } = reader('info')
+  const runs = Array.from({ length: 12 }, (_, index) => ({ runId: String(index) as RunId, task: 'resize' }))
+  const order = { type: 'draining', drainMs: 25_000, onDeadline: 'by-task' } as const
+  observe({ ...order, by: 'itself', running: 12, runs })
+  observe({ ...order, by: 'ada', running: 1, runs: runs.slice(0, 1) })
+  observe({ ...order, by: 'itself', running: 0, runs: [] })
+  expect(lines[0]?.['waitsFor']).toEqual(runs.slice(0, 10).map(({ runId }) => `resize ${runId}`))
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'draining: waiting for runs to end; Ctrl-C or SIGTERM again stops them now',
+    'draining: waiting for runs to end',
+    'draining: no new runs',
+  ])
+})

@@ -55,7 +55,7 @@ test('a second SIGTERM: what may start again is given back and uses no attempt, 
   ]
   await eventually(() => (all.marks.all().length === 2 ? true : undefined), 'both begin')
   leaving.kill('SIGTERM')
-  await eventually(() => leaving.said('draining: no new runs')[0], 'draining')
+  await eventually(() => leaving.lines.find(({ msg }) => msg.startsWith('draining: waiting')), 'draining')
   leaving.kill('SIGTERM')
   expect(await leaving.ended).toEqual(inOrder)
   expect(await all.run(once)).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
@@ -101,7 +101,7 @@ test('SIGTERM while the database is away: what ends meanwhile is written when it
   await eventually(() => (marks.all().length === 2 ? true : undefined), 'both begin')
   await server.stop('SIGINT')
   leaving.kill('SIGTERM')
-  await eventually(() => leaving.said('draining: no new runs')[0], 'draining')
+  await eventually(() => leaving.lines.find(({ msg }) => msg.startsWith('draining: waiting')), 'draining')
   open()
   await eventually(() => (marks.count('effect', 'markOnce') === 1 ? true : undefined), 'one ends')
   await eventually(() => (marks.count('stopped', 'markAgain') === 1 ? true : undefined), 'the other is stopped')

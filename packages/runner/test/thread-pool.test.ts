@@ -37,7 +37,7 @@ test('a run that is told to stop before a thread has it never begins, and its th
   const run = oneThread('stubborn')
   const before = await run('where')
   // Its code would never end.
-  expect(await run('endless', true)).toEqual({ ended: 'aborted' })
+  expect(await run('endless', true)).toEqual({ ended: 'aborted', reason: 'cancelled' })
   expect(await run('where')).toEqual(before)
 })
 

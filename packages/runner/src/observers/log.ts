@@ -48,7 +48,7 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
     case 'run-retried':
       return log.info(facts, 'run will be started again')
     case 'task-log':
-      return log.debug(facts, 'a task logged')
+      return 'line' in event ? writeTaskLine(log, event) : undefined
     case 'log-lines-dropped':
       return log.warn(facts, 'lines of task logs were dropped: the database took none for too long')
     case 'schedule-ticked':
@@ -99,7 +99,7 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
     case 'connection-lost':
       return log.warn(facts, 'a connection was lost and will be replaced')
     case 'draining':
-      return log.info(facts, 'draining: no new runs')
+      return 'runs' in event ? writeDrain(log, event) : undefined
     case 'drain-changed':
       return log.info(facts, 'the drain was ordered anew')
     case 'drain-undone':
@@ -117,6 +117,29 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
     case 'drained':
       return log.info(facts, 'drained')
   }
+}
+
+const taskLevels: Readonly<Record<number, keyof Lines>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
+
+/** The words are those of the task. */
+function writeTaskLine(
+  log: Lines,
+  { runId, task, level, line, facts }: Extract<RunnerEvent, { type: 'task-log' }>,
+): void {
+  const told = { runId, task, ...(facts === null ? {} : { facts: JSON.parse(facts) as unknown }) }
+  log[taskLevels[level] ?? 'info'](told, line)
+}
+
+const waitedForMax = 10
+
+/** Names the runs it waits for, as many as a line has room for. */
+function writeDrain(log: Lines, event: Extract<RunnerEvent, { readonly runs: unknown }>): void {
+  const { by, running, runs, drainMs, onDeadline } = event
+  const waitsFor = runs.slice(0, waitedForMax).map(({ runId, task }) => `${task} ${runId}`)
+  const facts = { by, drainMs, onDeadline, running, waitsFor }
+  if (running === 0) return log.info(facts, 'draining: no new runs')
+  const again = by === 'itself' ? '; Ctrl-C or SIGTERM again stops them now' : ''
+  log.info(facts, `draining: waiting for runs to end${again}`)
 }
 
 /** Of an error what a line has room for. */

@@ -3,6 +3,7 @@
  * Wherever that is: a worker thread (entry.ts), or the process of a test (inline/).
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TaskContext } from '@q/task'
 import type { RunOrder, RunReport } from '../protocol.ts'
 import { createContext } from './context.ts'
 import type { MainLine } from './main-line.ts'
@@ -15,9 +16,11 @@ export interface RunDeps {
   readonly line: Pick<MainLine, 'say' | 'ask'>
   /** Opened only for a task that is known; closed when its code has ended. */
   readonly openPulse: () => WorkerPulse
+  /** Called with the context before any code of the task: its validator, then its function. */
+  readonly began?: (context: TaskContext) => void
 }
 
-export async function runOrder({ registry, line, openPulse }: RunDeps, order: RunOrder): Promise<RunReport> {
+export async function runOrder({ registry, line, openPulse, began }: RunDeps, order: RunOrder): Promise<RunReport> {
   const task = registry.tasks.get(order.task)
   if (task === undefined) {
     const detail = detailText(unknownTask(registry, order.task))
@@ -25,13 +28,14 @@ export async function runOrder({ registry, line, openPulse }: RunDeps, order: Ru
   }
   using pulse = openPulse()
   try {
+    const context = createContext(order, pulse, line)
+    began?.(context)
     const checked = await checkPayload(task.options.input, JSON.parse(order.payload))
     if ('problem' in checked)
       return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: detailText(checked.problem), again: 'never' }
     // Told to stop while it was on its way here: code that never began need not be stopped.
     const reason = pulse.stopReason()
     if (reason !== undefined) return { ended: 'aborted', reason }
-    const context = createContext(order, pulse, line)
     const report = reportReturn(await task.run(checked.payload as never, context))
     if (report.ended === 'returned' && report.repaired.length > 0)
       context.log.warn({ places: report.repaired }, 'What JSON cannot hold was replaced in the result.')

@@ -9,26 +9,23 @@
  * was imported (a second server on the same port, a timer that throws), ends nothing: a fresh thread would import it and
  * meet the same, without end. Both are printed, some a minute: nothing ends a timer that throws for ever.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { orderKey, type RunOrder } from '../protocol.ts'
+import type { CurrentRuns } from './current-run.ts'
 import type { MainLine } from './main-line.ts'
 import { reportThrow } from './plain-data.ts'
 
-export interface StrayErrors {
-  /** Whatever `run` causes, now or later, is known to be its. */
-  within<T>(order: RunOrder, run: () => Promise<T>): Promise<T>
-}
-
 /** `isStopped`: a run in execution was told to stop. */
-export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) => boolean): StrayErrors {
-  const cause = new AsyncLocalStorage<RunOrder>()
-  let current: RunOrder | undefined
+export function catchStrayErrors(
+  line: MainLine,
+  runs: Pick<CurrentRuns, 'current'>,
+  isStopped: (order: RunOrder) => boolean,
+): void {
   const print = createPrinter()
   const caught = (error: unknown) => {
-    const culprit = cause.getStore()
-    if (culprit !== undefined && culprit === current) {
-      if (isStopped(culprit)) return
-      line.say({ key: orderKey(culprit), kind: 'last-words', report: reportThrow(error) })
+    const culprit = runs.current()
+    if (culprit?.ended === false) {
+      if (isStopped(culprit.order)) return
+      line.say({ key: orderKey(culprit.order), kind: 'last-words', report: reportThrow(error) })
       process.exit(1)
     }
     print(error)
@@ -37,19 +34,9 @@ export function catchStrayErrors(line: MainLine, isStopped: (order: RunOrder) =>
   process.on('unhandledRejection', caught)
   const exit = process.exit
   process.exit = (code) => {
-    const culprit = cause.getStore()
-    if (culprit === undefined || culprit === current) return exit(code)
-    throw new Error(`Run ${culprit.runId} has ended; its process.exit() ends nothing.`)
-  }
-  return {
-    async within(order, run) {
-      current = order
-      try {
-        return await cause.run(order, run)
-      } finally {
-        current = undefined
-      }
-    },
+    const culprit = runs.current()
+    if (culprit?.ended !== true) return exit(code)
+    throw new Error(`Run ${culprit.order.runId} has ended; its process.exit() ends nothing.`)
   }
 }
 
