@@ -81,7 +81,7 @@ WITH
           FROM
             q.replica
           WHERE
-            replica.id = r.replica_id
+            replica.id = $6
         ),
         'fail'
       ) AS "onCrash",

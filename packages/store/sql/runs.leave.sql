@@ -74,7 +74,7 @@ WITH
             FROM
               q.replica
             WHERE
-              replica.id = r.replica_id
+              replica.id = "r"."replica_id"
           ),
           'fail'
         )
@@ -113,7 +113,7 @@ WITH
                     FROM
                       q.replica
                     WHERE
-                      replica.id = r.replica_id
+                      replica.id = "r"."replica_id"
                   ),
                   'fail'
                 )

@@ -26,7 +26,10 @@ test('a run that is held enqueues others, and keyed ones get a free concurrency 
   const keyed = await child('keyed', { concurrency: { scope: 'keyed', key: 'k' } })
   const made = await store.enqueueUnderLease(lease, [plain, keyed])
   if (made === 'lease-lost') throw new Error('The lease is held.')
-  for (const { id } of made) expect(await row(id)).toMatchObject({ status: 'AVAILABLE' })
+  for (const { id, status } of made) {
+    expect(status).toBe('AVAILABLE')
+    expect(await row(id)).toMatchObject({ status })
+  }
   expect(await row(lease.runId)).toMatchObject({ status: 'RUNNING' })
 })
 

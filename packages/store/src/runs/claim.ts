@@ -107,7 +107,7 @@ WITH picked AS MATERIALIZED (
   UPDATE q.task_run r SET ${change}, fence = r.fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(),
     updated_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT id FROM picked))
-  RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, ${resolvedOnCrash} AS "onCrash",
+  RETURNING r.id AS "runId", r.fence, r.task, r.payload::text AS payload, r.attempt, r.epoch, ${resolvedOnCrash(replicaId)} AS "onCrash",
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,

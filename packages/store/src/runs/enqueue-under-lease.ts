@@ -24,8 +24,8 @@ export async function enqueueUnderLease(
     await refusedWrites(db, 'refused-enqueue', [lease])
     return 'lease-lost'
   }
-  if (!db.isTransaction) await promoteNew(db, newRuns)
-  return enqueued
+  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
+  return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 
 /** Whether the run is RUNNING under the lease; then it stays so until the transaction ends. */

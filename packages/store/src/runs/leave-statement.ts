@@ -32,7 +32,7 @@ export interface LeaveOptions {
 const crashesMax = 3
 
 /** Whether onCrash lets a crashed run start again, before its crashes are counted. */
-const startsAgain = sql`coalesce(given.on_crash, ${resolvedOnCrash}) = 'retry'`
+const startsAgain = sql`coalesce(given.on_crash, ${resolvedOnCrash()}) = 'retry'`
 
 export function leaveStatement(
   from: readonly TaskState[],

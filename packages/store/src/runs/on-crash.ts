@@ -10,7 +10,10 @@ import { sql, type RawBuilder } from 'kysely'
 
 export type OnCrash = 'fail' | 'retry'
 
-export const resolvedOnCrash: RawBuilder<OnCrash> = sql<OnCrash>`coalesce(r.on_crash,
+/** `holder`: the id of the replica that holds the run. One that does not depend on the row is looked up once. */
+export function resolvedOnCrash(holder: RawBuilder<string | null> = sql.ref('r.replica_id')): RawBuilder<OnCrash> {
+  return sql<OnCrash>`coalesce(r.on_crash,
   (SELECT CASE task.options ->> 'onCrash' WHEN 'fail' THEN 'fail' WHEN 'retry' THEN 'retry' END::q.on_crash
     FROM q.task WHERE task.name = r.task),
-  (SELECT replica.on_crash FROM q.replica WHERE replica.id = r.replica_id), 'fail')`
+  (SELECT replica.on_crash FROM q.replica WHERE replica.id = ${holder}), 'fail')`
+}
