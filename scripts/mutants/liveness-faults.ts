@@ -4,6 +4,7 @@ import type { Fault } from './faults.ts'
 const stale = 'packages/store/src/liveness/stale.ts'
 const watch = 'packages/store/src/liveness/watch.ts'
 const drain = 'packages/store/src/replicas/drain.ts'
+const streak = 'packages/store/src/liveness/streak.ts'
 const turn = 'packages/store/src/runs/turn.ts'
 
 export const livenessFaults: readonly Fault[] = [
@@ -45,6 +46,22 @@ export const livenessFaults: readonly Fault[] = [
     name: 'an-undrained-replica-leaves',
     why: 'The drain was undone, and the replica leaves all the same.',
     edits: [{ file: drain, find: ' AND n.draining_at IS NOT NULL FOR UPDATE', replace: ' FOR UPDATE' }],
+  },
+  {
+    name: 'shared-trust-ignores-gaps',
+    why: 'After an outage the first heartbeat continues the count, and holders that could not beat are reaped.',
+    edits: [{ file: streak, find: 'excluded.last_beat - streak.last_beat > ${gapOf(sql`k`)}', replace: 'k < 0' }],
+  },
+  {
+    name: 'shared-trust-survives-the-server',
+    why: 'A reaper judges by heartbeats that an earlier life of the server accepted.',
+    edits: [
+      {
+        file: streak,
+        find: 'FROM q.beat_streak WHERE server_start = pg_postmaster_start_time()), false)',
+        replace: 'FROM q.beat_streak), false)',
+      },
+    ],
   },
   {
     name: 'locked-start-is-lost',

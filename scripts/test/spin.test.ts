@@ -67,8 +67,10 @@ describe('a search proves something only if it has seen every state', () => {
 })
 
 async function laws(): Promise<string[]> {
-  const text = await readFile(join(models, 'row.pml'), 'utf8')
-  const names = [...text.matchAll(/^bit (\w+_\w+_\w+);$/gm)].map(([, name = '']) => name.replaceAll('_', ' '))
+  const files = await Promise.all(['row.pml', 'hold-fire.pml'].map((file) => readFile(join(models, file), 'utf8')))
+  const names = [...files.join('\n').matchAll(/^bit (\w+_\w+_\w+);$/gm)].map(([, name = '']) =>
+    name.replaceAll('_', ' '),
+  )
   expect(names.length).toBeGreaterThan(8)
   return names
 }
