@@ -29,7 +29,7 @@ test('the two files of the first example run as they are typed', async () => {
     maxAttempts: 5,
     onCrash: 'retry',
     concurrency: { key: 'https://example.org/cat.png' },
-    uniqueKey: '{"url":"https://example.org/cat.png"}',
+    uniqueKey: 'json:{"url":"https://example.org/cat.png"}',
   })
 
   // Five minutes pass.
