@@ -15,14 +15,18 @@ async function database(options?: TestDatabaseOptions) {
   return { DATABASE_URL: url }
 }
 
-/** A way to the database where nobody listens until it is opened. */
+/** A way to the database that refuses connections until it is opened. */
 async function closedDoor(databaseUrl: string) {
   const { hostname, port } = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let hangsUp = false
   let deadly: string | undefined
   const server = createServer((socket) => {
-    if (hangsUp) return void socket.end()
+    if (hangsUp)
+      return void socket
+        .on('error', () => {})
+        .resume()
+        .end()
     const upstream = createConnection({ host: hostname, port: Number(port) })
     for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
     socket.on('data', (bytes: Buffer) => {

@@ -113,9 +113,9 @@ test('an order that puts off the deadline counts, though the replica has not hea
   expect(events.map(({ type }) => type)).not.toContain('drain-cut-short')
 })
 
-test('a claim that was under way when the drain began is not executed, also if the drain is undone meanwhile', async () => {
+test('a claim that was under way when the drain began is not executed, even if the drain is undone before its response arrives', async () => {
   const proxied = Promise.withResolvers<Awaited<ReturnType<typeof holdingProxy>>>()
-  const { q, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
+  const { q, runner, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
     const proxy = await holdingProxy(url)
     proxied.resolve(proxy)
     return proxy.url
@@ -134,13 +134,17 @@ test('a claim that was under way when the drain began is not executed, also if t
   proxy.release()
   expect(await run.result({ timeout: '20s' })).toBe('held-back')
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
+  await runner.drain() // before the proxy is closed
 })
 
 test('a running replica that the database declares too old drains, and its exit code is 57', async () => {
-  const { q, runner, db, events } = await scene({ Q_DRAIN_MS: '600000' })
-  const run = await q.enqueue('patient', { ms: 700 })
+  const { q, runner, db, events, seen } = await scene({ Q_DRAIN_MS: '600000' })
+  const { file: until, open } = gate()
+  const run = await q.enqueue('patient', { until })
   await running(run)
   await db.updateTable('q.compatibility').set({ oldest_program: 999 }).execute()
+  await seen('draining')
+  open()
   expect(exitCodeAfter(await runner.left)).toBe(57)
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
   expect(events.filter(({ type }) => type === 'program-too-old')).toHaveLength(1)

@@ -1,15 +1,23 @@
 /** Which replicas a migration would change the schema under. */
 import { programLevel } from '@q/schema'
-import { testDatabase } from '@q/testing'
+import { testDatabase, type TestDatabaseOptions } from '@q/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, migrateDatabase, migrationPlan } from '@q/store'
 import { introduction } from './introduction.ts'
 import { registeredByPrevious } from './previous-release.ts'
 
+async function database(options?: TestDatabaseOptions) {
+  const { url, drop } = await testDatabase(options)
+  const { db, close } = connect(url, { purpose: 'control' })
+  onTestFinished(async () => {
+    await close()
+    await drop()
+  })
+  return { url, db }
+}
+
 test('living replicas that do not know the newest migration are older; stopped and stale ones are not listed', async () => {
-  await using database = await testDatabase()
-  const { db, close } = connect(database.url, { purpose: 'control' })
-  onTestFinished(close)
+  const { url, db } = await database()
   const store = createStore(db)
   for (const id of ['current', 'silent', 'below', 'stopped', 'stale']) await store.registerReplica(introduction(id, id))
   const level = (id: string, value: number | null) =>
@@ -22,7 +30,7 @@ test('living replicas that do not know the newest migration are older; stopped a
     .set({ last_heartbeat: new Date(0) })
     .where('replica_id', '=', 'stale')
     .execute()
-  expect(await migrationPlan(database.url)).toEqual({
+  expect(await migrationPlan(url)).toEqual({
     pending: [],
     olderReplicas: [
       { id: 'below', name: 'below', hostname: 'host', version: '0', level: (await programLevel()) - 1 },
@@ -32,11 +40,9 @@ test('living replicas that do not know the newest migration are older; stopped a
 })
 
 test('before replicas reported their level every living one is older', async () => {
-  await using database = await testDatabase({ upTo: '0007-enqueue-function' })
-  const { db, close } = connect(database.url, { purpose: 'control' })
-  onTestFinished(close)
+  const { url, db } = await database({ upTo: '0007-enqueue-function' })
   await registeredByPrevious(db, 'old')
-  expect((await migrationPlan(database.url)).olderReplicas).toMatchObject([{ id: 'old', level: null }])
-  await migrateDatabase(database.url)
-  expect((await migrationPlan(database.url)).olderReplicas).toMatchObject([{ id: 'old', level: null }])
+  expect((await migrationPlan(url)).olderReplicas).toMatchObject([{ id: 'old', level: null }])
+  await migrateDatabase(url)
+  expect((await migrationPlan(url)).olderReplicas).toMatchObject([{ id: 'old', level: null }])
 })

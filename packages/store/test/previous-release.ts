@@ -1,6 +1,6 @@
 /**
  * The statements of the previous release, as it sends them, pinned in `previous-release/`: copies of `packages/store/sql` of its
- * last commit (scripts/compat.ts names it). Whoever makes a release replaces them.
+ * last commit (scripts/compat.ts names it). A release replaces them.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { CompiledQuery, sql } from 'kysely'

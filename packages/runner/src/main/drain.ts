@@ -23,7 +23,7 @@ export interface DrainDeps {
   readonly nowMs: () => number
   /** The deadline of a drain that this process decides itself. */
   readonly drainMs: number
-  /** How long code that is told to stop may take. */
+  /** How long the code of a run may take to stop. */
   readonly stopGraceMs: number
   /** Nothing begins until it is resumed. */
   readonly pauseIntake: () => Promise<unknown>
@@ -70,7 +70,7 @@ interface Order {
 
 const stepMsMax = 3_000
 const askAgainMs = 250
-/** For code that was told to stop, and for outcomes to be written; then the process leaves without them. */
+/** For runs to stop and their outcomes to be written; then the process leaves without them. */
 const lastMsMin = 10_000
 const writeMsMax = 5_000
 /** An event names at most so many of the runs that the drain waits for. */

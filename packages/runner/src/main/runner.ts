@@ -4,7 +4,7 @@
  * Law: the first heartbeat is accepted before the first claim (registering sends it), and beats stop last, after the
  * last run has settled.
  */
-import type { ReplicaIntroduction } from '@q/store'
+import type { ReplicaIntroduction, Store } from '@q/store'
 import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { checkDescription, described } from './check-description.ts'
@@ -94,11 +94,19 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       drain: async () => void (await drain.signal()),
     }
   } catch (error) {
-    // A start that failed leaves no replica behind, as far as the database can still be reached.
-    if (registered !== undefined) await connections.control.retireReplica(registered).catch(() => {})
+    if (registered !== undefined) await retire(connections.control, registered)
     await closeAll()
     throw error
   }
+}
+
+/** A start that failed leaves no replica behind, as far as the database can be reached. */
+async function retire(control: Store, replicaId: string): Promise<void> {
+  const attempt = () => control.retireReplica(replicaId)
+  // Once more, on a new connection: the first may have broken with the others.
+  await attempt()
+    .catch(attempt)
+    .catch(() => {})
 }
 
 function introduce(

@@ -62,7 +62,7 @@ SELECT answer FROM target`.execute(db)
   return answer
 }
 
-/** A replica that was told to leave by a signal says so; its drain cannot be undone. */
+/** A replica that leaves because of a signal announces it; its drain cannot be undone. */
 export async function announceLeaving(
   db: Db,
   replicaId: string,
