@@ -53,7 +53,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
     'bench imports only @q/schema, @q/store, @q/task, @q/runner, @q/embedded',
     1,
   ],
-  ['packages/examples/src/a.ts', "import '@q/store'", 'examples imports only @q/client', 1],
+  ['packages/examples/src/a.ts', "import '@q/store'", 'examples imports only @q/client, @q/task', 1],
   ['packages/client/src/b.ts', "import '../../store/src/db.ts'", 'packages meet at their names, not at their files', 1],
   ['packages/runner/src/b.ts', "import '@q/embedded'", '@q/embedded is imported in one file of the runner', 1],
   [
