@@ -43,7 +43,7 @@ async function schemaReady(database: ProgramDatabase): Promise<void> {
 }
 
 export async function withStore<T>(url: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const connection = connect(url, { purpose: 'control' })
+  const connection = connect(url, { purpose: 'pool', connectionsMax: 1 })
   try {
     return await use(createStore(connection.db))
   } finally {

@@ -27,10 +27,9 @@ import { ownTypes } from './own-types.ts'
 import { pipeline } from './pipeline.ts'
 import { preparedName } from './prepared.ts'
 import {
-  clientLimitMs,
+  answerMsMax,
   inLimitedTransactions,
   prepareSession,
-  statementMs,
   turnLockMs,
   type PreparedSession,
 } from './session-settings.ts'
@@ -62,7 +61,8 @@ export interface ConnectionOptions {
   readonly statementMsMax?: number
   /**
    * False behind a pooler that lends a session per transaction: no prepared statements, no settings of the session.
-   * Undefined on a `pool`: each connection finds out whether it has a session of its own (session-settings.ts).
+   * Undefined on a `pool`, by programs that are not replicas: each connection finds out whether it has a session of its
+   * own (session-settings.ts).
    */
   readonly prepare?: boolean
   /** Enqueues send no wake when they commit: whoever uses this connection sends one afterwards, for many. */
@@ -75,12 +75,12 @@ const connectMsMax = 5_000
 const idleMsMax = 30_000
 
 export function connect(url: string, options: ConnectionOptions): Connection {
-  const { purpose, prepare = true, statementMsMax = statementMs } = options
+  const { purpose, prepare = true } = options
   const pool = new Pool({
     ...clientConfig(url, `q ${purpose}`),
     max: purpose === 'pool' ? (options.connectionsMax ?? 4) : 1,
     idleTimeoutMillis: idleMsMax,
-    ...(purpose === 'migrate' ? {} : { query_timeout: clientLimitMs(purpose, statementMsMax) }),
+    ...(purpose === 'migrate' ? {} : { query_timeout: answerMsMax(options) }),
   })
   const keepsPlans = prepare && (purpose === 'control' || purpose === 'turn')
   const sessions = new WeakMap<PoolClient, Promise<PreparedSession>>()

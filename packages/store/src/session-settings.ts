@@ -1,10 +1,10 @@
 /**
  * What the server must know about a connection before its first statement: above all, how long a statement may take.
  *
- * On a `pool` the server ends a statement before the client stops waiting for it. So an enqueue that failed with a time
- * limit has inserted nothing, and inserts nothing later. A wait for a lock ends a little earlier, so that the error can
- * name it. On `control` and `turn` the client stops first: a replica must act on silence, and its fence makes a late
- * write harmless.
+ * For producers and commands the server ends a statement before the program stops waiting for it. So an enqueue that
+ * failed with a time limit has inserted nothing, and inserts nothing later. A wait for a lock ends a little earlier, so
+ * that the error can name it. A replica stops waiting first: it must act on silence, and its fence makes a late write
+ * harmless.
  *
  * Settings belong to a session. A pooler that lends sessions per transaction would pass them on to other programs, so
  * there each transaction gets its limits, and a single statement becomes a transaction. Such a pooler is recognised by its
@@ -14,16 +14,22 @@ import type { PoolClient, QueryResult } from 'pg'
 import type { ConnectionOptions } from './db.ts'
 
 /** Default limit of a statement. */
-export const statementMs = 30_000
+const statementMs = 30_000
 /** Of a turn: a run that a user has locked must not hold up the others (turn.ts). */
 export const turnLockMs = 100
 
 const abandonedMs = 1_000
 const answerMs = 5_000
 
-/** How long the client itself waits for an answer. */
-export function clientLimitMs(purpose: ConnectionOptions['purpose'], statementMsMax: number): number {
-  return purpose === 'pool' ? statementMsMax + answerMs : statementMsMax
+/** How long the program itself waits for an answer. */
+export function answerMsMax(options: ConnectionOptions): number {
+  const { statementMsMax = statementMs } = options
+  return isReplica(options) ? statementMsMax : statementMsMax + answerMs
+}
+
+/** A replica knows whether sessions last, and says so; its connections for beats and turns are of no other program. */
+function isReplica({ purpose, prepare }: ConnectionOptions): boolean {
+  return purpose !== 'pool' || prepare !== undefined
 }
 
 export interface PreparedSession {
@@ -32,10 +38,9 @@ export interface PreparedSession {
 }
 
 export async function prepareSession(client: PoolClient, options: ConnectionOptions): Promise<PreparedSession> {
-  const { purpose, prepare = purpose === 'pool' ? undefined : true } = options
-  if (purpose === 'migrate' || prepare === false) return {}
+  if (options.purpose === 'migrate' || options.prepare === false) return {}
   const settings = Object.entries(settingsOf(options))
-  if (prepare === true) {
+  if (isReplica(options)) {
     await client.query(settings.map(([name, value]) => `SET ${name} = '${value}';`).join(' '))
     return {}
   }
@@ -74,13 +79,13 @@ const keptPlans: Settings = {
   enable_mergejoin: 'off',
 }
 
-function limitsOf({ purpose, statementMsMax = statementMs }: ConnectionOptions): Settings {
+function limitsOf(options: ConnectionOptions): Settings {
+  const { purpose, statementMsMax = statementMs } = options
   const afterMs = statementMsMax + abandonedMs
-  const isPool = purpose === 'pool'
   return {
-    // A statement that the client no longer waits for must not wait on at the server.
-    statement_timeout: isPool ? statementMsMax : afterMs,
-    ...(isPool ? { lock_timeout: Math.ceil(statementMsMax * 0.8) } : {}),
+    // A statement that the program no longer waits for must not wait on at the server.
+    statement_timeout: isReplica(options) ? afterMs : statementMsMax,
+    ...(isReplica(options) ? {} : { lock_timeout: Math.ceil(statementMsMax * 0.8) }),
     ...(purpose === 'turn' ? { lock_timeout: turnLockMs } : {}),
     // A process that is stopped or cut off in the middle of a transaction must not keep runs locked.
     idle_in_transaction_session_timeout: afterMs,

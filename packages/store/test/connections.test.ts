@@ -136,7 +136,7 @@ const limits = sql<{ statement: string; lock: string; idle: string }>`SELECT
   current_setting('idle_in_transaction_session_timeout') AS idle`
 const ended = { statement: '10s', lock: '8s', idle: '11s' }
 
-test('the server limits every statement of a pool, and ends it before the client stops waiting', async () => {
+test('the server limits every statement of a producer or command, and ends it before the program stops waiting', async () => {
   const { own } = await connections({ quiet: false, statementMsMax: 10_000 })
   expect((await limits.execute(own)).rows).toEqual([ended])
 })

@@ -150,6 +150,19 @@ test.each([
   })
 })
 
+test('a time limit of the driver says what became of the statement', async () => {
+  const { url } = await anEmptyDatabase()
+  const explained = (message: string) => explainDatabaseError(new Error(message), url)
+  expect(await explained('timeout exceeded when trying to connect')).toMatchObject({
+    code: 'DATABASE_BUSY',
+    message: expect.stringContaining('nothing was sent'),
+  })
+  expect(await explained('Query read timeout')).toMatchObject({
+    code: 'DATABASE_TIMEOUT',
+    why: expect.stringContaining('unknown'),
+  })
+})
+
 test('a database that does not exist is missing', async () => {
   const { url } = await anEmptyDatabase()
   const missing = changed(url, (parts) => {
