@@ -7,7 +7,7 @@
  * for slots that nobody handed on, and for slots of runs that cannot start or are less urgent than one that waits
  * (keys-statement.ts). Whoever commits last, an enqueue or a settle, sees the other: both promote after.
  */
-import { sql, type CompiledQuery } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
@@ -107,7 +107,8 @@ async function afterwards(db: Db, promoted: Promise<unknown>): Promise<void> {
 
 /** The backstop: all keys that runs wait for, a bounded number, and those held by runs that cannot start. */
 export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
-  return promoteKeys(db, [...new Set([...(await gatedKeys(db, limit)), ...(await blockedKeys(db, limit))])])
+  // One statement: an idle replica sends it again and again.
+  return promoteKeys(db, await keysFrom(db, sql<KeyRow>`(${gatedKeys(limit)}) UNION (${blockedKeys(limit)})`))
 }
 
 /** After a queue was resumed: runs of it that wait for a key may have it now. */
@@ -118,20 +119,20 @@ export function promoteQueue(db: Db, queue: string): Promise<void> {
 async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
   const { rows } = await sql<{ id: number }>`SELECT id FROM q.lane WHERE queue = ${queue}`.execute(db)
   const lanes = rows.map(({ id }) => id)
-  return promoteKeys(db, await gatedKeys(db, keysOfQueueMax, lanes))
+  return promoteKeys(db, await keysFrom(db, gatedKeys(keysOfQueueMax, lanes)))
 }
 
 /** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their places. */
 export function freeBlockedKeys(db: Db): Promise<void> {
   return afterwards(
     db,
-    blockedKeys(db, keysOfQueueMax).then((keys) => promoteKeys(db, keys)),
+    keysFrom(db, blockedKeys(keysOfQueueMax)).then((keys) => promoteKeys(db, keys)),
   )
 }
 
 /** Keys that runs wait for; of some lanes, or of all. */
-async function gatedKeys(db: Db, limit: number, lanes: readonly number[] | null = null): Promise<string[]> {
-  const { rows } = await sql<{ key: string }>`
+function gatedKeys(limit: number, lanes: readonly number[] | null = null): RawBuilder<KeyRow> {
+  return sql<KeyRow>`
 WITH RECURSIVE gated AS (
   (SELECT gated_key AS key FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
   UNION ALL
@@ -139,13 +140,12 @@ WITH RECURSIVE gated AS (
     SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
 ) SELECT key FROM gated
 WHERE ${lanes}::int[] IS NULL OR EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(${lanes}::int[]))
-LIMIT ${limit}`.execute(db)
-  return rows.map((row) => row.key)
+LIMIT ${limit}`
 }
 
 /** Keys whose places are taken by AVAILABLE runs that cannot start. */
-async function blockedKeys(db: Db, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ key: string }>`
+function blockedKeys(limit: number): RawBuilder<KeyRow> {
+  return sql<KeyRow>`
 WITH held AS MATERIALIZED (
   SELECT lane.* FROM q.lane WHERE EXISTS (
     SELECT FROM q.task_run r WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id)
@@ -153,8 +153,15 @@ WITH held AS MATERIALIZED (
 SELECT DISTINCT blocked.key FROM held lane CROSS JOIN LATERAL (
   SELECT r.concurrency_key AS key FROM q.task_run r
   WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id LIMIT ${limit}) blocked
-WHERE ${startRank} IS NULL LIMIT ${limit}`.execute(db)
-  return rows.map((row) => row.key)
+WHERE ${startRank} IS NULL LIMIT ${limit}`
+}
+
+interface KeyRow {
+  readonly key: string
+}
+
+async function keysFrom(db: Db, keys: RawBuilder<KeyRow>): Promise<string[]> {
+  return (await keys.execute(db)).rows.map(({ key }) => key)
 }
 
 export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key: string | null }> {
