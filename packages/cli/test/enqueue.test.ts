@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { queue } from '@q/client'
 import { testDatabase } from '@q/testing'
 import { connect, createStore } from '@q/store'
 import { runQ, scratch, startReplica } from './program.ts'
@@ -70,6 +71,17 @@ test('delay and priority are kept; nothing is waited for unless asked', async ()
   expect(JSON.parse(delayed.stdout)).toEqual({ id: expect.any(String), status: 'PENDING' })
   const waiting = await runQ(['enqueue', 'hello', '{"name":"Ada"}'], env)
   expect(waiting.stdout).toMatch(/^Run \d+ of hello is AVAILABLE\.\n$/)
+})
+
+test('a run that was enqueued before any replica knew its task is executed once one does', async () => {
+  const env = await database()
+  const early = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--json'], env)
+  const { id, status } = JSON.parse(early.stdout) as { id: string; status: string }
+  expect(status).toBe('PENDING')
+  await startReplica(env)
+  const q = queue(env.DATABASE_URL)
+  expect(await q.handle(id).result({ timeout: '60s' })).toBe('Hello, Ada!')
+  await q.close()
 })
 
 test('a task that no replica has published is accepted with a warning that names the nearest one', async () => {
