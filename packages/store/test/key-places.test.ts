@@ -150,3 +150,14 @@ test('with several places each goes to a run that can start, and no more than th
   const claimed = await claim('wide', 5)
   expect(new Set(claimed.map(({ runId }) => runId))).toEqual(new Set([usual[0], ...urgent]))
 })
+
+test('however many keys of a paused queue wait, a sweep fills the others', async () => {
+  const [many, one] = [await shared('z-many', 'z'), await shared('a-one', 'z')]
+  await replica('sweeping', ['z-many', 'a-one'])
+  await store.pauseQueue('z-many', 'ada')
+  for (const key of ['a', 'b', 'c']) await many({ concurrency: { scope: 'a-shared', key } })
+  await store.pauseQueue('a-one', 'ada')
+  const waiting = await one({ concurrency: { scope: 'z-shared', key: 'k' } })
+  await db.updateTable('q.queue').set({ paused_at: null }).where('name', '=', 'a-one').execute()
+  expect(await store.sweepGatedKeys(1)).toEqual([waiting])
+})

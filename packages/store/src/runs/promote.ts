@@ -12,7 +12,7 @@ import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import { isLockTimeout } from '../sql-state.ts'
-import { isDue } from './claimable.ts'
+import { isDue, slotsOf } from './claimable.ts'
 import { heirsMax, promoteKeysStatement, type MovedRun } from './keys-statement.ts'
 import type { Left } from './leave.ts'
 import { startRank } from './startable.ts'
@@ -22,6 +22,9 @@ const keyLocks = 0x71_6b_65_79
 
 /** Each key is a lock, and the server has room for a limited number of them. */
 const keysAtOnceMax = 500
+
+/** Walked through by one sweep. */
+const keysSweptMax = 20_000
 
 /** Looked at when a queue is paused or resumed; the sweep finds the rest. */
 const keysOfQueueMax = 10_000
@@ -105,10 +108,42 @@ async function afterwards(db: Db, promoted: Promise<unknown>): Promise<void> {
   await (db.isTransaction ? promoted : promoted.catch(() => {}))
 }
 
-/** The backstop: all keys that runs wait for, a bounded number, and those held by runs that cannot start. */
+/**
+ * The backstop: keys with a free place, or with one that an AVAILABLE run should not have; a bounded number. Keys whose
+ * runs cannot start, or rightly wait, are passed over, so that however many there are, the others get their turn.
+ */
 export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
-  // One statement: an idle replica sends it again and again.
-  return promoteKeys(db, await keysFrom(db, sql<KeyRow>`(${gatedKeys(limit)}) UNION (${blockedKeys(limit)})`))
+  // A whole statement in SQL: all lanes are judged once, all keys by their indexes.
+  const { rows } = await sql<{ key: string }>`
+WITH RECURSIVE ranks AS MATERIALIZED (
+  SELECT lane.id, ${startRank} AS rank FROM q.lane
+  WHERE EXISTS (SELECT FROM q.task_run WHERE gated_key IS NOT NULL)
+    OR EXISTS (SELECT FROM q.task_run r WHERE r.ready AND r.concurrency_slot IS NOT NULL)
+), lanes AS MATERIALIZED (
+  SELECT coalesce(array_agg(id) FILTER (WHERE rank = 0), '{}') AS served,
+    coalesce(array_agg(id) FILTER (WHERE rank IS NOT NULL), '{}') AS startable FROM ranks
+), gated AS (
+  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
+  UNION ALL
+  SELECT next.gated_key, gated.place + 1 FROM gated CROSS JOIN LATERAL (
+    SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
+  WHERE gated.place < ${keysSweptMax}::int
+), open AS (
+  SELECT gated.key FROM gated CROSS JOIN lanes
+  WHERE EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.startable))
+    AND ((SELECT count(*) FROM q.task_run r WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL)
+        < ${slotsOf(sql`split_part(gated.key, chr(31), 1)`)}
+      OR EXISTS (SELECT FROM q.task_run r CROSS JOIN LATERAL (
+          SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.startable)
+            AND (n.priority < r.priority OR n.lane = ANY(lanes.served) AND r.lane <> ALL(lanes.served)) LIMIT 1) better
+        WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL AND r.status = 'AVAILABLE'))
+  LIMIT ${limit}::int
+), blocked AS (${keysBlocked(sql`ranks`, limit)})
+SELECT key FROM open UNION SELECT key FROM blocked`.execute(db)
+  return promoteKeys(
+    db,
+    rows.map((row) => row.key),
+  )
 }
 
 /** After a queue was resumed: runs of it that wait for a key may have it now. */
@@ -119,49 +154,50 @@ export function promoteQueue(db: Db, queue: string): Promise<void> {
 async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
   const { rows } = await sql<{ id: number }>`SELECT id FROM q.lane WHERE queue = ${queue}`.execute(db)
   const lanes = rows.map(({ id }) => id)
-  return promoteKeys(db, await keysFrom(db, gatedKeys(keysOfQueueMax, lanes)))
+  return promoteKeys(db, await gatedKeys(db, keysOfQueueMax, lanes))
 }
 
 /** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their places. */
 export function freeBlockedKeys(db: Db): Promise<void> {
   return afterwards(
     db,
-    keysFrom(db, blockedKeys(keysOfQueueMax)).then((keys) => promoteKeys(db, keys)),
+    blockedKeys(db, keysOfQueueMax).then((keys) => promoteKeys(db, keys)),
   )
 }
 
-/** Keys that runs wait for; of some lanes, or of all. */
-function gatedKeys(limit: number, lanes: readonly number[] | null = null): RawBuilder<KeyRow> {
-  return sql<KeyRow>`
+/** Keys that runs of some lanes wait for. */
+async function gatedKeys(db: Db, limit: number, lanes: readonly number[]): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
 WITH RECURSIVE gated AS (
   (SELECT gated_key AS key FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
   UNION ALL
   SELECT next.gated_key FROM gated CROSS JOIN LATERAL (
     SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
 ) SELECT key FROM gated
-WHERE ${lanes}::int[] IS NULL OR EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(${lanes}::int[]))
-LIMIT ${limit}`
+WHERE EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(${lanes}::int[])) LIMIT ${limit}`.execute(
+    db,
+  )
+  return rows.map((row) => row.key)
 }
 
 /** Keys whose places are taken by AVAILABLE runs that cannot start. */
-function blockedKeys(limit: number): RawBuilder<KeyRow> {
-  return sql<KeyRow>`
+async function blockedKeys(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
 WITH held AS MATERIALIZED (
   SELECT lane.* FROM q.lane WHERE EXISTS (
     SELECT FROM q.task_run r WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id)
-)
-SELECT DISTINCT blocked.key FROM held lane CROSS JOIN LATERAL (
-  SELECT r.concurrency_key AS key FROM q.task_run r
-  WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id LIMIT ${limit}) blocked
-WHERE ${startRank} IS NULL LIMIT ${limit}`
+), ranks AS MATERIALIZED (SELECT lane.id, ${startRank} AS rank FROM held lane)
+${keysBlocked(sql`ranks`, limit)}`.execute(db)
+  return rows.map((row) => row.key)
 }
 
-interface KeyRow {
-  readonly key: string
-}
-
-async function keysFrom(db: Db, keys: RawBuilder<KeyRow>): Promise<string[]> {
-  return (await keys.execute(db)).rows.map(({ key }) => key)
+/** `ranks`: lanes, and whether their runs can start. */
+function keysBlocked(ranks: RawBuilder<unknown>, limit: number): RawBuilder<{ key: string }> {
+  return sql<{ key: string }>`
+  SELECT DISTINCT held.key FROM ${ranks} AS own CROSS JOIN LATERAL (
+    SELECT r.concurrency_key AS key FROM q.task_run r
+    WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = own.id LIMIT ${limit}::int) held
+  WHERE own.rank IS NULL LIMIT ${limit}::int`
 }
 
 export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key: string | null }> {

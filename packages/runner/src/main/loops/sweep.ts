@@ -18,6 +18,6 @@ export async function sweepTick(deps: SweepDeps): Promise<Next> {
   const promoted = await deps.store.sweepGatedKeys(batchMax)
   const opened = await deps.store.sweepTaskGate()
   if (promoted.length + opened.length > 0) deps.onPromoted()
-  if (expired.length === batchMax) return atOnce
+  if (expired.length === batchMax || promoted.length >= batchMax) return atOnce
   return after(expired.length + promoted.length + opened.length > 0 ? everyMs.busy : everyMs.quiet)
 }
