@@ -44,24 +44,30 @@ async function compare(): Promise<void> {
     .executeTakeFirstOrThrow()
   const works = oldest <= previous.level
   console.log(`declared: level ${oldest} and newer; previous is ${previous.level}, present is ${await programLevel()}`)
-  expectCode(
-    'the replica that was running executes a run that the present release enqueues',
-    0,
-    await present.q(...hello),
-  )
-  expectCode(
-    works ? 'the previous release still enqueues' : 'the previous release is refused',
-    works ? 0 : tooOld,
-    await before.q(...hello),
-  )
+  await (works ? worksBeside(old) : isRefused(old))
+}
+
+async function worksBeside(old: Replica): Promise<void> {
+  expectCode('the replica that was running executes a run of the present release', 0, await present.q(...hello))
+  expectCode('the previous release still enqueues', 0, await before.q(...hello))
   const young = await started('a present replica starts beside it', present.start())
-  expectEqual('the previous replica cannot be undrained', 'leaving', await drainAndUndo(old.id))
+  expectEqual('the drain of the previous replica cannot be undone', 'leaving', await drainAndUndo(old.id))
   expectCode('it drains by order', 0, await old.ended)
+  await worksAlone(young)
+  await started('another previous replica starts', before.start())
+}
+
+async function isRefused(old: Replica): Promise<void> {
+  expectCode('the replica that was running drains', 0, await old.ended)
+  expectCode('the q command of the previous release is refused', tooOld, await before.q(...hello))
+  expectCode('its replica is refused', tooOld, await endOf(before.start()))
+  await worksAlone(await started('a present replica starts', present.start()))
+}
+
+async function worksAlone(young: Replica): Promise<void> {
   expectCode('the present replica executes a run', 0, await present.q(...hello))
   young.kill('SIGTERM')
   expectCode('it leaves on SIGTERM', 0, await young.ended)
-  if (works) await started('another previous replica starts', before.start())
-  else expectCode('another previous replica is refused', tooOld, await endOf(before.start()))
 }
 
 async function drainAndUndo(replicaId: string): Promise<string> {

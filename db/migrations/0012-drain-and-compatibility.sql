@@ -15,3 +15,11 @@ COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the pr
 -- ------------------------------------------------------------------------------------------------ compatibility
 -- A program that does not know 0006 and 0007 starts the steps of workflows without the results they need.
 UPDATE q.compatibility SET oldest_program = greatest(oldest_program, 7);
+
+-- The releases before this one do not learn from their heartbeats that they are too old. Their replicas drain, which they know.
+WITH ordered AS (
+  UPDATE q.replica SET draining_at = clock_timestamp(), draining_by = 'a migration'
+  WHERE stopped_at IS NULL AND draining_at IS NULL AND (SELECT oldest_program > 7 FROM q.compatibility)
+  RETURNING id
+)
+SELECT pg_notify('q_drain', id) FROM ordered;

@@ -18,7 +18,7 @@ const released: Record<string, string> = {
   '0009-keys-and-times': '163af284d3b3b55ca04f535b489dc9456677e37055ad4f90389a3f512a395e10',
   '0010-shared-trust': '76a8751461103b96ca3ccea6900cf37fabfd156e859921763fbbf2451a6e1259',
   '0011-what-columns-say': '1b6102fdb6622ab200e711dba2dedabad887c36a6f2eddd2e634efff4953b039',
-  '0012-drain-and-compatibility': 'a55a0c487b9a0131396161e73994dbff2cf42358fa09e826d3a9ec314ce445ea',
+  '0012-drain-and-compatibility': '3b3b86f720ebe57b49570c199e7ab678c44f9ffd9b878a4fafd3bf5949ddf84a',
 }
 
 const files = await migrationFiles()

@@ -46,3 +46,15 @@ test('before replicas reported their level every living one is older', async () 
   await migrateDatabase(url)
   expect((await migrationPlan(url)).olderReplicas).toMatchObject([{ id: 'old', level: null }])
 })
+
+test('a migration that declares a running release too old orders its replicas to drain: they cannot notice it themselves', async () => {
+  const { url, db } = await database({ upTo: '0007-enqueue-function' })
+  for (const id of ['old', 'left']) await registeredByPrevious(db, id)
+  await createStore(db).retireReplica('left')
+  await migrateDatabase(url)
+  const rows = await db.selectFrom('q.replica').select(['id', 'draining_by']).orderBy('id').execute()
+  expect(rows).toEqual([
+    { id: 'left', draining_by: null },
+    { id: 'old', draining_by: 'a migration' },
+  ])
+})

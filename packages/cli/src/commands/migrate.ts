@@ -45,7 +45,7 @@ async function mindOlderReplicas(url: string, { yes, sql }: Options): Promise<vo
   throw new ExplainedError({
     code: 'OLDER_REPLICAS_ALIVE',
     what,
-    why: `${pending.join(', ')} would change the schema under them. One that the new schema declares too old drains and exits 57; a release that reports no level notices only at its next start.`,
+    why: `${pending.join(', ')} would change the schema under them. Those that the new schema declares too old drain and leave; the others keep working.`,
     fix: 'Stop or upgrade them first, or migrate in spite of them: q migrate --yes',
   })
 }

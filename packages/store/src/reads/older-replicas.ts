@@ -11,7 +11,7 @@ export interface OlderReplica {
   readonly name: string
   readonly hostname: string
   readonly version: string
-  /** Number of the newest migration it knows; null: a release that does not report it, and does not notice that it is too old. */
+  /** Number of the newest migration it knows; null: a release that does not report it. */
   readonly level: number | null
 }
 
