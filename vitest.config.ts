@@ -43,6 +43,7 @@ export default defineConfig({
         // A machine may be busy. Only a test that hangs takes that long.
         testTimeout: 120_000,
         hookTimeout: 120_000,
+        expect: { poll: { timeout: 30_000, interval: 20 } },
       },
     })),
   },

@@ -74,7 +74,7 @@ export function replicaNamed(id: string): ReplicaIntroduction {
 export async function eventually<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what: string,
-  withinMs = 20_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const deadline = performance.now() + withinMs
