@@ -36,8 +36,7 @@ test('the code of all documents compiles, as strictly as ours', async () => {
   expect(checked.stdout).toBe('')
 })
 
-// Each has a database and a replica of its own.
-describe.concurrent.each(documents)('$path', ({ document, folder }) => {
+describe.each(documents)('$path', ({ document, folder }) => {
   test('what it tells the reader to do works, and prints what it says', { timeout: 300_000 }, async () => {
     for (const { step, printed } of await play(folder, document)) {
       if (step.kind !== 'command' || printsAsExpected(printed, step.prints)) continue
