@@ -10,7 +10,7 @@ export interface SweepDeps {
   readonly onPromoted: () => void
 }
 
-const everyMs = { busy: 5_000, quiet: 10_000 } as const
+const everyMs = { busy: 5_000, quiet: 12_000 } as const
 const batchMax = 500
 
 export async function sweepTick(deps: SweepDeps): Promise<Next> {
