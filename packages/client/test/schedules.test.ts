@@ -1,5 +1,5 @@
 /** Runs by the clock, as a producer asks for them. That they tick is a matter of replicas. */
-import { afterAll, expect, expectTypeOf, test } from 'vitest'
+import { afterAll, afterEach, expect, expectTypeOf, test } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
@@ -13,6 +13,10 @@ afterAll(async () => {
   await q.close()
   await connection.close()
   await database.drop()
+})
+
+afterEach(async () => {
+  for (const { name } of await q.schedules()) await q.unschedule(name)
 })
 
 const daily = { task: 'hello', cron: '0 9 * * *', payload: { name: 'Ada' } } as const

@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { DB } from '@q/schema'
 import type { RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 
 const { store, db, enqueue, claimOne, another } = await fixture()
 const keepMs = 3_600_000
+
+// Whatever another test left in the table would be pruned, too.
+beforeEach(() => sql`TRUNCATE q.task_run, q.workflow, q.destination, q.unique_period CASCADE`.execute(db))
 
 /** All of the table, a few rows at a time. */
 async function prune(limit = 3): Promise<number> {
