@@ -357,10 +357,11 @@ RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
   pair record;
 BEGIN
-  -- In the order of enqueue: of two runs with one unique key the earlier one counts.
+  -- In the order of enqueue: of two runs with one unique key the earlier one counts. A run that is held (manual SQL may have
+  -- set it so) is its holder's, or a reaper's.
   FOR pair IN
     SELECT r AS run, t AS published FROM q.task t JOIN q.task_run r ON r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL
-    WHERE t.name = ANY (open_published.tasks) ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED
+    WHERE t.name = ANY (open_published.tasks) AND r.status IN ('PENDING', 'AVAILABLE') ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED
   LOOP
     run_id := (pair.run).id;
     run_fence := (pair.run).fence;

@@ -111,9 +111,10 @@ test('runs of a replica that never was are recovered at once; runs of one that d
   const { q, start, url } = await cluster()
   await using access = await database(url)
   const byHand = await q.enqueue('echo', 1)
-  await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${byHand.id}`.execute(
-    access.db,
-  )
+  await access.db.transaction().execute(async (trx) => {
+    await sql`UPDATE q.task_run SET status='AVAILABLE', waiting_for=NULL WHERE id = ${byHand.id}`.execute(trx)
+    await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${byHand.id}`.execute(trx)
+  })
   const { events } = await start({ Q_PRESET: 'fast' })
   await expect(byHand.result({ timeout: '20s' })).rejects.toMatchObject({
     code: 'WORKER_CRASHED',

@@ -193,6 +193,15 @@ test('a run whose unique key an open transaction has is left to a later sweep', 
   expect(await row(first!.id)).toMatchObject({ status: 'AVAILABLE', unique_key: 'taken' })
 })
 
+test('a run that manual SQL has set to RUNNING is not touched by the publication of its task', async () => {
+  const { id } = await enqueueOne('taken')
+  await sql`UPDATE q.task_run SET status = 'AVAILABLE', waiting_for = NULL WHERE id = ${id}`.execute(db)
+  await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'r-taken' WHERE id = ${id}`.execute(db)
+  await publish('taken')
+  await store.sweepTaskGate()
+  expect(await row(id)).toMatchObject({ status: 'RUNNING', replica_id: 'r-taken' })
+})
+
 test('the opened gate wakes an idle replica', async () => {
   const listener = await session()
   await listener.query('LISTEN q_ready')

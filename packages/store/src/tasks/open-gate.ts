@@ -27,7 +27,7 @@ const batchesMax = 200
 export async function sweepTaskGate(db: Db): Promise<RunId[]> {
   const { rows } = await sql<{ name: string }>`
     SELECT t.name FROM q.task t WHERE EXISTS (
-      SELECT FROM q.task_run r WHERE r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL)
+      SELECT FROM q.task_run r WHERE r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL AND r.status IN ('PENDING', 'AVAILABLE'))
     ORDER BY t.name`.execute(db)
   const opened: RunId[] = []
   for (const { name } of rows) opened.push(...(await openTaskGate(db, [name])))
