@@ -271,9 +271,10 @@ WITH
         FROM
           q.task_run r
         WHERE
-          r.id = ANY (plans.leaving)
-          AND r.status = 'AVAILABLE'
+          r.concurrency_key = plans.key
           AND r.concurrency_slot IS NOT NULL
+          AND r.id = ANY (plans.leaving)
+          AND r.status = 'AVAILABLE'
         ORDER BY
           r.id
         FOR NO KEY UPDATE

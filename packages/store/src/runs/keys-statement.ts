@@ -36,7 +36,8 @@ const isUnclaimed = sql<boolean>`r.status = 'AVAILABLE'`
 /** More than any difference of priorities. */
 const rankStep = 65_536
 
-// A whole statement by hand: it reads each key once by its indexes and locks only what it changes.
+// A whole statement by hand: it reads each key once by its indexes and locks only what it changes. Where it reads places it
+// names the key: without it a plan may walk through the places of every key.
 const promote = prepared<{ keys: readonly string[] }, MovedRun>(
   'promote-keys',
   ({ keys }) => sql<MovedRun>`
@@ -76,7 +77,7 @@ WITH keys AS MATERIALIZED (
 ), leaving AS MATERIALIZED (
   SELECT plans.key, locked.id, locked.slot FROM plans CROSS JOIN LATERAL (
     SELECT r.id, r.concurrency_slot AS slot FROM q.task_run r
-    WHERE r.id = ANY(plans.leaving) AND ${isUnclaimed} AND r.concurrency_slot IS NOT NULL ORDER BY r.id FOR NO KEY UPDATE SKIP LOCKED) locked
+    WHERE r.concurrency_key = plans.key AND r.concurrency_slot IS NOT NULL AND r.id = ANY(plans.leaving) AND ${isUnclaimed} ORDER BY r.id FOR NO KEY UPDATE SKIP LOCKED) locked
 ), returned AS (
   UPDATE q.task_run r SET status = 'PENDING', waiting_for = 'concurrency', concurrency_slot = NULL, updated_at = clock_timestamp()
   FROM leaving WHERE r.id = leaving.id
