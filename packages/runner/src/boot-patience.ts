@@ -1,5 +1,5 @@
 /**
- * The patience of a start: one limit around all of it, from the first connection until the replica has registered. A
+ * How long a start waits: one limit for all of it, from the first connection until the replica has registered. A
  * start waits for a database that does not answer yet (a container beside this one may still be starting), for a standby
  * that may be about to be promoted, and after a connection broke. Every other problem ends it at once. A signal to leave
  * ends every wait.
@@ -7,7 +7,7 @@
 import { isExplained, type Explained } from '@q/schema'
 import { pause } from './main/loop.ts'
 
-const mayPass = new Set([
+const temporaryProblems = new Set([
   'DATABASE_UNREACHABLE',
   'DATABASE_CONNECTION_LOST',
   'DATABASE_TIMEOUT',
@@ -25,8 +25,11 @@ export interface DatabaseWait {
   readonly onWait: (problem: Explained) => void
 }
 
-/** Tries until it succeeds, or fails for a reason that waiting does not cure, or the time is over. */
-export async function patiently<T>(attempt: () => Promise<T>, { forMs, leaving, onWait }: DatabaseWait): Promise<T> {
+/** Retries the attempt until it succeeds, fails for a lasting reason, or the time is over. */
+export async function retryWhileUnavailable<T>(
+  attempt: () => Promise<T>,
+  { forMs, leaving, onWait }: DatabaseWait,
+): Promise<T> {
   const deadlineMs = performance.now() + forMs
   for (let tries = 0; ; tries++) {
     leaving.throwIfAborted()
@@ -34,14 +37,14 @@ export async function patiently<T>(attempt: () => Promise<T>, { forMs, leaving, 
       return await attempt()
     } catch (error) {
       leaving.throwIfAborted()
-      if (!isExplained(error) || !mayPass.has(error.code) || performance.now() >= deadlineMs) throw error
+      if (!isExplained(error) || !temporaryProblems.has(error.code) || performance.now() >= deadlineMs) throw error
       if (tries === 0) onWait(error)
       await pause(askEveryMs, leaving)
     }
   }
 }
 
-/** Rejects at the signal to leave and lets the work end by itself: a migration may wait long for a lock. */
+/** Rejects at the signal to leave and does not wait for the work: a migration may wait long for a lock. */
 export function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = () => reject(leaving.reason as Error)

@@ -1,21 +1,22 @@
 /**
- * Standard output and error that never stop the thread that writes to them. A pipe that its reader does not empty, and a
- * terminal that was paused, take what fits; the rest waits in memory up to a bound, and what exceeds the bound is dropped
- * and counted. A reader that has gone, or a full disk, costs output and nothing else.
+ * Standard output and error that never block the thread that writes to them. If a pipe is full or a terminal is paused,
+ * output waits in memory up to a bound; writes beyond the bound are dropped and counted. If the reader has gone or the
+ * disk is full, output is lost and nothing else.
  *
- * It applies to the stream itself, so it holds for the log, for the banner, for console and for task code alike.
+ * It wraps the stream itself, so it applies to the log, the banner, the console and task code alike.
  */
 const waitingBytesMax = 1_048_576
 
 export interface BoundedOutput {
   /** `report` gets the number of dropped writes once the stream takes data again. Default: it writes a line. */
   onDropped(report: (dropped: number) => void): void
-  /** Resolves when everything so far was written; never, if the reader takes nothing. */
-  written(): Promise<void>
+  /** Resolves when all output so far has been written; never, if the reader does not read. */
+  flushed(): Promise<void>
 }
 
 type Callback = (error?: Error | null) => void
 
+/** Replaces the `write` of the stream. */
 export function boundOutput(stream: NodeJS.WriteStream): BoundedOutput {
   const write = stream.write.bind(stream) as (chunk: unknown, ...rest: unknown[]) => boolean
   let dropped = 0
@@ -37,10 +38,10 @@ export function boundOutput(stream: NodeJS.WriteStream): BoundedOutput {
     })
   }
   return {
-    onDropped(by) {
-      report = by
+    onDropped(newReport) {
+      report = newReport
     },
-    written() {
+    flushed() {
       const { promise, resolve } = Promise.withResolvers<void>()
       write('', () => resolve())
       return promise

@@ -7,8 +7,8 @@ import type { AbortReason } from './pulse-layout.ts'
 
 export type ToChild =
   | { readonly kind: 'setup'; readonly taskModules: readonly string[]; readonly memoryLimitMb: number | null }
-  | { readonly kind: 'run'; readonly order: RunOrder; readonly goodUntilMs: number }
-  | { readonly kind: 'extend'; readonly goodUntilMs: number }
+  | { readonly kind: 'run'; readonly order: RunOrder; readonly fenceDeadlineMs: number }
+  | { readonly kind: 'extend'; readonly fenceDeadlineMs: number }
   | { readonly kind: 'abort'; readonly reason: AbortReason }
   | { readonly kind: 'answer'; readonly answer: Answer }
 

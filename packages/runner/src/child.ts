@@ -3,8 +3,8 @@
  * as any other, and a main thread that only relays. So a busy loop beats and is aborted here as in the runner itself,
  * memory can be watched while the code is busy, and the process notices at once that its runner is gone.
  *
- * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it. Nor does it execute
- * a run that others may start for longer than its runner vouches for it: a runner that hangs says nothing.
+ * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it. It also stops a run that
+ * other replicas may start once the run's fence deadline has passed: a runner that hangs cannot send a stop.
  */
 import { boundOutput } from './bounded-output.ts'
 import { relayEveryMs, type FromChild, type Relayed, type ToChild } from './child-protocol.ts'
@@ -33,7 +33,7 @@ process.on('message', (message: ToChild) => {
     case 'run':
       return void execute(message)
     case 'extend':
-      for (const pulse of pulseBoard.all()) pulse.extendUntil(message.goodUntilMs)
+      for (const pulse of pulseBoard.all()) pulse.setFenceDeadline(message.fenceDeadlineMs)
       return
     case 'abort':
       for (const pulse of pulseBoard.all()) pulse.stop(message.reason)
@@ -55,7 +55,7 @@ async function begin(setup: Extract<ToChild, { kind: 'setup' }>): Promise<void> 
   tell({ kind: 'ready' })
 }
 
-async function execute({ order, goodUntilMs }: Extract<ToChild, { kind: 'run' }>): Promise<void> {
+async function execute({ order, fenceDeadlineMs }: Extract<ToChild, { kind: 'run' }>): Promise<void> {
   const { runId, fence, task } = order
   const facts = {
     lease: { runId: runId as never, fence },
@@ -65,7 +65,7 @@ async function execute({ order, goodUntilMs }: Extract<ToChild, { kind: 'run' }>
     maxSilentMs: null,
   } as const
   const pulse = pulseBoard.open(facts, 0, performance.now())
-  pulse.extendUntil(goodUntilMs)
+  pulse.setFenceDeadline(fenceDeadlineMs)
   // Never terminated from here: the runner kills the process.
   const running = threads?.run(
     { ...order, slot: 0 },
@@ -89,7 +89,7 @@ async function execute({ order, goodUntilMs }: Extract<ToChild, { kind: 'run' }>
 function watch(): Promise<Next> {
   for (const pulse of pulseBoard.all()) {
     relay(pulse)
-    stopBeyondGood(pulse)
+    stopPastFenceDeadline(pulse)
   }
   const nowMb = usedMb()
   if (memoryLimitMb !== null && nowMb > memoryLimitMb + ownMb) {
@@ -99,16 +99,16 @@ function watch(): Promise<Next> {
   return Promise.resolve(after(relayEveryMs))
 }
 
-/** The code gets the time to clean up that it gets from a runner that is cut off. */
-function stopBeyondGood(pulse: Pulse): void {
-  const overMs = sharedClockMs() - pulse.goodUntilMs()
+/** Stops the run, and ends the process after the grace that a replica gives when it is cut off. */
+function stopPastFenceDeadline(pulse: Pulse): void {
+  const overMs = sharedClockMs() - pulse.fenceDeadlineMs()
   if (overMs > 0) pulse.stop('cut off from the database')
   if (overMs > fencedGraceMs) reportAndDie({ ended: 'aborted', reason: 'cut off from the database' })
 }
 
 let dying = false
 
-/** A runner that hangs takes no report: the second time it dies without. */
+/** Ends the process once the report is sent. A runner that hangs does not take it; the second call ends the process at once. */
 function reportAndDie(report: RunReport): void {
   if (dying) dieWithAllOfIt()
   dying = true

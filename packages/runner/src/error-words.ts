@@ -1,5 +1,5 @@
 /**
- * An error in words that are never empty, with why it happened. A host with several addresses (localhost, on most
+ * The message of an error, never empty, with its causes. A host with several addresses (localhost, on most
  * machines) fails with an error that carries one for each address and says nothing itself.
  */
 import { causesOf, causesText } from '@q/schema/json'

@@ -1,19 +1,19 @@
 /**
- * Where in the user's own code an error happened: the first place of its stack trace that is neither in Node, nor in an
- * installed package, nor in the code of a worker thread around the task.
+ * Finds where in the user's own code an error happened: the first frame of its stack trace that is neither in Node, nor in
+ * an installed package, nor in our code of the worker thread.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const place = /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*?:\d+(?::\d+)?)\)?$/
 const ownCode = fileURLToPath(new URL('./thread/', import.meta.url))
 
-/** `file:line:column`, or `file:line` of code that cannot be read; undefined: the trace names no such place. */
+/** Returns `file:line:column`, or `file:line` for a syntax error; undefined if the trace has no such frame. */
 export function ownFrame(stack: string): string | undefined {
   const lines = stack.split('\n')
-  // Of a syntax error, the first line is the place.
+  // The first line of a syntax error is its location.
   const places = lines.filter((line, index) => index === 0 || /^\s+at /.test(line)).map((line) => place.exec(line)?.[1])
   const own = places.find((found) => found !== undefined && !isForeign(found))
-  return own === undefined ? undefined : shownPath(own)
+  return own === undefined ? undefined : displayPath(own)
 }
 
 function isForeign(found: string): boolean {
@@ -21,8 +21,8 @@ function isForeign(found: string): boolean {
   return path.includes('/node_modules/') || path.startsWith(ownCode)
 }
 
-/** The path from here, where that is shorter. */
-export function shownPath(urlOrPath: string): string {
+/** The path relative to the working directory, if it is below it. */
+export function displayPath(urlOrPath: string): string {
   const here = `${pathOf(pathToFileURL(process.cwd()).href)}/`
   const path = pathOf(urlOrPath)
   return path.startsWith(here) ? path.slice(here.length) : path

@@ -12,7 +12,7 @@ export interface Preset {
   /** Limits of runs whose task sets none; null: none. */
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
-  /** After which runs that no replica can serve fail; null: never. */
+  /** How long a run may wait while no live replica can serve it, before it fails; null: forever. */
   readonly unroutableMs: number | null
 }
 

@@ -76,7 +76,7 @@ function textOf(error: unknown, debug: boolean): string {
 
 const causesMax = 5
 
-/** With those of its causes. */
+/** The stack of an error, with the stacks of its causes. */
 function stackOf(error: Error, depth = 0): string {
   const own = error.stack ?? `${error.name}: ${error.message}`
   return error.cause instanceof Error && depth < causesMax

@@ -28,7 +28,7 @@ export interface RunOrder {
   readonly payload: string
   /** JSON text of what an earlier attempt saved, or null. */
   readonly checkpoint: string | null
-  /** Set for tasks that ask for it, and for no other: the URL carries the password. */
+  /** Set only for tasks with `database: true`: the URL contains the password. */
   readonly databaseUrl?: string
   /** Index of the pulse slot this run beats into. */
   readonly slot: number
@@ -70,7 +70,7 @@ export type RunReport =
   /** The thread or process died of it. */
   | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
   | { readonly ended: 'snoozed'; readonly afterMs: number }
-  /** The code stopped because it was told to; `reason`: by whom it was told last, its own thread or child included. */
+  /** The code stopped on request; `reason`: of the main thread, or of its own thread or child. */
   | { readonly ended: 'aborted'; readonly reason?: AbortReason }
 
 /** `said`: how many words the run said before; they come another way, and may come later. */

@@ -11,12 +11,12 @@
  *   word 8      signs     worker → main   raised by every explicit sign of the code: heartbeat, progress, log
  *   word 9      noticed   worker → main   1: the code has seen that it is to stop
  *   byte 40     progress  worker → main   float64, NaN: none
- *   byte 48     goodUntil main → worker   float64, by sharedClockMs(): beyond it others may start the run; Infinity: no
- *                                         other replica may, as long as it is not recovered
+ *   byte 48     fenceDeadline main → worker   float64, by sharedClockMs(): after it other replicas may start the run;
+ *                                         Infinity: no other replica may
  *   byte 56     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
 const progressStart = 40
-const goodUntilStart = 48
+const fenceDeadlineStart = 48
 const notesStart = 56
 const noteBuffers = 3
 const noteBytesMax = 240
@@ -38,7 +38,7 @@ export type AbortReason = Exclude<(typeof abortReasons)[number], ''>
 export interface PulseSlot {
   readonly words: Int32Array
   readonly progress: Float64Array
-  readonly goodUntil: Float64Array
+  readonly fenceDeadline: Float64Array
   /** Buffer n is notes[n - 1]. */
   readonly notes: readonly Uint8Array[]
 }
@@ -63,7 +63,7 @@ export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
   return {
     words: new Int32Array(memory, start, progressStart / Int32Array.BYTES_PER_ELEMENT),
     progress: new Float64Array(memory, start + progressStart, 1),
-    goodUntil: new Float64Array(memory, start + goodUntilStart, 1),
+    fenceDeadline: new Float64Array(memory, start + fenceDeadlineStart, 1),
     notes: Array.from(
       { length: noteBuffers },
       (_, buffer) => new Uint8Array(memory, start + notesStart + buffer * noteBytesMax, noteBytesMax),
@@ -72,10 +72,10 @@ export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
 }
 
 /** Before a run is given to a worker. */
-export function clearSlot({ words, progress, goodUntil }: PulseSlot): void {
+export function clearSlot({ words, progress, fenceDeadline }: PulseSlot): void {
   for (let index = 0; index < words.length; index++) Atomics.store(words, index, 0)
   progress[0] = Number.NaN
-  goodUntil[0] = Number.POSITIVE_INFINITY
+  fenceDeadline[0] = Number.POSITIVE_INFINITY
 }
 
 /** The monotonic clock that all threads and processes of a machine share; that of `performance` begins with each thread. */
@@ -84,19 +84,19 @@ export function sharedClockMs(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000
 }
 
-/** Whether others may have started the run by now. Reads the clock only for runs that they may start at all. */
-export function isPastGood({ goodUntil }: PulseSlot): boolean {
-  const untilMs = goodUntil[0] ?? Number.POSITIVE_INFINITY
+/** Whether other replicas may have started the run by now. Reads the clock only for runs that have a deadline. */
+export function isPastFenceDeadline({ fenceDeadline }: PulseSlot): boolean {
+  const untilMs = fenceDeadline[0] ?? Number.POSITIVE_INFINITY
   return untilMs !== Number.POSITIVE_INFINITY && sharedClockMs() > untilMs
 }
 
-/** Stops a run unless it was told to stop before. */
+/** Requests a stop, unless one was requested before. */
 export function stopSlot({ words }: PulseSlot, reason: AbortReason): void {
   Atomics.compareExchange(words, word.abort, 0, abortReasons.indexOf(reason))
   Atomics.notify(words, word.abort)
 }
 
-/** What a run was told to stop for, by the main thread or by its own. */
+/** Why a stop was requested, by the main thread or by the thread of the run. */
 export function stopReasonOf({ words }: PulseSlot): AbortReason | undefined {
   return abortReasons[Atomics.load(words, word.abort)] || undefined
 }

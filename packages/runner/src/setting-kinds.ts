@@ -19,7 +19,7 @@ export interface Setting<T> {
 
 const second = 1_000
 const day = 86_400 * second
-/** What q.task_run can hold. */
+/** The largest value that q.task_run can hold. */
 const limitMsMax = 2_147_483_647
 
 export function whole(
@@ -51,7 +51,7 @@ export function threshold(variable: string, key: keyof Preset['thresholds'], wha
   }
 }
 
-/** Of runs: milliseconds, or null for none, which is written as 0. */
+/** A limit of runs: milliseconds, or 0 for none, which becomes null. */
 export function limit(
   variable: string,
   key: 'timeoutMs' | 'maxSilentMs' | 'unroutableMs',

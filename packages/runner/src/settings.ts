@@ -35,7 +35,7 @@ export interface Values extends Thresholds {
   /** Limits of runs where neither run nor task sets one; null: none. */
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
-  /** After which runs that no live replica can serve fail; null: never. */
+  /** How long a run may wait while no live replica can serve it, before it fails; null: forever. */
   readonly unroutableMs: number | null
   readonly autoRequeueStaleClaimed: boolean
   readonly autoFailStaleRunning: boolean
@@ -101,7 +101,7 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     'Q_DRAIN_MS',
     [0, day],
     25 * second,
-    'how long runs may finish after SIGTERM before they are stopped; an ordered drain has the deadline of its order, or none',
+    'how long runs may take to finish after SIGTERM before they are stopped; an ordered drain has the deadline of its order, or none',
   ),
   stopGraceMs: whole(
     'Q_STOP_GRACE_MS',
@@ -170,17 +170,17 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
   timeoutMs: limit(
     'Q_TIMEOUT_MS',
     'timeoutMs',
-    'longest time of one attempt, when neither the run nor its task says; 0: no limit',
+    'longest time of one attempt, when neither the run nor its task sets one; 0: no limit',
   ),
   maxSilentMs: limit(
     'Q_MAX_SILENT_MS',
     'maxSilentMs',
-    'longest time without a heartbeat, progress or log line of the code, when neither the run nor its task says; 0: no limit, and code without any evidence of life is stopped (`docs/failure-modes.md`)',
+    'longest time without a heartbeat, progress or log line of the code, when neither the run nor its task sets one; 0: no limit, and code without any evidence of life is stopped (`docs/failure-modes.md`)',
   ),
   unroutableMs: limit(
     'Q_UNROUTABLE_MS',
     'unroutableMs',
-    'after how long runs that no live replica can serve end as FAILED `UNROUTABLE`; 0: they wait',
+    'how long a run may wait while no live replica can serve it, before it ends FAILED `UNROUTABLE`; 0: forever',
   ),
   autoRequeueStaleClaimed: flag(
     'Q_AUTO_REQUEUE_STALE_CLAIMED',
@@ -249,7 +249,7 @@ export const programSettings: readonly Pick<Setting<unknown>, 'variable' | 'show
   {
     variable: 'DATABASE_URL',
     shown: 'an embedded PostgreSQL',
-    what: 'the database, `postgresql://user:password@host:5432/database`; set and empty, it is refused',
+    what: 'the database, `postgresql://user:password@host:5432/database`; an empty value is refused',
   },
   {
     variable: 'DATABASE_URL_DIRECT',

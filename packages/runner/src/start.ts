@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { explainDatabaseError, migrateDatabase, migrationPlan, placeOf } from '@q/store'
 import { banner } from './banner.ts'
 import { boundOutput, type BoundedOutput } from './bounded-output.ts'
-import { patiently, sayingSo, unlessLeaving } from './boot-patience.ts'
+import { retryWhileUnavailable, sayingSo, unlessLeaving } from './boot-patience.ts'
 import { readConfig, type RunnerConfig } from './config.ts'
 import { findDatabase } from './database.ts'
 import { leaveOnSignals, type Signals } from './leave-on-signals.ts'
@@ -30,11 +30,11 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
   } finally {
-    await Promise.race([Promise.all(outputs.map((output) => output.written())), pause(lastLinesMsMax)])
+    await Promise.race([Promise.all(outputs.map((output) => output.flushed())), pause(lastLinesMsMax)])
   }
 }
 
-/** For the last lines to be read, when the process ends. */
+/** How long the end of the process waits for its last lines to be read. */
 const lastLinesMsMax = 1_000
 
 async function beReplica(
@@ -103,7 +103,7 @@ function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskMo
   const config = attempt(() => readConfig(env))
   const taskModules = attempt(() => findTaskModules(settings.taskModules.parse(env['Q_TASKS'] ?? '') ?? [], env))
   const { DATABASE_URL: url, DATABASE_URL_DIRECT: directUrl } = env
-  // An empty one is a mistake, and not a request for an embedded database.
+  // An empty variable is a mistake, not a request for an embedded database.
   attempt(() => url !== undefined && placeOf(url))
   attempt(() => directUrl && placeOf(directUrl))
   if (config === undefined || taskModules === undefined || errors.length > 0)
@@ -116,7 +116,7 @@ interface JoinOptions extends RunnerOptions {
   readonly leaving: AbortSignal
 }
 
-/** Migrates, loads the task modules and registers. What the database prevents is tried again, as the same replica. */
+/** Migrates, loads the task modules and registers. Retries after a temporary error of the database, as the same replica. */
 function join(log: Logger, options: JoinOptions): Promise<Runner> {
   const { databaseUrl, directUrl, config, taskModules, leaving } = options
   const loading = () => log.info({ taskModules }, 'the task modules are being loaded')
@@ -127,7 +127,7 @@ function join(log: Logger, options: JoinOptions): Promise<Runner> {
   const explained = async (error: unknown) => {
     throw await explainDatabaseError(error, databaseUrl)
   }
-  return patiently(() => attempt().catch(explained), {
+  return retryWhileUnavailable(() => attempt().catch(explained), {
     leaving,
     forMs: config.databaseWaitMs,
     onWait: ({ code, message, why }) =>

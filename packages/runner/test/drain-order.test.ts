@@ -72,11 +72,11 @@ test('a failed announcement does not end the wait for a claim that is under way'
 
 test('an order that is undone while it is being followed is undone: the intake is resumed', async () => {
   const { drain, done, types, settled } = replica()
-  drain.heard(order)
-  drain.heard(null)
+  drain.onOrder(order)
+  drain.onOrder(null)
   await turnOfTheLoop()
   expect(done).toEqual(['paused', 'released', 'resumed'])
-  drain.heard(order)
+  drain.onOrder(order)
   settled()
   await drain.left
   expect(types()).toEqual(['draining', 'drain-undone', 'draining', 'drained'])
@@ -86,7 +86,7 @@ test('what the database decides counts: a drain that was undone when its runs ha
   const decisions: LeaveDecision[] = [{ decision: 'draining', order }, { decision: 'claiming' }]
   const { drain, done, settled } = replica({ leaveIfOrdered: async () => decisions.shift()! })
   settled()
-  drain.heard(order)
+  drain.onOrder(order)
   await turnOfTheLoop()
   expect(done).toEqual(['paused', 'released', 'resumed'])
 })
@@ -100,7 +100,7 @@ test('a database that is away when the runs have finished is asked again', async
     },
   })
   settled()
-  drain.heard(order)
+  drain.onOrder(order)
   await turnOfTheLoop()
   expect(types()).toEqual(['draining', 'drain-step-failed'])
   await drain.left
@@ -110,12 +110,12 @@ test('a database that is away when the runs have finished is asked again', async
 test('after a signal nothing undoes the drain, and an order can only bring its deadline forward', async () => {
   const { drain, done, events, settled } = replica()
   void drain.signal()
-  drain.heard(null)
-  drain.heard({ by: 'ada', deadlineInMs: null, onDeadline: 'release' })
+  drain.onOrder(null)
+  drain.onOrder({ by: 'ada', deadlineInMs: null, onDeadline: 'release' })
   await turnOfTheLoop()
   expect(done).not.toContain('resumed')
   expect(events).toEqual([expect.objectContaining({ type: 'draining', by: 'itself', drainMs: 3_600_000 })])
-  drain.heard({ by: 'bob', deadlineInMs: 1_000, onDeadline: 'release' })
+  drain.onOrder({ by: 'bob', deadlineInMs: 1_000, onDeadline: 'release' })
   expect(events.at(-1)).toMatchObject({ type: 'drain-changed', by: 'bob', drainMs: 1_000, onDeadline: 'release' })
   expect(drain.onDeadline()).toBe('release')
   settled()

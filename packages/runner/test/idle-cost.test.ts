@@ -72,8 +72,7 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
   const session = createSession({
     ...own,
     presence,
-    open: async () =>
-      hasSession ? { answered: async () => {}, prove: async () => count(), close: () => {} } : undefined,
+    open: async () => (hasSession ? { ping: async () => {}, prove: async () => count(), close: () => {} } : undefined),
     onWake: () => {},
     onOpen: () => {},
     onLost: () => {},
@@ -175,7 +174,7 @@ test('a session answers without a transaction, and proves that it is whole now a
   const asked: string[] = []
   const session = createSession({
     open: async () => ({
-      answered: async () => void asked.push('answered'),
+      ping: async () => void asked.push('ping'),
       prove: async () => void asked.push('proved'),
       close: () => {},
     }),

@@ -157,8 +157,8 @@ test('a session that does not prove itself is replaced at once; where there are 
     async open() {
       opened++
       if (opened === 3) return undefined
-      const answered = () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve())
-      return { answered, prove: answered, close: () => {} }
+      const ping = () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve())
+      return { ping, prove: ping, close: () => {} }
     },
     presence,
     nowMs: () => 0,

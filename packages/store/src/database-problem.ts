@@ -87,7 +87,7 @@ function byMessage(error: Error, { at }: Server): Meaning | undefined {
   return undefined
 }
 
-/** Some libraries carry the error of the driver as cause, and an attempt on several addresses of one host carries its errors inside. */
+/** Some libraries have the error of the driver as `cause`; an attempt on several addresses of one host has one error for each. */
 function codeOf(error: Error): string {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
   const code = sqlState(error) ?? sqlState(causeOf(error)) ?? memberOf(inner, 'code')
@@ -228,12 +228,12 @@ async function bySilence(error: Error, { at, host, port }: Server): Promise<Mean
         fix: 'Correct host and port in DATABASE_URL; PostgreSQL usually listens on 5432.',
       }
     case 'postgresql':
-      return brokenOff(at, error.message)
+      return interrupted(at, error.message)
   }
 }
 
-/** PostgreSQL answers now, but it did not, or not in time, a moment ago. */
-function brokenOff(at: string, message: string): Meaning | undefined {
+/** For a server that answers now, but did not answer the statement, or not in time. */
+function interrupted(at: string, message: string): Meaning | undefined {
   if (message.includes('when trying to connect')) {
     return {
       code: 'DATABASE_BUSY',

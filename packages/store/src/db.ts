@@ -6,7 +6,7 @@
  * may wait long for a lock), and the sessions of listeners. All have a limit for connecting, and TCP keepalive: a
  * half-open connection is otherwise noticed after many minutes. A connection that broke, or on which a statement took
  * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too,
- * and a transaction that a process does not go on with (session-settings.ts).
+ * and a transaction that a process does not continue (session-settings.ts).
  *
  * `control` and `turn` keep the plans of prepared statements. A plan that is kept must be right for a table of any size,
  * and the statistics of an empty one would make it a sequential scan for ever: so what could go wrong is switched off.

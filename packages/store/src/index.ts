@@ -14,7 +14,7 @@ export { explainDatabaseError, explainEveryDatabaseError, oldestServer } from '.
 export { placeOf } from './database-url.ts'
 export { migrateDatabase, migrationPlan, pendingScript, requireSchema, type MigrationPlan } from './prepare-database.ts'
 export type { OlderReplica } from './reads/older-replicas.ts'
-export { asRunId, leaseKey, leaseOf, type Lease, type RunId, type ShownLease } from './lease.ts'
+export { asRunId, leaseKey, leaseOf, type Lease, type RunId, type PlainLease } from './lease.ts'
 export { listen, wakeQueue, type Listener, type ListenHandlers, type Wake } from './wakes.ts'
 
 export { enqueueTaskRuns } from './runs/enqueue.ts'
@@ -95,7 +95,7 @@ export {
   undrainReplica,
   type LeaveDecision,
   type NewDrainOrder,
-  type Undrained,
+  type UndrainAnswer,
 } from './replicas/drain.ts'
 export type { DrainOrder, OnDeadline } from './replicas/drain-order.ts'
 export { markBusy, markIdle } from './replicas/idle.ts'

@@ -14,7 +14,7 @@ export interface LaneName {
   readonly requires?: readonly string[]
 }
 
-/** No claim reads it: for runs whose task is not published, and for map and workflow steps. */
+/** The lane of runs whose task is not published, and of map and workflow steps. No claim reads it. */
 export const noLane = 0
 
 /** The lane's number; made if it is new. */

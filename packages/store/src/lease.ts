@@ -12,8 +12,8 @@ export interface Lease {
   readonly fence: number
 }
 
-/** A lease as a task's code has it, which knows no brand: `ctx.lease`. */
-export interface ShownLease {
+/** A lease without the branded id, as task code gets it: `ctx.lease`. */
+export interface PlainLease {
   readonly runId: string
   readonly fence: number
 }

@@ -5,13 +5,13 @@
  */
 import type { QueryConfig } from 'pg'
 import { endSession, session, type Origin } from './db.ts'
-import { answered } from './pipeline.ts'
+import { ping } from './pipeline.ts'
 
 export interface OwnSession {
   /** Rejects when there is no answer in time; the session is then of no use any more. */
   ask: Ask
   /** Resolves when the server answers, without a transaction. A session that is lost in the meantime never answers. */
-  answered(): Promise<void>
+  ping(): Promise<void>
   /** What must succeed for the session to be kept; else it is closed, and nobody is told that it was lost. */
   prepare<T>(work: (ask: Ask) => Promise<T>): Promise<T>
   /** The number of the backend, as whoever greeted us gave it; a pooler makes one up. */
@@ -65,7 +65,7 @@ export async function openSession(origin: Origin, purpose: string, handlers: Ses
   await prepare(() => client.connect())
   return {
     ask,
-    answered: () => answered(client),
+    ping: () => ping(client),
     prepare,
     close,
     greetedBy: () => Number(Reflect.get(client, 'processID')),

@@ -34,7 +34,7 @@ export async function pipeline(client: PoolClient, queries: readonly NamedQuery[
 }
 
 /** Resolves when the server has answered a bare Sync: the backend is alive, and no transaction was begun for it. */
-export async function answered(client: Client): Promise<void> {
+export async function ping(client: Client): Promise<void> {
   await submitted(client, () => {})
 }
 

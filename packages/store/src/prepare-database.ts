@@ -21,7 +21,7 @@ export interface MigrationPlan {
   readonly olderReplicas: readonly OlderReplica[]
 }
 
-/** What `migrateDatabase` would apply, and which replicas it would do that under. */
+/** What `migrateDatabase` would apply, and the living replicas whose schema it would change. */
 export function migrationPlan(url: string): Promise<MigrationPlan> {
   return withDatabase(url, async (db) => {
     const { pending } = await schemaState(db)

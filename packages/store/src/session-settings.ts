@@ -1,5 +1,5 @@
 /**
- * What the server must know about a connection before its first statement: above all, how long a statement may take.
+ * The settings of a new connection, above all how long the server lets a statement take.
  *
  * For producers and commands the server ends a statement before the program stops waiting for it. So an enqueue that
  * failed with a time limit has inserted nothing, and inserts nothing later. A wait for a lock ends a little earlier, so
@@ -15,10 +15,12 @@ import type { ConnectionOptions } from './db.ts'
 
 /** Default limit of a statement. */
 const statementMs = 30_000
-/** Of a turn: a run that a user has locked must not hold up the others (turn.ts). */
+/** Lock limit of a turn: a run that a user has locked must not delay the others (turn.ts). */
 export const turnLockMs = 100
 
+/** How much later than a replica the server ends a statement. */
 const abandonedMs = 1_000
+/** How much longer than the server a producer waits. */
 const answerMs = 5_000
 
 /** How long the program itself waits for an answer. */
@@ -27,16 +29,17 @@ export function answerMsMax(options: ConnectionOptions): number {
   return isReplica(options) ? statementMsMax : statementMsMax + answerMs
 }
 
-/** A replica knows whether sessions last, and says so; its connections for beats and turns are of no other program. */
+/** Whether the connection belongs to a replica: it has found out whether sessions last, and passes `prepare`. */
 function isReplica({ purpose, prepare }: ConnectionOptions): boolean {
   return purpose !== 'pool' || prepare !== undefined
 }
 
 export interface PreparedSession {
-  /** Set where the session is not ours: the SQL that each transaction must begin with. */
+  /** Set behind a pooler that lends sessions: the SQL that each transaction must begin with. */
   readonly limitTransaction?: string
 }
 
+/** Sets the limits on the session, or returns what limits each transaction. */
 export async function prepareSession(client: PoolClient, options: ConnectionOptions): Promise<PreparedSession> {
   if (options.purpose === 'migrate' || options.prepare === false) return {}
   const settings = Object.entries(settingsOf(options))
@@ -83,7 +86,7 @@ function limitsOf(options: ConnectionOptions): Settings {
   const { purpose, statementMsMax = statementMs } = options
   const afterMs = statementMsMax + abandonedMs
   return {
-    // A statement that the program no longer waits for must not wait on at the server.
+    // A statement that the program no longer waits for must not keep waiting at the server.
     statement_timeout: isReplica(options) ? afterMs : statementMsMax,
     ...(isReplica(options) ? {} : { lock_timeout: Math.ceil(statementMsMax * 0.8) }),
     ...(purpose === 'turn' ? { lock_timeout: turnLockMs } : {}),
@@ -100,18 +103,18 @@ function transactionLimits(options: ConnectionOptions): string {
 
 type Send = (text: string, values: unknown[]) => Promise<QueryResult>
 
-/** Every transaction begins with its limits; a statement outside of a transaction becomes one. */
+/** Begins every transaction with its limits, and makes a transaction of a statement outside of one. */
 export function inLimitedTransactions(send: Send, limits: string): Send {
   let isOpen = false
   return async (text, values) => {
     const verb = /^(begin|start transaction|commit|rollback(?! to))\b/i.exec(text)?.[1]
-    if (verb === undefined) return isOpen ? send(text, values) : alone(send, limits, [text, values])
+    if (verb === undefined) return isOpen ? send(text, values) : inOwnTransaction(send, limits, [text, values])
     isOpen = !/^(commit|rollback)/i.test(verb)
     return send(isOpen ? `${text}; ${limits}` : text, [])
   }
 }
 
-async function alone(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
+async function inOwnTransaction(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
   await send(`BEGIN; ${limits}`, [])
   try {
     const answer = await send(...statement)

@@ -28,7 +28,7 @@ export function isDeadlock(error: unknown): boolean {
   return sqlState(error) === '40P01'
 }
 
-/** The transaction lost against another one: its owner may begin it again. */
+/** Whether the transaction lost against another one, so that its owner may retry it. */
 export function isTransactionConflict(error: unknown): boolean {
   return sqlState(error)?.startsWith('40') === true
 }

@@ -5,7 +5,7 @@
  *   q_ready   a queue            it has work; sent by producers after their commit (a NOTIFY in every commit would
  *                                serialise them), and by users' own transactions if a replica is idle
  *   q_gated   a concurrency key  a run waits for it: promote the key
- *   q_due     milliseconds       a run is due so soon: look when the next one is
+ *   q_due     milliseconds       a run is due in so many milliseconds
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
  *   q_drain   a replica          its drain was ordered, changed or undone: beat, and the response says which
  *   q_schedule                   a schedule was made, changed or resumed: look when the next tick is
@@ -34,7 +34,7 @@ export async function wakeQueue(db: Db, queue: string): Promise<void> {
 /** Runs that are due later than this are found in time without a wake. */
 const dueWakeMsMax = 60_000
 
-/** A run is due this soon. With the commit, if it is part of a transaction. */
+/** Wakes replicas for a run that is due in so many milliseconds; with the commit, if it is part of a transaction. */
 export async function wakeDue(db: Db, inMs: number): Promise<void> {
   if (inMs > dueWakeMsMax) return
   await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)

@@ -44,7 +44,7 @@ test('a paused queue gives its keys to runs of other queues, and gets them back 
   expect(await states(second)).toEqual(['AVAILABLE'])
   const why = await store.whyNotRunning(first)
   expect(why?.reasons.map(({ reason }) => reason)).toEqual(['concurrency', 'queue-paused'])
-  expect(why?.sentence).toContain('It gets no place of its concurrency key pause while it cannot start.')
+  expect(why?.sentence).toContain('It gets no slot of its concurrency key pause while it cannot start.')
   await settle('open-a')
   expect(await states(first)).toEqual(['PENDING'])
   const third = await open()

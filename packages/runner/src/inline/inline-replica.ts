@@ -30,7 +30,7 @@ export interface InlineReplicaOptions {
   readonly store: Store
   /** What a module of tasks exports. */
   readonly tasks: object
-  /** Of the store's database, for tasks that ask for it. */
+  /** The URL of the store's database, for tasks with `database: true`. */
   readonly databaseUrl?: string
   /** Who gives them, for people: `testQueue()`. */
   readonly home: string
@@ -142,14 +142,14 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
   }
 }
 
-interface Known {
+interface ExecutionParts {
   readonly observe: Observe
   readonly registry: Registry
   readonly tasks: readonly TaskDescription[]
   readonly findDestination: FindDestination
 }
 
-function executionOf({ store, databaseUrl }: InlineReplicaOptions, known: Known): ExecuteDeps {
+function executionOf({ store, databaseUrl }: InlineReplicaOptions, known: ExecutionParts): ExecuteDeps {
   const { observe, registry, tasks, findDestination } = known
   const pulseBoard = createPulseBoard(1)
   const place = inlineWorkplace(registry, pulseBoard.memory)

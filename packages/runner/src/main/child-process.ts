@@ -82,8 +82,8 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
         () => pulse.stopReason && sendForOwn({ kind: 'abort', reason: pulse.stopReason }),
       )
       terminate.addEventListener('abort', () => killGroup(process))
-      pulse.onExtended((goodUntilMs) => sendForOwn({ kind: 'extend', goodUntilMs }))
-      send({ kind: 'run', order, goodUntilMs: pulse.goodUntilMs() })
+      pulse.onFenceDeadline((fenceDeadlineMs) => sendForOwn({ kind: 'extend', fenceDeadlineMs }))
+      send({ kind: 'run', order, fenceDeadlineMs: pulse.fenceDeadlineMs() })
       return { report, measure: () => measured }
     },
   }
@@ -128,7 +128,7 @@ interface Tail {
   forget(): void
 }
 
-/** What it writes goes to our outputs; the end of standard error tells what it died of. */
+/** Copies its output to ours, and keeps the end of standard error, which may name the cause of its death. */
 function keepTail({ stdout, stderr }: ChildProcess): Tail {
   let tail = ''
   stdout?.on('data', (chunk: Buffer) => void process.stdout.write(chunk))

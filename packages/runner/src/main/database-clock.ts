@@ -11,11 +11,11 @@ export interface DatabaseClock {
   heard(told: Told): number | undefined
   /** What it can show now at most; in ms since 1970. */
   latestMs(nowMs: number): number
-  /** What it must show now at least; in ms since 1970. */
+  /** The least that it can show now, unless it steps back; in ms since 1970. */
   earliestMs(nowMs: number): number
-  /** Since the last jump; infinite if there was none. */
+  /** Time since its last step; infinite if there was none. */
   sinceStepMs(nowMs: number): number
-  /** For how long every answer has shown it running as our clock does, without even a small step. */
+  /** For how long all answers have shown it run as fast as our clock, without even a small step. */
   steadyForMs(nowMs: number): number
 }
 
@@ -33,21 +33,21 @@ interface Bounds {
 
 /** For clocks that are slewed, and for a statement that is slow to begin. */
 const tolerableMs = 2_000
-/** What clocks that are slewed may differ by while they count as steady. */
+/** How far a clock that is slewed may drift while it counts as steady. */
 const slewedMs = 100
 
 export function createDatabaseClock(): DatabaseClock {
   /** What is added to our clock for theirs: at least, at most. */
   let ahead: Bounds | undefined
-  /** What all answers agree on since the last step: a slow one says little, and widens nothing. */
+  /** The bounds that all answers since the last step agree on: a slow answer does not widen them. */
   let agreed: Bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   let steadySinceMs = Number.POSITIVE_INFINITY
   let jumpedMs = Number.NEGATIVE_INFINITY
 
-  function compare(told: Bounds, heardMs: number): void {
-    const stepped = Math.max(told.min - agreed.max, agreed.min - told.max) > slewedMs
+  function compare(sample: Bounds, heardMs: number): void {
+    const stepped = Math.max(sample.min - agreed.max, agreed.min - sample.max) > slewedMs
     if (stepped) steadySinceMs = heardMs
-    agreed = stepped ? told : { min: Math.max(agreed.min, told.min), max: Math.min(agreed.max, told.max) }
+    agreed = stepped ? sample : { min: Math.max(agreed.min, sample.min), max: Math.min(agreed.max, sample.max) }
   }
 
   return {

@@ -1,6 +1,6 @@
 /**
- * A drain: the replica stops claiming, releases what has not begun, lets its runs finish, and leaves. At the deadline, if there is
- * one, it stops the runs that are left; beats stop last.
+ * A drain: the replica stops claiming, releases runs that have not started, lets its runs finish, and leaves. At the deadline, if
+ * there is one, it stops the remaining runs; heartbeats stop last.
  *
  * Until it leaves, a drain that was ordered can be undone, and the last order counts. The database decides: the replica leaves only
  * if its conditional update succeeds (`leaveIfOrdered`), and asks again while the database is away. A signal cannot be undone: its
@@ -25,10 +25,10 @@ export interface DrainDeps {
   readonly drainMs: number
   /** How long the code of a run may take to stop. */
   readonly stopGraceMs: number
-  /** Nothing begins until it is resumed. */
+  /** No run starts until `resumeIntake`. */
   readonly pauseIntake: () => Promise<unknown>
   readonly resumeIntake: () => void
-  /** Releases what has not begun; how many of those it still holds, because others have locked them. */
+  /** Releases runs that have not started; returns how many it still holds, because other transactions have locked them. */
   readonly giveBackUnbegun: () => Promise<number>
   /** Tells other replicas that this one leaves by its own decision. */
   readonly announce: (deadlineMs: number) => Promise<void>
@@ -52,12 +52,12 @@ export interface Departure {
 
 export interface Drain {
   /** The order that the database holds, as each heartbeat reports it; null: none. */
-  heard(order: DrainOrder | null): void
+  onOrder(order: DrainOrder | null): void
   /** SIGTERM: leaves within `drainMs`; the second time, now. */
   signal(): Promise<Departure>
   /** The database demands a newer release: leaves within `drainMs`. */
   tooOld(): void
-  /** What becomes of the runs that are stopped at the deadline. */
+  /** What happens to the runs that it stops at the deadline. */
   onDeadline(): OnDeadline
   readonly left: Promise<Departure>
 }
@@ -73,7 +73,7 @@ const askAgainMs = 250
 /** For runs to stop and their outcomes to be written; then the process leaves without them. */
 const lastMsMin = 10_000
 const writeMsMax = 5_000
-/** An event names at most so many of the runs that the drain waits for. */
+/** How many of the runs that the drain waits for an event names. */
 const runsNamedMax = 20
 /** Orders of two heartbeats that differ by less are the same order. */
 const sameDeadlineMs = 250
@@ -82,9 +82,9 @@ export function createDrain(deps: DrainDeps): Drain {
   const { promise: left, resolve: hasLeft } = Promise.withResolvers<Departure>()
   let order: Order | undefined
   let draining = false
-  /** It leaves whatever is ordered. */
+  /** It leaves by its own decision, and no order changes that. */
   let ownDecision = false
-  /** It has left, or is on its way: nothing is undone from then on. */
+  /** It leaves or has left: the drain can no longer be undone. */
   let leaving = false
   let signals = 0
   let tooOld = false
@@ -105,7 +105,7 @@ export function createDrain(deps: DrainDeps): Drain {
     deps.observe({ type: 'drain-undone' })
   }
 
-  /** False: the drain was undone. */
+  /** Waits until the replica may leave. False: the drain was undone. */
   async function decidesToLeave(): Promise<boolean> {
     const allFree = deps.slots.allFree()
     for (;;) {
@@ -133,7 +133,7 @@ export function createDrain(deps: DrainDeps): Drain {
   async function leave(begunMs: number): Promise<number> {
     await stopRemaining()
     const [unreleased = 0] = await Promise.all([
-      // Again: a last turn may have been slow, or the database away.
+      // Again: a last claim may have been slow, or the database away.
       bounded(deps.giveBackUnbegun()),
       bounded(deps.stopIntake()),
       bounded(deps.stopWatching()),
@@ -159,7 +159,7 @@ export function createDrain(deps: DrainDeps): Drain {
     await within(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax), deps.slots.allFree())
   }
 
-  /** Undefined: it failed, or took too long. */
+  /** The result of the step; undefined if it failed or took too long. */
   async function bounded<T>(step: Promise<T>): Promise<T | undefined> {
     const failed = (error: unknown) => {
       deps.observe({ type: 'drain-step-failed', error })
@@ -168,7 +168,7 @@ export function createDrain(deps: DrainDeps): Drain {
     return within(stepMsMax, step.catch(failed))
   }
 
-  /** Undefined: the drain was undone. */
+  /** Applies an order; undefined: the drain was undone. */
   function follow(next: Order | undefined): void {
     if (leaving) return
     const before = order
@@ -188,7 +188,7 @@ export function createDrain(deps: DrainDeps): Drain {
     follow({ by: 'itself', deadlineMs, onDeadline: 'by-task' })
   }
 
-  function announced(): void {
+  function leaveAnnounced(): void {
     if (leaving) return
     void bounded(deps.announce(deps.drainMs))
     leaveBy(deps.nowMs() + deps.drainMs)
@@ -217,14 +217,14 @@ export function createDrain(deps: DrainDeps): Drain {
   return {
     left,
     onDeadline: () => order?.onDeadline ?? 'by-task',
-    heard(heard) {
-      if (heard === null) return ownDecision ? undefined : follow(undefined)
-      const ordered = localOrder(heard)
+    onOrder(received) {
+      if (received === null) return ownDecision ? undefined : follow(undefined)
+      const ordered = localOrder(received)
       if (!ownDecision) follow(ordered)
       else if (order !== undefined && ordered.deadlineMs < order.deadlineMs - sameDeadlineMs) follow(ordered)
     },
     signal() {
-      if (++signals === 1) announced()
+      if (++signals === 1) leaveAnnounced()
       else leaveBy(deps.nowMs())
       return left
     },
@@ -232,7 +232,7 @@ export function createDrain(deps: DrainDeps): Drain {
       if (tooOld) return
       tooOld = true
       deps.observe({ type: 'program-too-old' })
-      if (!ownDecision) announced()
+      if (!ownDecision) leaveAnnounced()
     },
   }
 }

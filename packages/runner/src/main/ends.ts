@@ -35,7 +35,7 @@ export function endOf(report: RunReport, stopReason: AbortReason | undefined, po
       return { kind: 'settle', outcome: { status: 'SUCCEEDED', result: report.result } }
     case 'failed':
       return settle(report.code, report.detail, {
-        ...given(report),
+        ...stackAndCauses(report),
         ...againAfter(report.again, policy.retry),
       })
     case 'snoozed':
@@ -44,7 +44,7 @@ export function endOf(report: RunReport, stopReason: AbortReason | undefined, po
       if (stopReason !== undefined) return stopped(stopReason, policy)
       return settle(report.code, report.detail, { crashed: true })
     case 'aborted': {
-      // Without an order of ours it stopped by itself: this main thread hung for longer than the fence bound.
+      // Without a stop of ours, the thread or child stopped it: this main thread hung for longer than the fence bound.
       const reason = stopReason ?? report.reason
       return reason === undefined ? { kind: 'nothing' } : stopped(reason, policy)
     }
@@ -83,8 +83,8 @@ function isReleased({ onDeadline = 'by-task', onCrash }: Policy): boolean {
   return onDeadline === 'by-task' ? onCrash === 'retry' : onDeadline === 'release'
 }
 
-/** What the report says beside code and detail. */
-function given({ stack, cause, errors }: Pick<Failure, 'stack' | 'cause' | 'errors'>): Partial<Failure> {
+/** Stack and causes of the report, as far as it has them. */
+function stackAndCauses({ stack, cause, errors }: Pick<Failure, 'stack' | 'cause' | 'errors'>): Partial<Failure> {
   return {
     ...(stack === undefined ? {} : { stack }),
     ...(cause === undefined ? {} : { cause }),

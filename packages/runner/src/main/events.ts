@@ -17,7 +17,7 @@ export type RunnerEvent =
       readonly tookMs: number
       readonly code?: string
       readonly detail?: string
-      /** The first place of the error in the task's own code. */
+      /** The first frame of the error in the task's own code. */
       readonly at?: string
     }
   /** It failed or asked for it, and will be started again. */
@@ -75,7 +75,7 @@ export type RunnerEvent =
   | { readonly type: 'session-lost'; readonly error: unknown }
   /** A pooler that lends connections per transaction: no presence, no wakes. */
   | { readonly type: 'sessions-unavailable' }
-  /** It stops claiming, or its order was replaced. `runs`: those it waits for, at most 20; `drainMs`: for how long, null: until they end. */
+  /** It stops claiming, or its order was replaced. `runs`: the runs it waits for, at most 20; `drainMs`: for how long; null: until they end. */
   | {
       readonly type: 'draining' | 'drain-changed'
       readonly by: string

@@ -36,11 +36,11 @@ export interface ExecuteDeps extends SettleDeps {
   /** For runs and tasks that set none. */
   readonly limits: Pick<Policy, 'timeoutMs' | 'maxSilentMs' | 'noEvidenceMs'>
   readonly stopGraceMs: number
-  /** What becomes of a run that a drain stops. */
+  /** What happens to a run that a drain stops. */
   readonly onDeadline: () => OnDeadline
   readonly nowMs: () => number
   readonly count: (status: Outcome['status']) => void
-  /** A run that waits for its time again is due this soon, or later. */
+  /** A run waits for its time again and is due in `inMs` milliseconds at the earliest. */
   readonly dueIn: (inMs: number) => void
 }
 
@@ -66,7 +66,7 @@ export async function executeRun(deps: ExecuteDeps, claimed: ClaimedRun, slot: n
   }
 }
 
-/** Its thread or child stopped it: this thread did not get to it in time. */
+/** Whether its thread or child stopped it, because this main thread did not in time. */
 function hasFencedItself(report: RunReport, { stopReason }: Pulse): boolean {
   return stopReason === undefined && report.ended === 'aborted' && report.reason === 'cut off from the database'
 }
@@ -178,7 +178,7 @@ async function conclude(deps: ExecuteDeps, claimed: ClaimedRun, end: End, place:
   }
 }
 
-/** Of a retry; the store adds jitter, and doubles it with every attempt. */
+/** The shortest delay of a retry: the store doubles it with every attempt and adds jitter. */
 function leastDelayMs(outcome: Outcome): number {
   const { delayMs = 0, delayMsMax } = (outcome.status === 'FAILED' ? outcome.retry : undefined) ?? {}
   return delayMsMax === undefined ? delayMs : Math.min(delayMs, delayMsMax) * 0.75

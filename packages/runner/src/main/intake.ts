@@ -20,11 +20,11 @@ export interface Intake {
   /** Hints may have been lost: everything looks once. */
   wakeAll(): void
   promoteKey(key: string): void
-  /** A run is due this soon. */
+  /** A run is due in `inMs` milliseconds. */
   dueIn(inMs: number): void
   /** A schedule was made or changed. */
   wakeSchedules(): void
-  /** Nothing begins until resume(). Resolves when no claim is under way. */
+  /** No run starts until resume(). Resolves when no claim is in flight. */
   pause(): Promise<void>
   resume(): void
   stop(): Promise<unknown>
@@ -51,7 +51,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     return slotsToFill(vitals.health(), { total: slots.total, free: slots.free() + freedMeanwhile })
   }
   let taking = true
-  /** Raised by every pause: a turn that was sent before must not bring anything that begins after it. */
+  /** Raised by every pause: no run of a turn that was sent before the pause may start after it. */
   let pauses = 0
   let turnUnderWay: Promise<unknown> = Promise.resolve()
   let lookedMs = Number.NEGATIVE_INFINITY
@@ -65,7 +65,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     const before = pauses
     return answer.then((brought) => (pauses === before ? brought : { ...brought, started: [], claimed: [], ahead: [] }))
   }
-  /** None of these will begin. Once forgotten, reconcile.ts releases those that the drain cannot release, because they are locked. */
+  /** None of these runs will start. Once forgotten, reconcile.ts releases the ones that the drain cannot, because they are locked. */
   const forgetUnbegun = () => {
     for (const run of [...turns.unplaced.splice(0), ...ahead.takeAll()]) holdings.ended(run)
   }

@@ -16,7 +16,7 @@ import {
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
-import { extend, fenceTick, type FenceDeps } from './loops/fence.ts'
+import { extendDeadline, fenceTick, type FenceDeps } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createPresenceWatch, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
@@ -167,7 +167,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
 
   return {
     begun(lease) {
-      for (const running of pulseBoard.all()) if (running.lease.runId === lease.runId) extend(fenceDeps, running)
+      for (const running of pulseBoard.all())
+        if (running.lease.runId === lease.runId) extendDeadline(fenceDeps, running)
       if (pulses.mayBeWanted(lease)) pulse.wake()
     },
     async stopWatching() {

@@ -76,7 +76,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The value of the promise, or undefined when the time has passed or the signal has aborted before. Leaves no timer behind. */
+/** The value of the promise, or undefined if the time passes or the signal aborts first. Leaves no timer behind. */
 export async function within<T>(ms: number, waited: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
   const over = new AbortController()
   const signals = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal])

@@ -1,14 +1,14 @@
 /**
- * The programs that this process has started, directly or through others, as Linux lists them: what they use, and how to
- * end them. Elsewhere nothing can be seen of them. Each look is a moment: what ends in the meantime is left out.
+ * Measures and ends the programs that this process has started, directly or through others, as Linux lists them. On other
+ * systems it finds none. A program that ends while the list is read is left out.
  *
- * Memory of a program is what it has for itself (RssAnon): pages that processes share count once, in our own figure. CPU
- * time of a program that has ended is found with the process that waited for it.
+ * Memory of a program is what it has for itself (RssAnon): pages that processes share count once, for this process. The
+ * CPU time of a program that has ended counts for the process that waited for it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface ProcessUse {
-  /** So far. */
+  /** Since the start of the process. */
   readonly cpuMs: number
   readonly memoryMb: number
 }
@@ -16,7 +16,7 @@ export interface ProcessUse {
 const megabyte = 1_048_576
 const tickMs = 10 // of the kernel's accounting, on every Linux that Node runs on
 
-/** Of this process and of all programs below it. */
+/** CPU time and memory of this process and of all programs that it started. */
 export function processUse(): ProcessUse {
   const programs = withDescendants(childrenOf(process.pid))
   const { user, system } = process.cpuUsage()
@@ -38,7 +38,7 @@ export function endPrograms(pids: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // it has ended since
+      // it has already ended
     }
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Where a run goes that the code of another one, or a schedule, enqueues: what replicas have published about its task,
- * remembered for a while, so that a run with many children does not ask for each. Of a task that is not published nothing
- * is known: the database decides, and the run waits at the gate `task` until a replica publishes it.
+ * The options of a run that the code of another run, or a schedule, enqueues: those that replicas have published for its
+ * task, cached, so that a run with many children does not read them for each. For a task that is not published the
+ * database decides, and the run waits at the gate `task` until a replica publishes the task.
  */
 import { createTaskMemory, type Store } from '@q/store'
 import { defaultQueue, runSettings, type OptionData, type RunSettings } from '@q/task'
 
 export interface Destination {
   readonly queue: string
-  /** For a run with this payload; the store takes it as part of a new run. */
+  /** The settings of a run with this payload, as part of a `NewRun` of the store. */
   settingsFor(payload: unknown): Partial<RunSettings> & { readonly lane?: number }
 }
 

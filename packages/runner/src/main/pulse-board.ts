@@ -47,11 +47,11 @@ export interface Pulse {
   readonly outOfTime: AbortSignal
   /** Whatever grace it was given is over. */
   cutShort(): void
-  /** Until then, by sharedClockMs(), no other replica starts the run; its own thread or child stops it beyond. */
-  extendUntil(atMs: number): void
-  goodUntilMs(): number
-  /** `listener` gets every later change. */
-  onExtended(listener: (atMs: number) => void): void
+  /** Until this deadline, by sharedClockMs(), no other replica starts the run; after it, its own thread or child stops it. */
+  setFenceDeadline(atMs: number): void
+  fenceDeadlineMs(): number
+  /** Calls `listener` with every later change. */
+  onFenceDeadline(listener: (atMs: number) => void): void
   /** The code has seen that it is to stop. */
   noticed(): boolean
   /** The code cannot act any more; what came of it is being written. */
@@ -126,11 +126,11 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   const sign = { signs: 0, seenMs: openedMs }
   clearSlot(shared)
 
-  function goodUntilMs(): number {
-    return shared.goodUntil[0] ?? Number.POSITIVE_INFINITY
+  function fenceDeadlineMs(): number {
+    return shared.fenceDeadline[0] ?? Number.POSITIVE_INFINITY
   }
 
-  /** The first reading is where the count begins: the thread has used CPU time before this run. */
+  /** Counts from the first reading: the thread has used CPU time before this run. */
   function usesCpu(): boolean {
     const cpuMs = measure?.()?.cpuMs
     const used = cpuMs !== undefined && cpuMs - (beat.cpuMs ?? cpuMs) >= cpuEvidenceMs
@@ -153,13 +153,13 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       Atomics.notify(words, word.abort)
       controller.abort()
     },
-    extendUntil(atMs) {
-      if (closed || Math.trunc(atMs) === goodUntilMs()) return
-      shared.goodUntil[0] = Math.trunc(atMs)
+    setFenceDeadline(atMs) {
+      if (closed || Math.trunc(atMs) === fenceDeadlineMs()) return
+      shared.fenceDeadline[0] = Math.trunc(atMs)
       extended(Math.trunc(atMs))
     },
-    goodUntilMs,
-    onExtended(listener) {
+    fenceDeadlineMs,
+    onFenceDeadline(listener) {
       extended = listener
     },
     outOfTime: outOfTime.signal,

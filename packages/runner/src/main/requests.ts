@@ -2,9 +2,9 @@
  * What a run's code asks of the store while it runs: its checkpoint, and runs of its own. Threads have no database; they
  * ask here, and are answered.
  *
- * A run that was told to stop is granted nothing any more. Both are written under the lease: a lost one writes nothing, and
- * the run is stopped. A checkpoint is sent again and again until the database answers: it says the same each time. An
- * enqueue is sent once: after a broken connection only the code can decide whether to send it again (`once` helps).
+ * Requests of a run that is being stopped are refused. Both are written under the lease: under a lost lease nothing is
+ * written, and the run is stopped. A checkpoint is sent until the database answers: repeating it is safe. An enqueue is
+ * sent once: after a broken connection only the code can decide whether to repeat it (`once` helps).
  */
 import { isExplained } from '@q/schema'
 import { dueInMs, type Store } from '@q/store'

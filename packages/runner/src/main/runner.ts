@@ -39,7 +39,7 @@ export interface RunnerOptions {
   /** file: URLs. */
   readonly taskModules: readonly string[]
   readonly observe: Observe
-  /** A start that is tried again passes the same id, so that it leaves one row. Default: a new id. */
+  /** A start that is retried passes the same id, so that it leaves one row. Default: a new id. */
   readonly replicaId?: string
   /** Aborts when it is to leave before it has come: it then introduces itself to nobody, and rejects. */
   readonly leaving?: AbortSignal
@@ -100,10 +100,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   }
 }
 
-/** A start that failed leaves no replica behind, as far as the database can be reached. */
+/** After a failed start: the database, if it can be reached, keeps no living replica. */
 async function retire(control: Store, replicaId: string): Promise<void> {
   const attempt = () => control.retireReplica(replicaId)
-  // Once more, on a new connection: the first may have broken with the others.
+  // A second try uses a new connection: the first one may have broken with the others.
   await attempt()
     .catch(attempt)
     .catch(() => {})

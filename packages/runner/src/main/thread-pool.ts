@@ -6,8 +6,8 @@
  * gone, because until then the code may still act. A thread that dies idle costs nothing: the pool replaces it, and what was
  * on its way there is sent again.
  *
- * Programs that runs have started, and that a thread may wait for (`execFileSync`), end with the pool and with the process,
- * unless the process is killed.
+ * The pool ends the programs that runs have started (a thread may wait for one in `execFileSync`) when it closes and when
+ * the process exits, unless the process is killed.
  */
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -116,7 +116,7 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       closing = true
       const before = startedPrograms()
       const destroyed = pool.destroy()
-      // Only now: the code of a thread that waited for one of them must not go on.
+      // After the threads: the code of a thread that waited for a program must not continue.
       endPrograms([...before, ...startedPrograms()])
       await destroyed
       process.off('exit', endAll)

@@ -86,7 +86,7 @@ export function startWork(parts: Parts): Drain {
     promoteKey: intake.promoteKey,
     dueIn: intake.dueIn,
     wakeSchedules: intake.wakeSchedules,
-    onDrainOrder: (order) => drain.heard(order),
+    onDrainOrder: (order) => drain.onOrder(order),
     onTooOld: () => drain.tooOld(),
   })
   const execution = executionOf(desk, intake, () => drain.onDeadline())

@@ -1,4 +1,4 @@
-/** Where there is no disk space left, if that is what an error says. */
+/** Where no disk space is left, if this is the cause of an error; else undefined. */
 export function fullDisk(error: unknown): string | undefined {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
   if (code === '53100') return 'on the database server'

@@ -34,10 +34,10 @@ export function logObserver(log: Logger, nowMs: () => number = () => performance
 }
 
 function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void {
-  const { type, ...told } = event
-  const facts = { ...told, ...alike }
+  const { type, ...rest } = event
+  const facts = { ...rest, ...alike }
   const full = 'error' in event ? fullDisk(event.error) : undefined
-  if (full !== undefined) return log.error(facts, `no disk space left ${full}: free some; the replica tries again`)
+  if (full !== undefined) return log.error(facts, `no disk space left ${full}: free some; the replica retries`)
   switch (type) {
     case 'run-started':
       return log.debug(facts, 'run started')
@@ -58,7 +58,7 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
     case 'lease-lost':
       return log.warn(facts, 'lease lost: what this run returned does not count')
     case 'runs-unroutable':
-      return log.warn(facts, 'no live replica could serve these runs; failed them')
+      return log.warn(facts, 'failed runs that no live replica could serve')
     case 'runs-released':
       return log.info(facts, 'runs given back')
     case 'runs-recovered':
@@ -101,11 +101,11 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
     case 'draining':
       return 'runs' in event ? writeDrain(log, event) : undefined
     case 'drain-changed':
-      return log.info(facts, 'the drain was ordered anew')
+      return log.info(facts, 'drain order replaced')
     case 'drain-undone':
-      return log.info(facts, 'the drain was undone: claiming again')
+      return log.info(facts, 'drain undone; claiming again')
     case 'program-too-old':
-      return log.error(facts, 'the database demands a newer release of this program: draining, then exit code 57')
+      return log.error(facts, 'the database demands a newer release of this program; draining, then exit code 57')
     case 'drain-cut-short':
       return log.warn(facts, 'stopping runs that are still going')
     case 'left-runs-behind':
@@ -121,18 +121,18 @@ function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void 
 
 const taskLevels: Readonly<Record<number, keyof Lines>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
 
-/** The words are those of the task. */
+/** Writes a line of a task with the level of the task. */
 function writeTaskLine(
   log: Lines,
   { runId, task, level, line, facts }: Extract<RunnerEvent, { type: 'task-log' }>,
 ): void {
-  const told = { runId, task, ...(facts === null ? {} : { facts: JSON.parse(facts) as unknown }) }
-  log[taskLevels[level] ?? 'info'](told, line)
+  const entry = { runId, task, ...(facts === null ? {} : { facts: JSON.parse(facts) as unknown }) }
+  log[taskLevels[level] ?? 'info'](entry, line)
 }
 
 const waitedForMax = 10
 
-/** Names the runs it waits for, as many as a line has room for. */
+/** Names the first runs that the drain waits for. */
 function writeDrain(log: Lines, event: Extract<RunnerEvent, { readonly runs: unknown }>): void {
   const { by, running, runs, drainMs, onDeadline } = event
   const waitsFor = runs.slice(0, waitedForMax).map(({ runId, task }) => `${task} ${runId}`)

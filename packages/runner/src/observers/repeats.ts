@@ -4,7 +4,7 @@
  * is not lost for debugging: it is told at that level.
  *
  * Alike are failures of the same kind for the same reason. That the database is away is one reason, whoever asks it;
- * every other one belongs to who met it. A full disk is one failure, whatever it stops.
+ * every other one belongs to who met it. A full disk is one failure, whichever statement it fails.
  */
 import type { RunnerEvent } from '../main/events.ts'
 import { fullDisk } from './full-disk.ts'

@@ -1,7 +1,7 @@
 /**
- * The console of task code: what a run writes there is a line of its log, as if it had called `ctx.log`, and so has its
- * run id, is bounded and is kept. What code writes when its run has ended, or while its module is imported, goes to the
- * output of the process.
+ * The console of task code. Each line that a run writes becomes a line of its log, as with `ctx.log`: it has the run id,
+ * is bounded and is kept. Lines that code writes after its run has ended, or while its module is imported, go to the output
+ * of the process.
  */
 import { format, inspect, type InspectOptions } from 'node:util'
 import type { CurrentRuns } from './current-run.ts'

@@ -1,6 +1,6 @@
 /**
- * Which run the code that executes right now belongs to. A thread executes one run at a time, but code may go on after its
- * run has ended: timers, promises that no one awaited. It still belongs to its run then, never to the next one.
+ * Finds the run that the calling code belongs to. A thread executes one run at a time, but code may continue after its run
+ * has ended, in timers and in promises without await. Such code still belongs to its own run, never to the next one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TaskLog } from '@q/task'
@@ -8,15 +8,15 @@ import type { RunOrder } from '../protocol.ts'
 
 export interface CurrentRun {
   readonly order: RunOrder
-  /** Undefined before the code of the task begins. */
+  /** Undefined until the code of the task starts. */
   log?: TaskLog
   ended: boolean
 }
 
 export interface CurrentRuns {
-  /** Everything that `execute` causes, now or later, belongs to the run. */
+  /** Executes a run. All code that `execute` calls or schedules belongs to that run. */
   within<T>(order: RunOrder, execute: (run: CurrentRun) => Promise<T>): Promise<T>
-  /** Undefined: no run has caused it, but a module when it was imported. */
+  /** The run of the calling code; undefined if it belongs to the import of a module. */
   current(): CurrentRun | undefined
 }
 

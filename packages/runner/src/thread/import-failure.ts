@@ -1,7 +1,7 @@
-/** Why a task module cannot be loaded, with the line that is to blame. */
+/** Explains why a task module cannot be loaded, with the line that failed. */
 import { spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
-import { ownFrame, shownPath } from '../own-frame.ts'
+import { ownFrame, displayPath } from '../own-frame.ts'
 import type { Problem } from '../protocol.ts'
 
 export function importFailed(url: string, error: unknown): Problem {
@@ -10,7 +10,7 @@ export function importFailed(url: string, error: unknown): Problem {
   const words = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${inspect(error)}.`
   return {
     code: 'TASK_MODULE_FAILED',
-    what: `The task module ${shownPath(url)} cannot be loaded.`,
+    what: `The task module ${displayPath(url)} cannot be loaded.`,
     why: at === undefined ? words : `${words} (at ${at})`,
     fix: missing
       ? 'Check the path in Q_TASKS and the imports of that file.'
@@ -20,16 +20,16 @@ export function importFailed(url: string, error: unknown): Problem {
 }
 
 function placeOf(url: string, error: Error): string | undefined {
-  return ownFrame(error.stack ?? '') ?? (error instanceof SyntaxError ? syntaxPlace(url) : undefined)
+  return ownFrame(error.stack ?? '') ?? (error instanceof SyntaxError ? syntaxErrorLocation(url) : undefined)
 }
 
 const importMsMax = 10_000
 
 /**
- * Node tells the line of a JavaScript syntax error only when it dies of it. None of the module's code is executed: the
- * whole of it is read before.
+ * Node prints the line of a JavaScript syntax error only when the error ends the process. No code of the module is
+ * executed: Node parses all of it first.
  */
-function syntaxPlace(url: string): string | undefined {
+function syntaxErrorLocation(url: string): string | undefined {
   const importing = ['--input-type=module', '--eval', `await import(${JSON.stringify(url)})`]
   const { stderr } = spawnSync(process.execPath, [...process.execArgv, ...importing], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -3,8 +3,8 @@
  *
  * A timer ticks while the thread is free, for code that awaits; code that is busy calls heartbeat(). The abort flag is
  * seen by heartbeat() in a busy loop, and as an AbortSignal by code that awaits. That the code has seen it is shown too:
- * then it is given time to clean up. A run that others may start stops by itself beyond its `goodUntil`: then the main
- * thread hangs, or is cut off from the database.
+ * then it has time to clean up. A run that others may start also stops when its deadline in shared memory has passed: then
+ * the main thread hangs, or is cut off from the database.
  *
  * Law: a pulse that was closed touches its slot no more. Code may go on after the end of its run, and the slot has the
  * next one.
@@ -13,7 +13,7 @@ import { threadId } from 'node:worker_threads'
 import { RunAborted } from '@q/task'
 import {
   encodedNote,
-  isPastGood,
+  isPastFenceDeadline,
   pulseSlot,
   stopReasonOf,
   stopSlot,
@@ -28,7 +28,7 @@ export interface WorkerPulse extends Disposable {
   heartbeat(progress?: number, note?: string): void
   /** An explicit sign that is no heartbeat. */
   sign(): void
-  /** What it was told to stop for. */
+  /** Why a stop was requested; undefined: none was. */
   stopReason(): AbortReason | undefined
 }
 
@@ -53,7 +53,7 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
       if (progress !== undefined) slot.progress[0] = Math.min(1, Math.max(0, progress))
       if (note !== undefined) writeNote(slot, encodedNote(note))
       Atomics.add(words, word.signs, 1)
-      if (isPastGood(slot)) stopSlot(slot, 'cut off from the database')
+      if (isPastFenceDeadline(slot)) stopSlot(slot, 'cut off from the database')
       if (Atomics.load(words, word.abort) !== 0) throw stopped(slot)
     },
     [Symbol.dispose]() {
@@ -65,7 +65,7 @@ export function openPulse(memory: SharedArrayBuffer, index: number, thread: numb
 
   function tick(): void {
     Atomics.add(words, word.ticks, 1)
-    if (isPastGood(slot)) stopSlot(slot, 'cut off from the database')
+    if (isPastFenceDeadline(slot)) stopSlot(slot, 'cut off from the database')
   }
 
   /** Waits to be told to stop; others who wait at this slot may wake it for nothing. */

@@ -3,7 +3,7 @@
  * Whatever is wrong with a module is told as plain data, all of it together.
  */
 import { isName, isTask, nameOf, type Task } from '@q/task'
-import { shownPath } from '../own-frame.ts'
+import { displayPath } from '../own-frame.ts'
 import type { Problem } from '../protocol.ts'
 import { importFailed } from './import-failure.ts'
 
@@ -55,7 +55,7 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
 function nothingExported(url: string): Problem {
   return {
     code: 'TASK_MODULE_EMPTY',
-    what: `The task module ${shownPath(url)} exports no task.`,
+    what: `The task module ${displayPath(url)} exports no task.`,
     why: 'None of its exports was made with task().',
     fix: "Write: export const hello = task(({ name }: { name: string }) => …), with task from '@q/task'.",
   }
@@ -65,7 +65,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
   return {
     code: 'TASK_DEFINED_TWICE',
     what: `The task "${name}" is defined twice.`,
-    why: `Both ${shownPath(first)} and ${shownPath(second)} export it.`,
+    why: `Both ${displayPath(first)} and ${displayPath(second)} export it.`,
     fix: 'Rename one of them (their exports, or their option name), or load only one of the modules.',
   }
 }
@@ -73,7 +73,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
 function unnamed(name: string, url: string): Problem {
   return {
     code: 'TASK_NAME_INVALID',
-    what: `The task module ${shownPath(url)} exports a task as "${name}", which cannot be its name.`,
+    what: `The task module ${displayPath(url)} exports a task as "${name}", which cannot be its name.`,
     why: 'A task is named by its export, or by its option name; names are 1 to 100 letters, digits or . _ - : / and never "default".',
     fix: "Export it by name, export const render = task(…), or name it: task({ name: 'render' }, …).",
   }

@@ -16,7 +16,7 @@ export interface RunDeps {
   readonly line: Pick<MainLine, 'say' | 'ask'>
   /** Opened only for a task that is known; closed when its code has ended. */
   readonly openPulse: () => WorkerPulse
-  /** Called with the context before any code of the task: its validator, then its function. */
+  /** Called with the context before the validator and the function of the task. */
   readonly began?: (context: TaskContext) => void
 }
 

@@ -2,11 +2,11 @@
  * The replica's own heartbeat: upsert with the database's clock, one row per replica, updated in place.
  *
  * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
- * the replica (its row may have been removed, or it was taken for dead so long ago that it counts as stopped), whether it
- * was ordered to drain, and whether the database has declared its program too old. A replica that lost its presence session withdraws its presence record with the
- * same statement, so that no moment is left in which it has beaten and still looks gone. It also notes, for all replicas,
- * that the server accepts heartbeats (liveness/streak.ts). What it holds is another question (`heldTaskRuns`): the beat
- * stays cheap, and must not fail because a long list does.
+ * the replica (its row may have been removed, or it was considered dead so long ago that it counts as stopped), whether it
+ * was ordered to drain, and whether the database has declared its program too old. A replica that lost its presence
+ * session withdraws its presence record with the same statement, so it never has a fresh heartbeat and looks gone at the
+ * same time. The statement also records, for all replicas, that the server accepts heartbeats (liveness/streak.ts). It
+ * does not read what the replica holds (`heldTaskRuns`): the heartbeat stays cheap, and must not fail because a long list does.
  */
 import { programLevel } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'

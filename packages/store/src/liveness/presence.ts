@@ -5,8 +5,8 @@
  * makes no replica look dead. A replica that lost its session withdraws its row with its next heartbeat, so that this
  * layer does not apply to it in the meantime.
  *
- * A clock never decides that a replica is dead. The watcher waits the grace on its own monotonic clock, and `evidence`
- * names what it waited on: the mark and the last heartbeat. Any sign of life changes the evidence.
+ * The database's clock never decides that a replica is dead. The watcher counts the grace on its own monotonic clock, and
+ * `evidence` names what it waited on: the mark and the last heartbeat. Any sign of life changes the evidence.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
@@ -27,7 +27,7 @@ export const heldLocks: RawBuilder<{ num: number }> = sql<{ num: number }>`
   WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = ${presenceLocks}::oid
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** What the database knows of a replica whose lock is missing, as text. */
+/** The evidence that a replica is gone, as text: its id, when its lock was first seen missing, and its last heartbeat. */
 export function evidenceOf(
   replicaId: RawBuilder<unknown>,
   goneAt: RawBuilder<unknown>,

@@ -16,7 +16,7 @@ import { enterPresence, presenceLocks } from './presence.ts'
 
 export interface ReplicaSession {
   /** Resolves when the server answers: the backend that holds the lock is alive. Costs no transaction. */
-  answered(): Promise<void>
+  ping(): Promise<void>
   /** Rejects when the server does not answer, or the session is not what it was. Close it then, and open another. */
   prove(): Promise<void>
   close(): void
@@ -57,7 +57,7 @@ export async function openReplicaSession(
     session.close()
     return undefined
   }
-  return { answered: session.answered, prove: () => prove(session, replica, pid), close: session.close }
+  return { ping: session.ping, prove: () => prove(session, replica, pid), close: session.close }
 }
 
 async function prove(session: OwnSession, replica: SessionOwner, pid: number): Promise<void> {

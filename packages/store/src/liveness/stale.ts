@@ -10,7 +10,7 @@
  *   claimer-beat   nobody has beaten for this CLAIMED run
  *   runner-beat    nobody has beaten for this RUNNING run
  *
- * The first of those that may be used is the cause: evidence that whoever asks has no eyes for hides no other.
+ * The first layer that applies is the cause. A layer that the caller may not use does not hide the next one.
  *
  * A clock that stepped ahead ages all heartbeats at once, so the reaper says what the clock can show at most, and the
  * statement believes no more. A clock that stepped back leaves signs of life in the future: one that is further ahead
@@ -22,7 +22,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { evidenceOf } from './presence.ts'
-import { isShared } from './streak.ts'
+import { isStreakLongEnough } from './streak.ts'
 
 export const staleCauses = ['never-alive', 'presence', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
 export type StaleCause = (typeof staleCauses)[number]
@@ -71,12 +71,12 @@ export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const clock = sql`clock_timestamp()`
   const earliest = sql`to_timestamp(${question.clockMsMin ?? Number.NEGATIVE_INFINITY}::float8 / 1000)`
   const believed = sql`least(${clock}, to_timestamp(${question.clockMsMax ?? Number.POSITIVE_INFINITY}::float8 / 1000))`
-  /** The latest of these signs is older than the threshold; those from the future do not count. */
+  /** Whether the latest of these signs is older than the threshold; signs from the future do not count. */
   const tooOld = (signs: readonly RawBuilder<unknown>[], ownMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>) => {
     const thresholdMs = sql`coalesce(${staleMs}::float8, ${ownMs})`
     const threshold = sql`${thresholdMs} * interval '1 ms'`
     const isTrusted = sql`(${thresholdMs} <= ${seenMs}::float8
-      OR (${thresholdMs} <= ${sharedMs}::float8 AND ${isShared(thresholdMs, beatMs)}))`
+      OR (${thresholdMs} <= ${sharedMs}::float8 AND ${isStreakLongEnough(thresholdMs, beatMs)}))`
     const counting = signs.map((sign) => sql`CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END`)
     return sql`(${isTrusted} AND ${clock} >= ${earliest}
       AND coalesce(greatest(${sql.join(counting)}), '-infinity') < ${believed} - ${threshold})`

@@ -6,15 +6,16 @@
  * back begin the count again. Which gap matters depends on the holder: with its interval, the gap and one retry, a live
  * holder must stay below its threshold. So the row counts for gaps of 1, 2, 4, … seconds apart.
  *
- * A heartbeat never waits for the row: a writer that does not get the lock at once leaves it to the next one.
+ * A heartbeat never waits for the row: a writer that does not get the lock at once leaves the row to the next writer.
  */
 import { sql, type RawBuilder } from 'kysely'
 
+/** The longest gap that is counted apart is 2^11 s. */
 const gapClasses = 12
 const writeEveryMs = 500
-/** Two heartbeats may be written in the other order. */
+/** Two heartbeats may be written in reverse order, this far apart. */
 const disorderMs = 1_000
-/** How long a live replica waits at most until it tries a failed heartbeat again. */
+/** The longest time until a live replica retries a failed heartbeat. */
 const retryMsMax = 5_000
 const streakLock = 0x71_73_74_72
 
@@ -22,7 +23,7 @@ const clock = sql`clock_timestamp()`
 const ms = (value: number) => sql`${value}::float8 * interval '1 ms'`
 const gapOf = (k: RawBuilder<unknown>) => sql`interval '1 s' * power(2, ${k} - 1)`
 
-/** Notes a heartbeat, which the CTE `beat` of the same statement has written. */
+/** Records the heartbeat that the CTE `beat` of the same statement has written. */
 export const noteBeat: RawBuilder<unknown> = sql`
   INSERT INTO q.beat_streak AS streak (server_start, last_beat, good_since)
   SELECT pg_postmaster_start_time(), last_heartbeat, array_fill(last_heartbeat, ARRAY[${gapClasses}::int]) FROM beat
@@ -37,7 +38,7 @@ export const noteBeat: RawBuilder<unknown> = sql`
       ELSE excluded.good_since END`
 
 /** Whether heartbeats have been accepted for a whole threshold, without a gap that could age those of a live holder so far. */
-export function isShared(thresholdMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>): RawBuilder<boolean> {
+export function isStreakLongEnough(thresholdMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>): RawBuilder<boolean> {
   const gapMs = sql`greatest(${thresholdMs} - ${beatMs} - least(${beatMs}, ${retryMsMax}), 1)`
   const k = sql`least(floor(log(2, (${gapMs} / 1000.0)::numeric))::int + 1, ${gapClasses}::int)`
   return sql<boolean>`coalesce((SELECT good_since[${k}] <= ${clock} - ${thresholdMs} * interval '1 ms'

@@ -1,10 +1,10 @@
 /**
- * The watch over presence: one replica looks which locks are missing, another one, its deputy, looks whether the watcher
- * is still there. Both by lease (`q.duty`), because a stopped process would keep a session lock.
+ * The watch over presence: the watcher looks which locks are missing, and its deputy looks whether the watcher lives.
+ * Both posts are leases (`q.duty`), because a stopped process would keep a session lock.
  *
  * One statement takes or renews a post and, for the watcher, marks the locks that are missing or back. The deputy also
- * takes the watch when the lock of the watcher is gone, so that the watch passes on as soon as the deputy looks, without
- * waiting for the end of the lease. A replica without a post scans no locks: it asks again when the lease of the deputy
+ * becomes the watcher when the lock of the watcher is gone, as soon as it looks, without waiting for the end of the
+ * lease. A replica without a post scans no locks: it asks again when the lease of the deputy
  * would end. Two watchers at once do no harm.
  */
 import { sql } from 'kysely'
@@ -30,6 +30,7 @@ export interface WatchAnswer {
   readonly gone: readonly Gone[]
 }
 
+/** The name of the deputy's duty. */
 export function deputyOf(duty: string): string {
   return `${duty} deputy`
 }

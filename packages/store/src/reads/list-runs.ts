@@ -11,7 +11,7 @@ import { ExplainedError, type TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { asRunId, type RunId } from '../lease.ts'
-import { requireReadable } from './check-list.ts'
+import { requireValidFilter } from './check-run-filter.ts'
 import { statesNamed } from './status-names.ts'
 
 export interface RunFilter {
@@ -69,7 +69,7 @@ const pageRuns = 50
 const pageRunsMax = 500
 
 export async function listTaskRuns(db: Db, filter: RunFilter = {}, page: PageRequest = {}): Promise<RunPage> {
-  requireReadable(filter, page)
+  requireValidFilter(filter, page)
   const limit = Math.min(Math.max(1, Math.trunc(page.limit ?? pageRuns)), pageRunsMax)
   const rows = await matching(db, filter)
     .$if(page.cursor !== undefined, (runs) => runs.where('r.id', '<', idOf(page.cursor ?? '')))

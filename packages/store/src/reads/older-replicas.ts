@@ -1,6 +1,6 @@
 /**
- * Living replicas that do not know the newest migrations of this program: a migration would change the schema under them. The database
- * may be at any migration; before replicas reported their level, every living one is older.
+ * Living replicas that do not know the newest migrations of this program: a migration would change the schema under
+ * them. The database may be at any migration; a replica that does not report its level is older.
  */
 import { programLevel, type AnyDatabase } from '@q/schema'
 import { sql } from 'kysely'

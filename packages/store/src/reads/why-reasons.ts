@@ -25,7 +25,7 @@ export type Reason =
       readonly name: string
       readonly by: string | null
     }
-  /** It was enqueued before its task was published; the next sweep of a replica lets it pass. */
+  /** It was enqueued before its task was published; the next sweep of a replica opens the gate. */
   | { readonly reason: 'task-gate'; readonly task: string; readonly publishedBy: string }
   /** `due`: its hour has come, and a replica has still to promote it. */
   | { readonly reason: 'time'; readonly until: Date; readonly inMs: number; readonly due: boolean }
@@ -33,7 +33,7 @@ export type Reason =
       readonly reason: 'concurrency'
       readonly scope: string
       readonly key: string
-      /** False: its queue is paused or no replica serves it, so it gets no place of the key. */
+      /** False: its queue is paused or no replica serves it, so it gets no slot of the key. */
       readonly canStart: boolean
       readonly limit: number
       readonly free: number
@@ -90,7 +90,7 @@ export function sentenceOf(reason: Reason): string {
     case 'workflow-paused':
       return `Its workflow ${reason.workflowId} (${reason.name}) is paused${reason.by === null ? '' : ` by ${reason.by}`}.`
     case 'task-gate':
-      return `Replica ${reason.publishedBy} has published its task ${reason.task} in the meantime; the next sweep of a replica lets it pass.`
+      return `Replica ${reason.publishedBy} has published its task ${reason.task} in the meantime; the next sweep of a replica opens the gate.`
     case 'time':
       return reason.due
         ? `It was due ${inWords(-reason.inMs)} ago; a replica has still to promote it.`
@@ -128,7 +128,7 @@ function heldSentence(reason: Extract<Reason, { reason: 'held' }>): string {
 
 function keySentence(reason: Extract<Reason, { reason: 'concurrency' }>): string {
   const { key, canStart, limit, free, ahead, holders } = reason
-  if (!canStart) return `It gets no place of its concurrency key ${key} while it cannot start.`
+  if (!canStart) return `It gets no slot of its concurrency key ${key} while it cannot start.`
   if (free > ahead) return `Its concurrency key ${key} has a free place; a replica has still to promote it.`
   const held = holders.map(
     ({ runId, status, replicaId }) => `${runId} (${[status, replicaId ?? []].flat().join(' on ')})`,

@@ -15,13 +15,16 @@ const isGone = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
     AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
 
-/** Its last heartbeat is not older than its threshold; one from further in the future was sent before the clock stepped back. */
-const isHeard = sql<boolean>`coalesce(h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms'
+/**
+ * Whether its last heartbeat is younger than its threshold. A heartbeat from further in the future than that was sent
+ * before the clock stepped back.
+ */
+const isHeartbeatFresh = sql<boolean>`coalesce(h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms'
   AND h.last_heartbeat < clock_timestamp() + n.replica_stale_ms * interval '1 ms', false)`
 
 /** Neither stopped, nor gone, nor silent for longer than it said it ever would be. It may be draining. */
 export const isAlive: RawBuilder<boolean> = sql<boolean>`
-  (n.stopped_at IS NULL AND ${isHeard}
+  (n.stopped_at IS NULL AND ${isHeartbeatFresh}
     AND NOT ${isGone})`
 
 export const isDraining: RawBuilder<boolean> = sql<boolean>`(n.draining_at IS NOT NULL)`

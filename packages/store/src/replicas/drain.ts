@@ -15,11 +15,11 @@ export interface NewDrainOrder {
   readonly by: string
   /** Without one, the replica waits until its runs have finished. */
   readonly deadlineMs?: number
-  /** What becomes of the runs that are stopped at the deadline. Default: `by-task`. */
+  /** What happens to the runs that the replica stops at the deadline. Default: `by-task`. */
   readonly onDeadline?: OnDeadline
 }
 
-/** The last order replaces the deadline and `onDeadline` of earlier ones. */
+/** Orders a replica to drain. The last order replaces the deadline and `onDeadline` of earlier ones. */
 export async function drainReplica(
   db: Db,
   replicaId: string,
@@ -43,11 +43,12 @@ export async function drainReplica(
   return 'draining'
 }
 
-export type Undrained = 'claiming' | 'leaving' | 'not-draining' | 'not-found'
+export type UndrainAnswer = 'claiming' | 'leaving' | 'not-draining' | 'not-found'
 
-export async function undrainReplica(db: Db, replicaId: string): Promise<Undrained> {
+/** Undoes a drain, unless the replica has begun to leave or its release cannot resume. */
+export async function undrainReplica(db: Db, replicaId: string): Promise<UndrainAnswer> {
   // A whole statement in SQL: the answer is judged on the row that was locked, not on an older version of it.
-  const { rows } = await sql<{ answer: Undrained }>`
+  const { rows } = await sql<{ answer: UndrainAnswer }>`
 WITH target AS MATERIALIZED (
   SELECT n.id, CASE WHEN n.stopped_at IS NOT NULL THEN 'not-found' WHEN n.draining_at IS NULL THEN 'not-draining'
     WHEN n.leaving_at IS NOT NULL OR n.level IS NULL THEN 'leaving' ELSE 'claiming' END AS answer
@@ -62,7 +63,7 @@ SELECT answer FROM target`.execute(db)
   return answer
 }
 
-/** A replica that leaves because of a signal announces it; its drain cannot be undone. */
+/** Records that a replica leaves because of a signal; its drain cannot be undone from then on. */
 export async function announceLeaving(
   db: Db,
   replicaId: string,
@@ -93,7 +94,7 @@ interface Decided extends DrainOrder {
   readonly leaves: boolean
 }
 
-/** A replica that drains by order asks whether it leaves now: it has finished its runs, or the deadline is reached. */
+/** Decides whether a replica that drains by order leaves now: it has finished its runs, or its deadline is reached. */
 export async function leaveIfOrdered(
   db: Db,
   replicaId: string,

@@ -14,7 +14,7 @@ export interface CheckedRun {
   readonly payload: string
   /** Where it was taken before. */
   readonly id?: RunId
-  /** When it may start, where the database was asked for the time before. */
+  /** When it may start, if the time was read from the database before. */
   readonly runAt?: Date
 }
 
@@ -27,7 +27,7 @@ export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   for (const [index, run] of runs.entries()) {
     const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
     const names = nameProblems(run)
-    const options = [...optionProblems(run), ...unlanedProblems(run)]
+    const options = [...optionProblems(run), ...withoutLaneProblems(run)]
     const payload = checkJson(run.payload)
     if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
     if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })
@@ -142,8 +142,8 @@ function optionProblems(run: NewRun): string[] {
   return [...problems, ...windowProblems(run)]
 }
 
-/** What `q.enqueue()` has no parameter for. */
-function unlanedProblems(run: NewRun): string[] {
+/** Options of a run without a lane for which `q.enqueue()` has no parameter. */
+function withoutLaneProblems(run: NewRun): string[] {
   if (run.lane !== undefined) return []
   const taskOnly = ['onCrash', 'timeoutMs', 'maxSilentMs', 'concurrency'] as const
   return taskOnly.filter((name) => run[name] !== undefined).map((name) => `${name} has no lane`)

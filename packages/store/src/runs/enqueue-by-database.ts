@@ -1,9 +1,9 @@
 /**
  * – → AVAILABLE | PENDING, by `q.enqueue()` of the database
  *
- * For runs of tasks about which the producer knows nothing. The database reads `q.task` in the statement that inserts: a
- * task that a replica has published in the meantime applies at once; a run of any other waits at the gate `task`, with
- * what this enqueue asked for, until a replica publishes the task (tasks/open-gate.ts).
+ * For runs of tasks whose options the producer does not know. The database reads `q.task` in the statement that inserts: a
+ * task that a replica has published in the meantime applies at once; a run of any other task waits at the gate `task`,
+ * with the options of this enqueue, until a replica publishes the task (tasks/open-gate.ts).
  */
 import { ExplainedError, type TaskState } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'
@@ -16,7 +16,7 @@ import { partsOf } from './enqueue-parts.ts'
 import { arrayText } from './enqueue-statement.ts'
 import { throttleKey, type EnqueuedRun } from './new-run.ts'
 
-/** In the order of their keys, in which other batches take them too; runs without one keep their order. */
+/** Inserts in the order of keys, as other batches do, so that they cannot deadlock. Runs without a key keep their order. */
 export async function enqueueByDatabase(db: Db, runs: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
   const answers: [CheckedRun, EnqueuedRun][] = []
   const inOrder = runs
@@ -28,13 +28,13 @@ export async function enqueueByDatabase(db: Db, runs: readonly CheckedRun[]): Pr
       throw refusalOf(error)
     })
     for (const { place, ...answer } of rows) answers.push([part[place] as CheckedRun, answer])
-    await setMoments(db, answers.slice(-rows.length))
+    await setRunTimes(db, answers.slice(-rows.length))
   }
   return answers
 }
 
-/** The function knows only delays; runs with equal moments start in the order of their enqueues, so the moment is exact. */
-async function setMoments(db: Db, answers: readonly [CheckedRun, EnqueuedRun][]): Promise<void> {
+/** `q.enqueue()` takes only delays, but runs with equal `runAt` start in the order of their enqueues: this sets the exact time. */
+async function setRunTimes(db: Db, answers: readonly [CheckedRun, EnqueuedRun][]): Promise<void> {
   const timed = answers.flatMap(([{ run }, { id, duplicate }]) =>
     run.runAt === undefined || duplicate ? [] : { id, runAt: run.runAt.toISOString() },
   )
@@ -77,7 +77,7 @@ CROSS JOIN LATERAL q.enqueue(task => g.task, payload => coalesce(g.payload, 'nul
   debounce_max => g.debounce_max_ms * interval '1 ms') made`,
 )
 
-/** QE004: a replica has published the task in the meantime, and the payload does not fit. */
+/** QE004: a replica has published the task in the meantime, and its schema rejects the payload. */
 function refusalOf(error: unknown): unknown {
   if (sqlState(error) !== 'QE004') return unstorable(error)
   return new ExplainedError({

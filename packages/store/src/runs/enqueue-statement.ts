@@ -3,8 +3,8 @@
  * is the text it already is.
  *
  * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order with them: which
- * rows an INSERT returns, and when, does not matter. All runs of a statement count from one moment, so those with equal
- * delays have equal times, and their ids decide. Unique runs are inserted in the order of their keys, so
+ * rows an INSERT returns, and when, does not matter. All delays of a statement count from one time, so runs with equal
+ * delays are due at equal times, and their ids decide. Unique runs are inserted in the order of their keys, so
  * that two batches wait for each other and never in a circle.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
@@ -31,7 +31,7 @@ export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQue
   return enqueueUnique({ runs: arrayText(runs) })
 }
 
-/** Numbers of runs that are sent in another order than they were asked for, and the moment from which they count. */
+/** Ids for runs that are inserted in another order than they were enqueued, and the time from which their delays count. */
 export async function takeNumbers(db: Db, count: number): Promise<{ ids: RunId[]; now: Date }> {
   const { rows } = await sql<{ ids: string; now_ms: string }>`
     SELECT string_agg(nextval('q.task_run_id_seq')::text, ',') AS ids, extract(epoch FROM clock_timestamp()) * 1000 AS now_ms

@@ -1,8 +1,8 @@
 /**
  * Runs that the code of another run enqueues: inserted only while that run is RUNNING under the lease.
  *
- * The lock on the parent's row and the insert are one transaction. A reap, release or settle of the parent comes before
- * it, and then nothing is inserted, or after it. The lock is shared, so a parent may send many children at once, and its
+ * The lock on the parent's row and the insert are one transaction. A reap, release or settle of the parent happens either
+ * before it, and then nothing is inserted, or after it. The lock is shared, so a parent may send many children at once, and its
  * heartbeats pass.
  */
 import type { Db } from '../db.ts'
@@ -12,6 +12,7 @@ import type { Lease } from '../lease.ts'
 import { enqueueTaskRuns, promoteNew } from './enqueue.ts'
 import type { EnqueuedRun, NewRun } from './new-run.ts'
 
+/** Inserts the runs, or returns `lease-lost` and records a refused write. */
 export async function enqueueUnderLease(
   db: Db,
   lease: Lease,
@@ -28,7 +29,7 @@ export async function enqueueUnderLease(
   return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 
-/** Whether the run is RUNNING under the lease; then it stays so until the transaction ends. */
+/** Whether the run is RUNNING under the lease. If so, it stays RUNNING until the transaction ends. */
 async function lockHeld(trx: Db, { runId, fence }: Lease): Promise<boolean> {
   const held = await trx
     .selectFrom('q.task_run')

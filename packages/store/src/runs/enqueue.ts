@@ -7,7 +7,7 @@
  *
  * A unique key that a live run of the task has, or a key that one took for a period (unique for a time, or throttled):
  * nothing is inserted, and the answer is that run. Enqueues with one key wait for each other. Debounced runs go their own
- * way (debounce.ts), after all others, and so do runs of tasks that the producer knows nothing about
+ * way (debounce.ts), after all others, and so do runs of tasks whose options the producer does not know
  * (enqueue-by-database.ts). A batch is enqueued as a whole or not at all, whatever its size.
  */
 import type { TaskState } from '@q/schema'
@@ -30,7 +30,7 @@ const triesMax = 5
 /** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
 export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
-  const unlaned = runs.filter(({ run }) => run.lane === undefined)
+  const withoutLane = runs.filter(({ run }) => run.lane === undefined)
   const debounced = runs.filter(({ run }) => run.lane !== undefined && run.debounce !== undefined)
   const others = runs.filter(({ run }) => run.lane !== undefined && run.debounce === undefined)
   const parts = partsOf(others)
@@ -38,7 +38,7 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
     new Map([
       ...(await enqueueParts(own, others, parts)),
       ...(await debounceRuns(own, debounced)),
-      ...(await enqueueByDatabase(own, unlaned)),
+      ...(await enqueueByDatabase(own, withoutLane)),
     ])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
   const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
@@ -50,8 +50,8 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
 }
 
 /**
- * After the commit: keyed runs get free slots, and those of less urgent runs. Returns the states that changed by it. What
- * was accepted does not fail because this does: the sweep catches it.
+ * Gives keyed runs the free slots of their keys, and slots of less urgent runs; after the commit. Returns the states that
+ * this changed. An error here does not fail the accepted enqueue: the sweep promotes later.
  */
 export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<ReadonlyMap<RunId, TaskState>> {
   const moved = await moveRunsOf(db, keysOf(runs)).catch(() => [])

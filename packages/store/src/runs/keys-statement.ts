@@ -1,12 +1,12 @@
 /**
- * The places of concurrency keys, given to the runs that should have them, as one statement for many keys.
+ * Gives the slots of concurrency keys to the runs that should hold them, as one statement for many keys.
  *
- * Places of CLAIMED and RUNNING runs stay. The others belong to the best of the AVAILABLE and the waiting runs that can
- * start now (startable.ts): those that a replica takes, then by priority; among equals a run that has a place keeps it,
- * then the order of enqueue decides. An AVAILABLE run that cannot start, or is less urgent than a run that waits, returns
- * to PENDING and its place is free. A run that somebody else has locked keeps what it has.
+ * CLAIMED and RUNNING runs keep their slots. AVAILABLE and waiting runs that can start now (startable.ts) compete for the
+ * others: first runs that a replica serves, then by priority; among equals a run keeps its slot, then the order of
+ * enqueue decides. An AVAILABLE run that cannot start, or is less urgent than a waiting run, returns to PENDING and frees
+ * its slot. A run that another transaction has locked keeps its slot.
  *
- * The caller holds the locks of the keys. The aggregate in `given` frees places before they are taken again.
+ * The caller holds the locks of the keys. The aggregate in `given` frees slots before they are assigned again.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { RunId } from '../lease.ts'
@@ -14,15 +14,15 @@ import { prepared } from '../prepared.ts'
 import { slotsOf } from './claimable.ts'
 import { lanesWaitingFor, startRank } from './startable.ts'
 
-/** Promoted by one statement: also what keeps PostgreSQL from reading the whole table for fear of many. */
+/** Promoted by one statement. The limit also keeps the planner from choosing a scan of the whole table. */
 export const heirsMax = 1_000
 
-/** Further candidates of a lane, should the first ones be locked. */
+/** Further candidates of a lane, in case the first ones are locked. */
 const spares = 4
 
 export interface MovedRun {
   readonly id: RunId
-  /** PENDING: it gave up its place. */
+  /** PENDING: it gave up its slot. */
   readonly status: 'AVAILABLE' | 'PENDING'
 }
 
@@ -30,14 +30,14 @@ export function promoteKeysStatement(keys: readonly string[]): CompiledQuery<Mov
   return promote({ keys })
 }
 
-/** By its status: the word `ready` would let a plan take the ready index, which does not know keys. */
+/** By status: with `ready` the planner could choose the ready index, which has no keys. */
 const isUnclaimed = sql<boolean>`r.status = 'AVAILABLE'`
 
 /** More than any difference of priorities. */
 const rankStep = 65_536
 
-// A whole statement by hand: it reads each key once by its indexes and locks only what it changes. Where it reads places it
-// names the key: without it a plan may walk through the places of every key.
+// A whole statement in SQL: it reads each key once by its indexes and locks only what it changes. Where it reads slots it
+// names the key: without it a plan may read the slots of every key.
 const promote = prepared<{ keys: readonly string[] }, MovedRun>(
   'promote-keys',
   ({ keys }) => sql<MovedRun>`

@@ -5,7 +5,8 @@
  * aggregate in `freed` makes slots free before they are taken again. What a later part needs of the run is carried
  * along, never joined again: PostgreSQL takes such parts for one row and would compare each run with every other.
  *
- * A slot goes to the most urgent run of the key that can start now (startable.ts). It is handed on while no run of the key sits above the limit: after a limit was lowered, how many may follow is
+ * A slot goes to the most urgent run of the key that can start now (startable.ts), as long as no run of the key
+ * sits above the limit: after a limit was lowered, how many may follow is
  * counted by the promotion, which has the key's lock.
  */
 import type { TaskState } from '@q/schema'
@@ -71,7 +72,7 @@ function columnsOf(from: readonly TaskState[], leavings: readonly Leaving[], ste
   }
 }
 
-/** A quarter less to a quarter more, and never more than the cap: at the cap the jitter is below it. */
+/** The delay with a quarter of jitter in both directions, never more than the maximum. */
 function jittered(ms: RawBuilder<number>, msMax: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`0.75 * least(${ms}, ${msMax}) + random() * (least(1.25 * ${ms}, ${msMax}) - 0.75 * least(${ms}, ${msMax}))`
 }

@@ -5,16 +5,16 @@ import type { RunId } from '../lease.ts'
 export interface NewRun {
   readonly task: string
   /**
-   * Undefined: this producer does not know what its task says. `q.enqueue()` of the database then decides; the run waits
+   * Undefined: the producer does not know the options of the task. `q.enqueue()` of the database reads them; the run waits
    * at the gate `task` if no replica has published the task. Such a run cannot have `onCrash`, `timeoutMs`, `maxSilentMs`
    * or `concurrency`.
    */
   readonly lane?: number
   /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
   readonly payload: unknown
-  /** From now; 0 is at once. */
+  /** From now; 0: at once. */
   readonly delayMs?: number
-  /** A moment in the future, instead of a delay: runs with equal moments start in the order of their enqueues. */
+  /** A time in the future, instead of a delay: runs with equal times start in the order of their enqueues. */
   readonly runAt?: Date
   /** Not started by then: EXPIRED. */
   readonly expiresInMs?: number

@@ -10,7 +10,7 @@ import { sql, type RawBuilder } from 'kysely'
 
 export type OnCrash = 'fail' | 'retry'
 
-/** `holder`: the id of the replica that holds the run. One that does not depend on the row is looked up once. */
+/** The SQL of that order. `holder`: the id of the replica that holds the run; if it is a constant, PostgreSQL looks it up once. */
 export function resolvedOnCrash(holder: RawBuilder<string | null> = sql.ref('r.replica_id')): RawBuilder<OnCrash> {
   return sql<OnCrash>`coalesce(r.on_crash,
   (SELECT CASE task.options ->> 'onCrash' WHEN 'fail' THEN 'fail' WHEN 'retry' THEN 'retry' END::q.on_crash

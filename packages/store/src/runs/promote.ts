@@ -4,8 +4,8 @@
  * Any replica may do it at any time. Time: SKIP LOCKED makes two of them share the work. Concurrency: a slot is a place
  * in a unique index, so two holders of one slot cannot exist; who takes a free slot first holds an advisory lock for
  * the key, then looks with a new snapshot. A settling run hands its slot on by itself (leave.ts); what is done here is
- * for slots that nobody handed on, and for slots of runs that cannot start or are less urgent than one that waits
- * (keys-statement.ts). Whoever commits last, an enqueue or a settle, sees the other: both promote after.
+ * for slots that no settle handed on, and for slots of runs that cannot start or are less urgent than a waiting run
+ * (keys-statement.ts). Enqueue and settle both promote after their commit, so the later of the two sees the other.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
@@ -23,10 +23,10 @@ const keyLocks = 0x71_6b_65_79
 /** Each key is a lock, and the server has room for a limited number of them. */
 const keysAtOnceMax = 500
 
-/** Walked through by one sweep. */
+/** Keys that one sweep reads. */
 const keysSweptMax = 20_000
 
-/** Looked at when a queue is paused or resumed; the sweep finds the rest. */
+/** Keys that are promoted when a queue is paused or resumed; the sweep finds the rest. */
 const keysOfQueueMax = 10_000
 
 /** For a lock that somebody else has. */
@@ -49,12 +49,12 @@ export async function nextDueInMs(db: Db): Promise<number | undefined> {
   return due === null ? undefined : Math.max(0, due)
 }
 
-/** Gives the places of these keys to the runs that should have them; returns the runs that got one. */
+/** Gives the slots of these keys to the runs that should hold them; returns the runs that got one. */
 export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunId[]> {
   return (await moveRunsOf(db, keys)).filter(({ status }) => status === 'AVAILABLE').map(({ id }) => id)
 }
 
-/** The same; returns the runs that got a place, and those that gave theirs up. */
+/** The same; returns the runs that got a slot, and those that gave theirs up. */
 export async function moveRunsOf(db: Db, keys: readonly string[]): Promise<MovedRun[]> {
   const moved: MovedRun[] = []
   for (let first = 0; first < keys.length; first += keysAtOnceMax) {
@@ -101,16 +101,17 @@ async function promoteLocked(trx: Db, keys: readonly string[]): Promise<MovedRun
  * because this does: the sweep catches it.
  */
 export async function promoteOpenKeys(db: Db, left: readonly Left[]): Promise<void> {
-  await afterwards(db, promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))]))
+  await bestEffort(db, promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))]))
 }
 
-async function afterwards(db: Db, promoted: Promise<unknown>): Promise<void> {
+/** Outside a transaction, ignores an error: the sweep promotes later. */
+async function bestEffort(db: Db, promoted: Promise<unknown>): Promise<void> {
   await (db.isTransaction ? promoted : promoted.catch(() => {}))
 }
 
 /**
- * The backstop: keys with a free place, or with one that an AVAILABLE run should not have; a bounded number. Keys whose
- * runs cannot start, or rightly wait, are passed over, so that however many there are, the others get their turn.
+ * The backstop: promotes keys with a free slot, or with a slot that an AVAILABLE run should not hold; a bounded number.
+ * It skips keys whose runs cannot start or rightly wait, so however many there are, the other keys are reached.
  */
 export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
   // A whole statement in SQL: all lanes are judged once, all keys by their indexes.
@@ -138,7 +139,7 @@ WITH RECURSIVE ranks AS MATERIALIZED (
             AND (n.priority < r.priority OR n.lane = ANY(lanes.served) AND r.lane <> ALL(lanes.served)) LIMIT 1) better
         WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL AND r.status = 'AVAILABLE'))
   LIMIT ${limit}::int
-), blocked AS (${keysBlocked(sql`ranks`, limit)})
+), blocked AS (${blockedKeysQuery(sql`ranks`, limit)})
 SELECT key FROM open UNION SELECT key FROM blocked`.execute(db)
   return promoteKeys(
     db,
@@ -146,9 +147,9 @@ SELECT key FROM open UNION SELECT key FROM blocked`.execute(db)
   )
 }
 
-/** After a queue was resumed: runs of it that wait for a key may have it now. */
+/** After a queue was resumed: promotes the keys that its runs wait for. */
 export function promoteQueue(db: Db, queue: string): Promise<void> {
-  return afterwards(db, promoteRunsOf(db, queue))
+  return bestEffort(db, promoteRunsOf(db, queue))
 }
 
 async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
@@ -157,9 +158,9 @@ async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
   return promoteKeys(db, await gatedKeys(db, keysOfQueueMax, lanes))
 }
 
-/** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their places. */
+/** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their slots. */
 export function freeBlockedKeys(db: Db): Promise<void> {
-  return afterwards(
+  return bestEffort(
     db,
     blockedKeys(db, keysOfQueueMax).then((keys) => promoteKeys(db, keys)),
   )
@@ -180,19 +181,19 @@ WHERE EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane 
   return rows.map((row) => row.key)
 }
 
-/** Keys whose places are taken by AVAILABLE runs that cannot start. */
+/** Keys with a slot that is held by an AVAILABLE run that cannot start. */
 async function blockedKeys(db: Db, limit: number): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
 WITH held AS MATERIALIZED (
   SELECT lane.* FROM q.lane WHERE EXISTS (
     SELECT FROM q.task_run r WHERE r.ready AND r.concurrency_slot IS NOT NULL AND r.lane = lane.id)
 ), ranks AS MATERIALIZED (SELECT lane.id, ${startRank} AS rank FROM held lane)
-${keysBlocked(sql`ranks`, limit)}`.execute(db)
+${blockedKeysQuery(sql`ranks`, limit)}`.execute(db)
   return rows.map((row) => row.key)
 }
 
-/** `ranks`: lanes, and whether their runs can start. */
-function keysBlocked(ranks: RawBuilder<unknown>, limit: number): RawBuilder<{ key: string }> {
+/** The query for them. `ranks`: lanes, and whether their runs can start. */
+function blockedKeysQuery(ranks: RawBuilder<unknown>, limit: number): RawBuilder<{ key: string }> {
   return sql<{ key: string }>`
   SELECT DISTINCT held.key FROM ${ranks} AS own CROSS JOIN LATERAL (
     SELECT r.concurrency_key AS key FROM q.task_run r

@@ -10,7 +10,7 @@ import { jsonLimits, problemsText, repairJson, type Causes } from '@q/schema/jso
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { refusedWrites } from '../events/refused.ts'
-import { columnsOf, leaseKey, type Lease, type RunId, type ShownLease } from '../lease.ts'
+import { columnsOf, leaseKey, type Lease, type RunId, type PlainLease } from '../lease.ts'
 import { isRefusal } from '../sql-state.ts'
 import { finishStatement } from './finish.ts'
 import { leaveRuns, type Leaving } from './leave.ts'
@@ -107,9 +107,9 @@ async function finishPlain(db: Db, settlements: readonly Settlement[]): Promise<
 /**
  * A run's own code, inside its own transaction: what it wrote there and this end are one. Strange characters and numbers
  * are repaired, as in what a function returns; what cannot be stored at all is refused before anything is sent, so the
- * transaction goes on. `shown`: `ctx.lease`.
+ * transaction continues. Takes `ctx.lease` as it is.
  */
-export async function finishTaskRun(db: Db, shown: ShownLease, result: unknown): Promise<'settled' | 'lease-lost'> {
+export async function finishTaskRun(db: Db, shown: PlainLease, result: unknown): Promise<'settled' | 'lease-lost'> {
   const lease = shown as Lease
   const leaving: Leaving = { ...lease, goal: 'SUCCEEDED', result: storable(result) }
   const left = await leaveRuns(db, ['RUNNING'], [leaving])

@@ -1,9 +1,9 @@
 /**
  * AVAILABLE | PENDING (concurrency) → FAILED `UNROUTABLE`
  *
- * A run that no live replica could serve for a grace: it is not known, its queue is not worked on, or a capability is
- * missing everywhere. The lane says since when no replica serves it. Every look renews that record; after a gap in the
- * looks, as when the whole fleet was away, the grace begins again. A paused queue waits for a person, not for a replica.
+ * Fails runs that no live replica could serve for a grace: no replica knows the task, works on the queue, or has the
+ * capabilities. The lane records since when no replica serves it. Every check renews that record; after a gap between
+ * checks, as when the whole fleet was away, the grace begins again. A paused queue waits for a person, not for a replica.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -15,12 +15,12 @@ import { isServed } from './startable.ts'
 
 export interface UnroutableOptions {
   readonly graceMs: number
-  /** The longest time between two looks that counts as looking all the time. */
+  /** The longest time between two checks that does not begin the grace again. */
   readonly gapMsMax: number
   readonly limit: number
 }
 
-/** Ids of the runs that failed; as many as `limit` means there may be more. */
+/** Returns the ids of the runs that it failed; as many as `limit` means that there may be more. */
 export async function failUnroutableTaskRuns(db: Db, options: UnroutableOptions): Promise<RunId[]> {
   const { graceMs, limit } = options
   await noteUnservedLanes(db, options.gapMsMax)

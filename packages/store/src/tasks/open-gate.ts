@@ -1,13 +1,13 @@
 /**
  * PENDING (task) → the next gate, once a replica has published the task
  *
- * A run becomes what it would be if its task had been published when it was enqueued: what its enqueue asked for stays,
- * the task says the rest, and windows and deadlines count from its enqueue (`q.open_run` of the database). A run whose
- * unique key another run has by then ends SKIPPED as a DUPLICATE.
+ * A run becomes what it would be if its task had been published when it was enqueued: it keeps the options of its enqueue,
+ * gets the rest from the task, and windows and deadlines count from its enqueue (`q.open_run` of the database). If
+ * another run has its unique key by then, it ends SKIPPED as a DUPLICATE.
  *
  * `publishTasks` opens the gate; the sweep of every replica opens it for an enqueue that did not see the publication and
- * committed after it. A run that another transaction has locked is left to the next look. Ends are written after the
- * commit, by the same way as all others: a step's workflow is locked before the step.
+ * committed after it. The next sweep handles a run that another transaction has locked. Duplicates and failures are ended
+ * after the commit, like all other runs: a step's workflow is locked before the step.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
@@ -18,12 +18,12 @@ import { limitLockWaits } from '../runs/promote.ts'
 import { note } from '../workflows/release.ts'
 import { newTidings, tell } from '../workflows/tidings.ts'
 
-/** Opened by one transaction. */
+/** Runs that one transaction opens. */
 const runsAtOnceMax = 500
-/** Of one call; a later one goes on. */
+/** Transactions of one call; a later call continues. */
 const batchesMax = 200
 
-/** Opens the gate for runs of every published task that has some. Returns the runs that passed it. */
+/** Opens the gate for the waiting runs of every published task. Returns the runs that passed it. */
 export async function sweepTaskGate(db: Db): Promise<RunId[]> {
   const { rows } = await sql<{ name: string }>`
     SELECT t.name FROM q.task t WHERE EXISTS (
@@ -55,7 +55,7 @@ interface OpenedRow {
   readonly key: string | null
   /** The lane in which it is available now. */
   readonly lane: number | null
-  /** How soon it is due, if it waits for its time. */
+  /** In how many ms it is due, if it waits for its time. */
   readonly due: number | null
 }
 

@@ -45,7 +45,7 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
     )
     .execute()
   for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name, requires: requiresOf(task) })
-  // The tasks are published, whether or not this succeeds: the sweep opens what is left.
+  // The tasks are published even if this fails: the sweep opens the gate later.
   await openTaskGate(
     db,
     tasks.map(({ name }) => name),

@@ -27,7 +27,7 @@ import {
   undrainReplica,
   type LeaveDecision,
   type NewDrainOrder,
-  type Undrained,
+  type UndrainAnswer,
 } from '../replicas/drain.ts'
 import { markBusy, markIdle } from '../replicas/idle.ts'
 import { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from '../replicas/prune.ts'
@@ -117,7 +117,7 @@ export interface LivenessVerbs {
 
   /**
    * The replica's sign of life, by the database's clock, one row updated in place; may withdraw its presence record.
-   * The response says whether it is known, whether it was ordered to drain (by whom, until when, and what becomes of the rest),
+   * The response says whether it is known, whether it was ordered to drain (by whom, until when, and what happens to the rest),
    * and whether the database has declared its program too old.
    */
   upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals, options?: BeatOptions): Promise<HeartbeatAnswer>
@@ -159,25 +159,25 @@ export interface LivenessVerbs {
   pruneReplicas(request: ReplicaPruneRequest): Promise<PrunedReplicas>
 
   /**
-   * Orders a replica to drain: it stops claiming, releases what has not begun, and leaves once its runs have finished.
-   * At the deadline, if the order has one, it stops the rest: `onDeadline` says what becomes of them. The last order counts.
+   * Orders a replica to drain: it stops claiming, releases runs that have not started, and leaves once its runs have finished.
+   * At the deadline, if the order has one, it stops the rest; `onDeadline` decides whether they are released or fail. The last order counts.
    */
   drainReplica(replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'>
 
   /**
-   * Undoes a drain: `claiming` if the replica goes on; `leaving` if it is too late (deadline reached, runs finished, SIGTERM), or
-   * if its release cannot resume; `not-draining`; `not-found`, also for one that has left.
+   * Undoes a drain: `claiming` if the replica claims again; `leaving` if it is too late (deadline reached, runs finished, SIGTERM), or
+   * if its release cannot resume; `not-draining`; `not-found` if it does not exist or has left.
    */
-  undrainReplica(replicaId: string): Promise<Undrained>
+  undrainReplica(replicaId: string): Promise<UndrainAnswer>
 
   /**
-   * For a replica that leaves whatever is ordered, as after SIGTERM.
+   * Records that a replica leaves by its own decision, as after SIGTERM.
    * Its drain cannot be undone from then on.
    */
   announceLeaving(replicaId: string, announcement: { deadlineMs: number }): Promise<void>
 
   /**
-   * For a replica that drains by order and has finished its runs, or reached its deadline: whether it leaves now.
+   * Decides whether a replica that drains by order, and has finished its runs or reached its deadline, leaves now.
    * Exactly one of this and `undrainReplica` succeeds.
    */
   leaveIfOrdered(replicaId: string, request: { finished: boolean }): Promise<LeaveDecision>
@@ -209,7 +209,7 @@ export interface LivenessVerbs {
   wakeQueue(queue: string): Promise<void>
 
   /**
-   * Tells replicas that a run is due in so many milliseconds, if it is soon. After the commit; a hint, never a fact.
+   * Wakes replicas for a run that is due soon, in `inMs` milliseconds. Call it after the commit; a hint, never a fact.
    * A replica sleeps until the next run it knows of is due.
    */
   wakeDue(inMs: number): Promise<void>

@@ -59,14 +59,14 @@ export interface RunVerbs {
   promoteKeys(keys: readonly string[]): Promise<RunId[]>
 
   /**
-   * `promoteKeys` for all keys that runs wait for, or that runs hold which cannot start, a bounded number.
-   * For a process that died between a commit and its promotion, and for replicas that died or came.
+   * `promoteKeys` for keys that runs wait for, and for keys held by runs that cannot start; a bounded number.
+   * Needed after a process died between a commit and its promotion, and after replicas died or started.
    */
   sweepGatedKeys(limit: number): Promise<RunId[]>
 
   /**
    * Opens the gate `task` for runs of tasks that have been published since they were enqueued.
-   * `publishTasks` does it too; this is for an enqueue that committed after the publication and did not see it.
+   * `publishTasks` does it too; the sweep finds runs of an enqueue that did not see the publication and committed after it.
    */
   sweepTaskGate(): Promise<RunId[]>
 

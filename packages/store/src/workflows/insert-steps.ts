@@ -3,7 +3,7 @@
  * the order given, so a parent's is lower than its children's.
  *
  * A step that nothing holds back passes the gate `parents` as it is written; the others wait there. A step whose task is
- * not published keeps what it asked for itself, and waits at the gate `task` when it gets there.
+ * not published keeps its own options, and waits at the gate `task` after its parents.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'

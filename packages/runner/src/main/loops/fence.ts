@@ -7,8 +7,8 @@
  * presence record in time, or when the clocks show that this process was stopped for that long. And for a single run,
  * when no beat for it was accepted for the bound of runs, however well the replica itself is heard.
  *
- * The moment when it would be due is also written to where the threads and children read it (`extend`), so that they stop
- * such runs by themselves while this thread hangs.
+ * It also writes the time of the fence to shared memory, as a deadline of each run (`extendDeadline`), so that threads and
+ * children stop such runs themselves while this thread hangs.
  */
 import type { Observe } from '../events.ts'
 import type { ClockWatch } from '../clock-watch.ts'
@@ -54,16 +54,18 @@ export function fenceTick(deps: FenceDeps): Promise<Next> {
   const isCutOff = silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs
   if (isCutOff) fence(deps, Math.max(silentMs, exposedMs), () => true)
   else fenceUnheard(deps, nowMs)
-  for (const pulse of deps.pulseBoard.all()) extend(deps, pulse)
+  for (const pulse of deps.pulseBoard.all()) extendDeadline(deps, pulse)
   if (jump !== undefined) deps.onJump()
   return Promise.resolve(after(fenceTickMs))
 }
 
-export function extend(deps: FenceDeps, pulse: Pulse): void {
-  pulse.extendUntil(deps.mayStartElsewhere(pulse) ? sharedClockMs() + leftMs(deps, pulse) : Number.POSITIVE_INFINITY)
+export function extendDeadline(deps: FenceDeps, pulse: Pulse): void {
+  pulse.setFenceDeadline(
+    deps.mayStartElsewhere(pulse) ? sharedClockMs() + leftMs(deps, pulse) : Number.POSITIVE_INFINITY,
+  )
 }
 
-/** How long the run may go on if no further beat is accepted. */
+/** How long the run may continue if no further heartbeat is accepted. */
 function leftMs(deps: FenceDeps, pulse: Pulse): number {
   const nowMs = deps.nowMs()
   return Math.min(

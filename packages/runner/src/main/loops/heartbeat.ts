@@ -1,7 +1,7 @@
 /**
- * The replica's sign of life, from the main thread, and what its answer brings: what the database's clock shows, whether a
- * drain is ordered, whether this program is too old, the news that nobody knows it, and the occasion to compare what it
- * holds with what it executes.
+ * The heartbeat of the replica, from the main thread, and what its response reports: the database's clock, whether a drain
+ * is ordered, whether this program is too old, and whether the row of the replica is missing. After it the replica compares
+ * the runs it holds with the runs it executes.
  *
  * A failed beat is told, counted, tried again soon, written down once the database answers, and never fatal.
  */

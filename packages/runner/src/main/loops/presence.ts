@@ -1,14 +1,14 @@
 /**
  * Sees in seconds that a replica died: its lock is gone and it has given no sign of life for longer than its own grace.
  * One replica watches, by a short lease, and acts exactly when a grace ends. Its deputy looks often enough to take over
- * within 0.75 s of its death; the others come back when the lease of the deputy would end (store, liveness/watch.ts).
+ * within 0.75 s of its death; the others ask again when the lease of the deputy would end (store, liveness/watch.ts).
  *
  * Only a replica whose own session is good watches over those of others, and it holds its fire until its own presence
  * has been good for the whole grace that it is about to apply.
  */
 import type { Gone, Store } from '@q/store'
 import { createDatabaseClock } from '../database-clock.ts'
-import { createGoneCount } from '../gone.ts'
+import { createAbsenceTimer } from '../absence-timer.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from '../presence.ts'
 import type { Trust } from '../trust.ts'
@@ -21,13 +21,13 @@ export interface PresenceDeps {
   readonly presence: OwnPresence
   readonly trust: Trust
   readonly nowMs: () => number
-  /** Our own lock is gone, though we were not told: a replica that is gone itself recovers no other. */
+  /** Our own lock is gone, without a lost session: a replica that looks gone itself recovers no other. */
   readonly onSelfGone: () => void
   /** Recovers the runs of replicas whose grace has passed. */
   readonly reap: (overdue: readonly Gone[]) => Promise<void>
 }
 
-/** Without a session of its own a replica looks again this often whether it has one; and how often trust expects a sign. */
+/** Without a session of its own, a replica checks this often whether it has one. Trust expects a sign this often, too. */
 export const presenceTickMs = 500
 const lookEveryMs = { watcher: 1_000, deputy: 650 } as const
 const lease = { watcherMs: 1_500, deputyMs: 2_200 } as const
@@ -40,7 +40,7 @@ export interface PresenceWatch {
 export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
   const { replicaId, duty, nowMs } = deps
   const clock = createDatabaseClock()
-  const count = createGoneCount()
+  const count = createAbsenceTimer()
 
   async function recover(gone: readonly Gone[]): Promise<Next> {
     if (gone.some((one) => one.replicaId === replicaId)) {

@@ -1,8 +1,8 @@
 /**
  * Opens gates: `time`, when a run is due, and `concurrency` for keys that a wake named.
  *
- * The loop sleeps until the next run is due by the database's clock, at most one poll. Whoever makes a run due earlier
- * says so (`dueIn`): a run of this replica that is retried or snoozed, or a wake of a producer.
+ * The loop sleeps until the next run is due by the database's clock, at most one poll. `dueIn` wakes it for a run that is
+ * due earlier: a retry or snooze on this replica, or a wake from a producer.
  */
 import type { Store } from '@q/store'
 import { after, atOnce, type Next } from '../loop.ts'
@@ -15,22 +15,22 @@ export interface PromoteDeps {
   /** Keys that wakes have named since the last round. */
   readonly takeKeys: () => readonly string[]
   readonly onPromoted: () => void
-  /** Brings the loop back at once. */
+  /** Starts the next round at once. */
   readonly wake: () => void
 }
 
 export interface Promoter {
   tick(): Promise<Next>
-  /** A run is due this soon. */
+  /** A run is due in `inMs` milliseconds. */
   dueIn(inMs: number): void
 }
 
 const batchMax = 500
-/** For due runs that another transaction has locked. */
+/** How soon to look again for due runs that another transaction has locked. */
 const lockedMs = 100
 
 export function createPromoter(deps: PromoteDeps): Promoter {
-  /** When the next round begins; while one is under way, a run may become due that it does not see. */
+  /** When the next round begins. Infinite during a round, which may miss a run that becomes due. */
   let nextMs = Number.POSITIVE_INFINITY
   return {
     async tick() {
@@ -53,7 +53,7 @@ async function promoteRound({ store, takeKeys, onPromoted, polling }: PromoteDep
     return after(Math.min(dueInMs ?? Number.POSITIVE_INFINITY, polling.nextMs()))
   polling.found()
   const { looked } = await store.promoteDueTaskRuns(batchMax)
-  // Also if another replica was faster: what it promoted is there for both.
+  // Even if another replica promoted them: both can claim them.
   onPromoted()
   return looked === 0 ? after(lockedMs) : atOnce
 }

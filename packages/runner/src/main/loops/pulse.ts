@@ -6,9 +6,9 @@
  * beat, or the claim that brought it, was sent before: its answer may have been given before the wish. That holds however
  * long the answer to a claim was under way.
  *
- * A beat is as old as the last evidence that the thread lives. The replica itself vouches, with a beat of now, for a run
- * that has a `maxSilent`, that is being stopped, or whose outcome is being written. If others have seen only old evidence
- * of a run that is stopped or has ended, it is due at once, before they take it for dead.
+ * A run heartbeat is as old as the last evidence that the thread lives. For a run that has a `maxSilent`, that is being
+ * stopped, or whose outcome is being written, the replica sends a heartbeat without age. If other replicas have seen only
+ * old evidence of a run that is stopped or has ended, its heartbeat is due at once, before they consider it dead.
  */
 import type { BeatSender, Lease, RunBeat, Store } from '@q/store'
 import { after, type Next } from '../loop.ts'
@@ -42,7 +42,7 @@ export interface PulseCarrier {
 /** What others can have seen of a run. */
 interface Carried {
   readonly sentMs: number
-  /** When the thread gave the evidence that the beat carried. */
+  /** When the thread gave the evidence that the heartbeat reported. */
   readonly evidenceMs: number
   readonly progress: number | null
 }

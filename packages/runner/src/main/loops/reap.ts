@@ -2,7 +2,7 @@
  * Recovers the runs of replicas that stopped beating, and single runs that nobody beats for: one replica per check, by
  * duty; two at once do no harm. A replica that has just started or reconnected cannot tell how long others have been
  * silent: it judges by what the server has accepted from all replicas (store, liveness/streak.ts), and leaves the duty to
- * replicas whose own heartbeats have been good for long enough.
+ * replicas whose own heartbeats have been accepted for long enough.
  */
 import type { Gone, StaleQuestion, Store } from '@q/store'
 import type { Observe } from '../events.ts'

@@ -1,6 +1,6 @@
 /**
- * Keeps one session open: presence lock and wakes. It must answer several times within the grace, which costs no
- * transaction, and proves from time to time that it is whole, with its record and its channels. One that is lost is
+ * Keeps one session open: presence lock and wakes. It must answer a ping several times within the grace, which costs
+ * no transaction, and proves from time to time that it still has its record and its channels. One that is lost is
  * replaced, and the replica beats at once, withdrawing its presence record; so it does after one that broke while it was
  * being opened. After every (re)connect everything that is woken by hints looks once: hints may have been lost.
  */
@@ -28,17 +28,17 @@ export interface Session {
   tick(): Promise<Next>
   /** Others see that it is gone, whatever we think. */
   fail(error: unknown): void
-  /** A heartbeat may withdraw the record, also later than its response is waited for: the session enters it again. */
+  /** A heartbeat may withdraw the record, even after the replica stopped waiting for its response: the session inserts it again. */
   withdrawing(): void
   /** A session under another number is needed. */
   renew(): void
   close(): void
 }
 
-/** How often the session proves that it is whole. */
-const wholeMs = 30_000
-/** A heartbeat that withdraws the record may take effect so late: the server ends its statement before. */
-const lateMs = 15_000
+/** How often the session proves that it still has its record and its channels. */
+const proveEveryMs = 30_000
+/** The latest time at which a heartbeat can withdraw the record: the server ends its statement before. */
+const withdrawalMsMax = 15_000
 
 /** Shutting down or starting up; crashed. */
 const endOfLife = new Set(['57P02', '57P03'])
@@ -49,9 +49,9 @@ export function createSession(deps: SessionDeps): Session {
   let provenMs = Number.NEGATIVE_INFINITY
   let withdrawnMs = Number.NEGATIVE_INFINITY
 
-  /** Whether it answers; and, when that is due, whether it is whole. */
+  /** Resolves if the session answers and, when the proof is due, still has its record and its channels. */
   async function proof(one: ReplicaSession, nowMs: number): Promise<void> {
-    if (nowMs - provenMs < wholeMs && nowMs - withdrawnMs > lateMs) return one.answered()
+    if (nowMs - provenMs < proveEveryMs && nowMs - withdrawnMs > withdrawalMsMax) return one.ping()
     await one.prove()
     provenMs = nowMs
   }

@@ -1,9 +1,9 @@
 /**
- * Looks at every run in execution, often enough to apply its limits, and tells a run over a limit to stop; what follows is
- * execute.ts. The limits are wall clock and silence: `maxSilent` where it is set, else no evidence of life at all.
+ * Checks every run in execution, often enough to apply its limits, and stops a run that exceeds one; execute.ts does the
+ * rest. The limits are wall clock and silence: `maxSilent` where it is set, else no evidence of life at all.
  *
  * The no-evidence limit ends shortly before the threshold at which another replica would recover the run. It does not
- * depend on the interval of beats: a run that is stopped is beaten for at once (`onStopped`).
+ * depend on the interval of heartbeats: the replica sends one at once for a run that it stops (`onStopped`).
  */
 import { relayEveryMs } from '../../child-protocol.ts'
 import type { AbortReason } from '../../pulse-layout.ts'
@@ -14,7 +14,7 @@ export interface WatchDeps {
   readonly pulseBoard: PulseBoard
   readonly noEvidenceMsMax: number
   readonly nowMs: () => number
-  /** A run was told to stop: the replica vouches for it from now on. */
+  /** A run is being stopped: the replica sends its heartbeats from now on. */
   readonly onStopped: () => void
 }
 
@@ -33,7 +33,7 @@ export function watchTick(deps: WatchDeps): Promise<Next> {
 
 const marginMsMax = 5_000
 
-/** Leaves time for the beat that follows a stop. Grows with the threshold, so a slower preset is never less patient. */
+/** The no-evidence limit. Leaves time for the heartbeat after a stop; grows with the threshold, so a slower preset is never less patient. */
 export function noEvidenceMsMax({ runnerStaleMs }: { runnerStaleMs: number }): number {
   return runnerStaleMs - Math.min(marginMsMax, runnerStaleMs / 5)
 }

@@ -1,5 +1,5 @@
 /**
- * How long replicas have been gone, counted by the watcher on its own monotonic clock: a step of the database's clock
+ * The watcher counts how long replicas have been gone, on its own monotonic clock: a step of the database's clock
  * neither shortens nor prolongs a grace. The count begins when this replica first sees the evidence, and any sign of life
  * changes the evidence.
  *
@@ -8,12 +8,12 @@
  */
 import type { Gone } from '@q/store'
 
-export interface GoneCount {
+export interface AbsenceTimer {
   /** The same replicas, with `goneForMs` as counted here. `steadyMs`: how long the database's clock has run steadily. */
   seen(gone: readonly Gone[], nowMs: number, steadyMs: number): Gone[]
 }
 
-export function createGoneCount(): GoneCount {
+export function createAbsenceTimer(): AbsenceTimer {
   let since = new Map<string, number>()
   return {
     seen(gone, nowMs, steadyMs) {

@@ -40,7 +40,8 @@ const pageRules: Record<keyof PageRequest, Rule> = {
   limit: { ok: (value) => typeof value === 'number' && !Number.isNaN(value), rule: 'must be a number' },
 }
 
-export function requireReadable(filter: RunFilter, page: PageRequest): void {
+/** Throws `FILTER_INVALID` with every member that is unknown or has the wrong type. */
+export function requireValidFilter(filter: RunFilter, page: PageRequest): void {
   const problems = [...problemsOf('filter', filter, filterRules), ...problemsOf('page', page, pageRules)]
   if (problems.length === 0) return
   throw new ExplainedError({
