@@ -28,8 +28,7 @@ export function stepGroups(options: VitestOptions): readonly (readonly Step[])[]
       command('knip', ['knip', '--no-progress', '--no-config-hints']),
       command('codegen', script('codegen', '--verify')),
     ],
-    [{ name: 'vitest', run: () => vitest(options) }],
-    [command('packed-consumer', script('packed-consumer'), { stream: true })],
+    [{ name: 'vitest', run: () => vitest(options) }, command('packed-consumer', script('packed-consumer'))],
   ]
 }
 
