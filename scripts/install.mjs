@@ -1,5 +1,5 @@
 /**
- * Installs before a script of package.json runs, in plain JavaScript that every Node can run: Node 24 is among what it installs.
+ * Installs before a script of package.json runs. Plain JavaScript that every Node can run, because it installs Node 24.
  *
  *   node scripts/install.mjs        everything: tests, linters, benchmarks
  *   node scripts/install.mjs run    only what `start` and `q` need, unless everything is installed already

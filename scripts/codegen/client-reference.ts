@@ -34,14 +34,14 @@ their own validators, and what replicas have published is not asked for.
 
 | with | limits |
 |---|---|
-| a URL | the server cancels a statement after 30 s, a wait for a lock after 24 s, and a transaction that is left open after 31 s. A statement that it cancelled has written nothing and writes nothing later. Behind a pooler that lends connections per transaction the same limits are set in each transaction |
+| a URL | the server cancels a statement after 30 s, a wait for a lock after 24 s, and an idle open transaction after 31 s. A statement that it cancelled has written nothing and writes nothing later. Behind a pooler that lends connections per transaction the same limits are set in each transaction |
 | a \`Pool\` or \`Client\` of \`pg\`, or \`tx\` | those of your own connection; q sets none. If you set \`query_timeout\`, set a lower \`statement_timeout\` beside it: \`query_timeout\` alone only stops waiting, and the server may still insert the run |
 
 Errors of the database have \`code\`, \`message\`, \`why\` and \`fix\` ([all of them](../errors.md)); the error of the driver is their \`cause\`. Inside
-your own transaction (\`tx\`) a deadlock or serialization failure keeps its SQLSTATE, so that your code can begin the transaction again.
+your own transaction (\`tx\`) a deadlock or serialization failure keeps its SQLSTATE, so that your code can retry the transaction.
 
-A wait (\`result()\`, \`progress()\`) survives a connection that breaks, at its first moment too: it looks again once a second until the
-database answers. With \`timeout\` it ends with \`WAIT_TIMED_OUT\`, which says whether the database could be asked.
+A wait (\`result()\`, \`progress()\`) survives a broken connection, even one that breaks right after it opened: it looks again once a second until the
+database answers. With \`timeout\` it ends with \`WAIT_TIMED_OUT\`, which says whether the database answered.
 
 ## How a payload is checked
 

@@ -1,4 +1,4 @@
-/** A commit of this repository as a folder with its dependencies installed, outside of the workspace. */
+/** Checks out a commit of this repository into a folder outside of the workspace, and installs its dependencies. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

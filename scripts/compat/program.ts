@@ -1,4 +1,4 @@
-/** A release of this repository in a folder: its q command and its runner, as processes. */
+/** Runs the q command and the runner of a release that is checked out in a folder. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -15,7 +15,7 @@ export interface Replica {
 
 export interface Program {
   q(...args: string[]): Promise<Ended>
-  /** A replica that has started, or the end of one that could not. */
+  /** The replica once it has started, or the exit of a replica that could not start. */
   start(): Promise<Replica | Ended>
 }
 

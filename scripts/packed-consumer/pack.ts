@@ -15,7 +15,7 @@ export async function packAll(packages: readonly PublicPackage[], into: string):
   return tarballs
 }
 
-/** Removes earlier builds first: what they left of a deleted file would be packed too. */
+/** Removes earlier builds first: otherwise the output of a deleted file would be packed too. */
 async function buildAfresh(packages: readonly PublicPackage[]): Promise<void> {
   for (const { folder } of packages) await rm(join(folder, 'dist'), { recursive: true, force: true })
   await run(join(workspace, 'node_modules/.bin/tsc'), ['-b'], workspace)

@@ -62,7 +62,7 @@ export const modelFaults: readonly ModelFault[] = [
     STREAK_READ_WITHOUT_LAST: 'After an outage a reaper judges before any heartbeat has shown the gap.',
     STREAK_GAP_UP_TO_THRESHOLD:
       'A gap almost as long as the threshold counts as none, and a holder that is about to retry is reaped.',
-    STREAK_TRUSTED_AT_ONCE: 'The first heartbeat after a crash is enough to judge those that came before it.',
+    STREAK_TRUSTED_AT_ONCE: 'The first heartbeat after a crash is enough to judge heartbeats from before the crash.',
   }),
   ...within(restarts, {
     OWN_TRUST_ALONE:

@@ -1,4 +1,4 @@
-/** A busy loop per core, as another program on the same machine would be. The returned function ends them. */
+/** Runs a busy loop per core, like another program on the same machine. The returned function ends them. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 

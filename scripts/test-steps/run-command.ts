@@ -52,7 +52,7 @@ export async function runCommand({
 const running = new Set<ChildProcess>()
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal that ends this process ends the programs it runs, too. */
+/** Ends the running programs when a signal ends this process. */
 function takeAlong(child: ChildProcess): () => void {
   if (running.size === 0) for (const signal of signals) process.on(signal, endAll)
   running.add(child)

@@ -1,4 +1,4 @@
-/** THE steps of `pnpm test`, cheapest first. Those of one group run at the same time. */
+/** The steps of `pnpm test`, cheapest first. The steps of one group run at the same time. */
 import { type Counts, oneFailed, onePassed } from './counts.ts'
 import { type Command, runCommand } from './run-command.ts'
 import { vitest, type VitestOptions } from './vitest.ts'
@@ -10,9 +10,9 @@ export interface Step {
 
 export interface Ended {
   readonly counts: Counts
-  /** Shown when something failed; empty if it has been seen already. */
+  /** Printed if the step failed; empty if it was printed while the step ran. */
   readonly output: string
-  /** Shown at the end, whatever happened. */
+  /** Printed at the end in any case. */
   readonly note?: string
 }
 

@@ -15,13 +15,13 @@ import type { Ended } from './steps.ts'
 export interface VitestOptions {
   /** Whether the tests of a file run in a random order. Vitest prints the seed. */
   readonly shuffle: boolean
-  /** Repeats an order. */
+  /** Repeats the order of an earlier run. */
   readonly seed?: string | undefined
   /** Whether each core executes a busy loop beside the tests. */
   readonly busy: boolean
 }
 
-/** Hundreds of processes and threads are started; each loads what an earlier one has compiled. */
+/** The tests start hundreds of processes and threads; each reuses code that an earlier one has compiled. */
 const compileCache = join(workspace, 'node_modules/.cache/compiled')
 
 export async function vitest({ shuffle, seed, busy }: VitestOptions): Promise<Ended> {

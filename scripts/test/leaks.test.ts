@@ -25,7 +25,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('resources that are ending are waited for', async () => {
+test('the leak check waits for resources that are ending', async () => {
   const before = resources()
   const timer = setTimeout(() => {}, 50)
   expect(resources()).not.toEqual(before)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 
-/** How long a thing that was closed may take to end. */
+/** How long a closed resource may take to end. */
 export const endingMsMax = Number(process.env['Q_TEST_ENDING_MS'] ?? 10_000)
 
 const threads = new Set<Worker>()
@@ -12,12 +12,12 @@ process.on('worker', (thread) => {
   thread.once('exit', () => threads.delete(thread))
 })
 
-/** One line for each of them. */
+/** One line for each resource. */
 export function resources(): string[] {
   return [...threadNames(), ...childNames(), ...handleNames()]
 }
 
-/** Those that are there now, and were not before. Waits for those that are ending. */
+/** The resources that exist now and did not before. Waits for resources that are ending. */
 export async function leaksSince(before: readonly string[]): Promise<string[]> {
   for (const end = performance.now() + endingMsMax; ;) {
     const leaks = without(resources(), before)

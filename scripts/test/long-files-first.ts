@@ -1,6 +1,6 @@
 /**
- * Vitest's order of test files, but the longest of each package first. Vitest knows them only after a first run in a clone, and a
- * long file that starts last runs alone while all other processes have nothing to do.
+ * Vitest's order of test files, with the longest files of each package first. Vitest knows their times only after a first run in a
+ * clone, and a long file that starts last runs alone while all other processes are idle.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 

@@ -1,6 +1,6 @@
 /**
- * What idle replicas ask of the server: transactions per second, as `pg_stat_database` counts them. Replicas are added
- * one after the other, so the difference is what each costs: the first has every duty, the second is the deputy of the
+ * The transactions per second of idle replicas, as `pg_stat_database` counts them. The benchmark adds one replica after
+ * the other, so the difference is the cost of each: the first has every duty, the second is the deputy of the
  * watch, and every further one has none.
  */
 import { setTimeout as passing } from 'node:timers/promises'
@@ -16,7 +16,7 @@ export interface IdleCost {
 
 export interface IdleOptions {
   readonly replicasMax: number
-  /** How long each fleet settles down before it is measured, and is measured. */
+  /** How long the benchmark waits before it measures a fleet, and how long it measures. */
   readonly settleMs: number
   readonly measureMs: number
 }
@@ -59,7 +59,7 @@ async function transactionRate({ db }: Connection, measureMs: number): Promise<n
   const before = await transactions(db)
   await passing(measureMs)
   const after = await transactions(db)
-  // The first of our own two looks is counted by the second.
+  // The second of our own two reads counts the first.
   return ((after - before - 1) * 1_000) / (performance.now() - begunMs)
 }
 

@@ -23,7 +23,7 @@ export const measureSigns: Task<{ rounds: number }, SignCosts> = task(({ rounds 
   costsOf(signs, rounds, ctx),
 )
 
-/** Of a run that others may start if its replica is taken for dead: each call looks at the clock. */
+/** For a run that other replicas may start if its replica seems dead: each call reads the clock. */
 export const measureFenced: Task<{ rounds: number }, SignCosts> = task(
   { onCrash: 'retry' },
   ({ rounds }: { rounds: number }, ctx) =>

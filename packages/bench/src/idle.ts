@@ -17,7 +17,7 @@ const { values } = parseArgs({
   },
 })
 const wanted = { withDuties: 3, withoutDuty: 1.5 }
-/** Polls of a quiet replica reach their longest interval. */
+/** Until polls of a quiet replica have reached their longest interval. */
 const settleMs = 30_000
 
 const server = await startEmbedded({ dataDir: join(import.meta.dirname, '../../../.q/bench-postgres') })

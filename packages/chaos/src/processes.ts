@@ -41,7 +41,7 @@ export async function startReplica(env: Record<string, string>): Promise<Replica
   return { id, pid: child.pid ?? 0, exited, lines, kill: (signal) => void child.kill(signal) }
 }
 
-/** So many processes that compute without a pause, until stopped. */
+/** Starts processes that compute without a pause until they are stopped. */
 export function startLoad(count: number): { stop(): void } {
   const busy = Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;) {}'], { stdio: 'ignore' }))
   return { stop: () => busy.forEach((child) => void child.kill('SIGKILL')) }

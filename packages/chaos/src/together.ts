@@ -1,7 +1,7 @@
 /**
- * `pnpm chaos:together`: a replica and the database die in the same moment, and the survivors are killed and started
- * again, one after the other, before the heartbeats of any of them have been good for a whole threshold. The clock runs
- * from the return of the database until the dead replica holds nothing. It fails when that took longer than the
+ * `pnpm chaos:together`: a replica and the database die at the same time. The survivors are killed and restarted one after
+ * the other, before the heartbeats of any of them have been accepted for a whole threshold. It measures the time from the
+ * return of the database until the dead replica holds no run. It fails when that took longer than the
  * threshold and one check, or when a run of a live replica was recovered with it.
  */
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { startReplica } from './processes.ts'
 
 const { values } = parseArgs({ options: { restart: { type: 'string', default: '20' } } })
 const restartEveryMs = Number(values.restart) * 1_000
-/** Preset default: 60 s and one check, and what starting a replica takes. */
+/** Preset default: 60 s, one check, and the start of a replica. */
 const promisedMs = 95_000
 
 const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'q-together-')))
@@ -67,7 +67,7 @@ async function together(): Promise<boolean> {
   return tookMs <= promisedMs && others.length === 0
 }
 
-/** One after the other, so that one of the two can always beat. Resolves with their number. */
+/** Restarts one after the other, so that one of the two can always send heartbeats. Resolves with the number of restarts. */
 async function restartSurvivors(isOver: () => boolean): Promise<number> {
   let restarts = 0
   for (;;) {

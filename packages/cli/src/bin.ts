@@ -54,7 +54,7 @@ function overrideExit(command: Command): void {
   for (const nested of command.commands) overrideExit(nested)
 }
 
-// The reader may stop reading: `q --help | head -1`. A replica outlives the reader of its log.
+// The reader may stop reading: `q --help | head -1`. A replica continues without the reader of its log.
 const leave = (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.runFailed)
 process.stdout.on('error', leave)

@@ -3,8 +3,8 @@
  *
  * Calls that come while a statement is in flight go with the next one, together; nothing waits when nothing is in
  * flight. One that the database or the store refuses fails alone: the others of its batch are sent without it. Three
- * kinds go by themselves: those of a transaction, those of a batch the caller made, and those with a key, or of a task that
- * may have one, which may have to wait for another open transaction and must not make others wait with them.
+ * kinds are sent alone: runs of a transaction, runs of a batch that the caller made, and runs that have a key, or whose task
+ * may give them one. A run with a key may wait for another open transaction, and must not delay others.
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import {

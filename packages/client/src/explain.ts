@@ -1,8 +1,8 @@
 /**
- * Errors of the database as a person should read them: code, what, why, fix, and the original as `cause`.
+ * Explains errors of the database to the caller: code, what, why, fix, and the original as `cause`.
  *
- * Inside a caller's transaction a conflict with another transaction stays as it is: the caller's own code looks for it, to
- * begin the transaction again.
+ * Inside a caller's transaction a conflict with another transaction stays as it is: the caller's own code looks for its
+ * SQLSTATE to retry the transaction.
  */
 import { explainEveryDatabaseError, isTransactionConflict, type Origin } from '@q/store'
 import type { TransactionHandle } from './transaction.ts'
@@ -16,7 +16,7 @@ export function createExplain(origin: Origin | undefined): Explain {
   }
 }
 
-/** The same verbs; what they reject with is explained. */
+/** The same verbs, which reject with explained errors. */
 export function explaining<Verbs extends object>(verbs: Verbs, explain: Explain): Verbs {
   const wrapped = Object.entries(verbs).map(([name, verb]: [string, (...asked: unknown[]) => Promise<unknown>]) => [
     name,
@@ -25,6 +25,7 @@ export function explaining<Verbs extends object>(verbs: Verbs, explain: Explain)
   return Object.fromEntries(wrapped) as Verbs
 }
 
+/** The value of the work; rejects with the explained error. */
 export async function explained<T>(work: Promise<T>, explain: Explain, tx?: TransactionHandle): Promise<T> {
   try {
     return await work

@@ -30,7 +30,7 @@ export interface RunHandle<Result> {
 /** A run by its id, or by anything that has it: a handle, a row of a list. */
 export type RunReference = string | { readonly id: string }
 
-/** A run that ended, but not with a result. `cause`: why the error in the worker happened, where that is known. */
+/** A run that ended without a result. `cause`: the cause of the error in the worker, if it had one. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed'
   readonly run: RunView
@@ -52,7 +52,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** The task threw it because of this; or it threw an AggregateError, whose errors are the causes. */
+/** The cause of the error that the task threw. An AggregateError becomes the cause itself, with its errors. */
 function causeOf(result: unknown): Error | undefined {
   const { cause, errors, detail } = Object(result) as Readonly<Record<string, unknown>>
   return remoteError(Array.isArray(errors) ? { name: 'AggregateError', message: detail, cause, errors } : cause)
@@ -122,10 +122,10 @@ function timedOut(what: string, timeoutMs: number, problem: unknown): ExplainedE
     code: 'WAIT_TIMED_OUT',
     what: isKnown
       ? `${what} has not ended after ${timeoutMs} ms.`
-      : `Nothing is known of ${what} after ${timeoutMs} ms.`,
+      : `The state of ${what} is unknown after ${timeoutMs} ms.`,
     why: isKnown
-      ? 'It is still waiting or running; only the waiting was given up.'
-      : `The database could not be asked: ${problem instanceof Error ? problem.message : 'no answer'}.`,
+      ? 'It is still waiting or running; only this wait ended.'
+      : `The database did not answer: ${problem instanceof Error ? problem.message : 'no answer'}.`,
     fix: isKnown
       ? 'Wait again, or longer. If it never starts, check that a replica that knows the task is alive: q status'
       : 'Check that the database can be reached, then wait again.',

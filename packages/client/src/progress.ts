@@ -1,6 +1,6 @@
 /**
- * A run or a workflow, followed until it ends. It yields what changed, as the shared looks of waits.ts show it; between two
- * looks more may have happened, and the newest state is yielded. The last value is always the final state.
+ * Follows a run or a workflow until it ends. It yields a value when the shared polls of waits.ts show a change; if several
+ * changes happen between two polls, it yields the newest state. The last value is always the final state.
  */
 import { isTerminal, type TaskState } from '@q/schema'
 import type { RunView } from '@q/store'
@@ -14,7 +14,7 @@ export interface RunProgress {
   readonly note: string | null
 }
 
-/** How a run is followed; `notFound` makes the error for a run that does not exist. */
+/** How to follow a run; `notFound` returns the error for a run that does not exist. */
 export function followedRun(notFound: () => Error): Followed<RunView, RunProgress> {
   return {
     tell: ({ status, attempt, progress, note }) => ({ status, attempt, progress, note }),

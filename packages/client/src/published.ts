@@ -1,7 +1,7 @@
 /**
  * Where runs of a task go, and what their payloads must be: what its definition says, if the producer has it; else what
- * replicas have published about it, remembered for a while. Of a task that is not published nothing is known: the database
- * decides, and the run waits at the gate `task` until a replica publishes it.
+ * replicas have published about it, cached. For a task that is not published the database decides, and the run
+ * waits at the gate `task` until a replica publishes the task.
  */
 import {
   createTaskMemory,
@@ -17,7 +17,7 @@ import { checkBy, type PayloadCheck } from './payload-check.ts'
 import { createPublishedSchemas } from './published-schema.ts'
 
 export interface Destination {
-  /** Undefined: the task is not published, as far as this producer knows. */
+  /** Undefined: this producer has not seen a publication of the task. */
   readonly lane?: number
   readonly queueName: string
   readonly options: Partial<OptionData>

@@ -35,7 +35,7 @@ export function queue<Tasks = AnyTasks>(
   let closed = false
   const isClosed = () => closed
   const explain = createExplain(connection.origin)
-  // Enqueue and waits judge the errors of the database themselves, and explain them afterwards.
+  // Enqueue and waits handle the errors of the database first, and explain them afterwards.
   const raw = whileOpen(createStore(connection.db), isClosed)
   const store = explaining(raw, explain)
   const wakes = createWakes(raw)

@@ -1,6 +1,6 @@
-/** Errors that happened in a worker, made errors again: what a run's result keeps of them, which may be anything. */
+/** Builds Error objects from the errors of a worker, as the result of a run stores them. The data may have any shape. */
 
-/** The error of that name, message, code and stack, with its own causes; undefined: there is none. */
+/** The error with its name, message, code, stack and causes; undefined if the data is not an error. */
 export function remoteError(data: unknown): Error | undefined {
   if (typeof data !== 'object' || data === null) return undefined
   const { name, message, code, stack, cause, errors } = data as Readonly<Record<string, unknown>>

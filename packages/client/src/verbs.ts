@@ -11,7 +11,7 @@ import type { WorkflowVerbs } from './workflow/verbs.ts'
 export type AnyTasks = Record<string, Task<unknown, unknown, never>>
 
 export type PayloadFor<Tasks, Name extends TaskName<Tasks>> = PayloadOf<TasksOf<Tasks>[Name]>
-/** What arrives of what the task returned: a Date is text. */
+/** The JSON view of the value that the task returned: a Date is text. */
 export type ResultFor<Tasks, Name extends TaskName<Tasks>> = ArrivingView<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>
 export type HandleFor<Tasks, Name extends TaskName<Tasks>> = RunHandle<ResultFor<Tasks, Name>>
 

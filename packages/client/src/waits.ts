@@ -4,8 +4,8 @@
  *
  * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
  * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
- * the poll is for: it finds every end. A connection that breaks, at the first moment or later, is no reason to give up:
- * the next poll marks and looks again. Any other error of the database ends the wait. Those who come together are marked and looked at together, and so are ends that
+ * the poll is for: it finds every end. A broken connection, even right after it opened, does not end the wait:
+ * the next poll marks and looks again. Any other error of the database ends it. Those who come together are marked and looked at together, and so are ends that
  * are told together: what waiting costs grows with statements in flight, not with waiters.
  */
 import { isExplained, isTerminal } from '@q/schema'
@@ -26,7 +26,7 @@ export interface Waits<Id, View> {
   until(id: Id, signal: AbortSignal): Promise<View | undefined>
   /** Until the answer is called. */
   watch(id: Id, watcher: Watcher<View>, signal: AbortSignal): () => void
-  /** Why the database could not be asked at the last attempt; undefined: it answered. */
+  /** The error of the last poll; undefined: the database answered. */
   problem(): unknown
   close(): void
 }
@@ -61,7 +61,7 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
   kind: Awaitable<Id, View>,
 ): Waits<Id, View> {
   const watching = new Map<Id, Set<Watcher<View>>>()
-  /** Their mark was not written, because the connection broke. */
+  /** Waits whose mark was not written, because the connection broke. */
   const unmarked = new Set<Id>()
   let problem: unknown
   const closed = new AbortController()

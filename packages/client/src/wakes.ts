@@ -6,7 +6,7 @@ import type { Store } from '@q/store'
 
 export interface Wakes {
   send(queue: string): void
-  /** A run is due this soon. */
+  /** Wakes replicas for a run that is due in `inMs` milliseconds. */
   sendDue(inMs: number): void
   /** Resolves when nothing is under way. */
   settled(): Promise<void>
@@ -24,30 +24,30 @@ export function createWakes(store: Store): Wakes {
     underWay.delete(queue)
   }
 
-  /** When the earliest run is due that no replica has heard of, by `performance.now()`. */
+  /** When the earliest run without a wake is due, by `performance.now()`. */
   let dueMs = Number.POSITIVE_INFINITY
-  let telling: Promise<void> | undefined
+  let sendingDue: Promise<void> | undefined
 
-  async function tellDue(): Promise<void> {
+  async function sendDueWakes(): Promise<void> {
     while (dueMs < Number.POSITIVE_INFINITY) {
       const inMs = Math.max(0, dueMs - performance.now())
       dueMs = Number.POSITIVE_INFINITY
       await store.wakeDue(inMs).catch(() => {})
     }
-    telling = undefined
+    sendingDue = undefined
   }
 
   return {
     sendDue(inMs) {
       dueMs = Math.min(dueMs, performance.now() + inMs)
-      telling ??= tellDue()
+      sendingDue ??= sendDueWakes()
     },
     send(queue) {
       if (underWay.has(queue)) again.add(queue)
       else underWay.set(queue, notify(queue))
     },
     async settled() {
-      await Promise.all([...underWay.values(), telling])
+      await Promise.all([...underWay.values(), sendingDue])
     },
   }
 }

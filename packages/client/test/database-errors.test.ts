@@ -167,7 +167,7 @@ test('a wait whose connection breaks in its first moment goes on, and gets its r
   expect(await result).toBe('done')
 })
 
-test('a wait that ends while the database cannot be asked says so', async () => {
+test('the error of a wait that ends while the database is unreachable says so', async () => {
   const proxy = await breakingProxy(url)
   const q = queue<typeof tasks>(proxy.url)
   onTestFinished(() => q.close())
@@ -177,5 +177,5 @@ test('a wait that ends while the database cannot be asked says so', async () => 
   for (let waits = 0; waits < 100 && Object(error).cause === undefined; waits++) {
     error = await run.result({ timeout: '50ms' }).catch((reason: unknown) => reason)
   }
-  expect(error).toMatchObject({ code: 'WAIT_TIMED_OUT', why: expect.stringContaining('could not be asked') })
+  expect(error).toMatchObject({ code: 'WAIT_TIMED_OUT', why: expect.stringContaining('did not answer') })
 })

@@ -26,7 +26,7 @@ export async function migrationFiles(): Promise<MigrationFile[]> {
 
 let known: Promise<number> | undefined
 
-/** The age of this program: the number of the newest migration it knows. */
+/** The level of this program: the number of the newest migration it knows. */
 export function programLevel(): Promise<number> {
   known ??= migrationNames().then((names) => Math.max(0, ...names.map(levelOf)))
   return known

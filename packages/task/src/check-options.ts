@@ -92,7 +92,7 @@ function inputProblems({ input }: TaskOptions): string[] {
   if (place === undefined) return []
   const where = place === '' ? 'it' : `it at ${place}`
   return [
-    `input: a payload arrives as JSON, and no JSON value satisfies ${where}; use z.coerce.date() or its like for a Date`,
+    `input: a payload arrives as JSON, and no JSON value satisfies ${where}; for a Date, use z.coerce.date() or its equivalent`,
   ]
 }
 

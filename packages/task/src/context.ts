@@ -13,8 +13,8 @@ export interface TaskContext<State = unknown> {
   /** What this execution must show to write: `finishTaskRun(trx, lease, …)` inside your own transaction. */
   readonly lease: { readonly runId: string; readonly fence: number }
   /**
-   * The URL of the database that this run is in, with the password; undefined unless the task has `database: true`. For a
-   * connection of your own, in whose transaction `finishTaskRun` ends the run together with what the code wrote.
+   * The URL of the database of this run, with the password; undefined unless the task has `database: true`. Use it for your
+   * own connection: `finishTaskRun` in its transaction ends the run together with the writes of the code.
    */
   readonly databaseUrl: string | undefined
   /** Aborts when the run is cancelled, timed out or lost. Only seen while the thread is not busy: see heartbeat. */

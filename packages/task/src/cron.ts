@@ -35,10 +35,10 @@ export function timezoneProblem(timezone: unknown): string | undefined {
 }
 
 /**
- * Returns the first tick after a moment; undefined: the pattern never ticks again.
+ * Returns the first tick after a time; undefined: the pattern never ticks again.
  *
  * In some years croner's `nextRun` misses 1 or 2 March if a pattern names both days of the month and days of the week.
- * `previousRuns` misses none, so the ticks before the one it found are looked up backwards.
+ * `previousRuns` misses none, so this walks back from the tick that `nextRun` found.
  */
 export function nextTick(pattern: Pattern, after: Date): Date | undefined {
   const clock = parsed(pattern)

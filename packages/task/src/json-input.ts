@@ -1,12 +1,12 @@
 /**
- * Can any payload satisfy the schema of a task? Payloads are stored as JSON, so a schema that demands a Date, bigint, Map
- * or Set at a place that must be there rejects every run. That is a mistake of the definition, and is reported there.
+ * Whether any JSON value satisfies the schema of a task. Payloads are stored as JSON, so a schema that demands a Date,
+ * bigint, Map or Set as a required value rejects every run. That is a mistake of the definition, and `task()` reports it.
  *
- * The answer comes from the JSON Schema that the validator makes of itself (zod, arktype); what JSON has no value for is
- * marked in it as impossible. A validator that makes none, and one that converts (coerce, preprocess, parse), is not judged.
+ * The validator exports its JSON Schema (zod, arktype), in which types that JSON does not have are marked as impossible.
+ * A validator without JSON Schema, and one that converts (coerce, preprocess, parse), is not checked.
  */
 
-/** The JSON pointer of a place that no JSON value can satisfy; empty: the payload itself. Undefined: none is known. */
+/** The JSON pointer of a value that JSON cannot have; empty: the payload itself; undefined: none was found. */
 export function impossiblePlace(input: unknown): string | undefined {
   const standard = memberOf(input, '~standard')
   const convert = memberOf(memberOf(standard, 'jsonSchema'), 'input')
@@ -78,7 +78,7 @@ function impossibleIn(schema: unknown, at: string): string | undefined {
   return needed.find((place) => place !== undefined)
 }
 
-/** A choice is impossible if each of its variants is. */
+/** A choice is impossible if all of its variants are. */
 function inEach(choices: readonly unknown[], at: string): string | undefined {
   const places = choices.map((choice) => impossibleIn(choice, at))
   return places.every((place) => place !== undefined) ? places[0] : undefined

@@ -1,13 +1,12 @@
 /**
- * The JSON view of a type: what arrives of a value that was stored as JSON. Payloads, results and checkpoints are.
+ * The JSON view of a type: the type of a value after it was stored as JSON, as payloads, results and checkpoints are.
  *
  * A Date arrives as text, and an object with toJSON() as what that returns. A member that is undefined is missing; in a
- * list, and as a result, undefined is null. Of functions and symbols nothing arrives: null, or missing for a method of a
- * class. A bigint, Map or Set cannot be stored: never.
- * Types only.
+ * list, and as a result, undefined is null. Functions and symbols become null, or are missing as methods of a class. A
+ * bigint, Map or Set cannot be stored: never. Types only.
  */
 
-/** Stays as it is. A type that is assignable to this is its own view, which costs the compiler one comparison. */
+/** JSON itself. A type that is assignable to this is its own view, which costs the compiler one comparison. */
 type JsonData = Scalar | readonly JsonData[] | { readonly [member: string]: JsonData }
 
 type Scalar = string | number | boolean | null
@@ -27,12 +26,12 @@ type ViewOf<T> = T extends Unstorable
 /** `undefined` stays the very type it is: one that means "may be missing" must not become one that may be given. */
 type MemberView<T> = unknown extends T ? T : T extends undefined ? T : T extends NoData ? null | undefined : JsonView<T>
 
-/** Of a value that is always there: a result, an element of a list. */
+/** The view of a value that is never missing: a result, an element of a list. */
 export type ArrivingView<T> = unknown extends T ? T : T extends undefined | void | NoData ? null : JsonView<T>
 
 /**
- * Nothing, if values of the type arrive as they were written; else a sentence that the compiler shows. Intersected with
- * the parameter that is to blame.
+ * `unknown` if values of the type do not change when they are stored as JSON; else a sentence that the compiler shows,
+ * because it is intersected with the parameter.
  */
 export type ArrivesAs<T> = [JsonView<T>] extends [T]
   ? unknown

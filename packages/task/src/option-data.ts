@@ -22,7 +22,7 @@ export interface OptionData {
   /** Null: what the preset of the replica says. */
   readonly onCrash: 'fail' | 'retry' | null
   readonly isolation: 'thread' | 'process'
-  /** Whether its code is given the URL of the database. */
+  /** Whether its code gets the URL of the database. */
   readonly database: boolean
   readonly memoryLimitMb: number | null
   readonly timeoutMs: number | null

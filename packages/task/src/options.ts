@@ -29,7 +29,7 @@ export interface TaskOptions<Payload = unknown> extends ScheduleOptions {
   readonly onCrash?: 'fail' | 'retry'
   /** Where the code runs: on a worker thread (default), or in a process of its own that may crash and run out of memory alone. */
   readonly isolation?: 'thread' | 'process'
-  /** Whether the code is given the URL of the database that it runs on, `ctx.databaseUrl`. Default: false. */
+  /** Whether the code gets the URL of the database of its run, `ctx.databaseUrl`. Default: false. */
   readonly database?: boolean
   /** With `isolation: 'process'`: how much memory that process may use. */
   readonly memoryLimitMb?: number

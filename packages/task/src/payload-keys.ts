@@ -1,8 +1,8 @@
 /**
- * Keys that come out of a payload: the value at a JSON pointer, as text. Equal values have equal keys, whatever the order
- * of an object's members; values of different JSON types never do. A string is its own key, any other value is its JSON
- * after `json:`. A hash stands for a value that is too long or has characters that a key may not have, and for a string
- * that begins with `json:`.
+ * Keys of a payload: the value at a JSON pointer, as text. Equal values have equal keys, whatever the order of an object's
+ * members; values of different JSON types never do. The key of a string is the string, the key of any other value is
+ * `json:` and its JSON. If the value is too long or has characters that a key may not have, or if a string begins with
+ * `json:`, its hash is the key.
  *
  * `q.key_at` of the database returns the same key for the same JSON; a test compares them.
  */
@@ -46,7 +46,7 @@ function valueAt(payload: unknown, pointer: string): unknown {
   return value
 }
 
-/** Undefined: the value has no JSON; the check of the payload reports it. */
+/** Undefined: the value cannot be written as JSON, which the check of the payload reports. */
 function canonical(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, member: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * Connections that are still open when their test database is dropped. `drop()` ends them. A suite that calls
- * `refuseLeftConnections()` learns about them: `drop()` waits longer, ends them, and rejects with their names.
+ * Connections that are still open when their test database is dropped. `drop()` ends them. After `refuseLeftConnections()`
+ * it waits longer, ends them, and rejects with their names.
  */
 export interface LeftConnection {
   readonly application: string
@@ -8,7 +8,7 @@ export interface LeftConnection {
   readonly query: string
 }
 
-/** A connection that was closed stays open for another moment, longer on a busy machine. */
+/** How long the server may take to end a closed connection; longer on a busy machine. */
 let closingMs = 1_000
 let refused = false
 
@@ -26,7 +26,7 @@ export function closingMsMax(): number {
   return closingMs
 }
 
-export function judgeLeft(database: string, left: readonly LeftConnection[]): void {
+export function throwIfRefused(database: string, left: readonly LeftConnection[]): void {
   if (!refused || left.length === 0) return
   const names = left.map(({ application, state, query }) => `${application} (${state}): ${query.slice(0, 200)}`)
   throw new Error(`Connections to ${database} were open when it was dropped:\n  ${names.join('\n  ')}`)

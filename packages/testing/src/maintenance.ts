@@ -12,7 +12,7 @@ export interface Maintenance extends AsyncDisposable {
   databases(prefix: string): Promise<string[]>
   has(name: string): Promise<boolean>
   create(name: string, template?: string): Promise<void>
-  /** Waits for connections that are being closed. Returns those that are still open after `msMax`. */
+  /** Waits for connections that are being closed. Returns the connections that are still open after `msMax`. */
   untilLeft(name: string, msMax: number): Promise<LeftConnection[]>
   /** Throws when somebody is connected, unless forced. */
   drop(name: string, how?: 'force'): Promise<void>

@@ -39,7 +39,7 @@ export const moving: Readonly<Record<string, readonly string[]>> = {
 
 /** Compared with a moment that travel cannot move. */
 export const standing: Readonly<Record<string, readonly string[]>> = {
-  /** With the start of the server: the life of the server in which heartbeats were accepted. */
+  /** Stands with the server: its start before the heartbeats were accepted. */
   beat_streak: ['server_start'],
   /** With the start of the server: the life of the server a lock belongs to. */
   presence: ['server_start'],

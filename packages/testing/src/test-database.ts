@@ -6,7 +6,7 @@
  */
 import { migrate } from '@q/schema'
 import { databaseUrl } from './database-url.ts'
-import { closingMsMax, judgeLeft } from './left-connections.ts'
+import { closingMsMax, throwIfRefused } from './left-connections.ts'
 import { maintenance } from './maintenance.ts'
 import { ownName } from './owner.ts'
 import { holdTemplate, migratedTemplate } from './template.ts'
@@ -56,7 +56,7 @@ async function dropFrom(server: TestServer, name: string): Promise<void> {
     // Ending a connection that is being closed would be an error that no caller awaits.
     const left = await connection.untilLeft(name, closingMsMax())
     await connection.drop(name, 'force')
-    judgeLeft(name, left)
+    throwIfRefused(name, left)
   } finally {
     await server.stop()
   }

@@ -1,4 +1,4 @@
-/** A test that leaves everything behind (leaks.test.ts). */
+/** A test that leaks one resource of each kind, for leaks.test.ts. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

@@ -66,7 +66,7 @@ function priorityOf(text: string): number {
   })
 }
 
-/** A name that no replica has published may be a typing error, or a task that is still to be deployed. */
+/** Warns about a task that no replica has published: its name may be misspelt, or its deployment may follow. */
 async function warnUnpublished(url: string, task: string): Promise<void> {
   const names = await withStore(url, async (store) => (await store.publishedTasks()).map(({ name }) => name))
   if (names.includes(task)) return

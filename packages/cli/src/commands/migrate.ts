@@ -1,6 +1,6 @@
 /**
- * q migrate. Replicas of older releases that are alive would have the schema changed under them: they are named, and without
- * `--yes` nothing is done.
+ * q migrate. If replicas of older releases are alive, the command names them and refuses to change the schema under them
+ * without `--yes`.
  */
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/problem'
@@ -18,12 +18,12 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .description('bring the schema of the database up to date')
     .option('--sql', 'change nothing; print what is pending as one script for psql, which records itself')
-    .option('--yes', 'migrate also while replicas of older releases are alive')
+    .option('--yes', 'migrate even while replicas of older releases are alive')
     .option('--json', 'print { "applied": [names] }')
     .action(async (options: Options) => {
       await session({ ...options, anySchema: true }, async ({ url, description }) => {
         const direct = process.env['DATABASE_URL_DIRECT'] || url
-        await mindOlderReplicas(direct, options)
+        await refuseBesideOlderReplicas(direct, options)
         if (options.sql === true) {
           console.log(await pendingScript(direct))
           return exitCodes.ok
@@ -37,7 +37,7 @@ export function migrateCommand(): Command {
     })
 }
 
-async function mindOlderReplicas(url: string, { yes, sql }: Options): Promise<void> {
+async function refuseBesideOlderReplicas(url: string, { yes, sql }: Options): Promise<void> {
   const { pending, olderReplicas } = await migrationPlan(url)
   if (pending.length === 0 || olderReplicas.length === 0) return
   const what = `Replicas of older releases are alive: ${olderReplicas.map(nameOf).join(', ')}.`
@@ -45,8 +45,8 @@ async function mindOlderReplicas(url: string, { yes, sql }: Options): Promise<vo
   throw new ExplainedError({
     code: 'OLDER_REPLICAS_ALIVE',
     what,
-    why: `${pending.join(', ')} would change the schema under them. Those that the new schema declares too old drain and leave; the others keep working.`,
-    fix: 'Stop or upgrade them first, or migrate in spite of them: q migrate --yes',
+    why: `${pending.join(', ')} would change the schema under them. Replicas that the new schema declares too old drain and leave; the others keep working.`,
+    fix: 'Stop or upgrade them first, or migrate anyway: q migrate --yes',
   })
 }
 

@@ -1,4 +1,4 @@
-/** q status: living nodes and how well they are, queues and what waits in them, runs by state, tasks. */
+/** q status: nodes and their health, queues and their backlog, runs by state, and tasks. */
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/problem'
@@ -53,7 +53,7 @@ function statusPage(description: string, { nodes, queues, runs, tasks }: Facts):
   ].join('\n\n')
 }
 
-/** What a dead node did last says nothing about now. */
+/** Shows health and load of living nodes only: those of a dead node are out of date. */
 function nodeTable(nodes: readonly Node[]): string {
   const rows = nodes.map((node) => [
     stateText(node.state),

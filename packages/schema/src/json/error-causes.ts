@@ -1,12 +1,12 @@
 /**
- * Why an error happened, as data that jsonb holds: its `cause`, the causes of that, and the errors of an AggregateError.
- * Bounded in depth, number and length. Nothing here throws, whatever the code of the errors does when it is read.
+ * The causes of an error as JSON: its `cause`, the causes of that, and the errors of an AggregateError. Bounded in depth,
+ * number and length. No function here throws, even if a getter of an error does.
  */
 import { inspect, types } from 'node:util'
 import { storableText } from './text.ts'
 
 export interface ErrorData extends Causes {
-  /** Without it, the code threw something that is not an Error. */
+  /** Undefined: the code threw a value that is not an Error. */
   readonly name?: string
   readonly message: string
   readonly code?: string
@@ -25,6 +25,7 @@ const messageCharsMax = 1_000
 const stackCharsMax = 2_000
 const textCharsMax = 2_000
 
+/** The cause and the errors of an error; empty for any other value. */
 export function causesOf(error: unknown): Causes {
   const seen = new Set<unknown>([error])
   return causesAt(error, 1)
@@ -39,7 +40,7 @@ export function causesOf(error: unknown): Causes {
     return { ...(cause === undefined ? {} : { cause }), ...(errors.length === 0 ? {} : { errors }) }
   }
 
-  /** Undefined also for what was met before: causes can be circular. */
+  /** Undefined for a value that occurred before, too: causes can be circular. */
   function dataOf(value: unknown, depth: number): ErrorData | undefined {
     if (value === undefined || value === null || depth > depthMax || seen.size > totalMax || seen.has(value))
       return undefined

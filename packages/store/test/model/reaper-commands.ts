@@ -5,6 +5,7 @@
 import * as fc from 'fast-check'
 import type { RunId } from '@q/store'
 import { abandoned, recoverSeen } from '../../src/liveness/recover.ts'
+import { vitals } from '../holders.ts'
 import { command, often, pick, same, sorted, storeOf, type Command, type Real } from './command.ts'
 import { crash, holders, isHeld, isStale, leave, served, type Departure, type Model, type ModelRun } from './model.ts'
 import { replicas } from './world.ts'
@@ -133,14 +134,3 @@ async function expectRecovered(
   model.recoveries += departures.length
   same(await real.recoveries(), model.recoveries)
 }
-
-const vitals = {
-  health: 'healthy',
-  cpuPercent: 1,
-  memoryMb: 1,
-  activeRuns: 0,
-  freeSlots: 1,
-  completed: 0,
-  failed: 0,
-  uptimeS: 1,
-} as const
