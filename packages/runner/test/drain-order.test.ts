@@ -122,6 +122,39 @@ test('after a signal nothing undoes the drain, and an order can only bring its d
   await drain.left
 })
 
+test('a signal counts although the database says that the drain was undone, to a question that was sent before it', async () => {
+  const decision = Promise.withResolvers<LeaveDecision>()
+  const { drain, done, settled } = replica({ leaveIfOrdered: () => decision.promise })
+  settled()
+  drain.onOrder(order)
+  await turnOfTheLoop()
+  const left = drain.signal()
+  decision.resolve({ decision: 'claiming' })
+  expect(await left).toEqual({ runsLeftBehind: 0, tooOld: false })
+  expect(done).not.toContain('resumed')
+})
+
+test('a replica whose row was deleted leaves as ordered: nobody can undo its drain', async () => {
+  const { drain, done, settled } = replica({ leaveIfOrdered: async () => ({ decision: 'unknown' }) })
+  settled()
+  drain.onOrder(order)
+  await drain.left
+  expect(done).not.toContain('resumed')
+})
+
+test('a signal keeps its deadline although the database answers with a later one to a question that was sent before it', async () => {
+  const decision = Promise.withResolvers<LeaveDecision>()
+  const { drain, events, settled } = replica({ leaveIfOrdered: () => decision.promise })
+  drain.onOrder({ by: 'ada', deadlineInMs: 0, onDeadline: 'fail' })
+  await turnOfTheLoop()
+  void drain.signal()
+  decision.resolve({ decision: 'draining', order })
+  await turnOfTheLoop()
+  expect(events.at(-1)).toMatchObject({ type: 'drain-changed', by: 'itself', drainMs: 3_600_000 })
+  settled()
+  await drain.left
+})
+
 test('runs that others have locked at the end are left behind: the replica does not retire', async () => {
   const { drain, done, events, settled } = replica({ giveBackUnbegun: async () => 2 })
   settled()

@@ -137,6 +137,21 @@ test('a claim that was under way when the drain began is not executed, even if t
   await runner.drain() // before the proxy is closed
 })
 
+test('a replica whose row is deleted while it drains keeps draining', async () => {
+  const { q, runner, order, seen, db, events } = await scene()
+  const { file: until, open } = gate()
+  await running(await q.enqueue('patient', { until }))
+  await order()
+  await seen('draining')
+  await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
+  await seen('introduced-again')
+  const run = await q.enqueue('echo', 'later')
+  open()
+  expect(exitCodeAfter(await runner.left)).toBe(0)
+  expect(events.map(({ type }) => type)).not.toContain('drain-undone')
+  expect(await run.status()).toMatchObject({ status: 'AVAILABLE' })
+})
+
 test('a running replica that the database declares too old drains, and its exit code is 57', async () => {
   const { q, runner, db, events, seen } = await scene({ Q_DRAIN_MS: '600000' })
   const { file: until, open } = gate()

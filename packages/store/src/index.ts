@@ -94,6 +94,7 @@ export {
   leaveIfOrdered,
   undrainReplica,
   type LeaveDecision,
+  type StandingDrain,
   type NewDrainOrder,
   type UndrainAnswer,
 } from './replicas/drain.ts'

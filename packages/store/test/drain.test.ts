@@ -83,6 +83,19 @@ test('a replica leaves by order when its runs have finished or the deadline is r
   expect(await store.leaveIfOrdered(finished, { finished: true })).toMatchObject({ decision: 'leaving' })
 })
 
+test('a replica whose row was deleted registers again with the drain that it follows, and leaves by it', async () => {
+  const id = await registered('deleted')
+  await store.drainReplica(id, { by: 'ada' })
+  await db.deleteFrom('q.replica').where('id', '=', id).execute()
+  expect(await store.leaveIfOrdered(id, { finished: true })).toEqual({ decision: 'unknown' })
+  const draining = { by: 'ada', deadlineMs: 3_600_000, onDeadline: 'release', leaving: false } as const
+  await store.registerReplica({ ...introduction(id, id), draining })
+  expect(await orderOf(id)).toMatchObject({ by: 'ada', onDeadline: 'release' })
+  expect(await store.undrainReplica(id)).toBe('claiming')
+  await store.registerReplica({ ...introduction(id, id), draining: { by: 'itself', leaving: true } })
+  expect(await store.undrainReplica(id)).toBe('leaving')
+})
+
 test('of undoing a drain and leaving, exactly one succeeds', { repeats: 9 }, async () => {
   const id = await registered(`raced-${Math.random()}`)
   await store.drainReplica(id, { by: 'ada' })

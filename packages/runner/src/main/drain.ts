@@ -10,7 +10,7 @@
  * not be stopped, or whose outcome could not be written, is left behind: the replica then does not retire and keeps its session,
  * which ends with the process; other replicas recover the run after that.
  */
-import type { DrainOrder, LeaveDecision, OnDeadline } from '@q/store'
+import type { DrainOrder, LeaveDecision, OnDeadline, StandingDrain } from '@q/store'
 import type { Observe } from './events.ts'
 import { pause, within } from './loop.ts'
 import type { PulseBoard } from './pulse-board.ts'
@@ -59,6 +59,8 @@ export interface Drain {
   tooOld(): void
   /** What happens to the runs that it stops at the deadline. */
   onDeadline(): OnDeadline
+  /** The order that it follows, for a replica that has to register again. */
+  standing(): StandingDrain | undefined
   readonly left: Promise<Departure>
 }
 
@@ -121,6 +123,9 @@ export function createDrain(deps: DrainDeps): Drain {
   async function asksToLeave(finished: boolean): Promise<boolean> {
     try {
       const answer = await deps.leaveIfOrdered(finished)
+      // A signal that came in the meantime decides; the question was about the order before it.
+      if (ownDecision) return false
+      if (answer.decision === 'unknown') return true
       follow(answer.decision === 'claiming' ? undefined : localOrder(answer.order))
       return answer.decision === 'leaving'
     } catch (error) {
@@ -217,6 +222,17 @@ export function createDrain(deps: DrainDeps): Drain {
   return {
     left,
     onDeadline: () => order?.onDeadline ?? 'by-task',
+    standing() {
+      if (order === undefined) return undefined
+      const { by, onDeadline, deadlineMs } = order
+      const isOpen = deadlineMs === Number.POSITIVE_INFINITY
+      return {
+        by,
+        onDeadline,
+        leaving: ownDecision || leaving,
+        ...(isOpen ? {} : { deadlineMs: Math.max(0, deadlineMs - deps.nowMs()) }),
+      }
+    },
     onOrder(received) {
       if (received === null) return ownDecision ? undefined : follow(undefined)
       const ordered = localOrder(received)

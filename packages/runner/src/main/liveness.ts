@@ -2,7 +2,7 @@
  * The loops by which this replica is known to be alive, and knows who is not: beats, session, fence; and for all
  * replicas, one at a time, presence, stale runs, samples, old rows.
  */
-import { deputyOf, openReplicaSession, type DrainOrder, type Lease, type Wake } from '@q/store'
+import { deputyOf, openReplicaSession, type DrainOrder, type Lease, type StandingDrain, type Wake } from '@q/store'
 import { chores } from './chores.ts'
 import { createClockWatch } from './clock-watch.ts'
 import {
@@ -38,6 +38,8 @@ export interface Ways {
   /** Null: no drain is ordered. */
   readonly onDrainOrder: (order: DrainOrder | null) => void
   readonly onTooOld: () => void
+  /** The drain that this replica follows. */
+  readonly drainStanding: () => StandingDrain | undefined
 }
 
 export interface Liveness {
@@ -210,7 +212,8 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   }
 
   async function introduceAgain(): Promise<void> {
-    const registered = await control.registerReplica(introduction)
+    const draining = ways.drainStanding()
+    const registered = await control.registerReplica({ ...introduction, ...(draining && { draining }) })
     observe({ type: 'introduced-again', name: registered.name })
     if (registered.num === num) return
     num = registered.num

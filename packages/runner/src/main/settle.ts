@@ -1,7 +1,7 @@
 /**
- * Writes what came of a run, once, under its lease. While the database cannot be reached it tries again: an outcome is
- * never dropped because of the network. An outcome that the database refuses for its data ends the run with a code of
- * its own, so an end is never lost because its text is strange.
+ * Writes what came of a run, once, under its lease. While the database cannot be reached it tries again, until the
+ * replica has left: an outcome is never dropped because of the network. An outcome that the database refuses for its data
+ * ends the run with a code of its own, so an end is never lost because its text is strange.
  */
 import { createBatcher, type Lease, type Outcome, type Settled, type Settlement, type Store } from '@q/store'
 import type { Observe } from './events.ts'
@@ -17,6 +17,8 @@ export interface SettleDeps {
   readonly settlements: Settlements
   readonly store: Store
   readonly observe: Observe
+  /** Aborts when the replica has left: outcomes that could not be written by then are left to other replicas. */
+  readonly hasLeft?: AbortSignal
 }
 
 const batchMax = 200
@@ -46,13 +48,13 @@ export interface Written {
 export async function settle(deps: SettleDeps, settlement: Settlement, plain: boolean): Promise<Written> {
   let { outcome } = settlement
   let alone = false
-  const answer = await untilReached(deps.observe, async () => {
+  const answer = await untilLeft(deps, async () => {
     const told = { ...settlement, outcome }
     const [single = 'lease-lost'] = alone
       ? await deps.store.settleTaskRuns([told])
       : [await deps.settlements.add(told, plain)]
     if (single === 'refused') outcome = inOtherWords(outcome)
-    // Somebody has locked it: it waits by itself, and does not hold up the batch.
+    // Another transaction has locked it: it waits by itself, and does not hold up the batch.
     else if (single === 'busy') alone = true
     else return single
     return undefined
@@ -68,13 +70,22 @@ function inOtherWords(outcome: Outcome): Outcome {
 
 /** Gives a run back; nothing is answered when its lease was lost already. */
 export async function giveBack(deps: SettleDeps, lease: Lease, by: Settlement['by']): Promise<void> {
-  const runIds = await untilReached(deps.observe, () => deps.store.releaseTaskRuns([lease], by))
+  const runIds = await untilLeft(deps, () => deps.store.releaseTaskRuns([lease], by))
   deps.observe({ type: 'runs-released', runIds })
 }
 
 /** Puts a run off at its own wish. */
 export function snooze(deps: SettleDeps, lease: Lease, afterMs: number): ReturnType<Store['snoozeTaskRun']> {
-  return untilReached(deps.observe, () => deps.store.snoozeTaskRun(lease, afterMs))
+  return untilLeft(deps, () => deps.store.snoozeTaskRun(lease, afterMs))
+}
+
+/** Runs that end when the replica has left were counted as left behind: nothing is written for them. */
+function untilLeft<T>({ observe, hasLeft }: SettleDeps, write: () => Promise<T | undefined>): Promise<T> {
+  const writeUnlessLeft = async () => {
+    hasLeft?.throwIfAborted()
+    return write()
+  }
+  return untilReached(observe, writeUnlessLeft, hasLeft)
 }
 
 const unstorable: Outcome = {

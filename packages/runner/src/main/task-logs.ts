@@ -23,7 +23,8 @@ const waitingMax = 20_000
 const batchMax = 500
 const writtenMsMax = 2_000
 
-export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
+/** `hasLeft`: aborts when the replica has left; lines that were not written by then are dropped. */
+export function createTaskLogs(store: Store, observe: Observe, hasLeft?: AbortSignal): TaskLogs {
   let waiting: LeasedLine[] = []
   let dropped = 0
   let writing: Promise<void> | undefined
@@ -32,10 +33,11 @@ export function createTaskLogs(store: Store, observe: Observe): TaskLogs {
   async function write(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, batchMax)
-      await untilReached(observe, async () => {
+      const append = async () => {
         await store.appendTaskLogs(batch.map(storedLine))
         return true
-      })
+      }
+      await untilReached(observe, append, hasLeft).catch(() => {})
       waiting = waiting.slice(batch.length)
       for (const { done } of waiters.filter(({ isWritten }) => isWritten())) done.abort()
       if (dropped > 0) observe({ type: 'log-lines-dropped', lines: dropped })

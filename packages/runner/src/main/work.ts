@@ -88,8 +88,10 @@ export function startWork(parts: Parts): Drain {
     wakeSchedules: intake.wakeSchedules,
     onDrainOrder: (order) => drain.onOrder(order),
     onTooOld: () => drain.tooOld(),
+    drainStanding: () => drain.standing(),
   })
-  const execution = executionOf(desk, intake, () => drain.onDeadline())
+  const left = new AbortController()
+  const execution = executionOf(desk, intake, () => drain.onDeadline(), left.signal)
   const drain = createDrain({
     ...desk,
     drainMs: desk.config.drainMs,
@@ -108,6 +110,10 @@ export function startWork(parts: Parts): Drain {
     stopBeats: liveness.stopBeats,
     retire: () => control.retireReplica(replicaId),
     closeSession: liveness.closeSession,
+    closeAll() {
+      left.abort(new Error('The replica has left.'))
+      return desk.closeAll()
+    },
   })
   return drain
 
@@ -171,7 +177,12 @@ function nowMs(): number {
   return performance.now()
 }
 
-function executionOf(desk: Desk, intake: Intake, onDeadline: ExecuteDeps['onDeadline']): ExecuteDeps {
+function executionOf(
+  desk: Desk,
+  intake: Intake,
+  onDeadline: ExecuteDeps['onDeadline'],
+  hasLeft: AbortSignal,
+): ExecuteDeps {
   const { store, observe, tasks, config, vitals } = desk
   const { hostname, pid } = desk.introduction
   return {
@@ -184,7 +195,8 @@ function executionOf(desk: Desk, intake: Intake, onDeadline: ExecuteDeps['onDead
       findDestination: desk.findDestination,
       onEnqueued: intake.lookAgain,
     }),
-    logs: createTaskLogs(store, observe),
+    logs: createTaskLogs(store, observe, hasLeft),
+    hasLeft,
     host: { hostname, pid },
     optionsOf: optionsOf(tasks),
     limits: { ...config.preset, noEvidenceMs: noEvidenceMsMax(config.preset.thresholds) },

@@ -19,12 +19,26 @@ export interface NewDrainOrder {
   readonly onDeadline?: OnDeadline
 }
 
+/** A drain that the replica follows already. */
+export interface StandingDrain extends NewDrainOrder {
+  /** It leaves whatever is ordered. */
+  readonly leaving: boolean
+}
+
 /** Orders a replica to drain. The last order replaces the deadline and `onDeadline` of earlier ones. */
-export async function drainReplica(
+export async function drainReplica(db: Db, replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'> {
+  if (!(await writeOrder(db, replicaId, { ...order, leaving: false }))) return 'not-found'
+  await wakeReplica(db, replicaId)
+  await freeBlockedKeys(db)
+  return 'draining'
+}
+
+/** Whether there is such a replica. */
+export async function writeOrder(
   db: Db,
   replicaId: string,
-  { by, deadlineMs, onDeadline = 'by-task' }: NewDrainOrder,
-): Promise<'draining' | 'not-found'> {
+  { by, deadlineMs, onDeadline = 'by-task', leaving }: StandingDrain,
+): Promise<boolean> {
   const ordered = await db
     .updateTable('q.replica')
     .set((row) => ({
@@ -32,15 +46,13 @@ export async function drainReplica(
       draining_by: by,
       drain_deadline: deadlineMs === undefined ? null : fromNow(deadlineMs),
       drain_on_deadline: onDeadline,
+      ...(leaving ? { leaving_at: row.fn.coalesce('leaving_at', now) } : {}),
     }))
     .where('id', '=', replicaId)
     .where('stopped_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  if (ordered === undefined) return 'not-found'
-  await wakeReplica(db, replicaId)
-  await freeBlockedKeys(db)
-  return 'draining'
+  return ordered !== undefined
 }
 
 export type UndrainAnswer = 'claiming' | 'leaving' | 'not-draining' | 'not-found'
@@ -69,17 +81,7 @@ export async function announceLeaving(
   replicaId: string,
   { deadlineMs }: { readonly deadlineMs: number },
 ): Promise<void> {
-  await db
-    .updateTable('q.replica')
-    .set((row) => ({
-      draining_at: row.fn.coalesce('draining_at', now),
-      draining_by: 'itself',
-      drain_deadline: fromNow(deadlineMs),
-      drain_on_deadline: 'by-task',
-      leaving_at: row.fn.coalesce('leaving_at', now),
-    }))
-    .where('id', '=', replicaId)
-    .execute()
+  await writeOrder(db, replicaId, { by: 'itself', deadlineMs, leaving: true })
   await freeBlockedKeys(db)
 }
 
@@ -89,9 +91,12 @@ export type LeaveDecision =
   | { readonly decision: 'draining'; readonly order: DrainOrder }
   /** The drain was undone. */
   | { readonly decision: 'claiming' }
+  /** The row of the replica was deleted. Its drain cannot be undone. */
+  | { readonly decision: 'unknown' }
 
 interface Decided extends DrainOrder {
-  readonly leaves: boolean
+  /** Null: no drain is ordered. */
+  readonly leaves: boolean | null
 }
 
 /** Decides whether a replica that drains by order leaves now: it has finished its runs, or its deadline is reached. */
@@ -105,15 +110,17 @@ export async function leaveIfOrdered(
 WITH target AS MATERIALIZED (
   SELECT n.id, coalesce(n.draining_by, 'unknown') AS by, n.drain_on_deadline AS "onDeadline",
     (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs",
-    coalesce(${finished}::boolean OR n.leaving_at IS NOT NULL OR n.drain_deadline <= clock_timestamp(), false) AS leaves
-  FROM q.replica n WHERE n.id = ${replicaId} AND n.draining_at IS NOT NULL FOR UPDATE
+    CASE WHEN n.draining_at IS NOT NULL
+      THEN coalesce(${finished}::boolean OR n.leaving_at IS NOT NULL OR n.drain_deadline <= clock_timestamp(), false) END AS leaves
+  FROM q.replica n WHERE n.id = ${replicaId} FOR UPDATE
 ), leaving AS (
   UPDATE q.replica n SET leaving_at = coalesce(n.leaving_at, clock_timestamp()) FROM target WHERE n.id = target.id AND target.leaves
 )
 SELECT by, "onDeadline", "deadlineInMs", leaves FROM target`.execute(db)
   const [decided] = rows
-  if (decided === undefined) return { decision: 'claiming' }
+  if (decided === undefined) return { decision: 'unknown' }
   const { leaves, ...order } = decided
+  if (leaves === null) return { decision: 'claiming' }
   return { decision: leaves ? 'leaving' : 'draining', order }
 }
 

@@ -8,6 +8,7 @@
 import { programLevel, type DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 import { isAlive } from './alive.ts'
+import { writeOrder, type StandingDrain } from './drain.ts'
 
 export interface Thresholds {
   readonly replicaBeatMs: number
@@ -37,6 +38,8 @@ export interface ReplicaIntroduction {
   readonly thresholds: Thresholds
   /** How long after its session broke it may still show that it lives; 2.5 s unless said. */
   readonly presenceGraceMs?: number
+  /** The drain that it follows, if it registers again: the order may have been deleted with its row. */
+  readonly draining?: StandingDrain
 }
 
 /** Returns the name it got, and the number of its presence lock. */
@@ -61,6 +64,7 @@ export async function registerReplica(
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...row, stopped_at: null }))
       .returning('num')
       .executeTakeFirstOrThrow()
+    if (replica.draining !== undefined) await writeOrder(trx, replica.id, replica.draining)
     // Its first sign of life, so that the next one to register sees the name taken.
     await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, free_slots)
       VALUES (${replica.id}, clock_timestamp(), ${replica.slots})

@@ -178,7 +178,7 @@ export interface LivenessVerbs {
 
   /**
    * Decides whether a replica that drains by order, and has finished its runs or reached its deadline, leaves now.
-   * Exactly one of this and `undrainReplica` succeeds.
+   * Exactly one of this and `undrainReplica` succeeds. `unknown`: its row was deleted.
    */
   leaveIfOrdered(replicaId: string, request: { finished: boolean }): Promise<LeaveDecision>
 

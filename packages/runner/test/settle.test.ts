@@ -1,0 +1,44 @@
+/** Writes of a replica that has left while the database was away: an embedding process must not keep trying. */
+import { expect, test } from 'vitest'
+import type { RunId, Store } from '@q/store'
+import type { RunnerEvent } from '../src/main/events.ts'
+import { giveBack, settle, snooze, type SettleDeps } from '../src/main/settle.ts'
+import { createTaskLogs } from '../src/main/task-logs.ts'
+
+const lease = { runId: '1' as RunId, fence: 1 }
+const by = { hostname: 'h', pid: 1, thread: 0 }
+const away = () => Promise.reject(new Error('Connection terminated unexpectedly'))
+
+/** A replica whose database is away, and that leaves when the first write has failed. */
+function leaving() {
+  const left = new AbortController()
+  const events: RunnerEvent[] = []
+  const store = { releaseTaskRuns: away, snoozeTaskRun: away, appendTaskLogs: away } as Partial<Store> as Store
+  const observe = (event: RunnerEvent) => {
+    events.push(event)
+    left.abort(new Error('The replica has left.'))
+  }
+  const deps: SettleDeps = { store, observe, settlements: { add: away }, hasLeft: left.signal }
+  return { deps, events, logs: createTaskLogs(store, observe, left.signal) }
+}
+
+const writes = {
+  outcome: (deps: SettleDeps) => settle(deps, { lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }, false),
+  release: (deps: SettleDeps) => giveBack(deps, lease, by),
+  snooze: (deps: SettleDeps) => snooze(deps, lease, 1_000),
+}
+
+for (const [name, write] of Object.entries(writes)) {
+  test(`a replica that has left does not try again to write: ${name}`, async () => {
+    const { deps, events } = leaving()
+    await expect(write(deps)).rejects.toThrow('The replica has left.')
+    expect(events).toMatchObject([{ type: 'settle-failed' }])
+  })
+}
+
+test('a replica that has left drops the log lines that were not written', async () => {
+  const { logs, events } = leaving()
+  logs.add('talks', { lineNo: 1, level: 30, line: 'l', facts: null, atMs: 0, lease })
+  await logs.written(lease)
+  expect(events).toMatchObject([{ type: 'task-log' }])
+})
