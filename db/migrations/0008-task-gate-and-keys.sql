@@ -43,22 +43,39 @@ CREATE FUNCTION q.key_since(stored text, prefix text, payload jsonb, pointer tex
   SELECT CASE WHEN stored = prefix || q.key_before(payload, pointer) THEN prefix || q.key_at(payload, pointer) ELSE stored END
 $$;
 
--- A success is not rewritten: there are many, and only a retry would need its key.
-UPDATE q.task_run r SET unique_key = since.unique_key, concurrency_key = since.concurrency_key
-FROM (SELECT k.id, q.key_since(k.unique_key, '', k.payload, t.options #>> '{unique,key}') AS unique_key,
-    q.key_since(k.concurrency_key, k.concurrency_scope || chr(31), k.payload, t.options #>> '{concurrency,key}') AS concurrency_key
-  FROM q.task_run k JOIN q.task t ON t.name = k.task
-  WHERE k.status <> 'SUCCEEDED' AND coalesce(k.unique_key, k.concurrency_key) IS NOT NULL) since
-WHERE r.id = since.id AND (r.unique_key, r.concurrency_key) IS DISTINCT FROM (since.unique_key, since.concurrency_key);
-UPDATE q.unique_period p SET unique_key = since.key
-FROM (SELECT k.task, k.unique_key, q.key_since(q.key_since(k.unique_key, '', r.payload, t.options #>> '{unique,key}'),
-    'throttle' || chr(31), r.payload, t.options #>> '{throttle,key}') AS key
-  FROM q.unique_period k JOIN q.task_run r ON r.id = k.run_id JOIN q.task t ON t.name = k.task) since
-WHERE p.task = since.task AND p.unique_key = since.unique_key AND p.unique_key <> since.key;
-UPDATE q.debounce d SET debounce_key = since.key
-FROM (SELECT k.task, k.debounce_key, q.key_since(k.debounce_key, '', r.payload, t.options #>> '{debounce,key}') AS key
-  FROM q.debounce k JOIN q.task_run r ON r.id = k.run_id JOIN q.task t ON t.name = k.task) since
-WHERE d.task = since.task AND d.debounce_key = since.debounce_key AND d.debounce_key <> since.key;
+-- A success is not rewritten: there are many, and only a retry would need its key. Texts that begin with json: make room
+-- first. A key that another run has by then, because its caller wrote json:1 itself, stays as it is.
+DO $$
+DECLARE
+  of_text boolean;
+BEGIN
+  FOREACH of_text IN ARRAY ARRAY[true, false] LOOP
+    UPDATE q.task_run r SET unique_key = since.key
+    FROM (SELECT k.id, q.key_since(k.unique_key, '', k.payload, t.options #>> '{unique,key}') AS key
+      FROM q.task_run k JOIN q.task t ON t.name = k.task WHERE k.status <> 'SUCCEEDED' AND k.unique_key IS NOT NULL) since
+    WHERE r.id = since.id AND r.unique_key <> since.key AND since.key !~ '^json:' = of_text
+      AND (r.finished_at IS NOT NULL OR NOT EXISTS (SELECT FROM q.task_run other WHERE other.task = r.task AND other.unique_live = since.key));
+    UPDATE q.task_run r SET concurrency_key = since.key
+    FROM (SELECT k.id, q.key_since(k.concurrency_key, k.concurrency_scope || chr(31), k.payload, t.options #>> '{concurrency,key}') AS key
+      FROM q.task_run k JOIN q.task t ON t.name = k.task WHERE k.status <> 'SUCCEEDED' AND k.concurrency_key IS NOT NULL) since
+    WHERE r.id = since.id AND r.concurrency_key <> since.key AND since.key !~ '\u001fjson:' = of_text
+      AND (r.concurrency_slot IS NULL OR NOT EXISTS (
+        SELECT FROM q.task_run other WHERE other.concurrency_key = since.key AND other.concurrency_slot = r.concurrency_slot));
+    UPDATE q.unique_period p SET unique_key = since.key
+    FROM (SELECT k.task, k.unique_key, q.key_since(q.key_since(k.unique_key, '', r.payload, t.options #>> '{unique,key}'),
+        'throttle' || chr(31), r.payload, t.options #>> '{throttle,key}') AS key
+      FROM q.unique_period k JOIN q.task_run r ON r.id = k.run_id JOIN q.task t ON t.name = k.task) since
+    WHERE p.task = since.task AND p.unique_key = since.unique_key AND p.unique_key <> since.key
+      AND since.key !~ '^(throttle\u001f)?json:' = of_text
+      AND NOT EXISTS (SELECT FROM q.unique_period other WHERE other.task = p.task AND other.unique_key = since.key);
+    UPDATE q.debounce d SET debounce_key = since.key
+    FROM (SELECT k.task, k.debounce_key, q.key_since(k.debounce_key, '', r.payload, t.options #>> '{debounce,key}') AS key
+      FROM q.debounce k JOIN q.task_run r ON r.id = k.run_id JOIN q.task t ON t.name = k.task) since
+    WHERE d.task = since.task AND d.debounce_key = since.debounce_key AND d.debounce_key <> since.key
+      AND since.key !~ '^json:' = of_text
+      AND NOT EXISTS (SELECT FROM q.debounce other WHERE other.task = d.task AND other.debounce_key = since.key);
+  END LOOP;
+END $$;
 DROP FUNCTION q.key_since(text, text, jsonb, text);
 DROP FUNCTION q.key_before(jsonb, text);
 

@@ -14,7 +14,7 @@ const released: Record<string, string> = {
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
   '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
-  '0008-task-gate-and-keys': '6c59447a2936a5a0400912da2d9cd9bb333daeb580cbe428427be11084d2c85e',
+  '0008-task-gate-and-keys': '6ff342dc3cbaf1f8f538958332dfe0cf16e1fee84f4ceec0808c76fe4d13cde4',
   '0009-keys-and-times': '163af284d3b3b55ca04f535b489dc9456677e37055ad4f90389a3f512a395e10',
   '0010-shared-trust': '76a8751461103b96ca3ccea6900cf37fabfd156e859921763fbbf2451a6e1259',
   '0011-what-columns-say': '1b6102fdb6622ab200e711dba2dedabad887c36a6f2eddd2e634efff4953b039',

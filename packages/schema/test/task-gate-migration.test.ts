@@ -109,3 +109,47 @@ test('programs that know fewer migrations may no longer use the database', async
   const { rows } = await database.client.query('SELECT oldest_program FROM q.compatibility')
   expect(rows[0].oldest_program).toBeGreaterThanOrEqual(8)
 })
+
+test('a key that another run has after the rewrite, because its caller wrote it so, does not stop the migration', async () => {
+  await using database = await openDatabase({ upTo: before })
+  const { client, url } = database
+  const options = {
+    a: { unique: { key: '/id', forMs: 3_600_000 }, concurrency: { key: '/id', shared: null } },
+    b: { throttle: { key: '/id', forMs: 3_600_000 } },
+    c: { debounce: { key: '/id', forMs: 3_600_000, maxMs: 36_000_000 } },
+  }
+  for (const [name, data] of Object.entries(options)) {
+    await client.query(`INSERT INTO q.task (name, queue, options, published_by) VALUES ($1, 'default', $2, 'r')`, [
+      name,
+      data,
+    ])
+  }
+  const enqueue = async (call: string) =>
+    (await client.query<{ id: string }>(`SELECT id FROM q.enqueue(${call})`)).rows[0]!.id
+  const available = { status: 'AVAILABLE', waiting_for: null, concurrency_slot: 1 }
+  // The number comes before the text whose key it gets, and before the caller's own key.
+  const five = await enqueue(`'a', '{"id": 5}'`)
+  const textOfFive = await enqueue(`'a', '{"id": "json:5"}'`)
+  for (const id of [five, textOfFive]) await changeRun(client, id, available)
+  const seven = await enqueue(`'a', '{"id": 7}'`)
+  const own = await enqueue(`'a', '{}', unique_key => 'json:7', unique_for => '1 h'`)
+  await changeRun(client, own, { ...available, concurrency_scope: 'a', concurrency_key: 'a\u001fjson:7' })
+  await changeRun(client, seven, available)
+  for (const id of ['5', '"json:5"', '7']) {
+    await enqueue(`'b', '{"id": ${id}}'`)
+    await enqueue(`'c', '{"id": ${id}}'`)
+  }
+  await enqueue(`'b', '{}', throttle_key => 'json:7', throttle_for => '1 h'`)
+  await enqueue(`'c', '{}', debounce_key => 'json:7', debounce_for => '1 h'`)
+  await migrateTo8(url)
+  expect(await rowOf(client, five)).toMatchObject({ unique_key: 'json:5', concurrency_key: 'a\u001fjson:5' })
+  expect((await rowOf(client, textOfFive)).unique_key).toMatch(/^sha256:/)
+  expect(await rowOf(client, own)).toMatchObject({ unique_key: 'json:7' })
+  expect(await rowOf(client, seven)).toMatchObject({ unique_key: '7', concurrency_key: 'a\u001f7' })
+  for (const task of ['a', 'b', 'c']) {
+    for (const id of ['5', '"json:5"', '7']) {
+      const { rows } = await client.query(`SELECT duplicate FROM q.enqueue($1, $2)`, [task, `{"id": ${id}}`])
+      expect(rows).toEqual([{ duplicate: true }])
+    }
+  }
+})

@@ -206,6 +206,7 @@ WITH
     RETURNING
       r.id,
       r.status,
+      r.lane,
       r.result,
       r.task,
       r.workflow_id,
@@ -519,6 +520,21 @@ WITH
       CROSS JOIN LATERAL unnest(handed.heirs, handed.slots) heir (id, slot)
     WHERE
       r.id = heir.id
+    RETURNING
+      r.lane
+  ),
+  ready AS (
+    SELECT
+      lane
+    FROM
+      promoted
+    UNION
+    SELECT
+      lane
+    FROM
+      gone
+    WHERE
+      status = 'AVAILABLE'
   ),
   ends AS MATERIALIZED (
     SELECT
@@ -530,6 +546,31 @@ WITH
       gone
     WHERE
       status NOT IN ('AVAILABLE', 'PENDING')
+  ),
+  announced AS (
+    SELECT
+      count(pg_notify ('q_ready', queues.queue))
+    FROM
+      (
+        SELECT DISTINCT
+          lane.queue
+        FROM
+          q.lane
+        WHERE
+          EXISTS (
+            SELECT
+            FROM
+              q.idle
+          )
+          AND lane.id = ANY (
+            ARRAY(
+              SELECT DISTINCT
+                own.lane
+              FROM
+                ready AS own
+            )
+          )
+      ) queues
   ),
   awaited AS (
     DELETE FROM q.awaited
@@ -597,6 +638,7 @@ SELECT
 FROM
   parted e
   LEFT JOIN woken ON true
+  LEFT JOIN announced ON true
 WHERE
   NOT e.frees
 UNION ALL
@@ -614,3 +656,4 @@ FROM
   handed
   CROSS JOIN LATERAL unnest(ids, workflows, fences, wases, statuses, codes) run (id, workflow_id, fence, was, status, code)
   LEFT JOIN woken ON true
+  LEFT JOIN announced ON true

@@ -345,7 +345,9 @@ WITH
                   q.task_run n
                 WHERE
                   n.id = candidate.id
-                  AND n.gated_key = plans.key
+                  AND n.status = 'PENDING'
+                  AND n.waiting_for = 'concurrency'
+                  AND n.concurrency_key = plans.key
                 FOR NO KEY UPDATE
                   SKIP LOCKED
               ) n
@@ -370,13 +372,40 @@ WITH
     WHERE
       r.id = heirs.id
     RETURNING
-      r.id
+      r.id,
+      r.lane
+  ),
+  announced AS (
+    SELECT
+      count(pg_notify ('q_ready', queues.queue))
+    FROM
+      (
+        SELECT DISTINCT
+          lane.queue
+        FROM
+          q.lane
+        WHERE
+          EXISTS (
+            SELECT
+            FROM
+              q.idle
+          )
+          AND lane.id = ANY (
+            ARRAY(
+              SELECT DISTINCT
+                own.lane
+              FROM
+                promoted AS own
+            )
+          )
+      ) queues
   )
 SELECT
   id,
   'AVAILABLE' AS status
 FROM
   promoted
+  LEFT JOIN announced ON true
 UNION ALL
 SELECT
   id,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { Client, type Notification } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { enqueueTaskRuns, noLane, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
+import { enqueueTaskRuns, noLane, promoteKeys, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
 import { fixture } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
@@ -265,4 +265,23 @@ test('a batch of runs of published and unpublished tasks is enqueued as a whole,
   ])
   expect(answers.map(({ status }) => status)).toEqual(['PENDING', 'AVAILABLE', 'PENDING'])
   expect(await Promise.all(answers.map(async ({ id }) => (await row(id)).payload))).toEqual([1, 2, null])
+})
+
+test('a keyed run of a task that was published before its producer knew is promoted after its commit', async () => {
+  const task = 'published-meanwhile'
+  await publish(task, { concurrency: { key: '/k', limit: 1, shared: null } })
+  expect(await enqueueOne(task, { k: 'a' })).toMatchObject({ status: 'AVAILABLE' })
+})
+
+test('a concurrency key that an open transaction has locked does not keep the gate closed for other runs', async () => {
+  const task = 'locked-key'
+  const runs = await store.enqueueTaskRuns(['held', 'free'].map((k) => ({ task, payload: { k } })))
+  const other = await session()
+  await other.query('BEGIN')
+  await promoteKeys(usingPg(other), [`${task}\u001fheld`])
+  await publish(task, { concurrency: { key: '/k', limit: 1, shared: null } })
+  expect(await Promise.all(runs.map(async ({ id }) => (await row(id)).status))).toEqual(['PENDING', 'AVAILABLE'])
+  await other.query('ROLLBACK')
+  await store.promoteKeys([`${task}\u001fheld`])
+  expect(await row(runs[0]!.id)).toMatchObject({ status: 'AVAILABLE' })
 })

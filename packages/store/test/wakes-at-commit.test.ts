@@ -85,6 +85,7 @@ test('a keyed run is announced by its key, and who hears it can promote it', asy
   const wakes = await heardSoFar()
   expect(wakes).toEqual(['q_gated keyed\u001Fk'])
   expect(await store.promoteKeys([wakes[0]!.slice('q_gated '.length)])).toEqual([gated!.id])
+  expect(await heardSoFar()).toEqual(['q_ready queue of keyed'])
   expect(leaseOf(await claimOne('keyed')).runId).toBe(gated!.id)
 })
 
@@ -116,4 +117,21 @@ test('plain SQL wakes as well, and a session that says q.quiet does not', async 
   expect(await heardSoFar()).toEqual(['q_ready queue of by hand'])
   await client.query(`BEGIN; SET LOCAL q.quiet = 'on'; ${insert}; COMMIT`)
   expect(await heardSoFar()).toEqual([])
+})
+
+test('a run that is handed a concurrency key, is released, or whose queue is resumed wakes an idle replica', async () => {
+  const key = { concurrency: { scope: 'handed', key: 'k' } }
+  await store.enqueueTaskRuns([await newRun('first', key), await newRun('second', key)])
+  const first = await claimOne('first')
+  await beIdle()
+  expect(await heardSoFar()).toEqual([])
+  const outcome = { status: 'SUCCEEDED', result: '1' } as const
+  await store.settleTaskRuns([{ lease: leaseOf(first), outcome, by: { hostname: 'host', pid: 1, thread: 0 } }])
+  expect(await heardSoFar()).toEqual(['q_ready queue of second'])
+  await store.releaseTaskRuns([leaseOf(await claimOne('second'))])
+  expect(await heardSoFar()).toEqual(['q_ready queue of second'])
+  await store.pauseQueue('queue of second', 'ada')
+  expect(await heardSoFar()).toEqual([])
+  await store.resumeQueue('queue of second')
+  expect(await heardSoFar()).toContain('q_ready queue of second')
 })

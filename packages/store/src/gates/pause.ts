@@ -5,6 +5,7 @@
 import type { Db } from '../db.ts'
 import { now } from '../clock.ts'
 import { freeBlockedKeys, promoteQueue } from '../runs/promote.ts'
+import { wakeQueue } from '../wakes.ts'
 
 export async function pauseQueue(db: Db, queue: string, by: string): Promise<void> {
   const paused = { paused_at: now, paused_by: by }
@@ -19,4 +20,5 @@ export async function pauseQueue(db: Db, queue: string, by: string): Promise<voi
 export async function resumeQueue(db: Db, queue: string): Promise<void> {
   await db.updateTable('q.queue').set({ paused_at: null, paused_by: null }).where('name', '=', queue).execute()
   await promoteQueue(db, queue)
+  await wakeQueue(db, queue)
 }

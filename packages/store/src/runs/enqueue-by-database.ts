@@ -33,6 +33,14 @@ export async function enqueueByDatabase(db: Db, runs: readonly CheckedRun[]): Pr
   return answers
 }
 
+/** Returns the concurrency keys that these runs wait for, if their task was published before the producer knew of it. */
+export async function keysByDatabase(db: Db, enqueued: readonly EnqueuedRun[]): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    SELECT DISTINCT gated_key AS key FROM q.task_run
+    WHERE id = ANY(${enqueued.map(({ id }) => id)}::bigint[]) AND gated_key IS NOT NULL`.execute(db)
+  return rows.map(({ key }) => key)
+}
+
 /** `q.enqueue()` takes only delays, but runs with equal `runAt` start in the order of their enqueues: this sets the exact time. */
 async function setRunTimes(db: Db, answers: readonly [CheckedRun, EnqueuedRun][]): Promise<void> {
   const timed = answers.flatMap(([{ run }, { id, duplicate }]) =>

@@ -25,7 +25,7 @@ export async function enqueueUnderLease(
     await refusedWrites(db, 'refused-enqueue', [lease])
     return 'lease-lost'
   }
-  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
+  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns, enqueued)
   return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 

@@ -17,7 +17,7 @@ import type { RunId } from '../lease.ts'
 import { checkNewRuns, unstorable, type CheckedRun } from './check-new-runs.ts'
 import { debounceRuns } from './debounce.ts'
 import { findDuplicates } from './duplicates.ts'
-import { enqueueByDatabase } from './enqueue-by-database.ts'
+import { enqueueByDatabase, keysByDatabase } from './enqueue-by-database.ts'
 import { partsOf } from './enqueue-parts.ts'
 import { enqueueStatement, enqueueUniqueStatement, takeNumbers } from './enqueue-statement.ts'
 import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
@@ -41,7 +41,7 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
       ...(await enqueueByDatabase(own, withoutLane)),
     ])
   const answers = await (isOneStatement(runs, parts) ? enqueue(db) : inTransaction(db, enqueue))
-  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns)
+  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns, [...answers.values()])
   return runs.map((run) => {
     const answer = answers.get(run)
     if (answer === undefined) throw new Error(`A run of ${run.run.task} was enqueued without an answer.`)
@@ -53,8 +53,14 @@ export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promi
  * Gives keyed runs the free slots of their keys, and slots of less urgent runs; after the commit. Returns the states that
  * this changed. An error here does not fail the accepted enqueue: the sweep promotes later.
  */
-export async function promoteNew(db: Db, runs: readonly NewRun[]): Promise<ReadonlyMap<RunId, TaskState>> {
-  const moved = await moveRunsOf(db, keysOf(runs)).catch(() => [])
+export async function promoteNew(
+  db: Db,
+  runs: readonly NewRun[],
+  enqueued: readonly EnqueuedRun[],
+): Promise<ReadonlyMap<RunId, TaskState>> {
+  const isUnlaned = runs.some(({ lane }) => lane === undefined)
+  const move = async () => moveRunsOf(db, [...keysOf(runs), ...(isUnlaned ? await keysByDatabase(db, enqueued) : [])])
+  const moved = await move().catch(() => [])
   return new Map(moved.map(({ id, status }) => [id, status]))
 }
 

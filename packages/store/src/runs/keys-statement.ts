@@ -12,6 +12,7 @@ import { sql, type CompiledQuery } from 'kysely'
 import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import { slotsOf } from './claimable.ts'
+import { wakesForReady } from './ready-wakes.ts'
 import { lanesWaitingFor, startRank } from './startable.ts'
 
 /** Promoted by one statement. The limit also keeps the planner from choosing a scan of the whole table. */
@@ -32,6 +33,9 @@ export function promoteKeysStatement(keys: readonly string[]): CompiledQuery<Mov
 
 /** By status: with `ready` the planner could choose the ready index, which has no keys. */
 const isUnclaimed = sql<boolean>`r.status = 'AVAILABLE'`
+
+/** Of a run that was chosen by its id. Not by `gated_key`: a plan could walk through all runs of the key instead. */
+const waitsForKey = sql<boolean>`n.status = 'PENDING' AND n.waiting_for = 'concurrency' AND n.concurrency_key = plans.key`
 
 /** More than any difference of priorities. */
 const rankStep = 65_536
@@ -93,14 +97,14 @@ WITH keys AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT locked.id, row_number() OVER () AS number FROM (
       SELECT n.id FROM unnest(plans.heirs) candidate(id) CROSS JOIN LATERAL (
-        SELECT n.id FROM q.task_run n WHERE n.id = candidate.id AND n.gated_key = plans.key FOR NO KEY UPDATE SKIP LOCKED) n
+        SELECT n.id FROM q.task_run n WHERE n.id = candidate.id AND ${waitsForKey} FOR NO KEY UPDATE SKIP LOCKED) n
       LIMIT free.room) locked) heir
   WHERE plans.heirs IS NOT NULL
   LIMIT ${heirsMax}::int
 ), promoted AS (
   UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heirs.slot, updated_at = clock_timestamp()
   FROM heirs WHERE r.id = heirs.id
-  RETURNING r.id
-)
-SELECT id, 'AVAILABLE' AS status FROM promoted UNION ALL SELECT id, 'PENDING' FROM returned`,
+  RETURNING r.id, r.lane
+), ${wakesForReady(sql`promoted`)}
+SELECT id, 'AVAILABLE' AS status FROM promoted LEFT JOIN announced ON true UNION ALL SELECT id, 'PENDING' FROM returned`,
 )

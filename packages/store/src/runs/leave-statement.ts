@@ -17,8 +17,9 @@ import { withoutServer } from '../without-server.ts'
 import { wakesForEnds } from './awaited.ts'
 import { slotsOf } from './claimable.ts'
 import type { Leaving, Left } from './leave.ts'
-import { lanesWaitingFor, startRank } from './startable.ts'
 import { resolvedOnCrash } from './on-crash.ts'
+import { wakesForReady } from './ready-wakes.ts'
+import { lanesWaitingFor, startRank } from './startable.ts'
 
 export interface LeaveOptions {
   /** A further condition on the run, as `r`, judged under its lock. */
@@ -130,7 +131,7 @@ WITH given AS MATERIALIZED (
     finished_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN clock_timestamp() END,
     updated_at = clock_timestamp()
   FROM locked WHERE r.id = locked.id
-  RETURNING r.id, r.status, r.result, r.task, r.workflow_id, locked.was, locked.next, locked.goal, locked.result AS told, locked.crashed,
+  RETURNING r.id, r.status, r.lane, r.result, r.task, r.workflow_id, locked.was, locked.next, locked.goal, locked.result AS told, locked.crashed,
     locked.held_fence, locked.epoch, locked.attempt, locked.claimed_at AS taken, locked.started_at AS began, locked.replica_id AS holder,
     locked.concurrency_scope, locked.concurrency_key, locked.concurrency_slot, locked.hostname, locked.pid, locked.thread
 ), history AS (
@@ -173,14 +174,17 @@ WITH given AS MATERIALIZED (
 ), promoted AS (
   UPDATE q.task_run r SET status = 'AVAILABLE', waiting_for = NULL, concurrency_slot = heir.slot, updated_at = clock_timestamp()
   FROM handed CROSS JOIN LATERAL unnest(handed.heirs, handed.slots) heir(id, slot) WHERE r.id = heir.id
+  RETURNING r.lane
+), ready AS (
+  SELECT lane FROM promoted UNION SELECT lane FROM gone WHERE status = 'AVAILABLE'
 ), ends AS MATERIALIZED (
   SELECT id, epoch, task, status FROM gone WHERE status NOT IN ('AVAILABLE', 'PENDING')
-), ${wakesForEnds(sql`ends`)}, ${owedForEnds(sql`ends`)}
+), ${wakesForReady(sql`ready`)}, ${wakesForEnds(sql`ends`)}, ${owedForEnds(sql`ends`)}
 SELECT e.id, e.workflow_id AS "workflowId", e.fence, e.was, e.status, e.code, CASE WHEN e.slot IS NOT NULL THEN e.key END AS "openKey"
-FROM parted e LEFT JOIN woken ON true WHERE NOT e.frees
+FROM parted e LEFT JOIN woken ON true LEFT JOIN announced ON true WHERE NOT e.frees
 UNION ALL
 SELECT run.id, run.workflow_id, run.fence, run.was, run.status, run.code,
   CASE WHEN cardinality(handed.slots) > cardinality(handed.heirs) THEN handed.key END
 FROM handed CROSS JOIN LATERAL unnest(ids, workflows, fences, wases, statuses, codes) run(id, workflow_id, fence, was, status, code)
-LEFT JOIN woken ON true`
+LEFT JOIN woken ON true LEFT JOIN announced ON true`
 }

@@ -30,7 +30,7 @@ export async function enqueueTicks(db: Db, ticking: Ticking): Promise<EnqueuedRu
   const enqueued = await inTransaction(db, (trx) => enqueueIfFirst(trx, ticking))
   if (enqueued === undefined || db.isTransaction) return enqueued
   const runs = ticking.ticks.map(({ run }) => run)
-  const moved = await promoteNew(db, runs)
+  const moved = await promoteNew(db, runs, enqueued)
   return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 

@@ -6,21 +6,22 @@
  * another run has its unique key by then, it ends SKIPPED as a DUPLICATE.
  *
  * `publishTasks` opens the gate; the sweep of every replica opens it for an enqueue that did not see the publication and
- * committed after it. The next sweep handles a run that another transaction has locked. Duplicates and failures are ended
- * after the commit, like all other runs: a step's workflow is locked before the step.
+ * committed after it. The next sweep handles a run that another transaction has locked. After the commit, duplicates and
+ * failures are ended, like all other runs (a step's workflow is locked before the step), and keys are promoted: a key that
+ * another transaction has locked does not delay other runs.
  */
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { inTransaction } from '../in-transaction.ts'
 import type { RunId } from '../lease.ts'
 import { leaveRuns, type Leaving } from '../runs/leave.ts'
-import { limitLockWaits } from '../runs/promote.ts'
+import { limitLockWaits, promoteKeys } from '../runs/promote.ts'
 import { note } from '../workflows/release.ts'
 import { newTidings, tell } from '../workflows/tidings.ts'
 
 /** Runs that one transaction opens. */
 const runsAtOnceMax = 500
-/** Transactions of one call; a later call continues. */
+/** Transactions of one sweep; a later sweep continues. */
 const batchesMax = 200
 
 /** Opens the gate for the waiting runs of every published task. Returns the runs that passed it. */
@@ -35,11 +36,12 @@ export async function sweepTaskGate(db: Db): Promise<RunId[]> {
 }
 
 /** Opens the gate for runs of these tasks, as far as they are published. Returns the runs that passed it. */
-export async function openTaskGate(db: Db, tasks: readonly string[]): Promise<RunId[]> {
+export async function openTaskGate(db: Db, tasks: readonly string[], batches: number = batchesMax): Promise<RunId[]> {
   const opened: RunId[] = []
-  for (let batch = 0; batch < batchesMax; batch++) {
+  for (let batch = 0; batch < batches; batch++) {
     const rows = await openSome(db, tasks)
     opened.push(...rows.filter(({ fate }) => fate === 'opened').map(({ id }) => id))
+    await promoteKeys(db, [...new Set(rows.flatMap(({ key }) => key ?? []))])
     await leaveRuns(db, ['PENDING'], rows.flatMap(ending), { onlyIf: sql<boolean>`r.asked IS NOT NULL` })
     const moved = rows.filter(({ fate }) => fate !== 'waits')
     if (rows.length < runsAtOnceMax || moved.length === 0) break
@@ -66,7 +68,10 @@ function openSome(db: Db, tasks: readonly string[]): Promise<readonly OpenedRow[
       SELECT run_id::text AS id, run_fence AS fence, fate, key, lane, due
       FROM q.open_published(${tasks}::text[], ${runsAtOnceMax}::int)`.execute(trx)
     const tidings = newTidings()
-    note(rows, tidings)
+    note(
+      rows.map((row) => ({ ...row, key: null })),
+      tidings,
+    )
     await tell(trx, tidings)
     return rows
   })

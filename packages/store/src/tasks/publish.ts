@@ -18,6 +18,8 @@ export interface TaskNotice {
   readonly payloadSchema: Record<string, unknown> | null
 }
 
+const batchesAtOnce = 4
+
 export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: readonly TaskNotice[]): Promise<void> {
   if (tasks.length === 0) return
   await db
@@ -45,10 +47,12 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
     )
     .execute()
   for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name, requires: requiresOf(task) })
-  // The tasks are published even if this fails: the sweep opens the gate later.
+  // The tasks are published even if this fails: the sweep opens the gate later. It also continues where this stops, so that
+  // a replica starts soon, however many runs wait.
   await openTaskGate(
     db,
     tasks.map(({ name }) => name),
+    batchesAtOnce,
   ).catch(() => [])
 }
 
