@@ -86,7 +86,7 @@ test('a start waits for the server behind a proxy that accepts connections and c
   await replica.line('"msg":"started"')
 })
 
-test('a start whose connections break after it registered goes on as the same replica', async () => {
+test('a start whose connections break after it registered continues as the same replica', async () => {
   const { DATABASE_URL } = await database()
   const door = await closedDoor(DATABASE_URL)
   await door.open()

@@ -73,7 +73,7 @@ test('delay and priority are kept; nothing is waited for unless asked', async ()
   expect(waiting.stdout).toMatch(/^Run \d+ of hello is AVAILABLE\.\n$/)
 })
 
-test('a run that was enqueued before any replica knew its task is executed once one does', async () => {
+test('a run that was enqueued before any replica knew its task is executed once a replica does', async () => {
   const env = await database()
   const early = await runQ(['enqueue', 'hello', '{"name":"Ada"}', '--json'], env)
   const { id, status } = JSON.parse(early.stdout) as { id: string; status: string }

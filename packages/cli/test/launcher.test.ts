@@ -18,7 +18,7 @@ function launch(nodeArgs: string[], args: string[], cwd?: string) {
 
 const asNode20 = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
 
-test('an old Node is told that q needs Node 24, with exit code 2', () => {
+test('on an old Node q reports that it needs Node 24, with exit code 2', () => {
   const { status, stdout, stderr } = launch(['--import', asNode20], ['status'])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(
@@ -26,7 +26,7 @@ test('an old Node is told that q needs Node 24, with exit code 2', () => {
   )
 })
 
-test('with --json an old Node gets the same as data', () => {
+test('with --json q reports an old Node as data', () => {
   const { status, stdout } = launch(['--import', asNode20], ['status', '--json'])
   expect({ status, error: JSON.parse(stdout).error.code }).toEqual({ status: 2, error: 'NODE_TOO_OLD' })
 })

@@ -40,7 +40,7 @@ test('q status shows paused queues, the health of living nodes, no dead node as 
   expect(page).toContain('No living node knows these published tasks: retired')
 })
 
-test('q status --json has the same as data', async () => {
+test('q status --json prints the same facts as data', async () => {
   const facts = JSON.parse((await runQ(['status', '--json'], env)).stdout) as {
     queues: object[]
     tasks: { name: string; nodes: number }[]

@@ -123,7 +123,7 @@ test.each([
   expect(error).toMatchObject({ code, cause: { code: state } })
 })
 
-test('inside a transaction of the caller a conflict keeps its SQLSTATE, so that the caller can begin again', async () => {
+test('inside a transaction of the caller a conflict keeps its SQLSTATE, so that the caller can retry', async () => {
   const own = await client()
   onTestFinished(() => own.end())
   const q = queue(url)
@@ -149,13 +149,13 @@ test('an enqueue that waits too long behind an open transaction with its unique 
   })
   const before = await runs()
   await other.query('ROLLBACK')
-  // A statement that were still at the server would insert before this one can.
+  // If the statement were still at the server, it would insert before this one can.
   expect((await q.enqueue('once', { key: 'held' })).duplicate).toBe(false)
   expect(await runs()).toBe(before + 1)
   await settle({ status: 'SUCCEEDED', result: '1' })
 })
 
-test('a wait whose connection breaks in its first moment goes on, and gets its result', async () => {
+test('a wait whose connection breaks right after it opened continues, and gets its result', async () => {
   const proxy = await breakingProxy(url)
   const q = queue<typeof tasks>(proxy.url)
   onTestFinished(() => q.close())

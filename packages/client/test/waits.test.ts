@@ -81,7 +81,7 @@ test('who gives up waiting is told so, by its limit or by its own signal; the ru
   expect(await run.cancel()).toBe('cancelled')
 })
 
-test('progress yields what changed, from waiting to running and as the code reports it, and last the final state', async () => {
+test('progress yields every change, from waiting to running and as the code reports it, and last the final state', async () => {
   const run = await q.enqueue('hello', { name: 'followed' })
   const seen: RunProgress[] = []
   let lease: { runId: typeof run.id; fence: number } | undefined

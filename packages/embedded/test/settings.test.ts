@@ -44,7 +44,7 @@ test('tables of the application go to schema public, beside a schema q and not i
   expect(await ask(server.url, places)).toBe('public.orders public.task q.task')
 })
 
-test('a search path that the owner sets for the database or a role counts', async () => {
+test('a search path that the owner sets for the database or a role applies', async () => {
   await ask(server.url, 'ALTER DATABASE q SET search_path = shop')
   expect(await ask(server.url, `SELECT current_setting('search_path')`)).toBe('shop')
   await ask(server.url, 'ALTER DATABASE q RESET search_path')

@@ -1,4 +1,4 @@
-/** Output that nobody reads must not stop a replica: its heartbeats come from the thread that writes the log. */
+/** Output that is not read must not stop a replica: its heartbeats come from the thread that writes the log. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
@@ -13,7 +13,7 @@ import type * as tasks from './tasks/talkative.ts'
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const talkative = fileURLToPath(moduleUrl('talkative'))
 
-test('output that is not read waits up to a bound; what exceeds it is dropped, counted and reported once', async () => {
+test('output that is not read waits up to a bound; further writes are dropped, counted and reported once', async () => {
   const reader = new PassThrough({ highWaterMark: 1 })
   const output = new Writable({
     write: (chunk: Buffer, _, done) => void (reader.write(chunk) ? done() : reader.once('drain', done)),

@@ -1,4 +1,4 @@
-/** What a task writes to the console is part of its log. */
+/** Lines that a task writes to the console are part of its log. */
 import { expect, test } from 'vitest'
 import type { TaskLine } from '../src/protocol.ts'
 import { inProcesses, onThreads, type Scene } from './workplace-scene.ts'
@@ -26,13 +26,13 @@ test.each([
   ])
 })
 
-test('what code writes to the console when its run has ended is not in the log of the next run', async () => {
+test('a line that code writes to the console after its run has ended is not in the log of the next run', async () => {
   const scene = onThreads('console')
   await logOf(scene, 'speaksLate')
   expect((await logOf(scene, 'speaksBeside')).map(({ line }) => line)).toEqual(['mine'])
 })
 
-test('a task that writes to the console without end is heard up to a limit', async () => {
+test('lines that a task writes to the console without end are kept up to a limit', async () => {
   const lines = await logOf(onThreads('console'), 'speaksOn')
   expect(lines).toHaveLength(10_000)
   expect(lines.at(-1)).toMatchObject({ level: 40, line: expect.stringContaining('the rest is not kept') })

@@ -1,4 +1,4 @@
-/** Replicas that lose the database and live, and their neighbours. */
+/** Live replicas that lose the database, and the replicas beside them. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { presets } from '@q/runner'

@@ -1,4 +1,4 @@
-/** The database beside the replicas of a test, and what it says about their presence. */
+/** A connection to the database of a test, and the presence of its replicas. */
 import { onTestFinished } from 'vitest'
 import { connect, createStore, type Connection } from '@q/store'
 
@@ -8,7 +8,7 @@ export function access(url: string) {
   return { db, store: createStore(db) }
 }
 
-/** The replicas that are present. */
+/** The ids of the replicas that are present. */
 export async function presences(db: Connection['db']): Promise<string[]> {
   const rows = await db.selectFrom('q.presence').select('replica_id').where('gone_at', 'is', null).execute()
   return rows.map((row) => row.replica_id)

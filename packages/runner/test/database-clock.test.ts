@@ -39,7 +39,7 @@ test('what it can show at most follows from the last beat; before the first one 
   expect(latestMs).toBeLessThan(5_000 + hour + 5_000)
 })
 
-test('it is steady for as long as no answer shows a step, however small; a slow answer shows none', () => {
+test('the clock is steady for as long as no answer shows a step, however small; a slow answer shows none', () => {
   const clock = createDatabaseClock()
   expect(clock.steadyForMs(1_000)).toBe(0)
   expect(clock.earliestMs(0)).toBe(Number.POSITIVE_INFINITY)

@@ -1,4 +1,4 @@
-/** The order of leaving, without time: the test decides when each step is done. */
+/** The steps of a drain in their order; the test decides when each step is done. */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { DrainOrder, LeaveDecision } from '@q/store'
 import { expect, test } from 'vitest'
@@ -54,7 +54,7 @@ test('beats stop last, when the last run has settled', async () => {
   expect(done.slice(3)).toEqual(leavingSteps)
 })
 
-test('a failed announcement does not end the wait for a claim that is under way', async () => {
+test('a failed announcement does not end the wait for a claim that is in flight', async () => {
   const intake = Promise.withResolvers<void>()
   const { drain, done, types, settled } = replica({
     announce: () => Promise.reject(new Error('Connection terminated unexpectedly')),
@@ -70,7 +70,7 @@ test('a failed announcement does not end the wait for a claim that is under way'
   expect(done).toEqual(['paused', 'released', ...leavingSteps])
 })
 
-test('an order that is undone while it is being followed is undone: the intake is resumed', async () => {
+test('a drain that is undone while it begins resumes the intake', async () => {
   const { drain, done, types, settled } = replica()
   drain.onOrder(order)
   drain.onOrder(null)
@@ -82,7 +82,7 @@ test('an order that is undone while it is being followed is undone: the intake i
   expect(types()).toEqual(['draining', 'drain-undone', 'draining', 'drained'])
 })
 
-test('what the database decides counts: a drain that was undone when its runs had finished is not followed', async () => {
+test('a replica whose drain was undone when its runs had finished does not leave: the database decides', async () => {
   const decisions: LeaveDecision[] = [{ decision: 'draining', order }, { decision: 'claiming' }]
   const { drain, done, settled } = replica({ leaveIfOrdered: async () => decisions.shift()! })
   settled()
@@ -91,7 +91,7 @@ test('what the database decides counts: a drain that was undone when its runs ha
   expect(done).toEqual(['paused', 'released', 'resumed'])
 })
 
-test('a database that is away when the runs have finished is asked again', async () => {
+test('a replica asks again if the database is away when its runs have finished', async () => {
   let asked = 0
   const { drain, settled, types } = replica({
     async leaveIfOrdered() {
@@ -122,7 +122,7 @@ test('after a signal nothing undoes the drain, and an order can only bring its d
   await drain.left
 })
 
-test('a signal counts although the database says that the drain was undone, to a question that was sent before it', async () => {
+test('a signal counts although the database answers an earlier request that the drain was undone', async () => {
   const decision = Promise.withResolvers<LeaveDecision>()
   const { drain, done, settled } = replica({ leaveIfOrdered: () => decision.promise })
   settled()
@@ -134,7 +134,7 @@ test('a signal counts although the database says that the drain was undone, to a
   expect(done).not.toContain('resumed')
 })
 
-test('a replica whose row was deleted leaves as ordered: nobody can undo its drain', async () => {
+test('a replica whose row was deleted leaves as ordered: its drain cannot be undone', async () => {
   const { drain, done, settled } = replica({ leaveIfOrdered: async () => ({ decision: 'unknown' }) })
   settled()
   drain.onOrder(order)
@@ -142,7 +142,7 @@ test('a replica whose row was deleted leaves as ordered: nobody can undo its dra
   expect(done).not.toContain('resumed')
 })
 
-test('a signal keeps its deadline although the database answers with a later one to a question that was sent before it', async () => {
+test('a signal keeps its deadline although the database answers an earlier request with a later deadline', async () => {
   const decision = Promise.withResolvers<LeaveDecision>()
   const { drain, events, settled } = replica({ leaveIfOrdered: () => decision.promise })
   drain.onOrder({ by: 'ada', deadlineInMs: 0, onDeadline: 'fail' })
@@ -155,7 +155,7 @@ test('a signal keeps its deadline although the database answers with a later one
   await drain.left
 })
 
-test('runs that others have locked at the end are left behind: the replica does not retire', async () => {
+test('a replica that leaves runs behind, because other transactions have locked them, does not retire', async () => {
   const { drain, done, events, settled } = replica({ giveBackUnbegun: async () => 2 })
   settled()
   expect(await drain.signal()).toEqual({ runsLeftBehind: 2, tooOld: false })
@@ -163,7 +163,7 @@ test('runs that others have locked at the end are left behind: the replica does 
   expect(events.at(-1)).toMatchObject({ type: 'left-runs-behind', running: 2 })
 })
 
-test('a program that is too old leaves like after a signal, and the first signal does not shorten that', async () => {
+test('a program that is too old leaves as after a signal, and the first signal does not shorten its deadline', async () => {
   const { drain, types, settled } = replica()
   drain.tooOld()
   drain.tooOld()

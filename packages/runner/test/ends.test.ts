@@ -63,7 +63,7 @@ test.each([
   expect(told(aborted, 'replica draining', 'retry', onDeadline)).toBe(retry)
 })
 
-test('a run that its own thread or child stopped, because the main thread hung, ends as one that was cut off', () => {
+test('a run that its own thread or child stopped, because the main thread hung, ends like a run of a cut-off replica', () => {
   const itself: RunReport = { ended: 'aborted', reason: 'cut off from the database' }
   expect(told(itself, undefined)).toBe('FAILED WORKER_CRASHED')
   expect(told(itself, undefined, 'retry')).toBe('give-back')

@@ -1,4 +1,4 @@
-/** A thread that waits for a program, in a process that exits when it gets a message. */
+/** A process with a thread that waits for a program; it exits when it gets a message. */
 import type { RunId } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { startThreads } from '../src/main/thread-pool.ts'

@@ -95,7 +95,7 @@ test('memory and CPU of child processes count for health, and are shown', () => 
   expect(vitals.read()).toMatchObject({ cpuPercent: 100, memoryMb: 5_000 })
 })
 
-test('CPU time that disappears with a process makes no negative figure', () => {
+test('CPU time that disappears with a process never makes the figure negative', () => {
   const now = { ms: 0, cpuMs: 5_000 }
   const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, use: () => ({ cpuMs: now.cpuMs, memoryMb: 0 }) })
   Object.assign(now, { ms: 1_000, cpuMs: 4_000 })

@@ -10,13 +10,13 @@ import type * as tasks from './tasks/fenced.ts'
 
 const hungMsMax = 15_000
 
-/** Nothing else happens on this thread until `isDone`. */
+/** Blocks this thread until `isDone`. */
 function hangUntil(isDone: () => boolean): void {
   const nothing = new Int32Array(new SharedArrayBuffer(4))
   for (const end = performance.now() + hungMsMax; !isDone() && performance.now() < end;) Atomics.wait(nothing, 0, 0, 20)
 }
 
-test('while the main thread hangs, runs that others may start stop by themselves; the others go on', async () => {
+test('while the main thread hangs, runs that other replicas may start stop by themselves; the rest continue', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'q-fenced-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const { q, store } = await execution<typeof tasks>('fenced', { threads: 5 })

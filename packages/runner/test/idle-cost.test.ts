@@ -49,7 +49,7 @@ function idleStore(post: WatchAnswer['post'], mine: boolean) {
 
 type Tick = () => Promise<Next>
 
-/** Every loop comes back when it said, for so long. */
+/** Runs every loop for so long, each at the times that its ticks return. */
 async function pass(ticks: readonly Tick[], now: { ms: number }, forMs: number): Promise<void> {
   const dues = ticks.map((tick) => ({ tick, atMs: now.ms }))
   const endMs = now.ms + forMs
@@ -158,7 +158,7 @@ test('without a session no wake arrives, and the replica polls as often as it is
   expect(await statementsPerSecond('none', false)).toBeGreaterThanOrEqual(2)
 })
 
-test('polls that find nothing grow rarer up to a bound while wakes arrive; work and a lost session bring them back', () => {
+test('polls that find nothing become rarer up to a bound while wakes arrive; work and a lost session reset the interval', () => {
   let hears = true
   const polling = createPolling(1_000, () => hears)
   expect(Array.from({ length: 5 }, () => polling.nextMs())).toEqual([1_000, 2_000, 4_000, 8_000, 10_000])
@@ -169,7 +169,7 @@ test('polls that find nothing grow rarer up to a bound while wakes arrive; work 
   expect(createPolling(60_000, () => true).nextMs()).toBe(60_000)
 })
 
-test('a session answers without a transaction, and proves that it is whole now and then, and after its record was withdrawn', async () => {
+test('a session answers pings without a transaction, and proves its record from time to time and after a withdrawal', async () => {
   const now = { ms: 0 }
   const asked: string[] = []
   const session = createSession({

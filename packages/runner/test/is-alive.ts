@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Whether the process is there and not only waits to be reaped by its parent. */
+/** Whether the process runs, and is not a zombie that waits for its parent. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

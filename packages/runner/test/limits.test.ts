@@ -115,8 +115,8 @@ test('what every thread is doing is written with the heartbeat of its replica: t
   expect(threads.map(({ state }) => state)).toEqual(['running', 'idle'])
 })
 
-test('a run blocked in a native call is SILENT without a maxSilent, and goes on until its maxSilent with one', async () => {
-  // Nothing is recovered here: that the machine is slow to beat must not decide.
+test('a run blocked in a native call ends SILENT without a maxSilent, and continues until its maxSilent with one', async () => {
+  // No run is recovered here: slow heartbeats of a busy machine must not decide.
   const env = {
     Q_RUNNER_BEAT_MS: '500',
     Q_RUNNER_STALE_MS: '1500',

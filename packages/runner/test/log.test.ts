@@ -52,7 +52,7 @@ test('a line is written in a moment, however long the words are that code has pu
   expect(performance.now() - begunMs).toBeLessThan(1_000)
 })
 
-test('a run that failed is a warning, with its code and the first place in the code of its task', () => {
+test('a failed run is logged as a warning, with its code and the first frame in the code of its task', () => {
   const { lines, observe } = reader('info')
   const ended = { type: 'run-ended', runId: '7' as RunId, task: 'resize', tookMs: 5 } as const
   observe({ ...ended, status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no', at: 'src/tasks.ts:3:9' })
@@ -66,7 +66,7 @@ test('a run that failed is a warning, with its code and the first place in the c
 })
 
 test.each(['53100', 'ENOSPC'])(
-  'a full disk (%s) is said as such, with what to do, once for all that it stops',
+  'a full disk (%s) is logged as such, with a fix, once for all statements that it fails',
   (code) => {
     const { lines, observe } = reader('info')
     const full = Object.assign(new Error('could not extend file'), { code })
@@ -78,7 +78,7 @@ test.each(['53100', 'ENOSPC'])(
   },
 )
 
-test('the words of an error say why it happened', () => {
+test('the text of an error names its causes', () => {
   expect(errorWords(new TypeError('fetch failed', { cause: refused }))).toBe(
     'fetch failed; caused by Error: connect ECONNREFUSED',
   )
@@ -95,7 +95,7 @@ test('a line of a task is in the log of its replica at its own level, with the r
   ])
 })
 
-test('a drain says which runs it waits for, and how to end them', () => {
+test('the log line of a drain names the runs that it waits for, and how to end them', () => {
   const { lines, observe } = reader('info')
   const runs = Array.from({ length: 12 }, (_, index) => ({ runId: String(index) as RunId, task: 'resize' }))
   const order = { type: 'draining', drainMs: 25_000, onDeadline: 'by-task' } as const

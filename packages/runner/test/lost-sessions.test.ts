@@ -1,4 +1,4 @@
-/** Replicas that lose their session or their row, and live. */
+/** Live replicas that lose their session or their row. */
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunnerEvent } from '@q/runner'
@@ -13,7 +13,7 @@ function endSessions(db: Connection['db']): Promise<unknown> {
     WHERE application_name = 'q session' AND datname = current_database()`.execute(db)
 }
 
-test('a live replica whose session is ended is not taken for dead, and gets a new one', async () => {
+test('a live replica whose session is ended is not considered dead, and gets a new session', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const replicas = [await start(), await start()]
@@ -35,7 +35,7 @@ test('a live replica whose session is ended is not taken for dead, and gets a ne
   expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
 
-test('one that cannot get a new session, because no connection is left, is not taken for dead either', async () => {
+test('a live replica that cannot get a new session, because no connection is left, is not considered dead', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const role = `q_limited_${process.pid}`
@@ -66,7 +66,7 @@ test('one that cannot get a new session, because no connection is left, is not t
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'it is present again')
 })
 
-test('a session that breaks when its record has just been entered leaves nothing by which its replica is taken for dead', async () => {
+test('a session that breaks right after its record was inserted leaves no evidence that its replica is dead', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   await start({ Q_QUEUES: 'another' })
@@ -80,7 +80,7 @@ test('a session that breaks when its record has just been entered leaves nothing
   expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
 
-test('a replica whose row was removed introduces itself again, and is present under its new number', async () => {
+test('a replica whose row was removed registers again, and is present under its new number', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const { runner, events } = await start({ Q_PRESET: 'fast' })

@@ -113,7 +113,7 @@ test('of a task that is unique by a value of its payload, a second run with that
   await store.cancelTaskRuns([first.id, other.id])
 })
 
-test('why an error happened is kept: in the result, in the history and for the log', async () => {
+test('the causes of an error are kept in the result, in the history and for the log', async () => {
   const { q, store, events } = await execution<typeof tasks>('outcomes')
   const run = await q.enqueue('unreachable', {})
   const error = await failure(run.result({ timeout: '20s' }))

@@ -1,4 +1,4 @@
-/** Rounds of the presence watch, called without time: the clock is a number here, and the database answers as told. */
+/** Rounds of the presence watch: the clock is a number here, and the test sets the answers of the database. */
 import { expect, test } from 'vitest'
 import type { WatchAnswer } from '@q/store'
 import { createPresenceWatch } from '../src/main/loops/presence.ts'
@@ -50,7 +50,7 @@ async function watch(missing: Missing[], trustedMs: number, answer: Partial<Watc
   return { watcher, presence, now, database, reaped, selfGone: () => selfGone }
 }
 
-test('the watcher comes back exactly when the next grace ends', async () => {
+test('the watcher looks again exactly when the next grace ends', async () => {
   const { watcher, reaped } = await watch([{ goneForMs: 2_400 }, { goneForMs: 900 }], 10_000)
   expect(await watcher.tick()).toEqual({ afterMs: 100 })
   expect(reaped).toEqual([])
@@ -65,7 +65,7 @@ test('a replica that is gone for longer than the grace is recovered, once the wa
   expect(fresh.reaped).toEqual([])
 })
 
-test('the grace is that of the replica that is gone: the watcher comes back at its end, and has watched for as long', async () => {
+test('the grace of the replica that is gone applies: the watcher looks again at its end, and has watched for as long', async () => {
   const soonest = await watch(
     [
       { goneForMs: 3_000, graceMs: 60_000 },
@@ -82,7 +82,7 @@ test('the grace is that of the replica that is gone: the watcher comes back at i
   expect([fresh.reaped, patient.reaped]).toEqual([[], ['r0']])
 })
 
-test('a step ahead of the database’s clock does not shorten the grace: the watcher waits it on its own clock', async () => {
+test('a step ahead of the database’s clock does not shorten the grace: the watcher counts it on its own clock', async () => {
   const { watcher, now, database, reaped } = await watch([{ goneForMs: 0 }], 10_000)
   await watcher.tick()
   now.ms += 1_900
@@ -138,13 +138,13 @@ test('the deputy looks again within 0.75 s; a replica without a post, when the l
   expect([...deputy.reaped, ...other.reaped]).toEqual([])
 })
 
-test('a watcher whose own lock is gone, though its session seemed good, recovers no replica and learns of it', async () => {
+test('a watcher whose own lock is gone, although its session answers, recovers no replica and reports the loss', async () => {
   const { watcher, reaped, selfGone } = await watch([{ goneForMs: 9_000 }, { goneForMs: 9_000 }], 10_000, {}, 'r1')
   await watcher.tick()
   expect([reaped, selfGone()]).toEqual([[], 1])
 })
 
-test('a replica that has lost its own session does not watch over those of others', async () => {
+test('a replica that has lost its own session does not watch the sessions of others', async () => {
   const { watcher, presence, now, reaped } = await watch([{ goneForMs: 9_000 }], 10_000)
   presence.lost(now.ms)
   await watcher.tick()

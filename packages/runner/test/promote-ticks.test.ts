@@ -1,4 +1,4 @@
-/** Rounds of the loop that opens the gate of time, called without time: the clock is a number here. */
+/** Rounds of the loop that opens the gate `time`; the clock is a number here. */
 import { expect, test } from 'vitest'
 import { createPromoter } from '../src/main/loops/promote.ts'
 import { createPolling } from '../src/main/polling.ts'
@@ -25,7 +25,7 @@ function promoter(dues: (number | undefined)[], looked = 1) {
   return { ...promoting, now, done }
 }
 
-test('the gate of time is looked at when the next run is due, and at the latest with the next poll', async () => {
+test('the next round begins when the next run is due, and at the latest with the next poll', async () => {
   const { tick, done } = promoter([300, undefined, 5_000, 0])
   expect([await tick(), await tick(), await tick()]).toEqual([{ afterMs: 300 }, { afterMs: 1_000 }, { afterMs: 1_000 }])
   expect(done).toEqual([])
@@ -33,12 +33,12 @@ test('the gate of time is looked at when the next run is due, and at the latest 
   expect(done).toEqual(['promoted', 'looks'])
 })
 
-test('due runs that another transaction has locked are not asked for all the time', async () => {
+test('the loop pauses before it looks again for due runs that another transaction has locked', async () => {
   const { tick } = promoter([0], 0)
   expect((await tick()).afterMs).toBeGreaterThan(0)
 })
 
-test('a run that becomes due earlier than the next look brings it forward, one that is due later does not', async () => {
+test('a run that is due before the next round brings it forward, a run that is due later does not', async () => {
   const { tick, dueIn, now, done } = promoter([300])
   await tick()
   now.ms = 100
@@ -48,7 +48,7 @@ test('a run that becomes due earlier than the next look brings it forward, one t
   expect(done).toEqual(['woken'])
 })
 
-test('a run that becomes due during a round is not overlooked', async () => {
+test('a run that becomes due during a round is promoted in time', async () => {
   const { tick, dueIn, done } = promoter([undefined])
   const round = tick()
   dueIn(60_000)

@@ -62,7 +62,7 @@ test('CPU time is evidence that a thread lives, and does not end its silence', (
   expect(lookUntil(pulse, 3_200, 5_000)).toMatchObject({ beatMs: 1_900 })
 })
 
-test('CPU time that a thread used before its run is no evidence', () => {
+test('CPU time that a thread used before its run is not evidence', () => {
   const { pulse } = opened()
   pulse.measureBy(() => ({ cpuMs: 400, heapMb: null, eventLoopUse: null }))
   expect(lookUntil(pulse, 0, 5_000)).toMatchObject({ beatMs: 5_000 })
@@ -148,7 +148,7 @@ test('no limit applies to a run whose code has ended and whose outcome is being 
   expect(pulse.stopReason).toBeUndefined()
 })
 
-/** Carries beats every 30 s; `beats`: the ages that were sent. */
+/** Sends run heartbeats every 30 s; `beats`: the ages that were sent. */
 function carrying(pulseBoard: PulseBoard) {
   const now = { ms: 0 }
   const ages: number[] = []
@@ -175,7 +175,7 @@ function carrying(pulseBoard: PulseBoard) {
   return { ages, carryUntil }
 }
 
-test('a beat is as old as the last evidence; the replica vouches at once for a run that it stops', async () => {
+test('a run heartbeat is as old as the last evidence; for a run that it stops the replica sends one without age at once', async () => {
   const { board, pulse } = opened()
   const { ages, carryUntil } = carrying(board)
   await carryUntil(70_000)
@@ -187,7 +187,7 @@ test('a beat is as old as the last evidence; the replica vouches at once for a r
   expect(ages).toEqual([30_000, 60_000, 0, 0])
 })
 
-test('the replica vouches at once for a run whose code has ended after a long silence, while it writes the outcome', async () => {
+test('for a run whose code has ended after a long silence the replica sends a heartbeat at once, while it writes the outcome', async () => {
   const { board, pulse } = opened()
   const { ages, carryUntil } = carrying(board)
   await carryUntil(50_000)
@@ -196,14 +196,14 @@ test('the replica vouches at once for a run whose code has ended after a long si
   expect(ages).toEqual([30_000, 0])
 })
 
-test('the replica vouches for a run that has a maxSilent, however long its thread is in a native call', async () => {
+test('for a run with a maxSilent the replica sends heartbeats, however long its thread is in a native call', async () => {
   const { board } = opened({ maxSilentMs: 1_800_000 })
   const { ages, carryUntil } = carrying(board)
   await carryUntil(121_000)
   expect(ages).toEqual([0, 0, 0, 0])
 })
 
-test('a short run that ends or is stopped costs no beat', async () => {
+test('a short run that ends or is stopped costs no heartbeat', async () => {
   const { board, pulse } = opened()
   const { ages, carryUntil } = carrying(board)
   await carryUntil(5_000)
@@ -213,7 +213,7 @@ test('a short run that ends or is stopped costs no beat', async () => {
   expect(ages).toEqual([])
 })
 
-test('stopping a run at a limit is reported once, so that its beat goes out before its threshold', () => {
+test('stopping a run at a limit is reported once, so that its heartbeat is sent before its threshold', () => {
   const { board } = opened({ maxSilentMs: 1_000 })
   let stopped = 0
   for (let nowMs = 0; nowMs <= 3_000; nowMs += 100) watch(board, nowMs, () => void stopped++)

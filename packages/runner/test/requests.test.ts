@@ -1,4 +1,4 @@
-/** What running code asks of the store, under a lease that the database no longer accepts. */
+/** Requests of running code under a lease that the database no longer accepts. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
 import { createPulseBoard } from '../src/main/pulse-board.ts'

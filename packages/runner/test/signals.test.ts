@@ -12,7 +12,7 @@ import { startProcess } from './replica-process.ts'
 
 const inOrder = { code: 0, signal: null }
 
-/** True when the replica has been draining for longer than that. */
+/** Whether the replica has been draining for longer than that. */
 async function drainsFor({ db }: Fleet, id: string, ms: number): Promise<true | undefined> {
   const { rows } = await sql`SELECT FROM q.replica
     WHERE id = ${id} AND clock_timestamp() > draining_at + ${ms} * interval '1 ms'`.execute(db)

@@ -1,4 +1,4 @@
-/** Programs that runs have started: what they use, and that they end with the runner. */
+/** Programs that runs have started: their use counts, and they end with the runner. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ const burns =
 const untilClosed = "process.stdin.on('end', () => process.exit()).resume(); console.log('ready')"
 
 describe.runIf(process.platform === 'linux')('a program that a run started', () => {
-  test('counts with its memory and its CPU time, and so does what it started', async () => {
+  test('counts with its memory and its CPU time, and so does a program that it started', async () => {
     const before = processUse()
     await started(`globalThis.ballast = Buffer.alloc(200 << 20, 1); ${burns} ${untilClosed}`)
     const { cpuMs, memoryMb } = processUse()

@@ -12,12 +12,12 @@ test('the cause of an error is kept with its code, and the cause of the cause', 
   expect(causesText(causes)).toBe(`; caused by TypeError: fetch failed; caused by Error: ${refused.message}`)
 })
 
-test('the errors of an AggregateError are kept, also if it has no message of its own', () => {
+test('the errors of an AggregateError are kept, even if it has no message of its own', () => {
   const error = new Error('no host answered', { cause: new AggregateError([refused, new Error('b')], '') })
   expect(causesText(causesOf(error))).toBe(`; caused by AggregateError; errors: Error: ${refused.message} | Error: b`)
 })
 
-test('something that is not an error is a cause in words', () => {
+test('a cause that is not an error is kept as text', () => {
   const [words, data] = ['out of stock', { status: 503 }].map((cause) => causesOf(new Error('x', { cause })))
   expect(causesText(words!)).toBe('; caused by out of stock')
   expect(causesText(data!)).toBe('; caused by { status: 503 }')
@@ -28,7 +28,7 @@ test('an error without a cause has none', () => {
   expect(causesText({})).toBe('')
 })
 
-test('causes are bounded in depth, number and length, and circles end', () => {
+test('causes are bounded in depth, number and length, and circular causes end', () => {
   const circle = new Error('circle')
   circle.cause = new Error('half', { cause: circle })
   expect(causesOf(circle)).toMatchObject({ cause: { message: 'half' } })
@@ -43,7 +43,7 @@ test('causes are bounded in depth, number and length, and circles end', () => {
   }
 })
 
-test('an error whose own code throws, or that says what jsonb cannot hold, is still a cause', () => {
+test('an error whose getters throw, or whose text jsonb cannot hold, is still a cause', () => {
   const hostile = Object.defineProperties(new Error('a\0b'), {
     name: {
       get() {

@@ -32,7 +32,7 @@ test('no released migration has been edited, removed or renamed', () => {
   expect(Object.fromEntries(now)).toEqual(released)
 })
 
-test('each migration has its own number, in order: the highest is the age of a program', async () => {
+test('each migration has its own number, in order: the highest is the level of a program', async () => {
   const levels = files.map((file) => file.level)
   expect(levels).toEqual([...new Set(levels)].toSorted((a, b) => a - b))
   expect(await programLevel()).toBe(levels.at(-1))

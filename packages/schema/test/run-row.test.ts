@@ -48,7 +48,7 @@ describe('a state has its columns', () => {
     await expect(insertRun(client, { ...columnsOf('AVAILABLE'), waiting_for: 'time' })).rejects.toMatchObject(unfit)
   })
 
-  test('there are five gates, and a run at the gate `task` keeps what its enqueue asked for', async () => {
+  test('there are five gates, and a run at the gate `task` keeps the options of its enqueue', async () => {
     await insertRun(client, { ...columnsOf('PENDING'), waiting_for: 'task', asked: '{}' })
     const silent = insertRun(client, { ...columnsOf('PENDING'), waiting_for: 'task' })
     await expect(silent).rejects.toMatchObject(broken('waits_for_a_gate'))

@@ -14,7 +14,7 @@ async function migrateTo8(url: string): Promise<void> {
   await connection.close()
 }
 
-test('a run of an unpublished task that has not begun moves to the gate and keeps what differs from the defaults', async () => {
+test('a run of an unpublished task that has not started moves to the gate and keeps options that differ from the defaults', async () => {
   await using database = await openDatabase({ upTo: before })
   const { client, url } = database
   await client.query(
@@ -97,7 +97,7 @@ test('keys of numbers get their prefix wherever a live run has them; strings and
     { task: 'a', unique_key: 'one' },
     { task: 'b', unique_key: 'throttle\u001fjson:1' },
   ])
-  // What is enqueued afterwards meets what was enqueued before.
+  // Runs that are enqueued afterwards have the same keys as runs from before.
   for (const task of ['a', 'b', 'c']) {
     const { rows } = await client.query(`SELECT duplicate FROM q.enqueue($1, '{"id": 1}')`, [task])
     expect(rows).toEqual([{ duplicate: true }])

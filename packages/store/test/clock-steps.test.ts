@@ -12,7 +12,7 @@ async function staleIds(): Promise<RunId[]> {
   return (await store.getStaleTaskRuns()).map((run) => run.id)
 }
 
-test('a clock that has jumped makes nobody stale; who was never alive needs no clock', async () => {
+test('a clock that stepped ahead makes no holder stale; a holder that was never alive is stale without a clock', async () => {
   const { id } = await holding('jumped')
   await age('jumped', 120_000)
   const unknown = await holding('never')
@@ -47,7 +47,7 @@ test('a reaper that sees the clock step back judges no heartbeat in that stateme
   expect((await store.reap({ ...reaper, clockMsMin: (await clockMs()) - 1_000 })).ids).toEqual([id])
 })
 
-test('who is slow, because so many are stale, recovers them all: they were stale when it asked', async () => {
+test('a slow reaper with many stale runs recovers them all: they were stale when it asked', async () => {
   const { id } = await holding('slowly')
   await age('slowly', 120_000)
   expect((await store.reap({ ...reaper, clockMsMax: (await clockMs()) - 30_000 })).ids).toEqual([id])

@@ -121,7 +121,7 @@ test('a wrong password is refused without naming it', async (context) => {
   expect(await problemOf(wrong)).toMatchObject({ code: 'DATABASE_LOGIN_REFUSED' })
 })
 
-test('a role that may not log in is named as such, and not blamed on pg_hba.conf', async () => {
+test('a role that may not log in is named as such, not as a problem of pg_hba.conf', async () => {
   const { url, name } = await anEmptyDatabase()
   const role = `mute_${name}`
   await run(url, `CREATE ROLE "${role}" NOLOGIN PASSWORD '${secret}'`)
@@ -150,7 +150,7 @@ test.each([
   })
 })
 
-test('a time limit of the driver says what became of the statement', async () => {
+test('the error after a time limit of the driver says whether the statement took effect', async () => {
   const { url } = await anEmptyDatabase()
   const explained = (message: string) => explainDatabaseError(new Error(message), url)
   expect(await explained('timeout exceeded when trying to connect')).toMatchObject({

@@ -1,4 +1,4 @@
-/** Ordering a drain, undoing it, and leaving: the last order counts, and a drain that was undone is not followed. */
+/** Ordering a drain, undoing it, and leaving: the last order counts, and a drain that was undone has no effect. */
 import { programLevel } from '@q/schema'
 import { expect, test } from 'vitest'
 import { fixture } from './fixture.ts'
@@ -27,7 +27,7 @@ async function orderOf(id: string) {
   return (await store.upsertReplicaHeartbeat(id, vitals)).draining
 }
 
-test('the last order replaces deadline and onDeadline of earlier ones, also when it has none', async () => {
+test('the last order replaces deadline and onDeadline of earlier ones, even if it has none', async () => {
   const id = await registered('reordered')
   await store.drainReplica(id, { by: 'ada', deadlineMs: 1_000, onDeadline: 'fail' })
   await store.drainReplica(id, { by: 'bob', deadlineMs: 3_600_000, onDeadline: 'release' })
@@ -38,7 +38,7 @@ test('the last order replaces deadline and onDeadline of earlier ones, also when
   expect(await orderOf(id)).toEqual({ by: 'cyd', deadlineInMs: null, onDeadline: 'by-task' })
 })
 
-test('undoing a drain says what became of it: claiming, leaving, not-draining, not-found', async () => {
+test('undoing a drain returns its outcome: claiming, leaving, not-draining, not-found', async () => {
   const id = await registered('undone')
   expect(await store.undrainReplica(id)).toBe('not-draining')
   await store.drainReplica(id, { by: 'ada', deadlineMs: 0, onDeadline: 'fail' })
@@ -106,7 +106,7 @@ test('of undoing a drain and leaving, exactly one succeeds', { repeats: 9 }, asy
   ]).toContainEqual([undone, left.decision])
 })
 
-test('of two who undo a drain, one is answered that it claims and the other that it does not drain', async () => {
+test('of two calls that undo a drain, one returns claiming and the other not-draining', async () => {
   const id = await registered('undone-twice')
   await store.drainReplica(id, { by: 'ada' })
   const answers = await Promise.all([person.undrainReplica(id), replica.undrainReplica(id)])

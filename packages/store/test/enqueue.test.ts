@@ -37,7 +37,7 @@ test('the text of the statement does not depend on how many runs there are or wh
   expect(text(runs(50, () => ({ delayMs: 1, group: 'g', trace: 't' })))).toBe(text(runs(1)))
 })
 
-test('a delay of 0 is no gate: the run is available, or waits for its concurrency key alone', async () => {
+test('a delay of 0 is not a gate: the run is available, or waits for its concurrency key alone', async () => {
   const [plain, keyed] = await store.enqueueTaskRuns(
     runs(2, (number) => ({ delayMs: 0, ...(number === 1 && { concurrency: { scope: 'at once', key: 'k' } }) })),
   )

@@ -1,4 +1,4 @@
-/** Which replicas a migration would change the schema under. */
+/** The replicas whose schema a migration would change. */
 import { programLevel } from '@q/schema'
 import { testDatabase, type TestDatabaseOptions } from '@q/testing'
 import { expect, onTestFinished, test } from 'vitest'

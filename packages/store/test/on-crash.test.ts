@@ -1,4 +1,4 @@
-/** What becomes of a run whose holder died is resolved in one order, whichever replica decides. */
+/** onCrash is resolved in one order, whichever replica decides about the run of a dead holder. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { by, fixture, leaseOf } from './fixture.ts'
@@ -80,7 +80,7 @@ test('a run of a holder without a row, whose task says nothing, fails', async ()
   expect(await row(id)).toMatchObject({ status: 'FAILED', crash_count: 1 })
 })
 
-test('failStaleTaskRuns fails a run whatever its onCrash says, and counts the crash', async () => {
+test('failStaleTaskRuns fails a run whatever its onCrash, and counts the crash', async () => {
   const { id, name } = await held({ run: 'retry', holder: 'retry' })
   await age(name)
   expect((await store.failStaleTaskRuns({ by: 'operator' })).ids).toEqual([id])

@@ -22,7 +22,7 @@ async function cut(num: number): Promise<void> {
 
 const post = { duty: 'presence', watcherMs: 60_000, deputyMs: 60_000 }
 
-/** What the watcher sees missing. */
+/** The replicas that the watcher sees missing. */
 async function missing(asked = store): Promise<readonly Gone[]> {
   return (await asked.watchPresence({ replicaId: 'watcher', ...post })).gone
 }
@@ -35,7 +35,7 @@ async function evidenceOf(id: string): Promise<string[]> {
   return (await missing()).flatMap(({ replicaId, evidence }) => (replicaId === id ? [evidence] : []))
 }
 
-/** What a watcher that has waited on this evidence takes for stale. */
+/** The runs that are stale to a watcher that has waited on this evidence. */
 async function staleOf(id: string, evidence: readonly string[]) {
   const stale = await store.getStaleTaskRuns({ causes: ['presence'], gone: evidence })
   return stale.filter((run) => run.replicaId === id)
@@ -61,7 +61,7 @@ test('a replica that holds its lock is there; one whose session ended is gone, s
   expect(again).toEqual(first)
 })
 
-test('its runs are stale by the evidence that the watcher waited on, and any heartbeat ends that evidence', async () => {
+test('runs of a gone replica are stale by the evidence that the watcher waited on, and any heartbeat ends that evidence', async () => {
   const { num } = await present('dying')
   await enqueue('dying')
   const { runId } = await claimOne('dying', 'dying')
@@ -72,7 +72,7 @@ test('its runs are stale by the evidence that the watcher waited on, and any hea
   expect(await evidenceOf('dying')).toEqual(evidence)
   expect(await staleOf('dying', [])).toEqual([])
   expect(await staleOf('dying', evidence)).toMatchObject([{ id: runId, cause: 'presence' }])
-  // Whatever the clock shows: a heartbeat is a sign of life also if it is older than the mark.
+  // Whatever the clock shows: a heartbeat is a sign of life even if it is older than the mark.
   for (const hours of [-1, 1]) {
     const before = await evidenceOf('dying')
     await sql`UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp() + ${hours} * interval '1 hour'
@@ -195,7 +195,7 @@ test('locks of an earlier life of the server make nobody look dead', async () =>
   expect(await isGone('restarted')).toBe(false)
 })
 
-test('the watch has one watcher and one deputy; a replica without a post comes back when the lease of the deputy ends', async () => {
+test('the watch has one watcher and one deputy; a replica without a post asks again when the lease of the deputy ends', async () => {
   const ask = async (replicaId: string, duty = 'three posts') =>
     store.watchPresence({ replicaId, duty, watcherMs: 60_000, deputyMs: 30_000 })
   expect(await ask('first')).toMatchObject({ post: 'watcher' })
@@ -226,7 +226,7 @@ test('the deputy takes the watch as soon as the lock of the watcher is gone, and
   expect([await ask('its deputy'), await ask('a third')]).toEqual(['watcher', 'deputy'])
 })
 
-test('of many that ask for the watch at once one gets it, and one is its deputy', async () => {
+test('of many replicas that ask for the watch at once, one gets it and one is its deputy', async () => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
       another().watchPresence({ replicaId: `w${index}`, duty: 'at once', watcherMs: 60_000, deputyMs: 60_000 }),

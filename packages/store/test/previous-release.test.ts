@@ -1,4 +1,4 @@
-/** The previous release beside the present one: what it sends means the same in the present schema. */
+/** The statements of the previous release have the same effect in the present schema. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { RunId } from '@q/store'
@@ -62,7 +62,7 @@ test.each([...previousStatements])('the present schema has everything that %s na
   await expect(preparing).resolves.toBeUndefined()
 })
 
-test('a run that the previous release enqueues, claims, beats for and finishes has succeeded', async () => {
+test('a run that the previous release enqueues, claims, sends heartbeats for and finishes has succeeded', async () => {
   await registeredByPrevious(db, replicaId)
   const [id] = await enqueued('whole-life', { max_attempts: 2 })
   const [run] = await claimed('whole-life')

@@ -8,7 +8,7 @@ import { holders, vitals } from './holders.ts'
 const scene = await fixture()
 const { store, db, url } = scene
 const { holding, age } = holders(scene)
-/** It has just started: it may apply no threshold by its own heartbeats. */
+/** A reaper that has just started: it may apply no threshold by its own heartbeats. */
 const newcomer = { by: 'newcomer', thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
 
 const beat = () => store.upsertReplicaHeartbeat('witness', vitals)
@@ -40,7 +40,7 @@ test('a replica that has just started recovers runs once the server has accepted
   expect((await store.reap(newcomer)).ids).toEqual([id])
 })
 
-test('a gap in which live replicas could not beat, and a last heartbeat that is too old, hold fire', async () => {
+test('a gap in which live replicas could not send heartbeats, and a last heartbeat that is too old, hold fire', async () => {
   const { id } = await holding('gap')
   await age('gap', 120_000)
   await streak(600_000, 40_000) // 10 s, the gap and a retry come close to 60 s

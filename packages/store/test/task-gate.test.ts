@@ -1,4 +1,4 @@
-/** The gate `task`: a run of a task that no replica has published waits there, and loses nothing that the task says. */
+/** The gate `task`: a run of a task that no replica has published waits there, and loses no option of the task. */
 import { sql } from 'kysely'
 import { Client, type Notification } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,7 +9,7 @@ import { introduction } from './introduction.ts'
 const { url, store, db, row, claim } = await fixture()
 const hour = 3_600_000
 
-/** By a live replica that serves it. */
+/** Publishes a task by a live replica that serves it. */
 async function publish(name: string, options: Record<string, unknown> = {}, queue = 'default'): Promise<void> {
   await store.registerReplica({ ...introduction(`r-${name}`), tasks: [name], capabilities: ['gpu'] })
   await store.publishTasks('r', [{ name, queue, options: { queue, ...options }, payloadSchema: null }])
@@ -69,7 +69,7 @@ test('publication gives a run the queue, requirements, keys and limits of its ta
   expect(run.expires_at!.getTime() - run.created_at.getTime()).toBe(hour)
 })
 
-test('what the enqueue asked for goes before what the task says', async () => {
+test('options of the enqueue take precedence over options of the task', async () => {
   const { id } = await enqueueOne(
     'asked',
     { id: 1 },
@@ -140,7 +140,7 @@ test('of debounced runs the last one within a window counts, under the number of
   expect(await enqueueOne('debounced', { n: 4 }, { lane, debounce })).toMatchObject({ id: alone, duplicate: true })
 })
 
-test('a debounce that the enqueue itself asked for counts while the run waits for its task', async () => {
+test('a debounce of the enqueue itself applies while the run waits for its task', async () => {
   const debounce = { key: 'own', forMs: hour, maxMs: 10 * hour }
   const first = await enqueueOne('own-debounce', { n: 1 }, { debounce })
   expect(await enqueueOne('own-debounce', { n: 2 }, { debounce })).toMatchObject({ id: first.id, duplicate: true })
@@ -153,7 +153,7 @@ test('a debounce that the enqueue itself asked for counts while the run waits fo
   expect(await row(first.id)).toMatchObject({ waiting_for: 'time', asked: null, lane, payload: { n: 3 } })
 })
 
-test('a unique key, or a throttle, that the enqueue itself asked for counts while the run waits for its task', async () => {
+test('a unique key or a throttle of the enqueue itself applies while the run waits for its task', async () => {
   for (const law of [
     { uniqueKey: 'k', uniqueForMs: hour },
     { uniqueKey: 'l' },

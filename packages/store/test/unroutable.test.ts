@@ -1,4 +1,4 @@
-/** Runs that no live replica can serve fail after a grace, where that is asked for. Rows are aged; nothing sleeps. */
+/** Runs that no live replica can serve fail after a grace, if the setting asks for it. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { NewRun, RunId } from '@q/store'
@@ -66,7 +66,7 @@ test('a replica that can serve it ends the grace', async () => {
   expect(await row(id)).toMatchObject({ status: 'AVAILABLE' })
 })
 
-test('after a gap in the looks the grace begins again: replicas that come back may serve it soon', async () => {
+test('after a gap between checks the grace begins again: replicas that return may serve the run soon', async () => {
   const id = await gpuRun('away')
   await lookFor(8 * minute)
   await pass(24 * 60 * minute)

@@ -89,7 +89,7 @@ test('a keyed run is announced by its key, and who hears it can promote it', asy
   expect(leaseOf(await claimOne('keyed')).runId).toBe(gated!.id)
 })
 
-test('a run that is due soon wakes replicas, and says how soon', async () => {
+test('a run that is due soon wakes replicas with the time until it is due', async () => {
   await beIdle()
   await client.query('BEGIN')
   await enqueueTaskRuns(usingPg(client), [await newRun('soon', { delayMs: 20_000 })])

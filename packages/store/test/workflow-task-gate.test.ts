@@ -7,13 +7,13 @@ import { plain, step, workflowFixture } from './workflow-fixture.ts'
 const { store, start, end, row } = await workflowFixture()
 const unpublished = { lane: noLane }
 
-/** By a live replica that serves it. */
+/** Publishes a task by a live replica that serves it. */
 async function publish(name: string, options: Record<string, unknown> = {}): Promise<void> {
   await store.registerReplica({ ...introduction(`r-${name}`), tasks: [name] })
   await store.publishTasks('r', [{ name, queue: 'cpu', options, payloadSchema: null }])
 }
 
-test('a step waits for its parents, then for its task, and then gets what the task says', async () => {
+test('a step waits for its parents, then for its task, and then gets the options of the task', async () => {
   const flow = await start(
     { steps: [step('first-a'), step('then-a', ['first-a'], { payload: plain({ k: 'x' }), options: { priority: 4 } })] },
     {},
@@ -29,7 +29,7 @@ test('a step waits for its parents, then for its task, and then gets what the ta
     unique: { key: '/k', forMs: null },
     concurrency: { key: '/k', shared: null, limit: 1 },
   })
-  // Unique keys and deadlines of a task are not for steps.
+  // Unique keys and deadlines of a task do not apply to steps.
   expect(await row(flow.run('then-a'))).toMatchObject({
     status: 'AVAILABLE',
     priority: 4,

@@ -122,7 +122,7 @@ test('a payload that JSON changes does not compile', () => {
   expect(payloads).toBeTypeOf('function')
 })
 
-test('the JSON view of a type is what arrives of its values', () => {
+test('the JSON view of a type is the type of its values after JSON', () => {
   interface Report {
     readonly at: Date
     readonly note?: string

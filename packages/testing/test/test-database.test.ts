@@ -47,7 +47,7 @@ test('dropping ends the sessions that are still open, and may be asked for twice
   expect(await query(server.url, `select 1 from pg_database where datname = '${database.name}'`)).toEqual([])
 })
 
-test('a suite that refuses open connections learns which one a test left, and it is ended', async () => {
+test('a suite that refuses open connections gets the name of each that a test left, and the connection is ended', async () => {
   refuseLeftConnections({ closingMs: 0 })
   onTestFinished(() => refuseLeftConnections({ closingMs: 10_000 }))
   const { database, ended } = await leftOpen()

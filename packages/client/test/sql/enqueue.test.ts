@@ -45,7 +45,7 @@ test.each(Object.keys(options))('what the client makes of a run, the function ma
   }
 })
 
-test.each(Object.keys(options))('a run that waited for its task is what it would be afterwards: %s', async (name) => {
+test.each(Object.keys(options))('a run that waited for its task is like one enqueued later: %s', async (name) => {
   const call = `$1, $2, delay => '1 hour', run_group => 'g'`
   const waited: string[] = []
   for (const payload of payloads) {
@@ -69,7 +69,7 @@ test.each(Object.keys(options))('a run that waited for its task is what it would
   expect(rows).toEqual([isDuplicate ? { status: 'SKIPPED', code: 'DUPLICATE' } : { status: 'PENDING', code: null }])
 })
 
-test('every option of a call goes before what the task says, also if the task is published later', async () => {
+test('every option of a call takes precedence over the task, even if the task is published later', async () => {
   const { id } = await enqueue(`task => 'named-early', payload => '[1]', queue => 'other', delay => interval '1 day',
     priority => -1, run_group => 'tenant', unique_key => 'k', unique_for => '2 hours', expires_in => '30 minutes',
     max_attempts => 4, trace => '00-ab-cd-01'`)

@@ -16,14 +16,14 @@ export const speaksAlone = task({ isolation: 'process' }, speaks)
 
 const late = { lines: 0 }
 
-/** Writes on when it has ended. */
+/** Continues to write after its run has ended. */
 export const speaksLate = task((_: unknown) => {
   const timer = setInterval(() => {
     console.log('of the run before')
     if (++late.lines > 20) clearInterval(timer)
   }, 5)
 })
-/** Ends when the run before has written something. */
+/** Ends when the run before it has written a line. */
 export const speaksBeside = task(async (_: unknown) => {
   console.log('mine')
   for (const before = late.lines; late.lines < before + 3;) await passing(5)

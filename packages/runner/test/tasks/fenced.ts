@@ -5,7 +5,7 @@ import { task, type TaskContext } from '@q/task'
 export interface Fenced {
   /** Written when the code begins. */
   readonly began: string
-  /** Written when the code sees that it is to stop. */
+  /** Written when the code notices the stop. */
   readonly stopped: string
 }
 
@@ -34,13 +34,13 @@ export const awaitsAgain = task({ onCrash: 'retry' }, async (files: Fenced, ctx)
   throw ctx.signal.reason
 })
 
-/** Hears nothing. */
+/** Ignores a stop: it neither beats nor listens to the signal. */
 export const spinsAlone = task({ isolation: 'process', onCrash: 'retry' }, (files: Fenced) => {
   if (!begins(files)) return 'again'
   for (;;);
 })
 
-/** Beats until there is the file that others leave when they are stopped. */
+/** Sends heartbeats until the file exists that the others write when they are stopped. */
 export const beatsOn = task({ onCrash: 'fail' }, (files: Fenced, ctx) => {
   begins(files)
   while (!existsSync(files.stopped)) ctx.heartbeat()

@@ -81,7 +81,7 @@ export const derives = task(({ ms }: { ms: number }) => {
 
 /** Blocked in a native call, without CPU time. */
 export const naps = task(({ seconds }: { seconds: number }) => void execFileSync('sleep', [String(seconds)]))
-/** The same, with leave to be silent. */
+/** The same, with a `maxSilent`. */
 export const napsSilently = task({ maxSilent: '10m' }, ({ seconds }: { seconds: number }) => {
   execFileSync('sleep', [String(seconds)])
   return 'rested'

@@ -21,7 +21,7 @@ export function brokenLaws(looks: Looks): string[] {
 
 type Startable = (id: RunId) => boolean
 
-/** Only right after a sweep: runs that can start and wait although their key has a free place. */
+/** Only right after a sweep: runs that can start and wait although their key has a free slot. */
 export function waitingBesideFreeSlots(runs: readonly SeenRun[], limit: number, canStart: Startable): string[] {
   const waiting = runs.filter((run) => run.waitingFor === 'concurrency' && canStart(run.id))
   return waiting.filter((run) => holders(runs, run.key).length < limit).map(name)

@@ -224,8 +224,8 @@ export function crash(model: Model, run: ModelRun): Departure {
 }
 
 /**
- * Places of a key that no held run has go to the best of the others that can start; among equals a run keeps its place.
- * Those that cannot start, or must give way, wait again. Returns the runs that got a place, in the lowest free ones.
+ * Slots of a key that no held run has go to the most urgent of the other runs that can start; among equals a run keeps its
+ * slot. Runs that cannot start, or are less urgent, wait again. Returns the runs that got a slot, the lowest slots first.
  */
 export function fill(model: Model, key: string): RunId[] {
   const live = [...model.runs.values()].filter((run) => run.key === key && run.slot !== null)

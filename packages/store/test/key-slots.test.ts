@@ -1,4 +1,4 @@
-/** Who holds a concurrency key: only runs that can start now, the most urgent first. */
+/** Only runs that can start now hold a concurrency key, the most urgent first. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TaskState } from '@q/schema'
@@ -34,7 +34,7 @@ async function settle(task: string): Promise<void> {
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne(task)), outcome: ok, by }])
 }
 
-test('a paused queue gives its keys to runs of other queues, and gets them back when it is resumed', async () => {
+test('a paused queue hands its keys to runs of other queues, and gets them again when it is resumed', async () => {
   const [paused, open] = [await shared('paused-a', 'pause'), await shared('open-a', 'pause')]
   await replica('pausing', ['paused-a', 'open-a'])
   const [first, second] = [await paused(), await open()]
@@ -55,7 +55,7 @@ test('a paused queue gives its keys to runs of other queues, and gets them back 
   await settle('paused-a')
 })
 
-test('a key of a paused queue alone is free, also if no other run waits for it', async () => {
+test('a run of a paused queue frees its key, even if no other run waits for it', async () => {
   const enqueue = await shared('alone', 'alone')
   await replica('lonely', ['alone'])
   const first = await enqueue()
@@ -76,7 +76,7 @@ test.each<[string, (id: string) => Promise<unknown>]>([
     WHERE replica_id = ${id}`.execute(db),
   ],
 ])(
-  'when the last replica that could serve a run %s, the run hands its key on until another one comes',
+  'when the last replica that could serve a run %s, the run hands its key on until another replica starts',
   async (how, end) => {
     const [gpu, cpu] = [await shared(`gpu ${how}`, how, { requires: ['gpu'] }), await shared(`cpu ${how}`, how)]
     const tasks = [`gpu ${how}`, `cpu ${how}`]
@@ -96,7 +96,7 @@ test.each<[string, (id: string) => Promise<unknown>]>([
   },
 )
 
-test('an urgent run goes before one of its key that has not begun, and not before one that has', async () => {
+test('an urgent run takes the key of a run that has not started, and not of a run that has', async () => {
   const enqueue = await shared('urgent', 'urgent')
   await replica('hurried', ['urgent'])
   const usual = await enqueue()
@@ -127,7 +127,7 @@ test('a run that is released while its queue is paused does not keep the key', a
   expect(await states(first, second)).toEqual(['PENDING', 'AVAILABLE'])
 })
 
-test('a run of a task that a replica serves goes before one that no replica has published', async () => {
+test('a run that a replica serves goes before a run whose task no replica has published', async () => {
   const known = await shared('known', 'unpublished')
   await replica('knowing', ['known'])
   const lane = await store.internLane({ queue: 'default', task: 'unknown' })
@@ -138,7 +138,7 @@ test('a run of a task that a replica serves goes before one that no replica has 
   expect(await states(unknown!.id, served)).toEqual(['PENDING', 'AVAILABLE'])
 })
 
-test('with several places each goes to a run that can start, and no more than the limit are taken', async () => {
+test('each of several slots goes to a run that can start, and no more slots than the limit are taken', async () => {
   await store.setConcurrencyLimit('wide', 3)
   const enqueue = await shared('wide', 'wide')
   await replica('broad', ['wide'])
@@ -151,7 +151,7 @@ test('with several places each goes to a run that can start, and no more than th
   expect(new Set(claimed.map(({ runId }) => runId))).toEqual(new Set([usual[0], ...urgent]))
 })
 
-test('however many keys of a paused queue wait, a sweep fills the others', async () => {
+test('a sweep fills the keys of other queues, however many keys of a paused queue wait', async () => {
   const [many, one] = [await shared('z-many', 'z'), await shared('a-one', 'z')]
   await replica('sweeping', ['z-many', 'a-one'])
   await store.pauseQueue('z-many', 'ada')

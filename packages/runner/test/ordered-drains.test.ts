@@ -1,4 +1,4 @@
-/** Drains that are ordered through the database: the last order counts, and one that is undone in time is not followed. */
+/** Drains that are ordered through the database: the last order counts, and a drain that is undone in time has no effect. */
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, type Connection, type Store } from '@q/store'
 import { exitCodeAfter } from '../src/problem.ts'
@@ -11,7 +11,7 @@ interface Handle {
   status(): Promise<{ status: string }>
 }
 
-/** A replica that beats once a second and would give its runs no time after SIGTERM, with the store beside it. */
+/** A replica that sends a heartbeat each second and gives its runs no time after SIGTERM, and the store. */
 async function scene(env: Record<string, string> = {}, through?: (url: string) => Promise<string>) {
   const { q, start, url } = await cluster()
   const replica = await start({ Q_PRESET: 'fast', Q_DRAIN_MS: '0', ...env }, await through?.(url))
@@ -99,7 +99,7 @@ test('SIGTERM replaces an order, and its drain cannot be undone', async () => {
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
 
-test('an order that puts off the deadline counts, though the replica has not heard of it yet', async () => {
+test('an order with a later deadline counts, although the replica has not received it yet', async () => {
   const { q, order, seen, db, runner, events } = await scene({
     Q_REPLICA_BEAT_MS: '30000',
     Q_REPLICA_STALE_MS: '120000',
@@ -113,7 +113,7 @@ test('an order that puts off the deadline counts, though the replica has not hea
   expect(events.map(({ type }) => type)).not.toContain('drain-cut-short')
 })
 
-test('a claim that was under way when the drain began is not executed, even if the drain is undone before its response arrives', async () => {
+test('a claim that was in flight when the drain began is not executed, even if the drain is undone before its response arrives', async () => {
   const proxied = Promise.withResolvers<Awaited<ReturnType<typeof holdingProxy>>>()
   const { q, runner, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
     const proxy = await holdingProxy(url)
