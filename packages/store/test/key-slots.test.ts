@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TaskState } from '@q/schema'
-import type { NewRun, RunId } from '@q/store'
+import { enqueueTaskRuns, sweepGatedKeys, type NewRun, type RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
@@ -161,3 +161,40 @@ test('a sweep fills the keys of other queues, however many keys of a paused queu
   await db.updateTable('q.queue').set({ paused_at: null }).where('name', '=', 'a-one').execute()
   expect(await store.sweepGatedKeys(1)).toEqual([waiting])
 })
+
+test('sweeps that each read a few keys reach the last one, however many keys wait', async () => {
+  const enqueue = await shared('walked', 'walked')
+  await replica('walking', ['walked'])
+  const ofKey = (key: string) => ({ concurrency: { scope: 'walk', key } })
+  for (const key of ['a', 'b', 'c', 'd']) {
+    await enqueue(ofKey(key))
+    await enqueue(ofKey(key))
+  }
+  await store.pauseQueue('walked', 'ada')
+  const [last] = await enqueueTaskRuns(db, [await newRunOf('served', ofKey('z'))])
+  await sql`UPDATE q.task_run SET status = 'PENDING', waiting_for = 'concurrency', concurrency_slot = NULL WHERE id = ${last!.id}`.execute(
+    db,
+  )
+  const walk = { after: 'walk', keysMax: 2 }
+  const promoted: RunId[] = []
+  for (let sweep = 0; sweep < 4; sweep++) promoted.push(...(await sweepGatedKeys(db, 100, walk)))
+  expect(promoted).toContain(last!.id)
+})
+
+test('a key does not count as open because of an urgent run that no replica takes', async () => {
+  const enqueue = await shared('taken', 'taken')
+  await replica('taking', ['taken'])
+  const own = { concurrency: { scope: 'ranked', key: 'k' } }
+  await enqueue(own)
+  await enqueueTaskRuns(db, [{ ...(await newRunOf('unpublished-task', own)), priority: -5 }])
+  const other = { concurrency: { scope: 'ranked', key: 'l' } }
+  const [open] = await enqueueTaskRuns(db, [await newRunOf('taken', other)])
+  await sql`UPDATE q.task_run SET status = 'PENDING', waiting_for = 'concurrency', concurrency_slot = NULL WHERE id = ${open!.id}`.execute(
+    db,
+  )
+  expect(await sweepGatedKeys(db, 1, { after: 'ranked', keysMax: 10 })).toEqual([open!.id])
+})
+
+async function newRunOf(task: string, more: Partial<NewRun>): Promise<NewRun> {
+  return { task, lane: await store.internLane({ queue: task, task }), payload: {}, ...more }
+}

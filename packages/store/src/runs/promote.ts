@@ -23,8 +23,15 @@ const keyLocks = 0x71_6b_65_79
 /** Each key is a lock, and the server has room for a limited number of them. */
 const keysAtOnceMax = 500
 
-/** Keys that one sweep reads. */
-const keysSweptMax = 20_000
+/** Where the next sweep begins: each reads a bounded number of keys, and the one after it reads the following ones. */
+export interface KeyWalk {
+  after: string
+  readonly keysMax: number
+}
+
+export function newKeyWalk(): KeyWalk {
+  return { after: '', keysMax: 20_000 }
+}
 
 /** Keys that are promoted when a queue is paused or resumed; the sweep finds the rest. */
 const keysOfQueueMax = 10_000
@@ -113,9 +120,9 @@ async function bestEffort(db: Db, promoted: Promise<unknown>): Promise<void> {
  * The backstop: promotes keys with a free slot, or with a slot that an AVAILABLE run should not hold; a bounded number.
  * It skips keys whose runs cannot start or rightly wait, so however many there are, the other keys are reached.
  */
-export async function sweepGatedKeys(db: Db, limit: number): Promise<RunId[]> {
+export async function sweepGatedKeys(db: Db, limit: number, walk: KeyWalk = newKeyWalk()): Promise<RunId[]> {
   // A whole statement in SQL: all lanes are judged once, all keys by their indexes.
-  const { rows } = await sql<{ key: string }>`
+  const { rows } = await sql<{ keys: string[]; isFull: boolean; last: string | null }>`
 WITH RECURSIVE ranks AS MATERIALIZED (
   SELECT lane.id, ${startRank} AS rank FROM q.lane
   WHERE EXISTS (SELECT FROM q.task_run WHERE gated_key IS NOT NULL)
@@ -124,27 +131,30 @@ WITH RECURSIVE ranks AS MATERIALIZED (
   SELECT coalesce(array_agg(id) FILTER (WHERE rank = 0), '{}') AS served,
     coalesce(array_agg(id) FILTER (WHERE rank IS NOT NULL), '{}') AS startable FROM ranks
 ), gated AS (
-  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key IS NOT NULL ORDER BY gated_key LIMIT 1)
+  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key > ${walk.after} ORDER BY gated_key LIMIT 1)
   UNION ALL
   SELECT next.gated_key, gated.place + 1 FROM gated CROSS JOIN LATERAL (
     SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
-  WHERE gated.place < ${keysSweptMax}::int
+  WHERE gated.place < ${walk.keysMax}::int
 ), open AS (
   SELECT gated.key FROM gated CROSS JOIN lanes
   WHERE EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.startable))
     AND ((SELECT count(*) FROM q.task_run r WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL)
         < ${slotsOf(sql`split_part(gated.key, chr(31), 1)`)}
-      OR EXISTS (SELECT FROM q.task_run r CROSS JOIN LATERAL (
-          SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.startable)
-            AND (n.priority < r.priority OR n.lane = ANY(lanes.served) AND r.lane <> ALL(lanes.served)) LIMIT 1) better
-        WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL AND r.status = 'AVAILABLE'))
+      OR EXISTS (SELECT FROM q.task_run r
+        WHERE r.concurrency_key = gated.key AND r.concurrency_slot IS NOT NULL AND r.status = 'AVAILABLE'
+          AND (EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.priority < r.priority
+              AND n.lane = ANY(CASE WHEN r.lane = ANY(lanes.served) THEN lanes.served ELSE lanes.startable END))
+            OR r.lane <> ALL(lanes.served)
+              AND EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.served)))))
   LIMIT ${limit}::int
 ), blocked AS (${blockedKeysQuery(sql`ranks`, limit)})
-SELECT key FROM open UNION SELECT key FROM blocked`.execute(db)
-  return promoteKeys(
-    db,
-    rows.map((row) => row.key),
-  )
+SELECT ARRAY(SELECT key FROM open UNION SELECT key FROM blocked) AS keys, found.full AS "isFull",
+  CASE WHEN NOT found.full THEN (SELECT key FROM gated WHERE place = ${walk.keysMax}::int) END AS last
+FROM (SELECT count(*) >= ${limit}::int AS full FROM open) found`.execute(db)
+  const [{ keys, isFull, last } = { keys: [], isFull: false, last: null }] = rows
+  if (!isFull) walk.after = last ?? ''
+  return promoteKeys(db, keys)
 }
 
 /** After a queue was resumed: promotes the keys that its runs wait for. */

@@ -16,7 +16,7 @@ import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
 import { failUnroutableTaskRuns, type UnroutableOptions } from '../runs/unroutable.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
-import { nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
+import { newKeyWalk, nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
 import { sweepTaskGate } from '../tasks/open-gate.ts'
 import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
 import { releaseTaskRuns } from '../runs/release.ts'
@@ -182,13 +182,14 @@ export interface RunVerbs {
 }
 
 export function runVerbs(db: Kysely<DB>): RunVerbs {
+  const walk = newKeyWalk()
   return {
     internLane: (lane) => internLane(db, lane),
     enqueueTaskRuns: (runs) => enqueueTaskRuns(db, runs),
     enqueueUnderLease: (lease, runs) => enqueueUnderLease(db, lease, runs),
     promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
     promoteKeys: (keys) => promoteKeys(db, keys),
-    sweepGatedKeys: (limit) => sweepGatedKeys(db, limit),
+    sweepGatedKeys: (limit) => sweepGatedKeys(db, limit, walk),
     sweepTaskGate: () => sweepTaskGate(db),
     nextDueInMs: () => nextDueInMs(db),
     claimAvailableTaskRuns: (request) => claimAvailableTaskRuns(db, request),
