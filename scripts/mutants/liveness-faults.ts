@@ -23,7 +23,7 @@ export const livenessFaults: readonly Fault[] = [
   },
   {
     name: 'heartbeats-are-no-evidence',
-    why: 'A replica that has beaten since its lock was seen missing is taken for dead.',
+    why: 'A replica that has sent a heartbeat since its lock was seen missing is considered dead.',
     edits: [
       {
         file: 'packages/store/src/liveness/presence.ts',

@@ -27,12 +27,12 @@ export function followedRun(notFound: () => Error): Followed<RunView, RunProgres
  * Rejects with the signal's reason, or with the error of `notFound`.
  * Who stops following does not wait for the next change, also if it has asked for one already.
  */
-export function follow<Id, View, Told>(
+export function follow<Id, View, Progress>(
   waits: Waits<Id, View>,
   id: Id,
   wish: AbortSignal | undefined,
-  kind: Followed<View, Told>,
-): AsyncIterableIterator<Told, void, undefined> {
+  kind: Followed<View, Progress>,
+): AsyncIterableIterator<Progress, void, undefined> {
   const stop = new AbortController()
   const changes = changesOf(waits, id, wish === undefined ? stop.signal : AbortSignal.any([wish, stop.signal]), kind)
   return {
@@ -48,18 +48,18 @@ export function follow<Id, View, Told>(
   }
 }
 
-export interface Followed<View, Told> {
-  readonly tell: (view: View) => Told
+export interface Followed<View, Progress> {
+  readonly tell: (view: View) => Progress
   readonly isOver: (view: View) => boolean
   readonly notFound: () => Error
 }
 
-async function* changesOf<Id, View, Told>(
+async function* changesOf<Id, View, Progress>(
   waits: Waits<Id, View>,
   id: Id,
   signal: AbortSignal,
-  { tell, isOver, notFound }: Followed<View, Told>,
-): AsyncGenerator<Told, void, undefined> {
+  { tell, isOver, notFound }: Followed<View, Progress>,
+): AsyncGenerator<Progress, void, undefined> {
   let seen: { readonly view: View | undefined } | undefined
   let failed: { readonly reason: unknown } | undefined
   let changed = Promise.withResolvers<void>()
@@ -72,7 +72,7 @@ async function* changesOf<Id, View, Told>(
     changed.resolve()
   }
   const leave = waits.watch(id, { see, fail }, signal)
-  let told = ''
+  let lastText = ''
   try {
     for (;;) {
       await changed.promise
@@ -82,8 +82,8 @@ async function* changesOf<Id, View, Told>(
       const now = tell(seen.view)
       const ended = isOver(seen.view)
       const text = JSON.stringify(now)
-      if (text !== told) yield now
-      told = text
+      if (text !== lastText) yield now
+      lastText = text
       if (ended) return
     }
   } finally {

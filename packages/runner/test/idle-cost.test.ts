@@ -159,12 +159,12 @@ test('without a session no wake arrives, and the replica polls as often as it is
 })
 
 test('polls that find nothing become rarer up to a bound while wakes arrive; work and a lost session reset the interval', () => {
-  let hears = true
-  const polling = createPolling(1_000, () => hears)
+  let canBeWoken = true
+  const polling = createPolling(1_000, () => canBeWoken)
   expect(Array.from({ length: 5 }, () => polling.nextMs())).toEqual([1_000, 2_000, 4_000, 8_000, 10_000])
   polling.found()
   expect([polling.nextMs(), polling.nextMs()]).toEqual([1_000, 2_000])
-  hears = false
+  canBeWoken = false
   expect(polling.nextMs()).toBe(1_000)
   expect(createPolling(60_000, () => true).nextMs()).toBe(60_000)
 })

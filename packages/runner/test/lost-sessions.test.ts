@@ -70,7 +70,7 @@ test('a session that breaks right after its record was inserted leaves no eviden
   const { q, start, url } = await cluster()
   const { db } = access(url)
   await start({ Q_QUEUES: 'another' })
-  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'somebody watches')
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'a replica watches')
   const proxy = await stallingProxy(url)
   proxy.cutAt('INSERT 0 1') // the answer to what enters the record
   const { runner } = await start({}, url, proxy.url)
