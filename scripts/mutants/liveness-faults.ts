@@ -45,7 +45,7 @@ export const livenessFaults: readonly Fault[] = [
   {
     name: 'an-undrained-replica-leaves',
     why: 'The drain was undone, and the replica leaves all the same.',
-    edits: [{ file: drain, find: ' AND n.draining_at IS NOT NULL FOR UPDATE', replace: ' FOR UPDATE' }],
+    edits: [{ file: drain, find: 'CASE WHEN n.draining_at IS NOT NULL', replace: 'CASE WHEN true' }],
   },
   {
     name: 'shared-trust-ignores-gaps',
