@@ -24,7 +24,8 @@ Examples:
 Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_TASKS, Q_THREADS, Q_QUEUES, Q_CAPABILITIES, Q_NAME, Q_PRESET,
   Q_LOG_LEVEL, Q_DRAIN_MS, Q_POLL_MS; Q_DEBUG=1 adds stack traces to errors.
 Exit codes: 0 ok, 1 the run failed, 2 usage or configuration, 3 database unreachable, 4 not found,
-  5 timed out waiting, 57 this program is too old for the database (do not restart it).`
+  5 timed out waiting, 7 a replica left runs behind,
+  57 this program is too old for the database (do not restart it).`
 
 const fix = 'q --help'
 const why = 'The command line cannot be read.'

@@ -21,6 +21,7 @@ beforeAll(async () => {
       last_heartbeat = CASE n.name WHEN 'dead' THEN h.last_heartbeat - interval '1 hour' ELSE h.last_heartbeat END
     FROM q.replica n WHERE n.id = h.replica_id`.execute(connection.db)
   await store.pauseQueue('video', 'ada')
+  await sql`SELECT * FROM q.enqueue('unpublished')`.execute(connection.db)
 })
 
 afterAll(async () => {
@@ -31,6 +32,7 @@ afterAll(async () => {
 test('q status shows paused queues, the health of living nodes, no dead node as busy, and which nodes know a task', async () => {
   const page = stripVTControlCharacters((await runQ(['status'], env)).stdout)
   expect(page).toMatch(/^video +paused by ada/m)
+  expect(page).toMatch(/^default +open +0 +0 +1 \(task 1\)$/m)
   expect(page).toMatch(/^alive +well +healthy +2\/4/m)
   expect(page).toMatch(/^alive +hot +degraded \(CPU 82 %, 5000 MB\) +2\/4/m)
   expect(page).toMatch(/^stale +dead +- +-\/4/m)

@@ -76,9 +76,16 @@ function queueTable(queues: readonly QueueBacklog[]): string {
     paused ? styleText('yellow', pausedBy === null ? 'paused' : `paused by ${pausedBy}`) : 'open',
     String(available),
     String(claimed + running),
-    String(Object.values(waiting).reduce((sum, runs) => sum + runs, 0)),
+    waitingText(waiting),
   ])
   return table(['QUEUE', 'STATE', 'AVAILABLE', 'HELD', 'WAITING'], rows)
+}
+
+/** How many runs wait, and what for. */
+function waitingText(waiting: QueueBacklog['waiting']): string {
+  const gates = Object.entries(waiting).filter(([, runs]) => runs > 0)
+  const sum = gates.reduce((before, [, runs]) => before + runs, 0)
+  return gates.length === 0 ? '0' : `${sum} (${gates.map(([gate, runs]) => `${gate} ${runs}`).join(', ')})`
 }
 
 function taskTable(tasks: Facts['tasks']): string {

@@ -25,7 +25,10 @@ export async function openConnections(
 ): Promise<Connections> {
   // Behind a pooler that lends connections per transaction nothing may be prepared or set.
   const prepare = await sessionsLast(databaseUrl)
-  const onBroken = (purpose: string) => (error: Error) => observe({ type: 'connection-lost', purpose, error })
+  let closing = false
+  // A server that stops may end a connection before it has read that this replica closes it.
+  const onBroken = (purpose: string) => (error: Error) =>
+    closing ? undefined : observe({ type: 'connection-lost', purpose, error })
   const statementMsMax = Math.min(beatMs.max, Math.max(beatMs.min, beatIntervalMs(config.preset.thresholds)))
   const control: Connection = connect(databaseUrl, {
     purpose: 'control',
@@ -52,6 +55,9 @@ export async function openConnections(
     control: createStore(control.db),
     turn,
     store: createStore(pool.db),
-    close: async () => void (await Promise.all([control.close(), turn.close(), pool.close()])),
+    async close() {
+      closing = true
+      await Promise.all([control.close(), turn.close(), pool.close()])
+    },
   }
 }
