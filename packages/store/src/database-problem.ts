@@ -3,19 +3,12 @@
  * are turned into one of our codes with what, why and how to fix; anything else passes through unchanged.
  */
 import { ExplainedError, isExplained } from '@q/schema'
+import { bySilence, connectionLost, noServer, type Meaning } from './broken-connection.ts'
 import type { Origin } from './db.ts'
 import { serverOf, type Server } from './server-of.ts'
-import { probeServer } from './server-probe.ts'
 import { sqlState } from './sql-state.ts'
 
 export const oldestServer = 15
-
-interface Meaning {
-  readonly code: string
-  readonly what: string
-  readonly why: string
-  readonly fix: string
-}
 
 const unreachable = new Set([
   'ECONNREFUSED',
@@ -209,76 +202,11 @@ function refusal(code: string, error: Error): Pick<Meaning, 'why' | 'fix'> {
   }
 }
 
-/** Connections that broke off or never answered: ask who is there. */
-async function bySilence(error: Error, { at, host, port }: Server): Promise<Meaning | undefined> {
-  if (!/terminated|timeout|not queryable|socket/i.test(error.message)) return undefined
-  switch (await probeServer({ host, port })) {
-    case 'nothing':
-      return noServer(at, 'no answer')
-    case 'closed':
-      return {
-        ...noServer(at, 'closed'),
-        why: 'Something accepted the connection and closed it without an answer: a proxy whose server is away, or another service.',
-      }
-    case 'something-else':
-      return {
-        code: 'NOT_POSTGRESQL',
-        what: `Something answers${at}, but it is not PostgreSQL.`,
-        why: 'It does not speak the PostgreSQL protocol: the port belongs to another service.',
-        fix: 'Correct host and port in DATABASE_URL; PostgreSQL usually listens on 5432.',
-      }
-    case 'postgresql':
-      return interrupted(at, error.message)
-  }
-}
-
-/** For a server that answers now, but did not answer the statement, or not in time. */
-function interrupted(at: string, message: string): Meaning | undefined {
-  if (message.includes('when trying to connect')) {
-    return {
-      code: 'DATABASE_BUSY',
-      what: `No connection to the database${at} became free in time; nothing was sent.`,
-      why: 'Every connection of this pool is in use, or the server is slow to accept a new one.',
-      fix: 'Try again; if it happens often, look for statements that wait for locks (pg_stat_activity).',
-    }
-  }
-  if (message.includes('read timeout')) {
-    return {
-      code: 'DATABASE_TIMEOUT',
-      what: `The database${at} did not answer a statement in time.`,
-      why: 'The network or the server is stalled. Whether the statement took effect is unknown.',
-      fix: 'Look before you repeat an enqueue, or give the run a unique key, so that repeating it is safe.',
-    }
-  }
-  return connectionLost(at, message)
-}
-
-function connectionLost(at: string, message: string): Meaning {
-  return {
-    code: 'DATABASE_CONNECTION_LOST',
-    what: `The connection to the database${at} was lost.`,
-    why: `The server answers, but it ended this connection (${message}). Whether the last statement took effect is unknown.`,
-    fix: 'Try again (an enqueue with a unique key can be repeated safely); if it happens again, look at the log of the server and of any proxy in between.',
-  }
-}
-
 export function readOnly(at: string): Meaning {
   return {
     code: 'DATABASE_READ_ONLY',
     what: `The database${at} cannot be written to.`,
     why: 'It is a standby in recovery, or opened read-only.',
     fix: 'Point DATABASE_URL at the primary.',
-  }
-}
-
-function noServer(at: string, code: string): Meaning {
-  return {
-    code: 'DATABASE_UNREACHABLE',
-    what: `The database${at} cannot be reached.`,
-    why:
-      code === 'ENOTFOUND' || code === 'EAI_AGAIN'
-        ? 'There is no host of that name.'
-        : `No server answers there (${code}).`,
-    fix: 'Check host and port in DATABASE_URL and that the server runs; without DATABASE_URL an embedded one is used.',
   }
 }
