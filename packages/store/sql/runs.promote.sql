@@ -14,27 +14,69 @@ WITH
       $1
     FOR NO KEY UPDATE
       SKIP LOCKED
+  ),
+  passed AS (
+    UPDATE q.task_run
+    SET
+      status = CASE
+        WHEN concurrency_key IS NULL THEN 'AVAILABLE'
+        ELSE 'PENDING'
+      END::q.task_status,
+      waiting_for = CASE
+        WHEN concurrency_key IS NULL THEN NULL
+        ELSE 'concurrency'
+      END,
+      updated_at = clock_timestamp()
+    WHERE
+      id = ANY (
+        ARRAY(
+          SELECT
+            id
+          FROM
+            due
+        )
+      )
+    RETURNING
+      id,
+      concurrency_key AS key,
+      lane
+  ),
+  ready AS (
+    SELECT
+      lane
+    FROM
+      passed
+    WHERE
+      key IS NULL
+  ),
+  announced AS (
+    SELECT
+      count(pg_notify ('q_ready', queues.queue))
+    FROM
+      (
+        SELECT DISTINCT
+          lane.queue
+        FROM
+          q.lane
+        WHERE
+          EXISTS (
+            SELECT
+            FROM
+              q.idle
+          )
+          AND lane.id = ANY (
+            ARRAY(
+              SELECT DISTINCT
+                own.lane
+              FROM
+                ready AS own
+            )
+          )
+      ) queues
   )
-UPDATE q.task_run
-SET
-  status = CASE
-    WHEN concurrency_key IS NULL THEN 'AVAILABLE'
-    ELSE 'PENDING'
-  END::q.task_status,
-  waiting_for = CASE
-    WHEN concurrency_key IS NULL THEN NULL
-    ELSE 'concurrency'
-  END,
-  updated_at = clock_timestamp()
-WHERE
-  id = ANY (
-    ARRAY(
-      SELECT
-        id
-      FROM
-        due
-    )
-  )
-RETURNING
+SELECT
   id,
-  concurrency_key AS key
+  key
+FROM
+  passed
+  LEFT JOIN announced ON true

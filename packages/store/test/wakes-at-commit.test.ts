@@ -2,6 +2,7 @@
 import { Client, type Notification } from 'pg'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { enqueueTaskRuns, usingPg, type NewRun } from '@q/store'
+import { sql } from 'kysely'
 import { fixture, leaseOf } from './fixture.ts'
 
 const { store, db, url, claimOne, row } = await fixture()
@@ -134,4 +135,23 @@ test('a run that is handed a concurrency key, is released, or whose queue is res
   expect(await heardSoFar()).toEqual([])
   await store.resumeQueue('queue of second')
   expect(await heardSoFar()).toContain('q_ready queue of second')
+})
+
+test('a run that is retried by a person, or becomes due, wakes an idle replica', async () => {
+  await store.enqueueTaskRuns([await newRun('again')])
+  const claimed = await claimOne('again')
+  const outcome = { status: 'SUCCEEDED', result: '1' } as const
+  await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome, by: { hostname: 'host', pid: 1, thread: 0 } }])
+  const [late] = await store.enqueueTaskRuns([await newRun('late', { delayMs: 3_600_000 })])
+  await db
+    .updateTable('q.task_run')
+    .set({ run_at: sql`now()` })
+    .where('id', '=', late!.id)
+    .execute()
+  await beIdle()
+  expect(await heardSoFar()).toEqual([])
+  expect(await store.retryTaskRun(claimed.runId)).toBe('retried')
+  expect(await heardSoFar()).toEqual(['q_ready queue of again'])
+  expect(await store.promoteDueTaskRuns(10)).toMatchObject({ ids: [late!.id] })
+  expect(await heardSoFar()).toEqual(['q_ready queue of late'])
 })

@@ -15,6 +15,7 @@ import { isLockTimeout } from '../sql-state.ts'
 import { isDue, slotsOf } from './claimable.ts'
 import { heirsMax, promoteKeysStatement, type MovedRun } from './keys-statement.ts'
 import type { Left } from './leave.ts'
+import { wakesForReady } from './ready-wakes.ts'
 import { startRank } from './startable.ts'
 
 /** Namespace of the locks by key. */
@@ -222,11 +223,15 @@ const promoteDue = prepared<{ limit: number }, { id: RunId; key: string | null }
 WITH due AS MATERIALIZED (
   SELECT r.id FROM q.task_run r WHERE ${isDue}
   ORDER BY r.due_at, r.id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
-)
-UPDATE q.task_run SET
-  status = CASE WHEN concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
-  waiting_for = CASE WHEN concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
-  updated_at = clock_timestamp()
-WHERE id = ANY(ARRAY(SELECT id FROM due))
-RETURNING id, concurrency_key AS key`,
+), passed AS (
+  UPDATE q.task_run SET
+    status = CASE WHEN concurrency_key IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    waiting_for = CASE WHEN concurrency_key IS NULL THEN NULL ELSE 'concurrency' END,
+    updated_at = clock_timestamp()
+  WHERE id = ANY(ARRAY(SELECT id FROM due))
+  RETURNING id, concurrency_key AS key, lane
+), ready AS (
+  SELECT lane FROM passed WHERE key IS NULL
+), ${wakesForReady(sql`ready`)}
+SELECT id, key FROM passed LEFT JOIN announced ON true`,
 )

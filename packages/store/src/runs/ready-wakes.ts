@@ -1,7 +1,7 @@
 /**
- * Wakes for runs that become AVAILABLE without an enqueue, because they got a concurrency key or were released or recovered.
- * Often only another replica serves them, and an idle replica polls rarely. The wake is sent with the commit, and only if a
- * replica is idle.
+ * Wakes for runs that become AVAILABLE without an enqueue, because they are due, got a concurrency key, or were released,
+ * recovered or retried. Often only another replica serves them, and an idle replica polls rarely. The wake is sent with the
+ * commit, and only if a replica is idle.
  *
  * A part of a statement. `ready` names the part that has the lanes of these runs, as `lane`. The statement must read
  * `announced`: PostgreSQL does not execute a part that no other part reads.

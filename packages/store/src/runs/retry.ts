@@ -11,6 +11,7 @@ import type { RunId } from '../lease.ts'
 import { sqlState } from '../sql-state.ts'
 import { retryStep } from '../workflows/retry.ts'
 import { promoteKeys } from './promote.ts'
+import { wakesForReady } from './ready-wakes.ts'
 
 export type RetryAnswer =
   | 'retried'
@@ -60,9 +61,11 @@ WITH ended AS MATERIALIZED (
     claimed_at = NULL, started_at = NULL, finished_at = NULL, cancel_requested_at = NULL, expires_at = NULL,
     run_at = clock_timestamp(), updated_at = clock_timestamp()
   FROM ended WHERE r.id = ended.id
-  RETURNING r.id, r.concurrency_key
-)
+  RETURNING r.id, r.concurrency_key, r.lane, r.status
+), ready AS (
+  SELECT lane FROM reopened WHERE status = 'AVAILABLE'
+), ${wakesForReady(sql`ready`)}
 SELECT reopened.id IS NOT NULL AS reopened, reopened.concurrency_key AS key, r.workflow_id IS NOT NULL AS "isStep"
-FROM q.task_run r LEFT JOIN reopened USING (id) WHERE r.id = ${runId}`.execute(db)
+FROM q.task_run r LEFT JOIN reopened USING (id) LEFT JOIN announced ON true WHERE r.id = ${runId}`.execute(db)
   return rows[0]
 }
