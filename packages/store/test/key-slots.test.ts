@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TaskState } from '@q/schema'
-import { enqueueTaskRuns, sweepGatedKeys, type NewRun, type RunId } from '@q/store'
+import { enqueueTaskRuns, promoteKeys, sweepGatedKeys, type NewRun, type RunId } from '@q/store'
+import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
 import { introduction } from './introduction.ts'
 
@@ -198,3 +199,21 @@ test('a key does not count as open because of an urgent run that no replica take
 async function newRunOf(task: string, more: Partial<NewRun>): Promise<NewRun> {
   return { task, lane: await store.internLane({ queue: task, task }), payload: {}, ...more }
 }
+
+test('a transaction that promotes many keys takes their locks in one order, so two of them cannot deadlock', async () => {
+  const keys = Array.from({ length: 501 }, (_, number) => `ordered\u001f${number}`)
+  const { rows } = await sql<{ key: string }>`
+    SELECT key FROM unnest(${keys}::text[]) key ORDER BY hashtext(key) LIMIT 1`.execute(db)
+  const first = rows[0]!.key
+  const promotion = await db.transaction().execute(async (holder) => {
+    await promoteKeys(holder, [first])
+    const waiting = db.transaction().execute((trx) => promoteKeys(trx, [...keys.filter((key) => key !== first), first]))
+    await untilSomebodyWaits(db)
+    const { rows: held } = await sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND pid IN (SELECT pid FROM pg_locks WHERE NOT granted)`.execute(db)
+    expect(held).toEqual([])
+    return { waiting }
+  })
+  expect(await promotion.waiting).toEqual([])
+})

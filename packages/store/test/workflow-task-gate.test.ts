@@ -4,7 +4,7 @@ import { noLane } from '@q/store'
 import { introduction } from './introduction.ts'
 import { plain, step, workflowFixture } from './workflow-fixture.ts'
 
-const { store, start, end, row } = await workflowFixture()
+const { store, db, start, end, row } = await workflowFixture()
 const unpublished = { lane: noLane }
 
 /** Publishes a task by a live replica that serves it. */
@@ -104,4 +104,22 @@ test('a step at the gate `task` ends with its workflow, and can be retried', asy
   await publish('stopped-f')
   await end('stopped-f')
   expect(await flow.status()).toBe('SUCCEEDED')
+})
+
+test('a workflow that an open transaction has locked does not stop the sweep of the gate', async () => {
+  const payload = { value: { k: null }, holes: { '/k': { from: 'step', step: 'first-g', at: '' } as const } }
+  const flow = await start(
+    { steps: [step('first-g'), step('then-g', ['first-g'], { payload })] },
+    {},
+    { 'then-g': unpublished },
+  )
+  await end('first-g')
+  const options = JSON.stringify({ concurrency: { key: '/k', shared: null, limit: 1 } })
+  await db.insertInto('q.task').values({ name: 'then-g', queue: 'cpu', options, published_by: 'r' }).execute()
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('q.workflow').select('id').where('id', '=', flow.id).forUpdate().execute()
+    expect(await store.sweepTaskGate()).toEqual([])
+  })
+  await store.sweepTaskGate()
+  expect(await flow.states()).toEqual({ 'first-g': 'SUCCEEDED', 'then-g': 'FAILED INVALID_PAYLOAD' })
 })

@@ -64,6 +64,8 @@ export async function promoteKeys(db: Db, keys: readonly string[]): Promise<RunI
 
 /** The same; returns the runs that got a slot, and those that gave theirs up. */
 export async function moveRunsOf(db: Db, keys: readonly string[]): Promise<MovedRun[]> {
+  // A transaction keeps its locks, so it takes all of them in one order.
+  if (db.isTransaction) await lockKeys(db, keys)
   const moved: MovedRun[] = []
   for (let first = 0; first < keys.length; first += keysAtOnceMax) {
     moved.push(...(await promoteSome(db, keys.slice(first, first + keysAtOnceMax))))
@@ -77,6 +79,7 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]>
   try {
     return await db.transaction().execute(async (trx) => {
       await limitLockWaits(trx)
+      await lockKeys(trx, keys)
       return promoteLocked(trx, keys)
     })
   } catch (error) {
@@ -92,10 +95,14 @@ export async function limitLockWaits(trx: Db): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }
 
-async function promoteLocked(trx: Db, keys: readonly string[]): Promise<MovedRun[]> {
-  // In the order of the locks, not of the keys: two keys may share one.
+/** In the order of the locks, not of the keys: two keys may share one. */
+async function lockKeys(trx: Db, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
   await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
     SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
+}
+
+async function promoteLocked(trx: Db, keys: readonly string[]): Promise<MovedRun[]> {
   const moved: MovedRun[] = []
   for (;;) {
     const { rows } = await trx.executeQuery(promoteKeysStatement(keys))

@@ -42,7 +42,10 @@ export async function openTaskGate(db: Db, tasks: readonly string[], batches: nu
     const rows = await openSome(db, tasks)
     opened.push(...rows.filter(({ fate }) => fate === 'opened').map(({ id }) => id))
     await promoteKeys(db, [...new Set(rows.flatMap(({ key }) => key ?? []))])
-    await leaveRuns(db, ['PENDING'], rows.flatMap(ending), { onlyIf: sql<boolean>`r.asked IS NOT NULL` })
+    await leaveRuns(db, ['PENDING'], rows.flatMap(ending), {
+      onlyIf: sql<boolean>`r.asked IS NOT NULL`,
+      skipLocked: true,
+    })
     const moved = rows.filter(({ fate }) => fate !== 'waits')
     if (rows.length < runsAtOnceMax || moved.length === 0) break
   }
