@@ -66,8 +66,8 @@ CREATE UNLOGGED TABLE q.beat_streak (
   CONSTRAINT beat_streak_one_check CHECK (one)
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, whichever replica sent them. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
-COMMENT ON COLUMN q.beat_streak.server_start IS 'The life of the server in which they were accepted.';
+COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, from any replica. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
+COMMENT ON COLUMN q.beat_streak.server_start IS 'When the server that accepted them started.';
 COMMENT ON COLUMN q.beat_streak.good_since IS 'Element k: since when there has been no gap of more than 2^(k-1) seconds.';
 
 CREATE TABLE q.compatibility (
@@ -183,8 +183,8 @@ CREATE TABLE q.lane (
 
 COMMENT ON TABLE q.lane IS 'Interned (queue, task, requires). A replica asks only for lanes it can serve; the others cost it nothing.';
 COMMENT ON COLUMN q.lane.requires IS 'Capabilities a replica must have, sorted.';
-COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.';
-COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When that was seen last. After a gap it counts anew.';
+COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it; written by replicas that fail unroutable runs.';
+COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When this was checked last. After a gap the time counts from the beginning.';
 
 CREATE TABLE q.migration (
   name character varying(255) NOT NULL,
@@ -288,9 +288,9 @@ COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
 COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs that have no value of their own and whose task has published none.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
-COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops the runs that are left. Null: it waits until they have finished.';
+COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops its remaining runs. Null: it waits until they have finished.';
 COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
-COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What becomes of the runs that are stopped at the deadline: by-task (onCrash decides), release or fail.';
+COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What happens to the runs that the replica stops at the deadline: by-task (onCrash decides), release or fail.';
 COMMENT ON COLUMN q.replica.leaving_at IS 'Since when the replica leaves for good: its drain can no longer be undone.';
 COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the program of this replica knows. Null: a release that does not report it.';
 
@@ -553,7 +553,7 @@ COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has i
 COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task''s name, or a name that tasks share.';
 COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
-COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: what its enqueue said itself (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task fills in the rest.';
+COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.';
 
 CREATE INDEX task_run_due ON q.task_run USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
@@ -1026,7 +1026,7 @@ BEGIN
     RETURN NULL;
   END IF;
   written := CASE WHEN is_text THEN found #>> '{}' ELSE q.canonical_json(found) END;
-  -- Text that begins like the key of another type is known by its hash.
+  -- The key of a text that begins like the key of another type is its hash.
   IF written <> '' AND q.utf16_length(written) <= 200 AND written !~ '[\u0001-\u001f\u007f-\u009f]' AND NOT (is_text AND written LIKE 'json:%') THEN
     RETURN CASE WHEN is_text THEN written ELSE 'json:' || written END;
   END IF;
@@ -1101,8 +1101,8 @@ AS $function$
 DECLARE
   pair record;
 BEGIN
-  -- In the order of enqueue: of two runs with one unique key the earlier one counts. A run that is held (manual SQL may have
-  -- set it so) is its holder's, or a reaper's.
+  -- In the order of enqueue: of two runs with one unique key the earlier one counts. A run that is held (manual SQL may
+  -- have done that) belongs to its holder, or to a reaper.
   FOR pair IN
     SELECT r AS run, t AS published FROM q.task t JOIN q.task_run r ON r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL
     WHERE t.name = ANY (open_published.tasks) AND r.status IN ('PENDING', 'AVAILABLE') ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED
@@ -1116,7 +1116,7 @@ BEGIN
       SELECT o.fate, o.key, o.lane, o.due INTO fate, key, lane, due FROM q.open_run(pair.run, pair.published) AS o;
     EXCEPTION
       WHEN unique_violation THEN fate := 'duplicate';
-      -- Another transaction has the key, and may be rolled back: a later look decides.
+      -- Another transaction has the key, and may be rolled back: a later call decides.
       WHEN lock_not_available THEN fate := 'waits';
     END;
     RETURN NEXT;
@@ -1137,7 +1137,7 @@ DECLARE
   gate text;
 BEGIN
   fate := 'opened';
-  -- Unique keys, windows and deadlines of a task are not for the steps of a workflow.
+  -- Unique keys, windows and deadlines of a task do not apply to the steps of a workflow.
   of_task := q.settings_of(published, run.payload, CASE WHEN is_step THEN run.asked || '{"own_law": true}' ELSE run.asked END);
   own_run_at := coalesce(run.created_at + of_task.wait, run.run_at);
   gate := CASE WHEN run.waiting_for <> 'task' THEN run.waiting_for
@@ -1422,7 +1422,7 @@ BEGIN
   END IF;
 END $function$;
 
-COMMENT ON FUNCTION q.settings_of(q.task,pg_catalog.jsonb,pg_catalog.jsonb) IS 'What one run of a published task gets, beside what its enqueue asked for: runSettings of @q/task. For q.enqueue() and the gate.';
+COMMENT ON FUNCTION q.settings_of(q.task,pg_catalog.jsonb,pg_catalog.jsonb) IS 'What one run of a published task gets beside the options of its enqueue: runSettings of @q/task. For q.enqueue() and the gate.';
 
 CREATE OR REPLACE FUNCTION q.utf16_length(given text)
  RETURNS integer

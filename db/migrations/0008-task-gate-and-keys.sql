@@ -1,5 +1,5 @@
--- The gate `task`: a run of a task that no replica has published waits there, and gets what the task says once a replica
--- publishes it. And keys that tell JSON types apart: {"id": 1} and {"id": "1"} are two keys.
+-- The gate `task`: a run of a task that no replica has published waits there, and gets the options of the task when a replica
+-- publishes it. And keys by JSON type: {"id": 1} and {"id": "1"} are two keys.
 
 -- ------------------------------------------------------------------------------------------------ compatibility
 -- An older program would compute other keys for the same payload, so two runs of one key could run at once; and it would
@@ -8,7 +8,7 @@ UPDATE q.compatibility SET oldest_program = greatest(oldest_program, 8);
 
 -- ------------------------------------------------------------------------------------------------ the gate
 ALTER TABLE q.task_run ADD COLUMN asked jsonb;
-COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: what its enqueue said itself (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task fills in the rest.';
+COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.';
 ALTER TABLE q.task_run DROP CONSTRAINT waits_for_a_gate;
 ALTER TABLE q.task_run ADD CONSTRAINT waits_for_a_gate CHECK (
   waiting_for IN ('parents', 'workflow', 'task', 'time', 'concurrency') AND (waiting_for <> 'task' OR asked IS NOT NULL));
@@ -17,7 +17,7 @@ COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: which queue, task and required 
 CREATE INDEX task_run_unpublished ON q.task_run (task, id) WHERE asked IS NOT NULL AND finished_at IS NULL;
 
 -- ------------------------------------------------------------------------------------------------ keys
--- Kept under another name until the end of this migration, to recognise the keys it made.
+-- The old function keeps another name until the end of this migration, to recognise the keys that it made.
 ALTER FUNCTION q.key_at(jsonb, text) RENAME TO key_before;
 
 CREATE FUNCTION q.key_at(payload jsonb, pointer text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
@@ -30,7 +30,7 @@ BEGIN
     RETURN NULL;
   END IF;
   written := CASE WHEN is_text THEN found #>> '{}' ELSE q.canonical_json(found) END;
-  -- Text that begins like the key of another type is known by its hash.
+  -- The key of a text that begins like the key of another type is its hash.
   IF written <> '' AND q.utf16_length(written) <= 200 AND written !~ '[\u0001-\u001f\u007f-\u009f]' AND NOT (is_text AND written LIKE 'json:%') THEN
     RETURN CASE WHEN is_text THEN written ELSE 'json:' || written END;
   END IF;
@@ -43,8 +43,8 @@ CREATE FUNCTION q.key_since(stored text, prefix text, payload jsonb, pointer tex
   SELECT CASE WHEN stored = prefix || q.key_before(payload, pointer) THEN prefix || q.key_at(payload, pointer) ELSE stored END
 $$;
 
--- A success is not rewritten: there are many, and only a retry would need its key. Texts that begin with json: make room
--- first. A key that another run has by then, because its caller wrote json:1 itself, stays as it is.
+-- Successes keep their keys: there are many, and only a retry would need the new one. Texts that begin with json: are
+-- rewritten first. A key that another run has by then, because its caller wrote json:1 itself, stays as it is.
 DO $$
 DECLARE
   of_text boolean;
@@ -79,7 +79,7 @@ END $$;
 DROP FUNCTION q.key_since(text, text, jsonb, text);
 DROP FUNCTION q.key_before(jsonb, text);
 
--- ------------------------------------------------------------------------------------------------ what a task says
+-- ------------------------------------------------------------------------------------------------ options of a task
 CREATE FUNCTION q.settings_of(published q.task, payload jsonb, asked jsonb,
   OUT queue text, OUT requires text[], OUT priority integer, OUT max_attempts integer, OUT on_crash q.on_crash,
   OUT concurrency_scope text, OUT concurrency_key text, OUT unique_key text, OUT throttle_key text, OUT debounce_key text,
@@ -115,7 +115,7 @@ BEGIN
     wait_max := coalesce((options #>> '{debounce,maxMs}')::double precision * interval '1 ms', 10 * wait);
   END IF;
 END $$;
-COMMENT ON FUNCTION q.settings_of IS 'What one run of a published task gets, beside what its enqueue asked for: runSettings of @q/task. For q.enqueue() and the gate.';
+COMMENT ON FUNCTION q.settings_of IS 'What one run of a published task gets beside the options of its enqueue: runSettings of @q/task. For q.enqueue() and the gate.';
 
 -- ------------------------------------------------------------------------------------------------ enqueue
 CREATE OR REPLACE FUNCTION q.enqueue(
@@ -325,7 +325,7 @@ DECLARE
   gate text;
 BEGIN
   fate := 'opened';
-  -- Unique keys, windows and deadlines of a task are not for the steps of a workflow.
+  -- Unique keys, windows and deadlines of a task do not apply to the steps of a workflow.
   of_task := q.settings_of(published, run.payload, CASE WHEN is_step THEN run.asked || '{"own_law": true}' ELSE run.asked END);
   own_run_at := coalesce(run.created_at + of_task.wait, run.run_at);
   gate := CASE WHEN run.waiting_for <> 'task' THEN run.waiting_for
@@ -374,8 +374,8 @@ RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
   pair record;
 BEGIN
-  -- In the order of enqueue: of two runs with one unique key the earlier one counts. A run that is held (manual SQL may have
-  -- set it so) is its holder's, or a reaper's.
+  -- In the order of enqueue: of two runs with one unique key the earlier one counts. A run that is held (manual SQL may
+  -- have done that) belongs to its holder, or to a reaper.
   FOR pair IN
     SELECT r AS run, t AS published FROM q.task t JOIN q.task_run r ON r.task = t.name AND r.asked IS NOT NULL AND r.finished_at IS NULL
     WHERE t.name = ANY (open_published.tasks) AND r.status IN ('PENDING', 'AVAILABLE') ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED
@@ -389,7 +389,7 @@ BEGIN
       SELECT o.fate, o.key, o.lane, o.due INTO fate, key, lane, due FROM q.open_run(pair.run, pair.published) AS o;
     EXCEPTION
       WHEN unique_violation THEN fate := 'duplicate';
-      -- Another transaction has the key, and may be rolled back: a later look decides.
+      -- Another transaction has the key, and may be rolled back: a later call decides.
       WHEN lock_not_available THEN fate := 'waits';
     END;
     RETURN NEXT;
@@ -397,7 +397,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION q.open_published IS 'Opens the gate task for runs of these tasks, as far as they are published. fate: opened; duplicate and keyed-by-result (the caller ends the run); waits. key: the run waits for it now; lane: the run can be claimed there; due: in so many ms.';
 
--- ------------------------------------------------------------------------------------------------ runs that wait already
+-- ------------------------------------------------------------------------------------------------ waiting runs
 -- A run with a concurrency key or requirements came from a producer that had the definition, and stays as it is.
 UPDATE q.task_run r SET status = 'PENDING', lane = 0,
   waiting_for = CASE WHEN r.waiting_for IN ('parents', 'workflow') THEN r.waiting_for ELSE 'task' END,
@@ -407,7 +407,7 @@ UPDATE q.task_run r SET status = 'PENDING', lane = 0,
 FROM q.lane l
 WHERE l.id = r.lane AND l.requires = '{}' AND r.concurrency_key IS NULL AND r.status IN ('PENDING', 'AVAILABLE') AND r.fence = 0
   AND NOT EXISTS (SELECT FROM q.task t WHERE t.name = r.task);
--- Steps that live workflows make later: lane 0 says that the task was not published.
+-- Steps that live workflows make later: lane 0 means that the task was not published.
 UPDATE q.workflow w SET definition = jsonb_set(w.definition, '{tasks}', (
   SELECT jsonb_object_agg(o.key, CASE WHEN o.value - 'lane' = '{}' AND NOT EXISTS (SELECT FROM q.task t WHERE t.name = o.key)
     THEN '{"lane": 0}' ELSE o.value END) FROM jsonb_each(w.definition -> 'tasks') AS o))

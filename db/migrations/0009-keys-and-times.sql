@@ -6,7 +6,7 @@ CREATE INDEX task_run_due_order ON q.task_run (due_at, id) WHERE due_at IS NOT N
 DROP INDEX q.task_run_due;
 ALTER INDEX q.task_run_due_order RENAME TO task_run_due;
 
--- A run that is due soon wakes replicas too: they sleep until the next run they know of is due.
+-- A run that is due soon wakes replicas: they sleep until the next run that they know of is due.
 CREATE OR REPLACE FUNCTION q.wake_idle() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF EXISTS (SELECT FROM q.idle) THEN
@@ -39,11 +39,11 @@ COMMENT ON TABLE q.queue IS 'What was decided about a queue. Claims pass over a 
 
 -- ------------------------------------------------------------------------------------------------ runs that no replica can serve
 ALTER TABLE q.lane ADD COLUMN unserved_at timestamptz, ADD COLUMN unserved_seen_at timestamptz;
-COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.';
-COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When that was seen last. After a gap it counts anew.';
+COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it; written by replicas that fail unroutable runs.';
+COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When this was checked last. After a gap the time counts from the beginning.';
 
 -- ------------------------------------------------------------------------------------------------ guard
--- Without CLAIMED -> FAILED, which no program has ever performed: a payload is judged after the start.
+-- Without CLAIMED -> FAILED, which no program has ever performed: a payload is checked after the start.
 DROP TRIGGER task_run_guard ON q.task_run;
 CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW
   WHEN (

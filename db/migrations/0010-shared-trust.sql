@@ -1,4 +1,4 @@
--- Since when heartbeats have been accepted without a gap, from any replica: by this a replica that has just started may judge others.
+-- Since when the server has accepted heartbeats without a gap, from any replica. With it a replica that has just started may judge others.
 
 CREATE UNLOGGED TABLE q.beat_streak (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -6,8 +6,8 @@ CREATE UNLOGGED TABLE q.beat_streak (
   last_beat timestamptz NOT NULL,
   good_since timestamptz[] NOT NULL
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, whichever replica sent them. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
-COMMENT ON COLUMN q.beat_streak.server_start IS 'The life of the server in which they were accepted.';
+COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, from any replica. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
+COMMENT ON COLUMN q.beat_streak.server_start IS 'When the server that accepted them started.';
 COMMENT ON COLUMN q.beat_streak.good_since IS 'Element k: since when there has been no gap of more than 2^(k-1) seconds.';
 
 -- db/roles.sql grants rights on the tables that exist when it is applied. Heartbeats must not fail until it is applied again.

@@ -7,8 +7,8 @@ ALTER TABLE q.replica
   ADD COLUMN level integer,
   ADD CONSTRAINT replica_drain_on_deadline_check CHECK (drain_on_deadline IN ('by-task', 'release', 'fail'));
 
-COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops the runs that are left. Null: it waits until they have finished.';
-COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What becomes of the runs that are stopped at the deadline: by-task (onCrash decides), release or fail.';
+COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops its remaining runs. Null: it waits until they have finished.';
+COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What happens to the runs that the replica stops at the deadline: by-task (onCrash decides), release or fail.';
 COMMENT ON COLUMN q.replica.leaving_at IS 'Since when the replica leaves for good: its drain can no longer be undone.';
 COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the program of this replica knows. Null: a release that does not report it.';
 
@@ -16,7 +16,7 @@ COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the pr
 -- A program that does not know 0006 and 0007 starts the steps of workflows without the results they need.
 UPDATE q.compatibility SET oldest_program = greatest(oldest_program, 7);
 
--- The releases before this one do not learn from their heartbeats that they are too old. Their replicas drain, which they know.
+-- Earlier releases do not read from their heartbeats that they are too old. They understand an order to drain.
 WITH ordered AS (
   UPDATE q.replica SET draining_at = clock_timestamp(), draining_by = 'a migration'
   WHERE stopped_at IS NULL AND draining_at IS NULL AND (SELECT oldest_program > 7 FROM q.compatibility)

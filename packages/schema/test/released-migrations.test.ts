@@ -14,11 +14,11 @@ const released: Record<string, string> = {
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
   '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
-  '0008-task-gate-and-keys': '6ff342dc3cbaf1f8f538958332dfe0cf16e1fee84f4ceec0808c76fe4d13cde4',
-  '0009-keys-and-times': '163af284d3b3b55ca04f535b489dc9456677e37055ad4f90389a3f512a395e10',
-  '0010-shared-trust': '76a8751461103b96ca3ccea6900cf37fabfd156e859921763fbbf2451a6e1259',
-  '0011-what-columns-say': '1b6102fdb6622ab200e711dba2dedabad887c36a6f2eddd2e634efff4953b039',
-  '0012-drain-and-compatibility': '3b3b86f720ebe57b49570c199e7ab678c44f9ffd9b878a4fafd3bf5949ddf84a',
+  '0008-task-gate-and-keys': '0a09cbb12b485cdc9bbe971fd066bf56ad4b4fa38d2fe0aa2aad1668350d55df',
+  '0009-keys-and-times': 'c37385a27afed55578446df96e1711620f3778ce91803782a7c51494bddc55f9',
+  '0010-shared-trust': '65cc81ddb38fed829c887cdac7d5bc0a7fe38ec7a7cc18eef9d558debfacc5fa',
+  '0011-column-comments': 'f9e106d8174d98af07e092f22af562daf8cc72c087ff5b425cf05bb790cf8973',
+  '0012-drain-and-compatibility': '3f8715b38a7494fdb049ce255ce3875c9d2dbd12ceedd56cd658e7aa7bea7308',
 }
 
 const files = await migrationFiles()

@@ -59,7 +59,7 @@ export interface QBeatStreak {
   last_beat: Timestamp;
   one: Generated<boolean>;
   /**
-   * The life of the server in which they were accepted.
+   * When the server that accepted them started.
    */
   server_start: Timestamp;
 }
@@ -161,11 +161,11 @@ export interface QLane {
   requires: Generated<string[]>;
   task: string;
   /**
-   * Since when no live replica serves it, as far as replicas that fail unroutable runs have looked.
+   * Since when no live replica serves it; written by replicas that fail unroutable runs.
    */
   unserved_at: Timestamp | null;
   /**
-   * When that was seen last. After a gap it counts anew.
+   * When this was checked last. After a gap the time counts from the beginning.
    */
   unserved_seen_at: Timestamp | null;
 }
@@ -229,11 +229,11 @@ export interface QReplica {
   claimer_beat_ms: number;
   claimer_stale_ms: number;
   /**
-   * When a draining replica stops the runs that are left. Null: it waits until they have finished.
+   * When a draining replica stops its remaining runs. Null: it waits until they have finished.
    */
   drain_deadline: Timestamp | null;
   /**
-   * What becomes of the runs that are stopped at the deadline: by-task (onCrash decides), release or fail.
+   * What happens to the runs that the replica stops at the deadline: by-task (onCrash decides), release or fail.
    */
   drain_on_deadline: Generated<string>;
   draining_at: Timestamp | null;
@@ -488,7 +488,7 @@ export interface QTaskLog {
 
 export interface QTaskRun {
   /**
-   * Not null while its task is not published: what its enqueue said itself (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task fills in the rest.
+   * Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.
    */
   asked: Json | null;
   /**

@@ -1,4 +1,4 @@
--- Comments alone: what null means in on_crash, and the kinds of events, as this release resolves and writes them.
+-- Comments alone: the meaning of null in on_crash, and the kinds of events.
 
 COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the task''s value as published in q.task, else the default that the holder registered, else fail.';
 COMMENT ON COLUMN q.replica.on_crash IS 'For runs that have no value of their own and whose task has published none.';
