@@ -1,11 +1,13 @@
 /**
  * Finds where in the user's own code an error happened: the first frame of its stack trace that is neither in Node, nor in
- * an installed package, nor in our code of the worker thread.
+ * an installed package, nor in our code of the worker thread or of `task()`.
  */
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const place = /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*?:\d+(?::\d+)?)\)?$/
-const ownCode = fileURLToPath(new URL('./thread/', import.meta.url))
+const ownCode = [new URL('./thread/', import.meta.url), new URL('.', import.meta.resolve('@q/task'))].map((folder) =>
+  fileURLToPath(folder),
+)
 
 /** Returns `file:line:column`, or `file:line` for a syntax error; undefined if the trace has no such frame. */
 export function ownFrame(stack: string): string | undefined {
@@ -18,7 +20,7 @@ export function ownFrame(stack: string): string | undefined {
 
 function isForeign(found: string): boolean {
   const path = pathOf(found)
-  return path.includes('/node_modules/') || path.startsWith(ownCode)
+  return path.includes('/node_modules/') || ownCode.some((folder) => path.startsWith(folder))
 }
 
 /** The path relative to the working directory, if it is below it. */

@@ -92,6 +92,25 @@ test('a broken task module is shown with its own line, whatever is wrong with it
     expect([code, stack]).toEqual(['TASK_MODULE_FAILED', expect.stringContaining('Error')])
 })
 
+test('a task module with wrong options, or with an error that has a cause, is reported with its own line and the reason', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'q-broken-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const taskPackage = JSON.stringify(import.meta.resolve('@q/task'))
+  const files = {
+    'options.mjs': `import { task } from ${taskPackage}\nexport const a = task({ timeout: 'soon' }, () => 1)`,
+    'cause.mjs': `throw new Error('config unreadable', { cause: new Error('line 7 is not JSON') })`,
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const urls = Object.keys(files).map((name) => pathToFileURL(join(folder, name)).href)
+  const { problems } = await loadTasks(urls)
+  expect(problems[0]).toMatchObject({
+    code: 'TASK_OPTIONS_INVALID',
+    what: expect.stringMatching(/timeout: must be a duration.* \(at .*options\.mjs:2:18\)/),
+    fix: expect.stringContaining('task({'),
+  })
+  expect(problems[1]!.why).toMatch(/config unreadable.*line 7 is not JSON/)
+})
+
 test('with Q_DEBUG=1 a problem is shown with the stack of its cause', () => {
   const cause = Object.assign(new Error('inner'), { stack: 'Error: inner\n    at tasks.ts:3:1' })
   const problem = new TaskDefinitionError({ code: 'TASK_MODULE_FAILED', what: 'w', why: 'y', fix: 'f', cause })

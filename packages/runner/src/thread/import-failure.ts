@@ -1,21 +1,34 @@
 /** Explains why a task module cannot be loaded, with the line that failed. */
 import { spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
+import { TaskDefinitionError } from '@q/task'
+import { errorWords } from '../error-words.ts'
 import { ownFrame, displayPath } from '../own-frame.ts'
 import type { Problem } from '../protocol.ts'
 
 export function importFailed(url: string, error: unknown): Problem {
-  const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
   const at = error instanceof Error ? placeOf(url, error) : undefined
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${inspect(error)}.`
+  const place = at === undefined ? '' : ` (at ${at})`
+  return {
+    ...(error instanceof TaskDefinitionError ? wrongDefinition(error, place) : failedImport(url, error, place)),
+    ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
+  }
+}
+
+function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place: string): Problem {
+  return { code, what: `${message}${place}`, why, fix }
+}
+
+function failedImport(url: string, error: unknown, place: string): Problem {
+  const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
+  const words = error instanceof Error ? `${error.name}: ${errorWords(error)}` : `It threw ${inspect(error)}.`
   return {
     code: 'TASK_MODULE_FAILED',
     what: `The task module ${displayPath(url)} cannot be loaded.`,
-    why: at === undefined ? words : `${words} (at ${at})`,
+    why: `${words}${place}`,
     fix: missing
       ? 'Check the path in Q_TASKS and the imports of that file.'
       : 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',
-    ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
   }
 }
 
