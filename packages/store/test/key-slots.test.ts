@@ -217,3 +217,14 @@ test('a transaction that promotes many keys takes their locks in one order, so t
   })
   expect(await promotion.waiting).toEqual([])
 })
+
+test('a replica whose drain is undone gets the runs that wait for a key', async () => {
+  const enqueue = await shared('undrained', 'undrained')
+  await replica('back', ['undrained'])
+  await sql`UPDATE q.replica SET level = 12 WHERE id = 'back'`.execute(db)
+  const run = await enqueue()
+  await store.drainReplica('back', { by: 'ada' })
+  expect(await states(run)).toEqual(['PENDING'])
+  expect(await store.undrainReplica('back')).toBe('claiming')
+  expect(await states(run)).toEqual(['AVAILABLE'])
+})

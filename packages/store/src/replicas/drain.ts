@@ -8,7 +8,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { fromNow, now } from '../clock.ts'
-import { freeBlockedKeys } from '../runs/promote.ts'
+import { freeBlockedKeys, promoteStartable } from '../runs/promote.ts'
 import type { DrainOrder, OnDeadline } from './drain-order.ts'
 
 export interface NewDrainOrder {
@@ -71,7 +71,9 @@ WITH target AS MATERIALIZED (
 )
 SELECT answer FROM target`.execute(db)
   const answer = rows[0]?.answer ?? 'not-found'
-  if (answer === 'claiming') await wakeReplica(db, replicaId)
+  if (answer !== 'claiming') return answer
+  await wakeReplica(db, replicaId)
+  await promoteStartable(db)
   return answer
 }
 

@@ -176,6 +176,11 @@ async function promoteRunsOf(db: Db, queue: string): Promise<RunId[]> {
   return promoteKeys(db, await gatedKeys(db, keysOfQueueMax, lanes))
 }
 
+/** After a replica claims again: promotes the keys that its runs wait for. */
+export function promoteStartable(db: Db): Promise<void> {
+  return bestEffort(db, sweepGatedKeys(db, keysOfQueueMax))
+}
+
 /** After a queue was paused or a replica was drained: AVAILABLE runs that cannot start give up their slots. */
 export function freeBlockedKeys(db: Db): Promise<void> {
   return bestEffort(
