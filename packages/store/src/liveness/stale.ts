@@ -1,21 +1,14 @@
 /**
- * Which held runs are stale: their holder, or this run of it, has given no sign of life for longer than its own
- * registered thresholds allow. Three layers of evidence; the latest of beat, start and claim counts, and a beat of an
- * earlier fence never does.
+ * Which held runs are stale: the holder has given no sign of life for longer than its own registered thresholds allow.
+ * The latest of heartbeat, start and claim counts; a heartbeat of an earlier fence never does. The first layer that
+ * applies is the cause; a layer that the caller may not use does not hide the next one.
  *
  *   never-alive    the holder has neither a replica row nor a heartbeat
  *   presence       its session lock is gone, and the watcher has waited out its grace without a sign of life; a claim or
- *                  start that the server had in hand when the process died may be younger than that, and shows nothing
- *   replica-beat   the replica has not beaten
- *   claimer-beat   nobody has beaten for this CLAIMED run
- *   runner-beat    nobody has beaten for this RUNNING run
- *
- * The first layer that applies is the cause. A layer that the caller may not use does not hide the next one.
- *
- * A clock that stepped ahead ages all heartbeats at once, so the reaper says what the clock can show at most, and the
- * statement believes no more. A clock that stepped back leaves signs of life in the future: one that is further ahead
- * than the threshold does not count, and a statement in which the clock shows less than it can judges no heartbeat.
- * Holders are found by a loose scan of the index of held runs, so runs that nobody holds cost nothing.
+ *                  start that the server processed after the death does not count as one
+ *   replica-beat   the replica has sent no heartbeat
+ *   claimer-beat   the replica has sent no heartbeat for this CLAIMED run
+ *   runner-beat    the replica has sent no heartbeat for this RUNNING run
  */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
@@ -64,6 +57,12 @@ export async function getStaleTaskRuns(db: Db, question: StaleQuestion = {}): Pr
 }
 
 // A whole statement by hand: recursive, and used as a condition by the statement that recovers.
+/**
+ * A clock that stepped ahead ages all heartbeats at once, so the statement believes it no further than `clockMsMax`. A
+ * clock that stepped back leaves signs of life in the future: a sign further ahead than the threshold does not count, and
+ * below `clockMsMin` no heartbeat is judged. A loose scan of the index of held runs finds the holders, so other runs cost
+ * nothing.
+ */
 export function staleStatement(question: StaleQuestion): RawBuilder<StaleRun> {
   const { causes = staleCauses, states = ['CLAIMED', 'RUNNING'], staleMs = null, gone = [] } = question
   const seenMs = question.thresholdMsMax ?? Number.POSITIVE_INFINITY

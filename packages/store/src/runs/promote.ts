@@ -24,7 +24,7 @@ const keyLocks = 0x71_6b_65_79
 /** Each key is a lock, and the server has room for a limited number of them. */
 const keysAtOnceMax = 500
 
-/** Where the next sweep begins: each reads a bounded number of keys, and the one after it reads the following ones. */
+/** Where the next sweep begins: each sweep reads a bounded number of keys, and the next one continues after them. */
 export interface KeyWalk {
   after: string
   readonly keysMax: number
