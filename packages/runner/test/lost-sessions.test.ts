@@ -102,6 +102,21 @@ test('a replica whose row was removed registers again, and is present under its 
   expect(await run.result({ timeout: '20s' })).toBe('waited')
 })
 
+test('a replica that was taken for stopped registers again, and is marked as idle again', async () => {
+  const { start, url } = await cluster()
+  const { db, store } = access(url)
+  const { runner } = await start({ Q_PRESET: 'fast', Q_POLL_MS: '60000' })
+  const idle = () => db.selectFrom('q.idle').selectAll().where('replica_id', '=', runner.replicaId).executeTakeFirst()
+  await eventually(idle, 'idle')
+  // As after a step of the database's clock: its session stays.
+  await db
+    .updateTable('q.replica_heartbeat')
+    .set({ last_heartbeat: new Date(0) })
+    .execute()
+  await store.deleteStaleReplicaHeartbeats(1_000)
+  await eventually(idle, 'idle again', 30_000)
+})
+
 function count(events: readonly { type: string }[], type: string): number {
   return events.filter((event) => event.type === type).length
 }

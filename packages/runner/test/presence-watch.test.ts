@@ -18,23 +18,26 @@ async function watch(missing: Missing[], trustedMs: number, answer: Partial<Watc
   presence.held()
   const trust = createTrust(1_000)
   const now = { ms: 0 }
-  const database = { aheadMs: 0, gone: [] as readonly Missing[] }
+  const database = { aheadMs: 0, gone: [] as readonly Missing[], onQuestion: () => {} }
   const reaped: string[] = []
   let selfGone = 0
   const watcher = createPresenceWatch({
     control: {
-      watchPresence: async () => ({
-        post: 'watcher',
-        untilInMs: 700,
-        clockMs: now.ms + database.aheadMs,
-        gone: database.gone.map(({ goneForMs, graceMs = 2_500, sign = 0 }, index) => ({
-          replicaId: `r${index}`,
-          evidence: `r${index} ${sign}`,
-          goneForMs,
-          graceMs,
-        })),
-        ...answer,
-      }),
+      async watchPresence() {
+        database.onQuestion()
+        return {
+          post: 'watcher',
+          untilInMs: 700,
+          clockMs: now.ms + database.aheadMs,
+          gone: database.gone.map(({ goneForMs, graceMs = 2_500, sign = 0 }, index) => ({
+            replicaId: `r${index}`,
+            evidence: `r${index} ${sign}`,
+            goneForMs,
+            graceMs,
+          })),
+          ...answer,
+        }
+      },
     },
     replicaId,
     duty: 'presence',
@@ -149,6 +152,23 @@ test('a replica that has lost its own session does not watch the sessions of oth
   presence.lost(now.ms)
   await watcher.tick()
   presence.held()
+  await watcher.tick()
+  expect(reaped).toEqual([])
+})
+
+test('a watcher that lost its own session while the database did not respond recovers no replica', async () => {
+  const { watcher, presence, now, database, reaped } = await watch([{ goneForMs: 100 }], 10_000)
+  await watcher.tick()
+  database.onQuestion = () => {
+    now.ms += 2_900
+    presence.lost(now.ms)
+  }
+  await watcher.tick()
+  expect(reaped).toEqual([])
+  database.onQuestion = () => {}
+  presence.entering(now.ms)
+  presence.held(now.ms)
+  now.ms += 500
   await watcher.tick()
   expect(reaped).toEqual([])
 })

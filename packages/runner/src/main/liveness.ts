@@ -74,6 +74,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       ways.lookEverywhere()
     },
     onLost() {
+      presenceTrust.beatFailed() // also if it has another session when the watch hears the database again
       heartbeat.wake()
       sessionLoop.wake()
     },
@@ -215,6 +216,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     const draining = ways.drainStanding()
     const registered = await control.registerReplica({ ...introduction, ...(draining && { draining }) })
     observe({ type: 'introduced-again', name: registered.name })
+    ways.lookEverywhere() // its idle mark was removed with its row
     if (registered.num === num) return
     num = registered.num
     session.renew()

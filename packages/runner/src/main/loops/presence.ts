@@ -55,11 +55,18 @@ export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
     return after(Math.min(lookEveryMs.watcher, ...waiting))
   }
 
+  /** Its session was lost, perhaps while the database did not respond: other replicas may have been unable to beat, too. */
+  function withoutSession(): Next {
+    deps.trust.beatFailed()
+    return after(presenceTickMs)
+  }
+
   async function watch(): Promise<Next> {
     const sentMs = nowMs()
     const { post, untilInMs, clockMs, gone } = await deps.control.watchPresence({ replicaId, duty, ...lease })
     const heardMs = nowMs()
     clock.heard({ clockMs, sentMs, heardMs })
+    if (!deps.presence.isHeld()) return withoutSession()
     deps.trust.beatAccepted(heardMs)
     if (post === 'watcher') return recover(count.seen(gone, heardMs, clock.steadyForMs(heardMs)))
     return after(post === 'deputy' ? lookEveryMs.deputy : untilInMs + Math.random() * jitterMs)
@@ -67,10 +74,7 @@ export function createPresenceWatch(deps: PresenceDeps): PresenceWatch {
 
   return {
     async tick() {
-      if (!deps.presence.isHeld()) {
-        deps.trust.beatFailed()
-        return after(presenceTickMs)
-      }
+      if (!deps.presence.isHeld()) return withoutSession()
       return watch().catch((error: unknown) => {
         deps.trust.beatFailed()
         throw error
