@@ -1159,7 +1159,7 @@ BEGIN
     on_crash = coalesce(r.on_crash, of_task.on_crash), unique_key = coalesce(r.unique_key, of_task.unique_key),
     concurrency_scope = coalesce(r.concurrency_scope, of_task.concurrency_scope),
     concurrency_key = coalesce(r.concurrency_key, of_task.concurrency_key),
-    expires_at = CASE WHEN is_step THEN r.expires_at ELSE coalesce(r.expires_at, r.created_at + of_task.deadline) END,
+    expires_at = CASE WHEN is_step OR r.epoch > 1 THEN r.expires_at ELSE coalesce(r.expires_at, r.created_at + of_task.deadline) END,
     run_at = own_run_at, asked = NULL, waiting_for = gate,
     status = CASE WHEN gate IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, updated_at = clock_timestamp()
   WHERE r.id = run.id

@@ -14,7 +14,7 @@ const released: Record<string, string> = {
   '0005-schedules-and-debounce': '780b6cf2c2a0459def8aae168354e2ca162c1a4e373d6a3a664cb3b4f14addfb',
   '0006-workflow-steps': 'a572b13c1ef8b48665cd47cb3905688f742a5ffafa7cd565ce639b465b3b5da1',
   '0007-enqueue-function': 'c19e8b5ad7eb753208feac59a03b32d926dd15cdba7d1d4ac7b47ce8330ca373',
-  '0008-task-gate-and-keys': '0a09cbb12b485cdc9bbe971fd066bf56ad4b4fa38d2fe0aa2aad1668350d55df',
+  '0008-task-gate-and-keys': '7276151a8a044dfd5a56f54138976e760880bae9273e4f6b066d24010c409e8c',
   '0009-keys-and-times': 'c37385a27afed55578446df96e1711620f3778ce91803782a7c51494bddc55f9',
   '0010-shared-trust': '65cc81ddb38fed829c887cdac7d5bc0a7fe38ec7a7cc18eef9d558debfacc5fa',
   '0011-column-comments': 'f9e106d8174d98af07e092f22af562daf8cc72c087ff5b425cf05bb790cf8973',

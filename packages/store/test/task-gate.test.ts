@@ -285,3 +285,12 @@ test('a concurrency key that an open transaction has locked does not keep the ga
   await store.promoteKeys([`${task}\u001fheld`])
   expect(await row(runs[0]!.id)).toMatchObject({ status: 'AVAILABLE' })
 })
+
+test('a run that was retried at the gate has no deadline from its first enqueue', async () => {
+  const { id } = await enqueueOne('retried-late')
+  await store.cancelTaskRuns([id])
+  await age(id, 2 * hour)
+  await store.retryTaskRun(id)
+  await publish('retried-late', { expiresMs: hour })
+  expect(await row(id)).toMatchObject({ status: 'AVAILABLE', expires_at: null })
+})
