@@ -114,7 +114,7 @@ test('a replica that was taken for stopped registers again, and is marked as idl
     .set({ last_heartbeat: new Date(0) })
     .execute()
   await store.deleteStaleReplicaHeartbeats(1_000)
-  await eventually(idle, 'idle again', 30_000)
+  expect(await eventually(idle, 'idle again', 30_000)).toMatchObject({ replica_id: runner.replicaId })
 })
 
 function count(events: readonly { type: string }[], type: string): number {
