@@ -2,6 +2,7 @@
  * What user code returned or threw, as data the database can hold. Done in the worker, so that a large result does not
  * stall the main thread. Nothing here throws: an end must not be lost because its text is strange.
  */
+import { inspect } from 'node:util'
 import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
 import { outcomeOf, type ThrownOutcome } from '@q/task'
 import type { RunReport } from '../protocol.ts'
@@ -55,7 +56,13 @@ function againOf(outcome: ThrownOutcome | undefined): Pick<Extract<RunReport, { 
 }
 
 function notAnError(thrown: unknown): string {
-  return `Something that is not an Error was thrown: ${String(thrown)}`
+  return `Something that is not an Error was thrown: ${thrownText(thrown)}`
+}
+
+/** A plain object has no text of its own; its members say what it is. */
+function thrownText(thrown: unknown): string {
+  const text = String(thrown)
+  return text === '[object Object]' ? inspect(thrown, { breakLength: Number.POSITIVE_INFINITY }) : text
 }
 
 /** What somebody else's code said, as what a run can end with. */
