@@ -2,7 +2,7 @@
  * `pnpm chaos:kill`: how long until everything that a killed replica held is recovered by the other one, and what became
  * of it. Two replicas, preset default, 20 runs in flight (kill-story.ts). It fails when a run did not end as it must, or
  * when the 99th percentile of the recovery times is above what is promised. `--kills 200 --load 5` measures it on a busy
- * machine: 5 processes that compute without a pause run beside the replicas.
+ * machine: 5 threads that compute without a pause run beside the replicas.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
@@ -39,7 +39,7 @@ try {
   const { p50, p99 } = spread(took)
   process.exitCode = wrong.length === 0 && p50 <= promisedMs.p50 && p99 <= promisedMs.p99 ? 0 : 1
 } finally {
-  load.stop()
+  await load.stop()
   await database.drop()
 }
 

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 
 export interface ReplicaProcess {
   readonly id: string
@@ -41,8 +42,8 @@ export async function startReplica(env: Record<string, string>): Promise<Replica
   return { id, pid: child.pid ?? 0, exited, lines, kill: (signal) => void child.kill(signal) }
 }
 
-/** Starts processes that compute without a pause until they are stopped. */
-export function startLoad(count: number): { stop(): void } {
-  const busy = Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;) {}'], { stdio: 'ignore' }))
-  return { stop: () => busy.forEach((child) => void child.kill('SIGKILL')) }
+/** Starts threads that compute without a pause until they are stopped; they end with this process at the latest. */
+export function startLoad(count: number): { stop(): Promise<void> } {
+  const busy = Array.from({ length: count }, () => new Worker('for (;;);', { eval: true }))
+  return { stop: async () => void (await Promise.all(busy.map((thread) => thread.terminate()))) }
 }
