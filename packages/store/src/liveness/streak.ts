@@ -4,7 +4,8 @@
  * A reaper may judge by a threshold once heartbeats could have reached the server for that long. Its own heartbeats show
  * this, or those of other replicas, which survive its restart. A gap, another life of the server and a clock that stepped
  * back begin the count again. Which gap matters depends on the holder: with its interval, the gap and one retry, a live
- * holder must stay below its threshold. So the row counts for gaps of 1, 2, 4, … seconds apart.
+ * holder must stay below its threshold; and no longer gap than one interval and one retry is needed. So the row counts for
+ * gaps of 1, 2, 4, … seconds apart.
  *
  * A heartbeat never waits for the row: a writer that does not get the lock at once leaves the row to the next writer.
  */
@@ -39,8 +40,11 @@ export const noteBeat: RawBuilder<unknown> = sql`
 
 /** Whether heartbeats have been accepted for a whole threshold, without a gap that could age those of a live holder so far. */
 export function isStreakLongEnough(thresholdMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>): RawBuilder<boolean> {
-  const gapMs = sql`greatest(${thresholdMs} - ${beatMs} - least(${beatMs}, ${retryMsMax}), 1)`
-  const k = sql`least(floor(log(2, (${gapMs} / 1000.0)::numeric))::int + 1, ${gapClasses}::int)`
+  const retryMs = sql`least(${beatMs}, ${retryMsMax})`
+  const safeMs = sql`greatest(${thresholdMs} - ${beatMs} - ${retryMs}, 1)`
+  const usualMs = sql`greatest(${beatMs} + ${retryMs}, 1)`
+  const log2 = (lengthMs: RawBuilder<unknown>) => sql`log(2, (${lengthMs} / 1000.0)::numeric)`
+  const k = sql`least(floor(${log2(safeMs)}), ceil(${log2(usualMs)}), ${gapClasses - 1}::int)::int + 1`
   return sql<boolean>`coalesce((SELECT good_since[${k}] <= ${clock} - ${thresholdMs} * interval '1 ms'
       AND last_beat BETWEEN ${clock} - ${gapOf(k)} AND ${clock} + ${ms(disorderMs)}
     FROM q.beat_streak WHERE server_start = pg_postmaster_start_time()), false)`
