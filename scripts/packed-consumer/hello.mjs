@@ -35,7 +35,7 @@ assert.equal(said, '383 right triangles\n')
 
 const queue = client.queue(url)
 const pid = await (await queue.enqueue('apart', {})).result({ timeout: '30s' })
-assert.ok(Number.isInteger(pid) && pid !== replica.pid, `it ran in process ${pid}`)
+assert.ok(Number.isInteger(pid) && pid !== replica.pid, `it ran in process ${String(pid)}`)
 await queue.close()
 
 replica.kill('SIGTERM')
