@@ -48,8 +48,11 @@ test.each(['SIGINT', 'SIGQUIT'] as const)(
       expect(marks.count('effect', `${index}`)).toBe(1)
     }
     expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
-    const nodes = await store.listNodes()
-    expect(nodes).toHaveLength(2)
-    for (const { id } of replicas) expect(nodes).toContainEqual(expect.objectContaining({ id, state: 'alive' }))
+    const isAlive = async () => {
+      const alive = (await store.listNodes()).filter(({ state }) => state === 'alive').map(({ id }) => id)
+      return replicas.every(({ id }) => alive.includes(id)) ? true : undefined
+    }
+    await eventually(isAlive, 'both replicas beat again')
+    expect(await store.listNodes()).toHaveLength(2)
   },
 )
