@@ -4,6 +4,7 @@
  *   node scripts/install.mjs        everything: tests, linters, benchmarks
  *   node scripts/install.mjs run    only what `start` and `q` need, unless everything is installed already
  *
+ * The shell of a script remembers where it found `node`: `hash -r`, or `exec`, makes it find the Node that was just installed.
  * pnpm answers within a tenth of a second when nothing has changed. Its own `verifyDepsBeforeRun` always installs everything.
  */
 import { spawnSync } from 'node:child_process'
