@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { startEmbedded } from '../src/index.ts'
 import { ask, countUsers } from './ask.ts'
 import { otherProcess } from './other-process.ts'
@@ -11,6 +11,12 @@ import { isRoot, postmasterPid, processesIn, scratch, until } from './scratch.ts
 
 const dataDir = join(scratch(), 'db')
 const pidFile = join(dataDir, 'cluster', 'data', 'postmaster.pid')
+
+/** A cluster that was started and stopped in order, so that each test may be the first. */
+beforeAll(async () => {
+  const first = await startEmbedded({ dataDir, durable: false })
+  expect(await first.leave()).toBe('stopped')
+})
 
 test('a server whose only user was killed is adopted by the next', async () => {
   const killed = await otherProcess({ dataDir })
