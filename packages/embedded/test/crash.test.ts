@@ -15,7 +15,7 @@ const pidFile = join(dataDir, 'cluster', 'data', 'postmaster.pid')
 /** A cluster that was started and stopped in order, so that each test may be the first. */
 beforeAll(async () => {
   const first = await startEmbedded({ dataDir, durable: false })
-  expect(await first.leave()).toBe('stopped')
+  await first.leave()
 })
 
 test('a server whose only user was killed is adopted by the next', async () => {
