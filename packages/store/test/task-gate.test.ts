@@ -165,6 +165,7 @@ test('a unique key or a throttle of the enqueue itself applies while the run wai
 })
 
 test('an enqueue that did not see the publication and commits after it does not wait forever', async () => {
+  await store.sweepTaskGate() // runs that other tests left at the gate
   const client = await session()
   await client.query('BEGIN')
   const [run] = await enqueueTaskRuns(usingPg(client), [{ task: 'racing', payload: {} }])
