@@ -5,10 +5,11 @@ WITH
     SET
       status = 'SUCCEEDED',
       result = g.result::jsonb,
+      started_at = greatest(r.started_at, clock_timestamp() - g.took * interval '1 ms'),
       finished_at = clock_timestamp(),
       updated_at = clock_timestamp()
     FROM
-      unnest($1::bigint[], $2::int[], $3::text[]) AS g (id, fence, result)
+      unnest($1::bigint[], $2::int[], $3::text[], $4::float8[]) AS g (id, fence, result, took)
     WHERE
       r.id = g.id
       AND r.fence = g.fence

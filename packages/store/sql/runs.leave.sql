@@ -12,11 +12,12 @@ WITH
         $5::float8[],
         $6::float8[],
         $7::q.on_crash[],
-        $8::boolean[],
+        $8::float8[],
         $9::boolean[],
-        $10::text[],
-        $11::int[],
-        $12::smallint[]
+        $10::boolean[],
+        $11::text[],
+        $12::int[],
+        $13::smallint[]
       ) AS g (
         id,
         fence,
@@ -25,6 +26,7 @@ WITH
         delay_ms,
         delay_ms_max,
         on_crash,
+        took_ms,
         give_back,
         revoke,
         hostname,
@@ -40,8 +42,8 @@ WITH
       r.epoch,
       r.attempt,
       r.claimed_at,
-      r.started_at,
       r.replica_id,
+      greatest(r.started_at, clock_timestamp() - given.took_ms * interval '1 ms') AS started_at,
       r.concurrency_scope,
       r.concurrency_key,
       r.concurrency_slot,
@@ -118,17 +120,17 @@ WITH
                   'fail'
                 )
               ) = 'retry'
-              AND r.crash_count < $13 THEN 'AVAILABLE'
+              AND r.crash_count < $14 THEN 'AVAILABLE'
               ELSE 'FAILED'
             END
             ELSE given.goal
           END::q.task_status AS state
       ) planned
     WHERE
-      r.status = ANY ($14::q.task_status[])
+      r.status = ANY ($15::q.task_status[])
       AND (
         r.workflow_id IS NULL
-        OR $15::boolean
+        OR $16::boolean
       )
       AND true
     ORDER BY
@@ -190,7 +192,7 @@ WITH
         WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.claimed_at
       END,
       started_at = CASE
-        WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.started_at
+        WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN locked.started_at
       END,
       cancel_requested_at = CASE
         WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.cancel_requested_at

@@ -100,7 +100,9 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     const client = await pool.connect()
     return lent(client, { nameOf, ...(await sessions.get(client)) })
   }
-  const lender: PostgresPool = { options: pool.options, connect: lend, end: () => pool.end() }
+  let ended: Promise<void> | undefined
+  const end = () => (ended ??= pool.end())
+  const lender: PostgresPool = { options: pool.options, connect: lend, end }
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: lender }) })
   return {
     db,
@@ -113,7 +115,11 @@ export function connect(url: string, options: ConnectionOptions): Connection {
       const rows = client.pipeline(limited ? [lockLimit, ...queries] : queries).finally(() => client.release())
       return limited ? (await rows).slice(1) : rows
     },
-    close: () => db.destroy(),
+    async close() {
+      await db.destroy()
+      // Kysely ends no pool that it never used itself, and the pipeline uses it without Kysely.
+      await end()
+    },
   }
 }
 

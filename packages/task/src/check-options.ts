@@ -45,6 +45,7 @@ const rules: Record<keyof TaskOptions, Rule> = {
   isolation: { ok: (value) => value === 'thread' || value === 'process', rule: "must be 'thread' or 'process'" },
   database: { ok: (value) => typeof value === 'boolean', rule: 'must be true or false' },
   memoryLimitMb: { ok: isWhole(16, 1_048_576), rule: 'must be a whole number of MB from 16 to 1048576' },
+  startAhead: within(1, 500),
   timeout: duration,
   maxSilent: duration,
   retry: objectOf({

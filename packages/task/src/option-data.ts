@@ -25,6 +25,8 @@ export interface OptionData {
   /** Whether its code gets the URL of the database. */
   readonly database: boolean
   readonly memoryLimitMb: number | null
+  /** The most runs handed to one thread together; null: what the settings of the replica allow. */
+  readonly startAhead: number | null
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
   readonly retry: RetryData
@@ -60,6 +62,7 @@ export function optionData(options: TaskOptions): OptionData {
     isolation: options.isolation ?? 'thread',
     database: options.database ?? false,
     memoryLimitMb: options.memoryLimitMb ?? null,
+    startAhead: options.startAhead ?? null,
     timeoutMs: msOf(options.timeout),
     maxSilentMs: msOf(options.maxSilent),
     retry: {

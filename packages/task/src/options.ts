@@ -33,6 +33,11 @@ export interface TaskOptions<Payload = unknown> extends ScheduleOptions {
   readonly database?: boolean
   /** With `isolation: 'process'`: how much memory that process may use. */
   readonly memoryLimitMb?: number
+  /**
+   * The most runs of this task that a replica hands to one thread together, the executing one included; 1 switches
+   * start-ahead off. Default: what `Q_START_AHEAD_RETRY_MAX` or `Q_START_AHEAD_FAIL_MAX` of the replica allows.
+   */
+  readonly startAhead?: number
   /** Longest time one attempt may take, from when a thread takes it. Then it is stopped, and FAILED `TIMEOUT`. */
   readonly timeout?: Duration
   /** Longest time without a heartbeat(), progress or log line. Then it is stopped, and FAILED `SILENT`. */

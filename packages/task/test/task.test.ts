@@ -45,6 +45,7 @@ describe('task()', () => {
       priority: 0.5,
       requires: 'gpu',
       memoryLimitMb: 1,
+      startAhead: 501,
     }
     const define = () => task(options as never, () => 1)
     expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))

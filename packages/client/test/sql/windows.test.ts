@@ -49,6 +49,7 @@ test('every option of a task that decides about enqueue is one that the function
     isolation: false,
     database: false,
     memoryLimitMb: false,
+    startAhead: false,
     timeoutMs: false,
     maxSilentMs: false,
     retry: true,

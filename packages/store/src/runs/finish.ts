@@ -10,11 +10,14 @@ import { byRun, columnsOf, type Lease, type LeaseColumns } from '../lease.ts'
 import { owedForEnds } from '../deliveries/owed.ts'
 import { prepared } from '../prepared.ts'
 import { wakesForEnds } from './awaited.ts'
+import { realStart } from './real-start.ts'
 
 export interface Finish {
   readonly lease: Lease
   /** JSON text. */
   readonly result: string
+  /** How long the code ran: RUNNING is committed before a thread begins the run. */
+  readonly tookMs?: number
   /** For the history, where there is one: a success lives in the run alone. */
   readonly by: { readonly hostname: string; readonly pid: number; readonly thread: number }
 }
@@ -23,16 +26,26 @@ export interface Finish {
 export function finishStatement(finishes: readonly Omit<Finish, 'by'>[]): CompiledQuery<Lease> {
   // In the order of ids: two batches that meet take their locks in one order.
   const sorted = finishes.toSorted((a, b) => byRun(a.lease, b.lease))
-  return finish({ ...columnsOf(sorted.map(({ lease }) => lease)), results: sorted.map(({ result }) => result) })
+  return finish({
+    ...columnsOf(sorted.map(({ lease }) => lease)),
+    results: sorted.map(({ result }) => result),
+    took: sorted.map(({ tookMs = null }) => tookMs),
+  })
 }
 
 // A whole statement by hand: changes that must be one.
-const finish = prepared<LeaseColumns & { readonly results: readonly string[] }, Lease>(
+interface FinishValues extends LeaseColumns {
+  readonly results: readonly string[]
+  readonly took: readonly (number | null)[]
+}
+
+const finish = prepared<FinishValues, Lease>(
   'finish',
-  ({ ids, fences, results }) => sql<Lease>`
+  ({ ids, fences, results, took }) => sql<Lease>`
 WITH done AS (
-  UPDATE q.task_run r SET status = 'SUCCEEDED', result = g.result::jsonb, finished_at = clock_timestamp(), updated_at = clock_timestamp()
-  FROM unnest(${ids}::bigint[], ${fences}::int[], ${results}::text[]) AS g(id, fence, result)
+  UPDATE q.task_run r SET status = 'SUCCEEDED', result = g.result::jsonb, started_at = ${realStart(sql`r.started_at`, sql`g.took`)},
+    finished_at = clock_timestamp(), updated_at = clock_timestamp()
+  FROM unnest(${ids}::bigint[], ${fences}::int[], ${results}::text[], ${took}::float8[]) AS g(id, fence, result, took)
   WHERE r.id = g.id AND r.fence = g.fence AND r.status = 'RUNNING' AND r.concurrency_key IS NULL AND r.workflow_id IS NULL
   RETURNING r.id, r.fence, r.epoch, r.task, r.status
 ), beats AS (

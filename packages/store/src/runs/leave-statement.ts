@@ -18,6 +18,7 @@ import { wakesForEnds } from './awaited.ts'
 import { slotsOf } from './claimable.ts'
 import type { Leaving, Left } from './leave.ts'
 import { resolvedOnCrash } from './on-crash.ts'
+import { realStart } from './real-start.ts'
 import { wakesForReady } from './ready-wakes.ts'
 import { lanesWaitingFor, startRank } from './startable.ts'
 
@@ -65,6 +66,7 @@ function columnsOf(from: readonly TaskState[], leavings: readonly Leaving[], ste
     delays: column((l) => l.delayMs ?? 0),
     delaysMax: column((l) => l.delayMsMax ?? null),
     onCrash: column((l) => l.onCrash ?? null),
+    took: column((l) => l.tookMs ?? null),
     giveBack: column((l) => l.giveBack ?? false),
     revoke: column((l) => l.revoke ?? false),
     hostnames: column((l) => l.by?.hostname ?? null),
@@ -85,11 +87,12 @@ WITH given AS MATERIALIZED (
   SELECT * FROM unnest(
     ${column.ids}::bigint[], ${column.fences}::int[], ${column.goals}::text[], ${column.results}::text[],
     ${column.delays}::float8[], ${column.delaysMax}::float8[], ${column.onCrash}::q.on_crash[],
-    ${column.giveBack}::boolean[], ${column.revoke}::boolean[], ${column.hostnames}::text[], ${column.pids}::int[],
+    ${column.took}::float8[], ${column.giveBack}::boolean[], ${column.revoke}::boolean[], ${column.hostnames}::text[], ${column.pids}::int[],
     ${column.threads}::smallint[]
-  ) AS g(id, fence, goal, result, delay_ms, delay_ms_max, on_crash, give_back, revoke, hostname, pid, thread)
+  ) AS g(id, fence, goal, result, delay_ms, delay_ms_max, on_crash, took_ms, give_back, revoke, hostname, pid, thread)
 ), locked AS MATERIALIZED (
-  SELECT given.*, r.status AS was, r.fence AS held_fence, r.epoch, r.attempt, r.claimed_at, r.started_at, r.replica_id,
+  SELECT given.*, r.status AS was, r.fence AS held_fence, r.epoch, r.attempt, r.claimed_at, r.replica_id,
+    ${realStart(sql`r.started_at`, sql`given.took_ms`)} AS started_at,
     r.concurrency_scope, r.concurrency_key, r.concurrency_slot,
     CASE WHEN r.cancel_requested_at IS NOT NULL AND planned.state IN ('AVAILABLE', 'PENDING') THEN 'CANCELLED'
       ELSE planned.state END AS next,
@@ -126,7 +129,7 @@ WITH given AS MATERIALIZED (
     concurrency_slot = CASE WHEN locked.next = 'AVAILABLE' THEN r.concurrency_slot END,
     replica_id = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.replica_id END,
     claimed_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.claimed_at END,
-    started_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.started_at END,
+    started_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN locked.started_at END,
     cancel_requested_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN r.cancel_requested_at END,
     finished_at = CASE WHEN locked.next NOT IN ('AVAILABLE', 'PENDING') THEN clock_timestamp() END,
     updated_at = clock_timestamp()

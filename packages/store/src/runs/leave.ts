@@ -38,6 +38,8 @@ export interface Leaving {
   readonly delayMsMax?: number
   /** CRASH: applies instead of the run's own onCrash (on-crash.ts). */
   readonly onCrash?: OnCrash
+  /** How long the code ran (real-start.ts). */
+  readonly tookMs?: number
   /** The attempt does not count. */
   readonly giveBack?: boolean
   /** Decided by somebody else: the holder's lease is void, also if this is the end. */

@@ -38,6 +38,8 @@ export interface Settlement {
   readonly lease: Lease
   readonly outcome: Outcome
   readonly by: { readonly hostname: string; readonly pid: number; readonly thread: number }
+  /** How long the code ran: RUNNING is committed before a thread begins the run. */
+  readonly tookMs?: number
 }
 
 /**
@@ -98,8 +100,8 @@ function mayStart(status: TaskState): boolean {
 
 /** The short way, for successes; those it passes over go the long one. */
 async function finishPlain(db: Db, settlements: readonly Settlement[]): Promise<readonly Lease[]> {
-  const finishes = settlements.flatMap(({ lease, outcome }) =>
-    outcome.status === 'SUCCEEDED' ? { lease, result: outcome.result } : [],
+  const finishes = settlements.flatMap(({ outcome, ...settlement }) =>
+    outcome.status === 'SUCCEEDED' ? { ...settlement, result: outcome.result } : [],
   )
   return finishes.length === 0 ? [] : (await db.executeQuery(finishStatement(finishes))).rows
 }
@@ -136,15 +138,15 @@ function storable(result: unknown): string {
   })
 }
 
-function leavingOf({ lease, outcome, by }: Settlement): Leaving {
-  if (outcome.status === 'SUCCEEDED') return { ...lease, by, goal: 'SUCCEEDED', result: outcome.result }
+function leavingOf({ lease, outcome, ...report }: Settlement): Leaving {
+  if (outcome.status === 'SUCCEEDED') return { ...lease, ...report, goal: 'SUCCEEDED', result: outcome.result }
   const { status, code, detail } = outcome
   const { retry, crashed, stack, cause, errors } = status === 'FAILED' ? outcome : {}
   const result = JSON.stringify({ code, detail, stack, cause, errors })
-  if (crashed) return { ...lease, by, goal: 'CRASH', result }
+  if (crashed) return { ...lease, ...report, goal: 'CRASH', result }
   return retry === undefined
-    ? { ...lease, by, goal: status, result }
-    : { ...lease, by, goal: 'RETRY', result, ...retry }
+    ? { ...lease, ...report, goal: status, result }
+    : { ...lease, ...report, goal: 'RETRY', result, ...retry }
 }
 
 /** Of leases that matched no row: settled before, or, if the run is still theirs, locked by somebody. */

@@ -13,8 +13,13 @@ export async function snoozeTaskRun(
   db: Db,
   lease: Lease,
   delayMs: number,
+  tookMs?: number,
 ): Promise<'snoozed' | 'cancelled' | 'lease-lost'> {
-  const left = await leaveRuns(db, ['RUNNING'], [{ ...lease, goal: 'PENDING', delayMs, giveBack: true }])
+  const left = await leaveRuns(
+    db,
+    ['RUNNING'],
+    [{ ...lease, goal: 'PENDING', delayMs, giveBack: true, ...(tookMs !== undefined && { tookMs }) }],
+  )
   await promoteOpenKeys(db, left)
   const [run] = left
   if (run === undefined) return 'lease-lost'

@@ -73,10 +73,9 @@ async function inOneRoundTrip(connection: Connection, claimer: Claimer, turn: Tu
 }
 
 async function apart({ db }: Connection, claimer: Claimer, turn: Turn): Promise<TurnAnswer> {
-  const settlements = turn.finishes.map(({ lease, result, by }) => ({
-    lease,
+  const settlements = turn.finishes.map(({ result, ...settlement }) => ({
+    ...settlement,
     outcome: { status: 'SUCCEEDED', result } as const,
-    by,
   }))
   const settled = await settleTaskRuns(db, settlements, { skipBusy: true })
   const finished = turn.finishes.filter((_, index) => settled[index] === 'settled').map(({ lease }) => lease)

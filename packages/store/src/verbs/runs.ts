@@ -102,9 +102,9 @@ export interface RunVerbs {
 
   /**
    * Back to PENDING until later; the attempt does not count.
-   * A concurrency key it held goes to the next run.
+   * A concurrency key it held goes to the next run. `tookMs`: how long the code ran.
    */
-  snoozeTaskRun(lease: Lease, delayMs: number): Promise<'snoozed' | 'cancelled' | 'lease-lost'>
+  snoozeTaskRun(lease: Lease, delayMs: number, tookMs?: number): Promise<'snoozed' | 'cancelled' | 'lease-lost'>
 
   /**
    * Given back by the holder: AVAILABLE, the attempt returned, the fence raised.
@@ -196,7 +196,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     startTaskRuns: (leases) => startTaskRuns(db, leases),
     settleTaskRuns: (settlements, options) => settleTaskRuns(db, settlements, options),
     finishTaskRun: (lease, result) => finishTaskRun(db, lease, result),
-    snoozeTaskRun: (lease, delayMs) => snoozeTaskRun(db, lease, delayMs),
+    snoozeTaskRun: (lease, delayMs, tookMs) => snoozeTaskRun(db, lease, delayMs, tookMs),
     releaseTaskRuns: (leases, by, options) => releaseTaskRuns(db, leases, by, options),
     checkpointTaskRun: (lease, state) => checkpointTaskRun(db, lease, state),
     appendTaskLogs: (lines) => appendTaskLogs(db, lines),
