@@ -38,9 +38,9 @@ export function columnsOf(leases: readonly Lease[]): LeaseColumns {
   return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
 }
 
-/** Two batches that meet take their locks in one order. */
-export function byRun(a: Lease, b: Lease): number {
-  return Number(BigInt(a.runId) - BigInt(b.runId))
+/** Two batches that meet take their locks in one order. Ids are decimal texts without leading zeros. */
+export function byRun({ runId: a }: Lease, { runId: b }: Lease): number {
+  return a.length - b.length || (a < b ? -1 : Number(a > b))
 }
 
 /** One text per lease: a run may be in a batch twice, under a lease that counts and one that was lost. */

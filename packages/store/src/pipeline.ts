@@ -85,9 +85,11 @@ type RowReader = (values: readonly (string | null)[]) => Record<string, unknown>
 function rowReader(fields: readonly FieldDef[]): RowReader {
   const parserOf = ownTypes.getTypeParser as (oid: number, format: 'text') => (text: string) => unknown
   const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID, 'text') }))
+  // Once per row of a large batch: no iterator, and every row gets its columns in the same order.
   return (values) => {
     const row: Record<string, unknown> = {}
-    for (const [index, { name, parse }] of columns.entries()) {
+    for (let index = 0; index < columns.length; index++) {
+      const { name, parse } = columns[index] as (typeof columns)[number]
       const value = values[index] ?? null
       row[name] = value === null ? null : parse(value)
     }
@@ -102,7 +104,8 @@ function wireText(value: unknown): string | null {
 }
 
 function element(value: unknown): string {
-  return value === null ? 'NULL' : `"${plain(value).replaceAll(/["\\]/g, '\\$&')}"`
+  if (value === null) return 'NULL'
+  return typeof value === 'number' ? String(value) : `"${plain(value).replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 function plain(value: unknown): string {

@@ -1,10 +1,16 @@
 /**
- * One replica's claiming: what it saw ready, whom it served, what it asks for next. State in memory and nothing else:
- * whoever loses it looks again.
+ * One replica's claiming: what it saw ready, which heads it served last, what it asks for next. The state is in memory
+ * only: a replica that loses it looks again.
  *
- * A head that gave less than it was asked for is exhausted, as far as this replica knows, until the next look. So is a
- * lane whose queue was paused meanwhile. A run that became ready since the last look is seen by the next one.
+ * A claim and a look go together (turn.ts). The claim asks the heads that are known, or, when none is known, the heads
+ * that gave runs last; the look shows what is ready after it, for the next claim. So a run of a better priority or of a
+ * new group is overtaken by at most one exchange after the replica decides to look.
+ *
+ * A head that gave less than asked is exhausted until the next look: SKIP LOCKED passes over rows that another
+ * connection is taking, and every other row of it was got. Two connections may share a claimer. Both may ask the same
+ * heads; an answer that is older than the last look does not change what that look showed.
  */
+import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import { claimStatement, type ClaimedRun, type ClaimRequest, type ClaimRow } from './claim.ts'
 import { createFairShares, quotasOf, type Quota, type ReadyHead } from './fair-shares.ts'
@@ -19,19 +25,38 @@ export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Pro
 }
 
 export interface Claimer {
-  /** Sees what is ready now. */
-  look(db: Db): Promise<void>
-  /** Nothing is known to be ready: look before asking. */
-  readonly exhausted: boolean
   readonly replicaId: string
-  /** Something became ready: what was seen does not count any more. */
+  /** Whether no run is known to be ready. */
+  readonly exhausted: boolean
+  /** Whether a look must come before a claim: no head is known, and none gave runs before. */
+  readonly isNew: boolean
+  /** Runs may have become ready since the last look: the next exchange looks too. */
   forget(): void
-  /** What to ask for, at most so many; empty: nothing is known to be ready. */
-  quotas(limit: number): Quota[]
-  /** What was got for it. In the order to be started. */
-  learn(quotas: readonly Quota[], rows: readonly ClaimRow[]): ClaimedRun[]
+  /** The statements for at most so many runs. */
+  ask(wanted: Wanted): Ask
+  /** Looks at what is ready now. */
+  look(db: Db): Promise<void>
   /** Asks until so many are got or nothing is left of what was seen. */
   claim(db: Db, limit: number, ahead?: boolean): Promise<ClaimedRun[]>
+}
+
+export interface Wanted {
+  readonly claim: number
+  readonly ahead: number
+}
+
+/** One exchange: what to send, in this order, and what the rows say about the heads. Undefined: not needed. */
+export interface Ask {
+  readonly claim: CompiledQuery<ClaimRow> | undefined
+  readonly ahead: CompiledQuery<ClaimRow> | undefined
+  readonly look: CompiledQuery<ReadyHead> | undefined
+  learn(rows: AskedRows): void
+}
+
+export interface AskedRows {
+  readonly claim: readonly ClaimRow[]
+  readonly ahead: readonly ClaimRow[]
+  readonly look?: readonly ReadyHead[]
 }
 
 type Wish = Pick<ClaimRequest, 'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares'>
@@ -39,33 +64,71 @@ type Wish = Pick<ClaimRequest, 'replicaId' | 'tasks' | 'queues' | 'queueWeights'
 export function createClaimer(wish: Wish): Claimer {
   const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = wish
   let heads: readonly ReadyHead[] = []
+  let served: readonly ReadyHead[] = []
+  /** How often runs may have become ready, and how many of these times the last look has seen. */
+  let changes = 1
+  let changesSeen = 0
+  const lookStatement = () => readyHeadsStatement({ tasks, queues, capabilities })
+
+  function quotasFor(limit: number): readonly Quota[] {
+    if (limit < 1) return []
+    if (heads.length > 0) return quotasOf(shares, heads, limit, queueWeights)
+    // A guess, which charges no group: it may be that none of them has runs.
+    return quotasOf(createFairShares(), served, limit, queueWeights)
+  }
+  function statementOf(quotas: readonly Quota[], ahead: boolean) {
+    return quotas.length === 0 ? undefined : claimStatement({ replicaId, ahead, quotas })
+  }
 
   const claimer: Claimer = {
     replicaId,
     get exhausted() {
       return heads.length === 0
     },
-    async look(db) {
-      heads = (await db.executeQuery(readyHeadsStatement({ tasks, queues, capabilities }))).rows
+    get isNew() {
+      return heads.length + served.length === 0
     },
     forget() {
-      heads = []
+      changes++
     },
-    quotas: (limit) => (limit < 1 || heads.length === 0 ? [] : quotasOf(shares, heads, limit, queueWeights)),
-    learn(quotas, rows) {
-      const got = Map.groupBy(rows, headKey)
-      const short = new Set(quotas.filter((quota) => (got.get(headKey(quota))?.length ?? 0) < quota.runs).map(headKey))
-      heads = heads.filter((head) => !short.has(headKey(head)))
-      return rows.map(runOf)
+    ask(wanted) {
+      const asked = { claim: quotasFor(wanted.claim), ahead: quotasFor(wanted.ahead) }
+      const looks = wanted.claim + wanted.ahead > 0 && (heads.length === 0 || changesSeen < changes)
+      const headsAsked = heads
+      const changesAsked = changes
+      return {
+        claim: statementOf(asked.claim, false),
+        ahead: statementOf(asked.ahead, true),
+        look: looks ? lookStatement() : undefined,
+        learn(rows) {
+          const answers = [...answersOf(asked.claim, rows.claim), ...answersOf(asked.ahead, rows.ahead)]
+          const short = new Set(answers.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => headKey(quota)))
+          const left = (known: readonly ReadyHead[]) => known.filter((head) => !short.has(headKey(head)))
+          if (rows.look !== undefined && changesAsked >= changesSeen) {
+            changesSeen = changesAsked
+            heads = left(rows.look)
+          } else if (heads === headsAsked) heads = left(heads)
+          const gave = answers.filter(({ got }) => got > 0).map(({ quota }) => quota)
+          if (gave.length > 0) served = gave
+        },
+      }
+    },
+    async look(db) {
+      const changesAsked = changes
+      heads = (await db.executeQuery(lookStatement())).rows
+      changesSeen = changesAsked
     },
     async claim(db, limit, ahead = false) {
       const claimed: ClaimedRun[] = []
-      while (claimed.length < limit) {
-        const quotas = claimer.quotas(limit - claimed.length)
-        if (quotas.length === 0) break
+      while (claimed.length < limit && heads.length > 0) {
+        const wanted = limit - claimed.length
+        const ask = claimer.ask({ claim: ahead ? 0 : wanted, ahead: ahead ? wanted : 0 })
+        const query = ahead ? ask.ahead : ask.claim
+        if (query === undefined) break
         // Each round gets all it asked for, or knows one head less.
-        const { rows } = await db.executeQuery(claimStatement({ replicaId, ahead, quotas }))
-        claimed.push(...claimer.learn(quotas, rows))
+        const { rows } = await db.executeQuery(query)
+        ask.learn(ahead ? { claim: [], ahead: rows } : { claim: rows, ahead: [] })
+        claimed.push(...rows)
       }
       return claimed
     },
@@ -73,10 +136,21 @@ export function createClaimer(wish: Wish): Claimer {
   return claimer
 }
 
-function headKey({ lane, priority, group }: Pick<ReadyHead, 'lane' | 'priority' | 'group'>): string {
-  return `${lane} ${priority} ${group}`
+interface Answer {
+  readonly quota: Quota
+  readonly got: number
 }
 
-function runOf({ lane: _lane, priority: _priority, group: _group, ...run }: ClaimRow): ClaimedRun {
-  return run
+function answersOf(quotas: readonly Quota[], rows: readonly ClaimRow[]): Answer[] {
+  if (quotas.length === 1) return quotas.map((quota) => ({ quota, got: rows.length }))
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const key = headKey(row)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return quotas.map((quota) => ({ quota, got: counts.get(headKey(quota)) ?? 0 }))
+}
+
+function headKey({ lane, priority, group }: Pick<ReadyHead, 'lane' | 'priority' | 'group'>): string {
+  return `${lane} ${priority} ${group}`
 }

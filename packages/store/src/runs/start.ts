@@ -15,7 +15,8 @@ import { isInTime } from './claimable.ts'
 export async function startTaskRuns(db: Db, leases: readonly Lease[]): Promise<RunId[]> {
   if (leases.length === 0) return []
   const started = (await db.executeQuery(startStatement(leases))).rows.map((row) => row.id)
-  const others = leases.filter(({ runId }) => !started.includes(runId))
+  const begun = new Set(started)
+  const others = leases.filter(({ runId }) => !begun.has(runId))
   await refusedWrites(db, 'refused-start', others)
   return started
 }

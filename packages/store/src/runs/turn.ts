@@ -1,7 +1,9 @@
 /**
- * One turn of a replica: what succeeded, what starts, and what is next, in one round trip and one transaction.
+ * One turn of a replica: what succeeded, what starts, what is next and what is ready after it, in one round trip and
+ * one transaction.
  *
- * Finish, then start, then claim: each sees what the one before wrote. Either all of it happened or none; so code is
+ * Finish, then start, then claim, then look: each sees what the one before wrote. The look goes along when the claimer
+ * needs it; what it shows is for the next turn, which comes at once if this one brought less than asked (`more`). Either all of it happened or none; so code is
  * started only after the answer. If anything is in the way (a run that a user has locked, a result that the database
  * refuses) each part goes its own way, where one row cannot hold up another. If the connection broke, nobody knows: what
  * ended is told again under its lease, and what the replica holds is asked of the database (liveness/held.ts).
@@ -10,8 +12,9 @@ import type { CompiledQuery } from 'kysely'
 import type { Connection } from '../db.ts'
 import type { Lease, RunId } from '../lease.ts'
 import { isDeadlock, isLockTimeout, isRefusal } from '../sql-state.ts'
-import { claimStatement, type ClaimedRun, type ClaimRow } from './claim.ts'
+import type { ClaimedRun, ClaimRow } from './claim.ts'
 import type { Claimer } from './claimer.ts'
+import type { ReadyHead } from './fair-shares.ts'
 import { finishStatement, type Finish } from './finish.ts'
 import { settleTaskRuns } from './settle.ts'
 import { startStatement, stillClaimed } from './start.ts'
@@ -40,7 +43,7 @@ export interface TurnAnswer {
 }
 
 export async function takeTurn(connection: Connection, claimer: Claimer, turn: Turn): Promise<TurnAnswer> {
-  if (claimer.exhausted && turn.claim + turn.ahead > 0) await claimer.look(connection.db)
+  if (claimer.isNew && turn.claim + turn.ahead > 0) await claimer.look(connection.db)
   try {
     return await inOneRoundTrip(connection, claimer, turn)
   } catch (error) {
@@ -51,23 +54,26 @@ export async function takeTurn(connection: Connection, claimer: Claimer, turn: T
 
 async function inOneRoundTrip(connection: Connection, claimer: Claimer, turn: Turn): Promise<TurnAnswer> {
   const { finishes, starts } = turn
-  const { replicaId } = claimer
-  const now = claimer.quotas(turn.claim)
-  const later = claimer.quotas(turn.ahead)
+  const ask = claimer.ask(turn)
   const queries: CompiledQuery[] = []
-  const place = (wanted: boolean, query: () => CompiledQuery) => (wanted ? queries.push(query()) - 1 : -1)
-  const finish = place(finishes.length > 0, () => finishStatement(finishes))
-  const start = place(starts.length > 0, () => startStatement(starts, { skipLocked: true }))
-  const claim = place(now.length > 0, () => claimStatement({ replicaId, ahead: false, quotas: now }))
-  const ahead = place(later.length > 0, () => claimStatement({ replicaId, ahead: true, quotas: later }))
+  const place = (query: CompiledQuery | undefined) => (query === undefined ? -1 : queries.push(query) - 1)
+  const finish = place(finishes.length > 0 ? finishStatement(finishes) : undefined)
+  const start = place(starts.length > 0 ? startStatement(starts, { skipLocked: true }) : undefined)
+  const claim = place(ask.claim)
+  const ahead = place(ask.ahead)
+  const look = place(ask.look)
   const answers = queries.length === 0 ? [] : await connection.pipeline(queries)
   const started = ((answers[start] ?? []) as { id: RunId }[]).map(({ id }) => id)
+  const claimed = (answers[claim] ?? []) as ClaimRow[]
+  const claimedAhead = (answers[ahead] ?? []) as ClaimRow[]
+  const seen = answers[look] as ReadyHead[] | undefined
+  ask.learn({ claim: claimed, ahead: claimedAhead, ...(seen && { look: seen }) })
   return {
     finished: (answers[finish] ?? []) as Lease[],
     started,
     busy: await busyOf(connection.db, starts, started),
-    claimed: claimer.learn(now, (answers[claim] ?? []) as ClaimRow[]),
-    ahead: claimer.learn(later, (answers[ahead] ?? []) as ClaimRow[]),
+    claimed,
+    ahead: claimedAhead,
     more: !claimer.exhausted,
   }
 }
@@ -83,6 +89,7 @@ async function apart({ db }: Connection, claimer: Claimer, turn: Turn): Promise<
   const room = Math.max(0, turn.claim - (turn.finishes.length - finished.length))
   const starting = startStatement(turn.starts, { skipLocked: true })
   const started = turn.starts.length === 0 ? [] : (await db.executeQuery(starting)).rows.map(({ id }) => id)
+  if (claimer.exhausted && room + turn.ahead > 0) await claimer.look(db)
   return {
     finished,
     started,
@@ -99,7 +106,9 @@ async function busyOf(
   starts: readonly Lease[],
   started: readonly RunId[],
 ): Promise<readonly RunId[]> {
-  const others = starts.filter(({ runId }) => !started.includes(runId))
+  if (started.length === starts.length) return []
+  const begun = new Set(started)
+  const others = starts.filter(({ runId }) => !begun.has(runId))
   return others.length === 0 ? [] : stillClaimed(db, others).catch(() => others.map(({ runId }) => runId))
 }
 
