@@ -1,0 +1,58 @@
+/** What the benchmark needs of a queue: a schema, a producer, and a worker process. */
+import type { Job } from '../jobs/job.ts'
+
+export interface Contender {
+  readonly name: string
+  /** The npm package; null: the programs of this repository. */
+  readonly package: string | null
+  /** Whether it keeps its jobs in PostgreSQL. */
+  readonly postgres: boolean
+  /** Marks beyond one for each job. */
+  readonly extraMarks?: number
+  /** The settings to try, by name, for each shape of work; the benchmark keeps the fastest. */
+  readonly variants: Readonly<Record<Workload, Readonly<Record<string, Settings>>>>
+  /** Why it cannot run on this machine; undefined: it can. */
+  absent?(): string | undefined
+  /** Creates its schema in a new database. */
+  install(url: string): Promise<void>
+  produce(url: string, options?: ProducerOptions): Promise<Producer>
+  /** Called in a worker process; resolves when the worker takes jobs. */
+  serve(url: string, settings: Settings): Promise<Serving>
+}
+
+export type Workload = 'no-op' | 'cpu-2ms' | 'cpu-22ms' | 'idle'
+
+export type Settings = Readonly<Record<string, number>>
+
+/** `fail`: after a crash the job fails; only q distinguishes. */
+export interface ProducerOptions {
+  readonly onCrash?: 'retry' | 'fail'
+}
+
+export interface Producer {
+  enqueue(job: Job): Promise<unknown>
+  enqueueMany(jobs: readonly Job[]): Promise<unknown>
+  /** Whether every job has ended, durably. */
+  isDrained(): Promise<boolean>
+  /** Throws unless exactly so many jobs succeeded, each at its first attempt. */
+  check(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Serving {
+  stop(): Promise<unknown>
+}
+
+/** Jobs in the calls that insert many. */
+export const bulkSize = 1_000
+
+export async function enqueueAll(producer: Producer, count: number, jobOf: (number: number) => Job): Promise<void> {
+  for (let first = 0; first < count; first += bulkSize) {
+    const length = Math.min(bulkSize, count - first)
+    await producer.enqueueMany(Array.from({ length }, (_, index) => jobOf(first + index)))
+  }
+}
+
+export function expectCount(what: string, found: number, wanted: number): void {
+  if (found !== wanted) throw new Error(`${what}: ${found}, expected ${wanted}.`)
+}

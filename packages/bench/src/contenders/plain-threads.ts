@@ -1,0 +1,43 @@
+/** Worker threads without a queue: the most that a queue could reach. */
+import { availableParallelism } from 'node:os'
+import { Worker, workerData } from 'node:worker_threads'
+import { executeJob, type Job } from '../jobs/job.ts'
+import type { Contender } from './contender.ts'
+
+interface Plan {
+  readonly count: number
+  readonly job: Job
+}
+
+const once = { threads: {} }
+
+export const plainThreads: Contender = {
+  name: 'plain threads',
+  package: null,
+  postgres: false,
+  extraMarks: availableParallelism(),
+  variants: { 'no-op': once, 'cpu-2ms': once, 'cpu-22ms': once, idle: once },
+  install: async () => {},
+  produce: async () => ({
+    enqueue: async () => {},
+    enqueueMany: async () => {},
+    isDrained: async () => true,
+    check: async () => {},
+    close: async () => {},
+  }),
+  async serve() {
+    const { count, job } = JSON.parse(process.env['BENCH_PLAIN'] ?? 'null') as Plan
+    const threads = availableParallelism()
+    const shares = Array.from({ length: threads }, (_, index) => Math.floor((count + index) / threads))
+    const workers = shares.map((share) => new Worker(import.meta.filename, { workerData: { count: share, job } }))
+    const idle = setInterval(() => {}, 1_000)
+    return { stop: async () => (clearInterval(idle), Promise.all(workers.map((worker) => worker.terminate()))) }
+  },
+}
+
+const plan = workerData as Plan | null
+if (plan?.job !== undefined) {
+  for (let done = 0; done < plan.count; done++) executeJob(plan.job)
+  // One mark more: this thread has ended its last job.
+  executeJob({ number: -1, iterations: 0 })
+}

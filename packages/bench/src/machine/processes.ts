@@ -1,0 +1,88 @@
+/** Processor time and memory of processes, as Linux reports them in /proc. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Length of a tick of `stat`. */
+const tickUs = 10_000
+
+interface ProcessStat {
+  readonly parent: number
+  /** Of the process itself, and of its children that ended and were waited for. */
+  readonly ownUs: number
+  readonly endedChildrenUs: number
+}
+
+export function parentOf(pid: number): number {
+  return readStat(pid)?.parent ?? 0
+}
+
+/** Processor time of a process and of all processes below it, those included that have ended. */
+export function treeCpuUs(root: number): number {
+  const stats = new Map(allPids().map((pid) => [pid, readStat(pid)]))
+  const isBelow = (pid: number): boolean => {
+    const parent = stats.get(pid)?.parent ?? 0
+    return pid === root || (parent > 1 && isBelow(parent))
+  }
+  let sumUs = 0
+  for (const [pid, stat] of stats) if (stat && isBelow(pid)) sumUs += preciseUs(pid, stat.ownUs) + stat.endedChildrenUs
+  return sumUs
+}
+
+/** Processor time of the main thread of a process. */
+export function mainThreadUs(pid: number): number {
+  return onCpuUs(`/proc/${pid}/task/${pid}/schedstat`) ?? 0
+}
+
+/** Processor time that all programs of the machine used since it started. */
+export function machineBusyUs(): number {
+  const [, user, nice, system, , , interrupt, softInterrupt] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]!
+    .split(/\s+/)
+  return [user, nice, system, interrupt, softInterrupt].reduce((sum, ticks) => sum + Number(ticks) * tickUs, 0)
+}
+
+function allPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+/** Undefined if the process has ended. */
+function readStat(pid: number): ProcessStat | undefined {
+  const text = read(`/proc/${pid}/stat`)
+  if (text === undefined) return undefined
+  // The name of the program is in parentheses and may contain anything.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) * tickUs
+  return { parent: fields[1] ?? 0, ownUs: ticks(11), endedChildrenUs: ticks(13) }
+}
+
+/** All threads in nanoseconds where the kernel counts them, else ticks. */
+function preciseUs(pid: number, ticksUs: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const times = threads.map((thread) => onCpuUs(`/proc/${pid}/task/${thread}/schedstat`) ?? 0)
+    // A thread that ended is counted in ticks alone.
+    return Math.max(
+      ticksUs - tickUs,
+      times.reduce((sum, us) => sum + us, 0),
+    )
+  } catch {
+    return ticksUs
+  }
+}
+
+function onCpuUs(path: string): number | undefined {
+  const text = read(path)
+  return text === undefined ? undefined : Number(text.split(' ', 1)[0]) / 1_000
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

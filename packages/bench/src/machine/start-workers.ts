@@ -1,0 +1,88 @@
+/** Worker processes of a contender, ended by their pids at the latest when the benchmark ends. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Contender, Settings } from '../contenders/contender.ts'
+import { marksVariable, type Job } from '../jobs/job.ts'
+
+export interface WorkerOptions {
+  readonly contender: Contender
+  readonly url: string
+  readonly settings: Settings
+  readonly processes: number
+  readonly marksPath: string
+  /** For plain threads, which have no queue to take jobs from. */
+  readonly plain?: { readonly count: number; readonly job: Job }
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Workers extends AsyncDisposable {
+  readonly pids: readonly number[]
+  /** Throws if a worker has ended. */
+  mustLive(): void
+  kill(index: number): Promise<void>
+  /** Asks every worker to leave; kills those that do not. */
+  stop(): Promise<void>
+}
+
+const program = fileURLToPath(import.meta.resolve('./contender-process.ts'))
+const stopMsMax = 15_000
+const outputMax = 4_000
+
+export function startWorkers(options: WorkerOptions): Workers {
+  const workers = Array.from({ length: options.processes }, () => startWorker(options))
+  const killed = new Set<number>()
+  return {
+    pids: workers.map(({ child }) => child.pid ?? 0),
+    mustLive() {
+      for (const [index, { child, output }] of workers.entries())
+        if (!killed.has(index) && hasEnded(child))
+          throw new Error(`A worker of ${options.contender.name} ended: ${output()}`)
+    },
+    async kill(index) {
+      killed.add(index)
+      await end(workers[index]!.child, 'SIGKILL')
+    },
+    stop: async () => void (await Promise.all(workers.map(({ child }) => end(child, 'SIGTERM')))),
+    [Symbol.asyncDispose]: async () => void (await Promise.all(workers.map(({ child }) => end(child, 'SIGKILL')))),
+  }
+}
+
+function startWorker({ contender, url, settings, marksPath, plain, env = {} }: WorkerOptions) {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  const child = spawn(process.execPath, ['--conditions=@q/source', program], {
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE,
+      NODE_ENV: 'production',
+      BENCH_CONTENDER: contender.name,
+      BENCH_DATABASE: url,
+      BENCH_SETTINGS: JSON.stringify(settings),
+      BENCH_PLAIN: JSON.stringify(plain ?? null),
+      [marksVariable]: marksPath,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => (said = `${said}${text}`.slice(-outputMax)))
+  const killIt = () => child.kill('SIGKILL')
+  process.once('exit', killIt)
+  child.once('exit', () => process.off('exit', killIt))
+  return { child, output: () => said.trim() || 'it printed nothing.' }
+}
+
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (hasEnded(child)) return
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  const late = setTimeout(() => child.kill('SIGKILL'), stopMsMax)
+  await exited
+  clearTimeout(late)
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}

@@ -1,0 +1,24 @@
+/** The forms in which contenders take part. */
+import { availableParallelism } from 'node:os'
+import { bullmqPostgres } from '../contenders/bullmq.ts'
+import type { Contender } from '../contenders/contender.ts'
+import { graphileDefault, graphileTuned } from '../contenders/graphile-worker.ts'
+import { pgBoss } from '../contenders/pg-boss.ts'
+import { plainThreads } from '../contenders/plain-threads.ts'
+import { q } from '../contenders/q.ts'
+import type { Entrant } from './measurement.ts'
+
+export const cores: number = availableParallelism()
+
+const tunedPeers: readonly Contender[] = [graphileTuned, pgBoss, bullmqPostgres]
+
+export const qRetry: Entrant = { label: 'q', contender: q, processes: 1, onCrash: 'retry' }
+export const qFail: Entrant = { label: "q, onCrash: 'fail'", contender: q, processes: 1, onCrash: 'fail' }
+export const plain: Entrant = { label: `${cores} plain threads`, contender: plainThreads, processes: 1 }
+export const peersOnce: readonly Entrant[] = tunedPeers.map((contender) => entrant(contender, 1))
+export const peersPerCore: readonly Entrant[] = tunedPeers.map((contender) => entrant(contender, cores))
+export const graphileAsItComes: Entrant = entrant(graphileDefault, 1)
+
+function entrant(contender: Contender, processes: number): Entrant {
+  return { contender, processes, label: processes === 1 ? contender.name : `${contender.name}, ${processes} processes` }
+}

@@ -1,0 +1,47 @@
+/** What a measurement is: a name, its entrants, and how one sample is taken. */
+import type { Contender, Settings, Workload } from '../contenders/contender.ts'
+import type { BenchServer } from '../machine/server.ts'
+import type { Sizes } from '../run/sizes.ts'
+
+/** A contender in one of the forms in which it takes part. */
+export interface Entrant {
+  readonly label: string
+  readonly contender: Contender
+  readonly processes: number
+  readonly onCrash?: 'retry' | 'fail'
+}
+
+export interface Measurement {
+  /** For `--only`. */
+  readonly name: string
+  readonly title: string
+  /** How it is measured, in sentences for the report. */
+  readonly method: string
+  readonly entrants: readonly Entrant[]
+  /** Its figures, in the order of the columns of the report. */
+  readonly figures: readonly FigureKind[]
+  /** Once is enough where the answer does not vary. */
+  readonly once?: boolean
+  /** Left out of `--quick`. */
+  readonly long?: boolean
+  sample(bench: Bench, entrant: Entrant): Promise<Figures>
+}
+
+export interface FigureKind {
+  readonly key: string
+  readonly title: string
+  readonly better: 'more' | 'less'
+  /** The plot shows this figure. */
+  readonly plotted?: boolean
+}
+
+export type Figures = Readonly<Record<string, number>>
+
+/** What a sample may use. */
+export interface Bench {
+  readonly server: BenchServer
+  readonly sizes: Sizes
+  readonly iterationsPerMs: number
+  /** The fastest settings of the sweep, or the first ones where nothing was swept. */
+  settingsFor(contender: Contender, workload: Workload, processes: number): Settings
+}

@@ -1,0 +1,103 @@
+/** The goals of speed, and the values of a run that are held against them. */
+import { peersOnce, peersPerCore, plain, qFail, qRetry } from '../measurements/entrants.ts'
+import type { Entrant } from '../measurements/measurement.ts'
+import { bestOf, ratios, type Samples } from './samples.ts'
+
+export interface Goal {
+  readonly measure: string
+  readonly unit: '×' | '' | 'µs' | 'B' | '/s' | '%' | 'MB' | 'B/run'
+  readonly better: 'more' | 'less'
+  readonly floor: number
+  readonly goal: number
+  /** One value for each round. */
+  values(samples: Samples): number[]
+}
+
+const noOpPeer = 'no-op drain against the best tuned peer on its main thread'
+const enqueuePeer = 'enqueue against the best PostgreSQL peer'
+
+export const goals: readonly Goal[] = [
+  atLeast(`${noOpPeer}: \`retry\``, '×', [0.5, 0.9], (samples) => overPeers(samples, 'no-op', 'perSecond', peersOnce)),
+  atLeast(`${noOpPeer}: \`fail\``, '×', [0.2, 0.35], (samples) =>
+    overPeers(samples, 'no-op', 'perSecond', peersOnce, qFail),
+  ),
+  atLeast('CPU 2.2 ms against the best peer', '×', [1.35, 1.75], (samples) =>
+    overPeers(samples, 'cpu-2ms', 'perSecond', peersOnce),
+  ),
+  atLeast('CPU 2.2 ms of plain threads', '', [0.84, 0.93], (samples) => ofPlain(samples, 'cpu-2ms')),
+  atLeast('CPU 22 ms of plain threads', '', [0.92, 0.97], (samples) => ofPlain(samples, 'cpu-22ms')),
+  ...['cpu-2ms', 'cpu-22ms'].map((measurement) =>
+    atLeast(
+      `CPU ${measurement === 'cpu-2ms' ? '2.2' : '22'} ms against the best peer with one process per core`,
+      '×',
+      [0.95, 1.05],
+      (samples) => overPeers(samples, measurement, 'perSecond', peersPerCore),
+    ),
+  ),
+  atMost('idle enqueue → code against the best PostgreSQL peer: p50', '×', [1.1, 0.9], (samples) =>
+    overPeers(samples, 'latency', 'p50', peersOnce, qRetry, 'less'),
+  ),
+  atMost('idle enqueue → code against the best PostgreSQL peer: p99', '×', [1.3, 1], (samples) =>
+    overPeers(samples, 'latency', 'p99', peersOnce, qRetry, 'less'),
+  ),
+  atLeast(`${enqueuePeer}: sequential`, '×', [1, 1.5], (samples) =>
+    overPeers(samples, 'enqueue', 'sequential', peersOnce),
+  ),
+  atLeast(`${enqueuePeer}: 20 callers`, '×', [5, 10], (samples) =>
+    overPeers(samples, 'enqueue', 'callers20', peersOnce),
+  ),
+  atLeast(`${enqueuePeer}: bulk`, '×', [1, 1.4], (samples) => overPeers(samples, 'enqueue', 'bulk', peersOnce)),
+  atMost('server CPU per no-op in batches', 'µs', [35, 26], (samples) => own(samples, 'no-op', 'serverUs')),
+  atMost('WAL per no-op in batches', 'B', [900, 800], (samples) => own(samples, 'no-op', 'walBytes')),
+  atMost('server CPU per 2.2 ms job', 'µs', [150, 80], (samples) => own(samples, 'cpu-2ms', 'serverUs')),
+  atMost('main thread per no-op', 'µs', [15, 9], (samples) => own(samples, 'no-op', 'mainThreadUs')),
+  atMost('main thread per 2.2 ms job', 'µs', [120, 55], (samples) => own(samples, 'cpu-2ms', 'mainThreadUs')),
+]
+
+export type Verdict = 'goal met' | 'floor met' | 'not met' | 'not measured'
+
+/** How a median compares with the floor and the goal. */
+export function verdictOf({ better, floor, goal }: Goal, median: number): Verdict {
+  const reaches = (limit: number) => (better === 'more' ? median >= limit : median <= limit)
+  if (Number.isNaN(median)) return 'not measured'
+  if (reaches(goal)) return 'goal met'
+  return reaches(floor) ? 'floor met' : 'not met'
+}
+
+type Limits = readonly [floor: number, goal: number]
+type Values = Goal['values']
+
+function atLeast(measure: string, unit: Goal['unit'], [floor, goal]: Limits, values: Values): Goal {
+  return { measure, unit, better: 'more', floor, goal, values }
+}
+
+function atMost(measure: string, unit: Goal['unit'], [floor, goal]: Limits, values: Values): Goal {
+  return { measure, unit, better: 'less', floor, goal, values }
+}
+
+/** A figure of q divided by the best of the peers, within each round. */
+function overPeers(
+  samples: Samples,
+  measurement: string,
+  key: string,
+  peers: readonly Entrant[],
+  { label }: Entrant = qRetry,
+  better: 'more' | 'less' = 'more',
+): number[] {
+  const best = bestOf(
+    peers.map((peer) => samples.figure(measurement, peer.label, key)),
+    better,
+  )
+  return ratios(samples.figure(measurement, label, key), best)
+}
+
+function ofPlain(samples: Samples, measurement: string): number[] {
+  return ratios(
+    samples.figure(measurement, qRetry.label, 'perSecond'),
+    samples.figure(measurement, plain.label, 'perSecond'),
+  )
+}
+
+function own(samples: Samples, measurement: string, key: string): number[] {
+  return [...samples.figure(measurement, qRetry.label, key).values()]
+}
