@@ -3,6 +3,7 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { exitCodes } from '@q/runner/problem'
 import { programVersion } from '@q/runner/start'
+import { printable } from '@q/schema'
 import { dbCommand } from './commands/db.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -34,7 +35,7 @@ const output: OutputConfiguration = {
     const message = text.replace(/^error: /, '')
     if (process.argv.includes('--json'))
       console.log(JSON.stringify({ error: { code: 'USAGE', message: message.trim(), why, fix } }))
-    else write(`USAGE  ${message}  fix  ${fix}\n`)
+    else write(printable(`USAGE  ${message}  fix  ${fix}\n`))
   },
 }
 

@@ -4,6 +4,7 @@
  */
 import { findDatabase, type ProgramDatabase } from '@q/runner/database'
 import { exitCodeOf, problemData, problemText } from '@q/runner/problem'
+import { printable } from '@q/schema'
 import { connect, createStore, explainDatabaseError, migrateDatabase, requireSchema, type Store } from '@q/store'
 
 export interface SessionOptions {
@@ -30,7 +31,7 @@ export async function session(
       await database.leave()
     }
   } catch (error) {
-    if (options.json === true) console.log(JSON.stringify(problemData(error)))
+    if (options.json === true) print(JSON.stringify(problemData(error)))
     else tell(problemText(error, { debug: process.env['Q_DEBUG'] === '1' }))
     process.exitCode = exitCodeOf(error)
   }
@@ -51,6 +52,11 @@ export async function withStore<T>(url: string, use: (store: Store) => Promise<T
   }
 }
 
-export function tell(sentence: string): void {
-  console.error(sentence)
+export function tell(text: string): void {
+  console.error(printable(text))
+}
+
+/** Prints to stdout: to a terminal without control characters, to a program the text as it is. */
+export function print(text: string): void {
+  console.log(process.stdout.isTTY ? printable(text) : text)
 }

@@ -5,6 +5,7 @@
 import { setTimeout as passing } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { RunHandle } from '@q/client'
+import { oneLine } from '@q/schema'
 import type { RunView } from '@q/store'
 
 const lookEveryMs = 1_000
@@ -29,7 +30,7 @@ export function progressLine(id: string, { status, progress, note }: View, colum
   const head = `run ${id} ${status}`
   const barRoom = progress === null ? 0 : Math.min(barWidth, columns - head.length - percent.length - 3)
   const noteRoom = columns - head.length - percent.length - Math.max(0, barRoom) - 3
-  const said = (note ?? '').replaceAll(/\p{Cc}+/gu, ' ').slice(0, Math.max(0, noteRoom))
+  const said = oneLine(note ?? '').slice(0, Math.max(0, noteRoom))
   return `${head} ${bar(progress ?? 0, Math.max(0, barRoom))}${percent} ${styleText('dim', said)}`
 }
 

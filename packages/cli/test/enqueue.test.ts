@@ -121,6 +121,16 @@ test.each([[['enqueue', '--json']], [['status', '--json', '--wiat']], [['db', 'u
   },
 )
 
+test('control characters of the command line are not written to the terminal in an error or a warning', async () => {
+  const { stderr } = await runQ(['enqueue', 'un\u001b[2Jknown', '{"a\u009b31m'], shared)
+  expect(stderr).toContain('PAYLOAD_NOT_JSON')
+  const unknown = await runQ(['enqueue', 'un\u001b[2Jknown'], shared)
+  expect(unknown.stderr).toContain('the task "un [2Jknown"')
+  const usage = await runQ(['enqueue', '--wi\u001b[2Jat'], shared)
+  expect(usage.stderr).toContain("'--wi [2Jat'")
+  for (const text of [stderr, unknown.stderr, usage.stderr]) expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})
+
 test('a wait that takes too long ends with code 5 and the run goes on', async () => {
   const late = await runQ(['enqueue', 'wait', '{"ms":60000}', '--wait', '--timeout', '300ms', '--json'], shared)
   expect(late.code).toBe(5)

@@ -6,6 +6,17 @@ import { runQ, startReplica } from './program.ts'
 const quoting = fileURLToPath(new URL('tasks/quotes-its-url.ts', import.meta.url))
 const passwords = ['hunter2', 'hun%40ter2', 'hun"ter2', String.raw`hun\ter2`, 'hun@ter2', 'hun/ter2', "hun'ter2"]
 
+test('control characters in the error of a task do not reach the terminal', async () => {
+  const { url, drop } = await testDatabase()
+  onTestFinished(drop)
+  const env = { DATABASE_URL: url }
+  await startReplica({ ...env, Q_TASKS: quoting })
+  const { code, stderr } = await runQ(['enqueue', 'quote', '["\\u001b[2J\\u009b31m\\u0007"]', '--wait'], env)
+  expect(code).toBe(1)
+  expect(stderr).toContain('could not connect to any of " [2J 31m "')
+  expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+})
+
 test('a password that code quotes is in no line of the log, at any level', async () => {
   const { url, drop } = await testDatabase()
   onTestFinished(drop)

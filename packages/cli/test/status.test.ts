@@ -21,6 +21,7 @@ beforeAll(async () => {
       last_heartbeat = CASE n.name WHEN 'dead' THEN h.last_heartbeat - interval '1 hour' ELSE h.last_heartbeat END
     FROM q.replica n WHERE n.id = h.replica_id`.execute(connection.db)
   await store.pauseQueue('video', 'ada')
+  await store.pauseQueue('clips\u001b[2J', 'eve\n\u009b31m')
   await sql`SELECT * FROM q.enqueue('unpublished')`.execute(connection.db)
 })
 
@@ -40,6 +41,12 @@ test('q status shows paused queues, the health of living nodes, no dead node as 
   expect(page).toMatch(/^render +default +1$/m)
   expect(page).not.toMatch(/^retired/m)
   expect(page).toContain('No living node knows these published tasks: retired')
+})
+
+test('control characters in the names of queues and people do not reach the terminal', async () => {
+  const page = (await runQ(['status'], env)).stdout
+  expect(page).toMatch(/^clips \[2J +paused by eve 31m/m)
+  expect(page.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
 
 test('q status --json prints the same facts as data', async () => {

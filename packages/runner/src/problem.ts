@@ -2,7 +2,7 @@
  * Tells a person what went wrong: code, what happened, why, how to fix; a stack trace only when asked for
  * (`Q_DEBUG=1`), a password never. And the exit code that goes with it.
  */
-import { isExplained, type Explained } from '@q/schema'
+import { isExplained, printable, type Explained } from '@q/schema'
 import type { Departure } from './main/drain.ts'
 import { errorWords } from './error-words.ts'
 import { scrub } from './scrub.ts'
@@ -53,7 +53,7 @@ export function exitCodeAfter({ tooOld, runsLeftBehind }: Departure): number {
 
 export function problemText(error: unknown, options: { debug: boolean }): string {
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error]
-  return errors.map((one) => scrub(textOf(one, options.debug))).join('\n\n')
+  return errors.map((one) => printable(scrub(textOf(one, options.debug)))).join('\n\n')
 }
 
 /** As data, for `--json`. */

@@ -1,9 +1,10 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { stripVTControlCharacters } from 'node:util'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunnerEvent } from '@q/runner'
 import type { RunId } from '@q/store'
 import { errorWords } from '../src/error-words.ts'
-import { logObserver } from '../src/observers/log.ts'
+import { createLog, logObserver } from '../src/observers/log.ts'
 import { scrub } from '../src/scrub.ts'
 
 /** A log whose lines are kept, and a clock that is set by hand. */
@@ -25,6 +26,14 @@ test('a database that is away for a minute is told in a few lines, whoever asks 
   }
   expect(lines).toHaveLength(8)
   expect(lines.map(({ alike = 0 }) => alike)).toEqual([0, 0, 74, 14, 74, 14, 74, 14])
+})
+
+test('on a terminal a line shows no control characters of a task', () => {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => written.mockRestore())
+  createLog({ level: 'info', terminal: true }).info({ task: 'a\u009b31m' }, 'first\u001b[2J\nsecond')
+  const text = stripVTControlCharacters(String(written.mock.calls[0]?.[0]))
+  expect(text).toContain('first [2J\nsecond {"task":"a 31m"}')
 })
 
 test('what else goes wrong meanwhile is told, for each who meets it', () => {

@@ -118,6 +118,11 @@ test('with Q_DEBUG=1 a problem is shown with the stack of its cause', () => {
   expect(problemText(problem, { debug: false })).not.toContain('at tasks.ts:3:1')
 })
 
+test('control characters that a problem quotes do not reach the terminal; its lines stay', () => {
+  const problem = new TaskDefinitionError({ code: 'C', what: 'a\u001b[2Jb', why: 'y\u0007', fix: 'f\u009b31m' })
+  expect(problemText(problem, { debug: false })).toBe('C  a [2Jb\n  why  y \n  fix  f 31m')
+})
+
 describe('Q_TASKS', () => {
   const here = fileURLToPath(new URL('.', import.meta.url))
 

@@ -12,5 +12,6 @@ export { ExplainedError, isExplained, type Explained } from './explained-error.t
 export { migrationFiles, programLevel, type MigrationFile } from './migration-files.ts'
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { migrationScript } from './migration-script.ts'
+export { oneLine, printable } from './printable.ts'
 export { schemaState, type AnyDatabase, type SchemaState } from './schema-state.ts'
 export type * from './generated/db.ts'

@@ -6,7 +6,7 @@ import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
 import { nearestName } from '../nearest-name.ts'
 import { readPayload } from '../payload.ts'
-import { session, tell, withStore } from '../session.ts'
+import { print, session, tell, withStore } from '../session.ts'
 import { showProgress } from '../watch.ts'
 
 interface Options {
@@ -77,7 +77,7 @@ async function warnUnpublished(url: string, task: string): Promise<void> {
 
 async function printAccepted(run: RunHandle<unknown>, task: string, options: Options): Promise<number> {
   const { status } = await run.status()
-  console.log(options.json === true ? JSON.stringify({ id: run.id, status }) : `Run ${run.id} of ${task} is ${status}.`)
+  print(options.json === true ? JSON.stringify({ id: run.id, status }) : `Run ${run.id} of ${task} is ${status}.`)
   return exitCodes.ok
 }
 
@@ -88,15 +88,15 @@ async function printEnd(run: RunHandle<unknown>, wait: ResultOptions, options: O
     const result = await run.result(wait)
     ended.abort()
     await shown
-    if (options.json === true) console.log(JSON.stringify({ id: run.id, status: 'SUCCEEDED', result }))
-    else console.log(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
+    if (options.json === true) print(JSON.stringify({ id: run.id, status: 'SUCCEEDED', result }))
+    else print(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
     return exitCodes.ok
   } catch (error) {
     ended.abort()
     await shown
     if (!(error instanceof RunFailed)) throw error
     const { status, result } = error.run
-    if (options.json === true) console.log(JSON.stringify({ id: run.id, status, result }))
+    if (options.json === true) print(JSON.stringify({ id: run.id, status, result }))
     else tell(`${error.code}  ${error.message}`)
     return exitCodes.runFailed
   }

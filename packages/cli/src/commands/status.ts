@@ -2,9 +2,10 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/problem'
+import { oneLine } from '@q/schema'
 import type { Node, QueueBacklog, Store } from '@q/store'
-import { session, withStore } from '../session.ts'
-import { table } from '../table.ts'
+import { print, session, withStore } from '../session.ts'
+import { table, type Cell } from '../table.ts'
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -13,7 +14,8 @@ export function statusCommand(): Command {
     .action(async (options: { json?: true }) => {
       await session(options, async ({ url, description }) => {
         const facts = await withStore(url, look)
-        console.log(options.json === true ? JSON.stringify(facts) : statusPage(description, facts))
+        if (options.json === true) print(JSON.stringify(facts))
+        else console.log(statusPage(description, facts))
         return exitCodes.ok
       })
     })
@@ -73,7 +75,7 @@ function nodeTable(nodes: readonly Node[]): string {
 function queueTable(queues: readonly QueueBacklog[]): string {
   const rows = queues.map(({ queue, available, claimed, running, waiting, paused, pausedBy }) => [
     queue,
-    paused ? styleText('yellow', pausedBy === null ? 'paused' : `paused by ${pausedBy}`) : 'open',
+    paused ? ({ text: pausedBy === null ? 'paused' : `paused by ${pausedBy}`, style: 'yellow' } as const) : 'open',
     String(available),
     String(claimed + running),
     waitingText(waiting),
@@ -92,19 +94,19 @@ function taskTable(tasks: Facts['tasks']): string {
   const known = tasks.filter((task) => task.nodes > 0)
   const unknown = tasks.filter((task) => task.nodes === 0).map((task) => task.name)
   const rows = known.map((task) => [task.name, task.queue, String(task.nodes)])
-  const missing = `No living node knows these published tasks: ${unknown.join(', ')}`
+  const missing = `No living node knows these published tasks: ${oneLine(unknown.join(', '))}`
   return [
     ...(known.length === 0 ? [] : [table(['TASK', 'QUEUE', 'NODES'], rows)]),
     ...(unknown.length === 0 ? [] : [styleText('yellow', missing)]),
   ].join('\n')
 }
 
-function stateText(state: Node['state']): string {
-  return styleText(state === 'alive' ? 'green' : state === 'draining' ? 'yellow' : 'red', state)
+function stateText(state: Node['state']): Cell {
+  return { text: state, style: state === 'alive' ? 'green' : state === 'draining' ? 'yellow' : 'red' }
 }
 
-function healthText({ health, cpuPercent, memoryMb }: Node): string {
+function healthText({ health, cpuPercent, memoryMb }: Node): Cell {
   if (health === 'healthy' || health === 'unknown') return health
-  const usage = `${health} (CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB)`
-  return styleText(health === 'degraded' ? 'yellow' : 'red', usage)
+  const text = `${health} (CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB)`
+  return { text, style: health === 'degraded' ? 'yellow' : 'red' }
 }

@@ -4,6 +4,7 @@
  */
 import { pino, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { printable } from '@q/schema'
 import { errorWords } from '../error-words.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
@@ -14,11 +15,15 @@ export type { Logger }
 
 /** Writes whole lines to standard output, which the program has bounded (bounded-output.ts). */
 export function createLog(options: { level: string; terminal: boolean }): Logger {
-  const words = options.terminal
-    ? prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true })
-    : (line: string) => line
+  const words = options.terminal ? pretty : (line: string) => line
   const stream = { write: (line: string) => void process.stdout.write(words(line)) }
   return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
+}
+
+const prettyLine = prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true })
+
+function pretty(line: string): string {
+  return prettyLine(JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? printable(value) : value)))
 }
 
 type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
