@@ -6,24 +6,13 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { workspace } from '../workspace.ts'
-import type { Fault } from './faults.ts'
+import type { Fault } from './fault.ts'
 
-const parts = [
-  'package.json',
-  'pnpm-workspace.yaml',
-  'tsconfig.base.json',
-  'tsconfig.json',
-  'tsconfig.tests.json',
-  'vitest.config.ts',
-  'db',
-  'scripts',
-  'packages',
-]
-const leftOut = new Set(['node_modules', 'dist', '.q'])
+const leftOut = new Set(['node_modules', 'dist', 'packed', '.q', '.git'])
 
 export interface Copy extends AsyncDisposable {
   readonly folder: string
-  /** Breaks the copy; the answer makes it whole again, whatever happened to the workspace meanwhile. */
+  /** Breaks the copy; the returned function restores it, even if the workspace has changed in the meantime. */
   plant(fault: Fault): Promise<() => Promise<void>>
 }
 
@@ -31,8 +20,7 @@ export async function copyOfWorkspace(): Promise<Copy> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'q-mutants-'))
   const filter = (source: string) => !leftOut.has(source.split('/').at(-1) ?? '')
   // Links as they are: one that points to the migrations of the workspace would hide faults in those of the copy.
-  for (const part of parts)
-    await cp(join(workspace, part), join(folder, part), { recursive: true, filter, verbatimSymlinks: true })
+  await cp(workspace, folder, { recursive: true, filter, verbatimSymlinks: true })
   const packages = await readdir(join(workspace, 'packages'))
   for (const place of ['.', ...packages.map((name) => join('packages', name))]) await link(folder, place)
   return {

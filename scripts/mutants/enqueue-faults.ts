@@ -1,5 +1,5 @@
 /** Faults in how runs come to be, and in what their code writes. */
-import type { Fault } from './faults.ts'
+import { storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
 
@@ -7,6 +7,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'publication-keeps-the-gate',
     why: 'A run that was enqueued before its task was published waits until a sweep finds it.',
+    caughtBy: [storeTest('task-gate')],
     edits: [
       { file: src('tasks/publish.ts'), find: 'await openTaskGate(', replace: 'await (async (..._: unknown[]) => [])(' },
     ],
@@ -14,6 +15,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'gate-forgets-the-concurrency-key',
     why: 'Runs of one concurrency key that waited for their task run at the same time.',
+    caughtBy: [storeTest('task-gate')],
     edits: [
       {
         file: 'db/migrations/0008-task-gate-and-keys.sql',
@@ -25,6 +27,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'enqueue-without-fence',
     why: 'A zombie enqueues runs under the lease of the next holder.',
+    caughtBy: [storeTest('enqueue-under-lease')],
     edits: [
       {
         file: 'packages/store/src/runs/enqueue-under-lease.ts',
@@ -36,6 +39,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'unique-period-forgotten',
     why: 'A key that was taken for a period is free as soon as its run has ended.',
+    caughtBy: [storeTest('unique')],
     edits: [
       {
         file: src('runs/enqueue-statement.ts'),
@@ -47,6 +51,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'unique-period-overwritten',
     why: 'A run that came and ended while a batch was waiting loses its key to that batch.',
+    caughtBy: [storeTest('unique')],
     edits: [
       {
         file: src('runs/unique-period.ts'),
@@ -58,6 +63,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'unique-keys-in-any-order',
     why: 'Two batches with the same keys wait for each other in a circle.',
+    caughtBy: [storeTest('enqueue')],
     edits: [
       {
         file: src('runs/enqueue-statement.ts'),
@@ -69,11 +75,13 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'debounce-touches-what-has-begun',
     why: 'A run that failed and waits for its next attempt is given the payload of another request.',
+    caughtBy: [storeTest('debounce')],
     edits: [{ file: src('runs/debounce.ts'), find: ' AND r.fence = 0', replace: '' }],
   },
   {
     name: 'debounce-without-bound',
     why: 'A steady stream of enqueues puts a run off for ever.',
+    caughtBy: [storeTest('debounce')],
     edits: [
       {
         file: src('runs/debounce.ts'),
@@ -85,6 +93,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'debounce-looks-before-it-locks',
     why: 'Who waited for another does not see its run, and makes a second one.',
+    caughtBy: [storeTest('debounce')],
     edits: [
       { file: src('runs/debounce.ts'), find: '  await trx.executeQuery(lockKeysStatement(runs))\n', replace: '' },
     ],
@@ -92,16 +101,19 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'tick-without-version',
     why: 'Two replicas that saw the same tick enqueue it both.',
+    caughtBy: [storeTest('schedules')],
     edits: [{ file: src('schedules/tick.ts'), find: ' AND version = ${version}', replace: '' }],
   },
   {
     name: 'tick-of-a-paused-schedule',
     why: 'A tick that was seen before the pause is enqueued after it.',
+    caughtBy: [storeTest('schedules')],
     edits: [{ file: src('schedules/tick.ts'), find: ' AND paused_at IS NULL', replace: '' }],
   },
   {
     name: 'owed-tick-forgotten',
     why: 'A change of the pattern loses the tick that is due at that moment.',
+    caughtBy: [storeTest('schedules')],
     edits: [
       {
         file: src('schedules/put.ts'),
@@ -113,6 +125,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'log-without-fence',
     why: 'A zombie writes into the log of the run that somebody else executes.',
+    caughtBy: [storeTest('logs')],
     edits: [
       {
         file: src('logs/append.ts'),
@@ -124,6 +137,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'needed-runs-pruned',
     why: 'A step’s results vanish while a child waits for them; a key that is taken for a period is free again.',
+    caughtBy: [storeTest('prune')],
     edits: [{ file: src('runs/prune.ts'), find: ' AND NOT ${isNeeded}', replace: '' }],
   },
 ]

@@ -1,5 +1,5 @@
 /** Faults in who is taken for dead, and in what is started. */
-import type { Fault } from './faults.ts'
+import { storeTest, type Fault } from './fault.ts'
 
 const stale = 'packages/store/src/liveness/stale.ts'
 const watch = 'packages/store/src/liveness/watch.ts'
@@ -11,11 +11,13 @@ export const livenessFaults: readonly Fault[] = [
   {
     name: 'everybody-has-the-usual-grace',
     why: 'A replica that said it may take longer to come back is reaped by a neighbour that takes less.',
+    caughtBy: [storeTest('presence')],
     edits: [{ file: watch, find: 'presence_grace_ms AS "graceMs"', replace: '2500 AS "graceMs"' }],
   },
   {
-    name: 'presence-hides-heartbeats',
-    why: 'What presence saw and nobody acted on is never recovered by those who have no sessions.',
+    name: 'unused-layer-hides-the-next',
+    why: 'A reaper that may not judge one layer never recovers runs that are stale by it and by another.',
+    caughtBy: [storeTest('reap')],
     edits: [
       { file: stale, find: 'WHEN ${cause} = ANY(${causes}::text[]) AND ${evidence}', replace: 'WHEN ${evidence}' },
       { file: stale, find: 'WHERE cause IS NOT NULL', replace: 'WHERE cause = ANY(${causes}::text[])' },
@@ -24,6 +26,7 @@ export const livenessFaults: readonly Fault[] = [
   {
     name: 'heartbeats-are-no-evidence',
     why: 'A replica that has sent a heartbeat since its lock was seen missing is considered dead.',
+    caughtBy: [storeTest('presence')],
     edits: [
       {
         file: 'packages/store/src/liveness/presence.ts',
@@ -35,26 +38,31 @@ export const livenessFaults: readonly Fault[] = [
   {
     name: 'signs-from-the-future-count',
     why: 'After the clock stepped back, the runs of a dead holder stay RUNNING until it has caught up.',
+    caughtBy: [storeTest('clock-steps')],
     edits: [{ file: stale, find: 'CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END', replace: '${sign}' }],
   },
   {
     name: 'a-leaving-replica-is-undrained',
     why: 'The answer is that the replica claims again, and it leaves.',
+    caughtBy: [storeTest('drain')],
     edits: [{ file: drain, find: 'n.leaving_at IS NOT NULL OR n.level IS NULL', replace: 'n.level IS NULL' }],
   },
   {
     name: 'an-undrained-replica-leaves',
     why: 'The drain was undone, and the replica leaves all the same.',
+    caughtBy: [storeTest('drain')],
     edits: [{ file: drain, find: 'CASE WHEN n.draining_at IS NOT NULL', replace: 'CASE WHEN true' }],
   },
   {
     name: 'shared-trust-ignores-gaps',
     why: 'After an outage the first heartbeat continues the count, and holders that could not beat are reaped.',
+    caughtBy: [storeTest('streak')],
     edits: [{ file: streak, find: 'excluded.last_beat - streak.last_beat > ${gapOf(sql`k`)}', replace: 'k < 0' }],
   },
   {
     name: 'shared-trust-survives-the-server',
     why: 'A reaper judges by heartbeats that an earlier life of the server accepted.',
+    caughtBy: [storeTest('streak')],
     edits: [
       {
         file: streak,
@@ -66,11 +74,13 @@ export const livenessFaults: readonly Fault[] = [
   {
     name: 'locked-start-is-lost',
     why: 'A run that was claimed ahead is given back because somebody had it locked for a moment.',
+    caughtBy: [storeTest('turn')],
     edits: [{ file: turn, find: 'return others.length === 0 ?', replace: 'return others.length >= 0 ?' }],
   },
   {
     name: 'asked-delay-is-jittered',
     why: 'The code asked for a time and gets another.',
+    caughtBy: [storeTest('retries')],
     edits: [
       {
         file: 'packages/store/src/runs/leave-statement.ts',

@@ -1,5 +1,5 @@
 /** Faults in who is next. */
-import type { Fault } from './faults.ts'
+import { storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
 
@@ -7,6 +7,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'weights-ignored',
     why: 'A group or queue that was given more shares gets one.',
+    caughtBy: [storeTest('fair-shares')],
     edits: [
       {
         file: src('runs/fair-shares.ts'),
@@ -18,6 +19,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'place-for-a-run-that-cannot-start',
     why: 'A run of a paused queue, or one that no replica serves, gets a concurrency key and blocks the others.',
+    caughtBy: [storeTest('key-slots')],
     edits: [
       {
         file: src('runs/startable.ts'),
@@ -29,6 +31,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'place-kept-by-a-run-that-cannot-start',
     why: 'A key stays with a run whose queue was paused after it got the key.',
+    caughtBy: [storeTest('key-slots')],
     edits: [
       {
         file: src('runs/keys-statement.ts'),
@@ -40,6 +43,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'place-kept-from-an-urgent-run',
     why: 'A run that has not begun goes before a more urgent one of its key.',
+    caughtBy: [storeTest('key-slots')],
     edits: [
       {
         file: src('runs/keys-statement.ts'),
@@ -51,6 +55,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'place-handed-to-a-run-that-cannot-start',
     why: 'The end of a run hands its key to a run that blocks it.',
+    caughtBy: [storeTest('key-slots')],
     edits: [
       {
         file: src('runs/leave-statement.ts'),
@@ -62,6 +67,7 @@ export const orderFaults: readonly Fault[] = [
   {
     name: 'shares-forgotten',
     why: 'A replica that claims one run at a time serves the oldest burst and nobody else.',
+    caughtBy: [storeTest('fair-shares')],
     edits: [{ file: src('runs/fair-shares.ts'), find: '  queues.save()\n', replace: '' }],
   },
 ]

@@ -1,5 +1,5 @@
 /** Faults in what the end of a step does to its workflow. */
-import type { Fault } from './faults.ts'
+import { storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/workflows/${path}`
 const release = src('release.ts')
@@ -9,6 +9,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'dependents-forgotten',
     why: 'A step whose parents have ended waits for ever.',
+    caughtBy: [storeTest('dependents')],
     edits: [
       {
         file: src('advance.ts'),
@@ -20,6 +21,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'failed-parent-released-its-child',
     why: 'A step runs although what it needs has failed.',
+    caughtBy: [storeTest('dependents')],
     edits: [
       {
         file: release,
@@ -31,6 +33,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'late-parent-counted-as-an-item',
     why: 'A map ends before its last item has.',
+    caughtBy: [storeTest('workflow-maps')],
     edits: [
       {
         file: release,
@@ -43,7 +46,8 @@ export const workflowFaults: readonly Fault[] = [
   },
   {
     name: 'settled-without-the-workflow',
-    why: 'Two who settle parents of one child at the same moment each read the other’s step as open.',
+    why: 'A step leaves while another transaction has its workflow locked; one holds the run, the other the workflow: deadlock.',
+    caughtBy: [storeTest('workflow-locks')],
     edits: [
       {
         file: src('lock.ts'),
@@ -55,11 +59,13 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'errors-ignored',
     why: 'A workflow goes on after a step has failed for good.',
+    caughtBy: [storeTest('workflow-policies')],
     edits: [{ file: src('policy.ts'), find: 'if (bad.length + skipped.length === 0) return []', replace: 'return []' }],
   },
   {
     name: 'tolerated-errors-counted',
     why: 'A workflow fails for a step whose dependents do without it.',
+    caughtBy: [storeTest('workflow-joins')],
     edits: [
       {
         file: src('policy.ts'),
@@ -71,6 +77,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'came-back-into-a-pause',
     why: 'A run that is given back, retried or recovered is claimed again although its workflow is paused.',
+    caughtBy: [storeTest('workflow-policies')],
     edits: [
       {
         file: src('advance.ts'),
@@ -82,6 +89,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'claims-kept-in-a-pause',
     why: 'A run that was claimed ahead is started in a paused workflow.',
+    caughtBy: [storeTest('workflow-policies')],
     edits: [
       {
         file: src('pause.ts'),
@@ -93,6 +101,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'retried-without-recount',
     why: 'The end of a step that was retried is counted twice.',
+    caughtBy: [storeTest('workflow-policies')],
     edits: [
       {
         file: src('recount.ts'),
@@ -104,6 +113,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'inner-workflow-alone',
     why: 'A step that is a workflow waits for ever when that workflow has ended.',
+    caughtBy: [storeTest('workflow-inside')],
     edits: [
       {
         file: src('end.ts'),
@@ -115,6 +125,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'undone-in-order',
     why: 'What was done last is undone last.',
+    caughtBy: [storeTest('workflow-inside')],
     edits: [
       {
         file: src('compensate.ts'),
@@ -126,6 +137,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'items-without-bound',
     why: 'A map lets more items go than it may.',
+    caughtBy: [storeTest('workflow-maps')],
     edits: [
       {
         file: src('map-items.ts'),

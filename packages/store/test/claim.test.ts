@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { fixture } from './fixture.ts'
 
@@ -33,6 +34,16 @@ test('a claim never takes more than its limit, and nothing with no limit', async
   expect(await claim('limited', 3)).toHaveLength(3)
   expect(await claim('limited', 0)).toEqual([])
   expect(await claim('limited', 100)).toHaveLength(7)
+})
+
+test('a claim passes over a run that a transaction has locked', async () => {
+  const [locked, free] = await enqueue('locked', { count: 2 })
+  const claimed = await db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.task_run WHERE id = ${locked} FOR UPDATE`.execute(trx)
+    return claim('locked', 2)
+  })
+  expect(claimed.map(({ runId }) => runId)).toEqual([free])
+  expect(await claim('locked', 2)).toMatchObject([{ runId: locked }])
 })
 
 test('only tasks the replica knows, in queues it works on, are claimed', async () => {

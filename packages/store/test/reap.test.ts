@@ -219,6 +219,12 @@ test('each layer can be left out, and each state', async () => {
   expect(await store.reap(reaper)).toMatchObject({ ids: [id] })
 })
 
+test('a layer that the reaper may not judge does not hide the next one', async () => {
+  const { id } = await holding('two-layers')
+  await age('two-layers', 400_000)
+  expect(await store.reap({ ...reaper, causes: ['runner-beat'] })).toMatchObject({ ids: [id] })
+})
+
 test('heartbeats of old are removed, but not those of a replica that still holds something', async () => {
   const { claimed } = await holding('keeper')
   await store.registerReplica(introduction('idle', 'idle'))

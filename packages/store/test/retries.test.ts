@@ -204,6 +204,18 @@ test('a run whose deadline has passed is neither claimed nor started, and ends E
   expect(await row(late!)).toMatchObject({ status: 'EXPIRED', result: { code: 'TASK_EXPIRED' } })
 })
 
+test('a run that has started does not expire when its deadline passes', async () => {
+  const [id] = await enqueue('in-time', { expiresInMs: 3_600_000 })
+  await claim('in-time')
+  await db
+    .updateTable('q.task_run')
+    .set({ expires_at: new Date(0) })
+    .where('task', '=', 'in-time')
+    .execute()
+  expect(await store.expireTaskRuns(10)).not.toContain(id)
+  expect(await row(id!)).toMatchObject({ status: 'RUNNING' })
+})
+
 test('a run that somebody has locked does not hold up the end of others whose deadline has passed', async () => {
   const [locked, late] = await enqueue('deadlines', { count: 2, expiresInMs: 0 })
   await db.transaction().execute(async (trx) => {

@@ -73,6 +73,24 @@ test('a lost lease neither finishes nor starts', async () => {
   expect(await row(claimed[0]!.runId)).toMatchObject({ status: 'AVAILABLE' })
 })
 
+test('a run that was claimed ahead is not finished before it has started', async () => {
+  await enqueue('unstarted')
+  const { take } = replica('unstarted')
+  const { ahead } = await take({ ahead: 1 })
+  expect(await take({ finishes: ahead.map((run) => finishOf(run)) })).toMatchObject({ finished: [] })
+  expect(await row(ahead[0]!.runId)).toMatchObject({ status: 'CLAIMED' })
+})
+
+test('a lost lease does not start the run that the next holder has claimed', async () => {
+  await enqueue('next')
+  const { take } = replica('next')
+  const [lost] = (await take({ ahead: 1 })).ahead
+  await store.releaseTaskRuns([leaseOf(lost!)])
+  const [held] = (await take({ ahead: 1 })).ahead
+  expect(await take({ starts: [leaseOf(lost!)] })).toMatchObject({ started: [] })
+  expect(await row(held!.runId)).toMatchObject({ status: 'CLAIMED', fence: held!.fence })
+})
+
 test('a run that a user has locked does not hold up the others', async () => {
   await enqueue('locked', { count: 4 })
   const { take } = replica('locked')

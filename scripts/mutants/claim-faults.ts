@@ -1,0 +1,74 @@
+/** Faults in which runs a replica may claim, and in which epoch. */
+import { storeTest, type Fault } from './fault.ts'
+
+const src = (path: string) => `packages/store/src/${path}`
+const claim = src('runs/claim.ts')
+const migration = 'db/migrations/0001-task-runs.sql'
+const guard = 'db/migrations/0009-keys-and-times.sql'
+
+export const claimFaults: readonly Fault[] = [
+  {
+    name: 'claim-what-is-held',
+    why: 'A run is claimed while another replica executes it.',
+    caughtBy: [storeTest('claim')],
+    edits: [{ file: claim, find: '${isReady} AND r.lane = quota.lane', replace: 'r.lane = quota.lane' }],
+  },
+  {
+    name: 'claim-waits',
+    why: 'A row that a user’s transaction has locked stops all claims.',
+    caughtBy: [storeTest('claim')],
+    edits: [{ file: claim, find: 'FOR NO KEY UPDATE SKIP LOCKED) locked', replace: 'FOR NO KEY UPDATE) locked' }],
+  },
+  {
+    name: 'claim-beyond-limit',
+    why: 'A replica holds more runs than it has slots.',
+    caughtBy: [storeTest('claim')],
+    edits: [{ file: claim, find: 'LIMIT quota.runs FOR NO KEY', replace: 'FOR NO KEY' }],
+  },
+  {
+    name: 'claim-of-paused-queue',
+    why: 'Pausing a queue stops nothing.',
+    caughtBy: [storeTest('gates')],
+    edits: [
+      { file: claim, find: ' AND NOT ${isPaused}', replace: '' },
+      { file: src('runs/ready-heads.ts'), find: ' AND NOT ${isPaused}', replace: '' },
+    ],
+  },
+  {
+    name: 'claim-after-deadline',
+    why: 'A run starts after the time until which it made sense.',
+    caughtBy: [storeTest('retries')],
+    edits: [{ file: claim, find: 'quota.grp AND ${isInTime}', replace: 'quota.grp' }],
+  },
+  {
+    name: 'running-runs-expire',
+    why: 'A run that started in time is ended under its holder.',
+    caughtBy: [storeTest('retries')],
+    edits: [
+      {
+        file: src('runs/expire.ts'),
+        find: "['PENDING', 'AVAILABLE', 'CLAIMED']",
+        replace: "['PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING']",
+      },
+      {
+        file: migration,
+        find: "CASE WHEN status IN ('PENDING', 'AVAILABLE', 'CLAIMED') THEN expires_at END",
+        replace: "CASE WHEN status IN ('PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING') THEN expires_at END",
+      },
+      {
+        file: guard,
+        find: "'{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'",
+        replace: "'{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED,EXPIRED}'",
+      },
+    ],
+  },
+  {
+    name: 'retry-in-the-same-epoch',
+    why: 'The idempotency key of the second life is that of the first.',
+    caughtBy: [storeTest('retries')],
+    edits: [
+      { file: src('runs/retry.ts'), find: 'epoch = r.epoch + 1, ', replace: '' },
+      { file: guard, find: "ELSE '{}'::q.task_status[]", replace: "ELSE '{PENDING,AVAILABLE}'::q.task_status[]" },
+    ],
+  },
+]
