@@ -2,7 +2,7 @@
  * What a producer holds: enqueue typed tasks, look at runs, await results. Loads no task code and no Piscina:
  * `queue<typeof tasks>(url)` needs the tasks' types only. This file puts the parts together; verbs.ts has the contracts.
  */
-import { createStore, type Connection } from '@q/store'
+import { createStore, type Connection, type NewRun } from '@q/store'
 import { defaultQueue } from '@q/task'
 import { whileOpen } from './closed.ts'
 import { connectionOf, type Database } from './database.ts'
@@ -14,7 +14,6 @@ import { createPublished, type Published } from './published.ts'
 import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits, runsToWaitFor } from './waits.ts'
-import { createWakes } from './wakes.ts'
 import { workflowsToWaitFor } from './workflow/handle.ts'
 import { workflowVerbs } from './workflow/verbs.ts'
 
@@ -38,12 +37,14 @@ export function queue<Tasks = AnyTasks>(
   // Enqueue and waits handle the errors of the database first, and explain them afterwards.
   const raw = whileOpen(createStore(connection.db), isClosed)
   const store = explaining(raw, explain)
-  const wakes = createWakes(raw)
   const ears = createEars(connection.origin)
   const waits = createWaits({ ears, explain }, runsToWaitFor(raw))
   const workflowWaits = createWaits({ ears, explain }, workflowsToWaitFor(raw))
   const published = whileOpen(publishedOn(connection, options.tasks ?? {}), isClosed)
-  const enqueue = createEnqueue({ store: raw, published, wakes, explain })
+  // On a client of the caller's, which may have a transaction open, the database wakes replicas with its commit.
+  const wakesAtCommit = connection.isInTransaction !== undefined
+  const insert = (runs: readonly NewRun[]) => raw.enqueueTaskRuns(runs, { wakesAtCommit })
+  const enqueue = createEnqueue({ insert, published, explain })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
     store,
@@ -65,13 +66,7 @@ export function queue<Tasks = AnyTasks>(
       return runs.map((run) => createHandle(handles, run.id, run.duplicate)) as never
     },
     cancel: async (run) => createHandle(handles, runIdOf(run)).cancel(),
-    async retry(run) {
-      const id = runIdOf(run)
-      const answer = await store.retryTaskRun(id)
-      const detail = answer === 'retried' ? await store.getTaskRun(id) : undefined
-      if (detail?.run.status === 'AVAILABLE') wakes.send(detail.run.queue)
-      return answer
-    },
+    retry: async (run) => store.retryTaskRun(runIdOf(run)),
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
@@ -80,7 +75,6 @@ export function queue<Tasks = AnyTasks>(
       waits.close()
       workflowWaits.close()
       await ears.close()
-      await wakes.settled()
       closed = true
       await connection.close()
     },

@@ -45,7 +45,6 @@ WITH
         grp,
         max_attempts,
         on_crash,
-        run_at,
         expires_at,
         timeout_ms,
         max_silent_ms,
@@ -55,6 +54,7 @@ WITH
         concurrency_scope,
         concurrency_key,
         trace,
+        run_at,
         payload
       )
     OVERRIDING SYSTEM VALUE
@@ -66,7 +66,6 @@ WITH
       coalesce(grp, ''),
       coalesce(max_attempts, 1),
       on_crash,
-      starts_at,
       clock_timestamp() + expires_ms * interval '1 ms',
       timeout_ms,
       max_silent_ms,
@@ -79,6 +78,7 @@ WITH
       concurrency_scope,
       concurrency_key,
       trace,
+      starts_at,
       coalesce(payload, 'null')
     FROM
       given

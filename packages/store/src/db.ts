@@ -8,7 +8,8 @@
  * too long, is destroyed and not used again: its answer may still come, or never. The server ends such a statement too,
  * and a transaction that a process does not continue (session-settings.ts).
  *
- * `control` and `turn` keep the plans of prepared statements. A plan that is kept must be right for a table of any size,
+ * `control` and `turn` keep the plans of prepared statements; a `pool` with sessions of its own those that are right on
+ * any session. A plan that is kept must be right for a table of any size,
  * and the statistics of an empty one would make it a sequential scan for ever: so what could go wrong is switched off.
  */
 import type { DB } from '@q/schema'
@@ -25,7 +26,7 @@ import { Client, Pool, type ClientConfig, type PoolClient, type QueryResult } fr
 import { urlOf } from './database-url.ts'
 import { ownTypes } from './own-types.ts'
 import { pipeline } from './pipeline.ts'
-import { preparedName } from './prepared.ts'
+import { nameKeptAnywhere, preparedName } from './prepared.ts'
 import {
   answerMsMax,
   inLimitedTransactions,
@@ -65,7 +66,7 @@ export interface ConnectionOptions {
    * own (session-settings.ts).
    */
   readonly prepare?: boolean
-  /** Enqueues send no wake when they commit: whoever uses this connection sends one afterwards, for many. */
+  /** The trigger of the table sends no wakes for runs that are inserted on this connection: the caller sends them. */
   readonly quiet?: boolean
   /** Told when an idle connection breaks; the next statement gets a new one. */
   readonly onBroken?: (error: Error) => void
@@ -95,10 +96,14 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     })
     sessions.set(client, ready)
   })
-  const nameOf = keepsPlans ? preparedName : () => undefined
+  function nameOf({ limitTransaction }: PreparedSession): NameOf {
+    if (!prepare || limitTransaction !== undefined) return () => undefined
+    return keepsPlans ? preparedName : nameKeptAnywhere
+  }
   async function lend(): Promise<LentClient> {
     const client = await pool.connect()
-    return lent(client, { nameOf, ...(await sessions.get(client)) })
+    const prepared = (await sessions.get(client)) ?? {}
+    return lent(client, { ...prepared, nameOf: nameOf(prepared) })
   }
   let ended: Promise<void> | undefined
   const end = () => (ended ??= pool.end())

@@ -37,6 +37,7 @@ export function statementPictures(): Record<string, string> {
   } as const
   return {
     'runs.enqueue': enqueueStatement([run]).sql,
+    'runs.enqueue-and-wake': enqueueStatement([run], { wakes: true }).sql,
     'runs.enqueue-by-database': enqueueByDatabaseStatement([{ run: { task: 'hello', payload: {} }, payload: '{}' }])
       .sql,
     'runs.enqueue-unique': enqueueUniqueStatement([run]).sql,

@@ -2,8 +2,8 @@
  * Wakes: hints that something became available, ended or is asked for. Losing one costs latency, never correctness:
  * everyone who listens also polls.
  *
- *   q_ready   a queue            it has work; sent by producers after their commit (a NOTIFY in every commit would
- *                                serialise them), and by users' own transactions if a replica is idle
+ *   q_ready   a queue            it has work; sent with a commit, and only if a replica is idle (a NOTIFY in every
+ *                                commit would serialise them)
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_due     milliseconds       a run is due in so many milliseconds
  *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
@@ -32,7 +32,7 @@ export async function wakeQueue(db: Db, queue: string): Promise<void> {
 }
 
 /** Runs that are due later than this are found in time without a wake. */
-const dueWakeMsMax = 60_000
+export const dueWakeMsMax = 60_000
 
 /** Wakes replicas for a run that is due in so many milliseconds; with the commit, if it is part of a transaction. */
 export async function wakeDue(db: Db, inMs: number): Promise<void> {

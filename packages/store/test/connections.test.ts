@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, type ConnectionOptions } from '@q/store'
+import { connect, createStore, type ConnectionOptions } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { untilNobodyWaits } from './blocked-sessions.ts'
 import { greetingProxy } from './greeting-proxy.ts'
@@ -164,4 +164,21 @@ test('behind a pooler each transaction is limited, and no setting stays in a ses
   const { rows } = await sql`SELECT current_setting('q.seen') AS statement`.execute(own.db)
   expect(rows).toEqual([{ statement: '0' }])
   expect(await own.db.selectFrom('q.duty').select(['name', 'holder']).execute()).toEqual([{ name: 'd', holder: 'you' }])
+})
+
+test.each([
+  ['a session of its own', (url: string) => url, [{ name: 'q.enqueue-and-wake' }]],
+  ['a pooler', greetingProxy, []],
+] as const)('with %s a producer keeps the statement that enqueues, or sends it as text', async (_, urlOf, kept) => {
+  const database = await testDatabase()
+  const own = connect(await urlOf(database.url), { purpose: 'pool', connectionsMax: 1 })
+  onTestFinished(async () => {
+    await own.close()
+    await database.drop()
+  })
+  const store = createStore(own.db)
+  const lane = await store.internLane({ queue: 'default', task: 'hello' })
+  for (let call = 0; call < 2; call++) await store.enqueueTaskRuns([{ task: 'hello', lane, payload: {} }])
+  const names = await sql`SELECT name FROM pg_prepared_statements WHERE name <> ''`.execute(own.db)
+  expect(names.rows).toEqual(kept)
 })

@@ -5,6 +5,7 @@
 import { ExplainedError } from '@q/schema'
 import { checkJson, checkName, jsonReasons, problemsText, storableText, type NameKind } from '@q/schema/json'
 import type { RunId } from '../lease.ts'
+import { areAlike } from './alike.ts'
 import type { NewRun } from './new-run.ts'
 import { sqlState } from '../sql-state.ts'
 
@@ -24,10 +25,13 @@ const faultsMax = 10
 export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   const checked: CheckedRun[] = []
   const bad: { fault: Fault; why: string }[] = []
+  let sound: NewRun | undefined
   for (const [index, run] of runs.entries()) {
     const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
-    const names = nameProblems(run)
-    const options = [...optionProblems(run), ...withoutLaneProblems(run)]
+    const isSound = sound !== undefined && areAlike(sound, run)
+    const names = isSound ? [] : nameProblems(run)
+    const options = isSound ? [] : [...optionProblems(run), ...withoutLaneProblems(run)]
+    if (names.length + options.length === 0) sound = run
     const payload = checkJson(run.payload)
     if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
     if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })

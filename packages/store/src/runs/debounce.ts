@@ -16,7 +16,8 @@ import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import { unstorable, type CheckedRun } from './check-new-runs.ts'
 import { partsOf } from './enqueue-parts.ts'
-import { arrayText, enqueueStatement, recordsOf } from './enqueue-statement.ts'
+import { enqueueStatement, recordsOf } from './enqueue-statement.ts'
+import { arrayText } from './enqueue-text.ts'
 import type { EnqueuedRun } from './new-run.ts'
 
 /** In a transaction. */

@@ -13,7 +13,7 @@ import { prepared } from '../prepared.ts'
 import { sqlState } from '../sql-state.ts'
 import { unstorable, type CheckedRun } from './check-new-runs.ts'
 import { partsOf } from './enqueue-parts.ts'
-import { arrayText } from './enqueue-statement.ts'
+import { arrayText } from './enqueue-text.ts'
 import { throttleKey, type EnqueuedRun } from './new-run.ts'
 
 /** Inserts in the order of keys, as other batches do, so that they cannot deadlock. Runs without a key keep their order. */

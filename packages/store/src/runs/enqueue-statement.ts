@@ -1,18 +1,24 @@
 /**
  * New runs as one statement with one parameter, whatever their number: an array of JSON objects, in which each payload
- * is the text it already is.
+ * is the text it already is. Runs without a unique key that are alike and follow each other are one object with an array
+ * of payloads: reading 18 columns costs more than inserting a row.
  *
- * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order with them: which
- * rows an INSERT returns, and when, does not matter. All delays of a statement count from one time, so runs with equal
+ * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order: which rows an
+ * INSERT returns, and when, does not matter. All delays of a statement count from one time, so runs with equal
  * delays are due at equal times, and their ids decide. Unique runs are inserted in the order of their keys, so
- * that two batches wait for each other and never in a circle.
+ * that two batches wait for each other and cannot deadlock.
+ *
+ * `enqueue-and-wake` sends the wakes itself, once for the statement and only if a replica is idle, and switches off the
+ * trigger that does so for each row of other transactions. It is for transactions of our own: there, the statement and
+ * the commit are close together.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../db.ts'
 import type { RunId } from '../lease.ts'
 import { prepared } from '../prepared.ts'
 import type { CheckedRun } from './check-new-runs.ts'
-import { gateOf, storedKey, throttleKey } from './new-run.ts'
+import { alikeText, arrayText } from './enqueue-text.ts'
+import { wakesForDue, wakesForReady } from './ready-wakes.ts'
 import { periodHolder } from './unique-period.ts'
 
 export interface EnqueueRow {
@@ -22,8 +28,12 @@ export interface EnqueueRow {
   readonly made: string | null
 }
 
-export function enqueueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
-  return enqueue({ runs: arrayText(runs) })
+/** `wakes`: whether the statement wakes idle replicas; else the trigger does so with the commit. */
+export function enqueueStatement(
+  runs: readonly CheckedRun[],
+  { wakes = false }: { readonly wakes?: boolean } = {},
+): CompiledQuery<EnqueueRow> {
+  return (wakes ? enqueueAndWake : enqueue)({ runs: alikeText(runs) })
 }
 
 /** The same, where some have unique keys: those that are taken are left out. */
@@ -45,22 +55,61 @@ interface Given {
   readonly runs: string
 }
 
-// A whole statement by hand: an array in, and the ids that its elements got.
+const fields = sql`place int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint,
+    on_crash q.on_crash, delay_ms float8, run_at timestamptz, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text,
+    unique_key text, concurrency_scope text, concurrency_key text, trace text`
+
+const startsAt = sql`coalesce(g.run_at, (SELECT clock_timestamp()) + coalesce(g.delay_ms, 0) * interval '1 ms')`
+
+const columns = sql`id, task, lane, priority, grp, max_attempts, on_crash, expires_at, timeout_ms, max_silent_ms, status,
+    waiting_for, unique_key, concurrency_scope, concurrency_key, trace, run_at, payload`
+
+/** What the columns between `id` and `run_at` get. */
+const values = sql`task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
+    clock_timestamp() + expires_ms * interval '1 ms', timeout_ms, max_silent_ms,
+    CASE WHEN waiting_for IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
+    waiting_for, unique_key, concurrency_scope, concurrency_key, trace`
+
+const insertAlike = sql`
+  INSERT INTO q.task_run (${columns}) OVERRIDING SYSTEM VALUE
+  SELECT coalesce(g.number, nextval('q.task_run_id_seq')), ${values}, ${startsAt}, one.payload
+  FROM alike g CROSS JOIN LATERAL jsonb_array_elements(g.payloads) AS one(payload)
+  RETURNING id`
+
+// A whole statement in SQL: an array in, and the ids that its elements got.
 const enqueue = prepared<Given, EnqueueRow>(
   'enqueue',
   ({ runs }) => sql<EnqueueRow>`
-WITH given AS MATERIALIZED (${given(runs)}), made AS (
-  ${insertRuns}
+WITH alike AS MATERIALIZED (SELECT * FROM ${alikeRecords(runs)}), made AS (${insertAlike})
+SELECT string_agg(id::text, ',' ORDER BY id) AS ids, NULL AS made FROM made`,
+  { keptAnywhere: true },
 )
-SELECT string_agg(id::text, ',' ORDER BY place) AS ids, NULL AS made FROM given`,
+
+// The trigger reads q.quiet when a row is inserted: it is set as soon as the first record is read.
+const enqueueAndWake = prepared<Given, EnqueueRow>(
+  'enqueue-and-wake',
+  ({ runs }) => sql<EnqueueRow>`
+WITH alike AS MATERIALIZED (
+  SELECT *, (SELECT set_config('q.quiet', 'on', true)) AS quiet FROM ${alikeRecords(runs)}
+), made AS (${insertAlike}), ready AS (
+  SELECT lane FROM alike WHERE waiting_for IS NULL
+), due AS (
+  SELECT coalesce(extract(epoch FROM run_at - clock_timestamp()) * 1000, delay_ms) AS in_ms FROM alike WHERE waiting_for = 'time'
+), ${wakesForReady(sql`ready`)}, ${wakesForDue(sql`due`)}
+SELECT string_agg(id::text, ',' ORDER BY id) AS ids, NULL AS made FROM made LEFT JOIN announced ON true LEFT JOIN announced_due ON true`,
+  { keptAnywhere: true },
 )
 
 // As above, and without the runs whose keys are taken.
 const enqueueUnique = prepared<Given, EnqueueRow>(
   'enqueue-unique',
   ({ runs }) => sql<EnqueueRow>`
-WITH given AS MATERIALIZED (${given(runs, sql`, throttle_key text`)}), made AS (
-  ${insertRuns}
+WITH given AS MATERIALIZED (
+  SELECT coalesce(g.number, nextval('q.task_run_id_seq')) AS id, ${startsAt} AS starts_at, g.*
+  FROM ${recordsOf(runs, sql`, throttle_key text`)}
+), made AS (
+  INSERT INTO q.task_run (${columns}) OVERRIDING SYSTEM VALUE
+  SELECT id, ${values}, starts_at, coalesce(payload, 'null') FROM given
   WHERE coalesce(unique_key, throttle_key) IS NULL
     OR (${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL
   ORDER BY task COLLATE "C", unique_key COLLATE "C", place
@@ -71,65 +120,12 @@ SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
   coalesce((SELECT string_agg(id::text, ',') FROM made), '') AS made FROM given`,
 )
 
-function given(runs: RawBuilder<string>, more?: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-  SELECT coalesce(g.number, nextval('q.task_run_id_seq')) AS id,
-    coalesce(g.run_at, (SELECT clock_timestamp()) + coalesce(g.delay_ms, 0) * interval '1 ms') AS starts_at, g.*
-  FROM ${recordsOf(runs, more)}`
-}
-
 /** Rows `g`, one for each run; `more` columns for statements that need them, because each costs every run a little. */
 export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
-  return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(
-    place int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
-    delay_ms float8, run_at timestamptz, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text, unique_key text,
-    concurrency_scope text, concurrency_key text, trace text, payload jsonb${more})`
+  return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(${fields}, payload jsonb${more})`
 }
 
-/** A payload of null is one; in a record it looks like none. */
-const insertRuns = sql`INSERT INTO q.task_run
-    (id, task, lane, priority, grp, max_attempts, on_crash, run_at, expires_at, timeout_ms, max_silent_ms, status, waiting_for,
-    unique_key, concurrency_scope, concurrency_key, trace, payload)
-  OVERRIDING SYSTEM VALUE
-  SELECT id, task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
-    starts_at, clock_timestamp() + expires_ms * interval '1 ms',
-    timeout_ms, max_silent_ms, CASE WHEN waiting_for IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status, waiting_for,
-    unique_key, concurrency_scope, concurrency_key, trace, coalesce(payload, 'null')
-  FROM given`
-
-export function arrayText(runs: readonly CheckedRun[]): string {
-  return `[${runs.map(rowText).join(',')}]`
-}
-
-function rowText({ run, payload, id, runAt }: CheckedRun, place: number): string {
-  const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
-  const { uniqueKey, uniqueForMs, throttle, debounce, concurrency, trace } = run
-  // What is undefined is left out, and null in the record.
-  const rest = JSON.stringify({
-    place,
-    number: id,
-    task,
-    lane,
-    priority,
-    grp: group,
-    max_attempts: maxAttempts,
-    on_crash: onCrash,
-    delay_ms: debounce?.forMs ?? delayMs,
-    run_at: runAt ?? run.runAt,
-    debounce_max_ms: debounce?.maxMs,
-    expires_ms: expiresInMs,
-    timeout_ms: timeoutMs,
-    max_silent_ms: maxSilentMs,
-    waiting_for: gateOf(run),
-    unique_key: uniqueKey,
-    unique_for_ms: uniqueForMs,
-    throttle_key: throttle === undefined ? undefined : throttleKey(throttle),
-    throttle_of: throttle?.key,
-    throttle_for_ms: throttle?.forMs,
-    debounce_key: debounce?.key,
-    concurrency_scope: concurrency?.scope,
-    concurrency_key: concurrency === undefined ? undefined : storedKey(concurrency),
-    trace,
-  })
-  return `${rest.slice(0, -1)},"payload":${payload}}`
+/** Rows `g`, one for runs that are alike. */
+function alikeRecords(runs: RawBuilder<string>): RawBuilder<unknown> {
+  return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(${fields}, payloads jsonb)`
 }

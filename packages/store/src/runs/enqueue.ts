@@ -3,7 +3,8 @@
  *
  * A run with a delay waits at the gate `time`, one with a concurrency key at the gate `concurrency`: enqueue itself
  * never takes a slot, or an open transaction of a user would hold up everybody else's. The insert is as durable, or as
- * undone, as the transaction it is part of. Nothing is notified here: a wake is sent after the commit.
+ * undone, as the transaction it is part of. Idle replicas are woken with the commit: by the statement itself, or, in a
+ * caller's transaction and for runs with unique keys, by the trigger of the table.
  *
  * A unique key that a live run of the task has, or a key that one took for a period (unique for a time, or throttled):
  * nothing is inserted, and the answer is that run. Enqueues with one key wait for each other. Debounced runs go their own
@@ -27,16 +28,28 @@ import { beginPeriods, type UniquePeriod } from './unique-period.ts'
 /** Between a refused duplicate and the look for it the other run may have ended: then insert again. */
 const triesMax = 5
 
-/** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until somebody promotes after its commit. */
-export async function enqueueTaskRuns(db: Db, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
+export interface EnqueueOptions {
+  /** The caller may have a transaction open on this connection that `db` does not know: the trigger wakes at its commit. */
+  readonly wakesAtCommit?: boolean
+}
+
+/** Answers in the order asked. Inside a caller's transaction keyed runs stay gated until a promotion after its commit. */
+export async function enqueueTaskRuns(
+  db: Db,
+  newRuns: readonly NewRun[],
+  { wakesAtCommit = db.isTransaction }: EnqueueOptions = {},
+): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
   const withoutLane = runs.filter(({ run }) => run.lane === undefined)
   const debounced = runs.filter(({ run }) => run.lane !== undefined && run.debounce !== undefined)
   const others = runs.filter(({ run }) => run.lane !== undefined && run.debounce === undefined)
   const parts = partsOf(others)
+  // The statement that wakes switches the trigger off for the whole transaction.
+  const wakes =
+    !wakesAtCommit && others.length === runs.length && !others.some(({ run }) => takenKey(run) !== undefined)
   const enqueue = async (own: Db) =>
     new Map([
-      ...(await enqueueParts(own, others, parts)),
+      ...(await enqueueParts(own, others, parts, wakes)),
       ...(await debounceRuns(own, debounced)),
       ...(await enqueueByDatabase(own, withoutLane)),
     ])
@@ -79,12 +92,13 @@ async function enqueueParts(
   db: Db,
   runs: readonly CheckedRun[],
   parts: readonly CheckedRun[][],
+  wakes: boolean,
 ): Promise<[CheckedRun, EnqueuedRun][]> {
   const inCircles = parts.length > 1 && runs.some(({ run }) => takenKey(run) !== undefined)
   const numbered = inCircles ? await numberedByKey(db, runs) : undefined
   const answers: [CheckedRun, EnqueuedRun][] = []
   for (const part of numbered === undefined ? parts : partsOf([...numbered.keys()])) {
-    for (const [run, answer] of await enqueuePart(db, part)) answers.push([numbered?.get(run) ?? run, answer])
+    for (const [run, answer] of await enqueuePart(db, part, wakes)) answers.push([numbered?.get(run) ?? run, answer])
   }
   return answers
 }
@@ -100,11 +114,11 @@ async function numberedByKey(db: Db, runs: readonly CheckedRun[]): Promise<Map<C
   return new Map(places.toSorted((a, b) => Buffer.compare(a.key, b.key)).map(({ numbered, run }) => [numbered, run]))
 }
 
-async function enqueuePart(db: Db, part: readonly CheckedRun[]): Promise<[CheckedRun, EnqueuedRun][]> {
+async function enqueuePart(db: Db, part: readonly CheckedRun[], wakes: boolean): Promise<[CheckedRun, EnqueuedRun][]> {
   const answers = new Map<CheckedRun, EnqueuedRun>()
   let left = part
   for (let tries = 0; tries < triesMax && left.length > 0; tries++) {
-    for (const [run, id] of await insert(db, withoutTwins(left))) {
+    for (const [run, id] of await insert(db, withoutTwins(left), wakes)) {
       answers.set(run, { id, status: gateOf(run.run) === null ? 'AVAILABLE' : 'PENDING', duplicate: false })
     }
     const refused = left.filter((run) => !answers.has(run))
@@ -131,14 +145,15 @@ function withoutTwins(runs: readonly CheckedRun[]): CheckedRun[] {
 }
 
 /** Those that were made. */
-async function insert(db: Db, runs: readonly CheckedRun[]): Promise<Map<CheckedRun, RunId>> {
-  const statement = runs.some(({ run }) => takenKey(run) !== undefined) ? enqueueUniqueStatement : enqueueStatement
-  const { rows } = await db.executeQuery(statement(runs)).catch((error: unknown) => {
+async function insert(db: Db, runs: readonly CheckedRun[], wakes: boolean): Promise<Map<CheckedRun, RunId>> {
+  const isUnique = runs.some(({ run }) => takenKey(run) !== undefined)
+  const statement = isUnique ? enqueueUniqueStatement(runs) : enqueueStatement(runs, { wakes })
+  const { rows } = await db.executeQuery(statement).catch((error: unknown) => {
     throw unstorable(error)
   })
   const [{ ids, made } = { ids: '', made: '' }] = rows
   const inOrder = ids.split(',') as RunId[]
-  const placed = runs.map((run, place) => [run, inOrder[place] as RunId] as const)
+  const placed = runs.map((run, place) => [run, run.id ?? (inOrder[place] as RunId)] as const)
   if (made === null) return new Map(placed)
   const there = new Set(made.split(',') as RunId[])
   const inserted = placed.filter(([, id]) => there.has(id))

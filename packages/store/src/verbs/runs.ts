@@ -11,7 +11,7 @@ import { cancelTaskRuns, type CancelAnswer } from '../runs/cancel.ts'
 import { checkpointTaskRun } from '../runs/checkpoint.ts'
 import type { ClaimedRun, ClaimRequest } from '../runs/claim.ts'
 import { claimAvailableTaskRuns } from '../runs/claimer.ts'
-import { enqueueTaskRuns } from '../runs/enqueue.ts'
+import { enqueueTaskRuns, type EnqueueOptions } from '../runs/enqueue.ts'
 import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
 import { failUnroutableTaskRuns, type UnroutableOptions } from '../runs/unroutable.ts'
@@ -38,7 +38,7 @@ export interface RunVerbs {
    * Makes runs durable, all of a batch or none. Payloads, names, keys and numbers are checked before anything is sent.
    * Answers in the order asked; the run that has the unique key, while it lives or for a period, instead of a new one.
    */
-  enqueueTaskRuns(runs: readonly NewRun[]): Promise<EnqueuedRun[]>
+  enqueueTaskRuns(runs: readonly NewRun[], options?: EnqueueOptions): Promise<EnqueuedRun[]>
 
   /**
    * The same for runs that the code of a RUNNING run enqueues, under the lease of that run.
@@ -185,7 +185,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
   const walk = newKeyWalk()
   return {
     internLane: (lane) => internLane(db, lane),
-    enqueueTaskRuns: (runs) => enqueueTaskRuns(db, runs),
+    enqueueTaskRuns: (runs, options) => enqueueTaskRuns(db, runs, options),
     enqueueUnderLease: (lease, runs) => enqueueUnderLease(db, lease, runs),
     promoteDueTaskRuns: (limit) => promoteDueTaskRuns(db, limit),
     promoteKeys: (keys) => promoteKeys(db, keys),
