@@ -1,54 +1,49 @@
 import { tmpdir } from 'node:os'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '@q/testing'
 import { iterationsPerMs } from '../src/jobs/calibrate.ts'
-import { benchServer } from '../src/machine/server.ts'
+import { benchServer, type BenchServer } from '../src/machine/server.ts'
 import { qRetry } from '../src/measurements/entrants.ts'
 import { measurements } from '../src/measurements/list.ts'
-import { openRecords } from '../src/run/records.ts'
+import type { BenchRecord } from '../src/run/records.ts'
 import { runBench } from '../src/run/run-bench.ts'
 import { sizes } from '../src/run/sizes.ts'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 
 // The benchmark reads /proc, and the test server may be elsewhere.
 const canMeter = process.platform === 'linux' && process.env.Q_TEST_DATABASE_URL === undefined
-/** These two differ from `no-op` by the length of their jobs alone. */
-const sameCode = ['cpu-2ms', 'cpu-22ms']
+/** `round-trips` drains jobs as these do; `blocked-loop` starts every peer. */
+const leftOut = ['no-op', 'cpu-2ms', 'cpu-22ms', 'replicas', 'blocked-loop']
 
-test.runIf(canMeter)('every measurement of q ends with all of its figures', async () => {
-  const database = await testDatabase()
-  const dir = await mkdtemp(join(tmpdir(), 'q-bench-test-'))
-  const server = await benchServer(database.url, { version: 'test', dataDir: dir, leave: database.drop })
-  onTestFinished(async () => {
-    await server.leave()
-    await rm(dir, { recursive: true, force: true })
+describe.runIf(canMeter).concurrent('the smallest form of each measurement', () => {
+  let server: BenchServer
+  const perMs = iterationsPerMs()
+
+  beforeAll(async () => {
+    const database = await testDatabase()
+    server = await benchServer(database.url, { version: 'test', dataDir: tmpdir(), leave: database.drop })
+    return () => server.leave()
   })
-  const records = openRecords(join(dir, 'samples.jsonl'), false)
-  const small = measurements
-    .filter(({ name }) => !sameCode.includes(name))
-    .map((measurement) => ({
-      ...measurement,
-      entrants: measurement.entrants.filter(
-        ({ contender, onCrash }) => contender === qRetry.contender && onCrash !== 'fail',
-      ),
-    }))
-  const run = {
-    server,
-    records,
-    sizes: sizes.smoke,
-    measurements: small,
-    iterationsPerMs: iterationsPerMs(),
-    say: () => {},
-  }
-  await runBench(run)
-  expect(records.all.filter(({ kind }) => kind === 'failure')).toEqual([])
-  for (const { name, figures, entrants } of small) {
-    const samples = records.all.filter((record) => record.kind === 'sample' && record.measurement === name)
-    expect(samples).toHaveLength(entrants.length)
-    for (const sample of samples)
-      expect(sample).toMatchObject({
-        figures: Object.fromEntries(figures.map(({ key }) => [key, expect.any(Number)])),
+
+  test.for(measurements.filter(({ name }) => !leftOut.includes(name)))(
+    '$name of q ends with all of its figures, and every run is right',
+    async (measurement) => {
+      const all: BenchRecord[] = []
+      const records = { all, add: (record: BenchRecord) => void all.push(record) }
+      const isSmall = ({ contender, onCrash }: (typeof measurement.entrants)[number]) =>
+        contender === qRetry.contender && onCrash !== 'fail'
+      const entrants = measurement.entrants.filter(isSmall)
+      const small = [{ ...measurement, entrants }]
+      await runBench({
+        server,
+        records,
+        sizes: sizes.smoke,
+        measurements: small,
+        iterationsPerMs: perMs,
+        say: () => {},
       })
-  }
+      expect(all.filter(({ kind }) => kind === 'failure')).toEqual([])
+      const figures = Object.fromEntries(measurement.figures.map(({ key }) => [key, expect.any(Number)]))
+      expect(all).toMatchObject(entrants.map(({ label }) => ({ kind: 'sample', entrant: label, figures })))
+    },
+  )
 })

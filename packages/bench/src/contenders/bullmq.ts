@@ -10,6 +10,7 @@ export const bullmqPostgres: Contender = {
   name: 'BullMQ on PostgreSQL',
   package: 'bullmq',
   postgres: true,
+  noOpShare: 0.1,
   variants: {
     'no-op': concurrencies([20, 100]),
     'cpu-2ms': concurrencies([2, 20]),

@@ -7,6 +7,8 @@ export interface Contender {
   readonly package: string | null
   /** Whether it keeps its jobs in PostgreSQL. */
   readonly postgres: boolean
+  /** Which share of the no-op jobs it gets, where all of them would take too long. */
+  readonly noOpShare?: number
   /** Marks beyond one for each job. */
   readonly extraMarks?: number
   /** The settings to try, by name, for each shape of work; the benchmark keeps the fastest. */
@@ -24,9 +26,11 @@ export type Workload = 'no-op' | 'cpu-2ms' | 'cpu-22ms' | 'idle'
 
 export type Settings = Readonly<Record<string, number>>
 
-/** `fail`: after a crash the job fails; only q distinguishes. */
 export interface ProducerOptions {
+  /** `fail`: after a crash the job fails; only q distinguishes. */
   readonly onCrash?: 'retry' | 'fail'
+  /** How soon a worker without a heartbeat counts as dead; only pg-boss has it as an option of a job. */
+  readonly heartbeatSeconds?: number
 }
 
 export interface Producer {

@@ -24,6 +24,7 @@ export const graphileTuned: Contender = {
 export const graphileDefault: Contender = {
   ...graphileTuned,
   name: 'graphile-worker default',
+  noOpShare: 0.1,
   variants: {
     'no-op': { default: {} },
     'cpu-2ms': { default: {} },

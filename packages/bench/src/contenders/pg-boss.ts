@@ -23,7 +23,8 @@ export const pgBoss: Contender = {
     await boss.createQueue(name, { notify: true })
     await boss.stop()
   },
-  async produce(url) {
+  async produce(url, options = {}) {
+    const { heartbeatSeconds } = options
     const boss = await open(url)
     const count = async (condition: string) => {
       const text = `SELECT count(*)::int AS jobs FROM pgboss.job WHERE name = '${name}' AND ${condition}`
@@ -31,7 +32,7 @@ export const pgBoss: Contender = {
       return row?.jobs ?? 0
     }
     return {
-      enqueue: (job) => boss.send(name, job),
+      enqueue: (job) => boss.send(name, job, heartbeatSeconds === undefined ? {} : { heartbeatSeconds }),
       enqueueMany: (jobs) =>
         boss.insert(
           name,

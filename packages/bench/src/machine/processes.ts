@@ -32,6 +32,12 @@ export function mainThreadUs(pid: number): number {
   return onCpuUs(`/proc/${pid}/task/${pid}/schedstat`) ?? 0
 }
 
+/** Resident memory that belongs to the process alone, with its share of what it shares. */
+export function memoryMb(pid: number): number {
+  const [, kilobytes = '0'] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
+
 /** Processor time that all programs of the machine used since it started. */
 export function machineBusyUs(): number {
   const [, user, nice, system, , , interrupt, softInterrupt] = readFileSync('/proc/stat', 'utf8')

@@ -26,7 +26,7 @@ export interface Workers extends AsyncDisposable {
 }
 
 const program = fileURLToPath(import.meta.resolve('./contender-process.ts'))
-const stopMsMax = 15_000
+const stopMsMax = 60_000
 const outputMax = 4_000
 
 export function startWorkers(options: WorkerOptions): Workers {

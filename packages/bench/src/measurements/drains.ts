@@ -23,8 +23,7 @@ export const noOp: Measurement = {
   sample: (bench, entrant) =>
     drainJobs(bench, entrant, {
       workload: 'no-op',
-      // As it comes it needs ten times as long.
-      count: Math.ceil(bench.sizes.noOpJobs * (entrant === graphileAsItComes ? 0.1 : 1)),
+      count: bench.noOpJobs(entrant.contender, entrant.processes),
       jobMs: 0,
     }),
 }

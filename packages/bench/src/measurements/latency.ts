@@ -4,6 +4,7 @@ import { monotonicMs } from '../jobs/job.ts'
 import { createMarks } from '../jobs/marks.ts'
 import { startWorkers } from '../machine/start-workers.ts'
 import { percentile } from '../report/statistics.ts'
+import { untilDrained } from './drain-jobs.ts'
 import { peersOnce, qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
 
@@ -41,7 +42,7 @@ async function sample(bench: Bench, { contender, processes }: Entrant): Promise<
       await passing(Math.random() * pauseMsMax)
     }
     const measured = tookMs.slice(warmUpJobs)
-    await workers.stop()
+    await untilDrained(() => producer.isDrained())
     await producer.check(count)
     return { p50: percentile(measured, 0.5), p99: percentile(measured, 0.99) }
   } finally {

@@ -1,7 +1,29 @@
 /** All measurements, in the order of the report. */
+import { blockedLoop } from './blocked-loop.ts'
 import { cpu2, cpu22, noOp } from './drains.ts'
 import { enqueue } from './enqueue.ts'
+import { growth } from './growth.ts'
+import { heartbeats } from './heartbeats.ts'
+import { idle } from './idle.ts'
 import { latency } from './latency.ts'
 import type { Measurement } from './measurement.ts'
+import { memory } from './memory.ts'
+import { recovery } from './recovery.ts'
+import { replicas } from './replicas.ts'
+import { roundTrips } from './round-trips.ts'
 
-export const measurements: readonly Measurement[] = [noOp, cpu2, cpu22, latency, enqueue]
+export const measurements: readonly Measurement[] = [
+  noOp,
+  cpu2,
+  cpu22,
+  latency,
+  enqueue,
+  replicas,
+  roundTrips,
+  idle,
+  memory,
+  growth,
+  heartbeats,
+  recovery,
+  blockedLoop,
+]

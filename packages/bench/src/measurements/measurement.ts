@@ -44,4 +44,8 @@ export interface Bench {
   readonly iterationsPerMs: number
   /** The fastest settings of the sweep, or the first ones where nothing was swept. */
   settingsFor(contender: Contender, workload: Workload, processes: number): Settings
+  /** How many no-op jobs take about a few seconds, by the speed that the sweep has seen. */
+  noOpJobs(contender: Contender, processes: number): number
+  /** Makes something once for the whole run, which ends it. */
+  keep<T extends AsyncDisposable>(name: string, make: () => Promise<T>): Promise<T>
 }

@@ -1,11 +1,12 @@
 /** The goals of speed, and the values of a run that are held against them. */
 import { peersOnce, peersPerCore, plain, qFail, qRetry } from '../measurements/entrants.ts'
+import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
 import { bestOf, ratios, type Samples } from './samples.ts'
 
 export interface Goal {
   readonly measure: string
-  readonly unit: '×' | '' | 'µs' | 'B' | '/s' | '%' | 'MB' | 'B/run'
+  readonly unit: '×' | '' | 'µs' | 'B' | '/s' | '%' | 'MB' | '× the empty table'
   readonly better: 'more' | 'less'
   readonly floor: number
   readonly goal: number
@@ -52,6 +53,10 @@ export const goals: readonly Goal[] = [
   atMost('server CPU per 2.2 ms job', 'µs', [150, 80], (samples) => own(samples, 'cpu-2ms', 'serverUs')),
   atMost('main thread per no-op', 'µs', [15, 9], (samples) => own(samples, 'no-op', 'mainThreadUs')),
   atMost('main thread per 2.2 ms job', 'µs', [120, 55], (samples) => own(samples, 'cpu-2ms', 'mainThreadUs')),
+  atMost('idle replica without a duty: transactions', '/s', [1.5, 1.5], (samples) => own(samples, 'idle', 'perSecond')),
+  atMost('idle replica without a duty: of a core', '%', [0.5, 0.25], (samples) => own(samples, 'idle', 'cpuPercent')),
+  atMost('memory per thread, trivial task', 'MB', [20, 15], (samples) => own(samples, 'memory', 'perThreadMb')),
+  atMost('claim of 100 with the slowest of the large tables', '× the empty table', [2, 1.3], slowestClaim),
 ]
 
 export type Verdict = 'goal met' | 'floor met' | 'not met' | 'not measured'
@@ -96,6 +101,13 @@ function ofPlain(samples: Samples, measurement: string): number[] {
     samples.figure(measurement, qRetry.label, 'perSecond'),
     samples.figure(measurement, plain.label, 'perSecond'),
   )
+}
+
+/** The slowest table of each round, divided by the empty one. */
+function slowestClaim(samples: Samples): number[] {
+  const claimMs = ({ label }: Shape) => samples.figure('growth', label, 'claimMs')
+  const full = shapes.filter((shape) => shape !== emptyTable).map(claimMs)
+  return full.some(({ size }) => size > 0) ? ratios(bestOf(full, 'more'), claimMs(emptyTable)) : []
 }
 
 function own(samples: Samples, measurement: string, key: string): number[] {

@@ -25,11 +25,21 @@ export async function runBench(run: BenchRun): Promise<void> {
   const trials = sweepTrials(measurements, sizes.sweepRounds).filter((trial) => !isTried(records, trial))
   const turns = rotation(measurements, sizes.rounds).filter((turn) => !isTaken(records, turn))
   const progress = createProgress([...trials.map(trialName), ...turns.map(turnName)], run.say)
+  const kept = new Map<string, Promise<AsyncDisposable>>()
   const bench: Bench = {
     server,
     sizes,
     iterationsPerMs,
     settingsFor: (contender, workload, processes) => bestVariant(records.all, contender, workload, processes).settings,
+    noOpJobs(contender, processes) {
+      const { perSecond } = bestVariant(records.all, contender, 'no-op', processes)
+      return noOpJobs(sizes.noOpJobs * (contender.noOpShare ?? 1), perSecond)
+    },
+    keep(name, make) {
+      const made = kept.get(name) ?? make()
+      kept.set(name, made)
+      return made as ReturnType<typeof make>
+    },
   }
 
   async function take(what: string, round: number, sample: () => Promise<Figures>, keep: Keep): Promise<void> {
@@ -51,7 +61,11 @@ export async function runBench(run: BenchRun): Promise<void> {
 
   for (const { measurement, entrant, settings, ...trial } of trials) {
     const { contender, processes } = entrant
-    const trialBench = { ...bench, settingsFor: () => settings }
+    const trialBench: Bench = {
+      ...bench,
+      settingsFor: () => settings,
+      noOpJobs: () => Math.ceil((sizes.noOpJobs * (contender.noOpShare ?? 1)) / 2),
+    }
     const what = `sweep, ${measurement.name}: ${entrant.label}, ${trial.variant}`
     await take(
       what,
@@ -71,6 +85,18 @@ export async function runBench(run: BenchRun): Promise<void> {
       (taken) => records.add({ kind: 'sample', ...names, ...taken }),
     )
   }
+  for (const made of kept.values()) await made.then((each) => each[Symbol.asyncDispose](), noted)
+}
+
+/** A thing that could not be made has failed its sample already. */
+const noted = () => {}
+
+const drainSeconds = 3
+
+/** As many jobs as are drained in a few seconds, but at least a twentieth of the most. */
+function noOpJobs(most: number, perSecond: number): number {
+  if (perSecond === 0) return Math.ceil(most)
+  return Math.ceil(Math.min(most, Math.max(most / 20, perSecond * drainSeconds)))
 }
 
 type Keep = (taken: Surroundings & { figures: Figures; seconds: number }) => void

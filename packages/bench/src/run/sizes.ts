@@ -8,6 +8,21 @@ export interface Sizes {
   readonly cpu22Jobs: number
   readonly latencyJobs: number
   readonly enqueueMs: number
+  /** How long a worker is quiet before it counts as idle, and how long it is watched then. */
+  readonly quietMs: number
+  readonly idleMs: number
+  /** Replicas that are idle beside the one that is watched: two of them have the duties. */
+  readonly idleOthers: number
+  /** Threads of the replica whose memory is compared with that of one thread. */
+  readonly manyThreads: number
+  /** Finished runs in the largest table; other kinds of runs are fewer. */
+  readonly tableRows: number
+  readonly heldRuns: number
+  readonly fleetReplicas: number
+  /** How long both replicas live before one is killed. */
+  readonly trustMs: number
+  /** How long a job blocks its thread. */
+  readonly blockMs: number
 }
 
 export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
@@ -20,6 +35,15 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     cpu22Jobs: 150,
     latencyJobs: 200,
     enqueueMs: 1_500,
+    quietMs: 16_000,
+    idleMs: 10_000,
+    idleOthers: 2,
+    manyThreads: 9,
+    tableRows: 1_000_000,
+    heldRuns: 10_000,
+    fleetReplicas: 1_000,
+    trustMs: 5_000,
+    blockMs: 90_000,
   },
   quick: {
     name: 'quick',
@@ -30,6 +54,15 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     cpu22Jobs: 40,
     latencyJobs: 60,
     enqueueMs: 400,
+    quietMs: 12_000,
+    idleMs: 3_000,
+    idleOthers: 2,
+    manyThreads: 9,
+    tableRows: 100_000,
+    heldRuns: 2_000,
+    fleetReplicas: 200,
+    trustMs: 5_000,
+    blockMs: 10_000,
   },
   smoke: {
     name: 'smoke',
@@ -40,5 +73,14 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     cpu22Jobs: 4,
     latencyJobs: 10,
     enqueueMs: 20,
+    quietMs: 10,
+    idleMs: 100,
+    idleOthers: 0,
+    manyThreads: 2,
+    tableRows: 2_000,
+    heldRuns: 50,
+    fleetReplicas: 5,
+    trustMs: 0,
+    blockMs: 200,
   },
 }

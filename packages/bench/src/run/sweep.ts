@@ -35,9 +35,11 @@ export function sweepTrials(measurements: readonly Measurement[], rounds: number
 export interface BestVariant {
   readonly variant: string
   readonly settings: Settings
+  /** 0: no trial was recorded. */
+  readonly perSecond: number
 }
 
-/** The fastest variant of the recorded trials, or the first one. */
+/** The fastest variant of the recorded trials, or the first one. Without trials of so many processes, those of one count. */
 export function bestVariant(
   records: readonly BenchRecord[],
   { name, variants }: Contender,
@@ -46,14 +48,13 @@ export function bestVariant(
 ): BestVariant {
   const trials = records.filter(
     (record): record is SweepRecord =>
-      record.kind === 'sweep' &&
-      record.contender === name &&
-      record.workload === workload &&
-      record.processes === processes,
+      record.kind === 'sweep' && record.contender === name && record.workload === workload,
   )
+  const same = trials.filter((trial) => trial.processes === processes)
+  const counted = same.length > 0 ? same : trials.filter((trial) => trial.processes === 1)
   const speedOf = (variant: string) =>
-    median(trials.filter((trial) => trial.variant === variant).map(({ perSecond }) => perSecond)) || 0
+    median(counted.filter((trial) => trial.variant === variant).map(({ perSecond }) => perSecond)) || 0
   const [variant = '', settings = {}] =
     Object.entries(variants[workload]).toSorted(([one], [other]) => speedOf(other) - speedOf(one))[0] ?? []
-  return { variant, settings }
+  return { variant, settings, perSecond: speedOf(variant) }
 }

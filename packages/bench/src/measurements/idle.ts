@@ -1,0 +1,58 @@
+/** What a worker costs that has nothing to do. */
+import { setTimeout as passing } from 'node:timers/promises'
+import { createMarks } from '../jobs/marks.ts'
+import { meterCost } from '../machine/cost-meter.ts'
+import { startCountingProxy } from '../machine/counting-proxy.ts'
+import { memoryMb } from '../machine/processes.ts'
+import { startWorkers } from '../machine/start-workers.ts'
+import { peersOnce, qRetry } from './entrants.ts'
+import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
+
+export const idle: Measurement = {
+  name: 'idle',
+  title: 'An idle worker',
+  method: `One process that has been without jobs for a while. A proxy counts its round trips; each is a
+transaction. The replica of q is the third of three, so it has no duty for the others.`,
+  entrants: [qRetry, ...peersOnce],
+  figures: [
+    { key: 'perSecond', title: 'transactions/s', better: 'less' },
+    { key: 'cpuPercent', title: 'process, % of a core', better: 'less', plotted: true },
+    { key: 'memoryMb', title: 'memory, MB', better: 'less' },
+  ],
+  sample,
+}
+
+async function sample(bench: Bench, { contender }: Entrant): Promise<Figures> {
+  await using database = await bench.server.database(contender)
+  using marks = createMarks()
+  await using proxy = await startCountingProxy(database.url)
+  const settings = bench.settingsFor(contender, 'idle', 1)
+  const start = (url: string, processes: number) =>
+    startWorkers({ contender, url, settings, processes, marksPath: marks.path })
+  const producer = await contender.produce(database.url)
+  try {
+    // The first replica of q has every duty, the second is the deputy of the watch, the third has none.
+    const hasDuties = contender === qRetry.contender
+    await using others = start(database.url, hasDuties ? bench.sizes.idleOthers : 0)
+    await producer.enqueue({ number: 0, iterations: 0 })
+    if (others.pids.length > 0) await marks.reach(1, () => others.mustLive())
+    const quietMs = hasDuties ? bench.sizes.quietMs : bench.sizes.quietMs / 4
+    await using worker = start(proxy.url, 1)
+    await marks.reach(1, () => worker.mustLive())
+    await passing(quietMs)
+    const costs = await meterCost(bench.server, worker.pids)
+    const tripsBefore = proxy.count()
+    const begunMs = performance.now()
+    await passing(bench.sizes.idleMs)
+    const seconds = (performance.now() - begunMs) / 1_000
+    const trips = proxy.count() - tripsBefore
+    const { workerUs } = await costs()
+    return {
+      perSecond: trips / seconds,
+      cpuPercent: workerUs / seconds / 1e4,
+      memoryMb: memoryMb(worker.pids[0] ?? 0),
+    }
+  } finally {
+    await producer.close()
+  }
+}
