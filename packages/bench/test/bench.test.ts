@@ -13,6 +13,8 @@ import { sizes } from '../src/run/sizes.ts'
 const canMeter = process.platform === 'linux' && process.env.Q_TEST_DATABASE_URL === undefined
 /** `round-trips` drains jobs as these do; `blocked-loop` starts every peer. */
 const leftOut = ['no-op', 'cpu-2ms', 'cpu-22ms', 'replicas', 'blocked-loop']
+/** All of them start processes at the same time, and the machine may be busy. */
+const busyMsMax = 600_000
 
 describe.runIf(canMeter).concurrent('the smallest form of each measurement', () => {
   let server: BenchServer
@@ -26,6 +28,7 @@ describe.runIf(canMeter).concurrent('the smallest form of each measurement', () 
 
   test.for(measurements.filter(({ name }) => !leftOut.includes(name)))(
     '$name of q ends with all of its figures, and every run is right',
+    { timeout: busyMsMax },
     async (measurement) => {
       const all: BenchRecord[] = []
       const records = { all, add: (record: BenchRecord) => void all.push(record) }

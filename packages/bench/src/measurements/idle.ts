@@ -43,7 +43,7 @@ async function sample(bench: Bench, { contender }: Entrant): Promise<Figures> {
     const costs = await meterCost(bench.server, worker.pids)
     const tripsBefore = proxy.count()
     const begunMs = performance.now()
-    await passing(bench.sizes.idleMs)
+    await passing(hasDuties ? bench.sizes.idleMs : bench.sizes.idleMs / 2)
     const seconds = (performance.now() - begunMs) / 1_000
     const trips = proxy.count() - tripsBefore
     const { workerUs } = await costs()

@@ -11,6 +11,9 @@ import { memory } from './memory.ts'
 import { recovery } from './recovery.ts'
 import { replicas } from './replicas.ts'
 import { roundTrips } from './round-trips.ts'
+import { signs } from './signs.ts'
+import { store } from './store.ts'
+import { workflow } from './workflow.ts'
 
 export const measurements: readonly Measurement[] = [
   noOp,
@@ -26,4 +29,7 @@ export const measurements: readonly Measurement[] = [
   heartbeats,
   recovery,
   blockedLoop,
+  store,
+  workflow,
+  signs,
 ]

@@ -32,7 +32,7 @@ export function barChart(title: string, bars: readonly Bar[]): string {
   })
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">`,
-    style,
+    chartStyle,
     `<text x="10" y="22" class="title">${escaped(title)}</text>`,
     ...lines,
     '</svg>',
@@ -40,16 +40,16 @@ export function barChart(title: string, bars: readonly Bar[]): string {
 }
 
 /** Colours for both kinds of pages. */
-const style = `<style>
+export const chartStyle = `<style>
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600 }
 .own { fill: #2f6fdb } .peer { fill: #9aa4b1 }
-path { stroke: #24292f; fill: none }
+path { stroke: #24292f; fill: none } .line { stroke: #2f6fdb; fill: none; stroke-width: 1.5 }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } path { stroke: #e6edf3 } .own { fill: #6ea8ff } .peer { fill: #66707d }
+  text { fill: #e6edf3 } path { stroke: #e6edf3 } .own { fill: #6ea8ff } .line { stroke: #6ea8ff } .peer { fill: #66707d }
 }
 </style>`
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

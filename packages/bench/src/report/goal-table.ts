@@ -1,12 +1,13 @@
 /** The table of goals, filled from one run. */
 import { goals, verdictOf, type Goal } from './goals.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
+import type { SoakLook } from '../soak/run-soak.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
-export function goalTable(samples: Samples): string {
+export function goalTable(samples: Samples, soak: readonly SoakLook[]): string {
   const rows = goals.map((goal) => {
-    const spread = spreadOf(goal.values(samples))
+    const spread = spreadOf(goal.values(samples, soak))
     const { measure, unit, floor, goal: aim } = goal
     const limits = [floor, aim].map((limit) => `${goal.better === 'more' ? '≥' : '≤'} ${limit} ${unit}`.trim())
     return [measure, ...limits, medianAndRange(spread), sentence(goal, spread.median)]

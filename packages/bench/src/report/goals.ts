@@ -2,6 +2,8 @@
 import { peersOnce, peersPerCore, plain, qFail, qRetry } from '../measurements/entrants.ts'
 import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
+import type { SoakLook } from '../soak/run-soak.ts'
+import { memoryGrowthMb } from './soak-section.ts'
 import { bestOf, ratios, type Samples } from './samples.ts'
 
 export interface Goal {
@@ -11,10 +13,12 @@ export interface Goal {
   readonly floor: number
   readonly goal: number
   /** One value for each round. */
-  values(samples: Samples): number[]
+  values(samples: Samples, soak: readonly SoakLook[]): number[]
 }
 
 const noOpPeer = 'no-op drain against the best tuned peer on its main thread'
+/** A replica that neither grows nor shrinks varies by this much. */
+const noiseMb = 5
 const enqueuePeer = 'enqueue against the best PostgreSQL peer'
 
 export const goals: readonly Goal[] = [
@@ -56,6 +60,7 @@ export const goals: readonly Goal[] = [
   atMost('idle replica without a duty: transactions', '/s', [1.5, 1.5], (samples) => own(samples, 'idle', 'perSecond')),
   atMost('idle replica without a duty: of a core', '%', [0.5, 0.25], (samples) => own(samples, 'idle', 'cpuPercent')),
   atMost('memory per thread, trivial task', 'MB', [20, 15], (samples) => own(samples, 'memory', 'perThreadMb')),
+  atMost('memory growth over 1 M runs', 'MB', [0, 0], (_samples, soak) => (soak.length === 0 ? [] : [growthOf(soak)])),
   atMost('claim of 100 with the slowest of the large tables', '× the empty table', [2, 1.3], slowestClaim),
 ]
 
@@ -101,6 +106,12 @@ function ofPlain(samples: Samples, measurement: string): number[] {
     samples.figure(measurement, qRetry.label, 'perSecond'),
     samples.figure(measurement, plain.label, 'perSecond'),
   )
+}
+
+/** 0 within what the allocator keeps. */
+function growthOf(soak: readonly SoakLook[]): number {
+  const grownMb = memoryGrowthMb(soak)
+  return grownMb <= noiseMb ? 0 : grownMb
 }
 
 /** The slowest table of each round, divided by the empty one. */

@@ -32,9 +32,12 @@ export function measurementSection(measurement: Measurement, samples: Samples): 
     ...figures.map((figure) => figure.title),
     ...(isCompared ? [`q to this, ${plotted.title.split(',')[0]}`] : []),
   ]
-  const parts = [`## ${title}`, method.replaceAll('\n', ' '), table(head, rows)]
+  const only = entrants.length === 1 ? entrants[0] : undefined
+  const across = figures.map((figure) => [figure.title, medianAndRange(spreadOf(valuesOf(only ?? '', figure)))])
+  const shown = only === undefined ? table(head, rows) : table(['', 'median [range]'], across)
+  const parts = [`## ${title}`, method.replaceAll('\n', ' '), shown]
   const plots: Record<string, string> = {}
-  if (plotted !== undefined) {
+  if (plotted !== undefined && only === undefined) {
     const bars = entrants.map((label) => ({
       label,
       spread: spreadOf(valuesOf(label, plotted)),

@@ -9,6 +9,7 @@ import { goalTable } from './goal-table.ts'
 import { measurementSection } from './measurement-section.ts'
 import { digits, table } from './numbers.ts'
 import { samplesOf } from './samples.ts'
+import { readSoak, soakSection } from './soak-section.ts'
 import { spreadOf } from './statistics.ts'
 
 /** Returns the path of the document. */
@@ -16,17 +17,21 @@ export async function writeReport(records: readonly BenchRecord[], folder: strin
   const run = records.find((record): record is RunRecord => record.kind === 'run')
   if (run === undefined) throw new Error('There are no samples of an earlier run.')
   const samples = samplesOf(records)
-  const sections = measurements.flatMap((measurement) => measurementSection(measurement, samples) ?? [])
+  const beside = join(folder, 'benchmarks')
+  const soak = readSoak(beside)
+  const sections = [
+    ...measurements.flatMap((measurement) => measurementSection(measurement, samples) ?? []),
+    ...[soakSection(soak) ?? []].flat(),
+  ]
   const document = [
     '# Benchmarks',
     introduction(run, records),
     '## Goals',
-    goalTable(samples),
+    goalTable(samples, soak),
     ...sections.map(({ text }) => text),
     ...sweepSection(records),
     ...failureSection(records),
   ].join('\n\n')
-  const beside = join(folder, 'benchmarks')
   await mkdir(beside, { recursive: true })
   for (const { plots } of sections)
     for (const [file, plot] of Object.entries(plots)) await writeFile(join(beside, file), plot)

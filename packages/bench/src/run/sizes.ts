@@ -23,6 +23,9 @@ export interface Sizes {
   readonly trustMs: number
   /** How long a job blocks its thread. */
   readonly blockMs: number
+  readonly storeRows: number
+  readonly workflowWidth: number
+  readonly signCalls: number
 }
 
 export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
@@ -44,6 +47,9 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     fleetReplicas: 1_000,
     trustMs: 5_000,
     blockMs: 90_000,
+    storeRows: 10_000,
+    workflowWidth: 10_000,
+    signCalls: 20_000_000,
   },
   quick: {
     name: 'quick',
@@ -63,6 +69,9 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     fleetReplicas: 200,
     trustMs: 5_000,
     blockMs: 10_000,
+    storeRows: 2_000,
+    workflowWidth: 1_000,
+    signCalls: 2_000_000,
   },
   smoke: {
     name: 'smoke',
@@ -82,5 +91,8 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     fleetReplicas: 5,
     trustMs: 0,
     blockMs: 200,
+    storeRows: 40,
+    workflowWidth: 20,
+    signCalls: 20_000,
   },
 }

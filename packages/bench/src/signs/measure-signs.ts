@@ -6,7 +6,7 @@ import type { SignCosts } from './heartbeat-task.ts'
 const waitMsMax = 120_000
 
 /** Nanoseconds per call, by kind. `databaseUrl`: migrated. */
-export async function benchHeartbeat(databaseUrl: string, rounds: number): Promise<SignCosts> {
+export async function measureSigns(databaseUrl: string, rounds: number): Promise<SignCosts> {
   const runner = await startRunner({
     databaseUrl,
     config: readConfig({ Q_THREADS: '1' }),

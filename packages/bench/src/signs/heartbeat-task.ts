@@ -1,4 +1,4 @@
-/** Calls each kind of sign of life so often, on a real worker thread of a real replica, and tells what one call cost. */
+/** Calls each kind of sign of life so often, on a real worker thread of a real replica, and returns what one call cost. */
 import { task, type Task, type TaskContext } from '@q/task'
 
 export type SignCosts = Record<string, number>
@@ -18,6 +18,10 @@ const signs: Record<string, Sign> = {
   'log.info(line)': { share: 0.0005, sign: (ctx) => ctx.log.info('a line') },
 }
 
+const fencedSign = "heartbeat(), onCrash: 'retry'"
+
+export const signNames: readonly string[] = [...Object.keys(signs), fencedSign]
+
 /** Nanoseconds per call. */
 export const measureSigns: Task<{ rounds: number }, SignCosts> = task(({ rounds }: { rounds: number }, ctx) =>
   costsOf(signs, rounds, ctx),
@@ -27,7 +31,7 @@ export const measureSigns: Task<{ rounds: number }, SignCosts> = task(({ rounds 
 export const measureFenced: Task<{ rounds: number }, SignCosts> = task(
   { onCrash: 'retry' },
   ({ rounds }: { rounds: number }, ctx) =>
-    costsOf({ "heartbeat(), onCrash: 'retry'": { share: 1, sign: () => ctx.heartbeat() } }, rounds, ctx),
+    costsOf({ [fencedSign]: { share: 1, sign: () => ctx.heartbeat() } }, rounds, ctx),
 )
 
 function costsOf(measured: Record<string, Sign>, rounds: number, ctx: TaskContext): SignCosts {

@@ -1,38 +1,54 @@
 /**
- * What wide workflows cost, without code to execute: one step that lets many go, and one that waits for all of them; the
+ * What wide workflows cost, without code to execute: one step that releases many, and one that waits for all of them; the
  * same as a map; one that fails before the others have begun. Claimed and settled in batches, as a replica does.
  */
 import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import { createStore, type Connection, type Outcome, type Store, type WorkflowId } from '@q/store'
 
-export interface WorkflowFigure {
-  readonly what: string
-  readonly tookMs: number
-  readonly steps: number
-}
+export const workflowStages = [
+  'start',
+  'repair looks at them, all waiting',
+  'the first step ends and releases them',
+  'claimed and settled',
+  'the last step',
+  'a map makes its items',
+  'its items claimed and settled',
+  'the first step fails, the others are skipped',
+  'paused',
+  'resumed',
+  'repair looks at them, all ready',
+  'cancelled',
+] as const
+
+type Stage = (typeof workflowStages)[number]
 
 const by = { hostname: 'bench', pid: 1, thread: 0 }
 const template = { value: {}, holes: {} }
 
-export async function benchWorkflow(connection: Connection, width: number, batch: number): Promise<WorkflowFigure[]> {
+/** Milliseconds of each stage. */
+export async function runWorkflows(
+  connection: Connection,
+  width: number,
+  batch: number,
+): Promise<Record<Stage, number>> {
   const store = createStore(connection.db)
   const names = ['first', 'wide', 'last']
   const lanes = await Promise.all(names.map((task) => store.internLane({ queue: 'bench', task })))
   const tasks = Object.fromEntries(names.map((task, place) => [task, { lane: lanes[place] ?? 0 }]))
-  const figures: WorkflowFigure[] = []
-  const timed = async <T>(what: string, steps: number, work: () => Promise<T>): Promise<T> => {
-    const began = performance.now()
+  const tookMs: Partial<Record<Stage, number>> = {}
+  const timed = async <T>(stage: Stage, work: () => Promise<T>): Promise<T> => {
+    const begunMs = performance.now()
     const done = await work()
-    figures.push({ what, tookMs: performance.now() - began, steps })
+    tookMs[stage] = performance.now() - begunMs
     return done
   }
   const start = (plan: WorkflowPlan, input: unknown) => store.startWorkflow({ plan, input, tasks })
 
-  const fan = await timed(`start, ${width} wide`, width + 2, () => start(fanPlan(width), null))
-  await timed('looked at by the repair, all waiting', width, () => store.repairWorkflows({ limit: 100 }))
-  await timed('the first ends and lets them go', width, () => endAll(store, 'first', batch))
-  await timed(`claimed and settled, ${batch} at a time`, width, () => endAll(store, 'wide', batch))
-  await timed('the last', 1, () => endAll(store, 'last', batch))
+  const fan = await timed('start', () => start(fanPlan(width), null))
+  await timed('repair looks at them, all waiting', () => store.repairWorkflows({ limit: 100 }))
+  await timed('the first step ends and releases them', () => endAll(store, 'first', batch))
+  await timed('claimed and settled', () => endAll(store, 'wide', batch))
+  await timed('the last step', () => endAll(store, 'last', batch))
   await mustHave(store, fan.id, 'SUCCEEDED')
 
   const map = await start(mapPlan(), null)
@@ -40,23 +56,23 @@ export async function benchWorkflow(connection: Connection, width: number, batch
     status: 'SUCCEEDED',
     result: JSON.stringify(Array.from({ length: width }, (_, place) => place)),
   }
-  await timed('a map makes its items', width, () => endAll(store, 'first', batch, list))
-  await timed(`its items claimed and settled, ${batch} at a time`, width, () => endAll(store, 'wide', batch))
+  await timed('a map makes its items', () => endAll(store, 'first', batch, list))
+  await timed('its items claimed and settled', () => endAll(store, 'wide', batch))
   await endAll(store, 'last', batch)
   await mustHave(store, map.id, 'SUCCEEDED')
 
   const failing = await start(fanPlan(width), null)
   const failed: Outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: '' }
-  await timed('the first fails, the others are skipped', width + 1, () => endAll(store, 'first', batch, failed))
+  await timed('the first step fails, the others are skipped', () => endAll(store, 'first', batch, failed))
   await mustHave(store, failing.id, 'FAILED')
 
   const paused = await start(fanPlan(width), null)
   await endAll(store, 'first', batch)
-  await timed('paused with all of them ready', width, () => store.pauseWorkflow(paused.id, 'bench'))
-  await timed('resumed', width, () => store.resumeWorkflow(paused.id))
-  await timed('looked at by the repair', width, () => store.repairWorkflows({ limit: 100 }))
-  await timed('cancelled', width, () => store.cancelWorkflow(paused.id))
-  return figures
+  await timed('paused', () => store.pauseWorkflow(paused.id, 'bench'))
+  await timed('resumed', () => store.resumeWorkflow(paused.id))
+  await timed('repair looks at them, all ready', () => store.repairWorkflows({ limit: 100 }))
+  await timed('cancelled', () => store.cancelWorkflow(paused.id))
+  return tookMs as Record<Stage, number>
 }
 
 async function endAll(

@@ -3,9 +3,9 @@
  * history, beats or waiters. Processor time differs by half between two sittings; what the store adds to this does not.
  */
 import { sql } from 'kysely'
-import type { Bench } from './scenarios.ts'
+import type { StoreBench } from './scenarios.ts'
 
-export async function drainBare({ connection: { db }, batch }: Bench): Promise<void> {
+export async function drainBare({ connection: { db }, batch }: StoreBench): Promise<void> {
   for (;;) {
     // Whole statements by hand: they are the measure.
     const { rows } = await sql<{ id: string; fence: number; payload: string }>`

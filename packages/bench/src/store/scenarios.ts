@@ -17,12 +17,10 @@ import { metered, type Spent } from './server-meter.ts'
 
 export interface Scenario {
   readonly name: string
-  /** Per run. Set by measurement of a prototype (issue 3). */
-  readonly aim?: Spent
-  run(bench: Bench): Promise<Spent>
+  run(bench: StoreBench): Promise<Spent>
 }
 
-export interface Bench {
+export interface StoreBench {
   readonly connection: Connection
   readonly rows: number
   readonly batch: number
@@ -52,12 +50,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a turn: finish, claim and start',
-    aim: { cpuUs: 30, walBytes: 1150 },
     run: (bench) => drained(bench, {}, takeTurns),
   },
   {
     name: 'a turn: finish, start, claim ahead',
-    aim: { cpuUs: 38, walBytes: 1300 },
     run: (bench) => drained(bench, {}, takeTurnsAhead),
   },
   {
@@ -94,13 +90,13 @@ export const scenarios: readonly Scenario[] = [
 
 interface Backlog {
   readonly run?: (number: number) => Partial<NewRun>
-  readonly prepare?: (bench: Bench) => Promise<void>
+  readonly prepare?: (bench: StoreBench) => Promise<void>
 }
 
 /** Answers how many runs it brought to their end. */
-type Way = (bench: Bench, claimer: Claimer) => Promise<number>
+type Way = (bench: StoreBench, claimer: Claimer) => Promise<number>
 
-async function drained(bench: Bench, { run, prepare }: Backlog, way: Way): Promise<Spent> {
+async function drained(bench: StoreBench, { run, prepare }: Backlog, way: Way): Promise<Spent> {
   await withBacklog(bench, run)
   await prepare?.(bench)
   const spent = await metered(bench.connection.db, async () => {
@@ -112,7 +108,7 @@ async function drained(bench: Bench, { run, prepare }: Backlog, way: Way): Promi
 }
 
 /** What was claimed in one turn is finished in the next. */
-async function takeTurns({ connection, batch }: Bench, claimer: Claimer): Promise<number> {
+async function takeTurns({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let held: readonly ClaimedRun[] = []
   do {
@@ -125,7 +121,7 @@ async function takeTurns({ connection, batch }: Bench, claimer: Claimer): Promis
 }
 
 /** What was claimed ahead in one turn is started in the next and finished in the one after. */
-async function takeTurnsAhead({ connection, batch }: Bench, claimer: Claimer): Promise<number> {
+async function takeTurnsAhead({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let running: readonly ClaimedRun[] = []
   let held: readonly ClaimedRun[] = []
@@ -140,7 +136,7 @@ async function takeTurnsAhead({ connection, batch }: Bench, claimer: Claimer): P
 }
 
 async function settleApart(
-  { connection: { db }, batch }: Bench,
+  { connection: { db }, batch }: StoreBench,
   claimer: Claimer,
   outcomeOf = succeeded,
 ): Promise<number> {
@@ -155,15 +151,18 @@ async function settleApart(
   }
 }
 
-async function awaitAll({ connection: { db } }: Bench): Promise<void> {
+async function awaitAll({ connection: { db } }: StoreBench): Promise<void> {
   await sql`INSERT INTO q.awaited SELECT id FROM q.task_run`.execute(db)
 }
 
-async function addDestination({ connection: { db } }: Bench): Promise<void> {
+async function addDestination({ connection: { db } }: StoreBench): Promise<void> {
   await sql`INSERT INTO q.destination (name, kind, news) VALUES ('bench', 'webhook', '{run-ended}')`.execute(db)
 }
 
-async function withBacklog({ connection, rows }: Bench, options: (number: number) => Partial<NewRun> = () => ({})) {
+async function withBacklog(
+  { connection, rows }: StoreBench,
+  options: (number: number) => Partial<NewRun> = () => ({}),
+) {
   const lane = await emptied(connection)
   const store = createStore(connection.db)
   await enqueue(store, rows, (number) => ({ task, lane, payload, ...options(number) }))

@@ -1,0 +1,69 @@
+/** The part of the report about the long run, and its growth of memory. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SoakLook } from '../soak/run-soak.ts'
+import { lineChart } from './line-chart.ts'
+import type { Section } from './measurement-section.ts'
+import { digits, table } from './numbers.ts'
+import { median } from './statistics.ts'
+
+export const soakFile = 'soak.json'
+
+/** The looks of the last long run; empty: there was none. */
+export function readSoak(beside: string): SoakLook[] {
+  try {
+    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as SoakLook[]
+  } catch {
+    return []
+  }
+}
+
+/** Megabytes by which the replica grew over the short runs: the last fifth against the second. */
+export function memoryGrowthMb(looks: readonly SoakLook[]): number {
+  const memory = looks.filter(({ phase }) => phase === 'short runs').map((look) => look.memoryMb)
+  const fifth = Math.floor(memory.length / 5)
+  return fifth === 0 ? Number.NaN : median(memory.slice(-fifth)) - median(memory.slice(fifth, fifth * 2))
+}
+
+export function soakSection(looks: readonly SoakLook[]): Section | undefined {
+  if (looks.length === 0) return undefined
+  const phases = Map.groupBy(looks, ({ phase }) => phase)
+  const rows = [...phases].map(([phase, during]) => {
+    const [first, last] = [during[0]!, during.at(-1)!]
+    const range = (key: 'perSecond' | 'memoryMb' | 'deadTuples') => {
+      const values = during.map((look) => look[key])
+      return `${digits(median(values))} [${digits(Math.min(...values))}–${digits(Math.max(...values))}]`
+    }
+    const minutes = (last.atS - first.atS) / 60
+    return [
+      phase,
+      digits(minutes),
+      digits(last.runs - first.runs),
+      range('perSecond'),
+      range('memoryMb'),
+      range('deadTuples'),
+    ]
+  })
+  const border = phases.get('mixed load, held snapshot')?.[0]
+  const chart = (key: 'perSecond' | 'memoryMb' | 'deadTuples', title: string) =>
+    lineChart({
+      title,
+      points: looks.map((look) => ({ x: look.atS, y: look[key] })),
+      ...(border && { border: { x: border.atS, label: 'mixed load, held snapshot' } }),
+    })
+  const plots = {
+    'soak-throughput.svg': chart('perSecond', 'Runs per second'),
+    'soak-memory.svg': chart('memoryMb', 'Memory of the replica, MB'),
+    'soak-dead-tuples.svg': chart('deadTuples', 'Dead tuples of q.task_run'),
+  }
+  const text = [
+    '## The long run',
+    '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
+    table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
+    `The replica grew by ${digits(memoryGrowthMb(looks))} MB over the short runs (the median of the last fifth against that of the second).`,
+    Object.keys(plots)
+      .map((file) => `![${file}](benchmarks/${file})`)
+      .join('\n'),
+  ].join('\n\n')
+  return { text, plots }
+}

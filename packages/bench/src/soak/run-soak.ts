@@ -1,0 +1,154 @@
+/**
+ * The long run: many short runs, then a mixed load while a session holds a snapshot, so that PostgreSQL cannot remove dead
+ * tuples. Looks at throughput, memory and dead tuples at regular intervals.
+ */
+import { setTimeout as passing } from 'node:timers/promises'
+import { connect } from '@q/store'
+import { CompiledQuery } from 'kysely'
+import { bulkSize, type Producer } from '../contenders/contender.ts'
+import { q } from '../contenders/q.ts'
+import type { Job } from '../jobs/job.ts'
+import { createMarks, type Marks } from '../jobs/marks.ts'
+import { queryRows } from '../machine/database.ts'
+import { memoryMb } from '../machine/processes.ts'
+import type { BenchServer } from '../machine/server.ts'
+import { startWorkers } from '../machine/start-workers.ts'
+import { untilDrained } from '../measurements/drain-jobs.ts'
+
+export interface SoakOptions {
+  readonly server: BenchServer
+  readonly iterationsPerMs: number
+  readonly shortRuns: number
+  readonly mixedMs: number
+  readonly lookEveryMs: number
+  readonly onLook: (look: SoakLook) => void
+}
+
+export interface SoakLook {
+  readonly phase: 'short runs' | 'mixed load, held snapshot'
+  readonly atS: number
+  /** Runs that began so far. */
+  readonly runs: number
+  readonly perSecond: number
+  /** Of the replica. */
+  readonly memoryMb: number
+  readonly deadTuples: number
+  readonly tableMb: number
+}
+
+/** Short runs that wait at most: enough for a full batch, not more than a look at the table should meet. */
+const waitingMax = 20_000
+const mixedEveryMs = 100
+/** Enqueued at each of these intervals: about two thirds of a core of computation. */
+const mixed = [
+  { count: 40, jobMs: 0 },
+  { count: 10, jobMs: 2.2 },
+  { count: 2, jobMs: 22 },
+]
+
+export async function runSoak(options: SoakOptions): Promise<void> {
+  const { server, shortRuns, mixedMs } = options
+  await using database = await server.database(q)
+  using marks = createMarks()
+  const { url } = database
+  const producers = {
+    retry: await q.produce(url, { onCrash: 'retry' }),
+    fail: await q.produce(url, { onCrash: 'fail' }),
+  }
+  await using workers = startWorkers({ contender: q, url, settings: {}, processes: 1, marksPath: marks.path })
+  const alive = () => workers.mustLive()
+  const looking = startLooking(options, { url, marks, pid: workers.pids[0] ?? 0 })
+  try {
+    await enqueueShort(producers.retry, marks, shortRuns, alive)
+    await marks.reach(shortRuns, alive)
+    const snapshot = connect(url, { purpose: 'migrate' })
+    await snapshot.db.executeQuery(CompiledQuery.raw('BEGIN ISOLATION LEVEL REPEATABLE READ'))
+    await snapshot.db.executeQuery(CompiledQuery.raw('SELECT count(*) FROM q.task_run'))
+    looking.phase('mixed load, held snapshot')
+    const mixedRuns = await enqueueMixed(producers, options, mixedMs)
+    await marks.reach(shortRuns + mixedRuns, alive)
+    await untilDrained(() => producers.retry.isDrained())
+    await looking.stop()
+    await snapshot.close()
+    await producers.retry.check(shortRuns + mixedRuns)
+    await workers.stop()
+  } finally {
+    await looking.stop()
+    await Promise.all([producers.retry.close(), producers.fail.close()])
+  }
+}
+
+async function enqueueShort(producer: Producer, marks: Marks, count: number, alive: () => void): Promise<void> {
+  for (let sent = 0; sent < count; sent += bulkSize) {
+    const length = Math.min(bulkSize, count - sent)
+    await producer.enqueueMany(Array.from({ length }, (_, index) => ({ number: sent + index, iterations: 0 })))
+    await marks.reach(sent + length - waitingMax, alive)
+  }
+}
+
+/** Returns how many runs it enqueued. */
+async function enqueueMixed(
+  producers: Readonly<Record<'retry' | 'fail', Producer>>,
+  { iterationsPerMs }: SoakOptions,
+  forMs: number,
+): Promise<number> {
+  const begunMs = performance.now()
+  let enqueued = 0
+  for (let round = 0; performance.now() - begunMs < forMs; round++) {
+    const jobs = mixed.flatMap(({ count, jobMs }): Job[] =>
+      Array.from({ length: count }, () => ({ number: 0, iterations: Math.round(jobMs * iterationsPerMs) })),
+    )
+    await producers[round % 2 === 0 ? 'retry' : 'fail'].enqueueMany(jobs)
+    enqueued += jobs.length
+    await passing(Math.max(0, begunMs + (round + 1) * mixedEveryMs - performance.now()))
+  }
+  return enqueued
+}
+
+interface Looking {
+  phase(next: SoakLook['phase']): void
+  stop(): Promise<void>
+}
+
+function startLooking(
+  { lookEveryMs, onLook }: SoakOptions,
+  { url, marks, pid }: { url: string; marks: Marks; pid: number },
+): Looking {
+  const begunMs = performance.now()
+  const stopping = new AbortController()
+  let phase: SoakLook['phase'] = 'short runs'
+  let last = { atS: 0, runs: 0 }
+  async function look(): Promise<void> {
+    const [row] = await queryRows<{ dead: number; megabytes: number }>(
+      url,
+      `SELECT n_dead_tup::float8 AS dead, (pg_total_relation_size(relid) / 1048576.0)::float8 AS megabytes
+       FROM pg_stat_user_tables WHERE schemaname = 'q' AND relname = 'task_run'`,
+    )
+    const atS = (performance.now() - begunMs) / 1_000
+    const runs = marks.count()
+    const perSecond = (runs - last.runs) / (atS - last.atS)
+    last = { atS, runs }
+    onLook({
+      phase,
+      atS,
+      runs,
+      perSecond,
+      memoryMb: memoryMb(pid),
+      deadTuples: row?.dead ?? 0,
+      tableMb: row?.megabytes ?? 0,
+    })
+  }
+  const looks = (async () => {
+    while (!stopping.signal.aborted) {
+      await passing(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => {})
+      await look()
+    }
+  })()
+  return {
+    phase: (next) => (phase = next),
+    async stop() {
+      stopping.abort()
+      await looks
+    },
+  }
+}
