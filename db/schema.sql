@@ -514,19 +514,16 @@ CREATE TABLE q.task_run (
   payload jsonb DEFAULT '{}'::jsonb NOT NULL,
   asked jsonb,
   CONSTRAINT task_run_pkey PRIMARY KEY (id),
-  CONSTRAINT counts_are_counts CHECK (fence >= 0 AND attempt >= 0 AND crash_count >= 0 AND epoch >= 1 AND max_attempts >= 1),
-  CONSTRAINT key_has_a_scope CHECK ((concurrency_key IS NULL) = (concurrency_scope IS NULL)),
-  CONSTRAINT live_key_has_a_slot CHECK ((concurrency_slot IS NOT NULL) = (concurrency_key IS NOT NULL AND (status = ANY (ARRAY['AVAILABLE'::q.task_status, 'CLAIMED'::q.task_status, 'RUNNING'::q.task_status])))),
-  CONSTRAINT slots_count_from_one CHECK (concurrency_slot >= 1),
-  CONSTRAINT state_has_its_columns CHECK (
-    CASE status
-        WHEN 'PENDING'::q.task_status THEN waiting_for IS NOT NULL AND finished_at IS NULL
-        WHEN 'AVAILABLE'::q.task_status THEN waiting_for IS NULL AND finished_at IS NULL
-        WHEN 'CLAIMED'::q.task_status THEN replica_id IS NOT NULL AND finished_at IS NULL
-        WHEN 'RUNNING'::q.task_status THEN replica_id IS NOT NULL AND finished_at IS NULL
-        ELSE finished_at IS NOT NULL AND (status = 'SUCCEEDED'::q.task_status OR (jsonb_typeof(result -> 'code'::text) = 'string'::text) IS TRUE)
-    END),
-  CONSTRAINT waits_for_a_gate CHECK ((waiting_for = ANY (ARRAY['parents'::text, 'workflow'::text, 'task'::text, 'time'::text, 'concurrency'::text])) AND (waiting_for <> 'task'::text OR asked IS NOT NULL))
+  CONSTRAINT run_is_consistent CHECK (LEAST(fence, attempt::integer, crash_count::integer, epoch - 1, max_attempts - 1, concurrency_slot - 1) >= 0 AND (concurrency_key IS NULL) = (concurrency_scope IS NULL) AND (concurrency_slot IS NOT NULL) = (concurrency_key IS NOT NULL AND status >= 'AVAILABLE'::q.task_status AND status <= 'RUNNING'::q.task_status) AND (finished_at IS NULL) = (status <= 'RUNNING'::q.task_status) AND
+    CASE
+        WHEN status <= 'AVAILABLE'::q.task_status THEN (waiting_for IS NULL) = (status = 'AVAILABLE'::q.task_status)
+        WHEN status <= 'RUNNING'::q.task_status THEN replica_id IS NOT NULL
+        ELSE status = 'SUCCEEDED'::q.task_status OR (jsonb_typeof(result -> 'code'::text) = 'string'::text) IS TRUE
+    END AND
+    CASE
+        WHEN waiting_for = 'task'::text THEN asked IS NOT NULL
+        ELSE (waiting_for = ANY (ARRAY['parents'::text, 'workflow'::text, 'time'::text, 'concurrency'::text])) IS NOT FALSE
+    END)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
 
 COMMENT ON TABLE q.task_run IS 'One request to execute a task.';
@@ -554,6 +551,8 @@ COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task
 COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
 COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
 COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.';
+
+COMMENT ON CONSTRAINT run_is_consistent on q.task_run IS 'What the columns of a run must have in common in each state. docs/reference/states.md lists the rules.';
 
 CREATE INDEX task_run_due ON q.task_run USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
@@ -870,6 +869,46 @@ BEGIN
 END $function$;
 
 COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. While no replica has published the task, the run waits at the gate task. duplicate: the run existed already: its unique key or its window was taken, or a debounced run that waits has become what this call asked for.';
+
+CREATE OR REPLACE FUNCTION q.guard_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  IF (
+    NEW.fence < OLD.fence
+    OR NEW.epoch <> OLD.epoch AND OLD.finished_at IS NULL
+    OR CASE
+      WHEN NEW.epoch <> OLD.epoch THEN
+        NEW.status <> ALL ('{PENDING,AVAILABLE}'::q.task_status[])
+        OR NEW.epoch <> OLD.epoch + 1 OR NEW.fence = OLD.fence OR NEW.attempt <> 0 OR NEW.crash_count <> 0
+      WHEN NEW.status IS DISTINCT FROM OLD.status THEN
+        NEW.status <> ALL (CASE OLD.status
+          WHEN 'PENDING' THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
+          WHEN 'AVAILABLE' THEN '{PENDING,CLAIMED,RUNNING,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
+          WHEN 'CLAIMED' THEN '{PENDING,AVAILABLE,RUNNING,CANCELLED,EXPIRED}'::q.task_status[]
+          WHEN 'RUNNING' THEN '{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'::q.task_status[]
+          ELSE '{}'::q.task_status[]
+        END)
+        OR NEW.attempt - OLD.attempt NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN 1
+          WHEN OLD.status = 'RUNNING' THEN -1 ELSE 0 END)
+        OR NEW.crash_count - OLD.crash_count NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN 0
+          WHEN OLD.status = 'RUNNING' THEN 1 ELSE 0 END)
+      ELSE
+        NEW.fence <> OLD.fence OR NEW.attempt <> OLD.attempt OR NEW.crash_count <> OLD.crash_count
+        OR OLD.finished_at IS NOT NULL
+          AND (OLD.result, OLD.finished_at, OLD.replica_id, OLD.epoch, OLD.task, OLD.payload)
+            IS DISTINCT FROM (NEW.result, NEW.finished_at, NEW.replica_id, NEW.epoch, NEW.task, NEW.payload)
+    END
+  ) THEN
+    RAISE EXCEPTION 'run %: % -> % is not a legal change', OLD.id, OLD.status, NEW.status
+      USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.guard_change() IS 'Refuses a change of a run that the table of states does not allow.';
 
 CREATE OR REPLACE FUNCTION q.is_keyed_by_result(step bigint, pointer text)
  RETURNS boolean
@@ -1460,28 +1499,11 @@ END $function$;
 
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW WHEN ((new.status <> ALL (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status])) OR new.fence <> 0 OR new.attempt <> 0 OR new.crash_count <> 0 OR new.epoch <> 1) EXECUTE FUNCTION q.refuse_change();
 
-CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.fence < old.fence OR new.epoch <> old.epoch AND old.finished_at IS NULL OR
-        CASE
-            WHEN new.epoch <> old.epoch THEN (new.status <> ALL ('{PENDING,AVAILABLE}'::q.task_status[])) OR new.epoch <> (old.epoch + 1) OR new.fence = old.fence OR new.attempt <> 0 OR new.crash_count <> 0
-            WHEN new.status IS DISTINCT FROM old.status THEN (new.status <> ALL (
-            CASE old.status
-                WHEN 'PENDING'::q.task_status THEN '{AVAILABLE,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
-                WHEN 'AVAILABLE'::q.task_status THEN '{PENDING,CLAIMED,RUNNING,FAILED,CANCELLED,EXPIRED,SKIPPED}'::q.task_status[]
-                WHEN 'CLAIMED'::q.task_status THEN '{PENDING,AVAILABLE,RUNNING,CANCELLED,EXPIRED}'::q.task_status[]
-                WHEN 'RUNNING'::q.task_status THEN '{PENDING,AVAILABLE,SUCCEEDED,FAILED,CANCELLED}'::q.task_status[]
-                ELSE '{}'::q.task_status[]
-            END)) OR (new.attempt - old.attempt) <> 0 AND (new.attempt - old.attempt) <>
-            CASE
-                WHEN new.status = 'RUNNING'::q.task_status THEN 1
-                WHEN old.status = 'RUNNING'::q.task_status THEN '-1'::integer
-                ELSE 0
-            END OR (new.crash_count - old.crash_count) <> 0 AND (new.crash_count - old.crash_count) <>
-            CASE
-                WHEN new.status = 'RUNNING'::q.task_status THEN 0
-                WHEN old.status = 'RUNNING'::q.task_status THEN 1
-                ELSE 0
-            END
-            ELSE new.fence <> old.fence OR new.attempt <> old.attempt OR new.crash_count <> old.crash_count OR old.finished_at IS NOT NULL AND (old.result IS DISTINCT FROM new.result OR old.finished_at IS DISTINCT FROM new.finished_at OR old.replica_id IS DISTINCT FROM new.replica_id OR old.epoch IS DISTINCT FROM new.epoch OR old.task IS DISTINCT FROM new.task OR old.payload IS DISTINCT FROM new.payload)
-        END) EXECUTE FUNCTION q.refuse_change();
+CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (NOT (new.epoch = old.epoch AND new.crash_count = old.crash_count AND
+        CASE new.status
+            WHEN 'SUCCEEDED'::q.task_status THEN old.status = 'RUNNING'::q.task_status AND new.fence = old.fence AND new.attempt = old.attempt
+            WHEN 'RUNNING'::q.task_status THEN old.status = 'AVAILABLE'::q.task_status AND new.fence = (old.fence + 1) AND new.attempt = (old.attempt + 1)
+            ELSE false
+        END)) EXECUTE FUNCTION q.guard_change();
 
 CREATE CONSTRAINT TRIGGER task_run_wake AFTER INSERT ON q.task_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.ready OR new.gated_key IS NOT NULL OR new.due_at < (clock_timestamp() + '00:01:00'::interval)) AND current_setting('q.quiet'::text, true) IS DISTINCT FROM 'on'::text) EXECUTE FUNCTION q.wake_idle();

@@ -4,7 +4,7 @@ import { storeTest, type Fault } from './fault.ts'
 const src = (path: string) => `packages/store/src/${path}`
 const claim = src('runs/claim.ts')
 const migration = 'db/migrations/0001-task-runs.sql'
-const guard = 'db/migrations/0009-keys-and-times.sql'
+const guard = 'db/migrations/0013-leaner-guard.sql'
 
 export const claimFaults: readonly Fault[] = [
   {

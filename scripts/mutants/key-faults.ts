@@ -37,9 +37,9 @@ export const keyFaults: readonly Fault[] = [
         replace: 'concurrency_slot = r.concurrency_slot',
       },
       {
-        file: migration,
-        find: '  CONSTRAINT live_key_has_a_slot CHECK (\n    (concurrency_slot IS NOT NULL) = (concurrency_key',
-        replace: '  CHECK (\n    (concurrency_slot IS NOT NULL) >= (concurrency_key',
+        file: 'db/migrations/0013-leaner-guard.sql',
+        find: '(concurrency_slot IS NOT NULL) = (concurrency_key',
+        replace: '(concurrency_slot IS NOT NULL) >= (concurrency_key',
       },
     ],
   },

@@ -5,7 +5,7 @@ const src = (path: string) => `packages/store/src/${path}`
 const leave = src('runs/leave-statement.ts')
 const finish = src('runs/finish.ts')
 const claim = src('runs/claim.ts')
-const guard = 'db/migrations/0009-keys-and-times.sql'
+const guard = 'db/migrations/0013-leaner-guard.sql'
 
 export const leaseFaults: readonly Fault[] = [
   {

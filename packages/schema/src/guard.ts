@@ -1,14 +1,45 @@
 /**
- * The state machine as the condition of the trigger that refuses illegal changes of q.task_run: SQL that is true of a
- * change from OLD to NEW that the table of states does not allow. A migration carries its text; a test holds the
- * trigger that is really there against this.
+ * The state machine as the guard of q.task_run, in SQL about a change from OLD to NEW. A migration carries its text; a test
+ * compares the guard in the database with this.
+ *
+ * PostgreSQL reads the condition of a trigger again for each statement, so it is short: it lets the usual changes pass.
+ * The function behind it judges all others by the whole law.
  */
-import { beginnings, counts, isTerminal, taskStates, transitions, type TaskState } from './task-states.ts'
+import {
+  beginnings,
+  counts,
+  isTerminal,
+  taskStates,
+  transitions,
+  usualChanges,
+  type TaskState,
+  type UsualChange,
+} from './task-states.ts'
 
 /** The outcome, and what it was the outcome of. */
 const keptAfterTheEnd = ['result', 'finished_at', 'replica_id', 'epoch', 'task', 'payload']
 
-export function guardCondition(): string {
+/** True of every change but the usual ones: the condition of the trigger. */
+export function unusualChange(): string {
+  return `NOT (
+    NEW.epoch = OLD.epoch AND NEW.crash_count = OLD.crash_count
+    AND CASE NEW.status
+      ${usualChanges.toReversed().map(usualBranch).join('\n      ')}
+      ELSE false
+    END
+  )`
+}
+
+function usualBranch({ from, to, fence, attempt }: UsualChange): string {
+  return `WHEN '${to}' THEN OLD.status = '${from}' AND NEW.fence = ${plus('fence', fence)} AND NEW.attempt = ${plus('attempt', attempt)}`
+}
+
+function plus(count: string, by: number): string {
+  return by === 0 ? `OLD.${count}` : `OLD.${count} + ${by}`
+}
+
+/** True of a change that the table of states does not allow: what the function refuses. */
+export function illegalChange(): string {
   return `NEW.fence < OLD.fence
     OR NEW.epoch <> OLD.epoch AND OLD.finished_at IS NULL
     OR CASE

@@ -73,6 +73,22 @@ export const counts = {
   crash_count: { enteringRunning: 0, leavingRunning: 1 },
 } as const
 
+/**
+ * The changes that nearly all runs go through, with what they add to fence and attempt; epoch and crash count stay. The
+ * database lets them pass by a short condition, and judges all others by the whole law.
+ */
+export const usualChanges: readonly UsualChange[] = [
+  { from: 'AVAILABLE', to: 'RUNNING', fence: 1, attempt: 1 },
+  { from: 'RUNNING', to: 'SUCCEEDED', fence: 0, attempt: 0 },
+]
+
+export interface UsualChange {
+  readonly from: TaskState
+  readonly to: TaskState
+  readonly fence: number
+  readonly attempt: number
+}
+
 export type TerminalState = { [S in TaskState]: keyof (typeof edges)[S] extends never ? S : never }[TaskState]
 
 export function isTerminal(state: TaskState): state is TerminalState {

@@ -19,12 +19,13 @@ const released: Record<string, string> = {
   '0010-shared-trust': '65cc81ddb38fed829c887cdac7d5bc0a7fe38ec7a7cc18eef9d558debfacc5fa',
   '0011-column-comments': 'f9e106d8174d98af07e092f22af562daf8cc72c087ff5b425cf05bb790cf8973',
   '0012-drain-and-compatibility': '3f8715b38a7494fdb049ce255ce3875c9d2dbd12ceedd56cd658e7aa7bea7308',
+  '0013-leaner-guard': 'a78ffa0dea6a3a6f287146d4c31320391f5113e9ef8e39ad8d309502280df2ad',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0012-drain-and-compatibility', () => {
-  expect(files.at(-1)?.name).toBe('0012-drain-and-compatibility')
+test('the newest migration is 0013-leaner-guard', () => {
+  expect(files.at(-1)?.name).toBe('0013-leaner-guard')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

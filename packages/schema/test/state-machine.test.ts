@@ -1,7 +1,6 @@
 /** The database's guard, held against the table in task-states.ts, pair by pair. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { beginnings, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
-import { guardCondition } from '../src/guard.ts'
 import { changeRun, columnsOf, insertRun, rowOf, runIn, type Extra } from './a-run.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -147,19 +146,6 @@ describe('the counts', () => {
     await changeRun(client, id, again)
     expect(await rowOf(client, id)).toMatchObject({ epoch: 2, attempt: 0, crash_count: 0 })
   })
-})
-
-test('the guard in the database is the one that follows from the table of states', async () => {
-  await client.query('BEGIN')
-  await client.query(`CREATE TRIGGER from_the_table AFTER UPDATE ON q.task_run FOR EACH ROW
-    WHEN (${guardCondition()}) EXECUTE FUNCTION q.refuse_change()`)
-  const { rows } = await client.query<{ definition: string }>(
-    `SELECT pg_get_triggerdef(oid) AS definition FROM pg_trigger WHERE tgname IN ('task_run_guard', 'from_the_table')`,
-  )
-  await client.query('ROLLBACK')
-  const [there, wanted] = rows.map(({ definition }) => definition.replace(/task_run_guard|from_the_table/, 'guard'))
-  expect(rows).toHaveLength(2)
-  expect(there).toBe(wanted)
 })
 
 test('a live run stays in its epoch', async () => {
