@@ -15,6 +15,8 @@ export interface Contender {
   readonly variants: Readonly<Record<Workload, Readonly<Record<string, Settings>>>>
   /** Why it cannot run on this machine; undefined: it can. */
   absent?(): string | undefined
+  /** Where a sample keeps its jobs, if not in a database of the benchmark's server. */
+  place?(): Promise<{ readonly url: string } & AsyncDisposable>
   /** Creates its schema in a new database. */
   install(url: string): Promise<void>
   produce(url: string, options?: ProducerOptions): Promise<Producer>

@@ -1,5 +1,5 @@
 /** All contenders. */
-import { bullmqPostgres } from './bullmq.ts'
+import { bullmqPostgres, bullmqRedis } from './bullmq.ts'
 import type { Contender } from './contender.ts'
 import { graphileDefault, graphileTuned } from './graphile-worker.ts'
 import { pgBoss } from './pg-boss.ts'
@@ -12,5 +12,6 @@ export const contenders: readonly Contender[] = [
   graphileDefault,
   pgBoss,
   bullmqPostgres,
+  bullmqRedis,
   plainThreads,
 ]

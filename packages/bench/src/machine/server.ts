@@ -18,7 +18,7 @@ export interface BenchServer {
   /** The data folder: the probe of the disk writes beside it. */
   readonly dataDir: string
   readonly postmasterPid: number
-  /** A new database with the contender's schema, dropped at the end. */
+  /** A new database with the contender's schema, or its own place; gone at the end. */
   database(contender: Contender): Promise<BenchDatabase>
   leave(): Promise<void>
 }
@@ -71,6 +71,7 @@ export async function benchServer(url: string, { version, dataDir, leave }: Wher
     dataDir,
     postmasterPid: parentOf(backend?.pid ?? 0),
     async database(contender) {
+      if (contender.place !== undefined) return contender.place()
       const template = templates.get(contender.name) ?? makeTemplate(contender)
       templates.set(contender.name, template)
       const name = `bench_${process.pid}_${++made}`

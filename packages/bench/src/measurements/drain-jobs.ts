@@ -17,6 +17,8 @@ export interface Backlog {
   readonly through?: (url: string) => Promise<CountingProxy>
 }
 
+/** Costs that say nothing about a contender that does not use PostgreSQL. */
+const ofPostgres = ['serverUs', 'walBytes']
 const drainedPollMs = 2
 const drainedMsMax = 60_000
 
@@ -54,9 +56,11 @@ export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog
     await producer.check(count)
     const elapsedMs = endedMs - marks.at(0).atMs
     await workers.stop()
+    const isMetered = (name: string) => contender.postgres || !ofPostgres.includes(name)
+    const each = Object.entries(spent).filter(([name]) => isMetered(name))
     return {
       perSecond: (count * 1_000) / elapsedMs,
-      ...Object.fromEntries(Object.entries(spent).map(([name, amount]) => [name, amount / metered])),
+      ...Object.fromEntries(each.map(([name, amount]) => [name, amount / metered])),
     }
   } finally {
     await producer.close()

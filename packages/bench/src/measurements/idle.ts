@@ -5,7 +5,7 @@ import { meterCost } from '../machine/cost-meter.ts'
 import { startCountingProxy } from '../machine/counting-proxy.ts'
 import { memoryMb } from '../machine/processes.ts'
 import { startWorkers } from '../machine/start-workers.ts'
-import { peersOnce, qRetry } from './entrants.ts'
+import { postgresPeersOnce, qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
 
 export const idle: Measurement = {
@@ -13,7 +13,7 @@ export const idle: Measurement = {
   title: 'An idle worker',
   method: `One process that has been without jobs for a while. A proxy counts its round trips; each is a
 transaction. The replica of q is the third of three, so it has no duty for the others.`,
-  entrants: [qRetry, ...peersOnce],
+  entrants: [qRetry, ...postgresPeersOnce],
   figures: [
     { key: 'perSecond', title: 'transactions/s', better: 'less' },
     { key: 'cpuPercent', title: 'process, % of a core', better: 'less', plotted: true },

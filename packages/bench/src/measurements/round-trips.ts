@@ -1,7 +1,7 @@
 /** Round trips to the server for each job. */
 import { startCountingProxy } from '../machine/counting-proxy.ts'
 import { drainJobs } from './drain-jobs.ts'
-import { peersOnce, qFail, qRetry } from './entrants.ts'
+import { postgresPeersOnce, qFail, qRetry } from './entrants.ts'
 import type { Measurement } from './measurement.ts'
 
 export const roundTrips: Measurement = {
@@ -9,7 +9,7 @@ export const roundTrips: Measurement = {
   title: 'Round trips for each job',
   method: `The workers reach the server through a proxy that counts each Sync and each simple query. The count begins with the first
 job and ends with the last durable end, so the background loops of that time are included.`,
-  entrants: [qRetry, qFail, ...peersOnce],
+  entrants: [qRetry, qFail, ...postgresPeersOnce],
   figures: [
     { key: 'noOp', title: 'no-op, round trips/job', better: 'less' },
     { key: 'cpu2', title: '2.2 ms, round trips/job', better: 'less' },

@@ -1,5 +1,5 @@
 /** The goals of speed, and the values of a run that are held against them. */
-import { peersOnce, peersPerCore, plain, qFail, qRetry } from '../measurements/entrants.ts'
+import { peersOnce, peersPerCore, plain, postgresPeersOnce, qFail, qRetry } from '../measurements/entrants.ts'
 import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
 import type { SoakLook } from '../soak/run-soak.ts'
@@ -40,18 +40,18 @@ export const goals: readonly Goal[] = [
     ),
   ),
   atMost('idle enqueue → code against the best PostgreSQL peer: p50', '×', [1.1, 0.9], (samples) =>
-    overPeers(samples, 'latency', 'p50', peersOnce, qRetry, 'less'),
+    overPeers(samples, 'latency', 'p50', postgresPeersOnce, qRetry, 'less'),
   ),
   atMost('idle enqueue → code against the best PostgreSQL peer: p99', '×', [1.3, 1], (samples) =>
-    overPeers(samples, 'latency', 'p99', peersOnce, qRetry, 'less'),
+    overPeers(samples, 'latency', 'p99', postgresPeersOnce, qRetry, 'less'),
   ),
   atLeast(`${enqueuePeer}: sequential`, '×', [1, 1.5], (samples) =>
-    overPeers(samples, 'enqueue', 'sequential', peersOnce),
+    overPeers(samples, 'enqueue', 'sequential', postgresPeersOnce),
   ),
   atLeast(`${enqueuePeer}: 20 callers`, '×', [5, 10], (samples) =>
-    overPeers(samples, 'enqueue', 'callers20', peersOnce),
+    overPeers(samples, 'enqueue', 'callers20', postgresPeersOnce),
   ),
-  atLeast(`${enqueuePeer}: bulk`, '×', [1, 1.4], (samples) => overPeers(samples, 'enqueue', 'bulk', peersOnce)),
+  atLeast(`${enqueuePeer}: bulk`, '×', [1, 1.4], (samples) => overPeers(samples, 'enqueue', 'bulk', postgresPeersOnce)),
   atMost('server CPU per no-op in batches', 'µs', [35, 26], (samples) => own(samples, 'no-op', 'serverUs')),
   atMost('WAL per no-op in batches', 'B', [900, 800], (samples) => own(samples, 'no-op', 'walBytes')),
   atMost('server CPU per 2.2 ms job', 'µs', [150, 80], (samples) => own(samples, 'cpu-2ms', 'serverUs')),
