@@ -25,7 +25,8 @@ export const relayEveryMs = 100
 
 /** The child's pulse slot and figures, as its main thread sees them. */
 export interface Relayed {
-  readonly threadId: number
+  /** By sharedClockMs(); null: the run has not begun. */
+  readonly beganAtMs: number | null
   readonly ticks: number
   readonly signs: number
   readonly noticed: boolean

@@ -23,6 +23,8 @@ const pulseBoard = createPulseBoard(1)
 let threads: ThreadPool | undefined
 let memoryLimitMb: number | null = null
 let relayed = ''
+/** Whether other replicas may start the run that is executing. */
+let isFenced = false
 /** To the thread: there is one. */
 let reply: (answer: Answer) => void = () => {}
 
@@ -56,7 +58,7 @@ async function begin(setup: Extract<ToChild, { kind: 'setup' }>): Promise<void> 
 }
 
 async function execute({ order, fenceDeadlineMs }: Extract<ToChild, { kind: 'run' }>): Promise<void> {
-  const { runId, fence, task } = order
+  const { runId, fence, task, fenced } = order
   const facts = {
     lease: { runId: runId as never, fence },
     task,
@@ -65,10 +67,11 @@ async function execute({ order, fenceDeadlineMs }: Extract<ToChild, { kind: 'run
     maxSilentMs: null,
   } as const
   const pulse = pulseBoard.open(facts, 0, performance.now())
+  isFenced = fenced
   pulse.setFenceDeadline(fenceDeadlineMs)
   // Never terminated from here: the runner kills the process.
   const running = threads?.run(
-    { ...order, slot: 0 },
+    { ...order, seq: pulse.seq },
     {
       pulse,
       terminate: new AbortController().signal,
@@ -101,7 +104,7 @@ function watch(): Promise<Next> {
 
 /** Stops the run, and ends the process after the grace that a replica gives when it is cut off. */
 function stopPastFenceDeadline(pulse: Pulse): void {
-  const overMs = sharedClockMs() - pulse.fenceDeadlineMs()
+  const overMs = isFenced ? sharedClockMs() - pulse.fenceDeadlineMs() : 0
   if (overMs > 0) pulse.stop('cut off from the database')
   if (overMs > fencedGraceMs) reportAndDie({ ended: 'aborted', reason: 'cut off from the database' })
 }
@@ -124,7 +127,7 @@ function relay(pulse: Pulse): void {
   const { ticks, signs } = pulse.counts()
   const { cpuMs = 0, heapMb = null, eventLoopUse = null } = pulse.measured() ?? {}
   const now: Relayed = {
-    threadId: pulse.threadId(),
+    beganAtMs: pulse.beganAtMs(),
     ticks,
     signs,
     noticed: pulse.noticed(),

@@ -15,10 +15,23 @@ export interface WorkerSetup {
   readonly pulse: SharedArrayBuffer
 }
 
-export type Order = { readonly kind: 'describe' } | RunOrder
+/** What Piscina is asked for: a look at the task modules, or a thread that is served runs for the rest of its life. */
+export type ThreadJob = { readonly kind: 'describe' } | ServeJob
+
+export interface ServeJob {
+  readonly kind: 'serve'
+  /** Of the pulse memory. */
+  readonly slot: number
+  /** ring-layout.ts */
+  readonly ring: SharedArrayBuffer
+  readonly port: MessagePort
+}
 
 export interface RunOrder {
-  readonly kind: 'run'
+  /** The number of the run in its slot: counted from 1, never used again. */
+  readonly seq: number
+  /** Whether other replicas may start the run, or its successor, once they consider this replica dead. */
+  readonly fenced: boolean
   readonly runId: string
   readonly fence: number
   readonly epoch: number
@@ -29,9 +42,7 @@ export interface RunOrder {
   /** JSON text of what an earlier attempt saved, or null. */
   readonly checkpoint: string | null
   /** Set only for tasks with `database: true`: the URL contains the password. */
-  readonly databaseUrl?: string
-  /** Index of the pulse slot this run beats into. */
-  readonly slot: number
+  readonly databaseUrl: string | undefined
 }
 
 /** What a worker found in the task modules. */
@@ -73,23 +84,21 @@ export type RunReport =
   /** The code stopped on request; `reason`: of the main thread, or of its own thread or child. */
   | { readonly ended: 'aborted'; readonly reason?: AbortReason }
 
-/** `said`: how many words the run said before; they come another way, and may come later. */
-export interface Reported {
-  readonly report: RunReport
-  readonly said: number
-}
+/** To a thread: runs to execute, as one flat array (thread-batch.ts), or the answer to what a run asked. */
+export type ToThread = readonly unknown[] | Answer
 
-/** A thread's first words: who it is, and where it hears answers. */
-export interface Hello {
-  readonly kind: 'hello'
-  readonly threadId: number
-  /** Of the operating system; 0 where it cannot be told. */
-  readonly osThreadId: number
-  readonly port: MessagePort
-}
+/** From a thread. `seq`: of which run, so that a message that comes late is not taken for another run's. */
+export type FromThread =
+  /** Its first message. `osThreadId`: of the operating system; 0 where it cannot be told. */
+  | { readonly kind: 'hello'; readonly threadId: number; readonly osThreadId: number }
+  /** Runs have ended, or none is left: look at the ring. */
+  | { readonly kind: 'signal' }
+  /** The end of a run, where the ring has no place for it. */
+  | { readonly kind: 'report'; readonly seq: number; readonly report: RunReport }
+  | Said
 
-/** What a thread says while it executes. `key`: of which run, so that a word that comes late is not taken for another's. */
-export type Said = { readonly key: string } & SaidBody
+/** What the code of a run says while it runs. */
+export type Said = { readonly seq: number } & SaidBody
 
 export type SaidBody =
   /** An error outside of the function's own promise: its run ends with this, and the thread with it. */
@@ -125,7 +134,3 @@ export type Ask =
 export type Answer =
   | { readonly id: number; readonly ok: true; readonly value: string }
   | { readonly id: number; readonly ok: false; readonly refusal: Problem }
-
-export function orderKey(order: { readonly runId: string; readonly fence: number }): string {
-  return `${order.runId}/${order.fence}`
-}

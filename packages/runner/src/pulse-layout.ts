@@ -1,23 +1,29 @@
 /**
  * The shared memory through which a worker that is too busy for messages still speaks, and is spoken to.
- * One slot per run in execution; both sides import this file and nothing else of each other.
+ * One slot per thread; both sides import this file and nothing else of each other.
  *
- *   word 0      abort     main → worker   0 go on, else a reason (abortReasons)
+ * A thread executes one run after the other, and either side may be late. So every run has a number within its slot, and
+ * what concerns one run carries that number: a stop that comes late is not for the next run, and the main thread does
+ * not take the next run's signs for those of the last one. Counters are never reset; a change is the sign.
+ *
+ *   word 0      stop      main → worker   number of the run that is to stop, and the reason (abortReasons)
  *   word 1      ticks     worker → main   raised by a timer while the thread is free: the thread lives
  *   word 2      lastNote  worker → main   which buffer holds the last note, counted from 1; 0: no note yet
  *   word 3      reading   main → worker   which buffer is being read, counted from 1; 0: none
  *   word 4 … 6  noteSize  worker → main   bytes of the note in each buffer
- *   word 7      threadId  worker → main   which thread executes the run; 0: none yet
+ *   word 7      begun     worker → main   number of the run that began last; 0: none yet
  *   word 8      signs     worker → main   raised by every explicit sign of the code: heartbeat, progress, log
- *   word 9      noticed   worker → main   1: the code has seen that it is to stop
+ *   word 9      noticed   worker → main   number of the run whose code has seen that it is to stop
  *   byte 40     progress  worker → main   float64, NaN: none
- *   byte 48     fenceDeadline main → worker   float64, by sharedClockMs(): after it other replicas may start the run;
- *                                         Infinity: no other replica may
- *   byte 56     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
+ *   byte 48     fenceDeadline main → worker   float64, by sharedClockMs(): after it other replicas may start a run of
+ *                                         this slot; runs that no other replica may start ignore it
+ *   byte 56     beganAt   worker → main   float64, by sharedClockMs(): when the run that began last did
+ *   byte 64     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
 const progressStart = 40
 const fenceDeadlineStart = 48
-const notesStart = 56
+const beganAtStart = 56
+const notesStart = 64
 const noteBuffers = 3
 const noteBytesMax = 240
 const slotBytes: number = notesStart + noteBuffers * noteBytesMax
@@ -39,17 +45,18 @@ export interface PulseSlot {
   readonly words: Int32Array
   readonly progress: Float64Array
   readonly fenceDeadline: Float64Array
+  readonly beganAt: Float64Array
   /** Buffer n is notes[n - 1]. */
   readonly notes: readonly Uint8Array[]
 }
 
 export const word = {
-  abort: 0,
+  stop: 0,
   ticks: 1,
   lastNote: 2,
   reading: 3,
   noteSize: 3,
-  threadId: 7,
+  begun: 7,
   signs: 8,
   noticed: 9,
 } as const
@@ -64,6 +71,7 @@ export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
     words: new Int32Array(memory, start, progressStart / Int32Array.BYTES_PER_ELEMENT),
     progress: new Float64Array(memory, start + progressStart, 1),
     fenceDeadline: new Float64Array(memory, start + fenceDeadlineStart, 1),
+    beganAt: new Float64Array(memory, start + beganAtStart, 1),
     notes: Array.from(
       { length: noteBuffers },
       (_, buffer) => new Uint8Array(memory, start + notesStart + buffer * noteBytesMax, noteBytesMax),
@@ -71,11 +79,10 @@ export function pulseSlot(memory: SharedArrayBuffer, index: number): PulseSlot {
   }
 }
 
-/** Before a run is given to a worker. */
-export function clearSlot({ words, progress, fenceDeadline }: PulseSlot): void {
-  for (let index = 0; index < words.length; index++) Atomics.store(words, index, 0)
+/** Before a run begins: no progress and no note yet. */
+export function clearNews({ words, progress }: PulseSlot): void {
   progress[0] = Number.NaN
-  fenceDeadline[0] = Number.POSITIVE_INFINITY
+  Atomics.store(words, word.lastNote, 0)
 }
 
 /** The monotonic clock that all threads and processes of a machine share; that of `performance` begins with each thread. */
@@ -84,26 +91,39 @@ export function sharedClockMs(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000
 }
 
-/** Whether other replicas may have started the run by now. Reads the clock only for runs that have a deadline. */
+/** Whether other replicas may have started the runs of this slot that they may start. */
 export function isPastFenceDeadline({ fenceDeadline }: PulseSlot): boolean {
-  const untilMs = fenceDeadline[0] ?? Number.POSITIVE_INFINITY
-  return untilMs !== Number.POSITIVE_INFINITY && sharedClockMs() > untilMs
+  return sharedClockMs() > (fenceDeadline[0] ?? Number.POSITIVE_INFINITY)
 }
 
-/** Requests a stop, unless one was requested before. */
-export function stopSlot({ words }: PulseSlot, reason: AbortReason): void {
-  Atomics.compareExchange(words, word.abort, 0, abortReasons.indexOf(reason))
-  Atomics.notify(words, word.abort)
+/** The part of a number that fits into the word `stop` beside the reason. */
+const numberMask = 0x7ff_ffff
+const reasonBits = 4
+const reasonMask = 15
+
+/** What stands for run `seq` in a word. */
+export function tagOf(seq: number): number {
+  return seq & numberMask
 }
 
-/** Why a stop was requested, by the main thread or by the thread of the run. */
-export function stopReasonOf({ words }: PulseSlot): AbortReason | undefined {
-  return abortReasons[Atomics.load(words, word.abort)] || undefined
+/** Requests a stop of run `seq`, unless one was requested before. */
+export function stopRun({ words }: PulseSlot, seq: number, reason: AbortReason): void {
+  const before = Atomics.load(words, word.stop)
+  if (before >> reasonBits === tagOf(seq)) return
+  Atomics.compareExchange(words, word.stop, before, (tagOf(seq) << reasonBits) | abortReasons.indexOf(reason))
+  Atomics.notify(words, word.stop)
+}
+
+/** Why a stop of run `seq` was requested, by the main thread or by the thread of the run. */
+export function stopReasonOf({ words }: PulseSlot, seq: number): AbortReason | undefined {
+  const value = Atomics.load(words, word.stop)
+  return value >> reasonBits === tagOf(seq) ? abortReasons[value & reasonMask] || undefined : undefined
 }
 
 /** What was seen in a slot of another process, written into one of ours: the reader's side of ours notices no difference. */
 export interface SeenElsewhere {
-  readonly threadId: number
+  /** By sharedClockMs(); null: the run has not begun. */
+  readonly beganAtMs: number | null
   readonly ticks: number
   readonly signs: number
   readonly noticed: boolean
@@ -111,12 +131,15 @@ export interface SeenElsewhere {
   readonly note: string | null
 }
 
-export function mirrorPulse(memory: SharedArrayBuffer, index: number, seen: SeenElsewhere): void {
+export function mirrorPulse(memory: SharedArrayBuffer, index: number, seq: number, seen: SeenElsewhere): void {
   const slot = pulseSlot(memory, index)
-  Atomics.store(slot.words, word.threadId, seen.threadId)
+  if (seen.beganAtMs !== null) {
+    slot.beganAt[0] = seen.beganAtMs
+    Atomics.store(slot.words, word.begun, tagOf(seq))
+  }
   Atomics.store(slot.words, word.ticks, seen.ticks)
   Atomics.store(slot.words, word.signs, seen.signs)
-  Atomics.store(slot.words, word.noticed, seen.noticed ? 1 : 0)
+  if (seen.noticed) Atomics.store(slot.words, word.noticed, tagOf(seq))
   slot.progress[0] = seen.progress ?? Number.NaN
   if (seen.note !== null) writeNote(slot, encodedNote(seen.note))
 }

@@ -19,6 +19,10 @@ export interface Values extends Thresholds {
   /** Variables that child processes get beside the harmless ones. */
   readonly childEnv: readonly string[]
   readonly prefetch: number
+  /** Start-ahead: expected work in ms, and most runs, of one thread. */
+  readonly startAheadMs: number
+  readonly startAheadRetryMax: number
+  readonly startAheadFailMax: number
   /** Queues to work on, with their shares; empty: all. */
   readonly queueWeights: Readonly<Record<string, number>>
   readonly capabilities: readonly string[]
@@ -82,6 +86,24 @@ export const settings: { readonly [Key in keyof Values]: Setting<Values[Key]> } 
     [0, 64],
     0,
     'runs claimed ahead of a free slot; they wait here while other replicas may be free',
+  ),
+  startAheadMs: whole(
+    'Q_START_AHEAD_MS',
+    [0, 10_000],
+    25,
+    'expected work that is handed to a thread ahead, while there is a backlog; 0: one run at a time',
+  ),
+  startAheadRetryMax: whole(
+    'Q_START_AHEAD_RETRY_MAX',
+    [1, 500],
+    256,
+    "most runs handed to one thread, of tasks with onCrash 'retry'; they are started again if the process dies",
+  ),
+  startAheadFailMax: whole(
+    'Q_START_AHEAD_FAIL_MAX',
+    [1, 500],
+    32,
+    'most runs handed to one thread, of other tasks; those that have not begun fail if the process dies',
   ),
   queueWeights: weights(
     'Q_QUEUES',

@@ -12,16 +12,17 @@ const threads = startThreads(
 )
 const lease = { runId: '1' as RunId, fence: 1 }
 const facts = { lease, task: 'naps', isolation: 'thread', timeoutMs: null, maxSilentMs: null } as const
+const pulse = board.open(facts, 0, 0)
 const order = {
-  kind: 'run',
+  seq: pulse.seq,
+  fenced: false,
   ...lease,
   epoch: 1,
   attempt: 1,
   task: 'naps',
   payload: JSON.stringify({ seconds }),
   checkpoint: null,
-  slot: 0,
+  databaseUrl: undefined,
 } as const
-const pulse = board.open(facts, 0, 0)
 void threads.run(order, { pulse, terminate: new AbortController().signal, hear: () => {} }).report
 process.once('message', () => process.exit(7))

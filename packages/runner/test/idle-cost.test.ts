@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { readConfig } from '@q/runner'
 import type { Store, WatchAnswer } from '@q/store'
 import { createAhead } from '../src/main/ahead.ts'
+import { createBacklog } from '../src/main/backlog.ts'
 import { chores } from '../src/main/chores.ts'
 import { createHoldings } from '../src/main/holdings.ts'
 import { createChore } from '../src/main/loops/chore.ts'
@@ -16,10 +17,9 @@ import { sweepTick } from '../src/main/loops/sweep.ts'
 import type { Next } from '../src/main/loop.ts'
 import { createPolling } from '../src/main/polling.ts'
 import { createOwnPresence } from '../src/main/presence.ts'
-import { createSlots } from '../src/main/slots.ts'
 import { createTrust } from '../src/main/trust.ts'
-import { createTurns } from '../src/main/turns.ts'
 import { heartOf } from './heart.ts'
+import { threadsScene } from './threads-scene.ts'
 
 /** A store that answers as an idle database does, and counts the statements. */
 function idleStore(post: WatchAnswer['post'], mine: boolean) {
@@ -86,10 +86,13 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     onSelfGone: () => {},
     reap: async () => {},
   })
-  const slots = createSlots(2)
+  const { turns, dispatch } = threadsScene(2)
   const claim = {
-    turns: createTurns(() => {}),
-    slots,
+    turns,
+    dispatch,
+    backlog: createBacklog(),
+    mayStartAhead: () => true,
+    runsMin: 1,
     ahead: createAhead(2),
     holdings: createHoldings(),
     idleness: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
@@ -103,7 +106,6 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     slotsToFill: () => 2,
     aheadMax: () => 2,
     isCutOff: () => false,
-    begin: () => {},
     unplacedMsMax: 5_000,
     giveBack: async () => [],
   }

@@ -32,11 +32,11 @@ test('code that ends long after its run was given up does not make the next one 
     timeoutMs: null,
     maxSilentMs: null,
   } as const
-  board.open(facts, 0, 0)
-  const givenUp = openPulse(board.memory, 0, 1)
+  const { seq } = board.open(facts, 0, 0)
+  const givenUp = openPulse(board.memory, 0, { seq, fenced: false })
   const next = board.open(facts, 0, 0)
-  const { signal } = openPulse(board.memory, 0, 1)
-  const lastToWait = Atomics.waitAsync(pulseSlot(board.memory, 0).words, word.abort, 0)
+  const { signal } = openPulse(board.memory, 0, { seq: next.seq, fenced: false })
+  const lastToWait = Atomics.waitAsync(pulseSlot(board.memory, 0).words, word.stop, 0)
   givenUp[Symbol.dispose]()
   await lastToWait.value
   next.stop('cancelled')
@@ -56,7 +56,7 @@ test('an answer that comes when its run has ended is not given to another run', 
   const late = replies[2]
   replies[0]?.reply({ id: replies[0].id, ok: true, value: '1' })
   await first.result()
-  const next = send('asks', { hear })
+  const next = send('asks', { slot: 1, hear })
   const asked = await eventually(() => replies[3], 'another question')
   late?.reply({ id: late.id, ok: true, value: 'of another run' })
   asked.reply({ id: asked.id, ok: true, value: 'its own' })

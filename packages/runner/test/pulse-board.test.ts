@@ -5,7 +5,7 @@ import { createFigures } from '../src/main/figures.ts'
 import { createPulseCarrier } from '../src/main/loops/pulse.ts'
 import { watchTick } from '../src/main/loops/watch.ts'
 import { createPulseBoard, type Pulse, type PulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
-import { pulseSlot, word } from '../src/pulse-layout.ts'
+import { pulseSlot, stopReasonOf, word } from '../src/pulse-layout.ts'
 
 const facts: RunFacts = {
   lease: { runId: '1' as RunId, fence: 1 },
@@ -22,12 +22,13 @@ function opened(limits: Partial<RunFacts> = {}, { sent = true, begun = true } = 
   const { words } = pulseSlot(board.memory, 0)
   const raise = (index: number) => void Atomics.add(words, index, 1)
   if (sent) pulse.measureBy(() => undefined)
-  if (begun) Atomics.store(words, word.threadId, 7)
+  const begin = () => void Atomics.store(words, word.begun, pulse.seq)
+  if (begun) begin()
   pulse.look(0)
   return {
     board,
     pulse,
-    begin: () => raise(word.threadId),
+    begin,
     tick: () => raise(word.ticks),
     sign: () => raise(word.signs),
   }
@@ -115,7 +116,7 @@ test('a run that is over is not stopped any more: its slot may have the next one
   pulse.close()
   const next = board.open(facts, 0, 1_000)
   pulse.stop('lease lost')
-  expect(Atomics.load(pulseSlot(board.memory, 0).words, word.abort)).toBe(0)
+  expect(stopReasonOf(pulseSlot(board.memory, 0), next.seq)).toBeUndefined()
   expect([pulse.stopReason, next.stopReason]).toEqual([undefined, undefined])
 })
 

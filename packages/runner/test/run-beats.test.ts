@@ -142,6 +142,8 @@ function fencing(
       wallMs: () => now.ms,
       observe: (event) => void events.push(event),
       onJump: () => {},
+      batches: () => [],
+      withdrawUnbegun: () => {},
     })
   }
   return { tick, events }

@@ -20,14 +20,15 @@ function oneThread(module: string) {
     const pulse = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, 0, 0)
     if (isStopped) pulse.stop('cancelled')
     const order: RunOrder = {
-      kind: 'run',
+      seq: pulse.seq,
+      fenced: false,
       ...lease,
       epoch: 1,
       attempt: 1,
       task,
       payload: '{}',
       checkpoint: null,
-      slot: 0,
+      databaseUrl: undefined,
     }
     return threads.run(order, { pulse, terminate: new AbortController().signal, hear: () => {} }).report
   }

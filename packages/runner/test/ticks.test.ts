@@ -109,7 +109,7 @@ function fenced(silentMs: number, lost = false) {
     presence,
     boundMs: 3_500,
     presenceBoundMs: 2_000,
-    runBeats: { silentForMs: () => 0, clockJumped: () => {} },
+    runBeats: { sinceAskedMs: () => 0, silentForMs: () => 0, clockJumped: () => {} },
     runBoundMs: 8_000,
     pulseBoard,
     mayStartElsewhere: (pulse) => pulse === pulses[0],
@@ -117,6 +117,8 @@ function fenced(silentMs: number, lost = false) {
     wallMs: () => silentMs,
     observe: (event) => void events.push(event),
     onJump: () => void jumps++,
+    batches: () => [],
+    withdrawUnbegun: () => {},
   }
   return { deps, pulses, events, jumps: () => jumps }
 }

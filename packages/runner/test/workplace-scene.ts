@@ -49,14 +49,15 @@ function scene(pool: Workplace, board: ReturnType<typeof createPulseBoard>): Sce
       const lease = { runId: String(++runs) as RunId, fence: 1 }
       const pulse = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, slot, 0)
       const order: RunOrder = {
-        kind: 'run',
+        seq: pulse.seq,
+        fenced: false,
         ...lease,
         epoch: 1,
         attempt: 1,
         task,
         payload: JSON.stringify(payload),
         checkpoint: null,
-        slot,
+        databaseUrl: undefined,
       }
       const { report } = pool.run(order, { pulse, terminate: new AbortController().signal, hear })
       return { pulse, report, result: () => report.then(returned) }

@@ -3,7 +3,8 @@ WITH
   lanes AS MATERIALIZED (
     SELECT
       lane.id,
-      lane.queue
+      lane.queue,
+      lane.task
     FROM
       q.lane
     WHERE
@@ -24,6 +25,7 @@ WITH
   )
 SELECT
   lanes.id AS lane,
+  lanes.task,
   lanes.queue,
   head.priority,
   head.grp AS "group",

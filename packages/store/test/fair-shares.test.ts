@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createFairShares, quotasOf, type FairShares, type ReadyHead } from '../src/runs/fair-shares.ts'
 
 function head(group: string, options: Partial<ReadyHead> = {}): ReadyHead {
-  return { lane: 1, queue: 'default', priority: 0, group, weight: 1, ...options }
+  return { lane: 1, task: 't', queue: 'default', priority: 0, group, weight: 1, ...options }
 }
 
 interface Ways {

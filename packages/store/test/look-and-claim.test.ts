@@ -115,7 +115,7 @@ test('two connections of one replica share a claimer and take every run once', a
 })
 
 test('an answer that is older than the last look does not hide what that look showed', () => {
-  const head = { lane: 1, queue: 'default', priority: 0, group: '', weight: 1 }
+  const head = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1 }
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['late'], queues: [] })
   claimer.ask({ claim: 1, ahead: 0 }).learn({ claim: [], ahead: [], look: [head] })
   const slow = claimer.ask({ claim: 1, ahead: 0 })

@@ -65,7 +65,8 @@ export async function runTask<T extends Task<never>>(
 function orderOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOptions, attempt: number): RunOrder {
   const saved = resumed === undefined && done === undefined ? null : { state: resumed, once: done ?? {} }
   return {
-    kind: 'run',
+    seq: 1,
+    fenced: false,
     runId,
     fence: attempt,
     epoch: 1,
@@ -73,7 +74,7 @@ function orderOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOption
     task: name,
     payload: jsonOf('The payload', payload),
     checkpoint: saved === null ? null : jsonOf('What an earlier attempt saved', saved),
-    slot: 0,
+    databaseUrl: undefined,
   }
 }
 

@@ -13,16 +13,13 @@ import { openPulse } from '../thread/pulse.ts'
 import type { Registry } from '../thread/registry.ts'
 import { runOrder } from '../thread/run-order.ts'
 
-/** Nobody's thread, and not 0, which would say that the code has not begun. */
-const thisProcess = 1
-
 export function inlineWorkplace(registry: Registry, pulseMemory: SharedArrayBuffer): Workplace {
   return {
-    run(order, { terminate, hear }) {
+    run(order, { pulse, terminate, hear }) {
       const deps = {
         registry,
         line: inlineLine(hear),
-        openPulse: () => openPulse(pulseMemory, order.slot, thisProcess),
+        openPulse: () => openPulse(pulseMemory, pulse.slot, order),
       }
       return { report: Promise.race([runOrder(deps, order), leftBehind(terminate)]), measure: () => undefined }
     },
@@ -30,15 +27,15 @@ export function inlineWorkplace(registry: Registry, pulseMemory: SharedArrayBuff
   }
 }
 
-export function inlineLine(hear: Hear): Pick<MainLine, 'say' | 'ask'> {
+export function inlineLine(hear: Hear): MainLine {
   let asked = 0
   return {
-    say: (said) => hear(said, () => {}),
-    ask(key, ask) {
+    say: (seq, body) => hear({ ...body, seq }, () => {}),
+    ask(seq, ask) {
       const id = ++asked
       const { promise, resolve, reject } = Promise.withResolvers<string>()
       const answer = (given: Answer) => (given.ok ? resolve(given.value) : reject(new RequestRefused(given.refusal)))
-      hear({ key, kind: 'ask', id, ask }, answer)
+      hear({ seq, kind: 'ask', id, ask }, answer)
       return promise
     },
   }

@@ -62,7 +62,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
       const own: InHand = {
         hear(message) {
           if (message.kind === 'pulse') {
-            mirrorPulse(memory, pulse.slot, message)
+            mirrorPulse(memory, pulse.slot, pulse.seq, message)
             measured = measuredOf(message)
           }
           if (message.kind === 'said') hear(message.said, (answer) => sendForOwn({ kind: 'answer', answer }))

@@ -9,6 +9,8 @@ export interface Connections {
   readonly control: Store
   /** One connection: what ended, what starts, what is next. */
   readonly turn: Connection
+  /** The same, for a second exchange while there is a backlog; opened when it is first needed. */
+  readonly secondTurn: Connection
   /** Everything else. */
   readonly store: Store
   close(): Promise<void>
@@ -36,13 +38,16 @@ export async function openConnections(
     statementMsMax,
     onBroken: onBroken('control'),
   })
-  const turn: Connection = connect(databaseUrl, {
-    purpose: 'turn',
-    prepare,
-    quiet: true,
-    statementMsMax: statementMs,
-    onBroken: onBroken('turn'),
-  })
+  const connectForTurns = (): Connection =>
+    connect(databaseUrl, {
+      purpose: 'turn',
+      prepare,
+      quiet: true,
+      statementMsMax: statementMs,
+      onBroken: onBroken('turn'),
+    })
+  const turn = connectForTurns()
+  const secondTurn = connectForTurns()
   const pool: Connection = connect(databaseUrl, {
     purpose: 'pool',
     prepare,
@@ -54,10 +59,11 @@ export async function openConnections(
   return {
     control: createStore(control.db),
     turn,
+    secondTurn,
     store: createStore(pool.db),
     async close() {
       closing = true
-      await Promise.all([control.close(), turn.close(), pool.close()])
+      await Promise.all([control.close(), turn.close(), secondTurn.close(), pool.close()])
     },
   }
 }

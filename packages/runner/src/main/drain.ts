@@ -144,7 +144,7 @@ export function createDrain(deps: DrainDeps): Drain {
       bounded(deps.stopWatching()),
     ])
     await bounded(deps.stopBeats())
-    const leftBehind = deps.slots.busy() + unreleased
+    const leftBehind = deps.slots.runs() + unreleased
     if (leftBehind === 0) {
       await bounded(deps.retire())
       deps.closeSession()
@@ -159,7 +159,7 @@ export function createDrain(deps: DrainDeps): Drain {
 
   async function stopRemaining(): Promise<void> {
     if (deps.slots.busy() === 0) return
-    deps.observe({ type: 'drain-cut-short', running: deps.slots.busy() })
+    deps.observe({ type: 'drain-cut-short', running: deps.slots.runs() })
     for (const running of deps.pulseBoard.all()) running.stop('replica draining')
     await within(Math.max(lastMsMin, deps.stopGraceMs + writeMsMax), deps.slots.allFree())
   }
@@ -210,7 +210,7 @@ export function createDrain(deps: DrainDeps): Drain {
       type,
       by,
       onDeadline,
-      running: deps.slots.busy(),
+      running: deps.slots.runs(),
       drainMs: Number.isFinite(inMs) ? inMs : null,
       runs: deps.pulseBoard
         .all()

@@ -58,7 +58,10 @@ export function createFigures({ slots, pulseBoard, nowMs }: FigureDeps): () => T
   }
 
   return () => {
-    const busy = pulseBoard.all().map(figuresOf)
+    const busy = pulseBoard
+      .all()
+      .filter((pulse) => pulse.isExecuting())
+      .map(figuresOf)
     const taken = new Set(busy.map(({ slot }) => slot))
     const idle = Array.from({ length: Math.min(slots, 2 * shownMax) }, (_, slot) => slot)
       .filter((slot) => !taken.has(slot))

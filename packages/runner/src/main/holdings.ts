@@ -10,8 +10,12 @@ export interface Holdings {
    * `sentMs`: when it is sent. What it claims or starts is not older.
    */
   claiming(sentMs: number, claim: () => Promise<ClaimedRun[]>): Promise<ClaimedRun[]>
-  /** Its code begins. */
+  /** Its code begins, or may begin: it was handed to a thread or child. */
   begun(lease: Lease): void
+  /** It was withdrawn: its code has not begun, and it is still held. */
+  notBegun(lease: Lease): void
+  /** Its end is written. */
+  settled(lease: Lease): void
   /** Executed, given back or lost: it is nothing to us any more. */
   ended(lease: Lease): void
   find(lease: Lease): ClaimedRun | undefined
@@ -51,6 +55,12 @@ export function createHoldings(): Holdings {
       }
     },
     begun: (lease) => void begun.add(leaseKey(lease)),
+    notBegun: (lease) => void begun.delete(leaseKey(lease)),
+    settled(lease) {
+      const key = leaseKey(lease)
+      known.delete(key)
+      begun.delete(key)
+    },
     ended: (lease) => void known.delete(leaseKey(lease)),
     find: (lease) => known.get(leaseKey(lease))?.run,
     askedMs: (lease) => known.get(leaseKey(lease))?.askedMs,

@@ -1,20 +1,19 @@
 /** The loops that bring runs into execution: clocks are obeyed, gates opened, slots filled, deadlines seen. */
-import { createClaimer, createFairShares, takeTurn, type ClaimedRun } from '@q/store'
+import { createClaimer, createFairShares, takeTurn, type ClaimedRun, type Connection } from '@q/store'
+import { createBacklog } from './backlog.ts'
 import { unplacedMsMax } from './fence-bound.ts'
 import { slotsToFill } from './health.ts'
 import { createIdleness } from './idleness.ts'
 import type { Loop } from './loop.ts'
-import { claimTick } from './loops/claim.ts'
+import { claimTick, type ClaimDeps } from './loops/claim.ts'
 import { createPromoter } from './loops/promote.ts'
 import { scheduleTick } from './loops/schedule.ts'
 import { sweepTick } from './loops/sweep.ts'
 import { createPolling } from './polling.ts'
-import { createTurns, type Turns } from './turns.ts'
 import type { Desk } from './work.ts'
 
 export interface Intake {
-  readonly claim: Loop
-  readonly turns: Turns
+  readonly claim: Pick<Loop, 'wake'>
   /** Something became ready: what was seen before does not count any more. */
   lookAgain(): void
   /** Hints may have been lost: everything looks once. */
@@ -28,68 +27,95 @@ export interface Intake {
   pause(): Promise<void>
   resume(): void
   stop(): Promise<unknown>
+  /** Threads that are busy for longer than expected hand their waiting runs to others, or back to the queue. */
+  relieve(): void
 }
 
-export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) => void): Intake {
-  const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals } = desk
+/** A second exchange at the same time is worth it from this many successes on. */
+const secondMin = 128
+
+export function startIntake(desk: Desk): Intake {
+  const { store, slots, ahead, holdings, replicaId, config, nowMs, vitals, turns, dispatch } = desk
   const { pollEveryMs, queues, queueWeights, capabilities } = config
   const tasks = desk.tasks.map((task) => task.name)
   const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const idleness = createIdleness(store, replicaId, desk.presence.isHeld)
   const createOwnPolling = () => createPolling(pollEveryMs, desk.presence.isHeld)
   const polling = { claim: createOwnPolling(), promote: createOwnPolling() }
-  const turns = createTurns(() => claim.wake())
   let keys = new Set<string>()
   const takeKeys = () => {
     const taken = [...keys]
     keys = new Set()
     return taken
   }
-  const toFill = (freedMeanwhile: number) => {
+  const toFill = () => {
     if (!taking || desk.isCutOff()) return 0
     if (vitals.health() !== 'healthy') vitals.look()
-    return slotsToFill(vitals.health(), { total: slots.total, free: slots.free() + freedMeanwhile })
+    return slotsToFill(vitals.health(), { total: slots.total, free: slots.free() })
   }
+  const backlog = createBacklog()
   let taking = true
   /** Raised by every pause: no run of a turn that was sent before the pause may start after it. */
   let pauses = 0
-  let turnUnderWay: Promise<unknown> = Promise.resolve()
+  const turnsUnderWay = new Set<Promise<unknown>>()
   let lookedMs = Number.NEGATIVE_INFINITY
-  const takeNext: Parameters<typeof claimTick>[0]['takeTurn'] = (turn) => {
-    if (nowMs() - lookedMs >= pollEveryMs) {
-      claimer.forget()
-      lookedMs = nowMs()
+  const takeNext =
+    (connection: Connection): ClaimDeps['takeTurn'] =>
+    (turn) => {
+      if (nowMs() - lookedMs >= pollEveryMs) {
+        claimer.forget()
+        lookedMs = nowMs()
+      }
+      const answer = takeTurn(connection, claimer, turn)
+      const done = answer.catch(() => {}).finally(() => turnsUnderWay.delete(done))
+      turnsUnderWay.add(done)
+      const before = pauses
+      return answer.then((brought) =>
+        pauses === before ? brought : { ...brought, started: [], claimed: [], ahead: [] },
+      )
     }
-    const answer = takeTurn(desk.turn, claimer, turn)
-    turnUnderWay = answer.catch(() => {})
-    const before = pauses
-    return answer.then((brought) => (pauses === before ? brought : { ...brought, started: [], claimed: [], ahead: [] }))
-  }
   /** None of these runs will start. Once forgotten, reconcile.ts releases the ones that the drain cannot, because they are locked. */
   const forgetUnbegun = () => {
-    for (const run of [...turns.unplaced.splice(0), ...ahead.takeAll()]) holdings.ended(run)
+    for (const run of [...turns.unplaced.splice(0), ...dispatch.withdrawAll(), ...ahead.takeAll()]) holdings.ended(run)
   }
 
-  const claim = desk.loop('claim', () => {
-    if (!taking) forgetUnbegun()
-    return claimTick({
-      turns,
-      slots,
-      ahead,
-      holdings,
-      idleness,
-      pollEveryMs,
-      polling: polling.claim,
-      nowMs,
-      takeTurn: takeNext,
-      slotsToFill: toFill,
-      aheadMax: () => (taking && vitals.health() === 'healthy' && !desk.isCutOff() ? ahead.max : 0),
-      isCutOff: desk.isCutOff,
-      begin,
-      unplacedMsMax: unplacedMsMax(config.preset.thresholds),
-      giveBack: desk.giveBack,
+  const isWell = () => taking && vitals.health() === 'healthy' && !desk.isCutOff()
+  const exchange = (name: string, connection: Connection, runsMin: number) =>
+    desk.loop(name, () => {
+      if (!taking) forgetUnbegun()
+      return claimTick({
+        turns,
+        dispatch,
+        backlog,
+        ahead,
+        holdings,
+        idleness,
+        pollEveryMs,
+        polling: polling.claim,
+        nowMs,
+        takeTurn: takeNext(connection),
+        slotsToFill: toFill,
+        mayStartAhead: isWell,
+        aheadMax: () => (isWell() ? ahead.max : 0),
+        isCutOff: desk.isCutOff,
+        unplacedMsMax: unplacedMsMax(config.preset.thresholds),
+        giveBack: desk.giveBack,
+        runsMin,
+      })
     })
-  })
+  const first = exchange('claim', desk.turn, 1)
+  const second = exchange('claim-beside', desk.secondTurn, secondMin)
+  const claim = {
+    wake() {
+      first.wake()
+      if (turns.size() >= secondMin && turnsUnderWay.size === 1) second.wake()
+    },
+  }
+  /** Those that another transaction has locked stay here, and may still begin. */
+  const releaseRelieved = async (runs: readonly ClaimedRun[]) => {
+    const gone = new Set(await desk.giveBack(runs).catch(() => []))
+    turns.unplaced.push(...runs.filter(({ runId }) => !gone.has(runId)))
+  }
   const lookAgain = () => {
     claimer.forget()
     claim.wake()
@@ -101,8 +127,13 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
   const schedule = desk.loop('schedule', () => scheduleTick({ ...desk, onEnqueued: lookAgain }))
   return {
     claim,
-    turns,
     lookAgain,
+    relieve() {
+      const relieved = dispatch.relieve()
+      if (relieved.length === 0) return
+      dispatch.place(relieved, isWell())
+      void releaseRelieved(relieved)
+    },
     wakeAll() {
       idleness.forget()
       polling.claim.found()
@@ -119,7 +150,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     async pause() {
       taking = false
       pauses++
-      await turnUnderWay
+      await Promise.all(turnsUnderWay)
       forgetUnbegun()
     },
     resume() {
@@ -128,7 +159,7 @@ export function startIntake(desk: Desk, begin: (run: ClaimedRun, slot: number) =
     },
     async stop() {
       turns.close()
-      await Promise.all([claim, promote, sweep, schedule].map((loop) => loop.stop()))
+      await Promise.all([first, second, promote, sweep, schedule].map((loop) => loop.stop()))
       forgetUnbegun()
     },
   }

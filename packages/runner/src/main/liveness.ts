@@ -16,7 +16,7 @@ import {
 import type { Loop } from './loop.ts'
 import { createChore } from './loops/chore.ts'
 import { claimerTick } from './loops/claimer.ts'
-import { extendDeadline, fenceTick, type FenceDeps } from './loops/fence.ts'
+import { extendBatch, extendDeadline, fenceTick, type FenceDeps } from './loops/fence.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createPresenceWatch, presenceTickMs } from './loops/presence.ts'
 import { createPulseCarrier } from './loops/pulse.ts'
@@ -25,6 +25,7 @@ import { createSession } from './loops/session.ts'
 import { noEvidenceMsMax, watchTick } from './loops/watch.ts'
 import type { Pulse } from './pulse-board.ts'
 import { reconcile } from './reconcile.ts'
+import { mayStartElsewhere as isStartable } from './run-order.ts'
 import { createTrust } from './trust.ts'
 import type { Desk } from './work.ts'
 
@@ -40,11 +41,15 @@ export interface Ways {
   readonly onTooOld: () => void
   /** The drain that this replica follows. */
   readonly drainStanding: () => StandingDrain | undefined
+  /** Of runs behind one that takes longer than expected. */
+  readonly relieveThreads: () => void
 }
 
 export interface Liveness {
   /** It is in execution from now on. */
   begun(lease: Lease): void
+  /** Runs are about to be handed to the thread of a slot. */
+  handingOver(slot: number, runs: readonly Lease[]): void
   /** What is done for others. */
   stopWatching(): Promise<unknown>
   stopBeats(): Promise<unknown>
@@ -99,6 +104,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     beatEveryMs: runBeatIntervalMs(thresholds),
     nowMs,
     askedMs: holdings.askedMs,
+    openMonitors: desk.dispatch.openMonitors,
   })
   const heartbeat = desk.loop('heartbeat', heart.tick)
   const sessionLoop = desk.loop('session', session.tick)
@@ -107,7 +113,13 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
     claimerTick({ control, ahead: desk.ahead, holdings, sender, beatEveryMs: thresholds.claimerBeatMs }),
   )
   const watch = desk.loop('watch', () =>
-    watchTick({ pulseBoard, nowMs, noEvidenceMsMax: noEvidenceMsMax(thresholds), onStopped: pulse.wake }),
+    watchTick({
+      pulseBoard,
+      nowMs,
+      noEvidenceMsMax: noEvidenceMsMax(thresholds),
+      onStopped: pulse.wake,
+      relieveThreads: ways.relieveThreads,
+    }),
   )
   const clock = createClockWatch(fenceTickMs)
   const fenceDeps: FenceDeps = {
@@ -128,6 +140,11 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       heartbeat.wake()
       pulse.wake()
       sessionLoop.wake()
+    },
+    batches: desk.dispatch.batches,
+    // Forgotten here, and released by reconcile.ts if other replicas have not started them.
+    withdrawUnbegun() {
+      for (const run of desk.dispatch.withdrawAll()) holdings.ended(run)
     },
   }
   const fence = desk.loop('fence', () => fenceTick(fenceDeps))
@@ -174,6 +191,11 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
         if (running.lease.runId === lease.runId) extendDeadline(fenceDeps, running)
       if (pulses.mayBeWanted(lease)) pulse.wake()
     },
+    handingOver(slot, runs) {
+      const batch = desk.dispatch.batches().find((one) => one.slot === slot)
+      if (batch !== undefined) extendBatch(fenceDeps, batch)
+      if (runs[0] !== undefined && pulses.mayBeWanted(runs[0])) pulse.wake()
+    },
     async stopWatching() {
       await Promise.all(watching.map((loop) => loop.stop()))
       await Promise.all(duties.map((name) => control.leaveDuty({ name, holder: replicaId })))
@@ -209,7 +231,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
   /** Once it is taken for dead: the run itself, or the next one of its concurrency key. */
   function mayStartElsewhere(running: Pulse): boolean {
     const run = holdings.find(running.lease)
-    return run !== undefined && (run.keyed || run.onCrash === 'retry')
+    return run !== undefined && isStartable(run)
   }
 
   async function introduceAgain(): Promise<void> {

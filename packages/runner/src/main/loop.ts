@@ -23,9 +23,12 @@ export interface LoopOptions {
 const retryMs = { first: 100, max: 5_000 }
 
 export function startLoop(options: LoopOptions): Loop {
-  const stopping = new AbortController()
-  let alarm = new AbortController()
+  let stopped = false
+  const isStopped = () => stopped
+  let woken = false
   let failures = 0
+  /** Ends the pause under way. */
+  let endPause: () => void = () => {}
 
   async function oneRound(): Promise<Next> {
     try {
@@ -41,19 +44,34 @@ export function startLoop(options: LoopOptions): Loop {
   }
 
   async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      alarm = new AbortController()
-      const woken = alarm.signal
+    while (!isStopped()) {
+      woken = false
       const { afterMs } = await oneRound()
-      await pause(afterMs, AbortSignal.any([woken, stopping.signal]))
+      if (!woken && !stopped && afterMs > 0) await pauseUntilWoken(afterMs)
     }
+  }
+
+  /** Without a signal of its own: loops are woken often. */
+  function pauseUntilWoken(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = Number.isFinite(ms) ? setTimeout(() => endPause(), Math.min(ms, timerMsMax)) : undefined
+      endPause = () => {
+        clearTimeout(timer)
+        endPause = () => {}
+        resolve()
+      }
+    })
   }
 
   const running = run()
   return {
-    wake: () => alarm.abort(),
+    wake() {
+      woken = true
+      endPause()
+    },
     stop() {
-      stopping.abort()
+      stopped = true
+      endPause()
       return running
     },
   }

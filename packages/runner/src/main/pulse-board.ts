@@ -7,11 +7,13 @@
  */
 import type { Lease } from '@q/store'
 import {
-  abortReasons,
-  clearSlot,
+  clearNews,
   pulseMemory,
   pulseSlot,
   readNote,
+  sharedClockMs,
+  stopRun,
+  tagOf,
   word,
   type AbortReason,
   type PulseSlot,
@@ -37,6 +39,10 @@ export interface RunFacts {
 export interface Pulse {
   readonly lease: Lease
   readonly slot: number
+  /** The number of the run in its slot. */
+  readonly seq: number
+  /** Whether the run shares its slot with other runs of a batch. */
+  readonly batched: boolean
   readonly facts: RunFacts
   /** Aborts after stop(). */
   readonly signal: AbortSignal
@@ -56,12 +62,14 @@ export interface Pulse {
   noticed(): boolean
   /** The code cannot act any more; what came of it is being written. */
   codeEnded(): void
+  /** Whether its code has its slot: it is not over, and of a batch it is the run that has begun. */
+  isExecuting(): boolean
   /** It was told to stop, and its code has not ended yet. */
   stopping(): boolean
   /** It is being stopped, or its code has ended: no limit applies to it any more, and the replica vouches for it. */
   inGoodHands(): boolean
-  /** Of the thread that executes it; 0 before it has begun. */
-  threadId(): number
+  /** When the code began, by sharedClockMs(); null: it has not begun. */
+  beganAtMs(): number | null
   /** It was sent to somebody who executes it, and this is how to measure them. Before, there is nobody to be silent. */
   measureBy(measure: () => Measured | undefined): void
   measured(): Measured | undefined
@@ -87,22 +95,69 @@ export interface News {
 
 export interface PulseBoard {
   readonly memory: SharedArrayBuffer
+  /** The next number for a run in this slot. */
+  nextSeq(slot: number): number
+  /** A run that has the slot for itself. */
   open(facts: RunFacts, slot: number, nowMs: number): Pulse
+  /** A run of a batch, whose thread may have begun it. `onStop`: whether the run was stopped without its code, which has not begun. */
+  monitor(facts: RunFacts, slot: number, seq: number, nowMs: number, onStop: () => boolean): Pulse
   all(): readonly Pulse[]
+  /** Called before every all(): opens monitors of runs that are executing without one. */
+  openBefore(openMonitors: () => void): void
+  /** When the run began, by sharedClockMs(); null: it has not begun, or another one has since. */
+  beganAtMs(slot: number, seq: number): number | null
+  /** Until then, by sharedClockMs(), no other replica starts a run of this slot. */
+  setFenceDeadline(slot: number, atMs: number): void
 }
 
 export function createPulseBoard(slots: number): PulseBoard {
   const memory = pulseMemory(slots)
-  const open = new Map<number, Pulse>()
+  const shared = Array.from({ length: slots }, (_, slot) => pulseSlot(memory, slot))
+  const numbers = Array.from({ length: slots }, () => 0)
+  const open = new Set<Pulse>()
+  let openMonitors = () => {}
+  const sharedOf = (slot: number) => shared[slot] as PulseSlot
+  function nextSeq(slot: number): number {
+    return (numbers[slot] = (numbers[slot] ?? 0) + 1)
+  }
+  function add(facts: RunFacts, place: Place, nowMs: number, onStop?: () => boolean): Pulse {
+    const pulse = openPulse(facts, place, nowMs, { onStop, onClose: () => open.delete(pulse) })
+    open.add(pulse)
+    return pulse
+  }
   return {
     memory,
-    all: () => [...open.values()],
+    nextSeq,
+    all() {
+      openMonitors()
+      return [...open]
+    },
+    openBefore: (given) => void (openMonitors = given),
+    beganAtMs(slot, seq) {
+      const { words, beganAt } = sharedOf(slot)
+      return Atomics.load(words, word.begun) === tagOf(seq) ? (beganAt[0] ?? 0) : null
+    },
     open(facts, slot, nowMs) {
-      const pulse = openPulse(facts, slot, pulseSlot(memory, slot), nowMs, () => open.delete(slot))
-      open.set(slot, pulse)
-      return pulse
+      clearNews(sharedOf(slot))
+      sharedOf(slot).fenceDeadline[0] = Number.POSITIVE_INFINITY
+      return add(facts, { slot, seq: nextSeq(slot), shared: sharedOf(slot) }, nowMs)
+    },
+    monitor: (facts, slot, seq, nowMs, onStop) => add(facts, { slot, seq, shared: sharedOf(slot) }, nowMs, onStop),
+    setFenceDeadline(slot, atMs) {
+      sharedOf(slot).fenceDeadline[0] = Math.trunc(atMs)
     },
   }
+}
+
+interface Place {
+  readonly slot: number
+  readonly seq: number
+  readonly shared: PulseSlot
+}
+
+interface Hooks {
+  readonly onStop: (() => boolean) | undefined
+  readonly onClose: () => void
 }
 
 /** CPU time is asked for only when nothing else has shown for so long that the thread lives. */
@@ -111,8 +166,9 @@ const cpuEvidenceMs = 1
 /** Between two looks; more means that this process itself was stopped, and says nothing about its threads. */
 const lookGapMsMax = 2_000
 
-function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: number, onClose: () => void): Pulse {
+function openPulse(facts: RunFacts, { slot, seq, shared }: Place, openedMs: number, { onStop, onClose }: Hooks): Pulse {
   const { words } = shared
+  const hasBegun = () => Atomics.load(words, word.begun) === tagOf(seq)
   const controller = new AbortController()
   const outOfTime = new AbortController()
   let stopReason: AbortReason | undefined
@@ -122,9 +178,9 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   let measure: (() => Measured | undefined) | undefined
   let beganMs: number | undefined
   let lookedMs = openedMs
-  const beat = { ticks: 0, cpuMs: undefined as number | undefined, seenMs: openedMs }
-  const sign = { signs: 0, seenMs: openedMs }
-  clearSlot(shared)
+  const first = { ticks: Atomics.load(words, word.ticks), signs: Atomics.load(words, word.signs) }
+  const beat = { ticks: first.ticks, cpuMs: undefined as number | undefined, seenMs: openedMs }
+  const sign = { signs: first.signs, seenMs: openedMs }
 
   function fenceDeadlineMs(): number {
     return shared.fenceDeadline[0] ?? Number.POSITIVE_INFINITY
@@ -141,6 +197,8 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
   return {
     lease: facts.lease,
     slot,
+    seq,
+    batched: onStop !== undefined,
     facts,
     signal: controller.signal,
     get stopReason() {
@@ -149,8 +207,8 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
     stop(reason) {
       if (closed || stopReason !== undefined) return
       stopReason = reason
-      Atomics.store(words, word.abort, abortReasons.indexOf(reason))
-      Atomics.notify(words, word.abort)
+      if (ended || onStop?.() === true) return
+      stopRun(shared, seq, reason)
       controller.abort()
     },
     setFenceDeadline(atMs) {
@@ -167,10 +225,11 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
     codeEnded() {
       ended = true
     },
+    isExecuting: () => !ended && (onStop === undefined || hasBegun()),
     stopping: () => !ended && stopReason !== undefined,
     inGoodHands: () => ended || stopReason !== undefined,
-    noticed: () => Atomics.load(words, word.noticed) !== 0,
-    threadId: () => Atomics.load(words, word.threadId),
+    noticed: () => Atomics.load(words, word.noticed) === tagOf(seq),
+    beganAtMs: () => (hasBegun() ? (shared.beganAt[0] ?? 0) : null),
     measureBy(by) {
       measure = by
     },
@@ -180,11 +239,12 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
       lookedMs = nowMs
       beat.seenMs += missedMs
       sign.seenMs += missedMs
-      if (measure === undefined) beat.seenMs = nowMs // still in our own hands
-      if (beganMs === undefined && Atomics.load(words, word.threadId) !== 0) {
-        beganMs = nowMs
+      // Still in our own hands, or behind another run of its batch.
+      if (measure === undefined || (onStop !== undefined && !hasBegun())) beat.seenMs = nowMs
+      if (beganMs === undefined && hasBegun()) {
+        beganMs = nowMs - sinceMs(shared.beganAt[0])
         beat.seenMs = nowMs
-        sign.seenMs = nowMs
+        sign.seenMs = beganMs
       }
       const [ticks, signs] = [Atomics.load(words, word.ticks), Atomics.load(words, word.signs)]
       if (signs !== sign.signs) sign.seenMs = nowMs
@@ -197,14 +257,24 @@ function openPulse(facts: RunFacts, slot: number, shared: PulseSlot, openedMs: n
     },
     news() {
       const progress = shared.progress[0] ?? Number.NaN
-      return { progress: Number.isNaN(progress) ? null : progress, note: noteOf(shared) }
+      const news = { progress: Number.isNaN(progress) ? null : progress, note: noteOf(shared) }
+      // Read before: if the run still has its slot, they are its own.
+      return hasBegun() ? news : { progress: null, note: null }
     },
-    counts: () => ({ ticks: Atomics.load(words, word.ticks), signs: Atomics.load(words, word.signs) }),
+    counts: () => ({
+      ticks: Atomics.load(words, word.ticks) - first.ticks,
+      signs: Atomics.load(words, word.signs) - first.signs,
+    }),
     close() {
       closed = true
       onClose()
     },
   }
+}
+
+/** How long ago a moment of the shared clock was; 0 if it is unknown. */
+function sinceMs(atMs: number | undefined): number {
+  return atMs === undefined || atMs === 0 ? 0 : Math.max(0, sharedClockMs() - atMs)
 }
 
 function noteOf(shared: PulseSlot): string | null {

@@ -81,6 +81,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       control: connections.control,
       store: connections.store,
       turn: connections.turn,
+      secondTurn: connections.secondTurn,
       databaseUrl,
       sessionUrl: options.directUrl ?? databaseUrl,
       closeAll,

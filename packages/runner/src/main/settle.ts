@@ -31,9 +31,9 @@ export function createSettlements(store: Store, turns: Pick<Turns, 'finish'>): S
   )
   return {
     async add(settlement, plain) {
-      const { lease, outcome, by } = settlement
+      const { outcome, ...end } = settlement
       const settled =
-        plain && outcome.status === 'SUCCEEDED' && (await turns.finish({ lease, result: outcome.result, by }))
+        plain && outcome.status === 'SUCCEEDED' && (await turns.finish({ ...end, result: outcome.result }))
       return settled ? 'settled' : batches.add(settlement)
     },
   }

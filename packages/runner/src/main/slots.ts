@@ -3,6 +3,8 @@ export interface Slots {
   readonly total: number
   free(): number
   busy(): number
+  /** Runs that are executing, or whose end is not written. */
+  runs(): number
   /** Index of a slot that is now taken. */
   take(): number
   giveBack(slot: number): void
@@ -17,6 +19,7 @@ export function createSlots(total: number): Slots {
     total,
     free: () => unused.length,
     busy: () => total - unused.length,
+    runs: () => total - unused.length,
     take() {
       const slot = unused.pop()
       if (slot === undefined) throw new Error('More runs were claimed than there are free slots.')

@@ -7,7 +7,19 @@
  */
 import { leaseKey, type ClaimedRun, type Finish } from '@q/store'
 
+/** A success that waits to be written; exactly one of the two is called. */
+export interface PendingFinish {
+  readonly finish: Finish
+  /** False: the turn did not settle it, so it goes the long way. */
+  settled(isSettled: boolean): void
+  /** Nobody knows whether it was written. */
+  unknown(error: unknown): void
+}
+
 export interface Turns {
+  add(pending: PendingFinish): void
+  /** How many wait. */
+  size(): number
   /** True when a turn has settled it; false: tell it the long way. Rejects when nobody knows. */
   finish(finish: Finish): Promise<boolean>
   /** Takes what waits, to be sent; then one of the two below must follow. */
@@ -25,26 +37,22 @@ export interface Finishes {
   unknown(error: unknown): void
 }
 
-/** More would make everybody wait for a long statement. */
-const finishesMax = 200
-
-interface Waiting {
-  readonly finish: Finish
-  readonly resolve: (settled: boolean) => void
-  readonly reject: (error: unknown) => void
-}
+/** More would make everything else wait for a long statement. */
+const finishesMax = 512
 
 export function createTurns(wake: () => void): Turns {
   const unplaced: ClaimedRun[] = []
-  let waiting: Waiting[] = []
+  let waiting: PendingFinish[] = []
   let open = true
   return {
     unplaced,
     isOpen: () => open,
+    add: (pending) => void waiting.push(pending),
+    size: () => waiting.length,
     finish(finish) {
       if (!open) return Promise.resolve(false)
       const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-      waiting.push({ finish, resolve, reject })
+      waiting.push({ finish, settled: resolve, unknown: reject })
       wake()
       return promise
     },
@@ -54,17 +62,16 @@ export function createTurns(wake: () => void): Turns {
         all: taken.map(({ finish }) => finish),
         settled(finished) {
           const keys = new Set(finished.map(leaseKey))
-          for (const { finish, resolve } of taken) resolve(keys.has(leaseKey(finish.lease)))
+          for (const pending of taken) pending.settled(keys.has(leaseKey(pending.finish.lease)))
         },
         unknown(error) {
-          for (const { reject } of taken) reject(error)
+          for (const pending of taken) pending.unknown(error)
         },
       }
     },
     close() {
       open = false
-      for (const { resolve } of waiting) resolve(false)
-      waiting = []
+      for (const pending of waiting.splice(0)) pending.settled(false)
     },
   }
 }

@@ -9,6 +9,7 @@ import type { RunnerConfig } from '../config.ts'
 import type { TaskDescription } from '../protocol.ts'
 import { createAhead } from './ahead.ts'
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
+import { createDispatch, type Dispatch, type DispatchDeps } from './dispatch.ts'
 import { createDrain, type Drain } from './drain.ts'
 import type { Observe } from './events.ts'
 import { executeRun, type ExecuteDeps } from './execute.ts'
@@ -26,10 +27,12 @@ import type { PulseBoard } from './pulse-board.ts'
 import { createPublished, type FindDestination } from './published.ts'
 import { createRequests } from './requests.ts'
 import { createSettlements } from './settle.ts'
-import { createSlots } from './slots.ts'
+import type { Slots } from './slots.ts'
+import { createStartAhead } from './start-ahead.ts'
 import { createStepInputs } from './step-inputs.ts'
 import { createTaskLogs } from './task-logs.ts'
 import { createTrust, type Trust } from './trust.ts'
+import { createTurns, type Turns } from './turns.ts'
 import { createVitals } from './vitals.ts'
 import type { Workplaces } from './workplaces.ts'
 
@@ -49,6 +52,8 @@ export interface Parts {
   readonly control: Store
   readonly store: Store
   readonly turn: Connection
+  /** For a second exchange beside the first, while there is a backlog. */
+  readonly secondTurn: Connection
   readonly databaseUrl: string
   readonly sessionUrl: string
   readonly closeAll: () => Promise<void>
@@ -57,7 +62,9 @@ export interface Parts {
 /** What the loops share. */
 export interface Desk extends Parts {
   readonly replicaId: string
-  readonly slots: ReturnType<typeof createSlots>
+  readonly slots: Slots
+  readonly turns: Turns
+  readonly dispatch: Dispatch
   readonly ahead: ReturnType<typeof createAhead>
   readonly holdings: ReturnType<typeof createHoldings>
   readonly vitals: ReturnType<typeof createVitals>
@@ -77,9 +84,14 @@ export interface Desk extends Parts {
 }
 
 export function startWork(parts: Parts): Drain {
-  const desk = setUp(parts)
+  const desk = setUp(parts, {
+    execution: () => batchExecution,
+    begin: (run, slot) => void execute(run, slot),
+    onHandingOver: (slot, runs) => liveness.handingOver(slot, runs),
+    wake: () => intake.claim.wake(),
+  })
   const { control, replicaId, observe } = desk
-  const intake = startIntake(desk, (run, slot) => void execute(run, slot))
+  const intake = startIntake(desk)
   const liveness = startLiveness(desk, {
     wakeClaim: intake.lookAgain,
     lookEverywhere: intake.wakeAll,
@@ -89,9 +101,11 @@ export function startWork(parts: Parts): Drain {
     onDrainOrder: (order) => drain.onOrder(order),
     onTooOld: () => drain.tooOld(),
     drainStanding: () => drain.standing(),
+    relieveThreads: intake.relieve,
   })
   const left = new AbortController()
   const execution = executionOf(desk, intake, () => drain.onDeadline(), left.signal)
+  const batchExecution = { ...execution, threads: desk.workplaces.threads }
   const drain = createDrain({
     ...desk,
     drainMs: desk.config.drainMs,
@@ -131,7 +145,10 @@ export function startWork(parts: Parts): Drain {
   }
 }
 
-function setUp(parts: Parts): Desk {
+/** What the dispatch needs of loops that are started later. */
+type Later = Pick<DispatchDeps, 'execution' | 'begin' | 'onHandingOver' | 'wake'>
+
+function setUp(parts: Parts, later: Later): Desk {
   const { config, observe, store } = parts
   const { thresholds } = config.preset
   const presence = createOwnPresence()
@@ -139,14 +156,30 @@ function setUp(parts: Parts): Desk {
   const ahead = createAhead(config.prefetch)
   const holdings = createHoldings()
   const replicaId = parts.introduction.id
+  const vitals = createVitals(config)
+  const turns = createTurns(later.wake)
+  const { feeds } = parts.workplaces.threads
+  const startAhead = createStartAhead({ ...config, optionsOf: optionsOf(parts.tasks) })
+  const dispatch = createDispatch({
+    feeds,
+    pulseBoard: parts.pulseBoard,
+    startAhead,
+    holdings,
+    turns,
+    vitals,
+    ...later,
+  })
+  parts.pulseBoard.openBefore(() => dispatch.openMonitors())
   const giveBack: Desk['giveBack'] = (runs) => giveBackUnbegun({ store, replicaId, holdings, observe }, runs)
   return {
     ...parts,
     replicaId,
-    slots: createSlots(config.threads),
+    slots: dispatch.slots,
+    turns,
+    dispatch,
     ahead,
     holdings,
-    vitals: createVitals(config),
+    vitals,
     presence,
     beats,
     databaseClock: createDatabaseClock(),
@@ -162,7 +195,7 @@ function setUp(parts: Parts): Desk {
       }),
     giveBack,
     async giveBackUnstarted() {
-      const runs = ahead.takeAll()
+      const runs = [...ahead.takeAll(), ...dispatch.withdrawAll()]
       if (runs.length === 0) return
       const gone = await giveBack(runs).catch((error: unknown) => {
         ahead.putBack(runs)
@@ -187,7 +220,7 @@ function executionOf(
   const { hostname, pid } = desk.introduction
   return {
     ...desk,
-    settlements: createSettlements(store, intake.turns),
+    settlements: createSettlements(store, desk.turns),
     stepInputs: createStepInputs(store),
     requests: createRequests({
       store,

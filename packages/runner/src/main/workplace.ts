@@ -4,6 +4,8 @@
  */
 import type { Answer, RunOrder, RunReport, Said } from '../protocol.ts'
 import type { Measured, Pulse } from './pulse-board.ts'
+import type { Requests } from './requests.ts'
+import type { TaskLogs } from './task-logs.ts'
 
 export interface Workplace {
   run(order: RunOrder, terms: Terms): Running
@@ -26,4 +28,12 @@ export interface Running {
   readonly report: Promise<RunReport>
   /** Undefined while it cannot be told. */
   measure(): Measured | undefined
+}
+
+/** Passes on what the code of a run says. */
+export function hearing({ logs, requests }: { logs: TaskLogs; requests: Requests }, pulse: Pulse): Hear {
+  return (said, reply) => {
+    if (said.kind === 'log') logs.add(pulse.facts.task, { ...said.line, lease: pulse.lease })
+    if (said.kind === 'ask') void requests(pulse, said.id, said.ask).then(reply)
+  }
 }

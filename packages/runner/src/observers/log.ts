@@ -10,6 +10,7 @@ import type { Observe, RunnerEvent } from '../main/events.ts'
 import { scrub } from '../scrub.ts'
 import { fullDisk } from './full-disk.ts'
 import { createRepeats } from './repeats.ts'
+import { createSuccesses } from './successes.ts'
 
 export type { Logger }
 
@@ -32,7 +33,11 @@ export function logObserver(log: Logger, nowMs: () => number = () => performance
   const repeats = createRepeats(nowMs)
   const debug = log.debug.bind(log)
   const heldBack: Lines = { debug, info: debug, warn: debug, error: debug }
+  const successes = createSuccesses((runs, tasks) => log.info({ runs, tasks }, 'runs ended'))
   return (event) => {
+    if (event.type === 'run-started' && !log.isLevelEnabled('debug')) return
+    if (event.type === 'run-ended' && event.status === 'SUCCEEDED' && !successes.add(event.task))
+      return log.isLevelEnabled('debug') ? write(heldBack, event, {}) : undefined
     const alike = repeats(event)
     write(alike === undefined ? heldBack : log, event, alike ? { alike } : {})
   }

@@ -14,8 +14,9 @@ export function captureConsole(runs: Pick<CurrentRuns, 'current'>): void {
     console[method] = (...args: unknown[]) => {
       const run = runs.current()
       if (run === undefined) print(...args)
-      else if (run.log === undefined || run.ended) print(`run ${run.order.runId}, not executing: ${format(...args)}`)
-      else run.log[level](format(...args))
+      else if (run.context === undefined || run.ended)
+        print(`run ${run.order.runId}, not executing: ${format(...args)}`)
+      else run.context.log[level](format(...args))
     }
   }
   console.dir = (value: unknown, options?: InspectOptions) =>

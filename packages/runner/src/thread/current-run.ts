@@ -3,13 +3,13 @@
  * has ended, in timers and in promises without await. Such code still belongs to its own run, never to the next one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { TaskLog } from '@q/task'
+import type { TaskContext } from '@q/task'
 import type { RunOrder } from '../protocol.ts'
 
 export interface CurrentRun {
   readonly order: RunOrder
   /** Undefined until the code of the task starts. */
-  log?: TaskLog
+  context?: TaskContext
   ended: boolean
 }
 

@@ -13,7 +13,7 @@ import type { Registry } from './registry.ts'
 
 export interface RunDeps {
   readonly registry: Registry
-  readonly line: Pick<MainLine, 'say' | 'ask'>
+  readonly line: MainLine
   /** Opened only for a task that is known; closed when its code has ended. */
   readonly openPulse: () => WorkerPulse
   /** Called with the context before the validator and the function of the task. */

@@ -9,14 +9,14 @@
  * was imported (a second server on the same port, a timer that throws), ends nothing: a fresh thread would import it and
  * meet the same, without end. Both are printed, some a minute: nothing ends a timer that throws for ever.
  */
-import { orderKey, type RunOrder } from '../protocol.ts'
+import type { RunOrder } from '../protocol.ts'
 import type { CurrentRuns } from './current-run.ts'
 import type { MainLine } from './main-line.ts'
 import { reportThrow } from './plain-data.ts'
 
 /** `isStopped`: a run in execution was told to stop. */
 export function catchStrayErrors(
-  line: MainLine,
+  line: Pick<MainLine, 'say'>,
   runs: Pick<CurrentRuns, 'current'>,
   isStopped: (order: RunOrder) => boolean,
 ): void {
@@ -25,7 +25,7 @@ export function catchStrayErrors(
     const culprit = runs.current()
     if (culprit?.ended === false) {
       if (isStopped(culprit.order)) return
-      line.say({ key: orderKey(culprit.order), kind: 'last-words', report: reportThrow(error) })
+      line.say(culprit.order.seq, { kind: 'last-words', report: reportThrow(error) })
       process.exit(1)
     }
     print(error)

@@ -13,7 +13,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { Db } from '../db.ts'
 import { claimStatement, type ClaimedRun, type ClaimRequest, type ClaimRow } from './claim.ts'
-import { createFairShares, quotasOf, type Quota, type ReadyHead } from './fair-shares.ts'
+import { createFairShares, headKey, inTurn, quotasOf, type Fits, type Quota, type ReadyHead } from './fair-shares.ts'
 import { readyHeadsStatement } from './ready-heads.ts'
 
 /** Takes runs, in the order they are to be started. */
@@ -37,11 +37,13 @@ export interface Claimer {
   /** Looks at what is ready now. */
   look(db: Db): Promise<void>
   /** Asks until so many are got or nothing is left of what was seen. */
-  claim(db: Db, limit: number, ahead?: boolean): Promise<ClaimedRun[]>
+  claim(db: Db, limit: number, ahead?: boolean, fits?: Fits): Promise<ClaimedRun[]>
 }
 
 export interface Wanted {
   readonly claim: number
+  /** Which of them there is room for; default: all. */
+  readonly fits?: Fits
   readonly ahead: number
 }
 
@@ -51,6 +53,8 @@ export interface Ask {
   readonly ahead: CompiledQuery<ClaimRow> | undefined
   readonly look: CompiledQuery<ReadyHead> | undefined
   learn(rows: AskedRows): void
+  /** What the claim brought, in the order in which it is to be started. */
+  inTurn(claimed: readonly ClaimRow[]): readonly ClaimRow[]
 }
 
 export interface AskedRows {
@@ -70,11 +74,11 @@ export function createClaimer(wish: Wish): Claimer {
   let changesSeen = 0
   const lookStatement = () => readyHeadsStatement({ tasks, queues, capabilities })
 
-  function quotasFor(limit: number): readonly Quota[] {
+  function quotasFor(limit: number, fits?: Fits): readonly Quota[] {
     if (limit < 1) return []
-    if (heads.length > 0) return quotasOf(shares, heads, limit, queueWeights)
+    if (heads.length > 0) return quotasOf(shares, heads, limit, queueWeights, fits)
     // A guess, which charges no group: it may be that none of them has runs.
-    return quotasOf(createFairShares(), served, limit, queueWeights)
+    return quotasOf(createFairShares(), served, limit, queueWeights, fits)
   }
   function statementOf(quotas: readonly Quota[], ahead: boolean) {
     return quotas.length === 0 ? undefined : claimStatement({ replicaId, ahead, quotas })
@@ -92,7 +96,7 @@ export function createClaimer(wish: Wish): Claimer {
       changes++
     },
     ask(wanted) {
-      const asked = { claim: quotasFor(wanted.claim), ahead: quotasFor(wanted.ahead) }
+      const asked = { claim: quotasFor(wanted.claim, wanted.fits), ahead: quotasFor(wanted.ahead) }
       const looks = wanted.claim + wanted.ahead > 0 && (heads.length === 0 || changesSeen < changes)
       const headsAsked = heads
       const changesAsked = changes
@@ -100,6 +104,7 @@ export function createClaimer(wish: Wish): Claimer {
         claim: statementOf(asked.claim, false),
         ahead: statementOf(asked.ahead, true),
         look: looks ? lookStatement() : undefined,
+        inTurn: (claimed) => inTurn(asked.claim, claimed),
         learn(rows) {
           const answers = [...answersOf(asked.claim, rows.claim), ...answersOf(asked.ahead, rows.ahead)]
           const short = new Set(answers.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => headKey(quota)))
@@ -118,11 +123,11 @@ export function createClaimer(wish: Wish): Claimer {
       heads = (await db.executeQuery(lookStatement())).rows
       changesSeen = changesAsked
     },
-    async claim(db, limit, ahead = false) {
+    async claim(db, limit, ahead = false, fits) {
       const claimed: ClaimedRun[] = []
       while (claimed.length < limit && heads.length > 0) {
         const wanted = limit - claimed.length
-        const ask = claimer.ask({ claim: ahead ? 0 : wanted, ahead: ahead ? wanted : 0 })
+        const ask = claimer.ask({ claim: ahead ? 0 : wanted, ahead: ahead ? wanted : 0, ...(fits && { fits }) })
         const query = ahead ? ask.ahead : ask.claim
         if (query === undefined) break
         // Each round gets all it asked for, or knows one head less.
@@ -149,8 +154,4 @@ function answersOf(quotas: readonly Quota[], rows: readonly ClaimRow[]): Answer[
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return quotas.map((quota) => ({ quota, got: counts.get(headKey(quota)) ?? 0 }))
-}
-
-function headKey({ lane, priority, group }: Pick<ReadyHead, 'lane' | 'priority' | 'group'>): string {
-  return `${lane} ${priority} ${group}`
 }

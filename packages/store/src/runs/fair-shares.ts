@@ -9,6 +9,7 @@
 /** Runs that are ready in one lane, of one priority and one group. */
 export interface ReadyHead {
   readonly lane: number
+  readonly task: string
   readonly queue: string
   readonly priority: number
   readonly group: string
@@ -18,6 +19,8 @@ export interface ReadyHead {
 
 export interface Quota extends ReadyHead {
   readonly runs: number
+  /** When its runs are in turn, counted over all quotas of a claim; undefined: it is the only one. */
+  readonly turns?: readonly number[]
 }
 
 /** How far each queue, group and lane has been served; by what it is a part of. */
@@ -27,16 +30,24 @@ export function createFairShares(): FairShares {
   return new Map()
 }
 
-/** At most `limit` runs in all, all of the best priority there is; `weights` are those of queues, 1 unless said. */
+/** Whether there is room for one more run of the task; the room is taken. */
+export type Fits = (task: string) => boolean
+
+/**
+ * At most `limit` runs in all, all of the best priority there is; `weights` are those of queues, 1 unless said. If the
+ * next run in turn does not fit, no later one is taken instead: a long run is not overtaken by short ones.
+ */
 export function quotasOf(
   shares: FairShares,
   heads: readonly ReadyHead[],
   limit: number,
   weights: Readonly<Record<string, number>> = {},
+  fits: Fits = () => true,
 ): Quota[] {
   const best = heads.reduce((least, { priority }) => Math.min(least, priority), Number.POSITIVE_INFINITY)
   const first = heads.filter((head) => head.priority === best)
-  if (first.length === 1) return first.map((head) => ({ ...head, runs: limit }))
+  if (first.length === 1)
+    return first.map((head) => ({ ...head, runs: countThatFit(head, limit, fits) })).filter(({ runs }) => runs > 0)
   const queues = levelOf(shares, 'queues', first, (head) => head.queue, {
     weightOf: ({ queue }) => (Object.hasOwn(weights, queue) ? weights[queue] : undefined) ?? 1,
     below: (queue, ofQueue) =>
@@ -45,17 +56,46 @@ export function quotasOf(
         below: (group, ofGroup) => levelOf(shares, `${queue}\0${group}`, ofGroup, (head) => String(head.lane)),
       }),
   })
-  const counts = new Map<ReadyHead, number>()
+  const turns = new Map<ReadyHead, number[]>()
   for (let turn = 0; turn < limit && first.length > 0; turn++) {
-    const head = queues.next()
-    counts.set(head, (counts.get(head) ?? 0) + 1)
+    const head = queues.next(fits)
+    if (head === undefined) break
+    const ofHead = turns.get(head)
+    if (ofHead === undefined) turns.set(head, [turn])
+    else ofHead.push(turn)
   }
   queues.save()
-  return [...counts].map(([head, runs]) => ({ ...head, runs }))
+  return [...turns].map(([head, ofHead]) => ({ ...head, runs: ofHead.length, turns: ofHead }))
+}
+
+function countThatFit({ task }: ReadyHead, limit: number, fits: Fits): number {
+  let runs = 0
+  while (runs < limit && fits(task)) runs++
+  return runs
+}
+
+/** The runs that a claim brought, each at its turn: a claim of a hundred is as fair as a hundred claims of one. */
+export function inTurn<Row extends Pick<ReadyHead, 'lane' | 'priority' | 'group'>>(
+  quotas: readonly Quota[],
+  rows: readonly Row[],
+): readonly Row[] {
+  if (quotas.length < 2) return rows
+  const next = new Map(quotas.map((quota) => [headKey(quota), { turns: quota.turns ?? [], at: 0 }]))
+  const turnOf = (row: Row): number => {
+    const head = next.get(headKey(row))
+    return head?.turns[head.at++] ?? Number.POSITIVE_INFINITY
+  }
+  const placed = rows.map((row) => ({ row, turn: turnOf(row) }))
+  return placed.toSorted((a, b) => a.turn - b.turn).map(({ row }) => row)
+}
+
+export function headKey({ lane, priority, group }: Pick<ReadyHead, 'lane' | 'priority' | 'group'>): string {
+  return `${lane} ${priority} ${group}`
 }
 
 interface Level {
-  next(): ReadyHead
+  /** The next one in turn; undefined: it does not fit, and was not served. */
+  next(fits: Fits): ReadyHead | undefined
   /** Remembers how far everybody got. */
   save(): void
 }
@@ -74,7 +114,10 @@ interface LevelRules {
 
 const lowest: LevelRules = {
   weightOf: () => 1,
-  below: (_, [head]) => ({ next: () => head as ReadyHead, save: () => {} }),
+  below: (_, [head]) => ({
+    next: (fits) => (head !== undefined && fits(head.task) ? head : undefined),
+    save: () => {},
+  }),
 }
 
 /** Of several that are equally far behind, the first one given: they come in the order of age. */
@@ -99,10 +142,11 @@ function levelOf(
     clock: remembered.get(name) ?? present,
   }))
   return {
-    next() {
+    next(fits) {
       const served = children.reduce((first, child) => (child.clock < first.clock ? child : first))
-      served.clock += served.step
-      return served.below.next()
+      const head = served.below.next(fits)
+      if (head !== undefined) served.clock += served.step
+      return head
     },
     save() {
       const now = children.reduce((earliest, { clock }) => Math.min(earliest, clock), Number.POSITIVE_INFINITY)

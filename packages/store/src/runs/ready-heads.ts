@@ -26,10 +26,10 @@ const readyHeads = prepared<HeadsQuestion, ReadyHead>('ready-heads', ({ tasks, q
   const texts = (values: typeof tasks) => sql<readonly string[]>`${values}::text[]`
   return sql<ReadyHead>`
 WITH lanes AS MATERIALIZED (
-  SELECT lane.id, lane.queue FROM q.lane
+  SELECT lane.id, lane.queue, lane.task FROM q.lane
   WHERE ${isKnownTask(texts(tasks))} AND ${isCapable(texts(capabilities))} AND ${isWorkedOn(texts(queues))} AND NOT ${isPaused}
 )
-SELECT lanes.id AS lane, lanes.queue, head.priority, head.grp AS "group", coalesce(share.weight, 1) AS weight
+SELECT lanes.id AS lane, lanes.task, lanes.queue, head.priority, head.grp AS "group", coalesce(share.weight, 1) AS weight
 FROM lanes CROSS JOIN LATERAL (
   WITH RECURSIVE head AS (
     (SELECT r.priority, r.grp, r.run_at, r.id FROM q.task_run r

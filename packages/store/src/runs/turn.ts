@@ -14,7 +14,7 @@ import type { Lease, RunId } from '../lease.ts'
 import { isDeadlock, isLockTimeout, isRefusal } from '../sql-state.ts'
 import type { ClaimedRun, ClaimRow } from './claim.ts'
 import type { Claimer } from './claimer.ts'
-import type { ReadyHead } from './fair-shares.ts'
+import type { Fits, ReadyHead } from './fair-shares.ts'
 import { finishStatement, type Finish } from './finish.ts'
 import { settleTaskRuns } from './settle.ts'
 import { startStatement, stillClaimed } from './start.ts'
@@ -24,8 +24,10 @@ export interface Turn {
   readonly finishes: readonly Finish[]
   /** Claimed ahead, and now there is a slot. */
   readonly starts: readonly Lease[]
-  /** How many to claim and start: the free slots. */
+  /** How many to claim and start, at most. */
   readonly claim: number
+  /** Which of them there is room for; default: all. */
+  readonly fits?: Fits
   /** How many to claim ahead. */
   readonly ahead: number
 }
@@ -72,7 +74,7 @@ async function inOneRoundTrip(connection: Connection, claimer: Claimer, turn: Tu
     finished: (answers[finish] ?? []) as Lease[],
     started,
     busy: await busyOf(connection.db, starts, started),
-    claimed,
+    claimed: ask.inTurn(claimed),
     ahead: claimedAhead,
     more: !claimer.exhausted,
   }
@@ -85,16 +87,14 @@ async function apart({ db }: Connection, claimer: Claimer, turn: Turn): Promise<
   }))
   const settled = await settleTaskRuns(db, settlements, { skipBusy: true })
   const finished = turn.finishes.filter((_, index) => settled[index] === 'settled').map(({ lease }) => lease)
-  // A run that could not be settled keeps its slot: nothing is claimed for it.
-  const room = Math.max(0, turn.claim - (turn.finishes.length - finished.length))
   const starting = startStatement(turn.starts, { skipLocked: true })
   const started = turn.starts.length === 0 ? [] : (await db.executeQuery(starting)).rows.map(({ id }) => id)
-  if (claimer.exhausted && room + turn.ahead > 0) await claimer.look(db)
+  if (claimer.exhausted && turn.claim + turn.ahead > 0) await claimer.look(db)
   return {
     finished,
     started,
     busy: await busyOf(db, turn.starts, started),
-    claimed: await claimer.claim(db, room),
+    claimed: await claimer.claim(db, turn.claim, false, turn.fits),
     ahead: await claimer.claim(db, turn.ahead, true),
     more: !claimer.exhausted,
   }

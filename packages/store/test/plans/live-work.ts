@@ -77,7 +77,7 @@ async function makeReady(store: Store, lane: number): Promise<ReadyHead[]> {
   await store.enqueueTaskRuns(
     Array.from({ length: batch * 2 }, (_, number) => ({ task: 'wanted', lane, payload: {}, ...run(number) })),
   )
-  return groups.map((group) => ({ lane, queue: 'default', priority: 0, group, weight: 1 }))
+  return groups.map((group) => ({ lane, task: 'wanted', queue: 'default', priority: 0, group, weight: 1 }))
 }
 
 async function makeDue({ db }: Connection): Promise<void> {

@@ -1,21 +1,25 @@
 /**
- * A replica's turn: successes are written, slots are filled, first with runs that were claimed ahead, and a few more are
- * claimed ahead; one round trip. A success, a freed slot, a wake and the poll all bring it back. It never claims more
- * than can start now, in slots that are free or that the successes it writes are about to free, or wait in the small
- * space ahead.
+ * A replica's exchange with the database: successes are written, runs are claimed and started, and a few more are claimed
+ * ahead; one round trip. A success, a free thread, a wake and the poll all bring it back.
+ *
+ * Without a backlog it asks for what free threads can begin now, and everything goes at once. With a backlog it starts
+ * runs ahead (start-ahead.ts) and waits until the next exchange is worth its price (pacing.ts). It never starts more runs
+ * than that, and none while runs that were started wait for a slot.
  */
 import { leaseOf, type ClaimedRun, type RunId, type Turn, type TurnAnswer } from '@q/store'
 import type { Ahead } from '../ahead.ts'
+import type { Backlog } from '../backlog.ts'
+import type { Dispatch } from '../dispatch.ts'
 import type { Holdings } from '../holdings.ts'
 import type { Idleness } from '../idleness.ts'
 import { after, atOnce, whenWoken, type Next } from '../loop.ts'
 import type { Polling } from '../polling.ts'
-import type { Slots } from '../slots.ts'
 import type { Turns } from '../turns.ts'
 
 export interface ClaimDeps {
   readonly turns: Turns
-  readonly slots: Slots
+  readonly dispatch: Dispatch
+  readonly backlog: Backlog
   readonly ahead: Ahead
   readonly holdings: Holdings
   readonly idleness: Idleness
@@ -24,58 +28,79 @@ export interface ClaimDeps {
   readonly polling: Polling
   readonly nowMs: () => number
   readonly takeTurn: (turn: Turn) => Promise<TurnAnswer>
-  /** How many slots may be filled, if so many more become free: a replica that is not well takes less. */
-  readonly slotsToFill: (freedMeanwhile: number) => number
-  /** How many may wait here for a slot. */
+  /** How many threads without a load may be used: a replica that is not well takes less. */
+  readonly slotsToFill: () => number
+  /** Whether runs may be handed to busy threads. */
+  readonly mayStartAhead: () => boolean
+  /** How many may wait here as claims. */
   readonly aheadMax: () => number
   /** It has not been heard for so long that others may take it for dead. */
   readonly isCutOff: () => boolean
-  /** Starts the run and returns; the slot is given back when it has ended. */
-  readonly begin: (claimed: ClaimedRun, slot: number) => void
   /** How long a run that was started in the database may wait for its slot: nobody beats for it meanwhile. */
   readonly unplacedMsMax: number
   /** Their code never began. Those that were given back. */
   readonly giveBack: (runs: readonly ClaimedRun[]) => Promise<readonly RunId[]>
+  /** The least that an exchange is to carry: more than 1 for a second one beside the first. */
+  readonly runsMin: number
 }
 
 /** A run that somebody has locked is not asked for again before. */
 const asideMs = 1_000
+/** At most so many are claimed at once. */
+const claimMax = 500
 
 export async function claimTick(deps: ClaimDeps): Promise<Next> {
-  const { turns, ahead } = deps
-  place(deps)
+  const { turns, ahead, dispatch, backlog } = deps
+  const startsAhead = backlog.allowsStartAhead() && deps.mayStartAhead()
+  dispatch.collect(!startsAhead)
+  place(deps, startsAhead)
   await giveBackLate(deps)
+  const waitMs = startsAhead ? backlog.exchangeInMs(deps.nowMs(), dispatch.dryInMs(), turns.size()) : 0
+  if (waitMs > 0) return soonest(deps, after(waitMs))
+  if (turns.size() < deps.runsMin - 1) return whenWoken
   const finishes = turns.takeFinishes()
-  const room = Math.max(0, deps.slotsToFill(finishes.all.length) - turns.unplaced.length)
-  const starting = ahead.take(room, deps.nowMs())
+  const free = turns.unplaced.length > 0 ? 0 : deps.slotsToFill()
+  const starting = ahead.take(free, deps.nowMs())
+  const room = dispatch.room(free - starting.length, startsAhead && turns.unplaced.length === 0)
   const turn: Turn = {
     finishes: finishes.all,
     starts: starting.map(leaseOf),
-    claim: room - starting.length,
+    claim: room.isEmpty() ? 0 : claimMax,
+    fits: (task) => room.take(task) !== undefined,
     ahead: Math.max(0, deps.aheadMax() - ahead.size()),
   }
-  // From here to the answer nothing else may fail: what was taken would be forgotten.
-  if (isNothing(turn)) return soonest(deps, await nothingToDo(deps, room))
-  const answer = await take(deps, turn, starting).catch((error: unknown) => {
-    finishes.unknown(error)
-    ahead.putBack(starting)
-    throw error
-  })
-  finishes.settled(answer.finished)
-  noteStarts(deps, starting, answer)
-  turns.unplaced.push(...answer.claimed)
-  ahead.add(answer.ahead)
-  place(deps)
-  return soonest(deps, await next(deps, turn, answer))
+  try {
+    // From here to the answer nothing else may fail: what was taken would be forgotten.
+    if (isNothing(turn)) return soonest(deps, await nothingToDo(deps, free))
+    const answer = await take(deps, turn, starting).catch((error: unknown) => {
+      finishes.unknown(error)
+      ahead.putBack(starting)
+      throw error
+    })
+    finishes.settled(answer.finished)
+    noteStarts(deps, starting, answer)
+    turns.unplaced.push(...answer.claimed)
+    ahead.add(answer.ahead)
+    backlog.learn(answer, deps.nowMs(), answer.claimed.some(dispatch.needsSlot))
+    room.release()
+    const stillAhead = backlog.allowsStartAhead() && deps.mayStartAhead()
+    if (!stillAhead) dispatch.collect(true)
+    place(deps, stillAhead)
+    return soonest(deps, await next(deps, turn, answer))
+  } finally {
+    room.release()
+  }
 }
 
 async function take(
-  { holdings, takeTurn, nowMs }: ClaimDeps,
+  { holdings, backlog, takeTurn, nowMs }: ClaimDeps,
   turn: Turn,
   starting: readonly ClaimedRun[],
 ): Promise<TurnAnswer> {
   let answer: TurnAnswer | undefined
-  await holdings.claiming(nowMs(), async () => {
+  const sentMs = nowMs()
+  backlog.sent(sentMs)
+  await holdings.claiming(sentMs, async () => {
     answer = await takeTurn(turn)
     return [...answer.claimed, ...answer.ahead, ...startedOf(starting, answer)]
   })
@@ -84,7 +109,9 @@ async function take(
 }
 
 function startedOf(starting: readonly ClaimedRun[], { started }: TurnAnswer): ClaimedRun[] {
-  return starting.filter(({ runId }) => started.includes(runId)).map((run) => ({ ...run, attempt: run.attempt + 1 }))
+  if (started.length === 0) return []
+  const ids = new Set(started)
+  return starting.filter(({ runId }) => ids.has(runId)).map((run) => ({ ...run, attempt: run.attempt + 1 }))
 }
 
 function noteStarts(
@@ -101,21 +128,16 @@ function noteStarts(
   for (const run of rest.filter((one) => !isBusy(one))) holdings.ended(run)
 }
 
-/**
- * A slot is free when its run has been settled, a moment after the answer: whoever frees it wakes this loop. What comes
- * to a replica that is cut off may be somebody else's by now: it is not begun, and reconcile.ts gives it back.
- */
-function place({ turns, slots, holdings, isCutOff, begin }: ClaimDeps): void {
-  if (!turns.isOpen()) return // leaving: they are given back
+/** What comes to a replica that is cut off may be another replica's by now: it is not begun, and reconcile.ts releases it. */
+function place({ turns, dispatch, holdings, isCutOff }: ClaimDeps, ahead: boolean): void {
+  if (!turns.isOpen()) return // leaving: they are released
   if (isCutOff()) for (const run of turns.unplaced.splice(0)) holdings.ended(run)
-  for (let free = slots.free(); free > 0 && turns.unplaced.length > 0; free--) {
-    const run = turns.unplaced.shift()
-    if (run !== undefined) begin(run, slots.take())
-  }
+  dispatch.place(turns.unplaced, ahead)
 }
 
-/** The slot they were started for did not become free: its run could not be settled. Others may have one. */
+/** No thread became free for them: others may have one. */
 async function giveBackLate({ turns, holdings, nowMs, unplacedMsMax, giveBack }: ClaimDeps): Promise<void> {
+  if (turns.unplaced.length === 0) return
   const latestMs = nowMs() - unplacedMsMax
   const late = turns.unplaced.filter((run) => (holdings.askedMs(run) ?? latestMs) <= latestMs)
   if (late.length === 0) return
@@ -124,18 +146,21 @@ async function giveBackLate({ turns, holdings, nowMs, unplacedMsMax, giveBack }:
   turns.unplaced.splice(0, turns.unplaced.length, ...kept)
 }
 
-async function nothingToDo({ slots, idleness, nowMs, pollEveryMs }: ClaimDeps, room: number): Promise<Next> {
-  if (room === 0) await idleness.full(nowMs())
-  return room === 0 && slots.free() > 0 ? after(pollEveryMs) : whenWoken
+async function nothingToDo(
+  { dispatch, idleness, nowMs, pollEveryMs, backlog }: ClaimDeps,
+  free: number,
+): Promise<Next> {
+  if (free === 0) await idleness.full(nowMs())
+  if (backlog.isSeen() && dispatch.slots.busy() > 0) return after(backlog.lingerMs)
+  return free === 0 && dispatch.slots.free() > 0 ? after(pollEveryMs) : whenWoken
 }
 
-async function next({ idleness, nowMs, polling }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
+async function next({ idleness, nowMs, polling, dispatch }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
   if (answer.claimed.length + answer.ahead.length > 0) polling.found()
-  if (turn.claim + turn.starts.length === 0) await idleness.full(nowMs())
+  if (dispatch.slots.free() === 0) await idleness.full(nowMs())
   if (answer.started.length < turn.starts.length) return atOnce
   if (turn.claim + turn.ahead === 0) return whenWoken
-  const gotAll = answer.claimed.length === turn.claim && answer.ahead.length === turn.ahead
-  if (gotAll || answer.more) return atOnce
+  if (answer.more) return atOnce
   return (await idleness.roomLeft()) ? atOnce : after(polling.nextMs())
 }
 

@@ -10,6 +10,7 @@
  * It also writes the time of the fence to shared memory, as a deadline of each run (`extendDeadline`), so that threads and
  * children stop such runs themselves while this thread hangs.
  */
+import type { Lease } from '@q/store'
 import type { Observe } from '../events.ts'
 import type { ClockWatch } from '../clock-watch.ts'
 import { sharedClockMs } from '../../pulse-layout.ts'
@@ -28,7 +29,7 @@ export interface FenceDeps {
   readonly boundMs: number
   readonly presenceBoundMs: number
   /** Beats for single runs, as far as they were accepted. */
-  readonly runBeats: Pick<PulseCarrier, 'silentForMs' | 'clockJumped'>
+  readonly runBeats: Pick<PulseCarrier, 'silentForMs' | 'sinceAskedMs' | 'clockJumped'>
   readonly runBoundMs: number
   readonly pulseBoard: PulseBoard
   /** Somebody else may start it, or what waits for it, once we are taken for dead. */
@@ -38,6 +39,15 @@ export interface FenceDeps {
   readonly observe: Observe
   /** The clocks jumped: beat at once, and look whether the session is still there. */
   readonly onJump: () => void
+  /** Slots whose thread has been handed runs in batches, and those runs. */
+  readonly batches: () => readonly Batch[]
+  /** It is cut off: runs of batches that have not begun must not begin. */
+  readonly withdrawUnbegun: () => void
+}
+
+export interface Batch {
+  readonly slot: number
+  readonly runs: readonly { readonly run: Lease; readonly monitor: { readonly pulse: Pulse } | undefined }[]
 }
 
 export function fenceTick(deps: FenceDeps): Promise<Next> {
@@ -52,26 +62,40 @@ export function fenceTick(deps: FenceDeps): Promise<Next> {
   const silentMs = deps.beats.silentForMs(nowMs)
   const exposedMs = deps.presence.exposedForMs(nowMs) ?? 0
   const isCutOff = silentMs > deps.boundMs || exposedMs > deps.presenceBoundMs
-  if (isCutOff) fence(deps, Math.max(silentMs, exposedMs), () => true)
-  else fenceUnheard(deps, nowMs)
-  for (const pulse of deps.pulseBoard.all()) extendDeadline(deps, pulse)
+  if (isCutOff) {
+    deps.withdrawUnbegun()
+    fence(deps, Math.max(silentMs, exposedMs), () => true)
+  } else fenceUnheard(deps, nowMs)
+  for (const pulse of deps.pulseBoard.all()) if (!pulse.batched) extendDeadline(deps, pulse)
+  for (const batch of deps.batches()) extendBatch(deps, batch)
   if (jump !== undefined) deps.onJump()
   return Promise.resolve(after(fenceTickMs))
 }
 
 export function extendDeadline(deps: FenceDeps, pulse: Pulse): void {
   pulse.setFenceDeadline(
-    deps.mayStartElsewhere(pulse) ? sharedClockMs() + leftMs(deps, pulse) : Number.POSITIVE_INFINITY,
+    deps.mayStartElsewhere(pulse)
+      ? sharedClockMs() + leftMs(deps, deps.runBeats.silentForMs(pulse, deps.nowMs()))
+      : Number.POSITIVE_INFINITY,
   )
 }
 
-/** How long the run may continue if no further heartbeat is accepted. */
-function leftMs(deps: FenceDeps, pulse: Pulse): number {
+/** One deadline for all runs of a slot: the earliest one. Runs that no other replica may start ignore it. */
+export function extendBatch(deps: FenceDeps, { slot, runs }: Batch): void {
+  const nowMs = deps.nowMs()
+  const silentMs = ({ run, monitor }: Batch['runs'][number]) =>
+    monitor === undefined ? deps.runBeats.sinceAskedMs(run, nowMs) : deps.runBeats.silentForMs(monitor.pulse, nowMs)
+  const longestMs = runs.reduce((most, one) => Math.max(most, silentMs(one)), 0)
+  deps.pulseBoard.setFenceDeadline(slot, sharedClockMs() + leftMs(deps, longestMs))
+}
+
+/** How long a run may continue if no further heartbeat is accepted. */
+function leftMs(deps: FenceDeps, silentMs: number): number {
   const nowMs = deps.nowMs()
   return Math.min(
     deps.boundMs - deps.beats.silentForMs(nowMs),
     deps.presenceBoundMs - (deps.presence.exposedForMs(nowMs) ?? Number.NEGATIVE_INFINITY),
-    deps.runBoundMs - deps.runBeats.silentForMs(pulse, nowMs),
+    deps.runBoundMs - silentMs,
   )
 }
 

@@ -22,6 +22,8 @@ export interface PulseDeps {
   readonly nowMs: () => number
   /** When the claim or start of a run was sent. */
   readonly askedMs: (lease: Lease) => number | undefined
+  /** Opens monitors of all runs whose claim or start was sent at `beforeMs` or earlier. Default: all have one. */
+  readonly openMonitors?: (beforeMs: number) => void
 }
 
 /** News (progress) is carried at most this often. */
@@ -35,6 +37,8 @@ export interface PulseCarrier {
   mayBeWanted(lease: Lease): boolean
   /** Since the last accepted beat for it was sent; at first, since its claim or start was. */
   silentForMs(pulse: Pulse, nowMs: number): number
+  /** The same, of a run that needed no beat yet. */
+  sinceAskedMs(lease: Lease, nowMs: number): number
   /** This process was stopped, or asleep for so long that the monotonic clock does not know of: nobody listened. */
   clockJumped(asleepMs: number): void
 }
@@ -81,6 +85,7 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
     wished,
     mayBeWanted: (lease) => awakeMs(deps.askedMs(lease) ?? Number.POSITIVE_INFINITY) <= wishedMs,
     silentForMs: (pulse, nowMs) => awakeMs(nowMs) - lastOf(pulse, nowMs).sentMs,
+    sinceAskedMs: (lease, nowMs) => awakeMs(nowMs) - awakeMs(deps.askedMs(lease) ?? nowMs),
     clockJumped(ms) {
       asleepMs += ms
       wished()
@@ -88,6 +93,7 @@ export function createPulseCarrier(deps: PulseDeps): PulseCarrier {
     async tick() {
       const nowMs = deps.nowMs()
       const sentMs = awakeMs(nowMs)
+      deps.openMonitors?.(Math.max(wishedMs - asleepMs, nowMs - deps.beatEveryMs))
       const due = deps.pulseBoard.all().flatMap((pulse) => {
         const beat = dueBeat(pulse, nowMs)
         return beat === undefined ? [] : [{ pulse, beat }]

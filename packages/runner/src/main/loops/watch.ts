@@ -16,6 +16,8 @@ export interface WatchDeps {
   readonly nowMs: () => number
   /** A run is being stopped: the replica sends its heartbeats from now on. */
   readonly onStopped: () => void
+  /** Of runs behind one that takes longer than expected. */
+  readonly relieveThreads?: () => void
 }
 
 const lookEveryMs = 100
@@ -28,6 +30,7 @@ export function watchTick(deps: WatchDeps): Promise<Next> {
     pulse.stop(limit)
     deps.onStopped()
   }
+  deps.relieveThreads?.()
   return Promise.resolve(after(lookEveryMs))
 }
 
