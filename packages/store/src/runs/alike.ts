@@ -1,28 +1,25 @@
 /** Whether two new runs differ in nothing but their payloads. Dates, keys and windows must be the same object. */
 import type { NewRun } from './new-run.ts'
 
-const compared: Record<Exclude<keyof NewRun, 'payload'>, true> = {
-  task: true,
-  lane: true,
-  delayMs: true,
-  runAt: true,
-  expiresInMs: true,
-  priority: true,
-  group: true,
-  maxAttempts: true,
-  timeoutMs: true,
-  maxSilentMs: true,
-  onCrash: true,
-  uniqueKey: true,
-  uniqueForMs: true,
-  throttle: true,
-  debounce: true,
-  concurrency: true,
-  trace: true,
-}
-
-const keys = Object.keys(compared) as (keyof typeof compared)[]
-
-export function areAlike(one: NewRun, other: NewRun): boolean {
-  return keys.every((key) => one[key] === other[key])
+/** Written out, because it is asked of each run of a large batch: a loop over the names takes ten times as long. */
+export function areAlike(a: NewRun, b: NewRun): boolean {
+  return (
+    a.task === b.task &&
+    a.lane === b.lane &&
+    a.priority === b.priority &&
+    a.group === b.group &&
+    a.maxAttempts === b.maxAttempts &&
+    a.onCrash === b.onCrash &&
+    a.delayMs === b.delayMs &&
+    a.runAt === b.runAt &&
+    a.expiresInMs === b.expiresInMs &&
+    a.timeoutMs === b.timeoutMs &&
+    a.maxSilentMs === b.maxSilentMs &&
+    a.uniqueKey === b.uniqueKey &&
+    a.uniqueForMs === b.uniqueForMs &&
+    a.throttle === b.throttle &&
+    a.debounce === b.debounce &&
+    a.concurrency === b.concurrency &&
+    a.trace === b.trace
+  )
 }

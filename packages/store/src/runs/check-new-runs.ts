@@ -11,6 +11,8 @@ import { sqlState } from '../sql-state.ts'
 
 export interface CheckedRun {
   readonly run: NewRun
+  /** The same object for runs that follow each other and differ in nothing but the payload. Undefined: not compared. */
+  readonly kind?: NewRun
   /** JSON text that jsonb holds. */
   readonly payload: string
   /** Where it was taken before. */
@@ -25,17 +27,17 @@ const faultsMax = 10
 export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   const checked: CheckedRun[] = []
   const bad: { fault: Fault; why: string }[] = []
-  let sound: NewRun | undefined
+  let kind: NewRun | undefined
   for (const [index, run] of runs.entries()) {
     const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
-    const isSound = sound !== undefined && areAlike(sound, run)
-    const names = isSound ? [] : nameProblems(run)
-    const options = isSound ? [] : [...optionProblems(run), ...withoutLaneProblems(run)]
-    if (names.length + options.length === 0) sound = run
+    const isKnown = kind !== undefined && areAlike(kind, run)
+    const names = isKnown ? [] : nameProblems(run)
+    const options = isKnown ? [] : [...optionProblems(run), ...withoutLaneProblems(run)]
+    if (kind === undefined || !isKnown) kind = run
     const payload = checkJson(run.payload)
     if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
     if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })
-    if (payload.ok) checked.push({ run, payload: payload.text })
+    if (payload.ok) checked.push({ run, kind, payload: payload.text })
     else bad.push({ fault: jsonReasons[payload.problems[0].reason], why: `${which}${problemsText(payload.problems)}` })
     if (bad.length >= faultsMax) break
   }

@@ -1,5 +1,4 @@
 /** New runs as JSON text, the one parameter of the statements that enqueue (enqueue-statement.ts). */
-import { areAlike } from './alike.ts'
 import type { CheckedRun } from './check-new-runs.ts'
 import { gateOf, storedKey, throttleKey } from './new-run.ts'
 
@@ -23,7 +22,7 @@ export function alikeText(runs: readonly CheckedRun[]): string {
 
 /** A run whose id was taken before has a record of its own. */
 function shareRecord(one: CheckedRun, other: CheckedRun): boolean {
-  return one.id === undefined && other.id === undefined && areAlike(one.run, other.run)
+  return one.id === undefined && other.id === undefined && one.kind !== undefined && one.kind === other.kind
 }
 
 /** An object without its payload and its last brace. */
