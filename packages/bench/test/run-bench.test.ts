@@ -72,7 +72,7 @@ test.runIf(canReadProc)(
     )
     expect(document).toContain("| q, onCrash: 'fail' | 50.0 | 30.0 | – | – | – | 4.00 × |")
     expect(document).toContain('no threads today')
-    expect(await readFile(join(dir, 'benchmarks/no-op.svg'), 'utf8')).toContain('</svg>')
+    expect(await readFile(join(dir, 'benchmarks/no-op-perSecond.svg'), 'utf8')).toContain('</svg>')
     expect(JSON.parse(await readFile(join(dir, 'benchmarks/samples.json'), 'utf8'))).toHaveLength(records.all.length)
   },
 )

@@ -18,6 +18,7 @@ of their competition. More machines are needed to see how q scales.`,
     { key: 'cpu2', title: '2.2 ms, jobs/s', better: 'more' },
     { key: 'serverUs', title: 'server CPU, µs/no-op', better: 'less' },
   ],
+  long: true,
   async sample(bench, entrant) {
     const count = bench.noOpJobs(entrant.contender, 1)
     const noOp = await drainJobs(bench, entrant, { workload: 'no-op', count, jobMs: 0 })

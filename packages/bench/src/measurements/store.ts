@@ -2,7 +2,7 @@
 import { connect } from '@q/store'
 import { scenarios } from '../store/scenarios.ts'
 import { qRetry } from './entrants.ts'
-import type { Measurement } from './measurement.ts'
+import type { Bench, Measurement } from './measurement.ts'
 
 const batch = 200
 
@@ -18,17 +18,25 @@ change of each page a full image, which is about a third of the log.`,
     { key: 'walBytes', title: 'WAL, B/run', better: 'less' },
   ],
   long: true,
-  async sample({ server, sizes }, { label, contender }) {
+  async sample(bench, { label }) {
     const scenario = scenarios.find(({ name }) => name === label)
     if (scenario === undefined) throw new Error(`There is no scenario ${label}.`)
-    await using database = await server.database(contender)
-    const connection = connect(database.url, { purpose: 'turn', quiet: true })
-    try {
-      const rows = sizes.storeRows
-      const { cpuUs, walBytes } = await scenario.run({ connection, rows, batch: Math.min(batch, Math.ceil(rows / 4)) })
-      return { cpuUs: cpuUs / rows, walBytes: walBytes / rows }
-    } finally {
-      await connection.close()
-    }
+    const { connection } = await bench.keep('store', () => open(bench))
+    const rows = bench.sizes.storeRows
+    const { cpuUs, walBytes } = await scenario.run({ connection, rows, batch: Math.min(batch, Math.ceil(rows / 4)) })
+    return { cpuUs: cpuUs / rows, walBytes: walBytes / rows }
   },
+}
+
+/** One database for all samples: each scenario begins with an empty table. */
+async function open({ server }: Bench) {
+  const database = await server.database(qRetry.contender)
+  const connection = connect(database.url, { purpose: 'turn', quiet: true })
+  return {
+    connection,
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
 }

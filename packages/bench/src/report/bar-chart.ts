@@ -9,9 +9,9 @@ export interface Bar {
   readonly own: boolean
 }
 
-const width = 760
-const labelWidth = 250
-const valueWidth = 130
+const width = 820
+const labelWidth = 300
+const valueWidth = 110
 const barHeight = 18
 const step = 28
 const top = 40

@@ -1,6 +1,6 @@
 /** The part of the report about one measurement: how it is taken, a table, a plot. */
 import { qRetry } from '../measurements/entrants.ts'
-import type { FigureKind, Measurement } from '../measurements/measurement.ts'
+import type { Entrant, FigureKind, Measurement } from '../measurements/measurement.ts'
 import { barChart } from './bar-chart.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
 import { ratios, type Samples } from './samples.ts'
@@ -14,39 +14,44 @@ export interface Section {
 /** Undefined if the run has no sample of it. */
 export function measurementSection(measurement: Measurement, samples: Samples): Section | undefined {
   const { name, title, method, figures } = measurement
-  const taken = samples.of(name)
-  const entrants = measurement.entrants
-    .map(({ label }) => label)
-    .filter((label) => taken.some(({ entrant }) => entrant === label))
+  const taken = new Set(samples.of(name).map(({ entrant }) => entrant))
+  const entrants = measurement.entrants.map(({ label }) => label).filter((label) => taken.has(label))
   if (entrants.length === 0) return undefined
-  const plotted = figures.find((figure) => figure.plotted)
-  const valuesOf = (entrant: string, { key }: FigureKind) => [...samples.figure(name, entrant, key).values()]
-  const isCompared = plotted !== undefined && entrants.includes(qRetry.label) && entrants.length > 1
+  const spread = (entrant: string, { key }: FigureKind) => spreadOf([...samples.figure(name, entrant, key).values()])
+  const [only] = entrants.length === 1 ? entrants : []
+  if (only !== undefined) {
+    const rows = figures.map((figure) => [figure.title, medianAndRange(spread(only, figure))])
+    return { text: sectionText(measurement, table(['', 'median [range]'], rows)), plots: {} }
+  }
+  const plotted = figures.filter((figure) => figure.plotted)
+  const compared = entrants.includes(qRetry.label) ? plotted : []
   const rows = entrants.map((entrant) => [
     entrant,
-    ...figures.map((figure) => medianAndRange(spreadOf(valuesOf(entrant, figure)))),
-    ...(isCompared ? [comparison(samples, name, entrant, plotted)] : []),
+    ...figures.map((figure) => medianAndRange(spread(entrant, figure))),
+    ...compared.map((figure) => comparison(samples, name, entrant, figure)),
   ])
-  const head = [
-    '',
-    ...figures.map((figure) => figure.title),
-    ...(isCompared ? [`q to this, ${plotted.title.split(',')[0]}`] : []),
-  ]
-  const only = entrants.length === 1 ? entrants[0] : undefined
-  const across = figures.map((figure) => [figure.title, medianAndRange(spreadOf(valuesOf(only ?? '', figure)))])
-  const shown = only === undefined ? table(head, rows) : table(['', 'median [range]'], across)
-  const parts = [`## ${title}`, method.replaceAll('\n', ' '), shown]
-  const plots: Record<string, string> = {}
-  if (plotted !== undefined && only === undefined) {
-    const bars = entrants.map((label) => ({
-      label,
-      spread: spreadOf(valuesOf(label, plotted)),
-      own: label.startsWith('q'),
-    }))
-    plots[`${name}.svg`] = barChart(`${title}: ${plotted.title}`, bars)
-    parts.push(`![${title}: ${plotted.title}](benchmarks/${name}.svg)`)
+  const head = ['', ...figures.map((figure) => figure.title), ...compared.map((figure) => `q to this: ${figure.title}`)]
+  const own = new Set(measurement.entrants.filter(isOwn).map(({ label }) => label))
+  const bars = (figure: FigureKind) =>
+    entrants.map((label) => ({ label, spread: spread(label, figure), own: own.has(label) }))
+  const plots = plotted.map((figure) => ({
+    file: `${name}-${figure.key}.svg`,
+    title: `${title}: ${figure.title}`,
+    svg: barChart(`${title}: ${figure.title}`, bars(figure)),
+  }))
+  const images = plots.map((plot) => `![${plot.title}](benchmarks/${plot.file})`)
+  return {
+    text: sectionText({ title, method }, table(head, rows), ...images),
+    plots: Object.fromEntries(plots.map(({ file, svg }) => [file, svg])),
   }
-  return { text: parts.join('\n\n'), plots }
+}
+
+function isOwn({ contender }: Entrant): boolean {
+  return contender === qRetry.contender
+}
+
+function sectionText({ title, method }: Pick<Measurement, 'title' | 'method'>, ...parts: readonly string[]): string {
+  return [`## ${title}`, method.replaceAll('\n', ' '), ...parts].join('\n\n')
 }
 
 /** q divided by the entrant, within each round; "parity" where the ranges of the two overlap. */

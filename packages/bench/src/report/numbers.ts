@@ -6,6 +6,7 @@ export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–'
   const size = Math.abs(value)
   if (size >= 1_000) return Math.round(value).toLocaleString('en').replaceAll(',', ' ')
+  if (size < 0.1 && size > 0) return value.toPrecision(2)
   return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2)
 }
 

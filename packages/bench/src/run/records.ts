@@ -30,6 +30,15 @@ export interface SampleRecord extends Surroundings {
   readonly figures: Figures
 }
 
+/** The name of a sample, in the progress and in a failure. */
+export function sampleName({
+  round,
+  measurement,
+  entrant,
+}: Pick<SampleRecord, 'round' | 'measurement' | 'entrant'>): string {
+  return `round ${round}, ${measurement}: ${entrant}`
+}
+
 /** A sample that could not be taken. A resumed run tries it again. */
 export interface FailureRecord {
   readonly kind: 'failure'

@@ -3,7 +3,7 @@ import type { BenchServer } from '../machine/server.ts'
 import { watchSurroundings, type Surroundings } from '../machine/surroundings.ts'
 import type { Bench, Entrant, Figures, Measurement } from '../measurements/measurement.ts'
 import { createProgress } from './progress.ts'
-import type { Records } from './records.ts'
+import { sampleName, type Records } from './records.ts'
 import { rotation, type Turn } from './rotation.ts'
 import type { Sizes } from './sizes.ts'
 import { bestVariant, sweepTrials, type Trial } from './sweep.ts'
@@ -76,10 +76,9 @@ export async function runBench(run: BenchRun): Promise<void> {
     )
   }
   for (const { measurement, entrant, round } of turns) {
-    const what = `round ${round}, ${measurement.name}: ${entrant.label}`
     const names = { measurement: measurement.name, entrant: entrant.label, round }
     await take(
-      what,
+      sampleName(names),
       round,
       () => measurement.sample(bench, entrant),
       (taken) => records.add({ kind: 'sample', ...names, ...taken }),
