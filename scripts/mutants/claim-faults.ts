@@ -8,6 +8,36 @@ const guard = 'db/migrations/0013-leaner-guard.sql'
 
 export const claimFaults: readonly Fault[] = [
   {
+    name: 'claimer-never-looks-at-a-backlog',
+    why: 'As long as a backlog lasts, an urgent run waits behind it.',
+    caughtBy: [storeTest('look-and-claim')],
+    edits: [
+      {
+        file: src('runs/claimer.ts'),
+        find: 'heads.length === 0 || changesSeen < changes',
+        replace: 'heads.length === 0',
+      },
+    ],
+  },
+  {
+    name: 'late-answer-hides-a-head',
+    why: 'An old answer of the second connection hides runs that a later look has shown.',
+    caughtBy: [storeTest('look-and-claim')],
+    edits: [{ file: src('runs/claimer.ts'), find: 'else if (heads === headsAsked) heads', replace: 'else heads' }],
+  },
+  {
+    name: 'guard-passes-any-fence',
+    why: 'A run succeeds under a fence that no claim gave.',
+    caughtBy: ['packages/schema/test/guard.test.ts'],
+    edits: [
+      {
+        file: guard,
+        find: ' AND NEW.fence = OLD.fence AND NEW.attempt = OLD.attempt\n',
+        replace: ' AND NEW.attempt = OLD.attempt\n',
+      },
+    ],
+  },
+  {
     name: 'claim-what-is-held',
     why: 'A run is claimed while another replica executes it.',
     caughtBy: [storeTest('claim')],

@@ -6,6 +6,18 @@ const leave = src('runs/leave-statement.ts')
 
 export const endFaults: readonly Fault[] = [
   {
+    name: 'start-is-the-commit',
+    why: 'A run that waited in a batch seems to have run since it was claimed.',
+    caughtBy: [storeTest('real-start')],
+    edits: [
+      {
+        file: src('runs/real-start.ts'),
+        find: "greatest(${startedAt}, clock_timestamp() - ${tookMs} * interval '1 ms')",
+        replace: "greatest(${startedAt}, ${startedAt} - ${tookMs} * interval '1 ms')",
+      },
+    ],
+  },
+  {
     name: 'crash-not-counted',
     why: 'A run that kills its replicas is started for ever.',
     caughtBy: [storeTest('reap')],

@@ -5,6 +5,30 @@ const src = (path: string) => `packages/store/src/${path}`
 
 export const enqueueFaults: readonly Fault[] = [
   {
+    name: 'every-commit-notifies',
+    why: 'Commits of producers wait for each other although no replica is idle.',
+    caughtBy: ['packages/client/test/enqueue-cost.test.ts'],
+    edits: [
+      {
+        file: src('runs/ready-wakes.ts'),
+        find: 'WHERE EXISTS (SELECT FROM q.idle) AND lane.id',
+        replace: 'WHERE lane.id',
+      },
+    ],
+  },
+  {
+    name: 'trigger-for-each-row',
+    why: 'A batch calls the trigger that wakes once for each of its rows.',
+    caughtBy: ['packages/client/test/enqueue-cost.test.ts'],
+    edits: [
+      {
+        file: src('runs/enqueue-statement.ts'),
+        find: "set_config('q.quiet', 'on', true)",
+        replace: "set_config('q.quiet', 'off', true)",
+      },
+    ],
+  },
+  {
     name: 'publication-keeps-the-gate',
     why: 'A run that was enqueued before its task was published waits until a sweep finds it.',
     caughtBy: [storeTest('task-gate')],

@@ -155,3 +155,23 @@ test('a run that is retried by a person, or becomes due, wakes an idle replica',
   expect(await store.promoteDueTaskRuns(10)).toMatchObject({ ids: [late!.id] })
   expect(await heardSoFar()).toEqual(['q_ready queue of late'])
 })
+
+test('runs that hand on their keys with one statement send one notification for a queue, and none if no replica is idle', async () => {
+  const newRuns = async (isIdle: boolean) => {
+    const task = `chain ${isIdle}`
+    const run = await newRun(task)
+    const keyed = Array.from({ length: 40 }, (_, at) => ({ ...run, concurrency: { scope: task, key: `k${at % 20}` } }))
+    await store.enqueueTaskRuns(keyed)
+    return store.claimAvailableTaskRuns({ replicaId: 'replica-aaaa', tasks: [task], queues: [], limit: 40 })
+  }
+  const outcome = { status: 'SUCCEEDED', result: '1' } as const
+  const by = { hostname: 'host', pid: 1, thread: 0 }
+  for (const isIdle of [false, true]) {
+    const claimed = await newRuns(isIdle)
+    expect(claimed).toHaveLength(20)
+    if (isIdle) await beIdle()
+    await heardSoFar()
+    await store.settleTaskRuns(claimed.map((run) => ({ lease: leaseOf(run), outcome, by })))
+    expect(await heardSoFar()).toEqual(isIdle ? ['q_ready queue of chain true'] : [])
+  }
+})

@@ -86,7 +86,7 @@ export const claimCommands: fc.Arbitrary<Command>[] = [
   ),
 ]
 
-function isClaimable(model: Model, run: ModelRun, taskNames: readonly string[]): boolean {
+export function isClaimable(model: Model, run: ModelRun, taskNames: readonly string[]): boolean {
   return (
     run.status === 'AVAILABLE' && taskNames.includes(run.task) && !model.paused.has(run.task) && !isLate(model, run)
   )

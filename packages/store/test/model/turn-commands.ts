@@ -1,20 +1,22 @@
 /**
  * A replica's turn: it finishes and starts everything it ever claimed, under leases that count and leases that were
- * lost, and claims, in one round trip. A run with a concurrency key is passed over by the finish.
+ * lost, and claims, in one round trip. A run with a concurrency key is passed over by the finish. And turns until a replica
+ * that was woken knows of no more: whatever it knew before, it gets all there is.
  */
 import * as fc from 'fast-check'
-import { createClaimer, takeTurn } from '@q/store'
+import { takeTurn, type ClaimedRun } from '@q/store'
 import { by } from '../fixture.ts'
-import { expectFairClaim, take } from './claim-commands.ts'
+import { expectFairClaim, isClaimable, take } from './claim-commands.ts'
 import { command, often, same, sorted, type Command } from './command.ts'
 import { counts, isLate, leave, runOf } from './model.ts'
 import { replicas, tasks } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
 
-export const turnCommands: fc.Arbitrary<Command>[] = often(
-  3,
-  fc
+export const turnCommands: fc.Arbitrary<Command>[] = [...often(3, turns()), ...often(2, wakes())]
+
+function turns(): fc.Arbitrary<Command> {
+  return fc
     .tuple(everybody, fc.boolean(), fc.boolean(), fc.constantFrom(0, 1, 3))
     .map(([replicaId, finishing, starting, claim]) =>
       command({
@@ -23,8 +25,7 @@ export const turnCommands: fc.Arbitrary<Command>[] = often(
           const leases = model.leases.filter((lease) => lease.replicaId === replicaId)
           const finishes = finishing ? leases.map((lease) => ({ lease, result: '1', by })) : []
           const starts = starting ? leases : []
-          const claimer = createClaimer({ replicaId, tasks, queues: [] })
-          const answer = await takeTurn(real.connections.get(replicaId)!, claimer, {
+          const answer = await takeTurn(real.connections.get(replicaId)!, real.claimers.get(replicaId)!, {
             finishes,
             starts,
             claim,
@@ -61,5 +62,28 @@ export const turnCommands: fc.Arbitrary<Command>[] = often(
           }
         },
       }),
-    ),
-)
+    )
+}
+
+function wakes(): fc.Arbitrary<Command> {
+  return fc.tuple(everybody, fc.constantFrom(1, 2, 5)).map(([replicaId, limit]) =>
+    command({
+      name: `${replicaId} is woken and takes turns for ${limit}`,
+      run: async (model, real) => {
+        const claimer = real.claimers.get(replicaId)!
+        const ready = [...model.runs.values()].filter((run) => isClaimable(model, run, tasks))
+        const claimed: ClaimedRun[] = []
+        claimer.forget()
+        for (let more = true; more && claimed.length < limit;) {
+          const wanted = { finishes: [], starts: [], claim: limit - claimed.length, ahead: 0 }
+          const answer = await takeTurn(real.connections.get(replicaId)!, claimer, wanted)
+          claimed.push(...answer.claimed)
+          more = answer.more
+        }
+        expectFairClaim(model, claimed, { limit, taskNames: tasks, rounds: 'one' })
+        same(claimed.length, Math.min(limit, ready.length), 'as many as there are')
+        for (const run of claimed) take(model, run, replicaId, false)
+      },
+    }),
+  )
+}

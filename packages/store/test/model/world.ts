@@ -4,7 +4,7 @@
  */
 import { afterAll } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { connect, createStore, type Connection, type RunId, type Store } from '@q/store'
+import { connect, createClaimer, createStore, type Claimer, type Connection, type RunId, type Store } from '@q/store'
 import type { TaskState } from '@q/schema'
 import { Client } from 'pg'
 import { introduction } from '../introduction.ts'
@@ -52,6 +52,8 @@ export interface World {
   /** Of each replica. */
   readonly stores: ReadonlyMap<string, Store>
   readonly connections: ReadonlyMap<string, Connection>
+  /** They keep what they know from command to command. */
+  readonly claimers: ReadonlyMap<string, Claimer>
   readonly lanes: ReadonlyMap<string, number>
   look(): Promise<SeenRun[]>
   recoveries(): Promise<number>
@@ -68,6 +70,7 @@ export async function world(): Promise<World> {
   await client.connect()
   const connections = new Map(replicas.map(({ id }) => [id, connect(database.url, { purpose: 'control' })]))
   const stores = new Map([...connections].map(([id, { db }]) => [id, createStore(db)]))
+  const claimers = new Map<string, Claimer>()
   const [first] = stores.values()
   for (const replica of replicas) await first?.registerReplica(introduce(replica))
   await first?.publishTasks(served.by, [published(served.task)])
@@ -82,6 +85,7 @@ export async function world(): Promise<World> {
   return {
     stores,
     connections,
+    claimers,
     lanes,
     look: async () => (await client.query<SeenRun>({ name: 'look', text: lookAtAll })).rows,
     recoveries: async () => {
@@ -90,7 +94,10 @@ export async function world(): Promise<World> {
     },
     age: async (minutes, replicaId = null as never) => void (await client.query(ageAll, [minutes, replicaId])),
     byHand: async (sql, values) => void (await client.query(sql, values)),
-    empty: async () => void (await client.query(emptied++ % truncateEvery === 0 ? `${truncate}${emptyAll}` : emptyAll)),
+    async empty() {
+      for (const { id } of replicas) claimers.set(id, createClaimer({ replicaId: id, tasks, queues: [] }))
+      await client.query(emptied++ % truncateEvery === 0 ? `${truncate}${emptyAll}` : emptyAll)
+    },
   }
 }
 
