@@ -2,7 +2,7 @@
  * THE faults that are built into the models, one at a time. Each must break a law; a model in which one survives would
  * also let it pass in the store. Their names are those of packages/store/spin/faults.pml.
  */
-import { holdFire, oneReaper, progress, restarts, selfFence, type Scene } from './scenes.ts'
+import { holdFire, oneReaper, progress, restarts, ringSignals, ringStops, selfFence, type Scene } from './scenes.ts'
 
 export interface ModelFault {
   readonly name: string
@@ -67,5 +67,30 @@ export const modelFaults: readonly ModelFault[] = [
   ...within(restarts, {
     OWN_TRUST_ALONE:
       'Survivors that restart more often than the threshold lasts never recover the run of a dead holder.',
+  }),
+  ...within(ringSignals, {
+    BEGIN_WITHOUT_EXCHANGE: 'A run begins although the main thread has withdrawn it and handed it over again.',
+    WITHDRAW_WITHOUT_EXCHANGE: 'A run is withdrawn after it has begun, and begins again elsewhere.',
+    DECLINE_WITHOUT_EXCHANGE:
+      'A thread that declines late overwrites the entry of the next run, which is never answered.',
+    STATE_WITHOUT_NUMBER: 'An order whose entry was reused begins the later run.',
+    GAPS_NOT_COUNTED: 'Withdrawn entries do not count as used, and the entry of an open run is reused.',
+    ENDED_BEFORE_RESULT: 'The main thread reads the result of another run, or none.',
+    ENDED_BEFORE_MESSAGE: 'The thread dies between the state and the message, and the report of an ended run is lost.',
+    DEAD_RING_NOT_COLLECTED:
+      'A run that has ended counts as crashed, because its thread died before the end was collected.',
+    DEAD_PORT_NOT_READ: 'The same, for a report that was sent as a message.',
+    WAITING_RUN_DIES_WITH_THREAD: 'A run that has not begun fails with the thread that it waited for.',
+    SIGNAL_ENDS_READ_TOO_EARLY: 'A thread that looks before it writes an end misses that ends are to be signalled.',
+    COLLECTED_BEFORE_SIGNAL_ENDS: 'An end between the collection and the request to signal is never collected.',
+    SIGNAL_TAKEN_AFTER_COLLECT: 'An end between the collection and the reset of the signal is not signalled.',
+    SKIPPED_WITHOUT_SIGNAL: 'A thread whose last run was withdrawn does not signal the ends before it.',
+  }),
+  ...within(ringStops, {
+    ANSWERED_BEFORE_GONE: 'A run is answered when the end of its thread was requested, and its code still acts.',
+    STOP_WITHOUT_NUMBER: 'A late stop ends the next run.',
+    STOP_REPLACES_LATER_STOP:
+      'A late stop of an earlier run replaces the stop of the present one, which does not see it.',
+    THREAD_ENDED_UNDER_NEXT_RUN: 'A run ends while its thread is being ended, and the next run dies in its place.',
   }),
 ]

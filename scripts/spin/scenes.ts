@@ -3,7 +3,7 @@
 export interface Scene {
   readonly name: string
   /** File in packages/store/spin. */
-  readonly model: 'leases.pml' | 'self-fence.pml' | 'hold-fire.pml'
+  readonly model: 'leases.pml' | 'self-fence.pml' | 'hold-fire.pml' | 'ring.pml'
   readonly defines: readonly string[]
   /** `safety`: no assertion fails in any reachable state. `progress`: in every fair future something good happens. */
   readonly search: 'safety' | 'progress'
@@ -28,7 +28,19 @@ export const restarts: Scene = {
   search: 'progress',
 }
 
-export const scenes: readonly Scene[] = [progress, twoReapers, threeClaims, selfFence, holdFire, restarts]
+export const ringSignals: Scene = { name: 'ring: signals', model: 'ring.pml', defines: [], search: 'safety' }
+export const ringStops: Scene = { ...ringSignals, name: 'ring: stops', defines: ['STOPS'] }
+
+export const scenes: readonly Scene[] = [
+  progress,
+  twoReapers,
+  threeClaims,
+  selfFence,
+  holdFire,
+  restarts,
+  ringSignals,
+  ringStops,
+]
 
 /** Everything at once: minutes and gigabytes, so only when asked. */
 export const deepScenes: readonly Scene[] = [{ ...leases, name: 'two reapers, three claims', defines: ['CLAIMS=3'] }]
