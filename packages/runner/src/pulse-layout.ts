@@ -106,12 +106,20 @@ export function tagOf(seq: number): number {
   return seq & numberMask
 }
 
-/** Requests a stop of run `seq`, unless one was requested before. */
+/**
+ * Requests a stop of run `seq`, unless one was requested before. A late request, for a run that has ended, does not replace
+ * that of a later run, which may not have seen it yet.
+ */
 export function stopRun({ words }: PulseSlot, seq: number, reason: AbortReason): void {
   const before = Atomics.load(words, word.stop)
-  if (before >> reasonBits === tagOf(seq)) return
+  if (before !== 0 && isAtOrAfter(before >> reasonBits, tagOf(seq))) return
   Atomics.compareExchange(words, word.stop, before, (tagOf(seq) << reasonBits) | abortReasons.indexOf(reason))
   Atomics.notify(words, word.stop)
+}
+
+/** Numbers go round: a slot may execute more runs than fit into the mask. */
+function isAtOrAfter(tag: number, other: number): boolean {
+  return ((tag - other) & numberMask) <= numberMask >> 1
 }
 
 /** Why a stop of run `seq` was requested, by the main thread or by the thread of the run. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pulseMemory, pulseSlot, readNote, word, writeNote } from '../src/pulse-layout.ts'
+import { pulseMemory, pulseSlot, readNote, stopReasonOf, stopRun, word, writeNote } from '../src/pulse-layout.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (note: Uint8Array | undefined) => (note === undefined ? undefined : new TextDecoder().decode(note))
@@ -29,4 +29,26 @@ test('slots do not touch each other', () => {
   expect(readNote(second)).toBeUndefined()
   expect(second.progress[0]).toBe(0)
   expect([...second.words]).toEqual(Array.from(second.words, () => 0))
+})
+
+test('a stop is for the run it names, and for no earlier or later one', () => {
+  const slot = pulseSlot(pulseMemory(1), 0)
+  stopRun(slot, 2, 'cancelled')
+  expect([1, 2, 3].map((seq) => stopReasonOf(slot, seq))).toEqual([undefined, 'cancelled', undefined])
+})
+
+test('the first reason to stop a run counts', () => {
+  const slot = pulseSlot(pulseMemory(1), 0)
+  stopRun(slot, 1, 'timed out')
+  stopRun(slot, 1, 'cancelled')
+  expect(stopReasonOf(slot, 1)).toBe('timed out')
+})
+
+test.each([1, 2 ** 27 - 2])('a late stop of an earlier run does not replace that of the present one: run %d', (seq) => {
+  const slot = pulseSlot(pulseMemory(1), 0)
+  stopRun(slot, seq, 'timed out')
+  stopRun(slot, seq + 3, 'cancelled')
+  stopRun(slot, seq + 1, 'lease lost')
+  expect(stopReasonOf(slot, seq + 3)).toBe('cancelled')
+  expect(stopReasonOf(slot, seq + 1)).toBeUndefined()
 })

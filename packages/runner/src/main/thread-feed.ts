@@ -17,6 +17,7 @@ import {
   takeSignal,
   tookMsOf,
   tryWithdraw,
+  type EntryState,
   type Ring,
 } from '../ring-layout.ts'
 import { encodeBatch } from '../thread-batch.ts'
@@ -31,7 +32,10 @@ export interface HandedRun {
 export interface Receiver {
   /** `report`: a string is the JSON text of a plain result. */
   ended(handed: HandedRun, report: string | RunReport, tookMs: number): void
-  /** It has not begun. `declined`: by its thread, because other replicas may start it by now. */
+  /**
+   * It has not begun. `thread died`: or is being ended; of several runs the last one is returned first. `declined`: by its
+   * thread, because other replicas may start it by now.
+   */
   returned(handed: HandedRun, why: 'thread died' | 'declined'): void
   said(handed: HandedRun, said: Said, reply: (answer: Answer) => void): void
 }
@@ -59,6 +63,11 @@ export interface OwnedFeed extends ThreadFeed {
   /** A thread begins its life: the memory to give to it. */
   open(port: MessagePort): Ring
   hear(message: FromThread): void
+  /**
+   * Before the thread is ended for a run: no other run begins on it. Runs that wait are returned, and runs that are handed
+   * over later wait for the next thread. False: the run is not executing, and the thread continues.
+   */
+  makeLast(handed: HandedRun): boolean
   /** The thread is gone: `crash` is the report of the run that was executing. */
   closed(crash: RunReport): void
 }
@@ -67,6 +76,8 @@ export function createThreadFeed(slot: number): OwnedFeed {
   let ring = createRing()
   let port: MessagePort | undefined
   let every = true
+  /** No further run is sent to the thread. */
+  let ending = false
   /** By the place in the ring. */
   const handed = Array.from<HandedRun | undefined>({ length: ringEntries })
   const reports = new Map<number, RunReport>()
@@ -118,6 +129,20 @@ export function createThreadFeed(slot: number): OwnedFeed {
     load--
   }
 
+  const isIn = (state: EntryState) => (one: HandedRun) => stateOf(ring, one.order.seq) === state
+
+  function returnRun(one: HandedRun): void {
+    release(one.order.seq)
+    one.receiver.returned(one, 'thread died')
+  }
+
+  /** Its thread died of it, or with it. */
+  function fail(one: HandedRun, crash: RunReport): void {
+    const { seq } = one.order
+    release(seq)
+    one.receiver.ended(one, lastWords.get(seq) ?? crash, 0)
+  }
+
   function hear(message: FromThread): void {
     switch (message.kind) {
       case 'signal':
@@ -151,7 +176,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
         load++
         putWaiting(ring, seq)
       }
-      port?.postMessage(encodeBatch(runs.map(({ order }) => order)))
+      if (!ending) port?.postMessage(encodeBatch(runs.map(({ order }) => order)))
     },
     withdraw(one) {
       const { seq } = one.order
@@ -159,8 +184,8 @@ export function createThreadFeed(slot: number): OwnedFeed {
       release(seq)
       return true
     },
-    waiting: () => openRuns().filter(({ order }) => stateOf(ring, order.seq) === 'waiting'),
-    executing: () => openRuns().find(({ order }) => stateOf(ring, order.seq) === 'begun'),
+    waiting: () => openRuns().filter(isIn('waiting')),
+    executing: () => openRuns().find(isIn('begun')),
     signalEnds(wanted) {
       if (wanted !== every) {
         every = wanted
@@ -171,6 +196,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
     collect,
     open(given) {
       port = given
+      ending = false
       ring = createRing()
       setSignalEnds(ring, every)
       // Handed over between two lives: this thread gets them.
@@ -180,6 +206,14 @@ export function createThreadFeed(slot: number): OwnedFeed {
       return ring
     },
     hear,
+    makeLast(one) {
+      if (at(one.order.seq) !== one || !isIn('begun')(one)) return false
+      const behind = openRuns().filter(({ order }) => tryWithdraw(ring, order.seq))
+      for (const each of behind.toReversed()) returnRun(each)
+      // It may have ended before they were withdrawn, and one of them may have begun.
+      ending = isIn('begun')(one)
+      return ending
+    },
     closed(crash) {
       for (let rest = received(port); rest !== undefined; rest = received(port)) hear(rest)
       port = undefined
@@ -187,12 +221,9 @@ export function createThreadFeed(slot: number): OwnedFeed {
       const rest = openRuns()
       // Before they are answered: an answer may hand over other runs.
       oldest = latest + 1
-      for (const one of rest) {
-        const { seq } = one.order
-        const hasBegun = stateOf(ring, seq) !== 'waiting'
-        release(seq)
-        if (hasBegun) one.receiver.ended(one, lastWords.get(seq) ?? crash, 0)
-        else one.receiver.returned(one, 'thread died')
+      for (const one of rest.toReversed()) {
+        if (isIn('waiting')(one)) returnRun(one)
+        else fail(one, crash)
       }
       lastWords.clear()
     },

@@ -130,7 +130,7 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
 
   function terminate(handed: HandedRun, slot: number): void {
     const one = served[slot]
-    if (one === undefined || one.feed.executing() !== handed) return
+    if (one?.feed.makeLast(handed) !== true) return
     one.terminated = handed
     one.ending.abort()
   }
