@@ -64,7 +64,8 @@ for (const { of } of hotStatements(db, noWork)) {
 
 /** Keeps the plans it made; so a new one is needed for new plans. */
 async function open(sessions: AsyncDisposableStack, pinned?: 'pinned'): Promise<Client> {
-  const options = pinned === undefined ? '' : pins.map((pin) => `-c ${pin}=off`).join(' ')
+  // Like every connection of ours: before PostgreSQL 18 the server would compile the plans of a pinned session, for a second each.
+  const options = ['jit', ...(pinned === undefined ? [] : pins)].map((setting) => `-c ${setting}=off`).join(' ')
   const client = new Client({ connectionString: url, options })
   await client.connect()
   sessions.defer(() => client.end())
