@@ -68,3 +68,19 @@ export interface StepPayload {
   /** What it returns. */
   readonly list?: readonly number[]
 }
+
+export interface BriefPayload {
+  /** A file that gets a line with the id of a run when its code begins. */
+  readonly marks: string
+}
+
+/** About a millisecond of work. */
+function brief({ marks }: BriefPayload, { runId }: { readonly runId: string }): number {
+  appendFileSync(marks, `${runId}\n`)
+  let rounds = 0
+  for (const end = performance.now() + 1; performance.now() < end;) rounds++
+  return rounds
+}
+
+export const briefOnce = task({ onCrash: 'fail' }, brief)
+export const briefAgain = task({ onCrash: 'retry' }, brief)

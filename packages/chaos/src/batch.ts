@@ -1,0 +1,47 @@
+/**
+ * `pnpm chaos:batch`: kill -9 of a replica in the middle of batches of short runs, `--kills` times for each kind of
+ * `onCrash` (batch-story.ts). It fails when a run did not end as it must, or more `fail` runs ended without having begun
+ * than documented.
+ */
+import { parseArgs } from 'node:util'
+import { testDatabase } from '@q/testing'
+import { batchStory, type BatchKill } from './batch-story.ts'
+import { summary } from './looks.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '20' },
+    runs: { type: 'string', default: '4000' },
+    preset: { type: 'string', default: 'default' },
+  },
+})
+/** `Q_START_AHEAD_FAIL_MAX` for each of two threads. */
+const neverBeganMax = 2 * 32
+
+let failures = 0
+for (const kind of ['fail', 'retry'] as const) {
+  const database = await testDatabase()
+  try {
+    const options = { rounds: Number(values.kills), runs: Number(values.runs), preset: values.preset, kind }
+    const kills = await batchStory(database.url, options, (kill) => console.log(lineOf(kill)))
+    failures += report(kind, kills)
+  } finally {
+    await database.drop()
+  }
+}
+process.exitCode = failures === 0 ? 0 : 1
+
+function lineOf({ kind, held, neverBegan, failed, recoveredMs, clearedMs }: BatchKill): string {
+  const ends = `held ${held}, of which ${neverBegan} had not begun; ${failed} FAILED`
+  return `${kind.padEnd(5)}  ${ends}; recovered in ${Math.round(recoveredMs)} ms, all ended ${Math.round(clearedMs)} ms later`
+}
+
+function report(kind: string, kills: readonly BatchKill[]): number {
+  const wrong = kills.flatMap((kill) => kill.wrong)
+  const most = Math.max(...kills.map(({ neverBegan }) => neverBegan))
+  console.log(
+    `${kind}: ${kills.length} kills, recovered in ${summary(kills.map(({ recoveredMs }) => recoveredMs))}; at most ${most} had not begun; ${wrong.length} runs ended otherwise than they must\n`,
+  )
+  for (const line of wrong) console.log(line)
+  return wrong.length + (kind === 'fail' && most > neverBeganMax ? 1 : 0)
+}
