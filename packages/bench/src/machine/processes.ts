@@ -16,15 +16,15 @@ export function parentOf(pid: number): number {
 }
 
 /** Processor time of a process and of all processes below it, those included that have ended. */
-export function treeCpuUs(root: number): number {
-  const stats = new Map(allPids().map((pid) => [pid, readStat(pid)]))
-  const isBelow = (pid: number): boolean => {
-    const parent = stats.get(pid)?.parent ?? 0
-    return pid === root || (parent > 1 && isBelow(parent))
-  }
-  let sumUs = 0
-  for (const [pid, stat] of stats) if (stat && isBelow(pid)) sumUs += preciseUs(pid, stat.ownUs) + stat.endedChildrenUs
-  return sumUs
+export function treeCpuUs(pid: number): number {
+  const stat = readStat(pid)
+  if (stat === undefined) return 0
+  const threads = threadsOf(pid)
+  const threadsUs = threads.reduce((sum, thread) => sum + (onCpuUs(`/proc/${pid}/task/${thread}/schedstat`) ?? 0), 0)
+  // Threads that ended are counted in ticks alone.
+  const ownUs = Math.max(stat.ownUs - tickUs, threadsUs)
+  const children = threads.flatMap((thread) => childrenOf(pid, thread))
+  return children.reduce((sum, child) => sum + treeCpuUs(child), ownUs + stat.endedChildrenUs)
 }
 
 /** Processor time of the main thread of a process. */
@@ -46,10 +46,18 @@ export function machineBusyUs(): number {
   return [user, nice, system, interrupt, softInterrupt].reduce((sum, ticks) => sum + Number(ticks) * tickUs, 0)
 }
 
-function allPids(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
+/** Processes that a thread started. */
+function childrenOf(pid: number, thread: string): number[] {
+  const text = read(`/proc/${pid}/task/${thread}/children`) ?? ''
+  return text.split(' ').filter(Boolean).map(Number)
 }
 
 /** Undefined if the process has ended. */
@@ -63,21 +71,6 @@ function readStat(pid: number): ProcessStat | undefined {
     .map(Number)
   const ticks = (first: number) => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) * tickUs
   return { parent: fields[1] ?? 0, ownUs: ticks(11), endedChildrenUs: ticks(13) }
-}
-
-/** All threads in nanoseconds where the kernel counts them, else ticks. */
-function preciseUs(pid: number, ticksUs: number): number {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    const times = threads.map((thread) => onCpuUs(`/proc/${pid}/task/${thread}/schedstat`) ?? 0)
-    // A thread that ended is counted in ticks alone.
-    return Math.max(
-      ticksUs - tickUs,
-      times.reduce((sum, us) => sum + us, 0),
-    )
-  } catch {
-    return ticksUs
-  }
 }
 
 function onCpuUs(path: string): number | undefined {
