@@ -49,6 +49,9 @@ export interface Serving {
   stop(): Promise<unknown>
 }
 
+/** A worker process prints this line when it takes jobs. */
+export const readyLine = 'bench: ready'
+
 /** Jobs in the calls that insert many. */
 export const bulkSize = 1_000
 

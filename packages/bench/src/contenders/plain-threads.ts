@@ -7,6 +7,9 @@ import type { Contender } from './contender.ts'
 interface Plan {
   readonly count: number
   readonly job: Job
+  /** How many threads are up: they begin together. */
+  readonly up: Int32Array
+  readonly threads: number
 }
 
 const once = { threads: {} }
@@ -26,10 +29,13 @@ export const plainThreads: Contender = {
     close: async () => {},
   }),
   async serve() {
-    const { count, job } = JSON.parse(process.env['BENCH_PLAIN'] ?? 'null') as Plan
+    const { count, job } = JSON.parse(process.env['BENCH_PLAIN'] ?? 'null') as Pick<Plan, 'count' | 'job'>
     const threads = availableParallelism()
     const shares = Array.from({ length: threads }, (_, index) => Math.floor((count + index) / threads))
-    const workers = shares.map((share) => new Worker(import.meta.filename, { workerData: { count: share, job } }))
+    const up = new Int32Array(new SharedArrayBuffer(4))
+    const workers = shares.map(
+      (share) => new Worker(import.meta.filename, { workerData: { count: share, job, up, threads } satisfies Plan }),
+    )
     const idle = setInterval(() => {}, 1_000)
     return { stop: async () => (clearInterval(idle), Promise.all(workers.map((worker) => worker.terminate()))) }
   },
@@ -37,6 +43,8 @@ export const plainThreads: Contender = {
 
 const plan = workerData as Plan | null
 if (plan?.job !== undefined) {
+  Atomics.add(plan.up, 0, 1)
+  while (Atomics.load(plan.up, 0) < plan.threads);
   for (let done = 0; done < plan.count; done++) executeJob(plan.job)
   // One mark more: this thread has ended its last job.
   executeJob({ number: -1, iterations: 0 })

@@ -1,7 +1,8 @@
 /** q, as its users run it: `queue()` in the producer, the start entry of the runner as the worker process. */
+import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { migrateDatabase } from '@q/store'
-import { queryRows } from '../machine/database.ts'
+import { closeConnection, queryRows } from '../machine/database.ts'
 import type { Job } from '../jobs/job.ts'
 import { expectCount, type Contender, type Producer, type ProducerOptions } from './contender.ts'
 
@@ -32,8 +33,18 @@ export const q: Contender = {
     void start({ ...process.env, DATABASE_URL: url, Q_TASKS: modules, Q_LOG_LEVEL: 'warn', ...values }).then((code) =>
       process.exit(code),
     )
+    await untilRegistered(url)
     return { stop: async () => {} }
   },
+}
+
+const registeredPollMs = 20
+
+/** Waits until the replica of this process is registered. */
+async function untilRegistered(url: string): Promise<void> {
+  const isRegistered = `SELECT FROM q.replica WHERE pid = ${process.pid} AND stopped_at IS NULL`
+  while ((await queryRows(url, isRegistered)).length === 0) await passing(registeredPollMs)
+  await closeConnection(url)
 }
 
 async function produce(url: string, { onCrash = 'retry' }: ProducerOptions = {}): Promise<Producer> {

@@ -1,8 +1,9 @@
 /** Worker processes of a contender, ended by their pids at the latest when the benchmark ends. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as passing } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Contender, Settings } from '../contenders/contender.ts'
+import { readyLine, type Contender, type Settings } from '../contenders/contender.ts'
 import { marksVariable, type Job } from '../jobs/job.ts'
 
 export interface WorkerOptions {
@@ -18,6 +19,8 @@ export interface WorkerOptions {
 
 export interface Workers extends AsyncDisposable {
   readonly pids: readonly number[]
+  /** Resolves when every worker takes jobs. */
+  ready(): Promise<void>
   /** Throws if a worker has ended. */
   mustLive(): void
   kill(index: number): Promise<void>
@@ -27,17 +30,28 @@ export interface Workers extends AsyncDisposable {
 
 const program = fileURLToPath(import.meta.resolve('./contender-process.ts'))
 const stopMsMax = 60_000
+const readyMsMax = 120_000
+const readyPollMs = 5
 const outputMax = 4_000
 
 export function startWorkers(options: WorkerOptions): Workers {
   const workers = Array.from({ length: options.processes }, () => startWorker(options))
   const killed = new Set<number>()
+  const mustLive = () => {
+    for (const [index, { child, output }] of workers.entries())
+      if (!killed.has(index) && hasEnded(child))
+        throw new Error(`A worker of ${options.contender.name} ended: ${output()}`)
+  }
   return {
     pids: workers.map(({ child }) => child.pid ?? 0),
-    mustLive() {
-      for (const [index, { child, output }] of workers.entries())
-        if (!killed.has(index) && hasEnded(child))
-          throw new Error(`A worker of ${options.contender.name} ended: ${output()}`)
+    mustLive,
+    async ready() {
+      const untilMs = performance.now() + readyMsMax
+      while (!workers.every(({ isReady }) => isReady())) {
+        mustLive()
+        if (performance.now() > untilMs) throw new Error(`A worker of ${options.contender.name} does not start.`)
+        await passing(readyPollMs)
+      }
     },
     async kill(index) {
       killed.add(index)
@@ -66,12 +80,17 @@ function startWorker({ contender, url, settings, marksPath, plain, env = {} }: W
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''
+  let isReady = false
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text) => (said = `${said}${text}`.slice(-outputMax)))
+    stream.on('data', (text) => {
+      said = `${said}${text}`
+      isReady ||= said.includes(readyLine)
+      said = said.slice(-outputMax)
+    })
   const killIt = () => child.kill('SIGKILL')
   process.once('exit', killIt)
   child.once('exit', () => process.off('exit', killIt))
-  return { child, output: () => said.trim() || 'it printed nothing.' }
+  return { child, isReady: () => isReady, output: () => said.trim() || 'it printed nothing.' }
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

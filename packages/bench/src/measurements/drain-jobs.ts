@@ -1,11 +1,11 @@
 /** Drains a backlog once: from the first job that begins to the last durable end. */
 import { setTimeout as passing } from 'node:timers/promises'
-import { enqueueAll, expectCount, type Workload } from '../contenders/contender.ts'
+import { enqueueAll, expectCount, type Producer, type Workload } from '../contenders/contender.ts'
 import { monotonicMs, type Job } from '../jobs/job.ts'
-import { createMarks } from '../jobs/marks.ts'
+import { createMarks, type Marks } from '../jobs/marks.ts'
 import type { CountingProxy } from '../machine/counting-proxy.ts'
 import { meterCost } from '../machine/cost-meter.ts'
-import { startWorkers } from '../machine/start-workers.ts'
+import { startWorkers, type Workers } from '../machine/start-workers.ts'
 import type { Bench, Entrant, Figures } from './measurement.ts'
 
 export interface Backlog {
@@ -13,17 +13,20 @@ export interface Backlog {
   readonly count: number
   /** Computation of one job. */
   readonly jobMs: number
+  /** Whether the workers are up, and have executed a few jobs, before the backlog is enqueued. */
+  readonly warm?: boolean
   /** Counts the round trips of the workers. */
   readonly through?: (url: string) => Promise<CountingProxy>
 }
 
 /** Costs that say nothing about a contender that does not use PostgreSQL. */
 const ofPostgres = ['serverUs', 'walBytes']
+const warmUpEach = 30
 const drainedPollMs = 2
 const drainedMsMax = 60_000
 
 export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog): Promise<Figures> {
-  const { workload, count, jobMs, through } = backlog
+  const { workload, count, jobMs, through, warm = false } = backlog
   const { contender, processes, onCrash = 'retry' } = entrant
   const iterations = Math.round(jobMs * bench.iterationsPerMs)
   const jobOf = (number: number): Job => ({ number, iterations })
@@ -31,30 +34,30 @@ export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog
   using marks = createMarks()
   const producer = await contender.produce(database.url, { onCrash })
   try {
-    await enqueueAll(producer, count, jobOf)
-    const settings = bench.settingsFor(contender, workload, processes)
-    const plain = { count, job: jobOf(0) }
+    if (!warm) await enqueueAll(producer, count, jobOf)
     await using proxy = await through?.(database.url)
     await using workers = startWorkers({
       contender,
       url: proxy?.url ?? database.url,
-      settings,
+      settings: bench.settingsFor(contender, workload, processes),
       processes,
       marksPath: marks.path,
-      plain,
+      plain: { count, job: jobOf(0) },
     })
     const alive = () => workers.mustLive()
-    await marks.reach(1, alive)
+    const warmUpJobs = warm ? await warmUp({ workers, producer, marks }, jobOf(-1)) : 0
+    if (warm) await enqueueAll(producer, count, jobOf)
+    const marksExpected = warmUpJobs + count + (contender.extraMarks ?? 0)
+    await marks.reach(warmUpJobs + 1, alive)
     const costs = await meterCost(bench.server, workers.pids)
-    const metered = Math.max(1, count - marks.count())
+    const metered = Math.max(1, warmUpJobs + count - marks.count())
     const tripsBefore = proxy?.count() ?? 0
-    await marks.reach(count + (contender.extraMarks ?? 0), alive)
+    await marks.reach(marksExpected, alive)
     await untilDrained(() => producer.isDrained())
-    const endedMs = monotonicMs()
+    const elapsedMs = monotonicMs() - marks.at(warmUpJobs).atMs
     const spent = { ...(await costs()), ...(proxy && { roundTrips: proxy.count() - tripsBefore }) }
-    expectCount(`jobs that ${entrant.label} began`, marks.count(), count + (contender.extraMarks ?? 0))
-    await producer.check(count)
-    const elapsedMs = endedMs - marks.at(0).atMs
+    expectCount(`jobs that ${entrant.label} began`, marks.count(), marksExpected)
+    await producer.check(warmUpJobs + count)
     await workers.stop()
     const isMetered = (name: string) => contender.postgres || !ofPostgres.includes(name)
     const each = Object.entries(spent).filter(([name]) => isMetered(name))
@@ -65,6 +68,22 @@ export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog
   } finally {
     await producer.close()
   }
+}
+
+interface Started {
+  readonly workers: Workers
+  readonly producer: Producer
+  readonly marks: Marks
+}
+
+/** Executes a few jobs when every worker is up; returns how many. */
+async function warmUp({ workers, producer, marks }: Started, job: Job): Promise<number> {
+  await workers.ready()
+  const count = workers.pids.length * warmUpEach
+  await producer.enqueueMany(Array.from({ length: count }, () => job))
+  await marks.reach(count, () => workers.mustLive())
+  await untilDrained(() => producer.isDrained())
+  return count
 }
 
 /** Waits until every job has ended, durably. */

@@ -22,7 +22,12 @@ of their competition. More machines are needed to see how q scales.`,
   async sample(bench, entrant) {
     const count = bench.noOpJobs(entrant.contender, 1)
     const noOp = await drainJobs(bench, entrant, { workload: 'no-op', count, jobMs: 0 })
-    const cpu2 = await drainJobs(bench, entrant, { workload: 'cpu-2ms', count: bench.sizes.cpu2Jobs, jobMs: 2.2 })
+    const cpu2 = await drainJobs(bench, entrant, {
+      workload: 'cpu-2ms',
+      count: bench.sizes.cpu2Jobs,
+      jobMs: 2.2,
+      warm: true,
+    })
     return { noOp: noOp['perSecond'] ?? 0, cpu2: cpu2['perSecond'] ?? 0, serverUs: noOp['serverUs'] ?? 0 }
   },
 }

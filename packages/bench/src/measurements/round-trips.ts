@@ -25,6 +25,7 @@ job and ends with the last durable end, so the background loops of that time are
       workload: 'cpu-2ms',
       count: Math.ceil(bench.sizes.cpu2Jobs / 2),
       jobMs: 2.2,
+      warm: true,
       through: startCountingProxy,
     })
     return { noOp, cpu2 }
