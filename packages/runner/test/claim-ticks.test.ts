@@ -71,7 +71,7 @@ function replica({ prefetch = 0 } = {}) {
     /** A run is executing. */
     async occupy() {
       turns.unplaced.push(run('occupant'))
-      dispatch.place(turns.unplaced, false)
+      dispatch.place(turns.unplaced)
       work()
       begun.splice(0)
     },

@@ -13,8 +13,8 @@ export interface Backlog {
   sent(nowMs: number): void
   /** `exclusive`: whether it brought a run that needs a slot for itself. */
   learn(answer: Pick<TurnAnswer, 'more' | 'claimed'>, nowMs: number, exclusive: boolean): void
-  /** 0: now. `dryInMs`: until the first thread has nothing left to do. `ends`: successes that wait to be written. */
-  exchangeInMs(nowMs: number, dryInMs: number, ends: number): number
+  /** 0: now. `leftMs`: until each thread has nothing left to do. `ends`: successes that wait to be written. */
+  exchangeInMs(nowMs: number, leftMs: readonly number[], ends: number): number
   readonly lingerMs: number
 }
 
@@ -40,11 +40,14 @@ export function createBacklog(): Backlog {
       if (claimed.length > 0) exclusive = isExclusive
       roundTripMs += (nowMs - sentMs - roundTripMs) / meanOver
     },
-    exchangeInMs(nowMs, dryInMs, ends) {
+    exchangeInMs(nowMs, leftMs, ends) {
       if (ends >= endsMax) return 0
       const reserveMs = Math.max(reserveMsMin, 2 * roundTripMs)
+      const dryMs = Math.min(...leftMs) - reserveMs
       const lastCallMs = sentMs + Math.max(lingerMs, 2 * roundTripMs) - nowMs
-      return Math.max(0, Math.min(dryInMs - reserveMs, lastCallMs))
+      // One exchange for all threads that run dry at about the same time, not one after the other.
+      const togetherMs = Math.max(...leftMs.filter((ms) => ms <= roundTripMs / 4), 0)
+      return Math.max(0, togetherMs, Math.min(dryMs, lastCallMs))
     },
   }
 }

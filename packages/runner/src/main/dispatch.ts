@@ -40,14 +40,14 @@ export interface DispatchDeps {
 
 export interface Dispatch {
   readonly slots: Slots
-  /** Hands over as many as fit, from the front; the others stay. `ahead`: also to threads that are busy. */
-  place(unplaced: ClaimedRun[], ahead: boolean): void
+  /** Hands over as many as fit, from the front; the others stay. They are started, so they may wait for busy threads. */
+  place(unplaced: ClaimedRun[]): void
   /** What may be claimed. `freeMax`: how many threads without a load may be used. It is reserved until it is released. */
   room(freeMax: number, ahead: boolean): ReservedRoom
   /** Whether the run needs a slot for itself. */
   needsSlot(run: ClaimedRun): boolean
-  /** Until the first thread has nothing left to do. */
-  dryInMs(): number
+  /** Until each thread has nothing left to do, by the expected durations of its runs. */
+  leftMs(): readonly number[]
   /** Collects what has ended. `signalEnds`: whether threads are to signal every end from now on. */
   collect(signalEnds: boolean): void
   /** Runs that have not begun, and now will not. */
@@ -203,9 +203,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       reserved.add(room)
       return { ...room, release: () => void reserved.delete(room) }
     },
-    place(unplaced, ahead) {
+    place(unplaced) {
       if (unplaced.length === 0) return
-      const places = roomOf(threads.length, ahead)
+      const places = roomOf(threads.length, true)
       const batches = new Map<number, ClaimedRun[]>()
       const alone: [ClaimedRun, number][] = []
       const rest: ClaimedRun[] = []
@@ -225,8 +225,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }
     },
     needsSlot,
-    dryInMs: () =>
-      Math.min(...threads.filter(({ exclusive }) => !exclusive).map((thread) => leftMs(thread, deps.pulseBoard))),
+    leftMs: () => threads.filter(({ exclusive }) => !exclusive).map((thread) => leftMs(thread, deps.pulseBoard)),
     collect(signalEnds) {
       for (const { feed } of threads) feed.signalEnds(signalEnds)
     },

@@ -131,7 +131,7 @@ export function startIntake(desk: Desk): Intake {
     relieve() {
       const relieved = dispatch.relieve()
       if (relieved.length === 0) return
-      dispatch.place(relieved, isWell())
+      dispatch.place(relieved)
       void releaseRelieved(relieved)
     },
     wakeAll() {

@@ -53,9 +53,9 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
   const { turns, ahead, dispatch, backlog } = deps
   const startsAhead = backlog.allowsStartAhead() && deps.mayStartAhead()
   dispatch.collect(!startsAhead)
-  place(deps, startsAhead)
+  place(deps)
   await giveBackLate(deps)
-  const waitMs = startsAhead ? backlog.exchangeInMs(deps.nowMs(), dispatch.dryInMs(), turns.size()) : 0
+  const waitMs = startsAhead ? backlog.exchangeInMs(deps.nowMs(), dispatch.leftMs(), turns.size()) : 0
   if (waitMs > 0) return soonest(deps, after(waitMs))
   if (turns.size() < deps.runsMin - 1) return whenWoken
   const finishes = turns.takeFinishes()
@@ -83,9 +83,8 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
     ahead.add(answer.ahead)
     backlog.learn(answer, deps.nowMs(), answer.claimed.some(dispatch.needsSlot))
     room.release()
-    const stillAhead = backlog.allowsStartAhead() && deps.mayStartAhead()
-    if (!stillAhead) dispatch.collect(true)
-    place(deps, stillAhead)
+    if (!backlog.allowsStartAhead() || !deps.mayStartAhead()) dispatch.collect(true)
+    place(deps)
     return soonest(deps, await next(deps, turn, answer))
   } finally {
     room.release()
@@ -129,10 +128,10 @@ function noteStarts(
 }
 
 /** What comes to a replica that is cut off may be another replica's by now: it is not begun, and reconcile.ts releases it. */
-function place({ turns, dispatch, holdings, isCutOff }: ClaimDeps, ahead: boolean): void {
+function place({ turns, dispatch, holdings, isCutOff }: ClaimDeps): void {
   if (!turns.isOpen()) return // leaving: they are released
   if (isCutOff()) for (const run of turns.unplaced.splice(0)) holdings.ended(run)
-  dispatch.place(turns.unplaced, ahead)
+  dispatch.place(turns.unplaced)
 }
 
 /** No thread became free for them: others may have one. */
