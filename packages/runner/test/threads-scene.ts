@@ -34,6 +34,8 @@ export interface ThreadsScene {
   readonly settlements: { readonly runId: string; readonly status: string }[]
   readonly events: RunnerEvent[]
   readonly terminated: number[]
+  /** The database has started these runs, and the threads are handed as many as fit. */
+  start(runs: readonly ClaimedRun[], ahead?: boolean): Promise<void>
 }
 
 export interface SceneOptions {
@@ -41,10 +43,12 @@ export interface SceneOptions {
   readonly failMax?: number
   readonly retryMax?: number
   readonly tasks?: Readonly<Record<string, TaskOptions>>
+  /** Outcomes are written when this resolves. */
+  readonly writable?: Promise<unknown>
 }
 
 export function threadsScene(count: number, options: SceneOptions = {}): ThreadsScene {
-  const { startAheadMs = 25, failMax = 32, retryMax = 256, tasks = {} } = options
+  const { startAheadMs = 25, failMax = 32, retryMax = 256, tasks = {}, writable } = options
   const feeds = Array.from({ length: count }, (_, slot) => createThreadFeed(slot))
   const pulseBoard = createPulseBoard(count)
   const threads = feeds.map((feed) => playThread(feed, pulseBoard))
@@ -78,6 +82,7 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
     observe: (event) => void events.push(event),
     settlements: {
       async add({ lease, outcome }) {
+        await writable
         settlements.push({ runId: lease.runId, status: outcome.status })
         return 'settled'
       },
@@ -96,7 +101,25 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
     wake: () => {},
   })
   pulseBoard.openBefore(() => dispatch.openMonitors())
-  return { dispatch, turns, holdings, startAhead, pulseBoard, threads, begunAlone, settlements, events, terminated }
+  const scene = {
+    dispatch,
+    turns,
+    holdings,
+    startAhead,
+    pulseBoard,
+    threads,
+    begunAlone,
+    settlements,
+    events,
+    terminated,
+  }
+  return {
+    ...scene,
+    async start(runs, ahead = true) {
+      turns.unplaced.push(...(await holdings.claiming(0, async () => [...runs])))
+      dispatch.place(turns.unplaced, ahead)
+    },
+  }
 }
 
 function playThread(feed: OwnedFeed, pulseBoard: PulseBoard): PlayedThread {

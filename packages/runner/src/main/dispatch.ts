@@ -46,7 +46,7 @@ export interface Dispatch {
   room(freeMax: number, ahead: boolean): ReservedRoom
   /** Whether the run needs a slot for itself. */
   needsSlot(run: ClaimedRun): boolean
-  /** Until each thread has nothing left to do, by the expected durations of its runs. */
+  /** Until each thread that takes runs has nothing left to do, by the expected durations of its runs. */
   leftMs(): readonly number[]
   /** Collects what has ended. `signalEnds`: whether threads are to signal every end from now on. */
   collect(signalEnds: boolean): void
@@ -180,8 +180,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     feed.handOver(batch)
   }
 
+  /** A thread that was relieved of its runs does not get them back. */
+  function takesRuns(thread: FedThread): boolean {
+    return !thread.exclusive && !isOverdue(thread, deps.pulseBoard)
+  }
+
   function roomOf(freeMax: number, ahead: boolean): Room {
-    const loads = threads.map(({ exclusive, load }) => (exclusive ? undefined : load))
+    const loads = threads.map((thread) => (takesRuns(thread) ? thread.load : undefined))
     const reservedBy = (slot: number) => [...reserved].flatMap(({ added }) => added[slot] ?? [])
     return createRoom(startAhead, {
       loads,
@@ -225,7 +230,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       }
     },
     needsSlot,
-    leftMs: () => threads.filter(({ exclusive }) => !exclusive).map((thread) => leftMs(thread, deps.pulseBoard)),
+    leftMs: () => threads.filter(takesRuns).map((thread) => leftMs(thread, deps.pulseBoard)),
     collect(signalEnds) {
       for (const { feed } of threads) feed.signalEnds(signalEnds)
     },

@@ -37,7 +37,6 @@ export function leftMs(thread: FedThread, pulseBoard: PulseBoard): number {
 const overdue = { times: 4, msMin: 100 }
 
 export function isOverdue(thread: FedThread, pulseBoard: PulseBoard): boolean {
-  if (thread.load.runs < 2) return false
   const running = executingOf(thread)
   return ranMs(running, pulseBoard) > Math.max(overdue.msMin, overdue.times * (running?.expectedMs ?? 0))
 }

@@ -92,13 +92,11 @@ export function createThreadFeed(slot: number): OwnedFeed {
     return found?.order.seq === seq ? found : undefined
   }
 
-  function openRuns(): HandedRun[] {
-    const open: HandedRun[] = []
+  function* openRuns(): Generator<HandedRun, undefined> {
     for (let seq = oldest; seq <= latest; seq++) {
       const found = at(seq)
-      if (found !== undefined) open.push(found)
+      if (found !== undefined) yield found
     }
-    return open
   }
 
   /** In the order of their turn: the first one that has not ended is the end of those that have. */
@@ -184,7 +182,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
       release(seq)
       return true
     },
-    waiting: () => openRuns().filter(isIn('waiting')),
+    waiting: () => openRuns().filter(isIn('waiting')).toArray(),
     executing: () => openRuns().find(isIn('begun')),
     signalEnds(wanted) {
       if (wanted !== every) {
@@ -200,7 +198,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
       ring = createRing()
       setSignalEnds(ring, every)
       // Handed over between two lives: this thread gets them.
-      const waiting = openRuns()
+      const waiting = [...openRuns()]
       for (const { order } of waiting) putWaiting(ring, order.seq)
       if (waiting.length > 0) port.postMessage(encodeBatch(waiting.map(({ order }) => order)))
       return ring
@@ -208,7 +206,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
     hear,
     makeLast(one) {
       if (at(one.order.seq) !== one || !isIn('begun')(one)) return false
-      const behind = openRuns().filter(({ order }) => tryWithdraw(ring, order.seq))
+      const behind = [...openRuns()].filter(({ order }) => tryWithdraw(ring, order.seq))
       for (const each of behind.toReversed()) returnRun(each)
       // It may have ended before they were withdrawn, and one of them may have begun.
       ending = isIn('begun')(one)
@@ -218,7 +216,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
       for (let rest = received(port); rest !== undefined; rest = received(port)) hear(rest)
       port = undefined
       collect()
-      const rest = openRuns()
+      const rest = [...openRuns()]
       // Before they are answered: an answer may hand over other runs.
       oldest = latest + 1
       for (const one of rest.toReversed()) {

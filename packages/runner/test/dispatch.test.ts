@@ -1,0 +1,249 @@
+/** Runs on their way to the threads and back; the test plays the threads. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { ClaimedRun, HeldRun } from '@q/store'
+import type { DispatchedRun } from '../src/main/monitor-run.ts'
+import type { HandedRun } from '../src/main/thread-feed.ts'
+import { pulseSlot } from '../src/pulse-layout.ts'
+import type { RunReport } from '../src/protocol.ts'
+import { endByMessage, tryBegin, tryDecline } from '../src/ring-layout.ts'
+import { startedRun, threadsScene, type PlayedThread, type SceneOptions, type ThreadsScene } from './threads-scene.ts'
+
+const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It died.' }
+
+/** Threads that know how short the runs are. */
+function practised(count: number, options?: SceneOptions): ThreadsScene {
+  const scene = threadsScene(count, options)
+  scene.startAhead.learn('short', 1)
+  return scene
+}
+
+const runs = (...ids: string[]): ClaimedRun[] => ids.map((id) => startedRun(id))
+const idsOf = (list: readonly { readonly runId: string }[]) => list.map(({ runId }) => runId)
+const idOf = (handed: HandedRun | undefined) => (handed as DispatchedRun | undefined)?.run.runId
+const waitingAt = ({ feed }: PlayedThread) => feed.waiting().map(idOf)
+const asHeld = (run: ClaimedRun): HeldRun => ({ ...run, status: 'RUNNING' })
+
+function threadAt({ threads }: ThreadsScene, slot: number): PlayedThread {
+  const thread = threads[slot]
+  if (thread === undefined) throw new Error(`There is no thread ${slot}.`)
+  return thread
+}
+
+/** Its code has been running for so much longer. */
+function age(scene: ThreadsScene, slot: number, ms: number): void {
+  const { beganAt } = pulseSlot(scene.pulseBoard.memory, slot)
+  beganAt[0] = (beganAt[0] ?? 0) - ms
+}
+
+describe('until its end is written a run', () => {
+  test('that succeeded is held, keeps its slot busy, and its replica vouches for it', async () => {
+    const scene = practised(1)
+    const { dispatch, holdings, pulseBoard, turns } = scene
+    const [run] = runs('1') as [ClaimedRun]
+    await scene.start([run])
+    dispatch.openMonitors(0)
+    const thread = threadAt(scene, 0)
+    thread.end(thread.begin())
+    expect([dispatch.slots.free(), dispatch.slots.busy()]).toEqual([1, 1])
+    expect(idsOf(pulseBoard.all().map(({ lease }) => lease))).toEqual(['1'])
+    expect(pulseBoard.all().map((pulse) => pulse.inGoodHands())).toEqual([true])
+    expect(holdings.find(run)).toBe(run)
+    turns.takeFinishes().settled([run])
+    expect([pulseBoard.all(), holdings.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
+  })
+
+  test('is asked about if its monitor is opened after its code has ended', async () => {
+    const scene = practised(1)
+    await scene.start(runs('1', '2'))
+    const thread = threadAt(scene, 0)
+    thread.end(thread.begin())
+    scene.dispatch.openMonitors(0)
+    const [pulse] = scene.pulseBoard.all()
+    expect([pulse?.lease.runId, pulse?.inGoodHands()]).toEqual(['1', true])
+  })
+
+  test('that failed is held and beaten for too', async () => {
+    const { promise: writable, resolve: write } = Promise.withResolvers<void>()
+    const scene = practised(1, { writable })
+    const { dispatch, holdings, pulseBoard, settlements } = scene
+    const [run] = runs('1') as [ClaimedRun]
+    await scene.start([run])
+    const thread = threadAt(scene, 0)
+    const handed = thread.begin()
+    dispatch.openMonitors()
+    fail(thread, handed)
+    await turn()
+    expect([pulseBoard.all().length, holdings.find(run), dispatch.slots.busy()]).toEqual([1, run, 1])
+    const allFree = dispatch.slots.allFree()
+    write()
+    await allFree
+    expect(settlements).toEqual([{ runId: '1', status: 'FAILED' }])
+    expect([pulseBoard.all(), holdings.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
+  })
+
+  test('that an exchange could not settle goes the long way, and so does one whose answer was lost', async () => {
+    const scene = practised(1)
+    const { turns, dispatch, settlements } = scene
+    const thread = threadAt(scene, 0)
+    await scene.start(runs('1', '2'))
+    thread.end(thread.begin())
+    turns.takeFinishes().settled([])
+    thread.end(thread.begin())
+    turns.takeFinishes().unknown(new Error('cut'))
+    expect(dispatch.slots.busy()).toBe(1)
+    await dispatch.slots.allFree()
+    expect(settlements).toEqual(['1', '2'].map((runId) => ({ runId, status: 'SUCCEEDED' })))
+  })
+})
+
+describe('a run that has not begun', () => {
+  test('can be withdrawn, and is then known not to have begun; the run that executes cannot', async () => {
+    const scene = practised(1)
+    const { dispatch, holdings } = scene
+    const [first, second, third] = runs('1', '2', '3') as [ClaimedRun, ClaimedRun, ClaimedRun]
+    await scene.start([first, second, third])
+    const thread = threadAt(scene, 0)
+    thread.begin()
+    expect(dispatch.withdrawAll()).toEqual([second, third])
+    expect(thread.begin()).toBeUndefined()
+    // So a drain releases them with their attempt, and leaves the first one alone.
+    expect(idsOf(holdings.unbegun([first, second, third].map(asHeld)))).toEqual(['2', '3'])
+    expect([dispatch.slots.runs(), dispatch.withdrawAll()]).toEqual([1, []])
+  })
+
+  test('ends at once when it is cancelled, and never begins', async () => {
+    const scene = practised(1)
+    const { dispatch, pulseBoard, settlements } = scene
+    await scene.start(runs('1', '2'))
+    const thread = threadAt(scene, 0)
+    const first = thread.begin()
+    dispatch.openMonitors(0)
+    pulseBoard
+      .all()
+      .find(({ lease }) => lease.runId === '2')
+      ?.stop('cancelled')
+    expect(thread.begin()).toBeUndefined()
+    await turn()
+    expect(settlements).toEqual([{ runId: '2', status: 'CANCELLED' }])
+    thread.end(first)
+    expect(dispatch.slots.runs()).toBe(1) // the first one, until its end is written
+  })
+
+  test('goes elsewhere, before all others and in its order, when its thread dies; what has ended is not lost', async () => {
+    const scene = practised(1)
+    const { turns, holdings, settlements } = scene
+    const [first, second, ...others] = runs('1', '2', '3', '4') as [ClaimedRun, ClaimedRun, ...ClaimedRun[]]
+    await scene.start([first, second, ...others])
+    turns.unplaced.push(...runs('later'))
+    const { feed, begin, end } = threadAt(scene, 0)
+    feed.signalEnds(false)
+    end(begin())
+    begin()
+    feed.closed(crash)
+    expect(idsOf(turns.unplaced)).toEqual(['3', '4', 'later'])
+    expect(idsOf(holdings.unbegun([first, second, ...others].map(asHeld)))).toEqual(['3', '4'])
+    expect(turns.takeFinishes().all.map(({ lease }) => lease.runId)).toEqual(['1'])
+    await turn()
+    expect(settlements).toEqual([{ runId: '2', status: 'FAILED' }])
+  })
+
+  test('is neither begun nor placed again when its thread has declined it', async () => {
+    const scene = practised(1)
+    const { turns, holdings } = scene
+    const [run] = runs('1') as [ClaimedRun]
+    await scene.start([run])
+    const { feed, ring } = threadAt(scene, 0)
+    tryDecline(ring(), 1)
+    feed.collect()
+    expect([turns.unplaced, holdings.find(run)]).toEqual([[], undefined])
+    expect(holdings.orphans([asHeld(run)]).neverBegan).toEqual([{ runId: '1', fence: 1 }])
+  })
+})
+
+describe('a thread that is busy for much longer than expected', () => {
+  /** Thread 0 is blocked, and thread 1 has as much to do. */
+  async function blocked() {
+    const scene = practised(2)
+    await scene.start(runs('1', '2', '3', '4', '5', '6'))
+    const [slow, other] = [threadAt(scene, 0), threadAt(scene, 1)]
+    slow.begin()
+    return { ...scene, slow, other, age: (ms: number) => age(scene, 0, ms) }
+  }
+
+  test('is relieved of the runs that wait behind the long one, and no other thread is', async () => {
+    const { dispatch, slow, other, age: ageFirst } = await blocked()
+    const [behind, elsewhere] = [waitingAt(slow), waitingAt(other)]
+    expect(behind).toHaveLength(2)
+    ageFirst(-60_000)
+    expect(dispatch.relieve()).toEqual([])
+    ageFirst(60_200)
+    expect(idsOf(dispatch.relieve())).toEqual(behind)
+    expect([waitingAt(slow), waitingAt(other)]).toEqual([[], elsewhere])
+  })
+
+  test('is handed no run until it is free again', async () => {
+    const { dispatch, slow, other, turns, age: ageFirst } = await blocked()
+    ageFirst(200)
+    const relieved = dispatch.relieve()
+    dispatch.place(relieved, true)
+    expect([relieved, waitingAt(slow)]).toEqual([[], []])
+    expect(waitingAt(other)).toHaveLength(5)
+    expect(dispatch.room(2, true).take('short')).toBe(1)
+    slow.end(slow.feed.executing())
+    turns.unplaced.push(...runs('7'))
+    dispatch.place(turns.unplaced, false)
+    expect(waitingAt(slow)).toEqual(['7'])
+  })
+})
+
+test('the first thread that runs dry decides when runs are needed, and a thread that takes none does not', async () => {
+  const scene = practised(2)
+  await scene.start(runs('1', '2', '3'))
+  expect(scene.dispatch.dryInMs()).toBe(1)
+  threadAt(scene, 1).begin()
+  age(scene, 1, 200)
+  expect(scene.dispatch.dryInMs()).toBe(2)
+})
+
+describe('a run that needs a slot for itself', () => {
+  test('gets a thread without a load, which is handed nothing else until it gives its slot back', async () => {
+    const scene = practised(2)
+    const { dispatch, begunAlone, turns } = scene
+    const suspect = startedRun('suspect', { crashCount: 1 })
+    await scene.start([...runs('1'), suspect, ...runs('2', '3')])
+    expect(idsOf(begunAlone)).toEqual(['suspect'])
+    expect(scene.threads.map(waitingAt)).toEqual([['1', '2', '3'], []])
+    expect([dispatch.slots.free(), dispatch.slots.busy()]).toEqual([0, 2])
+    await scene.start([startedRun('another', { crashCount: 1 })])
+    expect(idsOf(turns.unplaced)).toEqual(['another'])
+    dispatch.slots.giveBack(1)
+    dispatch.place(turns.unplaced, true)
+    expect(idsOf(begunAlone)).toEqual(['suspect', 'another'])
+  })
+})
+
+test('two claims at the same time do not count on the same room', () => {
+  const { dispatch } = practised(1, { startAheadMs: 3 })
+  const first = dispatch.room(1, true)
+  const taken = () => Array.from({ length: 9 }, () => first.take('short')).filter((slot) => slot !== undefined)
+  expect(taken()).toHaveLength(3)
+  expect(dispatch.room(1, true).isEmpty()).toBe(true)
+  first.release()
+  expect(dispatch.room(1, true).isEmpty()).toBe(false)
+})
+
+test('without permission to start ahead, a thread is handed one run', async () => {
+  const scene = practised(2)
+  await scene.start(runs('1', '2', '3'), false)
+  expect(scene.threads.map(waitingAt)).toEqual([['1'], ['2']])
+  expect(idsOf(scene.turns.unplaced)).toEqual(['3'])
+})
+
+function fail({ feed, ring }: PlayedThread, handed: HandedRun | undefined): void {
+  const seq = handed?.order.seq ?? 0
+  tryBegin(ring(), seq)
+  feed.hear({ kind: 'report', seq, report: { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' } })
+  endByMessage(ring(), seq, 1)
+  feed.collect()
+}
