@@ -23,3 +23,7 @@ export const storeModel = 'packages/store/test/model/store-model.test.ts'
 export function storeTest(name: string): string {
   return `packages/store/test/${name}.test.ts`
 }
+
+export function runnerTest(name: string): string {
+  return `packages/runner/test/${name}.test.ts`
+}

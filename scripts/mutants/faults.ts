@@ -1,4 +1,5 @@
 /** THE faults that the tests must find. */
+import { batchFaults } from './batch-faults.ts'
 import { claimFaults } from './claim-faults.ts'
 import { endFaults } from './end-faults.ts'
 import { enqueueFaults } from './enqueue-faults.ts'
@@ -12,6 +13,7 @@ import { workflowFaults } from './workflow-faults.ts'
 export const faults: readonly Fault[] = [
   ...leaseFaults,
   ...claimFaults,
+  ...batchFaults,
   ...keyFaults,
   ...endFaults,
   ...enqueueFaults,

@@ -186,24 +186,24 @@ describe('a thread that is busy for much longer than expected', () => {
     const { dispatch, slow, other, turns, age: ageFirst } = await blocked()
     ageFirst(200)
     const relieved = dispatch.relieve()
-    dispatch.place(relieved, true)
+    dispatch.place(relieved)
     expect([relieved, waitingAt(slow)]).toEqual([[], []])
     expect(waitingAt(other)).toHaveLength(5)
     expect(dispatch.room(2, true).take('short')).toBe(1)
     slow.end(slow.feed.executing())
     turns.unplaced.push(...runs('7'))
-    dispatch.place(turns.unplaced, false)
+    dispatch.place(turns.unplaced)
     expect(waitingAt(slow)).toEqual(['7'])
   })
 })
 
-test('the first thread that runs dry decides when runs are needed, and a thread that takes none does not', async () => {
+test('the expected work of a thread that takes no runs does not count', async () => {
   const scene = practised(2)
   await scene.start(runs('1', '2', '3'))
-  expect(scene.dispatch.dryInMs()).toBe(1)
+  expect(scene.dispatch.leftMs()).toEqual([2, 1])
   threadAt(scene, 1).begin()
   age(scene, 1, 200)
-  expect(scene.dispatch.dryInMs()).toBe(2)
+  expect(scene.dispatch.leftMs()).toEqual([2])
 })
 
 describe('a run that needs a slot for itself', () => {
@@ -218,7 +218,7 @@ describe('a run that needs a slot for itself', () => {
     await scene.start([startedRun('another', { crashCount: 1 })])
     expect(idsOf(turns.unplaced)).toEqual(['another'])
     dispatch.slots.giveBack(1)
-    dispatch.place(turns.unplaced, true)
+    dispatch.place(turns.unplaced)
     expect(idsOf(begunAlone)).toEqual(['suspect', 'another'])
   })
 })
@@ -233,11 +233,11 @@ test('two claims at the same time do not count on the same room', () => {
   expect(dispatch.room(1, true).isEmpty()).toBe(false)
 })
 
-test('without permission to start ahead, a thread is handed one run', async () => {
-  const scene = practised(2)
-  await scene.start(runs('1', '2', '3'), false)
-  expect(scene.threads.map(waitingAt)).toEqual([['1'], ['2']])
-  expect(idsOf(scene.turns.unplaced)).toEqual(['3'])
+test('runs are claimed for busy threads only with permission to start ahead, and what was started is placed', async () => {
+  const scene = practised(1)
+  await scene.start(runs('1', '2'))
+  expect([false, true].map((ahead) => scene.dispatch.room(1, ahead).isEmpty())).toEqual([true, false])
+  expect(scene.threads.map(waitingAt)).toEqual([['1', '2']])
 })
 
 function fail({ feed, ring }: PlayedThread, handed: HandedRun | undefined): void {

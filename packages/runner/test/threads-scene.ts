@@ -35,7 +35,7 @@ export interface ThreadsScene {
   readonly events: RunnerEvent[]
   readonly terminated: number[]
   /** The database has started these runs, and the threads are handed as many as fit. */
-  start(runs: readonly ClaimedRun[], ahead?: boolean): Promise<void>
+  start(runs: readonly ClaimedRun[]): Promise<void>
 }
 
 export interface SceneOptions {
@@ -115,9 +115,9 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
   }
   return {
     ...scene,
-    async start(runs, ahead = true) {
+    async start(runs) {
       turns.unplaced.push(...(await holdings.claiming(0, async () => [...runs])))
-      dispatch.place(turns.unplaced, ahead)
+      dispatch.place(turns.unplaced)
     },
   }
 }

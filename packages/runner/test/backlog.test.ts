@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { createBacklog } from '../src/main/backlog.ts'
+import { startedRun } from './threads-scene.ts'
+
+const claimed = [startedRun('1')]
+
+/** An exchange that took `tookMs`, at 1000. */
+function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = claimed } = {}) {
+  const backlog = createBacklog()
+  backlog.sent(1_000 - tookMs)
+  backlog.learn({ more, claimed: brought }, 1_000, exclusive)
+  return backlog
+}
+
+describe('runs are started ahead', () => {
+  test('only after an exchange has shown that more are ready', () => {
+    expect(createBacklog().allowsStartAhead()).toBe(false)
+    expect(afterExchange().allowsStartAhead()).toBe(true)
+    expect(afterExchange({ more: false }).allowsStartAhead()).toBe(false)
+  })
+
+  test('until an exchange shows that no more are ready', () => {
+    const backlog = afterExchange()
+    backlog.learn({ more: false, claimed }, 1_010, false)
+    expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([false, false])
+  })
+
+  test('not while runs come that need a slot each; an exchange that brings none does not change that', () => {
+    const backlog = afterExchange({ exclusive: true })
+    expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([true, false])
+    backlog.learn({ more: true, claimed: [] }, 1_010, false)
+    expect(backlog.allowsStartAhead()).toBe(false)
+    backlog.learn({ more: true, claimed }, 1_020, false)
+    expect(backlog.allowsStartAhead()).toBe(true)
+  })
+})
+
+describe('the next exchange', () => {
+  test('waits until a thread is about to run dry', () => {
+    const backlog = afterExchange()
+    expect(backlog.exchangeInMs(1_000, [100, 10], 1)).toBe(6)
+    expect(backlog.exchangeInMs(1_000, [4], 1)).toBe(0)
+    expect(backlog.exchangeInMs(1_000, [0], 1)).toBe(0)
+  })
+
+  test('serves all threads that run dry at about the same time', () => {
+    expect(afterExchange({ tookMs: 80 }).exchangeInMs(1_000, [0, 2, 50], 1)).toBe(2)
+  })
+
+  test('comes earlier when round trips are slow', () => {
+    expect(afterExchange({ tookMs: 80 }).exchangeInMs(1_000, [30], 1)).toBe(0)
+  })
+
+  test('waits for a short time at most, counted from the last one', () => {
+    const backlog = afterExchange()
+    expect(backlog.exchangeInMs(1_000, [1_000], 1)).toBe(13)
+    expect(backlog.exchangeInMs(1_013, [1_000], 1)).toBe(0)
+  })
+
+  test('does not wait when many ends are to be written', () => {
+    const backlog = afterExchange()
+    expect(backlog.exchangeInMs(1_000, [1_000], 256)).toBe(0)
+    expect(backlog.exchangeInMs(1_000, [1_000], 255)).toBeGreaterThan(0)
+  })
+})
