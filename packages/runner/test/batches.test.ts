@@ -13,8 +13,9 @@ type Tasks = typeof tasks
 type Short = 'short' | 'shortAgain' | 'shortLimited' | 'oneAtATime'
 
 /** A replica that knows how short these runs are: it was given some before. */
-async function practised(task: Short, env: Record<string, string> = {}) {
-  const scene = await execution<Tasks>('batched', { threads: 2, env: { Q_START_AHEAD_MS: '2000', ...env } })
+async function practised(task: Short, env: Record<string, string> = {}, behindProxy = false) {
+  const options = { threads: 2, env: { Q_START_AHEAD_MS: '2000', ...env } }
+  const scene = await execution<Tasks>('batched', { ...options, behindProxy })
   const q = scene.q as unknown as Queue<Record<string, never>>
   const enqueue = async (payloads: readonly tasks.ShortPayload[]) =>
     q.enqueueMany(payloads.map((payload) => [task, payload] as never))
@@ -114,4 +115,42 @@ test('a drain in the middle of a batch releases the runs that have not begun, wi
   expect(rows).not.toEqual([])
   for (const { status, attempt } of rows) expect([status, attempt]).toEqual(['AVAILABLE', 0])
   expect(mark.all().length).toBeLessThanOrEqual(2)
+})
+
+test('runs that need a process, and steps of a workflow, are executed once among the runs of batches', async () => {
+  const { q, enqueue, ended, store } = await practised('short')
+  const mixed = Array.from({ length: 6 }, () => ['shortAlone', {}] as never)
+  const plan = {
+    name: 'mixed',
+    steps: ['first', 'second'].map((name, index) => ({
+      kind: 'task' as const,
+      name,
+      task: 'short',
+      after: index === 0 ? [] : ['first'],
+      payload: { value: {}, holes: {} },
+    })),
+  }
+  const lane = await store.internLane({ queue: 'default', task: 'short' })
+  await enqueue(shorts(60))
+  await (q as unknown as Queue<Record<string, never>>).enqueueMany(mixed)
+  await store.startWorkflow({ plan, input: null, tasks: { short: { lane } } })
+  await enqueue(shorts(60))
+  const rows = await ended(8 + 60 + 6 + 2 + 60)
+  expect(rows.map(({ status, attempt }) => [status, attempt])).toEqual(rows.map(() => ['SUCCEEDED', 1]))
+})
+
+test('a database that is away in the middle of batches costs no run: each one ends once, at its first attempt', async () => {
+  const { enqueue, ended, proxy, events } = await practised('short', {}, true)
+  const { file: until, open } = gate()
+  await enqueue([...shorts(40), { does: 'waits', until }, ...shorts(40)])
+  await eventually(
+    () => (events.filter(({ type }) => type === 'run-started').length > 50 ? true : undefined),
+    'batches are on their way',
+  )
+  proxy?.cut()
+  await eventually(() => (events.some(({ type }) => type === 'beat-failed') ? true : undefined), 'it is cut off')
+  open()
+  proxy?.restore()
+  const rows = await ended(89)
+  expect(rows.map(({ status, attempt }) => [status, attempt])).toEqual(rows.map(() => ['SUCCEEDED', 1]))
 })
