@@ -1,5 +1,5 @@
 /** Faults in how runs come to be, and in what their code writes. */
-import { storeTest, type Fault } from './fault.ts'
+import { storeModel, storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
 
@@ -34,6 +34,30 @@ export const enqueueFaults: readonly Fault[] = [
     caughtBy: [storeTest('task-gate')],
     edits: [
       { file: src('tasks/publish.ts'), find: 'await openTaskGate(', replace: 'await (async (..._: unknown[]) => [])(' },
+    ],
+  },
+  {
+    name: 'sweep-keeps-the-gate',
+    why: 'A run whose enqueue did not see the publication and committed after it waits forever.',
+    caughtBy: [storeModel],
+    edits: [
+      {
+        file: src('tasks/open-gate.ts'),
+        find: "r.finished_at IS NULL AND r.status IN ('PENDING', 'AVAILABLE'))",
+        replace: "r.finished_at IS NULL AND r.status = 'AVAILABLE')",
+      },
+    ],
+  },
+  {
+    name: 'last-run-counts-at-the-gate',
+    why: 'Of runs with one unique key the last passes the gate, and the earlier ones end as its duplicates.',
+    caughtBy: [storeModel],
+    edits: [
+      {
+        file: 'db/migrations/0008-task-gate-and-keys.sql',
+        find: 'ORDER BY r.id LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED',
+        replace: 'ORDER BY r.id DESC LIMIT runs_max FOR NO KEY UPDATE OF r SKIP LOCKED',
+      },
     ],
   },
   {

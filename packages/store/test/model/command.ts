@@ -74,13 +74,30 @@ export function lost({ leases, runs }: Model): GivenLease[] {
 }
 
 function comparable(row: SeenRun) {
-  const { id, status, waitingFor, attempt, crashes, epoch, holder, cancelRequested, checkpoint, code, history } = row
-  return { id, status, waitingFor, attempt, crashes, epoch, holder, cancelRequested, checkpoint, code, history }
+  return { ...compared(row), key: row.key?.split('\u001f').at(-1) ?? null }
 }
 
 function foretold(run: ModelRun) {
-  const { id, status, waitingFor, attempt, crashes, epoch, holder, cancelRequested, checkpoint, code, history } = run
-  return { id, status, waitingFor, attempt, crashes, epoch, holder, cancelRequested, checkpoint, code, history }
+  return { ...compared(run), key: run.key }
+}
+
+const comparedFields = [
+  'id',
+  'status',
+  'waitingFor',
+  'attempt',
+  'crashes',
+  'epoch',
+  'holder',
+  'uniqueKey',
+  'cancelRequested',
+  'checkpoint',
+  'code',
+  'history',
+] as const
+
+function compared(run: SeenRun | ModelRun) {
+  return Object.fromEntries(comparedFields.map((field) => [field, run[field]]))
 }
 
 /** The numbers that the store chooses, and which leases they make count. */

@@ -3,10 +3,10 @@ import * as fc from 'fast-check'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '@q/store'
 import { command, often, same, type Command, type Real } from './command.ts'
 import { fill, keyOwner, type Model, type ModelRun } from './model.ts'
-import { minute, replicas, scope, tasks } from './world.ts'
+import { minute, replicas, scope } from './world.ts'
 
-interface Wish {
-  readonly task: (typeof tasks)[number]
+export interface Wish {
+  readonly task: string
   readonly delay: number | null
   readonly expiresIn: number | null
   readonly key: string | null
@@ -19,7 +19,7 @@ interface Wish {
 }
 
 const wishes: fc.Arbitrary<Wish> = fc.record({
-  task: fc.constantFrom(...tasks),
+  task: fc.constantFrom('render', 'encode'),
   delay: fc.constantFrom(null, null, null, 20),
   expiresIn: fc.constantFrom(null, null, null, 40),
   key: fc.constantFrom(null, 'a', 'a', 'a', 'b'),
@@ -109,7 +109,7 @@ function newRun(real: Real, wish: Wish): NewRun {
   }
 }
 
-function expectEnqueued(model: Model, wish: Wish, answer: EnqueuedRun): void {
+export function expectEnqueued(model: Model, wish: Wish, answer: EnqueuedRun): void {
   const { task, uniqueKey, uniqueFor } = wish
   const owner = keyOwner(model, task, uniqueKey)
   same(answer.duplicate, owner !== undefined)
@@ -125,11 +125,11 @@ function promote(model: Model, several: readonly Wish[]): void {
   for (const { key, delay } of several) if (key !== null && delay === null) fill(model, key)
 }
 
-function expectStates(model: Model, answers: readonly EnqueuedRun[]): void {
+export function expectStates(model: Model, answers: readonly EnqueuedRun[]): void {
   for (const { id, status } of answers) same(status, model.runs.get(id)?.status)
 }
 
-function begun(model: Model, wish: Wish, { id }: EnqueuedRun): ModelRun {
+export function begun(model: Model, wish: Wish, { id }: EnqueuedRun): ModelRun {
   const { delay, expiresIn, ...rest } = wish
   const gate = delay !== null ? 'time' : wish.key !== null ? 'concurrency' : null
   return {
@@ -139,6 +139,7 @@ function begun(model: Model, wish: Wish, { id }: EnqueuedRun): ModelRun {
     waitingFor: gate,
     runAt: model.now + (delay ?? 0),
     expiresAt: expiresIn === null ? null : model.now + expiresIn,
+    asked: null,
     slot: null,
     attempt: 0,
     crashes: 0,

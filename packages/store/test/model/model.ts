@@ -14,12 +14,14 @@ export interface ModelRun {
   readonly id: RunId
   readonly task: string
   readonly priority: number
-  readonly maxAttempts: number
-  readonly onCrash: 'fail' | 'retry' | null
-  readonly uniqueKey: string | null
-  readonly key: string | null
+  maxAttempts: number
+  onCrash: 'fail' | 'retry' | null
+  uniqueKey: string | null
+  key: string | null
+  /** Not null while it has not passed the gate `task`: the keys that it gets from its task. */
+  asked: { readonly key: string | null; readonly uniqueKey: string | null } | null
   status: TaskState
-  waitingFor: 'time' | 'concurrency' | null
+  waitingFor: 'task' | 'time' | 'concurrency' | null
   runAt: number
   expiresAt: number | null
   /** Place in its concurrency key while it is live. */
@@ -61,8 +63,8 @@ export interface GivenLease {
   readonly replicaId: string
 }
 
-/** One task of the two has been published, and one replica serves it. */
-export const served = { task: 'encode', by: 'alpha' } as const
+/** One replica serves a task that is published, and one that is going to be; no replica serves or publishes the third. */
+export const served = { tasks: ['encode', 'draw'], by: 'alpha' } as const
 
 export interface Model {
   now: number
@@ -70,6 +72,8 @@ export interface Model {
   readonly replicas: Map<string, ModelReplica>
   readonly leases: GivenLease[]
   readonly paused: Set<string>
+  /** Whether the task that is published late has been. */
+  published: boolean
   /** Unique keys that were taken for a time, by task and key. */
   readonly periods: Map<string, { readonly runId: RunId; readonly until: number }>
   limit: number
@@ -89,6 +93,7 @@ export function newModel(replicas: readonly ModelReplica[]): Model {
     replicas: new Map(fresh),
     leases: [],
     paused: new Set(),
+    published: false,
     periods: new Map(),
     limit: 1,
     seen: [],
@@ -264,7 +269,7 @@ export function canStart(model: Model, run: ModelRun): boolean {
 /** 0: a live replica serves its task; 1: no replica has published it; undefined: it cannot start. */
 function rankOf(model: Model, { task }: ModelRun): 0 | 1 | undefined {
   if (model.paused.has(task)) return undefined
-  if (task !== served.task) return 1
+  if (!served.tasks.some((name) => name === task)) return 1
   const server = model.replicas.get(served.by)
   return server !== undefined && model.now - server.lastBeat < server.replicaStale ? 0 : undefined
 }

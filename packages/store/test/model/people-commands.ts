@@ -93,9 +93,11 @@ function hasRival(model: Model, run: ModelRun): boolean {
 
 function reopen(model: Model, run: ModelRun): void {
   if (run.status === 'SUCCEEDED') run.history.push('succeeded')
+  const gate = run.asked !== null ? 'task' : run.key !== null ? 'concurrency' : null
   Object.assign(run, {
-    status: run.key === null ? 'AVAILABLE' : 'PENDING',
-    waitingFor: run.key === null ? null : 'concurrency',
+    status: gate === null ? 'AVAILABLE' : 'PENDING',
+    waitingFor: gate,
+    runAt: model.now,
     epoch: run.epoch + 1,
     attempt: 0,
     crashes: 0,

@@ -10,6 +10,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { claimCommands } from './claim-commands.ts'
 import { enqueueCommands } from './enqueue-commands.ts'
+import { gateCommands } from './gate-commands.ts'
 import { holderCommands, zombieCommands } from './holder-commands.ts'
 import { newModel } from './model.ts'
 import { peopleCommands } from './people-commands.ts'
@@ -29,6 +30,7 @@ const worlds = [await world(), await world()]
 
 const commands = [
   ...enqueueCommands,
+  ...gateCommands,
   ...claimCommands,
   ...holderCommands,
   ...zombieCommands,

@@ -20,10 +20,28 @@ export const replicas: readonly ModelReplica[] = [
 ]
 
 /** Each task has a queue of its own name. */
-export const tasks = ['render', 'encode'] as const
+export const tasks = ['render', 'encode', 'draw'] as const
 /** What each task says in q.task about the death of a holder; null: it is not published. */
 export const taskOnCrash: Readonly<Record<string, 'fail' | 'retry' | null>> = { render: null, encode: 'fail' }
 export const scope = 'gpu'
+
+/** A task that a replica publishes in the middle of a run of commands. */
+export const lateTask = {
+  name: 'draw',
+  maxAttempts: 2,
+  onCrash: 'retry',
+  notice: {
+    name: 'draw',
+    queue: 'draw',
+    options: {
+      onCrash: 'retry',
+      retry: { attempts: 2 },
+      concurrency: { key: '/key', limit: 1, shared: scope },
+      unique: { key: '/uniqueKey', forMs: null },
+    },
+    payloadSchema: null,
+  },
+} as const
 
 export interface SeenRun {
   readonly id: RunId
@@ -73,7 +91,7 @@ export async function world(): Promise<World> {
   const claimers = new Map<string, Claimer>()
   const [first] = stores.values()
   for (const replica of replicas) await first?.registerReplica(introduce(replica))
-  await first?.publishTasks(served.by, [published(served.task)])
+  await first?.publishTasks(served.by, [published('encode')])
   const lanes = new Map<string, number>()
   let emptied = 0
   for (const task of tasks) lanes.set(task, (await first?.internLane({ queue: task, task })) ?? 0)
@@ -112,7 +130,7 @@ function introduce({ id, onCrash, replicaStale, claimerStale, runnerStale }: Mod
     claimerStaleMs: claimerStale * minute,
     runnerStaleMs: runnerStale * minute,
   }
-  return { ...rest, tasks: id === served.by ? [served.task] : [], onCrash, thresholds: { ...thresholds, ...own } }
+  return { ...rest, tasks: id === served.by ? served.tasks : [], onCrash, thresholds: { ...thresholds, ...own } }
 }
 
 const lookAtAll = `
@@ -145,5 +163,5 @@ const truncateEvery = 25
 const truncate = 'TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat, q.task_event, q.recovery, q.unique_period;'
 const emptyAll = `
 DELETE FROM q.task_run; DELETE FROM q.task_attempt; DELETE FROM q.task_heartbeat; DELETE FROM q.recovery;
-DELETE FROM q.unique_period; DELETE FROM q.concurrency_limit; DELETE FROM q.queue;
+DELETE FROM q.unique_period; DELETE FROM q.concurrency_limit; DELETE FROM q.queue; DELETE FROM q.task WHERE name = 'draw';
 UPDATE q.replica SET started_at = clock_timestamp(); UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp()`
