@@ -3,13 +3,15 @@
  * people and for systems that decide on their own.
  */
 import type { Db } from '../db.ts'
+import { removeIdleMarksOfGone } from '../replicas/idle.ts'
 import { abandoned, recoverStale, type Recovered } from './recover.ts'
 import type { StaleQuestion } from './stale.ts'
 
 const result = JSON.stringify(abandoned)
 
-/** CLAIMED → AVAILABLE; RUNNING → AVAILABLE or FAILED, by the run's onCrash. */
-export function reap(db: Db, question: StaleQuestion & { readonly by: string }): Promise<Recovered> {
+/** CLAIMED → AVAILABLE; RUNNING → AVAILABLE or FAILED, by the run's onCrash. Removes the idle marks of dead replicas too. */
+export async function reap(db: Db, question: StaleQuestion & { readonly by: string }): Promise<Recovered> {
+  await removeIdleMarksOfGone(db)
   return recoverStale(db, question, { goal: 'CRASH', result })
 }
 

@@ -11,7 +11,7 @@ export const beatAgeMs: RawBuilder<number | null> = sql<number | null>`
   (extract(epoch FROM clock_timestamp() - h.last_heartbeat) * 1000)::float8`
 
 /** Its session's lock was seen missing for longer than its grace, in this life of the server, and it has not beaten since. */
-const isGone = sql<boolean>`
+export const isGone: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
     AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
 
