@@ -20,6 +20,8 @@ export interface BatchOptions {
   readonly kind: Kind
   /** Of each round. */
   readonly runs: number
+  /** How long each one computes; default: 1. */
+  readonly ms?: number
 }
 
 export interface BatchKill {
@@ -41,7 +43,7 @@ const threads = 2
 
 export async function batchStory(
   databaseUrl: string,
-  { rounds, preset, kind, runs }: BatchOptions,
+  { rounds, preset, kind, runs, ms = 1 }: BatchOptions,
   onKill: (kill: BatchKill) => void = () => {},
 ): Promise<BatchKill[]> {
   const { db, close } = connect(databaseUrl, { purpose: 'pool' })
@@ -66,7 +68,7 @@ export async function batchStory(
 
   async function killOne(round: number): Promise<BatchKill> {
     const marks = join(folder, `marks ${round}`)
-    const ids = await enqueue(store, { kind, runs, marks })
+    const ids = await enqueue(store, { kind, runs, marks, ms })
     const [victim, other] = round % 2 === 0 ? replicas : replicas.toReversed()
     if (victim === undefined || other === undefined) throw new Error('There must be two replicas.')
     // In the middle: some have begun, and it holds more than it has threads.
@@ -99,11 +101,11 @@ export async function batchStory(
 
 async function enqueue(
   store: Store,
-  { kind, runs, marks }: { kind: Kind; runs: number; marks: string },
+  { kind, runs, marks, ms }: { kind: Kind; runs: number; marks: string; ms: number },
 ): Promise<RunId[]> {
   const task = kind === 'fail' ? 'briefOnce' : 'briefAgain'
   const lane = await store.internLane({ queue: 'default', task })
-  const rows = Array.from({ length: runs }, () => ({ task, lane, onCrash: kind, payload: { marks } }))
+  const rows = Array.from({ length: runs }, () => ({ task, lane, onCrash: kind, payload: { marks, ms } }))
   const enqueued = await store.enqueueTaskRuns(rows)
   await store.wakeQueue('default')
   return enqueued.map(({ id }) => id)

@@ -1,7 +1,7 @@
 /**
  * `pnpm chaos:batch`: kill -9 of a replica in the middle of batches of short runs, `--kills` times for each kind of
  * `onCrash` (batch-story.ts). It fails when a run did not end as it must, or more `fail` runs ended without having begun
- * than documented.
+ * than documented. `--ms 0` makes the batches as large as they can be: hundreds of suspects after each kill.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
@@ -12,6 +12,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '20' },
     runs: { type: 'string', default: '4000' },
+    ms: { type: 'string', default: '1' },
     preset: { type: 'string', default: 'default' },
   },
 })
@@ -22,7 +23,8 @@ let failures = 0
 for (const kind of ['fail', 'retry'] as const) {
   const database = await testDatabase()
   try {
-    const options = { rounds: Number(values.kills), runs: Number(values.runs), preset: values.preset, kind }
+    const { kills: rounds, runs, ms, preset } = values
+    const options = { rounds: Number(rounds), runs: Number(runs), ms: Number(ms), preset, kind }
     const kills = await batchStory(database.url, options, (kill) => console.log(lineOf(kill)))
     failures += report(kind, kills)
   } finally {

@@ -72,13 +72,14 @@ export interface StepPayload {
 export interface BriefPayload {
   /** A file that gets a line with the id of a run when its code begins. */
   readonly marks: string
+  /** How long it computes. */
+  readonly ms: number
 }
 
-/** About a millisecond of work. */
-function brief({ marks }: BriefPayload, { runId }: { readonly runId: string }): number {
+function brief({ marks, ms }: BriefPayload, { runId }: { readonly runId: string }): number {
   appendFileSync(marks, `${runId}\n`)
   let rounds = 0
-  for (const end = performance.now() + 1; performance.now() < end;) rounds++
+  for (const end = performance.now() + ms; performance.now() < end;) rounds++
   return rounds
 }
 

@@ -11,6 +11,7 @@ import { isAlive } from './is-alive.ts'
 import type * as secretive from './tasks/needs-a-secret.ts'
 import type * as poison from './tasks/poison.ts'
 import type * as tasks from './tasks/stubborn.ts'
+import { inProcesses } from './workplace-scene.ts'
 
 test('a child gets the harmless part of the environment, and what is allowed by name', () => {
   const env = {
@@ -148,4 +149,10 @@ test('kill -9 of a runner leaves no child behind, not even one that is busy', as
   expect(isAlive(pid)).toBe(true)
   replica.kill('SIGKILL')
   await eventually(() => (isAlive(pid) ? undefined : true), 'the end of the child')
+})
+
+test('a child that executed a suspect executes the next one too: a crash leaves many of them', async () => {
+  const { send } = inProcesses('stubborn', [])
+  const first = await send('whereAlone').result()
+  expect(await send('whereAlone').result()).toEqual(first)
 })

@@ -16,6 +16,8 @@ export interface Child {
   readonly memoryLimitMb: number | null
   /** One at a time. */
   readonly run: Workplace['run']
+  /** How many it has been given. */
+  readonly runs: number
   /** It can be given another run. */
   readonly usable: () => boolean
   /** Resolves when the process is gone. */
@@ -37,6 +39,7 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   let inHand: InHand | undefined
   let spent = false
+  let runs = 0
   const died = (death: Death) => {
     inHand?.died(death)
     resolve()
@@ -53,10 +56,14 @@ export function startChild({ taskModules, env, memoryLimitMb, pulse: memory }: C
 
   return {
     memoryLimitMb,
+    get runs() {
+      return runs
+    },
     usable: () => process.connected && !spent,
     gone,
     kill: () => killGroup(process),
     run(order, { pulse, terminate, hear }): Running {
+      runs++
       let measured: Measured | undefined
       const { promise: report, resolve: end } = Promise.withResolvers<RunReport>()
       const own: InHand = {

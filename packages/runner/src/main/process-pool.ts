@@ -1,10 +1,12 @@
 /**
  * Child processes for runs that must not share one: `isolation: 'process'`, and suspects. A child is used again after
  * a run that ended in order, if the next one has all of its memory limit there, and replaced after any other. While a
- * known task asks for processes, one more than are busy is kept warm; otherwise they are forked when needed and not kept.
+ * known task asks for processes, one more than are busy is kept warm; otherwise they are forked when needed and kept for a
+ * few seconds: a replica that died leaves many suspects, and each new process costs more than most of them.
  */
 import type { TaskDescription } from '../protocol.ts'
 import { startChild, type Child } from './child-process.ts'
+import { pause } from './loop.ts'
 import type { Workplace } from './workplace.ts'
 
 export interface ProcessOptions {
@@ -21,9 +23,13 @@ export interface ProcessPool extends Workplace {
   keepWarm(tasks: readonly TaskDescription[]): void
 }
 
+/** How long a child is kept that no task asks for. */
+const keptMs = 5_000
+
 export function createProcesses(options: ProcessOptions): ProcessPool {
   const all = new Set<Child>()
   const idle = new Set<Child>()
+  const closing = new AbortController()
   /** Memory limits of the tasks that ask for processes. */
   let limits = new Map<string, number | null>()
   let closed = false
@@ -51,7 +57,18 @@ export function createProcesses(options: ProcessOptions): ProcessPool {
   }
 
   function giveBack(child: Child): void {
-    if (!closed && child.usable() && [...limits.values()].includes(child.memoryLimitMb)) return void idle.add(child)
+    if (closed || !child.usable()) return end(child)
+    idle.add(child)
+    if (![...limits.values()].includes(child.memoryLimitMb)) void endUnlessUsed(child)
+  }
+
+  async function endUnlessUsed(child: Child): Promise<void> {
+    const { runs } = child
+    await pause(keptMs, closing.signal)
+    if (child.runs === runs && idle.delete(child)) end(child)
+  }
+
+  function end(child: Child): void {
     child.kill()
     void child.gone.then(keepSpares)
   }
@@ -80,6 +97,7 @@ export function createProcesses(options: ProcessOptions): ProcessPool {
     },
     async close() {
       closed = true
+      closing.abort()
       for (const child of all) child.kill()
       await Promise.all([...all].map((child) => child.gone))
     },
