@@ -1,12 +1,11 @@
 /** Tables full of runs that a claim does not take. Rows are written straight into their states, with the triggers off. */
-import { connect, type Connection } from '@q/store'
-import { CompiledQuery } from 'kysely'
 import { closeConnection, queryRows } from '../machine/database.ts'
+import { holdSnapshot, type HeldSnapshot } from '../machine/held-snapshot.ts'
 
 export interface Shape {
   readonly label: string
   /** Returns the session that holds a snapshot, where the shape has one. */
-  fill(url: string, options: FillOptions): Promise<Pick<Connection, 'close'> | undefined>
+  fill(url: string, options: FillOptions): Promise<HeldSnapshot | undefined>
 }
 
 interface FillOptions {
@@ -64,16 +63,13 @@ function filled(label: string, share: number, rowsOf: (lane: number, task: strin
 }
 
 /** Runs that were ready when a snapshot was taken and have ended since: their entries stay at the head of the ready index. */
-async function fillWithDeadTuples(url: string, { lane, task, rows }: FillOptions): Promise<Pick<Connection, 'close'>> {
+async function fillWithDeadTuples(url: string, { lane, task, rows }: FillOptions): Promise<HeldSnapshot> {
   await withoutTriggers(
     url,
     `INSERT INTO q.task_run (lane, task) SELECT ${lane}, '${task}' FROM generate_series(1, ${Math.ceil(rows * dead)})`,
   )
   await queryRows(url, 'VACUUM (ANALYZE) q.task_run')
-  const snapshot = connect(url, { purpose: 'migrate' })
-  const run = (text: string) => snapshot.db.executeQuery(CompiledQuery.raw(text))
-  await run('BEGIN ISOLATION LEVEL REPEATABLE READ')
-  await run('SELECT count(*) FROM q.task_run')
+  const snapshot = await holdSnapshot(url)
   await withoutTriggers(
     url,
     `UPDATE q.task_run SET status = 'SUCCEEDED', fence = 1, attempt = 1, replica_id = 'bench', started_at = now(), finished_at = now(), result = '1'`,

@@ -38,6 +38,7 @@ async function sample(bench: Bench, { contender }: Entrant): Promise<Figures> {
     if (others.pids.length > 0) await marks.reach(1, () => others.mustLive())
     const quietMs = hasDuties ? bench.sizes.quietMs : bench.sizes.quietMs / 4
     await using worker = start(proxy.url, 1)
+    await worker.ready()
     await marks.reach(1, () => worker.mustLive())
     await passing(quietMs)
     const costs = await meterCost(bench.server, worker.pids)

@@ -38,7 +38,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     cpu22Jobs: 100,
     latencyJobs: 200,
     enqueueMs: 1_500,
-    quietMs: 20_000,
+    quietMs: 16_000,
     idleMs: 10_000,
     idleOthers: 2,
     manyThreads: 9,

@@ -3,13 +3,12 @@
  * tuples. Looks at throughput, memory and dead tuples at regular intervals.
  */
 import { setTimeout as passing } from 'node:timers/promises'
-import { connect } from '@q/store'
-import { CompiledQuery } from 'kysely'
 import { bulkSize, type Producer } from '../contenders/contender.ts'
 import { q } from '../contenders/q.ts'
 import type { Job } from '../jobs/job.ts'
 import { createMarks, type Marks } from '../jobs/marks.ts'
 import { queryRows } from '../machine/database.ts'
+import { holdSnapshot } from '../machine/held-snapshot.ts'
 import { memoryMb } from '../machine/processes.ts'
 import type { BenchServer } from '../machine/server.ts'
 import { startWorkers } from '../machine/start-workers.ts'
@@ -61,9 +60,7 @@ export async function runSoak(options: SoakOptions): Promise<void> {
   try {
     await enqueueShort(producers.retry, marks, shortRuns, alive)
     await marks.reach(shortRuns, alive)
-    const snapshot = connect(url, { purpose: 'migrate' })
-    await snapshot.db.executeQuery(CompiledQuery.raw('BEGIN ISOLATION LEVEL REPEATABLE READ'))
-    await snapshot.db.executeQuery(CompiledQuery.raw('SELECT count(*) FROM q.task_run'))
+    const snapshot = await holdSnapshot(url)
     looking.phase('mixed load, held snapshot')
     const mixedRuns = await enqueueMixed(producers, options, mixedMs)
     await marks.reach(shortRuns + mixedRuns, alive)
