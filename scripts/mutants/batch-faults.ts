@@ -213,6 +213,18 @@ export const batchFaults: readonly Fault[] = [
     edits: [{ file: dispatch, find: '    holdings.notBegun(one.run)\n', replace: '' }],
   },
   {
+    name: 'waiting-run-fails-with-the-cut',
+    why: 'A run that has not begun ends as crashed, because its replica is cut off from the database.',
+    caughtBy: [runnerTest('dispatch')],
+    edits: [
+      {
+        file: dispatch,
+        find: "if (reason === 'cancelled' || reason === 'lease lost') concludeRun",
+        replace: 'if (reason !== undefined) concludeRun',
+      },
+    ],
+  },
+  {
     name: 'released-without-its-attempt',
     why: 'A run that was started ahead and released has used an attempt without having begun.',
     caughtBy: [storeTest('settle')],

@@ -130,6 +130,25 @@ describe('a run that has not begun', () => {
     expect(dispatch.slots.runs()).toBe(1) // the first one, until its end is written
   })
 
+  test('is released and not failed when it is stopped because this replica is cut off', async () => {
+    const scene = practised(1)
+    const { dispatch, pulseBoard, holdings, settlements } = scene
+    const keyed = startedRun('2', { keyed: true })
+    await scene.start([...runs('1'), keyed])
+    const thread = threadAt(scene, 0)
+    thread.begin()
+    dispatch.openMonitors(0)
+    pulseBoard
+      .all()
+      .find(({ lease }) => lease.runId === '2')
+      ?.stop('cut off from the database')
+    expect(thread.begin()).toBeUndefined()
+    await turn()
+    expect([settlements, dispatch.slots.runs()]).toEqual([[], 1])
+    // reconcile.ts releases it as soon as the database answers.
+    expect(holdings.orphans([asHeld(keyed)]).neverBegan).toEqual([{ runId: '2', fence: 1 }])
+  })
+
   test('goes elsewhere, before all others and in its order, when its thread dies; what has ended is not lost', async () => {
     const scene = practised(1)
     const { turns, holdings, settlements } = scene

@@ -90,9 +90,11 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     returned(handed, why) {
       const one = handed as DispatchedRun
       unload(one)
-      if (why === 'thread died') turns.unplaced.unshift(one.run)
-      else holdings.ended(one.run) // other replicas may start it: reconcile.ts releases it if they do not
-      notBegun(one)
+      if (why === 'declined') forget(one)
+      else {
+        turns.unplaced.unshift(one.run)
+        notBegun(one)
+      }
       deps.wake()
     },
     said: (handed, said, reply) => monitorOf(handed as DispatchedRun).hear(said, reply),
@@ -113,6 +115,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function notBegun(one: DispatchedRun): void {
     holdings.notBegun(one.run)
     leave(one)
+  }
+
+  /** Other replicas may start it; reconcile.ts releases it if they do not. */
+  function forget(one: DispatchedRun): void {
+    holdings.ended(one.run)
+    notBegun(one)
   }
 
   function leave(one: DispatchedRun): void {
@@ -147,7 +155,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function stopUnbegun(one: DispatchedRun): boolean {
     if (!threadOf(one.slot).feed.withdraw(one)) return false
     unload(one)
-    concludeRun(one, { ended: 'aborted' }, 0)
+    const reason = one.monitor?.pulse.stopReason
+    if (reason === 'cancelled' || reason === 'lease lost') concludeRun(one, { ended: 'aborted' }, 0)
+    else forget(one)
     return true
   }
 
