@@ -64,7 +64,8 @@ test('q status --json prints the same facts as data', async () => {
 
 async function register(name: string, tasks: string[]): Promise<void> {
   const beat = { replicaBeatMs: 10 * seconds, claimerBeatMs: 10 * seconds, runnerBeatMs: 10 * seconds }
-  const stale = { replicaStaleMs: 60 * seconds, claimerStaleMs: 60 * seconds, runnerStaleMs: 60 * seconds }
+  // Longer than this file takes on a busy machine; the dead one is an hour old.
+  const stale = { replicaStaleMs: 600 * seconds, claimerStaleMs: 600 * seconds, runnerStaleMs: 600 * seconds }
   const thresholds = { ...beat, ...stale, checkEveryMs: 30 * seconds }
   const host = { hostname: 'host', pid: 1, version: '0.1.0' }
   const replica = { ...host, id: `replica-${name}`, name, tasks, queues: [], capabilities: [], slots: 4, thresholds }
