@@ -60,7 +60,7 @@ function served(code: Code = () => one) {
     },
     /** The thread is done with the run. */
     async done(seq: number) {
-      while (['waiting', 'begun'].includes(stateOf(ring, seq))) await turn()
+      while (['free', 'waiting', 'begun'].includes(stateOf(ring, seq))) await turn()
       await turn()
     },
   }
