@@ -1,5 +1,5 @@
 /** Rounds of the claim, called without time: the clock is a number here, and the store answers as told. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BeatAnswer, ClaimedRun, RunId, Store, Turn, TurnAnswer } from '@q/store'
 import { createAhead } from '../src/main/ahead.ts'
 import { createBacklog } from '../src/main/backlog.ts'
@@ -17,7 +17,7 @@ const run = (runId: string) => startedRun(runId, { attempt: 0 })
 /** A replica with one thread. */
 function replica({ prefetch = 0 } = {}) {
   const now = { ms: 0 }
-  const { turns, dispatch, holdings, threads } = threadsScene(1)
+  const { turns, dispatch, holdings, startAhead, threads } = threadsScene(1)
   const [thread] = threads
   if (thread === undefined) throw new Error('There is no thread.')
   const ahead = createAhead(prefetch)
@@ -63,6 +63,7 @@ function replica({ prefetch = 0 } = {}) {
     now,
     turns,
     dispatch,
+    startAhead,
     ahead,
     holdings,
     begun,
@@ -128,6 +129,35 @@ test('a run that somebody has locked keeps its claim, lets others pass, and is a
   await one.tick({ started: ['locked' as RunId] })
   expect(one.begun).toMatchObject([{ runId: 'locked', attempt: 1 }])
   expect(one.holdings.askedMs(run('locked'))).toBe(1_000)
+})
+
+describe('while runs are ready that no thread has room for', () => {
+  /** Its thread executes a short run; the next one in turn is long. */
+  async function busy() {
+    const one = replica()
+    one.startAhead.learn('short', 1)
+    await one.occupy()
+    one.deps.backlog.learn({ more: true, claimed: [] }, 0, false)
+    one.now.ms = 100
+    return one
+  }
+
+  test('the event loop turns before the replica asks again', async () => {
+    const one = await busy()
+    expect(await one.tick({ more: true })).toEqual({ afterMs: one.deps.backlog.lingerMs })
+    expect(one.sent).toMatchObject([{ claim: 500 }])
+  })
+
+  test('a replica whose threads are full returns by itself, because they signal no end', async () => {
+    const one = await busy()
+    one.startAhead.learn('short', 1_000)
+    one.turns.unplaced.push(run('1'))
+    one.dispatch.place(one.turns.unplaced)
+    one.free()
+    one.now.ms = 200
+    expect(await one.tick({ more: true })).toEqual({ afterMs: one.deps.backlog.lingerMs })
+    expect(one.sent).toMatchObject([{ claim: 0, finishes: [{}] }])
+  })
 })
 
 test('one whose lease is lost is forgotten', async () => {

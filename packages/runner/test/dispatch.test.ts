@@ -6,7 +6,7 @@ import type { DispatchedRun } from '../src/main/monitor-run.ts'
 import type { HandedRun } from '../src/main/thread-feed.ts'
 import { pulseSlot } from '../src/pulse-layout.ts'
 import type { RunReport } from '../src/protocol.ts'
-import { endByMessage, tryBegin, tryDecline } from '../src/ring-layout.ts'
+import { endByMessage, endWithResult, tryBegin, tryDecline } from '../src/ring-layout.ts'
 import { startedRun, threadsScene, type PlayedThread, type SceneOptions, type ThreadsScene } from './threads-scene.ts'
 
 const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It died.' }
@@ -61,6 +61,19 @@ describe('until its end is written a run', () => {
     scene.dispatch.openMonitors(0)
     const [pulse] = scene.pulseBoard.all()
     expect([pulse?.lease.runId, pulse?.inGoodHands()]).toEqual(['1', true])
+  })
+
+  test('is subject to no limit once its code has ended, though its thread has signalled nothing', async () => {
+    const scene = practised(1)
+    await scene.start(runs('1', '2'))
+    const thread = threadAt(scene, 0)
+    const handed = thread.begin()
+    const [pulse] = scene.pulseBoard.all()
+    endWithResult(thread.ring(), handed?.order.seq ?? 0, 1, '1')
+    thread.begin()
+    scene.pulseBoard.all()
+    expect([pulse?.lease.runId, pulse?.inGoodHands()]).toEqual(['1', true])
+    expect(scene.turns.size()).toBe(1)
   })
 
   test('that failed is held and beaten for too', async () => {

@@ -54,7 +54,10 @@ export interface Dispatch {
   withdrawAll(): ClaimedRun[]
   /** The same, of threads that have been busy for much longer than expected. */
   relieve(): ClaimedRun[]
-  /** Opens monitors of the runs that are executing, and of all that were asked for at `beforeMs` or earlier. */
+  /**
+   * Opens monitors of the runs that are executing, and of all that were asked for at `beforeMs` or earlier. Collects first,
+   * so that no limit is applied to a run whose code has ended unsignalled.
+   */
   openMonitors(beforeMs?: number): void
   /** Slots with runs that were handed over and are not settled. */
   batches(): { readonly slot: number; readonly runs: readonly DispatchedRun[] }[]
@@ -248,6 +251,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     relieve: () => threads.flatMap((thread) => (isOverdue(thread, deps.pulseBoard) ? withdrawFrom(thread) : [])),
     openMonitors(beforeMs) {
       for (const thread of threads) {
+        thread.feed.collect()
         const running = executingOf(thread)
         if (running !== undefined) monitorOf(running)
         if (beforeMs === undefined) continue

@@ -3,7 +3,7 @@
  * ahead; one round trip. A success, a free thread, a wake and the poll all bring it back.
  *
  * Without a backlog it asks for what free threads can begin now, and everything goes at once. With a backlog it starts
- * runs ahead (start-ahead.ts) and waits until the next exchange is worth its price (pacing.ts). It never starts more runs
+ * runs ahead (start-ahead.ts) and waits until the next exchange is worth its price (backlog.ts). It never starts more runs
  * than that, and none while runs that were started wait for a slot.
  */
 import { leaseOf, type ClaimedRun, type RunId, type Turn, type TurnAnswer } from '@q/store'
@@ -57,7 +57,7 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
   await giveBackLate(deps)
   const waitMs = startsAhead ? backlog.exchangeInMs(deps.nowMs(), dispatch.leftMs(), turns.size()) : 0
   if (waitMs > 0) return soonest(deps, after(waitMs))
-  if (turns.size() < deps.runsMin - 1) return whenWoken
+  if (turns.size() < deps.runsMin - 1) return soonest(deps, whenWoken)
   const finishes = turns.takeFinishes()
   const free = turns.unplaced.length > 0 ? 0 : deps.slotsToFill()
   const starting = ahead.take(free, deps.nowMs())
@@ -85,7 +85,8 @@ export async function claimTick(deps: ClaimDeps): Promise<Next> {
     room.release()
     if (!backlog.allowsStartAhead() || !deps.mayStartAhead()) dispatch.collect(true)
     place(deps)
-    return soonest(deps, await next(deps, turn, answer))
+    const hasAsked = turn.ahead > 0 || room.added.some(({ runs }) => runs > 0)
+    return soonest(deps, await next(deps, turn, answer, hasAsked))
   } finally {
     room.release()
   }
@@ -154,12 +155,21 @@ async function nothingToDo(
   return free === 0 && dispatch.slots.free() > 0 ? after(pollEveryMs) : whenWoken
 }
 
-async function next({ idleness, nowMs, polling, dispatch }: ClaimDeps, turn: Turn, answer: TurnAnswer): Promise<Next> {
+/**
+ * `hasAsked`: whether there was room for the run that is next in turn. If not, asking again at once would send nothing and
+ * keep the event loop from turning, and threads may not signal their ends now: the loop returns after a short time.
+ */
+async function next(
+  { idleness, nowMs, polling, dispatch, backlog }: ClaimDeps,
+  turn: Turn,
+  answer: TurnAnswer,
+  hasAsked: boolean,
+): Promise<Next> {
   if (answer.claimed.length + answer.ahead.length > 0) polling.found()
   if (dispatch.slots.free() === 0) await idleness.full(nowMs())
   if (answer.started.length < turn.starts.length) return atOnce
+  if (answer.more) return hasAsked ? atOnce : after(backlog.lingerMs)
   if (turn.claim + turn.ahead === 0) return whenWoken
-  if (answer.more) return atOnce
   return (await idleness.roomLeft()) ? atOnce : after(polling.nextMs())
 }
 
