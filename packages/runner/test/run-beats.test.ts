@@ -8,6 +8,7 @@ import { createPulseCarrier } from '../src/main/loops/pulse.ts'
 import { createOwnPresence } from '../src/main/presence.ts'
 import { createPulseBoard } from '../src/main/pulse-board.ts'
 import { createTrust } from '../src/main/trust.ts'
+import { isPastFenceDeadline, pulseSlot } from '../src/pulse-layout.ts'
 
 const minute = 60_000
 
@@ -31,6 +32,10 @@ function scene() {
       },
     } as Partial<Store> as Store,
   })
+  function ask(runId: string, claimSentMs: number): Lease {
+    asked.set(runId, claimSentMs)
+    return { runId: runId as RunId, fence: 1 }
+  }
   return {
     now,
     pulseBoard,
@@ -38,10 +43,10 @@ function scene() {
     /** Whom the last round beat for. */
     last: () => beaten.at(-1),
     answer: (by: typeof answerOf) => void (answerOf = by),
+    ask,
     /** By a claim that was sent at that time and answered now. */
     begin(runId: string, claimSentMs: number) {
-      asked.set(runId, claimSentMs)
-      const lease = { runId: runId as RunId, fence: 1 }
+      const lease = ask(runId, claimSentMs)
       const facts = { lease, task: 't', isolation: 'thread', timeoutMs: null, maxSilentMs: null } as const
       return pulseBoard.open(facts, asked.size - 1, now.ms)
     },
@@ -119,6 +124,7 @@ test('after a stop of the whole process every run is asked about: nobody listene
 function fencing(
   { now, carrier, pulseBoard }: ReturnType<typeof scene>,
   mayStartElsewhere: FenceDeps['mayStartElsewhere'],
+  batches: FenceDeps['batches'] = () => [],
 ) {
   const beats = createTrust(minute)
   const presence = createOwnPresence()
@@ -142,7 +148,7 @@ function fencing(
       wallMs: () => now.ms,
       observe: (event) => void events.push(event),
       onJump: () => {},
-      batches: () => [],
+      batches,
       withdrawUnbegun: () => {},
     })
   }
@@ -189,6 +195,20 @@ test('a beat that was passed over, because somebody has the run locked, does not
   expect(last()).toEqual(['1'])
   await tick()
   expect(pulse.stopReason).toBe('cut off from the database')
+})
+
+test.each([
+  ['whose code has ended', { hasEnded: true, order: { fenced: true } }],
+  ['that no other replica may start', { hasEnded: false, order: { fenced: false } }],
+])('a run %s and whose beats do not arrive leaves the other runs of its thread their time', async (_, unheard) => {
+  const there = scene()
+  const { now, pulseBoard, ask } = there
+  const young = { run: ask('young', 300_000), monitor: undefined, hasEnded: false, order: { fenced: true } }
+  const runs = [{ ...unheard, run: ask('old', 0), monitor: undefined }, young]
+  const { tick } = fencing(there, () => true, () => [{ slot: 0, runs }])
+  now.ms = 300_000
+  await tick()
+  expect(isPastFenceDeadline(pulseSlot(pulseBoard.memory, 0))).toBe(false)
 })
 
 test('a run that is beaten for is not stopped, and neither is one that was started a moment ago', async () => {

@@ -47,7 +47,14 @@ export interface FenceDeps {
 
 export interface Batch {
   readonly slot: number
-  readonly runs: readonly { readonly run: Lease; readonly monitor: { readonly pulse: Pulse } | undefined }[]
+  readonly runs: readonly BatchRun[]
+}
+
+interface BatchRun {
+  readonly run: Lease
+  readonly order: { readonly fenced: boolean }
+  readonly hasEnded: boolean
+  readonly monitor: { readonly pulse: Pulse } | undefined
 }
 
 export function fenceTick(deps: FenceDeps): Promise<Next> {
@@ -80,12 +87,14 @@ export function extendDeadline(deps: FenceDeps, pulse: Pulse): void {
   )
 }
 
-/** One deadline for all runs of a slot: the earliest one. Runs that no other replica may start ignore it. */
+/** One deadline for all runs of a slot: the earliest one of runs that other replicas may start and whose code may still act. */
 export function extendBatch(deps: FenceDeps, { slot, runs }: Batch): void {
+  const fenced = runs.filter(({ order, hasEnded }) => order.fenced && !hasEnded)
+  if (fenced.length === 0) return
   const nowMs = deps.nowMs()
-  const silentMs = ({ run, monitor }: Batch['runs'][number]) =>
+  const silentMs = ({ run, monitor }: BatchRun) =>
     monitor === undefined ? deps.runBeats.sinceAskedMs(run, nowMs) : deps.runBeats.silentForMs(monitor.pulse, nowMs)
-  const longestMs = runs.reduce((most, one) => Math.max(most, silentMs(one)), 0)
+  const longestMs = fenced.reduce((most, one) => Math.max(most, silentMs(one)), 0)
   deps.pulseBoard.setFenceDeadline(slot, sharedClockMs() + leftMs(deps, longestMs))
 }
 
