@@ -135,6 +135,17 @@ test('the report of a run that has logged is sent after its lines', async () => 
   expect([resultOf(thread.ring, 1), resultOf(thread.ring, 2)]).toEqual([undefined, '1'])
 })
 
+test('a run that has logged ends by a message, though code of an earlier run has logged after it', async () => {
+  const line = { lineNo: 1, level: 30, line: 'a line', facts: null, atMs: 0 }
+  const thread = served((seq) => {
+    if (seq === 2) for (const speaker of [2, 1]) thread.line.say(speaker, { kind: 'log', line })
+    return one
+  })
+  thread.handOver(order(1), order(2))
+  await thread.done(2)
+  expect([resultOf(thread.ring, 1), resultOf(thread.ring, 2)]).toEqual(['1', undefined])
+})
+
 test('a thread whose ends are not signalled signals once, when neither its batch nor its port has a run left', async () => {
   const signals: number[] = []
   const thread = served((seq) => {

@@ -30,7 +30,7 @@ export function createThreadLine(): ThreadLine {
   let lastSaid = 0
   const send = (message: FromThread) => port?.postMessage(message)
   const say: MainLine['say'] = (seq, body) => {
-    lastSaid = seq
+    lastSaid = Math.max(lastSaid, seq) // code of a run that has ended may still speak
     send({ ...body, seq })
   }
   return {
