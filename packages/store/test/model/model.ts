@@ -251,6 +251,12 @@ export function fill(model: Model, key: string): RunId[] {
   return heirs.map((heir) => heir.id)
 }
 
+/** Fills every key that runs wait for, or that a run holds which cannot start. Returns the runs that got a slot. */
+export function sweepKeys(model: Model): RunId[] {
+  const keys = new Set([...gatedKeys(model), ...blockedKeys(model)])
+  return [...keys].flatMap((key) => fill(model, key))
+}
+
 /** Runs that can start: by their replicas, by priority, then by the order of enqueue. */
 function waiting(model: Model, key: string): ModelRun[] {
   return [...model.runs.values()]

@@ -7,8 +7,19 @@ import type { RunId } from '@q/store'
 import { abandoned, recoverSeen } from '../../src/liveness/recover.ts'
 import { vitals } from '../holders.ts'
 import { command, often, pick, same, sorted, storeOf, type Command, type Real } from './command.ts'
-import { crash, holders, isHeld, isStale, leave, served, type Departure, type Model, type ModelRun } from './model.ts'
-import { replicas } from './world.ts'
+import {
+  crash,
+  holders,
+  isHeld,
+  isStale,
+  leave,
+  served,
+  sweepKeys,
+  type Departure,
+  type Model,
+  type ModelRun,
+} from './model.ts'
+import { atMost, replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
 const result = JSON.stringify(abandoned)
@@ -100,6 +111,9 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
           ids,
           staleRuns(model).map((run) => crash(model, run)),
         )
+        // A run that the other reaper has just locked keeps its slot until the next sweep.
+        await storeOf(real, 'alpha').sweepGatedKeys(atMost)
+        sweepKeys(model)
       },
     }),
   ),

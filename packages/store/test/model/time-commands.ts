@@ -3,11 +3,10 @@ import * as fc from 'fast-check'
 import type { RunId } from '@q/store'
 import { command, often, pick, same, sorted, storeOf, type Command } from './command.ts'
 import { blockedByHolder, waitingBesideFreeSlots } from './invariants.ts'
-import { blockedKeys, canStart, fill, gatedKeys, holders, isHeld, isLate, leave, runOf, type Model } from './model.ts'
-import { replicas } from './world.ts'
+import { canStart, fill, holders, isHeld, isLate, leave, runOf, sweepKeys, type Model } from './model.ts'
+import { atMost, replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
-const atMost = 1_000
 
 export const timeCommands: fc.Arbitrary<Command>[] = [
   ...often(
@@ -50,8 +49,7 @@ export const timeCommands: fc.Arbitrary<Command>[] = [
       name: `sweep keys, by ${replicaId}`,
       run: async (model, real) => {
         const ids = await storeOf(real, replicaId).sweepGatedKeys(atMost)
-        const keys = new Set([...gatedKeys(model), ...blockedKeys(model)])
-        same(sorted(ids), sorted([...keys].flatMap((key) => fill(model, key))))
+        same(sorted(ids), sorted(sweepKeys(model)))
         const startable = (id: RunId) => canStart(model, runOf(model, id))
         const seen = await real.look()
         same(waitingBesideFreeSlots(seen, model.limit, startable), [])

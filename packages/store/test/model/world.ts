@@ -11,6 +11,8 @@ import { introduction } from '../introduction.ts'
 import { served, type ModelReplica } from './model.ts'
 
 export const minute = 60_000
+/** More runs than there ever are. */
+export const atMost = 1_000
 
 /** Different thresholds and defaults. All amounts of time are multiples of 15 minutes, thresholds never are. */
 export const replicas: readonly ModelReplica[] = [
