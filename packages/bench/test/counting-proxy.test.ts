@@ -4,7 +4,7 @@ import { messageCounter } from '../src/machine/counting-proxy.ts'
 const startUp = Buffer.concat([int32(12), int32(196_608), Buffer.from('a\0b\0')])
 const sslRequest = Buffer.concat([int32(8), int32(80_877_103)])
 
-test('each Sync and each simple query counts, wherever the stream is cut', () => {
+test('each Sync and each simple query is a round trip, wherever the stream is cut; a lone Sync is no transaction', () => {
   const stream = Buffer.concat([
     sslRequest,
     startUp,
@@ -13,14 +13,15 @@ test('each Sync and each simple query counts, wherever the stream is cut', () =>
     message('B', 'bind'),
     message('E', 'execute'),
     message('S', ''),
+    message('S', ''),
     message('Q', 'SELECT 1'),
     message('X', ''),
   ])
   for (const size of [1, 2, 3, 7, stream.length]) {
-    const counted = messageCounter()
-    let count = 0
-    for (let at = 0; at < stream.length; at += size) count += counted(stream.subarray(at, at + size))
-    expect(count).toBe(2)
+    const counts = { roundTrips: 0, transactions: 0 }
+    const countIn = messageCounter(counts)
+    for (let at = 0; at < stream.length; at += size) countIn(stream.subarray(at, at + size))
+    expect(counts).toEqual({ roundTrips: 3, transactions: 2 })
   }
 })
 

@@ -205,7 +205,11 @@ test.each([
   const { now, pulseBoard, ask } = there
   const young = { run: ask('young', 300_000), monitor: undefined, hasEnded: false, order: { fenced: true } }
   const runs = [{ ...unheard, run: ask('old', 0), monitor: undefined }, young]
-  const { tick } = fencing(there, () => true, () => [{ slot: 0, runs }])
+  const { tick } = fencing(
+    there,
+    () => true,
+    () => [{ slot: 0, runs }],
+  )
   now.ms = 300_000
   await tick()
   expect(isPastFenceDeadline(pulseSlot(pulseBoard.memory, 0))).toBe(false)

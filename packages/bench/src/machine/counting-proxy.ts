@@ -1,6 +1,7 @@
 /**
- * A proxy in front of PostgreSQL that counts round trips: each Sync or simple query that a client sends. It costs time, so
- * a sample that uses it measures nothing else.
+ * A proxy in front of PostgreSQL that counts round trips: each Sync or simple query that a client sends. A Sync with nothing
+ * to execute before it is a round trip without a transaction. The proxy costs time, so a sample that uses it measures
+ * nothing else.
  */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -8,16 +9,21 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 export interface CountingProxy extends AsyncDisposable {
   /** The given URL, by way of this proxy. */
   readonly url: string
-  count(): number
+  count(): Counted
+}
+
+export interface Counted {
+  readonly roundTrips: number
+  readonly transactions: number
 }
 
 export async function startCountingProxy(url: string): Promise<CountingProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
-  let count = 0
+  const counts = { roundTrips: 0, transactions: 0 }
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
-    const counted = messageCounter()
+    const countIn = messageCounter(counts)
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -31,7 +37,7 @@ export async function startCountingProxy(url: string): Promise<CountingProxy> {
       })
     }
     client.on('data', (chunk) => {
-      count += counted(chunk)
+      countIn(chunk)
       upstream.write(chunk)
     })
     upstream.on('data', (chunk) => client.write(chunk))
@@ -40,7 +46,7 @@ export async function startCountingProxy(url: string): Promise<CountingProxy> {
   const { port } = server.address() as AddressInfo
   return {
     url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
-    count: () => count,
+    count: () => ({ ...counts }),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -49,25 +55,31 @@ export async function startCountingProxy(url: string): Promise<CountingProxy> {
   }
 }
 
-const sync = 'S'.charCodeAt(0)
-const query = 'Q'.charCodeAt(0)
+const [sync, query, execute] = Buffer.from('SQE')
 const protocolVersion3 = 196_608
 
-/** Returns how many round trips each further chunk of one connection asks for. Messages may be cut anywhere. */
-export function messageCounter(): (chunk: Buffer) => number {
+/** Counts in the chunks that one client sends. Messages may be cut anywhere. */
+export function messageCounter(counts: { roundTrips: number; transactions: number }): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   let isStarting = true
+  let hasExecuted = false
+  function countMessage(type: number | undefined): void {
+    if (type === execute) hasExecuted = true
+    if (type !== sync && type !== query) return
+    counts.roundTrips++
+    if (type === query || hasExecuted) counts.transactions++
+    hasExecuted = false
+  }
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let asked = 0
     for (;;) {
       // A first message has no type.
       const lengthAt = isStarting ? 0 : 1
-      if (rest.length < lengthAt + 4) return asked
+      if (rest.length < lengthAt + 4) return
       const end = lengthAt + rest.readInt32BE(lengthAt)
-      if (rest.length < end) return asked
-      if (!isStarting && (rest[0] === sync || rest[0] === query)) asked++
-      if (isStarting && end >= 8 && rest.readInt32BE(4) === protocolVersion3) isStarting = false
+      if (rest.length < end) return
+      if (!isStarting) countMessage(rest[0])
+      else if (end >= 8 && rest.readInt32BE(4) === protocolVersion3) isStarting = false
       rest = rest.subarray(end)
     }
   }

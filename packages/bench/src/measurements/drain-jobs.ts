@@ -51,11 +51,11 @@ export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog
     await marks.reach(warmUpJobs + 1, alive)
     const costs = await meterCost(bench.server, workers.pids)
     const metered = Math.max(1, warmUpJobs + count - marks.count())
-    const tripsBefore = proxy?.count() ?? 0
+    const tripsBefore = proxy?.count().roundTrips ?? 0
     await marks.reach(marksExpected, alive)
     await untilDrained(() => producer.isDrained())
     const elapsedMs = monotonicMs() - marks.at(warmUpJobs).atMs
-    const spent = { ...(await costs()), ...(proxy && { roundTrips: proxy.count() - tripsBefore }) }
+    const spent = { ...(await costs()), ...(proxy && { roundTrips: proxy.count().roundTrips - tripsBefore }) }
     expectCount(`jobs that ${entrant.label} began`, marks.count(), marksExpected)
     await producer.check(warmUpJobs + count)
     await workers.stop()

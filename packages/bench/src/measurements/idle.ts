@@ -11,8 +11,8 @@ import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
 export const idle: Measurement = {
   name: 'idle',
   title: 'An idle worker',
-  method: `One process that has been without jobs for a while. A proxy counts its round trips; each is a
-transaction. The replica of q is the third of three, so it has no duty for the others.`,
+  method: `One process that has been without jobs for a while. A proxy counts its
+transactions. The replica of q is the third of three, so it has no duty for the others.`,
   entrants: [qRetry, ...postgresPeersOnce],
   figures: [
     { key: 'perSecond', title: 'transactions/s', better: 'less' },
@@ -42,14 +42,14 @@ async function sample(bench: Bench, { contender }: Entrant): Promise<Figures> {
     await marks.reach(1, () => worker.mustLive())
     await passing(quietMs)
     const costs = await meterCost(bench.server, worker.pids)
-    const tripsBefore = proxy.count()
+    const before = proxy.count().transactions
     const begunMs = performance.now()
     await passing(hasDuties ? bench.sizes.idleMs : bench.sizes.idleMs / 2)
     const seconds = (performance.now() - begunMs) / 1_000
-    const trips = proxy.count() - tripsBefore
+    const transactions = proxy.count().transactions - before
     const { workerUs } = await costs()
     return {
-      perSecond: trips / seconds,
+      perSecond: transactions / seconds,
       cpuPercent: workerUs / seconds / 1e4,
       memoryMb: memoryMb(worker.pids[0] ?? 0),
     }
