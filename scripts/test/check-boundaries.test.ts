@@ -50,7 +50,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   [
     'packages/bench/src/a.ts',
     "import '@q/client'",
-    'bench imports only @q/schema, @q/store, @q/task, @q/runner, @q/embedded',
+    'bench imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded',
     1,
   ],
   ['packages/examples/src/a.ts', "import '@q/store'", 'examples imports only @q/client, @q/task', 1],

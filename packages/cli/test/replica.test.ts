@@ -1,7 +1,13 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { runQ, startMain, startQ, startReplica } from './program.ts'
+
+/** Its tasks leave a mark in a file when they begin. */
+const marking = fileURLToPath(new URL('../../runner/test/tasks/marking.ts', import.meta.url))
 
 async function database() {
   const { url, drop } = await testDatabase()
@@ -30,9 +36,14 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s drains the replica and it exits wi
 
 test('a second signal cuts the drain short, and the exit code is still 0', async () => {
   const env = await database()
-  const replica = await startReplica({ ...env, Q_DRAIN_MS: '600000' })
-  const run = runQ(['enqueue', 'wait', '{"ms":600000}', '--wait', '--json'], env)
-  await started(env)
+  const folder = mkdtempSync(join(tmpdir(), 'q-signals-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'marks')
+  const replica = await startReplica({ ...env, Q_DRAIN_MS: '600000', Q_TASKS: marking })
+  const payload = JSON.stringify({ file, name: 'long', ms: 600_000 })
+  const run = runQ(['enqueue', 'markOnce', payload, '--wait', '--json'], env)
+  // RUNNING in the database is not enough: a run whose code has not begun is released at once.
+  await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 60_000, interval: 20 })
   replica.kill('SIGTERM')
   await replica.line('draining: waiting for runs to end; Ctrl-C or SIGTERM again stops them now')
   // The same wish may arrive twice within a moment; a later one is a second wish.
@@ -105,12 +116,3 @@ test('q start is the same replica', async () => {
 })
 
 /** Looks until a run has started. */
-async function started({ DATABASE_URL }: { DATABASE_URL: string }): Promise<void> {
-  const { db, close } = connect(DATABASE_URL, { purpose: 'control' })
-  try {
-    const look = () => createStore(db).listTaskRuns({ status: ['RUNNING'] })
-    await vi.waitFor(async () => expect((await look()).runs).not.toEqual([]), { timeout: 30_000, interval: 20 })
-  } finally {
-    await close()
-  }
-}

@@ -24,6 +24,7 @@ async function two() {
 }
 
 test('a step whose replica died is recovered while another workflow is locked', async () => {
+  await store.reap({ by: 'reaper' }) // what other tests have left running
   const { locked, free } = await two()
   const recovered = await whileLocked(locked.id, () => store.reap({ by: 'reaper' }))
   expect(recovered.ids).toEqual([free.run('a')])

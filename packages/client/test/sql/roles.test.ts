@@ -112,6 +112,7 @@ test('a trigger on a user’s table enqueues, in the transaction that fired it, 
 })
 
 test('a reader sees everything, and changes nothing', async () => {
+  await owner.query(`SELECT * FROM q.enqueue('hello')`)
   const readerUrl = await people.login('q_reader')
   const connection = connect(readerUrl, { purpose: 'pool' })
   const store = createStore(connection.db)

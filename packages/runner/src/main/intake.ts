@@ -29,6 +29,11 @@ export interface Intake {
   stop(): Promise<unknown>
   /** Threads that are busy for longer than expected hand their waiting runs to others, or back to the queue. */
   relieve(): void
+  /**
+   * Runs that were started and have not begun will not begin here, nor those of a claim under way: other replicas may
+   * have started them by now. reconcile.ts releases them if they have not.
+   */
+  forgetStarted(): void
 }
 
 /** A second exchange at the same time is worth it from this many successes on. */
@@ -55,7 +60,7 @@ export function startIntake(desk: Desk): Intake {
   }
   const backlog = createBacklog()
   let taking = true
-  /** Raised by every pause: no run of a turn that was sent before the pause may start after it. */
+  /** Raised by every pause, and while it is cut off: no run of a turn that was sent before may start after it. */
   let pauses = 0
   const turnsUnderWay = new Set<Promise<unknown>>()
   let lookedMs = Number.NEGATIVE_INFINITY
@@ -113,8 +118,11 @@ export function startIntake(desk: Desk): Intake {
   }
   /** Those that another transaction has locked stay here, and may still begin. */
   const releaseRelieved = async (runs: readonly ClaimedRun[]) => {
+    const before = pauses
     const gone = new Set(await desk.giveBack(runs).catch(() => []))
-    turns.unplaced.push(...runs.filter(({ runId }) => !gone.has(runId)))
+    const kept = runs.filter(({ runId }) => !gone.has(runId))
+    if (pauses === before) turns.unplaced.push(...kept)
+    else for (const run of kept) holdings.ended(run)
   }
   const lookAgain = () => {
     claimer.forget()
@@ -128,6 +136,10 @@ export function startIntake(desk: Desk): Intake {
   return {
     claim,
     lookAgain,
+    forgetStarted() {
+      pauses++
+      for (const run of [...turns.unplaced.splice(0), ...dispatch.withdrawAll()]) holdings.ended(run)
+    },
     relieve() {
       const relieved = dispatch.relieve()
       if (relieved.length === 0) return

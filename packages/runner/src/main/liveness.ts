@@ -43,6 +43,8 @@ export interface Ways {
   readonly drainStanding: () => StandingDrain | undefined
   /** Of runs behind one that takes longer than expected. */
   readonly relieveThreads: () => void
+  /** It is cut off: no run that was started and has not begun may begin. */
+  readonly forgetUnbegun: () => void
 }
 
 export interface Liveness {
@@ -142,10 +144,7 @@ export function startLiveness(desk: Desk, ways: Ways): Liveness {
       sessionLoop.wake()
     },
     batches: desk.dispatch.batches,
-    // Forgotten here, and released by reconcile.ts if other replicas have not started them.
-    withdrawUnbegun() {
-      for (const run of desk.dispatch.withdrawAll()) holdings.ended(run)
-    },
+    withdrawUnbegun: ways.forgetUnbegun,
   }
   const fence = desk.loop('fence', () => fenceTick(fenceDeps))
 

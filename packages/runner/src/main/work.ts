@@ -102,6 +102,7 @@ export function startWork(parts: Parts): Drain {
     onTooOld: () => drain.tooOld(),
     drainStanding: () => drain.standing(),
     relieveThreads: intake.relieve,
+    forgetUnbegun: intake.forgetStarted,
   })
   const left = new AbortController()
   const execution = executionOf(desk, intake, () => drain.onDeadline(), left.signal)
@@ -195,13 +196,20 @@ function setUp(parts: Parts, later: Later): Desk {
       }),
     giveBack,
     async giveBackUnstarted() {
-      const runs = [...ahead.takeAll(), ...dispatch.withdrawAll()]
-      if (runs.length === 0) return
-      const gone = await giveBack(runs).catch((error: unknown) => {
-        ahead.putBack(runs)
+      const claimed = ahead.takeAll()
+      const withdrawn = dispatch.withdrawAll()
+      if (claimed.length + withdrawn.length === 0) return
+      const keep = (gone: ReadonlySet<RunId>) => {
+        const isKept = ({ runId }: ClaimedRun) => !gone.has(runId)
+        ahead.putBack(claimed.filter(isKept))
+        // They are started in the database: they wait for a thread, not for their start.
+        turns.unplaced.push(...withdrawn.filter(isKept))
+      }
+      const gone = await giveBack([...claimed, ...withdrawn]).catch((error: unknown) => {
+        keep(new Set())
         throw error
       })
-      ahead.putBack(runs.filter(({ runId }) => !gone.includes(runId)))
+      keep(new Set(gone))
     },
   }
 }
