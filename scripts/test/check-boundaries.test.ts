@@ -49,7 +49,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ],
   [
     'packages/bench/src/a.ts',
-    "import '@q/client'",
+    "import '@q/cli'",
     'bench imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded',
     1,
   ],
