@@ -89,7 +89,7 @@ export type ToThread = readonly unknown[] | Answer
 
 /** From a thread. `seq`: of which run, so that a message that comes late is not taken for another run's. */
 export type FromThread =
-  /** Its first message. `osThreadId`: of the operating system; 0 where it cannot be told. */
+  /** Its first message. `osThreadId`: of the operating system; 0 where the system does not report it. */
   | { readonly kind: 'hello'; readonly threadId: number; readonly osThreadId: number }
   /** Runs have ended, or none is left: look at the ring. */
   | { readonly kind: 'signal' }

@@ -94,7 +94,7 @@ test('a task that switches start-ahead off never has more runs started than thre
     if (type === 'run-started') most = Math.max(most, ++open)
     if (type === 'run-ended') open--
   }
-  // An end is told when it is written; until then the thread may have begun the next one.
+  // The event of an end follows its write; until then the thread may have begun the next one.
   expect(most).toBeLessThanOrEqual(4)
 })
 

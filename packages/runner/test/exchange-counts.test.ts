@@ -116,7 +116,7 @@ function claimOf({ claim, fits }: Turn, ready: ClaimedRun[]): ClaimedRun[] {
   return ready.splice(0, firstWithout < 0 ? wanted.length : firstWithout)
 }
 
-/** A thread whose runs take as long as they are told to. */
+/** A thread whose runs each take `tookMs`. */
 function playInTime(thread: PlayedThread, tookMs: number) {
   let current: { readonly handed: HandedRun; readonly endsMs: number } | undefined
   return {

@@ -1,6 +1,6 @@
 /**
- * From the report of a run's code to its recorded end: the log is written first, ends.ts decides, the store is told under
- * the lease. The same for a run that had a slot for itself and for a run of a batch.
+ * From the report of a run's code to its recorded end: the log is written first, ends.ts decides the outcome, and the store records it
+ * under the lease. The same for a run that had a slot for itself and for a run of a batch.
  */
 import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'

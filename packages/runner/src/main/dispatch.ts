@@ -154,7 +154,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return one.monitor
   }
 
-  /** Whether a run that is told to stop was withdrawn: its code has not begun. */
+  /** Withdraws a run that must stop. False: its code has begun. */
   function stopUnbegun(one: DispatchedRun): boolean {
     if (!threadOf(one.slot).feed.withdraw(one)) return false
     unload(one)

@@ -48,7 +48,7 @@ function ranMs(run: DispatchedRun | undefined, pulseBoard: PulseBoard): number {
 }
 
 export interface FedSlots extends Slots {
-  /** Runs have left: whoever waits for all slots may go on. */
+  /** Resolves the pending `allFree()` calls if no slot is busy. */
   check(): void
 }
 

@@ -1,4 +1,4 @@
-/** What a thread or child is told about a run. */
+/** Builds the order that a thread or child process receives for a run. */
 import type { ClaimedRun } from '@q/store'
 import type { OptionData } from '@q/task'
 import type { RunOrder } from '../protocol.ts'

@@ -1,5 +1,5 @@
 /**
- * A run that is told to stop first has a moment to stop itself (its heartbeat throws, its signal aborts); then its thread
+ * A run that receives a stop request first has a moment to stop itself (its heartbeat throws, its signal aborts); then its thread
  * is terminated, or its child killed.
  */
 import type { AbortReason } from '../pulse-layout.ts'
@@ -7,7 +7,7 @@ import { fencedGraceMs } from './fence-bound.ts'
 import { pause } from './loop.ts'
 import type { Pulse } from './pulse-board.ts'
 
-/** Terminates the run after its grace, once it is told to stop. Returns what to call when the run has ended by itself. */
+/** Terminates the run after its grace, once a stop is requested. Returns a function to call when the run has ended by itself. */
 export function terminateAfterGrace(pulse: Pulse, stopGraceMs: number, terminate: () => void): () => void {
   const ended = new AbortController()
   const over = AbortSignal.any([ended.signal, pulse.outOfTime])

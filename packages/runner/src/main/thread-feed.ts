@@ -28,7 +28,7 @@ export interface HandedRun {
   readonly receiver: Receiver
 }
 
-/** Who handed the run over, and is told what came of it. */
+/** The caller that handed the run over. It receives the end of the run. */
 export interface Receiver {
   /** `report`: a string is the JSON text of a plain result. */
   ended(handed: HandedRun, report: string | RunReport, tookMs: number): void

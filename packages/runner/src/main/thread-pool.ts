@@ -93,7 +93,7 @@ export function startThreads({ threads, memoryLimitMb }: ThreadOptions, setup: W
       const crash = await oneLife(one)
       fruitless = one.life === undefined ? fruitless + 1 : 0
       one.life = undefined
-      // A thread that cannot even begin: its runs are not kept waiting for ever.
+      // A thread that cannot even begin: its runs do not wait forever.
       if (fruitless >= livesMax) failWaiting(one, crash)
       one.feed.closed(one.terminated === undefined ? crash : { ended: 'aborted' })
       one.port?.close()

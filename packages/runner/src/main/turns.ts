@@ -12,7 +12,7 @@ export interface PendingFinish {
   readonly finish: Finish
   /** False: the turn did not settle it, so it goes the long way. */
   settled(isSettled: boolean): void
-  /** Nobody knows whether it was written. */
+  /** The response was lost, so it is unknown whether the success was written. */
   unknown(error: unknown): void
 }
 
