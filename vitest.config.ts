@@ -10,6 +10,8 @@ const packages = [
   'runner',
   'embedded',
   'testing',
+  'server',
+  'dashboard',
   'cli',
   'bench',
   'chaos',

@@ -13,7 +13,7 @@ CREATE TYPE q.on_crash AS ENUM (
   'retry'
 );
 
-COMMENT ON TYPE q.on_crash IS 'What happens to a RUNNING run whose holder died: FAILED, or started again up to its limits.';
+COMMENT ON TYPE q.on_crash IS 'What happens to a RUNNING run whose holder died. fail: it ends FAILED. retry: it starts again, up to a limit.';
 
 CREATE TYPE q.on_error AS ENUM (
   'fail',
@@ -33,7 +33,7 @@ CREATE TYPE q.task_status AS ENUM (
   'SKIPPED'
 );
 
-COMMENT ON TYPE q.task_status IS 'Where a run is. The last five are terminal.';
+COMMENT ON TYPE q.task_status IS 'The state of a run. The last five are terminal. docs/reference/states.md has the transitions.';
 
 CREATE TYPE q.workflow_status AS ENUM (
   'RUNNING',
@@ -43,19 +43,50 @@ CREATE TYPE q.workflow_status AS ENUM (
   'CANCELLED'
 );
 
+CREATE TABLE q.action (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  acted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  acted_by text NOT NULL,
+  via text NOT NULL,
+  what text NOT NULL,
+  subject text NOT NULL,
+  answer text NOT NULL,
+  detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+  CONSTRAINT action_pkey PRIMARY KEY (id),
+  CONSTRAINT action_via_check CHECK (via = ANY (ARRAY['page'::text, 'api'::text, 'cli'::text]))
+);
+
+COMMENT ON TABLE q.action IS 'Audit log: what people did through the page, the HTTP API or the command line. Calls of the store and plain SQL leave no row.';
+COMMENT ON COLUMN q.action.what IS 'The action: drain, cancel, retry, pause, ….';
+COMMENT ON COLUMN q.action.subject IS 'The object of the action: a run, node, queue, schedule, ….';
+COMMENT ON COLUMN q.action.answer IS 'The answer of the action. asked: the action began and its end was not recorded.';
+
 CREATE UNLOGGED TABLE q.awaited (
   run_id bigint NOT NULL,
   CONSTRAINT awaited_pkey PRIMARY KEY (run_id)
 );
 
-COMMENT ON TABLE q.awaited IS 'Runs whose end somebody waits for: settling one of them sends a wake. Not a column of the run, because setting it would lock the run against a claim that is just looking. Unlogged: a lost hint costs a poll.';
+COMMENT ON TABLE q.awaited IS 'Runs whose end a caller waits for: the end of such a run sends a wake. Not a column of the run, because an update would lock the run against a concurrent claim. Unlogged: a lost row costs one poll.';
 
 CREATE UNLOGGED TABLE q.awaited_workflow (
   workflow_id bigint NOT NULL,
   CONSTRAINT awaited_workflow_pkey PRIMARY KEY (workflow_id)
 );
 
-COMMENT ON TABLE q.awaited_workflow IS 'Workflows whose end somebody waits for: ending one of them sends a wake. Unlogged: a lost hint costs a poll.';
+COMMENT ON TABLE q.awaited_workflow IS 'Workflows whose end a caller waits for: the end of such a workflow sends a wake. Unlogged: a lost row costs one poll.';
+
+CREATE TABLE q.beat_gap (
+  replica_id text NOT NULL,
+  last_beat timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
+  CONSTRAINT beat_gap_pkey PRIMARY KEY (replica_id, last_beat)
+);
+
+COMMENT ON TABLE q.beat_gap IS 'Intervals in which a live replica sent no heartbeat, longer than 1.5 times its heartbeat interval. Written by the heartbeat that ends the gap.';
+COMMENT ON COLUMN q.beat_gap.last_beat IS 'The heartbeat before the gap.';
+COMMENT ON COLUMN q.beat_gap.ended_at IS 'The heartbeat that ended the gap.';
+
+CREATE INDEX beat_gap_ended ON q.beat_gap USING btree (ended_at);
 
 CREATE UNLOGGED TABLE q.beat_streak (
   one boolean DEFAULT true NOT NULL,
@@ -66,9 +97,9 @@ CREATE UNLOGGED TABLE q.beat_streak (
   CONSTRAINT beat_streak_one_check CHECK (one)
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE q.beat_streak IS 'One row: heartbeats that the server has accepted without a gap, from any replica. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the count begins again.';
-COMMENT ON COLUMN q.beat_streak.server_start IS 'When the server that accepted them started.';
-COMMENT ON COLUMN q.beat_streak.good_since IS 'Element k: since when there has been no gap of more than 2^(k-1) seconds.';
+COMMENT ON TABLE q.beat_streak IS 'One row: how long the server has accepted heartbeats of any replica without a gap. Written at most twice a second. Unlogged: a crash or promotion of the server empties it, and the streak starts again.';
+COMMENT ON COLUMN q.beat_streak.server_start IS 'Start time of the server that accepted the heartbeats.';
+COMMENT ON COLUMN q.beat_streak.good_since IS 'Element k: since when there has been no gap longer than 2^(k-1) seconds.';
 
 CREATE TABLE q.compatibility (
   only_row boolean DEFAULT true NOT NULL,
@@ -77,8 +108,8 @@ CREATE TABLE q.compatibility (
   CONSTRAINT compatibility_only_row_check CHECK (only_row)
 );
 
-COMMENT ON TABLE q.compatibility IS 'Which programs may use this database. A migration that older programs cannot live with raises oldest_program.';
-COMMENT ON COLUMN q.compatibility.oldest_program IS 'Number of the newest migration a program must know to be allowed in.';
+COMMENT ON TABLE q.compatibility IS 'The programs that may use this database. A migration that breaks older programs raises oldest_program.';
+COMMENT ON COLUMN q.compatibility.oldest_program IS 'Number of the newest migration that a program must know.';
 
 CREATE TABLE q.concurrency_limit (
   scope text NOT NULL,
@@ -87,7 +118,7 @@ CREATE TABLE q.concurrency_limit (
   CONSTRAINT concurrency_limit_slots_check CHECK (slots >= 1 AND slots <= 10000)
 );
 
-COMMENT ON TABLE q.concurrency_limit IS 'How many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time: one value per scope. A scope without a row has 1.';
+COMMENT ON TABLE q.concurrency_limit IS 'The most runs of one concurrency key that may be AVAILABLE, CLAIMED or RUNNING at a time, per scope. A scope without a row has the limit 1.';
 
 CREATE TABLE q.debounce (
   task text NOT NULL,
@@ -96,7 +127,7 @@ CREATE TABLE q.debounce (
   CONSTRAINT debounce_pkey PRIMARY KEY (task, debounce_key)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.debounce IS 'The run that the last enqueue with this key made or changed. Its row is locked by every such enqueue, so they come one after the other. Removed with the run.';
+COMMENT ON TABLE q.debounce IS 'The run that the last enqueue with a debounce key created or changed. Every such enqueue locks the row, so they run one after the other. Removed with the run.';
 
 CREATE INDEX debounce_run ON q.debounce USING btree (run_id);
 
@@ -118,12 +149,13 @@ CREATE TABLE q.delivery (
   CONSTRAINT delivery_destination_subject_key UNIQUE (destination, subject)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.delivery IS 'The outbox: what is owed to destinations, written in the transaction that made it true, sent at least once under a stable id.';
-COMMENT ON COLUMN q.delivery.due_at IS 'Null: delivered or given up.';
-COMMENT ON COLUMN q.delivery.leased_until IS 'Until then leased_by sends it; after that anybody may.';
-COMMENT ON COLUMN q.delivery.subject IS 'What it is about. One row each: a second report of the same change has no effect, the next heartbeat of a replica replaces the last.';
+COMMENT ON TABLE q.delivery IS 'The outbox: reports to destinations, written in the transaction that caused them and sent at least once under a stable id.';
+COMMENT ON COLUMN q.delivery.due_at IS 'When it is sent next. Null: delivered or given up.';
+COMMENT ON COLUMN q.delivery.leased_until IS 'Until then leased_by sends it; after that any replica may.';
+COMMENT ON COLUMN q.delivery.subject IS 'What the report is about, one row each: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.';
 
 CREATE INDEX delivery_due ON q.delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX delivery_given_up ON q.delivery USING btree (id) WHERE ((due_at IS NULL) AND (delivered_at IS NULL));
 CREATE INDEX delivery_run ON q.delivery USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE TABLE q.destination (
@@ -136,9 +168,9 @@ CREATE TABLE q.destination (
   CONSTRAINT destination_pkey PRIMARY KEY (name)
 );
 
-COMMENT ON TABLE q.destination IS 'Who outside is told about what. Holds no secrets: settings name the variables that do.';
-COMMENT ON COLUMN q.destination.news IS 'run-ended, status, heartbeat, sample.';
-COMMENT ON COLUMN q.destination.tasks IS 'Only runs of these tasks; none: of all.';
+COMMENT ON TABLE q.destination IS 'External systems that receive reports. Holds no secrets: settings name the environment variables that do.';
+COMMENT ON COLUMN q.destination.news IS 'Reports it receives: run-ended, status, heartbeat, sample.';
+COMMENT ON COLUMN q.destination.tasks IS 'Only runs of these tasks. Empty: runs of all tasks.';
 
 CREATE TABLE q.duty (
   name text NOT NULL,
@@ -147,7 +179,44 @@ CREATE TABLE q.duty (
   CONSTRAINT duty_pkey PRIMARY KEY (name)
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE q.duty IS 'What one replica at a time does for all, by lease: a session lock would be kept by a stopped process.';
+COMMENT ON TABLE q.duty IS 'Leases for jobs that one replica at a time does for all. Not session locks, which a stopped process would keep.';
+
+CREATE TABLE q.error_group (
+  fingerprint text NOT NULL,
+  first_seen timestamp with time zone NOT NULL,
+  last_seen timestamp with time zone NOT NULL,
+  muted_until timestamp with time zone,
+  seen bigint NOT NULL,
+  last_run_id bigint NOT NULL,
+  muted_by text,
+  code text NOT NULL,
+  name text NOT NULL,
+  message text NOT NULL,
+  place text,
+  tasks text[] NOT NULL,
+  versions text[] NOT NULL,
+  CONSTRAINT error_group_pkey PRIMARY KEY (fingerprint)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.error_group IS 'Errors that share code, class, text and place, and so probably their cause. Replicas add to it every few seconds, not in the settle: during an error storm every settle would wait for one row.';
+COMMENT ON COLUMN q.error_group.fingerprint IS '16 hexadecimal digits that the replica computed, or text that the code set on the error.';
+COMMENT ON COLUMN q.error_group.muted_until IS 'Until then the group is not listed under attention.';
+COMMENT ON COLUMN q.error_group.name IS 'Class of the error.';
+COMMENT ON COLUMN q.error_group.message IS 'Text of the error, with placeholders for numbers, ids, times, quoted text and paths.';
+COMMENT ON COLUMN q.error_group.place IS 'Function and file of the first stack frame outside of libraries, without the line number.';
+COMMENT ON COLUMN q.error_group.tasks IS 'Tasks that failed with the error, at most 20.';
+COMMENT ON COLUMN q.error_group.versions IS 'Versions of the replicas on which it occurred, at most 20.';
+
+CREATE INDEX error_group_last_seen ON q.error_group USING btree (last_seen, fingerprint);
+
+CREATE TABLE q.error_tally (
+  fingerprint text NOT NULL,
+  bucket_at timestamp with time zone NOT NULL,
+  seen integer NOT NULL,
+  CONSTRAINT error_tally_pkey PRIMARY KEY (fingerprint, bucket_at)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.error_tally IS 'Occurrences of each error group per hour, for 7 days.';
 
 CREATE TABLE q.heartbeat_failure (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -158,9 +227,10 @@ CREATE TABLE q.heartbeat_failure (
   CONSTRAINT heartbeat_failure_pkey PRIMARY KEY (id)
 );
 
-COMMENT ON TABLE q.heartbeat_failure IS 'Heartbeats that could not be sent, written once the database answers again.';
+COMMENT ON TABLE q.heartbeat_failure IS 'Heartbeats that could not be sent. The replica writes them once the database answers again.';
 
 CREATE INDEX heartbeat_failure_replica ON q.heartbeat_failure USING btree (replica_id, failed_at);
+CREATE INDEX heartbeat_failure_time ON q.heartbeat_failure USING btree (failed_at);
 
 CREATE UNLOGGED TABLE q.idle (
   replica_id text NOT NULL,
@@ -168,7 +238,7 @@ CREATE UNLOGGED TABLE q.idle (
   CONSTRAINT idle_pkey PRIMARY KEY (replica_id)
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE q.idle IS 'Replicas that wait for work. Unlogged: a lost hint costs a poll.';
+COMMENT ON TABLE q.idle IS 'Replicas that wait for work. Unlogged: a lost row costs one poll.';
 
 CREATE TABLE q.lane (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -181,10 +251,10 @@ CREATE TABLE q.lane (
   CONSTRAINT lane_queue_task_requires_key UNIQUE (queue, task, requires)
 );
 
-COMMENT ON TABLE q.lane IS 'Interned (queue, task, requires). A replica asks only for lanes it can serve; the others cost it nothing.';
-COMMENT ON COLUMN q.lane.requires IS 'Capabilities a replica must have, sorted.';
-COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves it; written by replicas that fail unroutable runs.';
-COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When this was checked last. After a gap the time counts from the beginning.';
+COMMENT ON TABLE q.lane IS 'A combination of queue, task and required capabilities, stored as a number. A replica reads only the lanes that it can serve; the others cost it nothing.';
+COMMENT ON COLUMN q.lane.requires IS 'Capabilities that a replica must have, sorted.';
+COMMENT ON COLUMN q.lane.unserved_at IS 'Since when no live replica serves the lane. Written by replicas that fail unroutable runs.';
+COMMENT ON COLUMN q.lane.unserved_seen_at IS 'When unserved_at was last confirmed. After a long gap between checks unserved_at starts again.';
 
 CREATE TABLE q.migration (
   name character varying(255) NOT NULL,
@@ -198,6 +268,37 @@ CREATE TABLE q.migration_lock (
   CONSTRAINT migration_lock_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE q.operation (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  upper_id bigint NOT NULL,
+  next_id bigint,
+  looked bigint DEFAULT 0 NOT NULL,
+  changed bigint DEFAULT 0 NOT NULL,
+  asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  stop_asked_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  leased_until timestamp with time zone,
+  kind text NOT NULL,
+  asked_by text NOT NULL,
+  leased_by text,
+  filter jsonb NOT NULL,
+  answers jsonb DEFAULT '{}'::jsonb NOT NULL,
+  CONSTRAINT operation_pkey PRIMARY KEY (id),
+  CONSTRAINT operation_kind_check CHECK (kind = ANY (ARRAY['retry'::text, 'cancel'::text, 'review'::text]))
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.operation IS 'An action on all runs that match a filter. The replica that has its lease executes it in steps; each step commits its changes together with its position.';
+COMMENT ON COLUMN q.operation.upper_id IS 'The newest run at the time of the request. Newer runs are not changed.';
+COMMENT ON COLUMN q.operation.next_id IS 'The newest run that is still to be checked; the operation proceeds to older runs. Null: all runs have been checked.';
+COMMENT ON COLUMN q.operation.looked IS 'Matching runs on which the action was tried.';
+COMMENT ON COLUMN q.operation.changed IS 'Runs that the operation changed.';
+COMMENT ON COLUMN q.operation.stop_asked_at IS 'When a person asked to stop the operation; the next step ends it.';
+COMMENT ON COLUMN q.operation.leased_until IS 'Until then leased_by executes the operation; after that any replica may take it.';
+COMMENT ON COLUMN q.operation.filter IS 'The filter of runs, as JSON.';
+COMMENT ON COLUMN q.operation.answers IS 'How often each answer occurred: {"retried": 900, "conflict": 3}.';
+
+CREATE INDEX operation_open ON q.operation USING btree (id) WHERE (finished_at IS NULL);
+
 CREATE UNLOGGED TABLE q.presence (
   num integer NOT NULL,
   replica_id text NOT NULL,
@@ -206,19 +307,41 @@ CREATE UNLOGGED TABLE q.presence (
   CONSTRAINT presence_pkey PRIMARY KEY (num)
 ) WITH (fillfactor = 50);
 
-COMMENT ON TABLE q.presence IS 'Which replicas hold their presence lock. Unlogged: a crash or promotion of the server, which ends all locks, empties it, so that nobody looks dead for it.';
-COMMENT ON COLUMN q.presence.num IS 'q.replica.num: the key of its advisory lock.';
-COMMENT ON COLUMN q.presence.server_start IS 'The life of the server in which the lock was taken.';
-COMMENT ON COLUMN q.presence.gone_at IS 'When the lock was first seen missing. Here and not in a watcher''s memory, so that a change of watcher does not begin again.';
+COMMENT ON TABLE q.presence IS 'Replicas that hold their presence lock. Unlogged: a crash or promotion of the server ends all locks and empties the table, so that no replica looks dead because of it.';
+COMMENT ON COLUMN q.presence.num IS 'q.replica.num, the key of the advisory lock.';
+COMMENT ON COLUMN q.presence.server_start IS 'Start time of the server in which the lock was taken.';
+COMMENT ON COLUMN q.presence.gone_at IS 'When a watcher first saw the lock missing. Stored here, so that the grace does not start again when another replica becomes the watcher.';
 
 CREATE TABLE q.queue (
   name text NOT NULL,
   paused_at timestamp with time zone,
   paused_by text,
+  pause_reason text,
   CONSTRAINT queue_pkey PRIMARY KEY (name)
 );
 
-COMMENT ON TABLE q.queue IS 'What was decided about a queue. Claims pass over a paused one as a whole; its runs stay as they are, except that AVAILABLE ones give up their concurrency keys.';
+COMMENT ON TABLE q.queue IS 'Settings of a queue. Claims skip a paused queue; its runs keep their state, except that AVAILABLE runs release their concurrency slots.';
+
+CREATE TABLE q.queue_sample (
+  sampled_at timestamp with time zone NOT NULL,
+  oldest_ms bigint,
+  ready integer NOT NULL,
+  claimed integer NOT NULL,
+  running integer NOT NULL,
+  waiting_time integer NOT NULL,
+  waiting_concurrency integer NOT NULL,
+  at_least boolean DEFAULT false NOT NULL,
+  paused boolean DEFAULT false NOT NULL,
+  queue text NOT NULL,
+  CONSTRAINT queue_sample_pkey PRIMARY KEY (queue, sampled_at)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
+
+COMMENT ON TABLE q.queue_sample IS 'Length of each queue over time; old rows are removed. One replica at a time writes it.';
+COMMENT ON COLUMN q.queue_sample.oldest_ms IS 'Age of the oldest AVAILABLE run. Null: there is none.';
+COMMENT ON COLUMN q.queue_sample.ready IS 'AVAILABLE runs, counted up to a limit.';
+COMMENT ON COLUMN q.queue_sample.waiting_time IS 'PENDING runs at the gate time, counted up to a limit.';
+COMMENT ON COLUMN q.queue_sample.waiting_concurrency IS 'PENDING runs at the gate concurrency, counted up to a limit.';
+COMMENT ON COLUMN q.queue_sample.at_least IS 'Whether a count reached the limit, so that there may be more.';
 
 CREATE TABLE q.recovery (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -233,15 +356,20 @@ CREATE TABLE q.recovery (
   replica_id text NOT NULL,
   hostname text,
   recovered_by text NOT NULL,
+  reviewed_at timestamp with time zone,
+  reviewed_by text,
   CONSTRAINT recovery_pkey PRIMARY KEY (id),
   CONSTRAINT recovery_cause_check CHECK (cause = ANY (ARRAY['never-alive'::text, 'presence'::text, 'replica-beat'::text, 'claimer-beat'::text, 'runner-beat'::text, 'reconciled'::text]))
 );
 
-COMMENT ON TABLE q.recovery IS 'One act of recovering a run from a holder that was taken for dead.';
-COMMENT ON COLUMN q.recovery.fence IS 'The claim that was ended by it.';
-COMMENT ON COLUMN q.recovery.cause IS 'Which evidence was missing.';
+COMMENT ON TABLE q.recovery IS 'Recoveries of runs whose holder was considered dead, one row each.';
+COMMENT ON COLUMN q.recovery.fence IS 'The fence of the claim that the recovery ended.';
+COMMENT ON COLUMN q.recovery.cause IS 'The evidence that was missing.';
+COMMENT ON COLUMN q.recovery.reviewed_at IS 'When a person accepted the outcome of a run that was running when its replica died, or retried the run. A recovery that became FAILED and has no value is waiting for review.';
 
+CREATE INDEX recovery_replica ON q.recovery USING btree (replica_id, id);
 CREATE INDEX recovery_run ON q.recovery USING btree (run_id);
+CREATE INDEX recovery_to_review ON q.recovery USING btree (id) WHERE ((became = 'FAILED'::q.task_status) AND (reviewed_at IS NULL));
 
 CREATE TABLE q.replica (
   id text NOT NULL,
@@ -274,25 +402,27 @@ CREATE TABLE q.replica (
   drain_on_deadline text DEFAULT 'by-task'::text NOT NULL,
   leaving_at timestamp with time zone,
   level integer,
+  recovers boolean DEFAULT true NOT NULL,
   CONSTRAINT replica_pkey PRIMARY KEY (id),
   CONSTRAINT replica_num_key UNIQUE (num),
   CONSTRAINT replica_drain_on_deadline_check CHECK (drain_on_deadline = ANY (ARRAY['by-task'::text, 'release'::text, 'fail'::text]))
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
-COMMENT ON TABLE q.replica IS 'One runner process, one row per boot. People call it a node.';
-COMMENT ON COLUMN q.replica.id IS 'Random, 12 characters, new on every boot.';
-COMMENT ON COLUMN q.replica.num IS 'Small number for its presence lock.';
-COMMENT ON COLUMN q.replica.name IS 'For people: host name, made unique among living replicas.';
-COMMENT ON COLUMN q.replica.queues IS 'Queues it works on; none: all.';
-COMMENT ON COLUMN q.replica.tasks IS 'Tasks it knows.';
-COMMENT ON COLUMN q.replica.slots IS 'Runs it can execute at once.';
-COMMENT ON COLUMN q.replica.on_crash IS 'For runs that have no value of their own and whose task has published none.';
-COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Its own thresholds: a slow preset is not reaped by a fast neighbour.';
+COMMENT ON TABLE q.replica IS 'A worker process, also called a node; one row per start of a process.';
+COMMENT ON COLUMN q.replica.id IS '12 random characters, new at every start.';
+COMMENT ON COLUMN q.replica.num IS 'The key of its presence lock.';
+COMMENT ON COLUMN q.replica.name IS 'Name for people: the host name, made unique among live replicas.';
+COMMENT ON COLUMN q.replica.queues IS 'Queues it claims from. Empty: all queues.';
+COMMENT ON COLUMN q.replica.tasks IS 'Tasks it can execute.';
+COMMENT ON COLUMN q.replica.slots IS 'How many runs it can execute at a time.';
+COMMENT ON COLUMN q.replica.on_crash IS 'Applies to runs that have no value of their own and whose task has published none.';
+COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Every replica has its own thresholds, so that a replica with long intervals is not recovered by one with short intervals.';
 COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops its remaining runs. Null: it waits until they have finished.';
-COMMENT ON COLUMN q.replica.presence_grace_ms IS 'Its own, like its thresholds: how long after its session broke it may still show that it lives.';
-COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What happens to the runs that the replica stops at the deadline: by-task (onCrash decides), release or fail.';
-COMMENT ON COLUMN q.replica.leaving_at IS 'Since when the replica leaves for good: its drain can no longer be undone.';
-COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the program of this replica knows. Null: a release that does not report it.';
+COMMENT ON COLUMN q.replica.presence_grace_ms IS 'How long after its session broke the replica may still prove that it is alive.';
+COMMENT ON COLUMN q.replica.drain_on_deadline IS 'What happens to runs that the replica stops at the deadline. by-task: onCrash decides. release: they are released. fail: they fail.';
+COMMENT ON COLUMN q.replica.leaving_at IS 'When the replica began to shut down. From then on its drain cannot be undone.';
+COMMENT ON COLUMN q.replica.level IS 'Number of the newest migration that the program of the replica knows. Null: a release that does not report it.';
+COMMENT ON COLUMN q.replica.recovers IS 'Whether the replica recovers runs of dead replicas. False: its settings turn off the recovery of CLAIMED or RUNNING runs.';
 
 CREATE TABLE q.replica_heartbeat (
   replica_id text NOT NULL,
@@ -310,12 +440,12 @@ CREATE TABLE q.replica_heartbeat (
   CONSTRAINT replica_heartbeat_health_check CHECK (health = ANY (ARRAY['healthy'::text, 'degraded'::text, 'unhealthy'::text]))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
-COMMENT ON TABLE q.replica_heartbeat IS 'The last sign of life of each replica, updated in place.';
-COMMENT ON COLUMN q.replica_heartbeat.last_heartbeat IS 'By the database''s clock.';
-COMMENT ON COLUMN q.replica_heartbeat.memory_mb IS 'Resident memory.';
-COMMENT ON COLUMN q.replica_heartbeat.cpu_percent IS 'Of all its cores, over the last interval.';
-COMMENT ON COLUMN q.replica_heartbeat.completed IS 'Runs that ended SUCCEEDED since its start.';
-COMMENT ON COLUMN q.replica_heartbeat.threads IS 'What each thread is doing, at the time of the beat; bounded in size.';
+COMMENT ON TABLE q.replica_heartbeat IS 'The last heartbeat of each replica, updated in place.';
+COMMENT ON COLUMN q.replica_heartbeat.last_heartbeat IS 'By the clock of the database.';
+COMMENT ON COLUMN q.replica_heartbeat.memory_mb IS 'Resident memory of the process.';
+COMMENT ON COLUMN q.replica_heartbeat.cpu_percent IS 'CPU use over the last interval, as a share of all cores.';
+COMMENT ON COLUMN q.replica_heartbeat.completed IS 'Runs that ended SUCCEEDED since the replica started.';
+COMMENT ON COLUMN q.replica_heartbeat.threads IS 'What each thread was doing at the time of the heartbeat; limited in size.';
 
 CREATE TABLE q.replica_sample (
   replica_id text NOT NULL,
@@ -330,7 +460,7 @@ CREATE TABLE q.replica_sample (
   CONSTRAINT replica_sample_pkey PRIMARY KEY (replica_id, sampled_at)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
-COMMENT ON TABLE q.replica_sample IS 'Vitals of replicas over time, bounded by age.';
+COMMENT ON TABLE q.replica_sample IS 'Process stats of replicas over time; old rows are removed.';
 
 CREATE TABLE q.run_group (
   queue text NOT NULL,
@@ -340,7 +470,49 @@ CREATE TABLE q.run_group (
   CONSTRAINT run_group_weight_check CHECK (weight >= 1 AND weight <= 1000)
 );
 
-COMMENT ON TABLE q.run_group IS 'Groups that get more than one share of their queue. A group without a row has weight 1.';
+COMMENT ON TABLE q.run_group IS 'Groups with more than one share of their queue. A group without a row has weight 1.';
+
+CREATE TABLE q.run_origin (
+  run_id bigint NOT NULL,
+  origin_id bigint NOT NULL,
+  kind text NOT NULL,
+  CONSTRAINT run_origin_pkey PRIMARY KEY (run_id),
+  CONSTRAINT run_origin_kind_check CHECK (kind = ANY (ARRAY['again'::text, 'child'::text]))
+);
+
+COMMENT ON TABLE q.run_origin IS 'The run from which another run was made. Not a column of the run: most runs have no origin, and every enqueue would pay for an index. Removed with the run.';
+COMMENT ON COLUMN q.run_origin.origin_id IS 'The run from which it was made, which may have been pruned.';
+COMMENT ON COLUMN q.run_origin.kind IS 'again: a person ran the origin again, possibly with another payload. child: the code of the origin enqueued it.';
+
+CREATE INDEX run_origin_of ON q.run_origin USING btree (origin_id, run_id);
+
+CREATE TABLE q.run_tally (
+  bucket_at timestamp with time zone NOT NULL,
+  width_s integer NOT NULL,
+  started integer DEFAULT 0 NOT NULL,
+  succeeded integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  cancelled integer DEFAULT 0 NOT NULL,
+  retried integer DEFAULT 0 NOT NULL,
+  crashed integer DEFAULT 0 NOT NULL,
+  busy_ms bigint DEFAULT 0 NOT NULL,
+  wait_histogram integer[] DEFAULT '{}'::integer[] NOT NULL,
+  duration_histogram integer[] DEFAULT '{}'::integer[] NOT NULL,
+  queue text NOT NULL,
+  task text NOT NULL,
+  CONSTRAINT run_tally_pkey PRIMARY KEY (width_s, bucket_at, queue, task),
+  CONSTRAINT run_tally_width_s_check CHECK (width_s = ANY (ARRAY[60, 3600]))
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+
+COMMENT ON TABLE q.run_tally IS 'Starts and ends of runs per minute, and per hour for times older than a day. Each replica counts in memory and flushes every few seconds; a killed replica loses the counts of its last seconds.';
+COMMENT ON COLUMN q.run_tally.bucket_at IS 'Start of the minute or hour, by the clock of the database when the counts were flushed.';
+COMMENT ON COLUMN q.run_tally.width_s IS 'Length of the bucket in seconds: 60 or 3600.';
+COMMENT ON COLUMN q.run_tally.retried IS 'Attempts that ended and whose run will start again: after an error, a snooze or a release.';
+COMMENT ON COLUMN q.run_tally.crashed IS 'Attempts that ended because their replica, thread or child process died.';
+COMMENT ON COLUMN q.run_tally.busy_ms IS 'Sum of the durations. Divided by slots and bucket length it is the utilisation.';
+COMMENT ON COLUMN q.run_tally.wait_histogram IS 'Time from due to start, first starts only. Element i counts waits of at most 2^((i-1)/2) ms that are longer than the limit of the element before; there are at most 60 elements, and the last has no limit.';
+COMMENT ON COLUMN q.run_tally.duration_histogram IS 'Duration of attempts, in the same buckets.';
+COMMENT ON COLUMN q.run_tally.task IS 'Task name; … stands for the tasks beyond the number that one flush may name.';
 
 CREATE TABLE q.schedule (
   name text NOT NULL,
@@ -362,16 +534,16 @@ CREATE TABLE q.schedule (
   CONSTRAINT schedule_missed_check CHECK (missed = ANY (ARRAY['skip'::text, 'one'::text, 'all'::text]))
 );
 
-COMMENT ON TABLE q.schedule IS 'Tasks that are enqueued by the clock: one run per tick, however many replicas look.';
-COMMENT ON COLUMN q.schedule.name IS 'The schedule that a task''s own code declares is named task:<task>.';
-COMMENT ON COLUMN q.schedule.cron IS 'Five or six fields, read in the time zone; the sixth, at the front, is seconds.';
-COMMENT ON COLUMN q.schedule.missed IS 'What becomes of ticks that nobody saw: none, the last one, all up to a bound.';
-COMMENT ON COLUMN q.schedule.options IS 'What its runs are enqueued with beside their payload: priority, group, expiresInMs.';
-COMMENT ON COLUMN q.schedule.last_tick IS 'The last one that was enqueued.';
-COMMENT ON COLUMN q.schedule.next_tick IS 'Null: to be reckoned. Not after seen_until: owed from before a change of the pattern. Infinity: never again.';
-COMMENT ON COLUMN q.schedule.published_by IS 'The replica whose code declares it; null: somebody made it by hand.';
-COMMENT ON COLUMN q.schedule.version IS 'Raised by every change. A tick is enqueued in the transaction that raises it from the value that was read, so by one.';
-COMMENT ON COLUMN q.schedule.seen_until IS 'Every tick up to here has been enqueued or passed over.';
+COMMENT ON TABLE q.schedule IS 'Tasks that are enqueued by time: one run per tick, however many replicas check.';
+COMMENT ON COLUMN q.schedule.name IS 'A schedule that the code of a task declares is named task:<task>.';
+COMMENT ON COLUMN q.schedule.cron IS 'Five fields, or six with seconds first, evaluated in the time zone.';
+COMMENT ON COLUMN q.schedule.missed IS 'Which ticks are made up for after an outage: none, the last one, or all up to a limit.';
+COMMENT ON COLUMN q.schedule.options IS 'Options of its runs: priority, group, expiresInMs.';
+COMMENT ON COLUMN q.schedule.last_tick IS 'The last tick that was enqueued.';
+COMMENT ON COLUMN q.schedule.next_tick IS 'Null: to be computed. Not after seen_until: still due from before a change of the pattern. Infinity: there is no further tick.';
+COMMENT ON COLUMN q.schedule.published_by IS 'The replica whose code declares the schedule. Null: a user created it.';
+COMMENT ON COLUMN q.schedule.version IS 'Raised by every change. A tick is enqueued in the transaction that raises the version it read, so only one replica enqueues it.';
+COMMENT ON COLUMN q.schedule.seen_until IS 'Every tick up to this time has been enqueued or skipped.';
 
 CREATE INDEX schedule_due ON q.schedule USING btree (next_tick) WHERE (paused_at IS NULL);
 
@@ -382,9 +554,18 @@ CREATE TABLE q.schedule_tick (
   CONSTRAINT schedule_tick_pkey PRIMARY KEY (schedule, tick)
 );
 
-COMMENT ON TABLE q.schedule_tick IS 'Which run a tick became: one, also if somebody turns the schedule back. Removed with the run.';
+COMMENT ON TABLE q.schedule_tick IS 'The run of each tick. A tick gets one run, even if the schedule is turned back. Removed with the run.';
 
 CREATE INDEX schedule_tick_run ON q.schedule_tick USING btree (run_id);
+
+CREATE TABLE q.tally_flush (
+  replica_id text NOT NULL,
+  flush_no bigint NOT NULL,
+  flushed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT tally_flush_pkey PRIMARY KEY (replica_id)
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE q.tally_flush IS 'Number of the last flush that each replica committed. A flush whose answer was lost is sent again with the same number and then adds nothing.';
 
 CREATE TABLE q.task (
   name text NOT NULL,
@@ -396,10 +577,10 @@ CREATE TABLE q.task (
   CONSTRAINT task_pkey PRIMARY KEY (name)
 );
 
-COMMENT ON TABLE q.task IS 'The tasks that replicas know, published by them, so that every producer enqueues with the right options.';
-COMMENT ON COLUMN q.task.options IS 'The task''s options as data, as optionData of @q/task names them. Of them q.enqueue() reads priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; the others are for replicas.';
-COMMENT ON COLUMN q.task.payload_schema IS 'JSON Schema of the payload, where the task''s validator gives one.';
-COMMENT ON COLUMN q.task.published_by IS 'Replica that published it last.';
+COMMENT ON TABLE q.task IS 'The tasks that replicas know. Replicas publish them, so that every producer enqueues with the right options.';
+COMMENT ON COLUMN q.task.options IS 'The options of the task, under the names of optionData in @q/task. q.enqueue() uses priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; replicas use the others.';
+COMMENT ON COLUMN q.task.payload_schema IS 'JSON Schema of the payload, if the validator of the task provides one.';
+COMMENT ON COLUMN q.task.published_by IS 'The replica that published it last.';
 
 CREATE TABLE q.task_attempt (
   run_id bigint NOT NULL,
@@ -416,13 +597,18 @@ CREATE TABLE q.task_attempt (
   replica_id text NOT NULL,
   hostname text,
   claimed_at timestamp with time zone,
+  fingerprint text,
   CONSTRAINT task_attempt_pkey PRIMARY KEY (run_id, fence),
   CONSTRAINT task_attempt_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'crashed'::text, 'released'::text, 'retried'::text, 'snoozed'::text]))
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
-COMMENT ON TABLE q.task_attempt IS 'Ended attempts, immutable. A successful attempt lives in q.task_run alone (a second row per success is too dear) until a retry by hand opens a new epoch.';
-COMMENT ON COLUMN q.task_attempt.fence IS 'The claim this attempt belonged to.';
-COMMENT ON COLUMN q.task_attempt.thread IS 'Slot of the replica that ran it.';
+COMMENT ON TABLE q.task_attempt IS 'Ended attempts, never updated. A successful attempt has no row: a second row per success would cost too much. q.task_run has its values until a manual retry opens a new epoch.';
+COMMENT ON COLUMN q.task_attempt.fence IS 'The fence of the claim that started the attempt.';
+COMMENT ON COLUMN q.task_attempt.thread IS 'The slot of the replica that executed it.';
+COMMENT ON COLUMN q.task_attempt.fingerprint IS 'q.error_group.fingerprint of the error that ended the attempt. Null: it ended without an error, or a replica of an older release ended it.';
+
+CREATE INDEX task_attempt_ended ON q.task_attempt USING btree (ended_at);
+CREATE INDEX task_attempt_fingerprint ON q.task_attempt USING btree (fingerprint, ended_at) WHERE (fingerprint IS NOT NULL);
 
 CREATE TABLE q.task_event (
   run_id bigint NOT NULL,
@@ -434,8 +620,10 @@ CREATE TABLE q.task_event (
   CONSTRAINT task_event_pkey PRIMARY KEY (run_id, fence, kind)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
-COMMENT ON TABLE q.task_event IS 'What happened to a run beside its ordinary way: losses, refused writes, wishes. One row per claim and kind, however often a zombie tries. Claims, starts and ends are in the run and its attempts.';
-COMMENT ON COLUMN q.task_event.kind IS 'refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: the end of a claim before its start.';
+COMMENT ON TABLE q.task_event IS 'Events of a run that neither the run nor its attempts show. One row per claim and kind, however often a zombie retries a write.';
+COMMENT ON COLUMN q.task_event.kind IS 'refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: a claim ended before the run started. schedule-run-now, run-again: a person enqueued the run, from a schedule or from an earlier run.';
+
+CREATE INDEX task_event_refused ON q.task_event USING btree (happened_at) WHERE (kind ~~ 'refused-%'::text);
 
 CREATE TABLE q.task_heartbeat (
   run_id bigint NOT NULL,
@@ -450,11 +638,11 @@ CREATE TABLE q.task_heartbeat (
   CONSTRAINT task_heartbeat_pkey PRIMARY KEY (run_id, role)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
-COMMENT ON TABLE q.task_heartbeat IS 'The last sign of life of each run that lasts longer than a beat: claimer beats while CLAIMED, runner beats while RUNNING.';
-COMMENT ON COLUMN q.task_heartbeat.fence IS 'The claim it was sent under: a beat of an earlier one never counts.';
-COMMENT ON COLUMN q.task_heartbeat.sent_at IS 'Time of the evidence, by the database''s clock.';
-COMMENT ON COLUMN q.task_heartbeat.progress IS '0 to 1, as the code reported it.';
-COMMENT ON COLUMN q.task_heartbeat.sender_id IS 'replica, or replica/thread for runner beats.';
+COMMENT ON TABLE q.task_heartbeat IS 'The last heartbeat of each run that lasts longer than a heartbeat interval. The holder sends it while the run is CLAIMED (role claimer) or RUNNING (role runner).';
+COMMENT ON COLUMN q.task_heartbeat.fence IS 'The fence of the claim that sent it. A heartbeat of an earlier claim does not count.';
+COMMENT ON COLUMN q.task_heartbeat.sent_at IS 'When the code last gave a sign of life, by the clock of the database.';
+COMMENT ON COLUMN q.task_heartbeat.progress IS '0 to 1, as reported by the code.';
+COMMENT ON COLUMN q.task_heartbeat.sender_id IS 'The replica; for runner heartbeats replica/thread.';
 
 CREATE TABLE q.task_log (
   run_id bigint NOT NULL,
@@ -467,9 +655,9 @@ CREATE TABLE q.task_log (
   CONSTRAINT task_log_pkey PRIMARY KEY (run_id, fence, line_no)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 
-COMMENT ON TABLE q.task_log IS 'What the code of runs logged, bounded per run, removed with it.';
-COMMENT ON COLUMN q.task_log.line_no IS 'Counted from 1 within one claim: a line told twice is written once.';
-COMMENT ON COLUMN q.task_log.level IS 'As pino counts: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.';
+COMMENT ON TABLE q.task_log IS 'Log lines of the code of runs, limited per run, removed with the run.';
+COMMENT ON COLUMN q.task_log.line_no IS 'Counted from 1 within one claim. A line that is sent twice is stored once.';
+COMMENT ON COLUMN q.task_log.level IS 'Level as in pino: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.';
 
 CREATE TABLE q.task_run (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -527,32 +715,32 @@ CREATE TABLE q.task_run (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05);
 
 COMMENT ON TABLE q.task_run IS 'One request to execute a task.';
-COMMENT ON COLUMN q.task_run.expires_at IS 'Not started by then: EXPIRED.';
-COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: which queue, task and required capabilities; 0: no replica can claim it (its task is not published, or it is a map or workflow step). Not a foreign key: the check would be paid by every enqueue.';
-COMMENT ON COLUMN q.task_run.timeout_ms IS 'Wall clock limit of one attempt; null: the task''s own.';
-COMMENT ON COLUMN q.task_run.max_silent_ms IS 'Longest silence of one attempt; null: the task''s own.';
-COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the task''s value as published in q.task, else the default that the holder registered, else fail.';
+COMMENT ON COLUMN q.task_run.expires_at IS 'A run that has not started by then ends EXPIRED.';
+COMMENT ON COLUMN q.task_run.lane IS 'q.lane.id: queue, task and required capabilities. 0: no replica can claim the run (its task is not published, or it is a map or sub-workflow step). Not a foreign key, whose check every enqueue would pay for.';
+COMMENT ON COLUMN q.task_run.timeout_ms IS 'Wall clock limit of one attempt. Null: the limit of the task.';
+COMMENT ON COLUMN q.task_run.max_silent_ms IS 'Longest time without a sign of life from the code in one attempt. Null: the limit of the task.';
+COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the value that the task has published in q.task, else the default of the holder, else fail.';
 COMMENT ON COLUMN q.task_run.priority IS 'Lower numbers first.';
-COMMENT ON COLUMN q.task_run.max_attempts IS 'Starts allowed in one epoch for errors the code reports.';
-COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim and every reap. (id, fence) is the lease a holder must show to write.';
-COMMENT ON COLUMN q.task_run.attempt IS 'Starts of the code in this epoch.';
-COMMENT ON COLUMN q.task_run.crash_count IS 'Attempts of this epoch that ended by the holder''s death.';
-COMMENT ON COLUMN q.task_run.epoch IS 'Raised by a retry by hand. Run and epoch are the idempotency key.';
-COMMENT ON COLUMN q.task_run.concurrency_slot IS 'Which of the key''s places this run occupies while it is AVAILABLE, CLAIMED or RUNNING.';
-COMMENT ON COLUMN q.task_run.run_at IS 'Not before this time; also the age by which runs of one priority are ordered.';
-COMMENT ON COLUMN q.task_run.waiting_on IS 'Parents that are still open.';
-COMMENT ON COLUMN q.task_run.replica_id IS 'Holder; after the end, the last holder.';
-COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate a PENDING run is at: parents, workflow (it is paused), task (no replica has published it), time, concurrency (passed in this order).';
-COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; for every other end an object with code and detail.';
-COMMENT ON COLUMN q.task_run.checkpoint IS 'What the code saved last; a later attempt continues from it.';
-COMMENT ON COLUMN q.task_run.grp IS 'Runs of one group share fairly with those of other groups.';
-COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has it.';
-COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Whose limit applies: the task''s name, or a name that tasks share.';
-COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key within its scope, which is its first part. At most the scope''s limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.';
-COMMENT ON COLUMN q.task_run.trace IS 'Trace context of the producer.';
-COMMENT ON COLUMN q.task_run.asked IS 'Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.';
+COMMENT ON COLUMN q.task_run.max_attempts IS 'Attempts allowed in one epoch when the code fails.';
+COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim and every recovery. (id, fence) is the lease that a holder presents with every write.';
+COMMENT ON COLUMN q.task_run.attempt IS 'Starts of the code in this epoch, without those that were released or snoozed.';
+COMMENT ON COLUMN q.task_run.crash_count IS 'Attempts of this epoch that ended because the holder, its thread or its child process died.';
+COMMENT ON COLUMN q.task_run.epoch IS 'Raised by a manual retry. Run and epoch form the idempotency key.';
+COMMENT ON COLUMN q.task_run.concurrency_slot IS 'The slot of the concurrency key that this run occupies while it is AVAILABLE, CLAIMED or RUNNING.';
+COMMENT ON COLUMN q.task_run.run_at IS 'The run does not start before this time. Runs of one priority are claimed in this order.';
+COMMENT ON COLUMN q.task_run.waiting_on IS 'How many parents must still succeed or end before the step can start.';
+COMMENT ON COLUMN q.task_run.replica_id IS 'The holder; of a terminal run, the last holder.';
+COMMENT ON COLUMN q.task_run.waiting_for IS 'The gate at which a PENDING run waits: parents, workflow (paused), task (not published), time, concurrency. A run passes the gates in this order.';
+COMMENT ON COLUMN q.task_run.result IS 'Return value of a SUCCEEDED run; of every other terminal run an object with code and detail.';
+COMMENT ON COLUMN q.task_run.checkpoint IS 'The state that the code saved last; a later attempt continues from it.';
+COMMENT ON COLUMN q.task_run.grp IS 'Group: the groups of a queue get fair shares of it.';
+COMMENT ON COLUMN q.task_run.unique_key IS 'At most one live run of a task has a given unique key.';
+COMMENT ON COLUMN q.task_run.concurrency_scope IS 'Names the limit that applies to the key: the name of the task, or a name that several tasks share.';
+COMMENT ON COLUMN q.task_run.concurrency_key IS 'The key, prefixed with its scope. The limit of the scope is the most runs with the same key that may be AVAILABLE, CLAIMED or RUNNING at a time.';
+COMMENT ON COLUMN q.task_run.trace IS 'Trace context that the producer passed.';
+COMMENT ON COLUMN q.task_run.asked IS 'The options of the enqueue, kept until the task is published: queue, priority, max_attempts; own_law is set if the enqueue had its own unique key, throttle or debounce. The published task provides the other options.';
 
-COMMENT ON CONSTRAINT run_is_consistent on q.task_run IS 'What the columns of a run must have in common in each state. docs/reference/states.md lists the rules.';
+COMMENT ON CONSTRAINT run_is_consistent on q.task_run IS 'Which columns a run has in each state. docs/reference/states.md lists the rules.';
 
 CREATE INDEX task_run_due ON q.task_run USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX task_run_expiring ON q.task_run USING btree (expiring_at) WHERE (expiring_at IS NOT NULL);
@@ -573,7 +761,7 @@ CREATE TABLE q.unique_period (
   CONSTRAINT unique_period_pkey PRIMARY KEY (task, unique_key)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.unique_period IS 'Keys that count for a time, whatever became of the run that had them first: unique keys with a period, and throttles.';
+COMMENT ON TABLE q.unique_period IS 'Keys that are taken for a period, whatever happens to the run that took them: unique keys with a period, and throttles.';
 
 CREATE INDEX unique_period_run ON q.unique_period USING btree (run_id);
 
@@ -601,14 +789,14 @@ CREATE TABLE q.workflow (
   CONSTRAINT workflow_open_steps_check CHECK (open_steps >= 0)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.workflow IS 'Runs that depend on each other. Its steps are runs: there is no second status that could disagree with theirs.';
-COMMENT ON COLUMN q.workflow.parent_run_id IS 'The step of another workflow that this one is.';
+COMMENT ON TABLE q.workflow IS 'Runs that depend on each other. Its steps are runs, so that no second status can disagree with theirs.';
+COMMENT ON COLUMN q.workflow.parent_run_id IS 'Of a sub-workflow: the step of the other workflow.';
 COMMENT ON COLUMN q.workflow.open_steps IS 'Steps that have not ended.';
-COMMENT ON COLUMN q.workflow.on_error IS 'What a step that fails does to the others.';
-COMMENT ON COLUMN q.workflow.definition IS 'The graph as it was started, as data.';
-COMMENT ON COLUMN q.workflow.root_id IS 'The outermost workflow this one is part of; null: itself. Whoever changes steps locks the row of their outermost workflow first, in the order of ids.';
-COMMENT ON COLUMN q.workflow.ends_as IS 'Decided while steps are still open: nothing more is started, and this is how it ends.';
-COMMENT ON COLUMN q.workflow.compensated_at IS 'When its compensation began. From then on it cannot be retried.';
+COMMENT ON COLUMN q.workflow.on_error IS 'What happens to the other steps when a step fails.';
+COMMENT ON COLUMN q.workflow.definition IS 'The plan with which it was started, and the options of its tasks at that time.';
+COMMENT ON COLUMN q.workflow.root_id IS 'The outermost workflow that contains this one. Null: it is not a sub-workflow. A transaction that changes steps first locks the rows of their outermost workflows, in the order of ids.';
+COMMENT ON COLUMN q.workflow.ends_as IS 'Set while steps are still open: nothing more starts, and the workflow will end in this state.';
+COMMENT ON COLUMN q.workflow.compensated_at IS 'When its compensation began. From then on the workflow cannot be retried.';
 
 CREATE INDEX workflow_live ON q.workflow USING btree (id) WHERE (finished_at IS NULL);
 CREATE INDEX workflow_parent ON q.workflow USING btree (parent_run_id) WHERE (parent_run_id IS NOT NULL);
@@ -621,7 +809,7 @@ CREATE TABLE q.workflow_edge (
   CONSTRAINT workflow_edge_check CHECK (child_id <> parent_id)
 );
 
-COMMENT ON TABLE q.workflow_edge IS 'The child waits for the parent. Written with the runs, never changed.';
+COMMENT ON TABLE q.workflow_edge IS 'The child waits for the parent. Written with the runs, never updated.';
 
 CREATE INDEX workflow_edge_child ON q.workflow_edge USING btree (child_id);
 
@@ -649,19 +837,19 @@ CREATE TABLE q.workflow_step (
   CONSTRAINT workflow_step_parallel_max_check CHECK (parallel_max >= 1)
 ) WITH (fillfactor = 70);
 
-COMMENT ON TABLE q.workflow_step IS 'What a run is within its workflow. How many parents must still succeed is q.task_run.waiting_on: all of them, one, or a quorum.';
-COMMENT ON COLUMN q.workflow_step.tolerates IS 'Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.';
-COMMENT ON COLUMN q.workflow_step.allows_failed IS 'A parent''s end is enough, whatever it was.';
-COMMENT ON COLUMN q.workflow_step.inputs IS 'Where in its payload results of other steps belong, by JSON pointer.';
-COMMENT ON COLUMN q.workflow_step.item_of IS 'The map step whose list this is an item of.';
-COMMENT ON COLUMN q.workflow_step.needs IS 'How many of its parents its join needs. With their states it gives waiting_on and tolerates again.';
-COMMENT ON COLUMN q.workflow_step.parallel_max IS 'Of a map: how many items may be under way at a time.';
-COMMENT ON COLUMN q.workflow_step.next_item IS 'Of a map with parallel_max: the first item that has not been let go.';
-COMMENT ON COLUMN q.workflow_step.delay_ms IS 'Counted from the moment its parents let it go.';
-COMMENT ON COLUMN q.workflow_step.conditional IS 'Its plan has a condition, which is judged when its parents let it go.';
-COMMENT ON COLUMN q.workflow_step.expanded IS 'Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.';
-COMMENT ON COLUMN q.workflow_step.kind IS 'What it is: a run of a task; a map or a workflow, which no code executes (their runs are in lane 0, which nobody asks for); an item of a map; the undoing of a step.';
-COMMENT ON COLUMN q.workflow_step.plan IS 'What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.';
+COMMENT ON TABLE q.workflow_step IS 'The role of a run within its workflow. q.task_run.waiting_on is the number of parents that must still succeed: all, one, or a quorum.';
+COMMENT ON COLUMN q.workflow_step.tolerates IS 'How many parents may still end without success before the step can no longer start. Below 0 the step is SKIPPED.';
+COMMENT ON COLUMN q.workflow_step.allows_failed IS 'Whether any end of a parent counts, not only its success.';
+COMMENT ON COLUMN q.workflow_step.inputs IS 'JSON pointers into the payload at which results of other steps are inserted.';
+COMMENT ON COLUMN q.workflow_step.item_of IS 'The map step of which this is an item.';
+COMMENT ON COLUMN q.workflow_step.needs IS 'How many parents the join needs. waiting_on and tolerates can be computed again from it and the states of the parents.';
+COMMENT ON COLUMN q.workflow_step.parallel_max IS 'Of a map: how many items may be open at a time.';
+COMMENT ON COLUMN q.workflow_step.next_item IS 'Of a map with parallel_max: the first item that has not been released.';
+COMMENT ON COLUMN q.workflow_step.delay_ms IS 'Delay after the step was released by its parents.';
+COMMENT ON COLUMN q.workflow_step.conditional IS 'Whether its plan has a condition, which is evaluated when its parents release it.';
+COMMENT ON COLUMN q.workflow_step.expanded IS 'Of a map or sub-workflow step: whether its items or its workflow have been created. It then waits for their end.';
+COMMENT ON COLUMN q.workflow_step.kind IS 'task: a run of a task. map, workflow: no code executes it; its run is in lane 0, from which no replica claims. item: an item of a map. compensation: undoes a step.';
+COMMENT ON COLUMN q.workflow_step.plan IS 'The parts of the plan that have no column: condition, compensation, the list of a map, the plan of a sub-workflow.';
 
 CREATE INDEX workflow_step_item ON q.workflow_step USING btree (item_of, item_index) WHERE (item_of IS NOT NULL);
 
@@ -679,7 +867,7 @@ CREATE VIEW q.heartbeats AS
     pid
    FROM q.task_heartbeat;
 
-COMMENT ON VIEW q.heartbeats IS 'q.task_heartbeat under the column names of other systems.';
+COMMENT ON VIEW q.heartbeats IS 'q.task_heartbeat with the column names of other systems.';
 
 CREATE OR REPLACE FUNCTION q.canonical_json(given jsonb)
  RETURNS text
@@ -699,7 +887,7 @@ BEGIN
   END;
 END $function$;
 
-COMMENT ON FUNCTION q.canonical_json(pg_catalog.jsonb) IS 'Equal values have equal text: members in one order, numbers as JavaScript writes them, no spaces.';
+COMMENT ON FUNCTION q.canonical_json(pg_catalog.jsonb) IS 'JSON text that is equal for equal values: sorted members, numbers as JavaScript writes them, no spaces.';
 
 CREATE OR REPLACE FUNCTION q.enqueue(task text, payload jsonb DEFAULT '{}'::jsonb, queue text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, run_group text DEFAULT NULL::text, unique_key text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, expires_in interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, trace text DEFAULT NULL::text, throttle_key text DEFAULT NULL::text, throttle_for interval DEFAULT NULL::interval, debounce_key text DEFAULT NULL::text, debounce_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, OUT id bigint, OUT status q.task_status, OUT duplicate boolean)
  RETURNS record
@@ -868,7 +1056,7 @@ BEGIN
     USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END $function$;
 
-COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'A run of a task, by what replicas have published about it; part of the caller''s transaction. While no replica has published the task, the run waits at the gate task. duplicate: the run existed already: its unique key or its window was taken, or a debounced run that waits has become what this call asked for.';
+COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'Enqueues a run of a task with the options that replicas have published, as part of the caller''s transaction. Until a replica has published the task, the run waits at the gate task. duplicate: no run was added, because a run has the unique key or the throttle window, or because a waiting debounced run was updated.';
 
 CREATE OR REPLACE FUNCTION q.guard_change()
  RETURNS trigger
@@ -908,7 +1096,7 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.guard_change() IS 'Refuses a change of a run that the table of states does not allow.';
+COMMENT ON FUNCTION q.guard_change() IS 'Rejects a change of a run that the state table does not allow.';
 
 CREATE OR REPLACE FUNCTION q.is_keyed_by_result(step bigint, pointer text)
  RETURNS boolean
@@ -919,7 +1107,7 @@ AS $function$
     WHERE s.run_id = step AND (starts_with(place || '/', pointer || '/') OR starts_with(pointer || '/', place || '/')))
 $function$;
 
-COMMENT ON FUNCTION q.is_keyed_by_result(bigint,pg_catalog.text) IS 'Whether the value at the pointer is the result of another step, which the payload does not hold.';
+COMMENT ON FUNCTION q.is_keyed_by_result(bigint,pg_catalog.text) IS 'Whether the value at the pointer is the result of another step, which the payload does not contain.';
 
 CREATE OR REPLACE FUNCTION q.join_debounced(run q.task_run, of_task record)
  RETURNS boolean
@@ -944,7 +1132,7 @@ BEGIN
   RETURN NOT EXISTS (SELECT FROM q.debounce d WHERE d.task = run.task AND d.debounce_key = of_task.debounce_key AND d.run_id = run.id);
 END $function$;
 
-COMMENT ON FUNCTION q.join_debounced(q.task_run,pg_catalog.record) IS 'Whether another run of the debounce key counts: an earlier one that waited when this one was enqueued and becomes what this one asked for, or a later one.';
+COMMENT ON FUNCTION q.join_debounced(q.task_run,pg_catalog.record) IS 'Whether another run with the debounce key replaces this one: an earlier run that was waiting when this one was enqueued and takes over its options, or a later run.';
 
 CREATE OR REPLACE FUNCTION q.js_double(given numeric)
  RETURNS double precision
@@ -961,7 +1149,7 @@ BEGIN
   RETURN given::double precision;
 END $function$;
 
-COMMENT ON FUNCTION q.js_double(numeric) IS 'What JavaScript reads a number of JSON as.';
+COMMENT ON FUNCTION q.js_double(numeric) IS 'The number that JavaScript reads from a JSON number.';
 
 CREATE OR REPLACE FUNCTION q.js_number(given numeric)
  RETURNS text
@@ -1049,7 +1237,7 @@ BEGIN
   END;
 END $function$;
 
-COMMENT ON FUNCTION q.json_depth(pg_catalog.jsonb) IS 'Arrays and objects inside of each other.';
+COMMENT ON FUNCTION q.json_depth(pg_catalog.jsonb) IS 'Nesting depth of arrays and objects.';
 
 CREATE OR REPLACE FUNCTION q.key_at(payload jsonb, pointer text)
  RETURNS text
@@ -1073,7 +1261,7 @@ BEGIN
     || translate(rtrim(encode(sha256(convert_to(written, 'UTF8')), 'base64'), '='), '+/', '-_');
 END $function$;
 
-COMMENT ON FUNCTION q.key_at(pg_catalog.jsonb,pg_catalog.text) IS 'The key of a payload: keyAt of @q/task. Strings keep their text; other JSON types begin with json:.';
+COMMENT ON FUNCTION q.key_at(pg_catalog.jsonb,pg_catalog.text) IS 'The key at a pointer of a payload, like keyAt of @q/task. Strings keep their text; other JSON types begin with json:.';
 
 CREATE OR REPLACE FUNCTION q.lane_of(queue text, task text, requires text[])
  RETURNS integer
@@ -1094,7 +1282,7 @@ BEGIN
   RETURN found;
 END $function$;
 
-COMMENT ON FUNCTION q.lane_of(pg_catalog.text,pg_catalog.text,pg_catalog.text[]) IS 'The lane''s number; made if it is new. Lanes of published tasks are there already; a new one is made in the caller''s transaction, and a second caller that needs it waits for the commit.';
+COMMENT ON FUNCTION q.lane_of(pg_catalog.text,pg_catalog.text,pg_catalog.text[]) IS 'The number of a lane, which is added if it is new. Lanes of published tasks exist already; a new lane is added in the caller''s transaction, and other callers that need it wait for the commit.';
 
 CREATE OR REPLACE FUNCTION q.member_order(key text)
  RETURNS bigint[]
@@ -1114,7 +1302,7 @@ BEGIN
     ORDER BY place, half)::bigint[];
 END $function$;
 
-COMMENT ON FUNCTION q.member_order(pg_catalog.text) IS 'The order of an object''s members in canonical JSON: numbers first, by value, then by UTF-16 code units.';
+COMMENT ON FUNCTION q.member_order(pg_catalog.text) IS 'Sort key of an object''s members in canonical JSON: numbers first, by value, then by UTF-16 code units.';
 
 CREATE OR REPLACE FUNCTION q.name_problem(kind text, name text, length_max integer)
  RETURNS text
@@ -1130,7 +1318,7 @@ BEGIN
   END;
 END $function$;
 
-COMMENT ON FUNCTION q.name_problem(pg_catalog.text,pg_catalog.text,integer) IS 'What is wrong with a name or key: checkName of @q/schema.';
+COMMENT ON FUNCTION q.name_problem(pg_catalog.text,pg_catalog.text,integer) IS 'The problem with a name or key, or null; like checkName of @q/schema.';
 
 CREATE OR REPLACE FUNCTION q.open_published(tasks text[], runs_max integer, OUT run_id bigint, OUT run_fence integer, OUT fate text, OUT key text, OUT lane integer, OUT due double precision)
  RETURNS SETOF record
@@ -1162,7 +1350,7 @@ BEGIN
   END LOOP;
 END $function$;
 
-COMMENT ON FUNCTION q.open_published(pg_catalog.text[],integer) IS 'Opens the gate task for runs of these tasks, as far as they are published. fate: opened; duplicate and keyed-by-result (the caller ends the run); waits. key: the run waits for it now; lane: the run can be claimed there; due: in so many ms.';
+COMMENT ON FUNCTION q.open_published(pg_catalog.text[],integer) IS 'Opens the gate task for runs of these tasks, as far as they are published. fate: opened, waits, duplicate or keyed-by-result (the caller ends the last two). key: the concurrency key for which the run now waits. lane: where the run can be claimed. due: in how many ms.';
 
 CREATE OR REPLACE FUNCTION q.open_run(run q.task_run, published q.task, OUT fate text, OUT key text, OUT lane integer, OUT due double precision)
  RETURNS record
@@ -1217,7 +1405,7 @@ BEGIN
   END IF;
 END $function$;
 
-COMMENT ON FUNCTION q.open_run(q.task_run,q.task) IS 'Makes a run what it would be if its task had been published when it was enqueued, and moves it past the gate task. Raises unique_violation if another run has its unique key.';
+COMMENT ON FUNCTION q.open_run(q.task_run,q.task) IS 'Gives a run the options of its task as if the task had been published at the enqueue, and moves it past the gate task. Raises unique_violation if another run has its unique key.';
 
 CREATE OR REPLACE FUNCTION q.pattern_refuses(pattern text, given text)
  RETURNS boolean
@@ -1234,7 +1422,7 @@ EXCEPTION WHEN invalid_regular_expression THEN
   RETURN false;
 END $function$;
 
-COMMENT ON FUNCTION q.pattern_refuses(pg_catalog.text,pg_catalog.text) IS 'Does the text certainly not match a pattern of JavaScript? Where that is not certain: false.';
+COMMENT ON FUNCTION q.pattern_refuses(pg_catalog.text,pg_catalog.text) IS 'Whether the text certainly does not match a JavaScript pattern. False if that is not certain.';
 
 CREATE OR REPLACE FUNCTION q.payload_problem(payload jsonb)
  RETURNS text
@@ -1266,7 +1454,7 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.payload_problem(pg_catalog.jsonb) IS 'What JavaScript could not read back, or is too much.';
+COMMENT ON FUNCTION q.payload_problem(pg_catalog.jsonb) IS 'Why the payload cannot be stored (too large, too deep, or not readable by JavaScript), or null.';
 
 CREATE OR REPLACE FUNCTION q.refuse_change()
  RETURNS trigger
@@ -1423,7 +1611,7 @@ BEGIN
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.schema_problem(pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.text,integer) IS 'What is certainly wrong with a value by a JSON Schema, or null. Keywords it does not know are left to the check before the run.';
+COMMENT ON FUNCTION q.schema_problem(pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.jsonb,pg_catalog.text,integer) IS 'How a value certainly violates a JSON Schema, or null. The replica checks the keywords that this function does not know.';
 
 CREATE OR REPLACE FUNCTION q.settings_of(published q.task, payload jsonb, asked jsonb, OUT queue text, OUT requires text[], OUT priority integer, OUT max_attempts integer, OUT on_crash q.on_crash, OUT concurrency_scope text, OUT concurrency_key text, OUT unique_key text, OUT throttle_key text, OUT debounce_key text, OUT period interval, OUT wait interval, OUT wait_max interval, OUT deadline interval)
  RETURNS record
@@ -1461,7 +1649,7 @@ BEGIN
   END IF;
 END $function$;
 
-COMMENT ON FUNCTION q.settings_of(q.task,pg_catalog.jsonb,pg_catalog.jsonb) IS 'What one run of a published task gets beside the options of its enqueue: runSettings of @q/task. For q.enqueue() and the gate.';
+COMMENT ON FUNCTION q.settings_of(q.task,pg_catalog.jsonb,pg_catalog.jsonb) IS 'The options of a run of a published task beyond those of its enqueue, like runSettings of @q/task. Used by q.enqueue() and the gate task.';
 
 CREATE OR REPLACE FUNCTION q.utf16_length(given text)
  RETURNS integer
@@ -1476,7 +1664,7 @@ BEGIN
     FROM unnest(string_to_array(given, NULL)) AS letter);
 END $function$;
 
-COMMENT ON FUNCTION q.utf16_length(pg_catalog.text) IS 'Length as JavaScript counts it.';
+COMMENT ON FUNCTION q.utf16_length(pg_catalog.text) IS 'Length in UTF-16 code units, as JavaScript counts.';
 
 CREATE OR REPLACE FUNCTION q.wake_idle()
  RETURNS trigger
@@ -1491,11 +1679,27 @@ BEGIN
     ELSIF NEW.due_at IS NOT NULL THEN
       PERFORM pg_notify('q_due', greatest(0, ceil(extract(epoch FROM NEW.due_at - clock_timestamp()) * 1000))::bigint::text);
     ELSE
-      PERFORM pg_notify('q_ready', coalesce((SELECT queue FROM q.lane WHERE id = NEW.lane), ''));
+      PERFORM pg_notify('q_available', q.wake_text(lane.queue, lane.requires)) FROM q.lane WHERE lane.id = NEW.lane;
+      IF (SELECT oldest_program < 14 FROM q.compatibility) THEN
+        PERFORM pg_notify('q_ready', coalesce((SELECT queue FROM q.lane WHERE id = NEW.lane), ''));
+      END IF;
     END IF;
   END IF;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION q.wake_text(queue text, requires text[])
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  -- A notification has at most 8000 bytes. Without requires every replica of the queue looks.
+  SELECT CASE WHEN octet_length(told) < 7900 THEN told ELSE json_build_object('queue', queue)::text END
+  FROM (SELECT json_build_object('queue', queue, 'requires', requires)::text AS told) whole
+$function$;
+
+COMMENT ON FUNCTION q.wake_text(pg_catalog.text,pg_catalog.text[]) IS 'Payload of q_available: the queue, and the capabilities that a replica must have to serve the run.';
 
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW WHEN ((new.status <> ALL (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status])) OR new.fence <> 0 OR new.attempt <> 0 OR new.crash_count <> 0 OR new.epoch <> 1) EXECUTE FUNCTION q.refuse_change();
 

@@ -10,9 +10,11 @@ import { testDatabase } from '@q/testing'
 import { clientReference } from './codegen/client-reference.ts'
 import { configurationReference } from './codegen/configuration-reference.ts'
 import { failureBounds } from './codegen/failure-bounds.ts'
+import { httpReference } from './codegen/http-reference.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
+import { schemaObjectsFile } from './codegen/schema-objects-file.ts'
 import { statesReference } from './codegen/states-reference.ts'
 import { statementFiles } from './codegen/statement-files.ts'
 import { storeReference } from './codegen/store-reference.ts'
@@ -38,12 +40,14 @@ async function generated(): Promise<Map<string, string>> {
   await using database = await testDatabase()
   return new Map([
     ['packages/schema/src/generated/db.ts', await kyselyTypes(database.url)],
+    ['packages/schema/src/generated/objects.ts', await schemaObjectsFile(database.url)],
     ['db/schema.sql', await schemaFile(database.url)],
     ...statementFiles(),
     await storeReference(),
     await clientReference(),
     await configurationReference(),
     await failureBounds(),
+    await httpReference(),
     await statesReference(),
   ])
 }

@@ -8,7 +8,7 @@ import { programLevel } from '@q/schema'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { checkOut } from './compat/check-out.ts'
-import { programIn, type Ended, type Replica } from './compat/program.ts'
+import { programIn, type ProgramEnd, type Replica } from './compat/program.ts'
 import { workspace } from './workspace.ts'
 
 /** The last commit of the previous release, and the number of the newest migration it knows. A release replaces both. */
@@ -75,7 +75,7 @@ async function drainAndUndo(replicaId: string): Promise<string> {
   return store.undrainReplica(replicaId)
 }
 
-async function started(title: string, start: Promise<Replica | Ended>): Promise<Replica> {
+async function started(title: string, start: Promise<Replica | ProgramEnd>): Promise<Replica> {
   const replica = await start
   if ('output' in replica) throw new Error(`FAILED  ${title}: it ended with ${replica.code}\n${replica.output}`)
   replicas.push(replica)
@@ -83,14 +83,14 @@ async function started(title: string, start: Promise<Replica | Ended>): Promise<
   return replica
 }
 
-async function endOf(start: Promise<Replica | Ended>): Promise<Ended> {
+async function endOf(start: Promise<Replica | ProgramEnd>): Promise<ProgramEnd> {
   const replica = await start
   if ('output' in replica) return replica
   replicas.push(replica)
   return { code: null, output: 'It started.' }
 }
 
-function expectCode(title: string, wanted: number, { code, output }: Ended): void {
+function expectCode(title: string, wanted: number, { code, output }: ProgramEnd): void {
   if (code !== wanted) console.log(output)
   expectEqual(title, wanted, code)
 }

@@ -15,7 +15,14 @@ import { fileURLToPath } from 'node:url'
 const workspace = dirname(dirname(fileURLToPath(import.meta.url)))
 const state = `${workspace}/node_modules/.pnpm-workspace-state-v1.json`
 const onlyToRun = process.argv[2] === 'run' && !hasEverything()
-const selection = ['--prod', '--filter=q-workspace', '--filter=@q/cli...', '--filter=@q/runner...']
+const selection = [
+  '--prod',
+  '--filter=q-workspace',
+  '--filter=@q/cli...',
+  '--filter=@q/runner...',
+  '--filter=@q/server...',
+  '--filter=@q/dashboard...',
+]
 const args = ['install', ...(existsSync(state) ? ['--silent'] : []), ...(onlyToRun ? selection : [])]
 
 const { status, signal } = runPnpm(args)

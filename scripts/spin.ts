@@ -4,7 +4,7 @@
  * Without Spin or a C compiler nothing is searched (exit code 3). `--deep` also searches what takes minutes.
  */
 import { parseArgs } from 'node:util'
-import { searchAll, type Searched } from './spin/searches.ts'
+import { searchAll, type SearchResult } from './spin/searches.ts'
 import { missingTools } from './spin/tools.ts'
 
 const args = process.argv.slice(2).filter((argument) => argument !== '--')
@@ -13,15 +13,15 @@ const missing = await missingTools()
 process.exitCode = missing.length === 0 ? await report() : cannot(missing)
 
 async function report(): Promise<number> {
-  const searched = await searchAll({ deep, told: (one) => console.log(lineOf(one)) })
-  const good = (list: readonly Searched[]) => `${list.filter((one) => one.asExpected).length} of ${list.length}`
+  const searched = await searchAll({ deep, onResult: (one) => console.log(lineOf(one)) })
+  const good = (list: readonly SearchResult[]) => `${list.filter((one) => one.asExpected).length} of ${list.length}`
   const sound = searched.filter((one) => one.why === undefined)
   const faulty = searched.filter((one) => one.why !== undefined)
   console.log(`${good(sound)} searches of the sound model found nothing; ${good(faulty)} faults were caught.`)
   return searched.every((one) => one.asExpected) ? 0 : 1
 }
 
-function lineOf({ name, verdict, seconds, asExpected, why }: Searched): string {
+function lineOf({ name, verdict, seconds, asExpected, why }: SearchResult): string {
   const size = verdict.kind === 'incomplete' ? '' : `${verdict.states} states, depth ${verdict.depth}`
   return `${asExpected ? 'ok ' : 'RED'} ${name.padEnd(28)} ${seconds.toFixed(1).padStart(5)} s  ${size.padEnd(30)} ${said()}`
 

@@ -2,11 +2,11 @@
 import { basename, matchesGlob, posix } from 'node:path'
 import type { SourceFile, SourceTree } from './source-tree.ts'
 
-export interface Place {
+export interface Location {
   readonly path: string
   readonly line: number
 }
-export type Find = (tree: SourceTree) => Iterable<Place>
+export type Find = (tree: SourceTree) => Iterable<Location>
 
 export interface Where {
   readonly in: string
@@ -20,7 +20,7 @@ export function importing(target: RegExp, where: Where): Find {
     filesIn(tree, where).flatMap((file) =>
       file.imports
         .filter((found) => target.test(leadsTo(file, found.specifier)))
-        .map((found) => place(file, found.line)),
+        .map((found) => locationOf(file, found.line)),
     )
 }
 
@@ -31,7 +31,7 @@ export function outOfPackage(files: string): Find {
       const home = file.path.split('/').slice(0, 2).join('/') + '/'
       return file.imports
         .filter((found) => found.specifier.startsWith('.') && !leadsTo(file, found.specifier).startsWith(home))
-        .map((found) => place(file, found.line))
+        .map((found) => locationOf(file, found.line))
     })
 }
 
@@ -45,7 +45,7 @@ export function reaching(target: RegExp, { from }: { from: string }): Find {
       if (file === undefined || seen.has(path)) continue
       seen.add(path)
       for (const { specifier, line } of file.imports) {
-        if (target.test(specifier)) yield place(file, line)
+        if (target.test(specifier)) yield locationOf(file, line)
         open.push(tree.entries.get(specifier) ?? leadsTo(file, specifier))
       }
     }
@@ -56,7 +56,7 @@ export function reaching(target: RegExp, { from }: { from: string }): Find {
 export function writing(words: RegExp, where: Where): Find {
   return (tree) =>
     filesIn(tree, where).flatMap((file) =>
-      file.code.split('\n').flatMap((text, index) => (words.test(text) ? [place(file, index + 1)] : [])),
+      file.code.split('\n').flatMap((text, index) => (words.test(text) ? [locationOf(file, index + 1)] : [])),
     )
 }
 
@@ -72,19 +72,19 @@ export function dependency(names: readonly string[], { of }: { of: readonly stri
     })
 }
 
-/** A test may be named after what it tests; nobody puts anything else there. */
+/** A test file is named after what it tests. */
 export function named(name: RegExp): Find {
   return (tree) =>
     [...tree.files.values()]
       .filter((file) => !file.path.endsWith('.test.ts') && name.test(basename(file.path).split('.')[0]!))
-      .map((file) => place(file, 1))
+      .map((file) => locationOf(file, 1))
 }
 
 export function longerThan(linesMax: number): Find {
   return (tree) =>
     [...tree.files.values()]
       .filter((file) => !file.path.includes('/generated/') && file.lines > linesMax)
-      .map((file) => place(file, file.lines))
+      .map((file) => locationOf(file, file.lines))
 }
 
 function filesIn(tree: SourceTree, where: Where): SourceFile[] {
@@ -97,7 +97,7 @@ function leadsTo(file: SourceFile, specifier: string): string {
   return specifier.startsWith('.') ? posix.join(posix.dirname(file.path), specifier) : specifier
 }
 
-function place(file: SourceFile, line: number): Place {
+function locationOf(file: SourceFile, line: number): Location {
   return { path: file.path, line }
 }
 

@@ -7,6 +7,8 @@
 export interface Import {
   readonly specifier: string
   readonly line: number
+  /** `value`: loads the other file before this one runs. `type`: erased. `deferred`: loaded when the code gets there. */
+  readonly kind: 'value' | 'type' | 'deferred'
 }
 
 const beforeSpecifier =
@@ -17,8 +19,21 @@ export function importsOf(text: string): Import[] {
   return [...code.matchAll(beforeSpecifier)].map((match) => {
     const open = match.index + match[0].length
     const close = code.indexOf(code[open]!, open + 1)
-    return { specifier: text.slice(open + 1, close), line: code.slice(0, open).split('\n').length }
+    const line = code.slice(0, open).split('\n').length
+    return { specifier: text.slice(open + 1, close), line, kind: kindOf(match[0], code.slice(0, match.index)) }
   })
+}
+
+function kindOf(keyword: string, before: string): Import['kind'] {
+  if (keyword.includes('(')) return 'deferred'
+  if (!keyword.startsWith('from')) return 'value'
+  const clause = before.slice(Math.max(before.lastIndexOf('import '), before.lastIndexOf('export ')) + 'import '.length)
+  if (/^type\s+(?!,)/.test(clause)) return 'type'
+  const names = /^\{([^}]*)\}\s*$/
+    .exec(clause)?.[1]
+    ?.split(',')
+    .map((name) => name.trim())
+  return names?.every((name) => name === '' || name.startsWith('type ')) === true ? 'type' : 'value'
 }
 
 /** Comments, and what is inside of strings, templates and regular expressions, become spaces. */

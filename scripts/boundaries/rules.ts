@@ -13,6 +13,7 @@ import {
   type Where,
   writing,
 } from './finds.ts'
+import { cyclicImports } from './import-cycles.ts'
 
 export interface Rule {
   readonly rule: string
@@ -27,7 +28,7 @@ const timersOfTheRunner: Where = {
   in: 'packages/runner/src/**',
   but: {
     'packages/runner/src/main/loop.ts': 'the clock of every loop',
-    'packages/runner/src/thread/pulse.ts': 'a thread shows that it is alive between two signs of its task',
+    'packages/runner/src/thread/run-slot.ts': 'a thread shows that it is alive between two signs of its task',
     'packages/runner/src/thread/serve.ts': 'a thread lets its event loop turn between two runs of a batch',
     'packages/runner/src/observers/successes.ts': 'the log sums up the successes of a second',
     'packages/runner/src/demo-tasks.ts': 'user code, in effect: its work is to wait',
@@ -37,17 +38,22 @@ const timersOfTheRunner: Where = {
 export const rules: readonly Rule[] = [
   // ---- the direction of dependencies
   ...Object.entries({
-    schema: { may: [], because: 'what may be in the database depends on nobody who uses it' },
+    schema: { may: [], because: 'the schema depends on no package that uses it' },
     store: { may: ['schema'], because: 'the store is below everybody who stores' },
     task: { may: [], because: 'a task is pure: client and runner both import it' },
     embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
-    runner: { may: ['schema', 'store', 'task', 'embedded'], because: 'a runner works without client, server and CLI' },
+    runner: {
+      may: ['schema', 'store', 'task', 'embedded', 'server'],
+      because: 'a runner works without client and CLI; only its start file adds a database and a page',
+    },
     testing: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'],
-      because: 'it stands beside whoever is tested: a queue, and a replica that is moved by hand',
+      because: 'it provides a queue, and a replica whose steps a test calls',
     },
-    cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded'], because: 'the CLI is on top' },
+    dashboard: { may: ['server'], because: 'the page knows the types of the API and nothing behind it' },
+    server: { may: ['schema', 'store', 'task', 'client'], because: 'it serves any replica, or none' },
+    cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'server'], because: 'the CLI is on top' },
     chaos: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
       because: 'it kills whole fleets, and nothing depends on it',
@@ -75,13 +81,21 @@ export const rules: readonly Rule[] = [
     reason: 'only programs put a runner and a database server together',
     find: importing(/^@q\/embedded$/, {
       in: 'packages/runner/src/**',
-      but: { 'packages/runner/src/database.ts': 'finds the database of a program' },
+      but: { 'packages/runner/src/startup/database.ts': 'finds the database of a program' },
     }),
   },
   {
-    rule: 'what @q/runner exports does not reach embedded or client',
+    rule: '@q/server is imported in one file of the runner',
+    reason: 'only programs put a runner and a page together',
+    find: importing(/^@q\/server/, {
+      in: 'packages/runner/src/**',
+      but: { 'packages/runner/src/startup/page.ts': 'starts the page of a replica' },
+    }),
+  },
+  {
+    rule: 'what @q/runner exports does not reach embedded, server or client',
     reason: 'who embeds a runner brings a database, and does not install a second one',
-    find: reaching(/^@q\/(embedded|client)$/, { from: 'packages/runner/src/index.ts' }),
+    find: reaching(/^@q\/(embedded|client|server)$/, { from: 'packages/runner/src/index.ts' }),
   },
   {
     rule: '@q/testing enters the runner by its inline door only',
@@ -95,30 +109,36 @@ export const rules: readonly Rule[] = [
   },
   {
     rule: 'main and thread of the runner never import each other',
-    reason: 'only plain data crosses the thread border: protocol.ts, pulse-layout.ts',
+    reason: 'only plain data crosses the thread border: src/protocol',
     find: importing(/^packages\/runner\/src\/thread\//, { in: 'packages/runner/src/main/**' }),
   },
   {
     rule: 'thread and main of the runner never import each other',
-    reason: 'only plain data crosses the thread border: protocol.ts, pulse-layout.ts',
+    reason: 'only plain data crosses the thread border: src/protocol',
     find: importing(/^packages\/runner\/src\/main\//, { in: 'packages/runner/src/thread/**' }),
+  },
+  {
+    rule: 'no files import each other in a circle',
+    reason:
+      'a reader would have to know all of them to understand one, and their order of evaluation depends on the entry',
+    find: cyclicImports('packages/*/src/**'),
   },
 
   // ---- one door to each thing outside
   {
-    rule: 'no kysely or pg for runner and cli',
+    rule: 'no kysely or pg for runner, server and cli',
     reason: 'they contain no SQL, and without the dependency pnpm itself refuses the import',
-    find: dependency(['kysely', 'pg'], { of: ['runner', 'cli'] }),
+    find: dependency(['kysely', 'pg'], { of: ['runner', 'server', 'cli'] }),
   },
   {
-    rule: 'connections are made in store/src/db.ts',
+    rule: 'connections are made in store/src/connection/db.ts',
     reason: 'limits and keepalive are set in one place',
     find: writing(/\bnew\s+(\w+\s*\.\s*)?(Pool|Kysely)\b/, {
       in: 'packages/*/src/**',
       but: {
-        'packages/store/src/db.ts': 'is that place',
-        'packages/store/src/borrow.ts': 'uses what the caller connected',
-        'packages/store/src/without-server.ts': 'connects to nothing',
+        'packages/store/src/connection/db.ts': 'is that place',
+        'packages/store/src/connection/caller-connection.ts': 'uses what the caller connected',
+        'packages/store/src/connection/compile-only-db.ts': 'connects to nothing',
         'packages/examples/src/web-server/main.ts': 'is a program of a user, with a pool of its own',
       },
     }),
@@ -128,7 +148,7 @@ export const rules: readonly Rule[] = [
     reason: 'another thread pool is then a change of one file',
     find: importing(/^piscina$/, {
       in: 'packages/*/src/**',
-      but: { 'packages/runner/src/main/thread-pool.ts': 'is that file' },
+      but: { 'packages/runner/src/main/executors/thread-pool.ts': 'is that file' },
     }),
   },
   {
@@ -145,6 +165,25 @@ export const rules: readonly Rule[] = [
     find: importing(/^croner$/, {
       in: 'packages/*/src/**',
       but: { 'packages/task/src/cron.ts': 'is that file' },
+    }),
+  },
+
+  {
+    rule: 'no markup from text on the page',
+    reason: 'text of users is shown as text: with markup, a payload could run a script',
+    find: writing(/\bdangerouslySetInnerHTML\b|\b(inner|outer)HTML\b|\binsertAdjacentHTML\b/, {
+      in: 'packages/dashboard/src/**',
+    }),
+  },
+  {
+    rule: 'requests of the page are made in two files',
+    reason: 'each carries the proof of the session and reports whether the database is away',
+    find: writing(/\b(fetch|XMLHttpRequest|EventSource|WebSocket)\s*\(/, {
+      in: 'packages/dashboard/src/**',
+      but: {
+        'packages/dashboard/src/api/request.ts': 'makes requests',
+        'packages/dashboard/src/live/stream.ts': 'reads the stream',
+      },
     }),
   },
 

@@ -9,5 +9,5 @@ export interface Violation {
 }
 
 export function violations(tree: SourceTree, rules: readonly Rule[]): Violation[] {
-  return rules.flatMap(({ rule, reason, find }) => [...find(tree)].map((place) => ({ ...place, rule, reason })))
+  return rules.flatMap(({ rule, reason, find }) => [...find(tree)].map((location) => ({ ...location, rule, reason })))
 }

@@ -83,9 +83,9 @@ Schedules (\`q.schedule\`, pause, resume, run now): [how](../how-to/cron.md).
 
 ## Calls at the same time
 
-A call that finds no statement in flight is sent at once. Those that come meanwhile go with the next statement, together. One that is
+If no statement is in flight, a call is sent at once. Calls that arrive in the meantime share the next statement. A call that is
 refused fails alone. Calls with \`tx\` are sent in their transaction; calls with a unique key, a throttle or a debounce go by themselves,
-because they may have to wait for somebody's open transaction.
+because they may have to wait for another open transaction.
 `
 
 const files = ['verbs.ts', 'workflow/verbs.ts']

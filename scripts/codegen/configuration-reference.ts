@@ -1,8 +1,8 @@
 /** docs/reference/configuration.md: the tables between the marks follow from the runner's settings and presets; the rest is prose. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { presets, type Preset } from '../../packages/runner/src/presets.ts'
-import { programSettings, settings } from '../../packages/runner/src/settings.ts'
+import { presets, type Preset } from '../../packages/runner/src/settings/presets.ts'
+import { programSettings, settings } from '../../packages/runner/src/settings/settings.ts'
 import { workspace } from '../workspace.ts'
 
 const path = 'docs/reference/configuration.md'

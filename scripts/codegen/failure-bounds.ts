@@ -1,14 +1,14 @@
-/** docs/failure-modes.md: the table of bounds by preset follows from the presets and from what the runner reckons with them. */
+/** docs/failure-modes.md: computes the table of bounds by preset from the presets, with the runner's own functions. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   beatIntervalMs,
-  fenceBoundMs,
+  replicaFenceMs,
   runBeatIntervalMs,
-  runFenceBoundMs,
-} from '../../packages/runner/src/main/fence-bound.ts'
-import { noEvidenceMsMax } from '../../packages/runner/src/main/loops/watch.ts'
-import { presets, type Preset } from '../../packages/runner/src/presets.ts'
+  runFenceMs,
+} from '../../packages/runner/src/main/liveness/self-fence-limits.ts'
+import { noEvidenceMsMax } from '../../packages/runner/src/main/liveness/run-limits.ts'
+import { presets, type Preset } from '../../packages/runner/src/settings/presets.ts'
 import { workspace } from '../workspace.ts'
 import { time } from './configuration-reference.ts'
 
@@ -23,13 +23,13 @@ export async function failureBounds(): Promise<[path: string, text: string]> {
 
 const columns: Readonly<Record<string, (thresholds: Preset['thresholds']) => number>> = {
   'a silent replica is recovered by': (t) => t.replicaStaleMs + t.checkEveryMs,
-  'a run that nobody beats for, by': (t) => t.runnerStaleMs + t.checkEveryMs,
-  'a replica that is cut off stops runs after': fenceBoundMs,
-  'a run whose beats are not accepted is stopped after': runFenceBoundMs,
-  'code without any sign of life is stopped after': noEvidenceMsMax,
-  'what a replica lost is found after': beatIntervalMs,
-  'a wish whose wake was lost is obeyed after': runBeatIntervalMs,
-  'after a start or an outage, heartbeats of others are judged after': (t) => t.replicaStaleMs,
+  'a run without heartbeats is recovered by': (t) => t.runnerStaleMs + t.checkEveryMs,
+  'a cut-off replica stops runs after': replicaFenceMs,
+  'a run whose heartbeats are not accepted is stopped after': runFenceMs,
+  'code without evidence of life is stopped after': noEvidenceMsMax,
+  'a lost claim is found after': beatIntervalMs,
+  'a cancel whose wake was lost is seen after': runBeatIntervalMs,
+  'a reaper holds fire after a start or an outage for': (t) => t.replicaStaleMs,
 }
 
 function table(): string {

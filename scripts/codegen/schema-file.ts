@@ -1,11 +1,11 @@
 import { Client } from 'pg'
-import { schemaPicture } from '../schema-picture/schema-picture.ts'
+import { schemaSnapshot } from '../schema-snapshot/schema-snapshot.ts'
 
 export async function schemaFile(url: string): Promise<string> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    return await schemaPicture(client)
+    return await schemaSnapshot(client)
   } finally {
     await client.end()
   }

@@ -1,9 +1,9 @@
 /** The statements the store really sends, one file each, for review and EXPLAIN. */
 import { format } from 'sql-formatter'
-import { statementPictures } from '../../packages/store/src/pictures.ts'
+import { sqlSnapshots } from '../../packages/store/src/sql-snapshots.ts'
 
 export function statementFiles(): [path: string, text: string][] {
-  return Object.entries(statementPictures()).map(([name, sql]) => [`packages/store/sql/${name}.sql`, pretty(name, sql)])
+  return Object.entries(sqlSnapshots()).map(([name, sql]) => [`packages/store/sql/${name}.sql`, pretty(name, sql)])
 }
 
 function pretty(name: string, sql: string): string {

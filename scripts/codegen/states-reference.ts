@@ -1,7 +1,7 @@
-/** docs/reference/states.md: the picture and the tables between these marks follow from task-states.ts; the rest is prose. */
+/** docs/reference/states.md: the diagram and the tables between these marks follow from task-states.ts; the rest is prose. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beginnings, edges, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
+import { initialStates, transitionTable, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
 import { workspace } from '../workspace.ts'
 
 const path = 'docs/reference/states.md'
@@ -12,31 +12,31 @@ export async function statesReference(): Promise<[path: string, text: string]> {
   const [before, rest] = text.split(marks.begin)
   const after = rest?.split(marks.end)[1]
   if (before === undefined || after === undefined) throw new Error(`${path} has lost its marks.`)
-  return [path, `${before}${marks.begin}\n\n${picture()}\n\n${table()}\n\n${marks.end}${after}`]
+  return [path, `${before}${marks.begin}\n\n${diagram()}\n\n${table()}\n\n${marks.end}${after}`]
 }
 
-function picture(): string {
-  const begins = beginnings.map((state) => `  [*] --> ${state}: enqueue`)
+function diagram(): string {
+  const begins = initialStates.map((state) => `  [*] --> ${state}: enqueue`)
   const steps = taskStates.flatMap((from) => transitions[from].map((to) => `  ${from} --> ${to}: ${verbOf(from, to)}`))
   return ['```mermaid', 'stateDiagram-v2', ...begins, ...steps, '```'].join('\n')
 }
 
 function table(): string {
-  const rows = taskStates.filter((state) => !isTerminal(state)).map((from) => `| ${from} | ${waysOf(from)} |`)
+  const rows = taskStates.filter((state) => !isTerminal(state)).map((from) => `| ${from} | ${transitionsOf(from)} |`)
   const ends = taskStates.filter((state) => isTerminal(state)).join(', ')
   return [
     '| from | may become, by |',
     '|---|---|',
-    `| (new) | ${beginnings.join(', ')} (enqueue) |`,
+    `| (new) | ${initialStates.join(', ')} (enqueue) |`,
     ...rows,
-    `| ${ends} | ${beginnings.join(', ')}: only as a new epoch, with a higher fence (retry by hand) |`,
+    `| ${ends} | ${initialStates.join(', ')}: only as a new epoch, with a higher fence (manual retry) |`,
   ].join('\n')
 }
 
-function waysOf(from: TaskState): string {
+function transitionsOf(from: TaskState): string {
   return transitions[from].map((to) => `${to} (${verbOf(from, to)})`).join(', ')
 }
 
 function verbOf(from: TaskState, to: TaskState): string {
-  return String(Reflect.get(edges[from], to))
+  return String(Reflect.get(transitionTable[from], to))
 }

@@ -13,15 +13,25 @@ Generated from \`packages/store/src/verbs/\` by \`pnpm codegen\`; never edited.
 which you began one: \`enqueueTaskRuns(usingPg(client), runs)\`. A batched verb is one statement, with the fence of each row
 checked and an answer for each.
 
-Beside them, for whoever executes runs: \`connect(url, { purpose: 'turn' })\` a connection whose statements are prepared,
-\`createClaimer(wish)\` a replica's memory of what is ready and whom it served, and \`takeTurn(connection, claimer, turn)\`:
+Beside them, for programs that execute runs: \`connect(url, { purpose: 'exchange' })\` a connection whose statements are prepared,
+\`createClaimer(options)\` a replica's memory of what is ready and whom it served, and \`exchangeWork(connection, claimer, exchange)\`:
 finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {
-  const files = ['runs', 'schedules', 'workflows', 'liveness', 'reads'].map((name) =>
-    join(workspace, 'packages/store/src/verbs', `${name}.ts`),
-  )
+  const files = [
+    'runs',
+    'schedules',
+    'workflows',
+    'liveness',
+    'replicas',
+    'operate',
+    'reads',
+    'queue-reads',
+    'node-reads',
+    'overview-reads',
+    'doctor',
+  ].map((name) => join(workspace, 'packages/store/src/verbs', `${name}.ts`))
   const sources = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   return ['docs/reference/store.md', `${preface}${sources.map(contractsOf).join('\n')}`]
 }

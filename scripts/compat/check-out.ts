@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { run } from '../packed-consumer/run.ts'
 import { workspace } from '../workspace.ts'
 
-export interface CheckOut extends AsyncDisposable {
+export interface CheckedOutRelease extends AsyncDisposable {
   readonly folder: string
 }
 
-export async function checkOut(commit: string): Promise<CheckOut> {
+export async function checkOut(commit: string): Promise<CheckedOutRelease> {
   const folder = await mkdtemp(join(tmpdir(), 'q-previous-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {

@@ -2,21 +2,21 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-export interface Ended {
+export interface ProgramEnd {
   readonly code: number | null
   readonly output: string
 }
 
 export interface Replica {
   readonly id: string
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<ProgramEnd>
   kill(signal: NodeJS.Signals): void
 }
 
 export interface Program {
-  q(...args: string[]): Promise<Ended>
+  q(...args: string[]): Promise<ProgramEnd>
   /** The replica once it has started, or the exit of a replica that could not start. */
-  start(): Promise<Replica | Ended>
+  start(): Promise<Replica | ProgramEnd>
 }
 
 export function programIn(folder: string, env: Readonly<Record<string, string>>): Program {
@@ -44,7 +44,7 @@ export function programIn(folder: string, env: Readonly<Record<string, string>>)
     let output = ''
     for (const pipe of [child.stdout, child.stderr])
       pipe.setEncoding('utf8').on('data', (text: string) => (output += text))
-    const { promise: ended, resolve } = Promise.withResolvers<Ended>()
+    const { promise: ended, resolve } = Promise.withResolvers<ProgramEnd>()
     child.on('close', (code) => resolve({ code, output }))
     return { child, ended }
   }

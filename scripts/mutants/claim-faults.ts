@@ -10,20 +10,26 @@ export const claimFaults: readonly Fault[] = [
   {
     name: 'claimer-never-looks-at-a-backlog',
     why: 'As long as a backlog lasts, an urgent run waits behind it.',
-    caughtBy: [storeTest('look-and-claim')],
+    caughtBy: [storeTest('claim-candidates')],
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'heads.length === 0 || changesSeen < changes',
-        replace: 'heads.length === 0',
+        find: 'candidates.length === 0 || changesSeen < changes',
+        replace: 'candidates.length === 0',
       },
     ],
   },
   {
     name: 'late-answer-hides-a-head',
     why: 'An old answer of the second connection hides runs that a later look has shown.',
-    caughtBy: [storeTest('look-and-claim')],
-    edits: [{ file: src('runs/claimer.ts'), find: 'else if (heads === headsAsked) heads', replace: 'else heads' }],
+    caughtBy: [storeTest('claim-candidates')],
+    edits: [
+      {
+        file: src('runs/claimer.ts'),
+        find: 'else if (candidates === candidatesAsked) candidates',
+        replace: 'else candidates',
+      },
+    ],
   },
   {
     name: 'guard-passes-any-fence',
@@ -61,7 +67,7 @@ export const claimFaults: readonly Fault[] = [
     caughtBy: [storeTest('gates')],
     edits: [
       { file: claim, find: ' AND NOT ${isPaused}', replace: '' },
-      { file: src('runs/ready-heads.ts'), find: ' AND NOT ${isPaused}', replace: '' },
+      { file: src('runs/claim-candidates.ts'), find: ' AND NOT ${isPaused}', replace: '' },
     ],
   },
   {

@@ -2,7 +2,7 @@
 import { storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
-const leave = src('runs/leave-statement.ts')
+const transition = src('runs/transition-statement.ts')
 
 export const endFaults: readonly Fault[] = [
   {
@@ -19,11 +19,11 @@ export const endFaults: readonly Fault[] = [
   },
   {
     name: 'crash-not-counted',
-    why: 'A run that kills its replicas is started for ever.',
+    why: 'A run that kills its replicas is started forever.',
     caughtBy: [storeTest('reap')],
     edits: [
       {
-        file: leave,
+        file: transition,
         find: 'r.crash_count + CASE WHEN locked.crashed THEN 1 ELSE 0 END',
         replace: 'r.crash_count',
       },
@@ -33,7 +33,7 @@ export const endFaults: readonly Fault[] = [
     name: 'crashes-without-end',
     why: 'The same, by forgetting the limit.',
     caughtBy: [storeTest('reap')],
-    edits: [{ file: leave, find: ' AND r.crash_count < ${crashesMax}', replace: '' }],
+    edits: [{ file: transition, find: ' AND r.crash_count < ${crashesMax}', replace: '' }],
   },
   {
     name: 'on-crash-skips-task',
@@ -45,11 +45,11 @@ export const endFaults: readonly Fault[] = [
     name: 'snooze-counts-as-attempt',
     why: 'A run that only waits for something runs out of attempts.',
     caughtBy: [storeTest('retries')],
-    edits: [{ file: src('runs/snooze.ts'), find: ', giveBack: true', replace: '' }],
+    edits: [{ file: src('runs/snooze.ts'), find: ', refundAttempt: true', replace: '' }],
   },
   {
     name: 'cancel-looks-once',
-    why: 'A cancel that meets a run on its way back is lost, and whoever asked is told that the run has ended.',
+    why: 'A cancel that races with a release is lost, and the caller learns that the run has ended.',
     caughtBy: [storeTest('retries')],
     edits: [
       {

@@ -115,7 +115,7 @@ export const enqueueFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/enqueue-statement.ts'),
-        find: 'ORDER BY task COLLATE "C", unique_key COLLATE "C", place',
+        find: 'ORDER BY task COLLATE "C", unique_key COLLATE "C", ordinal',
         replace: '',
       },
     ],
@@ -128,7 +128,7 @@ export const enqueueFaults: readonly Fault[] = [
   },
   {
     name: 'debounce-without-bound',
-    why: 'A steady stream of enqueues puts a run off for ever.',
+    why: 'A steady stream of enqueues delays a run forever.',
     caughtBy: [storeTest('debounce')],
     edits: [
       {
@@ -172,7 +172,7 @@ export const enqueueFaults: readonly Fault[] = [
   },
   {
     name: 'log-without-fence',
-    why: 'A zombie writes into the log of the run that somebody else executes.',
+    why: 'A zombie writes into the log of a run that another replica executes.',
     caughtBy: [storeTest('logs')],
     edits: [
       {

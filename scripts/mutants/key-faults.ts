@@ -2,7 +2,8 @@
 import { storeModel, storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
-const leave = src('runs/leave-statement.ts')
+const transition = src('runs/transition-statement.ts')
+const slotHandover = src('runs/slot-handover.ts')
 const keys = src('runs/keys-statement.ts')
 const migration = 'db/migrations/0001-task-runs.sql'
 
@@ -28,11 +29,11 @@ export const keyFaults: readonly Fault[] = [
   },
   {
     name: 'slot-not-freed',
-    why: 'A key is occupied for ever by a run that ended.',
+    why: 'A run that has ended occupies its key forever.',
     caughtBy: [storeTest('gates')],
     edits: [
       {
-        file: leave,
+        file: transition,
         find: "concurrency_slot = CASE WHEN locked.next = 'AVAILABLE' THEN r.concurrency_slot END",
         replace: 'concurrency_slot = r.concurrency_slot',
       },
@@ -48,8 +49,12 @@ export const keyFaults: readonly Fault[] = [
     why: 'The next run of the key waits for a sweep instead of following at once.',
     caughtBy: [storeTest('gates')],
     edits: [
-      { file: leave, find: "g.status <> 'AVAILABLE' AND g.", replace: "g.status <> 'AVAILABLE' AND false AND g." },
-      { file: leave, find: 'CASE WHEN e.slot IS NOT NULL THEN e.key END', replace: 'NULL' },
+      {
+        file: slotHandover,
+        find: "g.status <> 'AVAILABLE' AND g.",
+        replace: "g.status <> 'AVAILABLE' AND false AND g.",
+      },
+      { file: slotHandover, find: 'CASE WHEN e.slot IS NOT NULL THEN e.key END', replace: 'NULL' },
     ],
   },
   {
@@ -58,7 +63,7 @@ export const keyFaults: readonly Fault[] = [
     caughtBy: [storeModel],
     edits: [
       {
-        file: leave,
+        file: slotHandover,
         find: 'AND NOT EXISTS (\n      SELECT FROM q.task_run h',
         replace:
           'AND NOT EXISTS (\n      SELECT FROM q.task_run h WHERE false) AND NOT EXISTS (\n      SELECT FROM (SELECT * FROM q.task_run WHERE false) h',

@@ -2,7 +2,7 @@
 import { storeTest, type Fault } from './fault.ts'
 
 const src = (path: string) => `packages/store/src/${path}`
-const leave = src('runs/leave-statement.ts')
+const transition = src('runs/transition-statement.ts')
 const finish = src('runs/finish.ts')
 const claim = src('runs/claim.ts')
 const guard = 'db/migrations/0013-leaner-guard.sql'
@@ -14,7 +14,7 @@ export const leaseFaults: readonly Fault[] = [
     caughtBy: [storeTest('settle')],
     edits: [
       {
-        file: leave,
+        file: transition,
         find: 'ON r.id = given.id AND r.fence = coalesce(given.fence, r.fence)',
         replace: 'ON r.id = given.id',
       },
@@ -23,8 +23,8 @@ export const leaseFaults: readonly Fault[] = [
   },
   {
     name: 'finish-without-state',
-    why: 'A run that was claimed ahead, or has ended, is ended by whoever has its fence.',
-    caughtBy: [storeTest('turn')],
+    why: 'A holder can end a run that was only prefetched, or that has ended.',
+    caughtBy: [storeTest('work-exchange')],
     edits: [
       { file: finish, find: " AND r.status = 'RUNNING'", replace: '' },
       {
@@ -36,13 +36,13 @@ export const leaseFaults: readonly Fault[] = [
   },
   {
     name: 'start-without-fence',
-    why: 'A zombie starts a run that somebody else has claimed.',
-    caughtBy: [storeTest('turn')],
+    why: 'A zombie starts a run that another replica has claimed.',
+    caughtBy: [storeTest('work-exchange')],
     edits: [{ file: src('runs/start.ts'), find: ' AND r.fence = g.fence', replace: '' }],
   },
   {
     name: 'beat-without-fence',
-    why: 'A zombie is told that it is alive, and its beats keep a dead run from being recovered.',
+    why: 'A zombie’s heartbeats are accepted and keep a dead run from being recovered.',
     caughtBy: [storeTest('beats')],
     edits: [
       {
@@ -66,31 +66,31 @@ export const leaseFaults: readonly Fault[] = [
   },
   {
     name: 'reaped-end-keeps-fence',
-    why: 'The reaped holder is told that its outcome was accepted.',
+    why: 'The reaped holder’s outcome is reported as accepted.',
     caughtBy: [storeTest('reap')],
     edits: [{ file: src('liveness/recover.ts'), find: 'revoke: true, ', replace: '' }],
   },
   {
     name: 'earlier-beats-count',
-    why: 'A beat of an earlier claim hides that nobody beats for this one.',
+    why: 'A heartbeat of an earlier claim hides that this claim has none.',
     caughtBy: [storeTest('reap')],
     edits: [{ file: src('liveness/stale.ts'), find: ' AND beat.fence = r.fence', replace: '' }],
   },
   {
     name: 'beats-survive-their-claim',
-    why: 'Rows of beats for runs that nobody holds pile up.',
+    why: 'Heartbeat rows of runs without a holder accumulate.',
     caughtBy: [storeTest('beats')],
     edits: [
       {
-        file: leave,
-        find: 'DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM gone))',
+        file: transition,
+        find: 'DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM changed))',
         replace: 'DELETE FROM q.task_heartbeat WHERE run_id < 0',
       },
     ],
   },
   {
     name: 'foreign-threshold',
-    why: 'A slow replica is reaped by somebody else’s threshold.',
+    why: 'A slow replica is reaped by the threshold of another one.',
     caughtBy: [storeTest('reap')],
     edits: [
       {
@@ -108,11 +108,11 @@ export const leaseFaults: readonly Fault[] = [
   },
   {
     name: 'given-back-keeps-fence',
-    why: 'Whoever released or snoozed a run can still write to it.',
+    why: 'A replica that released or snoozed a run can still write to it.',
     caughtBy: [storeTest('settle')],
     edits: [
       {
-        file: leave,
+        file: transition,
         find: "CASE WHEN locked.next IN ('AVAILABLE', 'PENDING') OR locked.was = 'CLAIMED' OR locked.revoke THEN 1",
         replace: 'CASE WHEN locked.revoke THEN 1',
       },

@@ -5,7 +5,7 @@ const stale = 'packages/store/src/liveness/stale.ts'
 const watch = 'packages/store/src/liveness/watch.ts'
 const drain = 'packages/store/src/replicas/drain.ts'
 const streak = 'packages/store/src/liveness/streak.ts'
-const turn = 'packages/store/src/runs/turn.ts'
+const exchange = 'packages/store/src/runs/work-exchange.ts'
 
 export const livenessFaults: readonly Fault[] = [
   {
@@ -73,9 +73,9 @@ export const livenessFaults: readonly Fault[] = [
   },
   {
     name: 'locked-start-is-lost',
-    why: 'A run that was claimed ahead is given back because somebody had it locked for a moment.',
-    caughtBy: [storeTest('turn')],
-    edits: [{ file: turn, find: 'return others.length === 0 ?', replace: 'return others.length >= 0 ?' }],
+    why: 'A prefetched run is released because another session had locked it briefly.',
+    caughtBy: [storeTest('work-exchange')],
+    edits: [{ file: exchange, find: 'return others.length === 0 ?', replace: 'return others.length >= 0 ?' }],
   },
   {
     name: 'asked-delay-is-jittered',
@@ -83,7 +83,7 @@ export const livenessFaults: readonly Fault[] = [
     caughtBy: [storeTest('retries')],
     edits: [
       {
-        file: 'packages/store/src/runs/leave-statement.ts',
+        file: 'packages/store/src/runs/transition-statement.ts',
         find: "locked.goal = 'RETRY' AND locked.delay_ms_max IS NOT NULL",
         replace: "locked.goal = 'RETRY'",
       },

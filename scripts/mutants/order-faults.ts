@@ -11,7 +11,7 @@ export const orderFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/fair-shares.ts'),
-        find: '1 / ofPart.reduce((most, head) => Math.max(most, weightOf(head)), 1)',
+        find: '1 / ofPart.reduce((most, candidate) => Math.max(most, weightOf(candidate)), 1)',
         replace: '1',
       },
     ],
@@ -35,8 +35,8 @@ export const orderFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/keys-statement.ts'),
-        find: 'NOT waits AND (rank IS NULL OR place',
-        replace: 'NOT waits AND (false OR place',
+        find: 'NOT waits AND (rank IS NULL OR ordinal',
+        replace: 'NOT waits AND (false OR ordinal',
       },
     ],
   },
@@ -47,8 +47,8 @@ export const orderFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/keys-statement.ts'),
-        find: 'place > places.room AND first_heir <= places.room',
-        replace: 'place > places.room AND first_heir < 0',
+        find: 'ordinal > occupied.room AND first_successor <= occupied.room',
+        replace: 'ordinal > occupied.room AND first_successor < 0',
       },
     ],
   },
@@ -58,7 +58,7 @@ export const orderFaults: readonly Fault[] = [
     caughtBy: [storeTest('key-slots')],
     edits: [
       {
-        file: src('runs/leave-statement.ts'),
+        file: src('runs/slot-handover.ts'),
         find: 'ranks.id = own.lane AND ranks.rank IS NOT NULL',
         replace: 'ranks.id = own.lane',
       },
@@ -66,7 +66,7 @@ export const orderFaults: readonly Fault[] = [
   },
   {
     name: 'shares-forgotten',
-    why: 'A replica that claims one run at a time serves the oldest burst and nobody else.',
+    why: 'A replica that claims one run at a time serves the oldest burst only.',
     caughtBy: [storeTest('fair-shares')],
     edits: [{ file: src('runs/fair-shares.ts'), find: '  queues.save()\n', replace: '' }],
   },

@@ -8,13 +8,13 @@ const mapItems = src('map-items.ts')
 export const workflowFaults: readonly Fault[] = [
   {
     name: 'dependents-forgotten',
-    why: 'A step whose parents have ended waits for ever.',
+    why: 'A step whose parents have ended waits forever.',
     caughtBy: [storeTest('dependents')],
     edits: [
       {
         file: src('advance.ts'),
-        find: 'releaseDependents(trx, ended, tidings)',
-        replace: 'releaseDependents(trx, [], tidings)',
+        find: 'releaseDependents(trx, ended, wakes)',
+        replace: 'releaseDependents(trx, [], wakes)',
       },
     ],
   },
@@ -68,7 +68,7 @@ export const workflowFaults: readonly Fault[] = [
     caughtBy: [storeTest('workflow-joins')],
     edits: [
       {
-        file: src('policy.ts'),
+        file: src('step-error.ts'),
         find: 'WHERE e.parent_id = r.id)\n    OR EXISTS',
         replace: 'WHERE e.parent_id = r.id) OR true\n    OR EXISTS',
       },
@@ -92,9 +92,9 @@ export const workflowFaults: readonly Fault[] = [
     caughtBy: [storeTest('workflow-policies')],
     edits: [
       {
-        file: src('pause.ts'),
-        find: "leaveSteps(trx, ['CLAIMED'], claimed, tidings)",
-        replace: 'leaveSteps(trx, [], claimed, tidings)',
+        file: src('hold-steps.ts'),
+        find: "transitionSteps(trx, ['CLAIMED'], claimed, wakes)",
+        replace: 'transitionSteps(trx, [], claimed, wakes)',
       },
     ],
   },
@@ -111,9 +111,9 @@ export const workflowFaults: readonly Fault[] = [
     ],
   },
   {
-    name: 'inner-workflow-alone',
-    why: 'A step that is a workflow waits for ever when that workflow has ended.',
-    caughtBy: [storeTest('workflow-inside')],
+    name: 'sub-workflow-alone',
+    why: 'A sub-workflow step waits forever after its workflow has ended.',
+    caughtBy: [storeTest('sub-workflow')],
     edits: [
       {
         file: src('end.ts'),
@@ -125,7 +125,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'undone-in-order',
     why: 'What was done last is undone last.',
-    caughtBy: [storeTest('workflow-inside')],
+    caughtBy: [storeTest('sub-workflow')],
     edits: [
       {
         file: src('compensate.ts'),
@@ -141,8 +141,8 @@ export const workflowFaults: readonly Fault[] = [
     edits: [
       {
         file: src('map-items.ts'),
-        find: 'LIMIT greatest(0, places.room)',
-        replace: 'LIMIT greatest(0, places.room + 1)',
+        find: 'LIMIT greatest(0, capacity.room)',
+        replace: 'LIMIT greatest(0, capacity.room + 1)',
       },
     ],
   },

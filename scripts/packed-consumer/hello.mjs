@@ -31,7 +31,7 @@ await Promise.race([started(replica.stdout), ended.then(([code]) => assert.fail(
 const url = execFileSync(q, ['db', 'url'], { encoding: 'utf8' }).trim()
 const env = { ...process.env, DATABASE_URL: url }
 const said = execFileSync(process.execPath, ['app.ts'], { env, encoding: 'utf8' })
-assert.equal(said, '383 right triangles\n')
+assert.equal(said, 'const: 6\nword: 5\ncounts: 4\n')
 
 const queue = client.queue(url)
 const pid = await (await queue.enqueue('apart', {})).result({ timeout: '30s' })

@@ -18,43 +18,48 @@ export const modelFaults: readonly ModelFault[] = [
   ...within(oneReaper, {
     CLAIM_WHAT_IS_HELD: 'A run is claimed while another replica executes it.',
     SETTLE_WITHOUT_FENCE: 'A zombie ends the run of the next holder.',
-    SETTLE_WITHOUT_STATUS: 'An outcome that is told twice, because its answer got lost, is written twice.',
-    START_WITHOUT_FENCE: 'A zombie starts what somebody else has claimed.',
-    CHECKPOINT_WITHOUT_FENCE: 'A zombie overwrites what the next attempt continues from.',
-    BEAT_WITHOUT_FENCE: 'A zombie is told that it is alive, and its beats keep a dead run from being recovered.',
-    ATTEMPT_AS_FENCE: 'An attempt that was given back, or never begun, comes again, and with it the old lease.',
-    REQUEUE_KEEPS_FENCE: 'Whoever gave a run back is told that it settled it, when somebody cancelled it meanwhile.',
-    REAPED_END_KEEPS_FENCE: 'The reaped holder is told that its outcome counted.',
-    ACT_WITHOUT_LOCK: 'Between judging and recovering the run is settled, or recovered by another reaper.',
-    ACT_WITHOUT_FENCE: 'A reaper that was slow recovers a later claim than the one it saw.',
-    ACT_WITHOUT_SECOND_LOOK: 'A beat that lands between look and act does not save the run.',
-    EARLIER_BEATS_COUNT: 'A beat of an earlier claim that lands late hides that nobody beats for this one.',
-    LATE_BEAT_OVERWRITES: 'A beat of an earlier claim replaces that of the present one, and a living run is reaped.',
+    SETTLE_WITHOUT_STATUS: 'An outcome that is sent twice, because the first response was lost, is written twice.',
+    START_WITHOUT_FENCE: 'A zombie starts a run that another replica has claimed.',
+    CHECKPOINT_WITHOUT_FENCE: 'A zombie overwrites the checkpoint that the next attempt continues from.',
+    BEAT_WITHOUT_FENCE: 'A zombie’s heartbeats are accepted and keep a dead run from being recovered.',
+    ATTEMPT_AS_FENCE:
+      'The number of an attempt that was released, or never began, is used again, and the old lease is valid again.',
+    REQUEUE_KEEPS_FENCE:
+      'A replica that released a run gets `settled` for it, because the run was cancelled in the meantime.',
+    REAPED_END_KEEPS_FENCE: 'The reaped holder gets `settled` for its outcome.',
+    ACT_WITHOUT_LOCK: 'The run is settled, or recovered by another reaper, between judging and recovering.',
+    ACT_WITHOUT_FENCE: 'A slow reaper recovers a later claim than the one it judged.',
+    ACT_WITHOUT_SECOND_LOOK: 'A heartbeat between the reaper’s look and its act does not save the run.',
+    EARLIER_BEATS_COUNT: 'A late heartbeat of an earlier claim hides that this claim has none.',
+    LATE_BEAT_OVERWRITES: 'A heartbeat of an earlier claim replaces that of the present one, and a live run is reaped.',
     CRASH_ALWAYS_RETRIES: 'A run that must not be started twice is started again after its holder died.',
-    BEGIN_WHEN_CLAIMED: 'Code that has begun before RUNNING is committed begins again elsewhere: CLAIMED is requeued.',
-    CANCEL_FORGOTTEN_BY_REQUEUE: 'A run that somebody asked to cancel goes back to the queue and is started again.',
-    CANCEL_LOOKS_ONCE: 'A run that moves between the two statements of a cancel is neither cancelled nor asked to end.',
+    BEGIN_WHEN_CLAIMED:
+      'Code that begins before RUNNING is committed begins again elsewhere, because CLAIMED runs are requeued.',
+    CANCEL_FORGOTTEN_BY_REQUEUE: 'A run with a requested cancel is requeued and started again.',
+    CANCEL_LOOKS_ONCE:
+      'A run that changes its state between the two statements of a cancel is neither cancelled nor asked to stop.',
   }),
   ...within(progress, {
     REPLICA_BEATS_ALONE:
-      'A claim whose answer got lost is held for ever by a living replica that does not know of it, if only replicas beat and nobody asks the database what it holds.',
+      'A claim whose response was lost is held forever by a live replica that does not know of it, if only replicas send heartbeats and no replica reads back what it holds.',
   }),
   ...within(selfFence, {
-    SELF_FENCE_OFF: 'A replica that is cut off goes on executing while another one executes the same run.',
-    SELF_FENCE_AT_REAP_BOUND: 'It stops when others may already have started the run.',
+    SELF_FENCE_OFF: 'A replica that is cut off continues to execute while another one executes the same run.',
+    SELF_FENCE_AT_REAP_BOUND: 'It stops when other replicas may already have started the run.',
     SELF_FENCE_FROM_ANSWER:
-      'It counts from the answer to its beat, which came late; the database counts from its arrival.',
+      'It counts from the response to its heartbeat, which was late; the database counts from the arrival.',
     SELF_FENCE_BY_REPLICA_ALONE:
-      'The replica’s beats are accepted and the run’s are not: it is reaped without noticing.',
-    SELF_FENCE_BY_RUN_ALONE: 'The run’s beats are accepted and the replica’s are not: it is reaped without noticing.',
-    LATE_CLAIM_BEGINS: 'The answer to a claim comes after the claim was reaped, and the code begins.',
-    RESUME_WITHOUT_LOOK: 'After SIGCONT it executes until its next beat tells it that the lease is lost.',
+      'The replica’s heartbeats are accepted and the run’s are not: the run is reaped unnoticed.',
+    SELF_FENCE_BY_RUN_ALONE:
+      'The run’s heartbeats are accepted and the replica’s are not: the run is reaped unnoticed.',
+    LATE_CLAIM_BEGINS: 'The response to a claim arrives after the claim was reaped, and the code begins.',
+    RESUME_WITHOUT_LOOK: 'After SIGCONT it executes until the response to its next heartbeat reports the lost lease.',
     ANSWER_BEFORE_CLOCK:
-      'After SIGCONT it believes the answer to a beat sent before, and so does not see how long it was away.',
+      'After SIGCONT it accepts the response to an earlier heartbeat, and does not notice how long it was stopped.',
     CLOCK_STANDS_STILL: 'Its clock does not count while the machine is suspended.',
-    GIVEN_BACK_WHILE_EXECUTING: 'It gives a run back before its code has stopped.',
+    RELEASED_WHILE_EXECUTING: 'It releases a run before its code has stopped.',
     CLAIM_UNDER_WAY_RECONCILED:
-      'It asks what it holds, is told of a claim whose answer comes a little later, and gives it back when its code has begun.',
+      'It reads back what it holds, sees a claim whose response arrives a little later, and releases it after its code has begun.',
   }),
   ...within(holdFire, {
     STREAK_IGNORES_GAPS:

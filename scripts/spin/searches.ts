@@ -5,7 +5,7 @@ import { deepScenes, scenes, type Scene } from './scenes.ts'
 import { search } from './search.ts'
 import type { Verdict } from './verdict.ts'
 
-export interface Searched {
+export interface SearchResult {
   readonly name: string
   /** Of a fault: what goes wrong with it. */
   readonly why?: string
@@ -14,7 +14,7 @@ export interface Searched {
   readonly asExpected: boolean
 }
 
-interface Wanted {
+interface PlannedSearch {
   readonly name: string
   readonly scene: Scene
   readonly fault?: string
@@ -24,31 +24,31 @@ interface Wanted {
 export interface SearchOptions {
   /** Also what takes minutes. */
   readonly deep?: boolean
-  readonly told?: (searched: Searched) => void
+  readonly onResult?: (searched: SearchResult) => void
 }
 
 /** Each takes up to half a gigabyte, a deep one more. */
 const atOnceMax = 4
 
 /** In the order in which they end. */
-export async function searchAll({ deep = false, told }: SearchOptions = {}): Promise<Searched[]> {
-  const wanted: Wanted[] = [
+export async function searchAll({ deep = false, onResult }: SearchOptions = {}): Promise<SearchResult[]> {
+  const wanted: PlannedSearch[] = [
     ...[...scenes, ...(deep ? deepScenes : [])].map((scene) => ({ name: scene.name, scene })),
     ...modelFaults.map(({ name, scene, why }) => ({ name, scene, why, fault: name })),
   ]
-  const done: Searched[] = []
+  const done: SearchResult[] = []
   const work = async () => {
     for (let next = wanted.shift(); next !== undefined; next = wanted.shift()) {
       const searched = await searchOne(next)
       done.push(searched)
-      told?.(searched)
+      onResult?.(searched)
     }
   }
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), atOnceMax) }, work))
   return done
 }
 
-async function searchOne({ name, scene, fault, why }: Wanted): Promise<Searched> {
+async function searchOne({ name, scene, fault, why }: PlannedSearch): Promise<SearchResult> {
   const began = performance.now()
   const verdict = await search(scene, fault)
   const seconds = (performance.now() - began) / 1000

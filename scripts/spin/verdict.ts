@@ -29,6 +29,6 @@ function lawOf(output: string, goal: string): string | undefined {
   const first = /^pan:1: (.*)$/m.exec(output)?.[1]
   if (first === undefined) return undefined
   if (first.startsWith('acceptance cycle')) return goal
-  if (first.startsWith('invalid end state')) return 'nobody waits for ever'
+  if (first.startsWith('invalid end state')) return 'no process waits forever'
   return /\|\|(\w+)\) \(at depth/.exec(first)?.[1]?.replaceAll('_', ' ') ?? first
 }

@@ -17,7 +17,7 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export interface Ended {
+export interface CommandEnd {
   /** Null when a signal ended it. */
   readonly code: number | null
   readonly output: string
@@ -28,7 +28,7 @@ export async function runCommand({
   stream = false,
   cwd = workspace,
   env = {},
-}: Command): Promise<Ended> {
+}: Command): Promise<CommandEnd> {
   const PATH = [join(workspace, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(delimiter)
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd,

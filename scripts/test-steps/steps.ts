@@ -5,10 +5,10 @@ import { vitest, type VitestOptions } from './vitest.ts'
 
 export interface Step {
   readonly name: string
-  readonly run: () => Promise<Ended>
+  readonly run: () => Promise<StepEnd>
 }
 
-export interface Ended {
+export interface StepEnd {
   readonly counts: Counts
   /** Printed if the step failed; empty if it was printed while the step ran. */
   readonly output: string
@@ -25,6 +25,7 @@ export function stepGroups(options: VitestOptions): readonly (readonly Step[])[]
       command('lint', ['oxlint', '--type-aware']),
       command('types', ['tsc', '-b']),
       command('boundaries', script('check-boundaries')),
+      command('words', script('check-words')),
       command('knip', ['knip', '--no-progress', '--no-config-hints']),
       command('codegen', script('codegen', '--verify')),
     ],

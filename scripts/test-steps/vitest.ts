@@ -10,7 +10,7 @@ import { workspace } from '../workspace.ts'
 import { keepCoresBusy } from './busy-cores.ts'
 import { runCommand } from './run-command.ts'
 import { slowestTests, type TestFile } from './slowest-tests.ts'
-import type { Ended } from './steps.ts'
+import type { StepEnd } from './steps.ts'
 
 export interface VitestOptions {
   /** Whether the tests of a file run in a random order. Vitest prints the seed. */
@@ -24,7 +24,7 @@ export interface VitestOptions {
 /** The tests start hundreds of processes and threads; each reuses code that an earlier one has compiled. */
 const compileCache = join(workspace, 'node_modules/.cache/compiled')
 
-export async function vitest({ shuffle, seed, busy }: VitestOptions): Promise<Ended> {
+export async function vitest({ shuffle, seed, busy }: VitestOptions): Promise<StepEnd> {
   const folder = await mkdtemp(join(tmpdir(), 'q-vitest-'))
   const release = busy ? keepCoresBusy() : undefined
   try {

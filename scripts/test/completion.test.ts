@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { workspace } from '../workspace.ts'
 import { completionsAt } from './editor.ts'
 
-/** As if somebody were changing it: what is on disk stays as it is. */
+/** Edits the file in the editor's memory only; the file on disk is unchanged. */
 const path = join(workspace, 'packages/examples/src/first-task/app.ts')
 const opening = `import { queue } from '@q/client'
 import type * as tasks from './tasks.ts'

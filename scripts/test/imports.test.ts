@@ -2,17 +2,21 @@ import { expect, test } from 'vitest'
 import { bareCode, importsOf } from '../boundaries/imports.ts'
 
 test.each([
-  ["import { a,\n  b } from './a.ts'", './a.ts', 2],
-  ["import type { A } from '@q/store'", '@q/store', 1],
-  ["import './effect.ts'", './effect.ts', 1],
-  ['export * from "./b.ts"', './b.ts', 1],
-  ["const { c } = await import(\n  './c.ts'\n)", './c.ts', 2],
-  ["type D = import('./d.ts').D", './d.ts', 1],
-  ["const url = import.meta.resolve('@q/runner/thread')", '@q/runner/thread', 1],
-  ["const e = `${await import('./e.ts')} and ${`nested ${1}`}`", './e.ts', 1],
-  ["const quote = /['\"`]/\nimport f from './f.ts'", './f.ts', 2],
-])('%j imports %s in line %i', (text, specifier, line) => {
-  expect(importsOf(text)).toEqual([{ specifier, line }])
+  ["import { a,\n  b } from './a.ts'", './a.ts', 2, 'value'],
+  ["import type { A } from '@q/store'", '@q/store', 1, 'type'],
+  ["import './effect.ts'", './effect.ts', 1, 'value'],
+  ['export * from "./b.ts"', './b.ts', 1, 'value'],
+  ["const { c } = await import(\n  './c.ts'\n)", './c.ts', 2, 'deferred'],
+  ["type D = import('./d.ts').D", './d.ts', 1, 'deferred'],
+  ["const url = import.meta.resolve('@q/runner/thread')", '@q/runner/thread', 1, 'deferred'],
+  ["const e = `${await import('./e.ts')} and ${`nested ${1}`}`", './e.ts', 1, 'deferred'],
+  ["const quote = /['\"`]/\nimport f from './f.ts'", './f.ts', 2, 'value'],
+  ["import { type A, type B } from './g.ts'", './g.ts', 1, 'type'],
+  ["import { type A, b } from './h.ts'", './h.ts', 1, 'value'],
+  ["export type { A } from './i.ts'", './i.ts', 1, 'type'],
+  ["export const a = 1\nexport { b } from './j.ts'", './j.ts', 2, 'value'],
+])('%j imports %s in line %i, as a %s', (text, specifier, line, kind) => {
+  expect(importsOf(text)).toEqual([{ specifier, line, kind }])
 })
 
 test.each([

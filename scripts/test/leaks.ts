@@ -56,8 +56,8 @@ function handleNames(): string[] {
 function without(lines: readonly string[], known: readonly string[]): string[] {
   const rest = [...known]
   return lines.filter((line) => {
-    const place = rest.indexOf(line)
-    if (place !== -1) rest.splice(place, 1)
-    return place === -1
+    const index = rest.indexOf(line)
+    if (index !== -1) rest.splice(index, 1)
+    return index === -1
   })
 }

@@ -7,6 +7,8 @@ import { refuseLeftConnections } from '../../packages/testing/src/left-connectio
 import { endingMsMax, leaksSince, resources } from './leaks.ts'
 
 refuseLeftConnections({ closingMs: endingMsMax })
+// Node opens these pipes when they are first used: an import of node:process uses all of them.
+void [process.stdin, process.stdout, process.stderr]
 const before = resources()
 
 // Hooks run in the reverse order of their registration, so the file has closed everything when this one runs.

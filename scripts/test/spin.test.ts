@@ -51,7 +51,7 @@ describe('a search proves something only if it has seen every state', () => {
     [
       'a deadlock',
       `pan:1: invalid end state (at depth 18)\n${end(1)}`,
-      { kind: 'broken', law: 'nobody waits for ever' },
+      { kind: 'broken', law: 'no process waits forever' },
     ],
     ['too deep', `error: max search depth too small\n${end(0)}`, { kind: 'incomplete' }],
     ['too large', `pan: reached -DMEMLIM bound\nWarning: Search not completed\n${end(0)}`, { kind: 'incomplete' }],

@@ -15,10 +15,10 @@ test('200 tasks cost as much each as 100, and not much', { timeout: 300_000 }, a
 })
 
 function costOf(tasks: number): Promise<number> {
-  const places = Array.from({ length: tasks }, (_, place) => place)
+  const indexes = Array.from({ length: tasks }, (_, index) => index)
   return instantiations({
-    'tasks.ts': [imports.tasks, ...places.map(definition)].join('\n'),
-    'app.ts': [imports.app, ...places.map(use)].join('\n'),
+    'tasks.ts': [imports.tasks, ...indexes.map(definition)].join('\n'),
+    'app.ts': [imports.app, ...indexes.map(use)].join('\n'),
   })
 }
 
@@ -29,15 +29,15 @@ import type * as tasks from './tasks.ts'
 const q = queue<typeof tasks>('')`,
 }
 
-const definition = (place: number) =>
-  place % 2 === 0
-    ? `export const t${place} = task({ unique: '/user/id', timeout: '10m' },
-  ({ user }: { user: { id: number; name?: string }; n${place}: string }, ctx) => { ctx.heartbeat(); return { user } })`
-    : `export const t${place} = task(
-  { input: z.object({ url: z.url(), width: z.number().default(800), n${place}: z.string() }), concurrency: { key: '/url' } },
+const definition = (index: number) =>
+  index % 2 === 0
+    ? `export const t${index} = task({ unique: '/user/id', timeout: '10m' },
+  ({ user }: { user: { id: number; name?: string }; n${index}: string }, ctx) => { ctx.heartbeat(); return { user } })`
+    : `export const t${index} = task(
+  { input: z.object({ url: z.url(), width: z.number().default(800), n${index}: z.string() }), concurrency: { key: '/url' } },
   async ({ width }) => ({ width }))`
 
-const use = (place: number) =>
-  place % 2 === 0
-    ? `export const r${place} = (await (await q.enqueue('t${place}', { user: { id: 1 }, n${place}: '' }, { delay: '5m' })).result()).user.id`
-    : `export const r${place} = (await (await q.enqueue('t${place}', { url: '', n${place}: '' })).result()).width`
+const use = (index: number) =>
+  index % 2 === 0
+    ? `export const r${index} = (await (await q.enqueue('t${index}', { user: { id: 1 }, n${index}: '' }, { delay: '5m' })).result()).user.id`
+    : `export const r${index} = (await (await q.enqueue('t${index}', { url: '', n${index}: '' })).result()).width`

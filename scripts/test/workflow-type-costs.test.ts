@@ -17,25 +17,25 @@ test(
 
 function costOf(steps: number): Promise<number> {
   return instantiations({
-    'tasks.ts': ["import { task } from '@q/client'", ...places(200).map(definition)].join('\n'),
+    'tasks.ts': ["import { task } from '@q/client'", ...indexes(200).map(definition)].join('\n'),
     'flow.ts': `import { workflow, type Ref } from '@q/client'
 import type * as tasks from './tasks.ts'
 export const flow = workflow<typeof tasks>()('flow', ({ step }, input: Ref<{ n: number }>) => {
   const s0 = step('t0', { n: input.n, list: [] })
-  ${places(steps).slice(1).map(use).join('\n  ')}
+  ${indexes(steps).slice(1).map(use).join('\n  ')}
   return s${steps - 1}.n
 })`,
   })
 }
 
-const places = (count: number) => Array.from({ length: count }, (_, place) => place)
+const indexes = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-const definition = (place: number) =>
-  `export const t${place} = task(({ n, list }: { n: number; text?: string; list: { id: string; tags: string[] }[] }) =>
-  ({ n, list, nested: { a: { b: { c${place}: '' } } } }))`
+const definition = (index: number) =>
+  `export const t${index} = task(({ n, list }: { n: number; text?: string; list: { id: string; tags: string[] }[] }) =>
+  ({ n, list, nested: { a: { b: { c${index}: '' } } } }))`
 
-const use = (place: number) => {
-  const before = `s${place - 1}`
-  const payload = `{ n: ${before}.n, text: ${before}.nested.a.b.c${place - 1}, list: ${before}.list }`
-  return `const s${place} = step('t${place}', ${payload}, { name: 's${place}', timeout: '5m' })`
+const use = (index: number) => {
+  const before = `s${index - 1}`
+  const payload = `{ n: ${before}.n, text: ${before}.nested.a.b.c${index - 1}, list: ${before}.list }`
+  return `const s${index} = step('t${index}', ${payload}, { name: 's${index}', timeout: '5m' })`
 }

@@ -13,9 +13,9 @@ import { iterationsPerMs } from './jobs/calibrate.ts'
 import { startServer } from './machine/server.ts'
 import { measurements } from './measurements/list.ts'
 import { writeReport } from './report/write-report.ts'
-import { openRecords, type RunRecord } from './run/records.ts'
+import { openRecords, type BenchRunRecord } from './run/records.ts'
 import { runBench } from './run/run-bench.ts'
-import { runFacts } from './run/run-facts.ts'
+import { benchRunFacts } from './run/run-facts.ts'
 import { sizes } from './run/sizes.ts'
 
 const args = process.argv.slice(2).filter((argument) => argument !== '--')
@@ -48,13 +48,13 @@ async function measure(): Promise<void> {
   })
   const server = await startServer()
   try {
-    const before = records.all.find((record): record is RunRecord => record.kind === 'run')
+    const before = records.all.find((record): record is BenchRunRecord => record.kind === 'run')
     const perMs = before?.iterationsPerMs ?? iterationsPerMs()
     if (before === undefined) {
       const command = ['pnpm bench', ...args.filter((argument) => argument !== '--resume')].join(' ')
       records.add({
         kind: 'run',
-        ...runFacts({ size: size.name, command, iterationsPerMs: perMs, postgres: server.version }),
+        ...benchRunFacts({ size: size.name, command, iterationsPerMs: perMs, postgres: server.version }),
       })
     }
     await runBench({
@@ -67,7 +67,7 @@ async function measure(): Promise<void> {
       stopping: stop.signal,
     })
   } finally {
-    await server.leave()
+    await server.close()
   }
 }
 

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { iterationsPerMs } from './jobs/calibrate.ts'
 import { startServer } from './machine/server.ts'
 import { soakFile } from './report/soak-section.ts'
-import { runSoak, type SoakLook } from './soak/run-soak.ts'
+import { runSoak, type SoakSample } from './soak/run-soak.ts'
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const workspace = join(import.meta.dirname, '../../..')
 const scratch = join(workspace, '.q/bench')
 const lines = join(scratch, 'soak.jsonl')
-const looks: SoakLook[] = []
+const samples: SoakSample[] = []
 
 mkdirSync(scratch, { recursive: true })
 rmSync(lines, { force: true })
@@ -28,23 +28,23 @@ try {
     iterationsPerMs: iterationsPerMs(),
     shortRuns: number('runs', values.runs),
     mixedMs: number('minutes', values.minutes) * 60_000,
-    lookEveryMs: 5_000,
-    onLook(look) {
-      looks.push(look)
-      appendFileSync(lines, `${JSON.stringify(look)}\n`)
-      const { phase, atS, runs, perSecond, memoryMb, deadTuples } = look
+    sampleEveryMs: 5_000,
+    onSample(sample) {
+      samples.push(sample)
+      appendFileSync(lines, `${JSON.stringify(sample)}\n`)
+      const { phase, atS, runs, perSecond, memoryMb, deadTuples } = sample
       console.error(
         `${atS.toFixed(0)} s, ${phase}: ${runs} runs, ${perSecond.toFixed(0)}/s, ${memoryMb.toFixed(0)} MB, ${deadTuples} dead tuples`,
       )
     },
   })
 } finally {
-  await server.leave()
+  await server.close()
 }
 const folder = join(workspace, 'docs/benchmarks')
 mkdirSync(folder, { recursive: true })
-writeFileSync(join(folder, soakFile), `[\n${looks.map((look) => JSON.stringify(look)).join(',\n')}\n]\n`)
-console.error(`Every run succeeded at its first attempt. The looks are in ${join(folder, soakFile)}.`)
+writeFileSync(join(folder, soakFile), `[\n${samples.map((sample) => JSON.stringify(sample)).join(',\n')}\n]\n`)
+console.error(`Every run succeeded at its first attempt. The samples are in ${join(folder, soakFile)}.`)
 
 function number(option: string, text: string): number {
   if (!/^\d{1,8}(\.\d+)?$/.test(text) || Number(text) === 0)

@@ -22,8 +22,8 @@ describe.runIf(canMeter).concurrent('the smallest form of each measurement', () 
 
   beforeAll(async () => {
     const database = await testDatabase()
-    server = await benchServer(database.url, { version: 'test', dataDir: tmpdir(), leave: database.drop })
-    return () => server.leave()
+    server = await benchServer(database.url, { version: 'test', dataDir: tmpdir(), close: database.drop })
+    return () => server.close()
   })
 
   test.for(measurements.filter(({ name }) => !leftOut.includes(name)))(

@@ -8,7 +8,7 @@ import type { BenchServer } from '../src/machine/server.ts'
 import { writeReport } from '../src/report/write-report.ts'
 import { openRecords, type Records } from '../src/run/records.ts'
 import { runBench } from '../src/run/run-bench.ts'
-import { runFacts } from '../src/run/run-facts.ts'
+import { benchRunFacts } from '../src/run/run-facts.ts'
 import { sizes } from '../src/run/sizes.ts'
 
 const canReadProc = process.platform === 'linux'
@@ -60,7 +60,7 @@ test.runIf(canReadProc)(
     const { records, dir } = await scratch()
     records.add({
       kind: 'run',
-      ...runFacts({ size: 'smoke', command: 'pnpm bench', iterationsPerMs: 1, postgres: '18' }),
+      ...benchRunFacts({ size: 'smoke', command: 'pnpm bench', iterationsPerMs: 1, postgres: '18' }),
     })
     await run(records, (entrant) => {
       if (entrant === plain) throw new Error('no threads today')

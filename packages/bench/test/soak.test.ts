@@ -3,23 +3,23 @@ import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
 import { benchServer } from '../src/machine/server.ts'
 import { soakSection } from '../src/report/soak-section.ts'
-import { runSoak, type SoakLook } from '../src/soak/run-soak.ts'
+import { runSoak, type SoakSample } from '../src/soak/run-soak.ts'
 
 // The benchmark reads /proc, and the test server may be elsewhere.
 const canMeter = process.platform === 'linux' && process.env.Q_TEST_DATABASE_URL === undefined
 
 test.runIf(canMeter)(
-  'the long run, made short, executes every run once and looks at both phases',
+  'the long run, made short, executes every run once and samples at both phases',
   { timeout: 600_000 },
   async () => {
     const database = await testDatabase()
-    const server = await benchServer(database.url, { version: 'test', dataDir: tmpdir(), leave: database.drop })
-    onTestFinished(() => server.leave())
-    const looks: SoakLook[] = []
-    const sizes = { iterationsPerMs: 10, shortRuns: 100, mixedMs: 150, lookEveryMs: 20 }
-    await runSoak({ server, ...sizes, onLook: (look) => looks.push(look) })
-    expect(new Set(looks.map(({ phase }) => phase))).toEqual(new Set(['short runs', 'mixed load, held snapshot']))
-    expect(looks.at(-1)?.runs).toBeGreaterThan(sizes.shortRuns)
-    expect(soakSection(looks)?.plots).toHaveProperty('soak-memory.svg')
+    const server = await benchServer(database.url, { version: 'test', dataDir: tmpdir(), close: database.drop })
+    onTestFinished(() => server.close())
+    const samples: SoakSample[] = []
+    const sizes = { iterationsPerMs: 10, shortRuns: 100, mixedMs: 150, sampleEveryMs: 20 }
+    await runSoak({ server, ...sizes, onSample: (sample) => samples.push(sample) })
+    expect(new Set(samples.map(({ phase }) => phase))).toEqual(new Set(['short runs', 'mixed load, held snapshot']))
+    expect(samples.at(-1)?.runs).toBeGreaterThan(sizes.shortRuns)
+    expect(soakSection(samples)?.plots).toHaveProperty('soak-memory.svg')
   },
 )

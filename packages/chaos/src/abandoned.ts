@@ -1,16 +1,16 @@
 /**
- * `pnpm chaos:abandoned`: a run is set to RUNNING by hand, for a replica that never was, under one that runs.
+ * `pnpm chaos:abandoned`: manual SQL sets a run to RUNNING for a replica that never existed, while another one runs.
  *
  * Preset default. The clock runs from that UPDATE until the run is FAILED with the words of those who asked for it; at most
  * one check (30 s) and a little may pass. The moments are spread over the time between two checks.
  */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { sql } from 'kysely'
-import { until } from './looks.ts'
+import { until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
@@ -29,7 +29,7 @@ const replica = await startReplica({ DATABASE_URL: database.url, Q_PRESET: value
 let well = true
 try {
   for (let round = 1; round <= Number(values.rounds); round++) {
-    if (round > 1) await passing(Math.random() * restMsMax)
+    if (round > 1) await sleep(Math.random() * restMsMax)
     well = (await abandon(round)) && well
   }
 } finally {

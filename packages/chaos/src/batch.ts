@@ -1,12 +1,12 @@
 /**
  * `pnpm chaos:batch`: kill -9 of a replica in the middle of batches of short runs, `--kills` times for each kind of
- * `onCrash` (batch-story.ts). It fails when a run did not end as it must, or more `fail` runs ended without having begun
+ * `onCrash` (batch-scenario.ts). It fails when a run did not end as it must, or more `fail` runs ended without having begun
  * than documented. `--ms 0` makes the batches as large as they can be: hundreds of suspects after each kill.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
-import { batchStory, type BatchKill } from './batch-story.ts'
-import { summary } from './looks.ts'
+import { batchScenario, type BatchKill } from './batch-scenario.ts'
+import { summary } from './observations.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ for (const kind of ['fail', 'retry'] as const) {
   try {
     const { kills: rounds, runs, ms, preset } = values
     const options = { rounds: Number(rounds), runs: Number(runs), ms: Number(ms), preset, kind }
-    const kills = await batchStory(database.url, options, (kill) => console.log(lineOf(kill)))
+    const kills = await batchScenario(database.url, options, (kill) => console.log(lineOf(kill)))
     failures += report(kind, kills)
   } finally {
     await database.drop()

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { spread, summary, until } from './looks.ts'
+import { spread, summary, until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
@@ -41,8 +41,8 @@ try {
 async function cancel(name: 'beating' | 'deaf'): Promise<number> {
   const run = await q.enqueue(name, {})
   await until(async () => (await run.status()).status === 'RUNNING', 'it runs')
-  const askedMs = performance.now()
+  const requestedMs = performance.now()
   await createStore(db).cancelTaskRuns([run.id])
   await until(async () => (await run.status()).status === 'CANCELLED', 'it is cancelled')
-  return performance.now() - askedMs
+  return performance.now() - requestedMs
 }

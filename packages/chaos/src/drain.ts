@@ -1,12 +1,12 @@
 /** `pnpm chaos:drain`: replicas are replaced one after the other, by SIGTERM, under work that never stops. */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
-import { drainStory } from './drain-story.ts'
+import { drainScenario } from './drain-scenario.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' } } })
 const database = await testDatabase()
 try {
-  const { runs, exitCodes, wrong, recoveries } = await drainStory(database.url, Number(values.rounds))
+  const { runs, exitCodes, wrong, recoveries } = await drainScenario(database.url, Number(values.rounds))
   console.log(`${exitCodes.length} replicas left, with the exit codes ${[...new Set(exitCodes)].join(', ')}`)
   console.log(`${runs} runs: ${wrong.length} were not executed exactly once, ${recoveries} were recovered`)
   for (const line of wrong) console.log(line)

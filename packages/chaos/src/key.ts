@@ -5,12 +5,12 @@
  * Two replicas, preset default; kill -9. The clock runs from the signal until the successor is RUNNING; at
  * most 5 s may pass.
  */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { spread, summary, until } from './looks.ts'
+import { spread, summary, until } from './observations.ts'
 import { startReplica, type ReplicaProcess } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
@@ -29,7 +29,7 @@ let replicas = [await startReplica(env), await startReplica(env)]
 try {
   const took: number[] = []
   for (let round = 1; round <= Number(values.rounds); round++) {
-    await passing(settledMs + Math.random() * 1_000)
+    await sleep(settledMs + Math.random() * 1_000)
     took.push(await killHolder(`key ${round}`))
     console.log(`${String(round).padStart(3)}  ${Math.round(took.at(-1) ?? 0)} ms`)
   }

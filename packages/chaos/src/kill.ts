@@ -1,13 +1,13 @@
 /**
  * `pnpm chaos:kill`: how long until everything that a killed replica held is recovered by the other one, and what became
- * of it. Two replicas, preset default, 20 runs in flight (kill-story.ts). It fails when a run did not end as it must, or
+ * of it. Two replicas, preset default, 20 runs in flight (kill-scenario.ts). It fails when a run did not end as it must, or
  * when the 99th percentile of the recovery times is above what is promised. `--kills 200 --load 5` measures it on a busy
  * machine: 5 threads that compute without a pause run beside the replicas.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
-import { killStory, type Kill } from './kill-story.ts'
-import { spread, summary } from './looks.ts'
+import { killScenario, type Kill } from './kill-scenario.ts'
+import { spread, summary } from './observations.ts'
 import { startLoad } from './processes.ts'
 
 const { values } = parseArgs({
@@ -29,7 +29,7 @@ try {
     restMs: () => 4_000 + Math.random() * 1_000,
   }
   let round = 0
-  const kills = await killStory(database.url, options, (kill) => console.log(lineOf(++round, kill)))
+  const kills = await killScenario(database.url, options, (kill) => console.log(lineOf(++round, kill)))
   const took = kills.map(({ tookMs }) => tookMs)
   const wrong = kills.flatMap((kill) => kill.wrong)
   console.log(

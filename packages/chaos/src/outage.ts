@@ -7,12 +7,12 @@
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { startEmbedded } from '@q/embedded'
 import { connect, migrateDatabase } from '@q/store'
-import { until } from './looks.ts'
+import { until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
@@ -36,7 +36,7 @@ try {
   await Promise.all(replicas.map((replica) => replica.exited))
   await q.close()
   await close()
-  await server.leave()
+  await server.close()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 }
 process.exitCode = well ? 0 : 1
@@ -51,10 +51,10 @@ async function outage(): Promise<boolean> {
   const claimed = new Map((await views()).map(({ id, replicaId }) => [id, replicaId]))
   process.kill(Number.parseInt(readFileSync(join(dataDir, 'cluster', 'data', 'postmaster.pid'), 'utf8'), 10), 'SIGINT')
   console.log(`stopped the database for ${awayMs / 1_000} s, with ${runs.length} runs in flight`)
-  await passing(awayMs)
+  await sleep(awayMs)
   const before = server
   server = await startEmbedded({ dataDir })
-  await before.leave()
+  await before.close()
   console.log('started it again')
   await until(async () => (await views().catch(() => [])).some(({ status }) => status === 'SUCCEEDED'), 'the first end')
   await until(async () => (await views()).every(({ result }) => result !== null), 'all runs end')

@@ -26,7 +26,7 @@ const tasks = fileURLToPath(new URL('./tasks.ts', import.meta.url))
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE, Q_TASKS: tasks, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, Q_TASKS: tasks, Q_HTTP: 'off', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

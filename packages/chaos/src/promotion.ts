@@ -1,21 +1,21 @@
 /**
  * `pnpm chaos:promotion`: the primary dies under two replicas with runs in flight, and its standby is promoted.
  *
- * Nobody may be reaped: locks of the primary's life count for nothing on the new one. Runs that will never be started
+ * No replica may be reaped: locks of the old primary do not count on the new one. Runs that will never be started
  * elsewhere go on and finish; runs that might be were stopped by their own replica, and run again.
  */
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { startEmbedded } from '@q/embedded'
 import { connect, migrateDatabase } from '@q/store'
-import { until } from './looks.ts'
+import { until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import { startStandby } from './standby.ts'
-import { startSwitch } from './switch.ts'
+import { startTcpSwitch } from './tcp-switch.ts'
 import type * as tasks from './tasks.ts'
 
 const { values } = parseArgs({
@@ -28,11 +28,11 @@ chmodSync(home, 0o711)
 await using ends = new AsyncDisposableStack()
 ends.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
 const primary = await startEmbedded({ dataDir: join(home, 'primary') })
-ends.defer(async () => void (await primary.leave()))
+ends.defer(async () => void (await primary.close()))
 await migrateDatabase(primary.url)
 const standby = await startStandby(primary, join(home, 'standby'))
-ends.defer(async () => void (await standby.server.leave()))
-const front = await startSwitch(primary.url)
+ends.defer(async () => void (await standby.server.close()))
+const front = await startTcpSwitch(primary.url)
 ends.defer(front.close)
 const env = { DATABASE_URL: front.url, Q_PRESET: values.preset, Q_THREADS: '4' }
 const replicas = [await startReplica(env), await startReplica(env)]
@@ -57,7 +57,7 @@ async function promotion(): Promise<boolean> {
   const pidFile = join(primary.dataDir, 'cluster', 'data', 'postmaster.pid')
   process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT')
   console.log(`the primary died with ${runs.length} runs in flight`)
-  await passing(awayMs)
+  await sleep(awayMs)
   await standby.promote()
   front.point(standby.server.url)
   console.log(`promoted the standby ${awayMs / 1_000} s later`)

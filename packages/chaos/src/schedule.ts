@@ -1,12 +1,12 @@
-/** `pnpm chaos:schedule`: three replicas, a schedule each second for a minute, the one that enqueues is killed meanwhile. */
+/** `pnpm chaos:schedule`: three replicas, a schedule each second for a minute, while the one that enqueues is killed. */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
-import { scheduleStory } from './schedule-story.ts'
+import { scheduleScenario } from './schedule-scenario.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' } } })
 const database = await testDatabase()
 try {
-  const { ticks, missed, doubled, unfinished, lateMsMax, killed } = await scheduleStory(
+  const { ticks, missed, doubled, unfinished, lateMsMax, killed } = await scheduleScenario(
     database.url,
     Number(values.seconds),
   )

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { startEmbedded, type EmbeddedServer } from '@q/embedded'
 import { connect } from '@q/store'
 import { sql } from 'kysely'
-import { until } from './looks.ts'
+import { until } from './observations.ts'
 
 export interface Standby {
   readonly server: EmbeddedServer

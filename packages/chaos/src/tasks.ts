@@ -1,15 +1,15 @@
 /** Work that lasts, of both kinds: one that may be started again after a crash, and one that may not. */
 import { appendFileSync, existsSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { task } from '@q/task'
 
 export const lasting = task({ onCrash: 'retry' }, async ({ ms }: { ms: number }, ctx) => {
-  await passing(ms, undefined, { signal: ctx.signal })
+  await sleep(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
 
 export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number }, ctx) => {
-  await passing(ms, undefined, { signal: ctx.signal })
+  await sleep(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
 
@@ -23,14 +23,14 @@ export interface GatePayload {
 /** What becomes of it after a crash its run says. */
 export const gated = task(async ({ marks, gate }: GatePayload, ctx) => {
   appendFileSync(marks, `${ctx.runId}\n`)
-  while (!existsSync(gate)) await passing(100, undefined, { signal: ctx.signal })
+  while (!existsSync(gate)) await sleep(100, undefined, { signal: ctx.signal })
   return 'done'
 })
 
 /** Leaves a mark when it begins, and takes its time. */
 export const short = task(async ({ marks, ms }: { marks: string; ms: number }, ctx) => {
   appendFileSync(marks, `${ctx.runId}\n`)
-  await passing(ms, undefined, { signal: ctx.signal })
+  await sleep(ms, undefined, { signal: ctx.signal })
   return 'done'
 })
 
@@ -40,7 +40,7 @@ export const ticks = task(() => 'ticked')
 export const lastingByKey = task(
   { onCrash: 'fail', concurrency: { key: '/key' } },
   async ({ ms }: { ms: number; key: string }, ctx) => {
-    await passing(ms, undefined, { signal: ctx.signal })
+    await sleep(ms, undefined, { signal: ctx.signal })
     return 'done'
   },
 )
@@ -55,9 +55,9 @@ export const beating = task((_: unknown, ctx) => {
   for (;;) ctx.heartbeat()
 })
 
-/** A step of a workflow: takes its time, and fails if it is told to. */
+/** A step of a workflow: takes some time, and fails if its payload says so. */
 export const step = task({ onCrash: 'retry' }, async ({ ms = 0, fails = false, list }: StepPayload, ctx) => {
-  if (ms > 0) await passing(ms, undefined, { signal: ctx.signal })
+  if (ms > 0) await sleep(ms, undefined, { signal: ctx.signal })
   if (fails) throw new Error('on purpose')
   return list ?? 'done'
 })

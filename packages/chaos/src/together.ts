@@ -7,11 +7,11 @@
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startEmbedded } from '@q/embedded'
 import { connect, createStore, migrateDatabase } from '@q/store'
-import { recoveriesOf, until } from './looks.ts'
+import { recoveriesOf, until } from './observations.ts'
 import { startReplica } from './processes.ts'
 
 const { values } = parseArgs({ options: { restart: { type: 'string', default: '20' } } })
@@ -34,7 +34,7 @@ try {
   for (const replica of [holder, ...survivors]) replica.kill('SIGKILL')
   await Promise.all([holder, ...survivors].map((replica) => replica.exited))
   await close()
-  await server.leave()
+  await server.close()
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
 }
 
@@ -47,7 +47,7 @@ async function together(): Promise<boolean> {
   await holder.exited
   const before = server
   server = await startEmbedded({ dataDir })
-  await before.leave()
+  await before.close()
   const backMs = performance.now()
   let recovered = false
   const restarting = restartSurvivors(() => recovered)
@@ -71,7 +71,7 @@ async function together(): Promise<boolean> {
 async function restartSurvivors(isOver: () => boolean): Promise<number> {
   let restarts = 0
   for (;;) {
-    for (const endMs = performance.now() + restartEveryMs; performance.now() < endMs; await passing(100)) {
+    for (const endMs = performance.now() + restartEveryMs; performance.now() < endMs; await sleep(100)) {
       if (isOver()) return restarts
     }
     const [oldest, ...others] = survivors

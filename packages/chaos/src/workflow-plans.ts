@@ -1,4 +1,4 @@
-/** Workflows of every kind, and how each must end, whoever dies meanwhile. */
+/** Workflows of every kind, and how each must end, whichever replica dies. */
 import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import type { StepPayload } from './tasks.ts'
 
@@ -22,7 +22,7 @@ function step(
   return { kind: 'task', name, task: 'step', after, payload: { value: payload, holes: {} }, ...more }
 }
 
-const names = (prefix: string, count: number) => Array.from({ length: count }, (_, place) => `${prefix}${place}`)
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
 function diamond(ms: number): StepPlan[] {
   return [step('a', [], { ms }), step('b', ['a'], { ms }), step('c', ['a'], { ms }), step('d', ['b', 'c'], { ms })]
@@ -42,7 +42,7 @@ function branches(onError: 'fail' | 'pause' | 'continue'): WorkflowPlan {
 export function cases(width: number): Case[] {
   const wide = names('wide ', width)
   const votes = names('vote ', 5)
-  const list = names('', 20).map((_, place) => place)
+  const list = names('', 20).map((_, index) => index)
   const map: StepPlan = {
     kind: 'map',
     name: 'map',
@@ -72,7 +72,7 @@ export function cases(width: number): Case[] {
         name: 'quorum',
         onError: 'continue',
         steps: [
-          ...votes.map((name, place) => step(name, [], { ms: 300, fails: place < 2 })),
+          ...votes.map((name, index) => step(name, [], { ms: 300, fails: index < 2 })),
           step('agreed', votes, {}, { join: { kind: 'quorum', of: 3 } }),
         ],
       },

@@ -4,13 +4,13 @@
  * Every child begins after its parents, and once: as often as its holder died, and once more. Every workflow ends as its
  * policy says. The repair, asked all the time, finds nothing to do. `--width`, `--every` (ms between kills).
  */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { tasksOfPlan } from '@q/schema/workflow'
 import { connect, createStore, type StepTask, type WorkflowId } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { startReplica } from './processes.ts'
-import { beganTooEarly, startedTooOften } from './workflow-looks.ts'
+import { beganTooEarly, startedTooOften } from './workflow-observations.ts'
 import { cases, type Case } from './workflow-plans.ts'
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ async function start({ plan }: Case): Promise<WorkflowId> {
 async function watch(id: WorkflowId, { plan, ends, steps, paused = false }: Case, began: number): Promise<void> {
   if (paused) {
     await store.pauseWorkflow(id, 'chaos')
-    await passing(3_000)
+    await sleep(3_000)
     await store.resumeWorkflow(id)
   }
   for (;;) {
@@ -79,13 +79,13 @@ async function watch(id: WorkflowId, { plan, ends, steps, paused = false }: Case
       }
       return
     }
-    await passing(100)
+    await sleep(100)
   }
 }
 
 async function killAgainAndAgain(): Promise<void> {
   while (!over.signal.aborted) {
-    await passing(Number(values.every), undefined, { signal: over.signal }).catch(() => {})
+    await sleep(Number(values.every), undefined, { signal: over.signal }).catch(() => {})
     if (over.signal.aborted) return
     victim.kill('SIGKILL')
     await victim.exited
@@ -97,7 +97,7 @@ async function killAgainAndAgain(): Promise<void> {
 async function repairAllTheTime(): Promise<void> {
   while (!over.signal.aborted) {
     const { healed } = await store.repairWorkflows({ limit: 100 })
-    problems.push(...healed.map(({ fault, workflowId }) => `the repair found ${fault} in workflow ${workflowId}`))
-    await passing(500)
+    problems.push(...healed.map(({ kind: fault, workflowId }) => `the repair found ${fault} in workflow ${workflowId}`))
+    await sleep(500)
   }
 }

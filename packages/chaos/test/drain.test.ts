@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { drainStory } from '../src/drain-story.ts'
+import { drainScenario } from '../src/drain-scenario.ts'
 
 test(
   'replicas are replaced one after the other under work: every run is executed once',
@@ -8,7 +8,7 @@ test(
   async () => {
     const database = await testDatabase()
     onTestFinished(() => database.drop())
-    const report = await drainStory(database.url, 3)
+    const report = await drainScenario(database.url, 3)
     expect(report).toMatchObject({ exitCodes: [0, 0, 0], wrong: [], recoveries: 0 })
   },
 )

@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { killStory } from '../src/kill-story.ts'
-import { spread } from '../src/looks.ts'
+import { killScenario } from '../src/kill-scenario.ts'
+import { spread } from '../src/observations.ts'
 
 test(
-  'kill -9 of one of two replicas, the watcher and the other: every run ends as it must',
+  'kill -9 of the watcher or of the other of two replicas: every run has the promised outcome',
   { timeout: 180_000 },
   async () => {
     const database = await testDatabase()
     onTestFinished(() => database.drop())
-    const kills = await killStory(database.url, { rounds: 2, preset: 'default', inFlight: 8, restMs: () => 0 })
+    const kills = await killScenario(database.url, { rounds: 2, preset: 'default', inFlight: 8, restMs: () => 0 })
     expect(kills).toMatchObject([
       { wasWatcher: true, running: 4, claimed: 2, wrong: [] },
       { wasWatcher: false, running: 4, claimed: 2, wrong: [] },

@@ -1,4 +1,4 @@
-/** Before there is a replica: what a start waits for, and how it is told to leave meanwhile. */
+/** Before the replica exists: what a start waits for, and how SIGTERM ends it in the meantime. */
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -97,7 +97,7 @@ test('a start whose connections break after it registered continues as the same 
   expect(await replicaRows(DATABASE_URL)).toEqual([{ id: replicaId, stopped_at: null }])
 })
 
-test('a start that gives up after it registered retires, and says that the database was lost', async () => {
+test('a start that fails after the replica registered retires the replica and reports the lost database', async () => {
   const { DATABASE_URL } = await database()
   const door = await closedDoor(DATABASE_URL)
   await door.open()
@@ -107,7 +107,7 @@ test('a start that gives up after it registered retires, and says that the datab
   expect(await replicaRows(DATABASE_URL)).toEqual([{ id: expect.any(String), stopped_at: expect.any(Date) }])
 })
 
-test('a start waits for a database that cannot be written to yet, as a standby that is about to be promoted', async () => {
+test('a start waits for a read-only database, such as a standby that is about to be promoted', async () => {
   const { url, name, drop } = await testDatabase()
   onTestFinished(drop)
   const { db, close } = connect(url, { purpose: 'control' })
@@ -129,7 +129,7 @@ test('it gives up when that takes too long, with the reason', async () => {
   expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_UNREACHABLE') })
 })
 
-test('what does not pass by waiting is told at once', async () => {
+test('a permanent problem is reported at once', async () => {
   const { DATABASE_URL } = await database()
   const url = new URL(DATABASE_URL)
   url.pathname = '/no-such-database'
@@ -149,14 +149,14 @@ function toldToLeave(replica: Program): Promise<Ended> {
   return replica.ended
 }
 
-test('told to leave while it waits for the database, it leaves', async () => {
+test('SIGTERM ends a start that waits for the database', async () => {
   const door = await closedDoor((await database()).DATABASE_URL)
   const replica = startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '3600000' })
   await replica.line('waiting for the database')
   expect(await toldToLeave(replica)).toMatchObject(inOrder)
 })
 
-test('told to leave while somebody else migrates, it leaves; what takes long is said', async () => {
+test('a start reports that it waits for another process to migrate, and a signal ends it', async () => {
   const env = await database({ upTo: '0001-task-runs' })
   const other = connect(env.DATABASE_URL, { purpose: 'control' })
   onTestFinished(other.close)
@@ -175,7 +175,7 @@ test('told to leave while somebody else migrates, it leaves; what takes long is 
   await holding
 })
 
-test('told to leave while a task module never finishes loading, it leaves; what takes long is said', async () => {
+test('SIGTERM ends a start whose task module never finishes loading; the log names the slow step', async () => {
   const folder = await scratch('q-boot-')
   await writeFile(join(folder, 'endless.mjs'), 'setInterval(() => {}, 1_000)\nawait new Promise(() => {})\n')
   const replica = startMain({ ...(await database()), Q_TASKS: join(folder, 'endless.mjs') })

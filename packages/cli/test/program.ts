@@ -29,7 +29,7 @@ type Env = Record<string, string>
 /** Of our own environment only what a program needs to run at all: no setting leaks into a test. */
 function environment(env: Env): Env {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-  return { PATH, HOME, NODE_COMPILE_CACHE, ...env }
+  return { PATH, HOME, NODE_COMPILE_CACHE, Q_HTTP: 'off', ...env }
 }
 
 /** Ends it with the test, or with the file: `afterAll`. */

@@ -46,7 +46,7 @@ test('a second signal cuts the drain short, and the exit code is still 0', async
   await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 60_000, interval: 20 })
   replica.kill('SIGTERM')
   await replica.line('draining: waiting for runs to end; Ctrl-C or SIGTERM again stops them now')
-  // The same wish may arrive twice within a moment; a later one is a second wish.
+  // One request may arrive as two signals in quick succession; a later signal is a second request.
   const impatience = setInterval(() => replica.kill('SIGTERM'), 600)
   expect(await replica.ended).toMatchObject({ code: 0, signal: null })
   clearInterval(impatience)

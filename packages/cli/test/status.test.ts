@@ -1,78 +1,58 @@
-import { stripVTControlCharacters } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect, createStore } from '@q/store'
-import { testDatabase } from '@q/testing'
-import { runQ } from './program.ts'
+import { exampleCluster } from './example-cluster.ts'
+import { q } from './terminal.ts'
 
-const seconds = 1_000
-const database = await testDatabase()
-const env = { DATABASE_URL: database.url }
-const connection = connect(database.url, { purpose: 'control' })
-const store = createStore(connection.db)
+const cluster = await exampleCluster()
+const { env, store } = cluster
 
 beforeAll(async () => {
-  await register('well', ['encode', 'render'])
-  await register('hot', ['encode'])
-  await register('dead', ['retired'])
-  await publish('encode', 'render', 'retired')
-  await sql`UPDATE q.replica_heartbeat h SET active_runs = 2, health = CASE n.name WHEN 'well' THEN 'healthy' ELSE 'degraded' END,
-      cpu_percent = 81.6, memory_mb = 5000,
-      last_heartbeat = CASE n.name WHEN 'dead' THEN h.last_heartbeat - interval '1 hour' ELSE h.last_heartbeat END
-    FROM q.replica n WHERE n.id = h.replica_id`.execute(connection.db)
-  await store.pauseQueue('video', 'ada')
-  await store.pauseQueue('clips\u001b[2J', 'eve\n\u009b31m')
-  await sql`SELECT * FROM q.enqueue('unpublished')`.execute(connection.db)
+  await cluster.execute(
+    sql`UPDATE q.replica_heartbeat SET health = 'degraded', cpu_percent = 81.6, memory_mb = 5000 WHERE replica_id = 'aaaaaaaaaaa2'`,
+  )
+  await store.pauseQueue('clips\u001B[2J', 'eve\n\u009B31m')
+  await store.drainReplica('aaaaaaaaaaa2', { by: 'ci', deadlineMs: 90_000 })
 })
+afterAll(() => cluster.close())
 
-afterAll(async () => {
-  await connection.close()
-  await database.drop()
-})
-
-test('q status shows paused queues, the health of living nodes, no dead node as busy, and which nodes know a task', async () => {
-  const page = stripVTControlCharacters((await runQ(['status'], env)).stdout)
-  expect(page).toMatch(/^video +paused by ada/m)
-  expect(page).toMatch(/^default +open +0 +0 +1 \(task 1\)$/m)
-  expect(page).toMatch(/^alive +well +healthy +2\/4/m)
-  expect(page).toMatch(/^alive +hot +degraded \(CPU 82 %, 5000 MB\) +2\/4/m)
-  expect(page).toMatch(/^stale +dead +- +-\/4/m)
-  expect(page).toMatch(/^encode +default +2$/m)
-  expect(page).toMatch(/^render +default +1$/m)
-  expect(page).not.toMatch(/^retired/m)
-  expect(page).toContain('No living node knows these published tasks: retired')
+test('q status shows the nodes by state, each queue with its backlog and who paused it', async () => {
+  const { code, stdout } = await q(['status'], env)
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/\(PostgreSQL \d+\.\d+\)\nnodes 1 alive, 1 draining, 1 lost {3}slots /)
+  expect(stdout).toMatch(/^QUEUE +READY +OLDEST +RUNNING +WAITING .*STATE$/m)
+  expect(stdout).toMatch(/^media +0 +- +1 +1 time +open$/m)
+  expect(stdout).toMatch(/^video .* paused .* by ada$/m)
 })
 
 test('control characters in the names of queues and people do not reach the terminal', async () => {
-  const page = (await runQ(['status'], env)).stdout
-  expect(page).toMatch(/^clips \[2J +paused by eve 31m/m)
-  expect(page.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+  const { stdout } = await q(['status'], env)
+  expect(stdout).toMatch(/^clips \[2J .* by eve 31m$/m)
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
 
-test('q status --json prints the same facts as data', async () => {
-  const facts = JSON.parse((await runQ(['status', '--json'], env)).stdout) as {
-    queues: object[]
-    tasks: { name: string; nodes: number }[]
-  }
-  expect(facts.queues).toContainEqual(expect.objectContaining({ queue: 'video', paused: true, pausedBy: 'ada' }))
-  expect(facts.tasks.map(({ name, nodes }) => [name, nodes])).toEqual([
-    ['encode', 2],
-    ['render', 1],
-    ['retired', 0],
-  ])
+test('q status counts all runs by state only when asked to', async () => {
+  expect((await q(['status'], env)).stdout).not.toContain('RUNS')
+  expect((await q(['status', '--exact'], env)).stdout).toMatch(/^SUCCEEDED +1$/m)
 })
 
-async function register(name: string, tasks: string[]): Promise<void> {
-  const beat = { replicaBeatMs: 10 * seconds, claimerBeatMs: 10 * seconds, runnerBeatMs: 10 * seconds }
-  // Longer than this file takes on a busy machine; the dead one is an hour old.
-  const stale = { replicaStaleMs: 600 * seconds, claimerStaleMs: 600 * seconds, runnerStaleMs: 600 * seconds }
-  const thresholds = { ...beat, ...stale, checkEveryMs: 30 * seconds }
-  const host = { hostname: 'host', pid: 1, version: '0.1.0' }
-  const replica = { ...host, id: `replica-${name}`, name, tasks, queues: [], capabilities: [], slots: 4, thresholds }
-  await store.registerReplica({ ...replica, preset: 'default', onCrash: 'fail' })
-}
+test('q nodes shows the drain with its deadline and who ordered it, health, and no load of a dead node', async () => {
+  const { stdout, stderr } = await q(['nodes'], env)
+  expect(stdout).toMatch(/^eu-1 +● alive +.*healthy/m)
+  expect(stdout).toMatch(/^eu-2 +◒ draining 0 left +.*82 % +5000 MB +degraded .*deadline in 1:\d\d, by ci/m)
+  expect(stdout).toMatch(/^eu-3 +✖ lost +60 min\/10 min +-\/4 +- +- +-/m)
+  expect(stderr).toBe('3 nodes shown, oldest first.\n')
+})
 
-async function publish(...names: string[]): Promise<void> {
-  const tasks = names.map((name) => ({ name, queue: 'default', options: {}, payloadSchema: null }))
-  await store.publishTasks('replica-well', tasks)
-}
+test('a node is found by its name, the beginning of its id, or a part of its name; candidates are named', async () => {
+  for (const text of ['eu-2', 'aaaaaaaaaaa2', 'u-2'])
+    expect((await q(['node', text], env)).stdout).toMatch(/^eu-2 {2}◒ draining/)
+  const many = await q(['node', 'eu'], env)
+  expect(many).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/NODE_AMBIGUOUS.*eu-2 \(aaaaaaaaaaa2, draining\), eu-1 \(aaaaaaaaaaa1, alive\)/),
+  })
+  expect(await q(['node', 'us-1'], env)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('There are: eu-1, eu-2, eu-3.'),
+  })
+})

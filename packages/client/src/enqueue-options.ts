@@ -1,25 +1,30 @@
-/** What one run can be given beside its payload. All of it is checked before anything is looked up or sent. */
+/** The options of one run. They are checked before the client reads or sends anything. */
 import { ExplainedError } from '@q/schema'
 import type { NewRun } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
 import type { TransactionHandle } from './transaction.ts'
-import type { WindowOptions } from './windows.ts'
+import type { ThrottleDebounceOptions } from './throttle-debounce.ts'
 
-export interface RunOptions extends WindowOptions {
-  /** Not before this much time has passed: `'5m'`. By the database's clock. */
+export interface RunOptions extends ThrottleDebounceOptions {
+  /** The run starts this much later at the earliest, by the database clock: `'5m'`. */
   readonly delay?: Duration
-  /** Not before this time; at once if it has passed by the clock of this process. Not together with `delay`. */
+  /** The run starts at this time at the earliest; at once if it has passed by the clock of this process. Excludes `delay`. */
   readonly runAt?: Date
-  /** Lower numbers first. Default: the task's, else 0. */
+  /** Lower numbers run first. Default: the task's, else 0. */
   readonly priority?: number
-  /** Runs of a group share its queue fairly with the other groups: a tenant, a project. */
+  /** The groups of a queue (tenants, projects) share it fairly. */
   readonly group?: string
-  /** No attempt begins later than this after now: EXPIRED. Default: the task's. */
+  /** If no attempt has begun after this time, the run ends EXPIRED. Default: the task's. */
   readonly expires?: Duration
+  /**
+   * For 24 hours, every enqueue of this task with this key returns the same run, in any state, so an enqueue whose response
+   * was lost can be repeated. Replaces `unique`, `throttle` and `debounce` of the task.
+   */
+  readonly idempotencyKey?: string
 }
 
 export interface EnqueueOptions extends RunOptions {
-  /** The caller's own transaction: the run is there with its commit, and a rollback leaves nothing. */
+  /** The caller's own transaction: the run exists once it commits, and a rollback removes it. */
   readonly tx?: TransactionHandle
 }
 
@@ -33,12 +38,13 @@ const known: Record<keyof RunOptions, true> = {
   expires: true,
   throttle: true,
   debounce: true,
+  idempotencyKey: true,
 }
 
 export function settingsOf(options: RunOptions): Settings {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(known, key))
   if (unknown !== undefined) {
-    throw wrong(`There is no option ${unknown}.`, `There are tx, ${Object.keys(known).join(', ')}.`)
+    throw wrong(`There is no option ${unknown}.`, `The options are tx, ${Object.keys(known).join(', ')}.`)
   }
   const { priority, group, expires } = options
   return {
@@ -51,9 +57,9 @@ export function settingsOf(options: RunOptions): Settings {
 
 function timeOf({ delay, runAt }: RunOptions): Pick<NewRun, 'delayMs' | 'runAt'> {
   if (runAt === undefined) return delay === undefined ? {} : { delayMs: durationMs(delay) }
-  if (delay !== undefined) throw wrong('delay and runAt were both given.', 'Give one of them.')
+  if (delay !== undefined) throw wrong('Both delay and runAt are set.', 'Set one of them.')
   if (!(runAt instanceof Date) || Number.isNaN(runAt.getTime())) {
-    throw wrong('runAt is not a date.', 'Pass a Date, or delay for a time from now.')
+    throw wrong('runAt is not a date.', 'Pass a Date, or use delay for a time relative to now.')
   }
   return runAt.getTime() > Date.now() ? { runAt } : {}
 }
@@ -64,11 +70,11 @@ function checkedPriority(priority: number): number {
     code: 'PRIORITY_INVALID',
     what: `${priority} is not a priority.`,
     why: 'A priority is a whole number from -32767 to 32767; lower numbers run first.',
-    fix: 'Use 0 for most runs and small numbers around it.',
+    fix: 'Use 0 for most runs, and small numbers around it for the others.',
   })
 }
 
 function wrong(why: string, fix: string): ExplainedError {
-  const what = 'An option of a run cannot be used; nothing was enqueued.'
+  const what = 'An option of the run is invalid; nothing was enqueued.'
   return new ExplainedError({ code: 'RUN_OPTION_INVALID', what, why, fix })
 }

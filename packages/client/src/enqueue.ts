@@ -1,28 +1,28 @@
 /**
- * From a call to a durable run: check, find its lane, send.
+ * Makes a call durable: check it, find its lane, send it.
  *
- * Calls that come while a statement is in flight go with the next one, together; nothing waits when nothing is in
- * flight. One that the database or the store refuses fails alone: the others of its batch are sent without it. Three
- * kinds are sent alone: runs of a transaction, runs of a batch that the caller made, and runs that have a key, or whose task
- * may give them one. A run with a key may wait for another open transaction, and must not delay others.
+ * Calls that arrive while a statement is in flight share the next one; with none in flight a call is sent at once. If the
+ * database or the store rejects a call, only that call fails: the rest of its batch is sent without it. Three kinds are sent
+ * in a statement of their own: runs in the caller's transaction, runs of `enqueueMany`, and runs that have a key or whose task may
+ * give them one. A run with a key can block on another open transaction and must not delay other calls.
  */
 import { ExplainedError, isExplained } from '@q/schema'
-import { createBatcher, createTurns, enqueueTaskRuns, isRefusal, type EnqueuedRun, type NewRun } from '@q/store'
+import { createBatcher, createSerializer, enqueueTaskRuns, isRefusal, type EnqueuedRun, type NewRun } from '@q/store'
 import { explained, type Explain } from './explain.ts'
 import { createPreparation, type Call } from './prepare-call.ts'
-import type { Published } from './published.ts'
+import type { TaskRouting } from './task-routing.ts'
 import { storeIn, type TransactionHandle } from './transaction.ts'
 
 export interface Enqueue {
   one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun>
-  /** All or none; answers in the order asked. */
+  /** Enqueues all of the calls or none; returns the runs in the order of the calls. */
   many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]>
 }
 
 export interface EnqueueDeps {
-  /** Makes runs durable, all or none; answers in the order asked. */
+  /** Enqueues all of the runs or none; returns them in the same order. */
   readonly insert: Insert
-  readonly published: Published
+  readonly routing: TaskRouting
   readonly explain: Explain
 }
 
@@ -30,23 +30,23 @@ type Insert = (runs: readonly NewRun[]) => Promise<EnqueuedRun[]>
 
 const batchMax = 1_000
 
-export function createEnqueue({ insert, published, explain }: EnqueueDeps): Enqueue {
+export function createEnqueue({ insert, routing, explain }: EnqueueDeps): Enqueue {
   const together = createBatcher<NewRun, Answer>((runs) => sendTogether(insert, runs), batchMax)
 
   async function many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {
     if (calls.length === 0) return []
     const db = tx === undefined ? undefined : storeIn(tx)
-    const prepare = createPreparation(published, db)
+    const prepare = createPreparation(routing, db)
     const runs: NewRun[] = []
-    for (const [place, call] of calls.entries()) {
-      runs.push(await prepare(call).catch(placed(place, calls.length)))
+    for (const [index, call] of calls.entries()) {
+      runs.push(await prepare(call).catch(withRunNumber(index, calls.length)))
     }
-    return tx === undefined || db === undefined ? insert(runs) : inTurn(tx, () => enqueueTaskRuns(db, runs))
+    return tx === undefined || db === undefined ? insert(runs) : serialize(tx, () => enqueueTaskRuns(db, runs))
   }
 
   async function one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun> {
     if (tx !== undefined) return only(await many([call], tx))
-    const run = await createPreparation(published)(call)
+    const run = await createPreparation(routing)(call)
     const mayWait = run.lane === undefined || (run.uniqueKey ?? run.throttle ?? run.debounce) !== undefined
     return mayWait ? only(await insert([run])) : valueOf(await together.add(run))
   }
@@ -57,12 +57,12 @@ export function createEnqueue({ insert, published, explain }: EnqueueDeps): Enqu
   }
 }
 
-/** In one transaction no lock keeps apart what is asked for at once: between two statements of one comes none of another. */
-const inTurn = createTurns()
+/** Within one transaction no lock separates concurrent calls, so the statements of one call run before those of the next. */
+const serialize = createSerializer()
 
 type Answer = { readonly enqueued: EnqueuedRun } | { readonly refused: unknown }
 
-/** Halved until the bad ones are alone; only after a refusal, which has written nothing. */
+/** Halves a rejected batch until each bad call is alone. A rejected statement has written nothing. */
 async function sendTogether(insert: Insert, runs: readonly NewRun[]): Promise<Answer[]> {
   try {
     return (await insert(runs)).map((enqueued) => ({ enqueued }))
@@ -74,12 +74,12 @@ async function sendTogether(insert: Insert, runs: readonly NewRun[]): Promise<An
   }
 }
 
-/** Which of the calls it was. */
-function placed(place: number, count: number): (error: unknown) => never {
+/** Adds the index of the call to the error. */
+function withRunNumber(index: number, count: number): (error: unknown) => never {
   return (error) => {
     if (count === 1 || !isExplained(error)) throw error
     const { code, message: what, why, fix } = error
-    throw new ExplainedError({ code, what, why: `run ${place + 1} of ${count}: ${why}`, fix, cause: error })
+    throw new ExplainedError({ code, what, why: `run ${index + 1} of ${count}: ${why}`, fix, cause: error })
   }
 }
 

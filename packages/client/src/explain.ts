@@ -1,8 +1,8 @@
 /**
- * Explains errors of the database to the caller: code, what, why, fix, and the original as `cause`.
+ * Turns database errors into explained errors: code, what, why, fix, and the original as `cause`.
  *
- * Inside a caller's transaction a conflict with another transaction stays as it is: the caller's own code looks for its
- * SQLSTATE to retry the transaction.
+ * Inside a caller's transaction, a serialization failure or deadlock passes through unchanged: the caller's retry logic
+ * checks its SQLSTATE.
  */
 import { explainEveryDatabaseError, isTransactionConflict, type Origin } from '@q/store'
 import type { TransactionHandle } from './transaction.ts'

@@ -1,47 +1,47 @@
-/** A run, as its producer sees it. */
+/** A handle for one run: wait for its result, read its state, follow its progress, cancel it. */
 import { ExplainedError } from '@q/schema'
 import { asRunId, type CancelAnswer, type RunId, type RunView, type Store } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
-import { limit } from './poll.ts'
-import { follow, followedRun, type RunProgress } from './progress.ts'
+import { waitLimit } from './poll.ts'
+import { follow, runToFollow, type RunProgress } from './progress.ts'
 import { remoteError } from './remote-error.ts'
 import type { Waits } from './waits.ts'
 
 export interface ResultOptions {
-  /** Give up waiting after this much time; the run goes on. */
+  /** Stop waiting after this much time. The run continues. */
   readonly timeout?: Duration
   readonly signal?: AbortSignal
 }
 
 export interface RunHandle<Result> {
   readonly id: RunId
-  /** True: the run was there already, by its unique key, throttle or debounce. */
+  /** Whether the run already existed (unique key, throttle, debounce or idempotency key). */
   readonly duplicate: boolean
-  /** What the task returned. Throws RunFailed if it ended otherwise, WAIT_TIMED_OUT if it has not ended in time. */
+  /** The value that the task returned. Rejects with `RunFailed` if the run ended otherwise, with `WAIT_TIMED_OUT` if it has not ended in time. */
   result(options?: ResultOptions): Promise<Result>
-  /** As it is now. */
+  /** The current state of the run. */
   status(): Promise<RunView>
-  /** State, attempt and progress, whenever one of them changed; the last value is the final state. Looks about once a second. */
+  /** Yields state, attempt and progress when one of them changes. Polls about once a second; the last value is the final state. */
   progress(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<RunProgress>
-  /** What has not started ends at once; what runs is told to stop. */
+  /** Cancels the run: at once if it has not started; otherwise its code is stopped. */
   cancel(): Promise<CancelAnswer>
 }
 
-/** A run by its id, or by anything that has it: a handle, a row of a list. */
+/** A run id, or anything that has one: a handle, a row of a list. */
 export type RunReference = string | { readonly id: string }
 
-/** A run that ended without a result. `cause`: the cause of the error in the worker, if it had one. */
+/** The error of a run that ended without a result. `cause` is the cause of the worker's error, if it had one. */
 export class RunFailed extends Error {
   override readonly name = 'RunFailed'
   readonly run: RunView
-  /** One of the closed list of codes. */
+  /** The error code of the run (docs/errors.md). */
   readonly code: string
   readonly attempts: number
-  /** Stack trace of the error in the worker, where there is one. */
+  /** The stack trace of the worker's error, if any. */
   readonly remoteStack: string | undefined
 
   constructor(run: RunView) {
-    // What somebody wrote by hand may lack all of it.
+    // A result that manual SQL wrote may lack all of these.
     const { code = 'RESULT_NOT_AVAILABLE', detail = '', stack } = (run.result ?? {}) as Partial<Record<string, string>>
     const cause = causeOf(run.result)
     super(`Run ${run.id} of ${run.task} ended ${run.status} (${code}): ${detail}`, cause === undefined ? {} : { cause })
@@ -52,7 +52,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** The cause of the error that the task threw. An AggregateError becomes the cause itself, with its errors. */
+/** The cause of the error that the task threw. An AggregateError is the cause itself, with its errors. */
 function causeOf(result: unknown): Error | undefined {
   const { cause, errors, detail } = Object(result) as Readonly<Record<string, unknown>>
   return remoteError(Array.isArray(errors) ? { name: 'AggregateError', message: detail, cause, errors } : cause)
@@ -83,7 +83,7 @@ export function createHandle<Result>(deps: HandleDeps, id: RunId, duplicate = fa
         deps.waits,
         id,
         signal,
-        followedRun(() => notFound(id)),
+        runToFollow(() => notFound(id)),
       ),
     async cancel() {
       const [answer = 'not-found'] = await deps.store.cancelTaskRuns([id])
@@ -99,12 +99,12 @@ export function runIdOf(run: RunReference): RunId {
   throw new ExplainedError({
     code: 'RUN_ID_INVALID',
     what: `"${text}" is not the id of a run.`,
-    why: 'Ids are positive whole numbers.',
+    why: 'Run ids are positive integers.',
     fix: 'Use the id that enqueue returned.',
   })
 }
 
-/** `what`: for people. */
+/** `what` names the run or workflow in the error text. */
 export async function waitFor<Id, View>(
   waits: Waits<Id, View>,
   id: Id,
@@ -112,7 +112,7 @@ export async function waitFor<Id, View>(
   what: string,
 ): Promise<View | undefined> {
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
-  using end = limit(timeoutMs, () => timedOut(what, timeoutMs ?? 0, waits.problem()), signal)
+  using end = waitLimit(timeoutMs, () => timedOut(what, timeoutMs ?? 0, waits.problem()), signal)
   return await waits.until(id, end.signal)
 }
 
@@ -124,10 +124,10 @@ function timedOut(what: string, timeoutMs: number, problem: unknown): ExplainedE
       ? `${what} has not ended after ${timeoutMs} ms.`
       : `The state of ${what} is unknown after ${timeoutMs} ms.`,
     why: isKnown
-      ? 'It is still waiting or running; only this wait ended.'
+      ? 'It is still waiting or running; only this wait has ended.'
       : `The database did not answer: ${problem instanceof Error ? problem.message : 'no answer'}.`,
     fix: isKnown
-      ? 'Wait again, or longer. If it never starts, check that a replica that knows the task is alive: q status'
+      ? 'Wait again, or longer. If it does not start, check with q status that a live replica knows the task.'
       : 'Check that the database can be reached, then wait again.',
     cause: problem,
   })
@@ -137,7 +137,7 @@ function notFound(id: RunId): ExplainedError {
   return new ExplainedError({
     code: 'RUN_NOT_FOUND',
     what: `There is no run ${id}.`,
-    why: 'It was never enqueued in this database, or its transaction was rolled back, or it was pruned.',
+    why: 'It was never enqueued in this database, its transaction was rolled back, or it was pruned.',
     fix: 'Check the id and the database.',
   })
 }

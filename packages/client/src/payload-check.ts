@@ -1,23 +1,23 @@
 /**
- * Does a payload fit its task? Said before anything is written, with a JSON pointer for each place that does not.
- * The replica checks again before the code runs, by the task's own validator; that one has the last word.
+ * Checks a payload before anything is written, and reports each problem with a JSON pointer. The replica checks again with
+ * the task's own validator before the code runs; that check decides.
  */
 import { ExplainedError } from '@q/schema'
 import type { Task } from '@q/task'
 
-export interface Misfit {
-  /** Where in the payload; empty: the payload itself. */
+export interface PayloadIssue {
+  /** JSON pointer into the payload; empty for the payload itself. */
   readonly pointer: string
   readonly message: string
 }
 
-/** What does not fit; nothing: it does. */
-export type PayloadCheck = (payload: unknown) => Promise<readonly Misfit[]>
+/** Returns the problems of a payload; an empty list if it is valid. */
+export type PayloadCheck = (payload: unknown) => Promise<readonly PayloadIssue[]>
 
-/** More are not told. */
-const misfitsMax = 10
+/** The error lists at most this many problems. */
+const issuesMax = 10
 
-/** By the validator of a definition. What it would make of the payload is left to the replica: the payload is stored as given. */
+/** Checks with the validator of a task definition. The payload is stored as passed: only the replica uses the validator's output. */
 export function checkBy(input: Task['options']['input']): PayloadCheck | undefined {
   if (input === undefined) return undefined
   return async (payload) => {
@@ -29,15 +29,15 @@ export function checkBy(input: Task['options']['input']): PayloadCheck | undefin
   }
 }
 
-export async function requireFit(task: string, payload: unknown, check: PayloadCheck | undefined): Promise<void> {
-  const misfits = check === undefined ? [] : await check(payload)
-  if (misfits.length === 0) return
-  const told = misfits.slice(0, misfitsMax).map(({ pointer, message }) => `${pointer || 'the payload'}: ${message}`)
-  const more = misfits.length > misfitsMax ? `; and ${misfits.length - misfitsMax} more` : ''
+export async function assertPayload(task: string, payload: unknown, check: PayloadCheck | undefined): Promise<void> {
+  const issues = check === undefined ? [] : await check(payload)
+  if (issues.length === 0) return
+  const shown = issues.slice(0, issuesMax).map(({ pointer, message }) => `${pointer || 'the payload'}: ${message}`)
+  const more = issues.length > issuesMax ? `; and ${issues.length - issuesMax} more` : ''
   throw new ExplainedError({
     code: 'INVALID_PAYLOAD',
     what: `The payload does not fit the task "${task}"; nothing was enqueued.`,
-    why: `${told.join('; ')}${more}.`,
+    why: `${shown.join('; ')}${more}.`,
     fix: 'Correct the payload, or the input of the task.',
   })
 }

@@ -1,4 +1,4 @@
-/** The client's only timers: looking again while somebody waits, and the limit of a wait. */
+/** The client's only timers: the poll that runs while something waits, and the time limit of a wait. */
 export interface Poll {
   start(): void
   stop(): void
@@ -6,7 +6,7 @@ export interface Poll {
 
 const pollEveryMs = 1_000
 
-/** Rounds do not overlap; a failed one is simply followed by the next. */
+/** Rounds do not overlap; a failed round is followed by the next. */
 export function createPoll(look: () => Promise<void>): Poll {
   let timer: NodeJS.Timeout | undefined
   let looking = false
@@ -27,15 +27,19 @@ export function createPoll(look: () => Promise<void>): Poll {
   }
 }
 
-/** Longer ones cannot be timed, and are as good as none: 24 days. */
+/** The longest delay of a Node timer, 24 days. A longer wait has no limit. */
 const timerMsMax = 2 ** 31 - 1
 
-export interface Limit extends Disposable {
+export interface WaitLimit extends Disposable {
   readonly signal: AbortSignal
 }
 
-/** Aborts after so much time, with `reason`, or with the caller's own signal. Ended, it leaves nothing behind: AbortSignal.timeout would. */
-export function limit(timeoutMs: number | undefined, reason: () => Error, signal: AbortSignal | undefined): Limit {
+/** A signal that aborts with `reason` after the timeout, or with the caller's signal. Disposing it clears the timer, which AbortSignal.timeout would keep. */
+export function waitLimit(
+  timeoutMs: number | undefined,
+  reason: () => Error,
+  signal: AbortSignal | undefined,
+): WaitLimit {
   const over = new AbortController()
   const isTimed = timeoutMs !== undefined && timeoutMs <= timerMsMax
   const timer = isTimed ? setTimeout(() => over.abort(reason()), timeoutMs) : undefined

@@ -1,14 +1,14 @@
 /**
- * From a call to a new run: its options are checked, its task is looked up, its payload must fit. Calls of one batch that
- * have the same task and equal options are prepared once, up to what depends on their payloads; so the store finds their
- * runs alike.
+ * Turns a call into a new run: checks its options, looks up its task, checks its payload. Calls of a batch with the same task
+ * and equal options share one preparation, except for what depends on the payload, so that the store can group their runs.
  */
 import type { Db, NewRun } from '@q/store'
-import { runSettings, windowSettings, type OptionData } from '@q/task'
+import { runSettings, throttleDebounceSettings, type OptionData } from '@q/task'
 import { settingsOf, type RunOptions } from './enqueue-options.ts'
-import { requireFit } from './payload-check.ts'
-import type { Destination, Published } from './published.ts'
-import { withWindow } from './windows.ts'
+import { idempotencyThrottle } from './idempotency-key.ts'
+import { assertPayload } from './payload-check.ts'
+import type { TaskRoute, TaskRouting } from './task-routing.ts'
+import { withThrottleDebounce } from './throttle-debounce.ts'
 
 export interface Call {
   readonly task: string
@@ -16,33 +16,33 @@ export interface Call {
   readonly options: RunOptions
 }
 
-/** All but the payload of a call. */
-interface Kind extends Pick<Destination, 'check'> {
+/** A prepared call without its payload. */
+interface Kind extends Pick<TaskRoute, 'check'> {
   readonly task: string
   readonly options: RunOptions
   readonly fieldsFor: (payload: unknown) => Omit<NewRun, 'task' | 'payload'>
 }
 
-/** For the calls of one batch; `within`: the transaction they are part of. */
-export function createPreparation(published: Published, within?: Db): (call: Call) => Promise<NewRun> {
+/** Prepares the calls of one batch. `within`: the transaction they belong to. */
+export function createPreparation(routing: TaskRouting, within?: Db): (call: Call) => Promise<NewRun> {
   let last: Kind | undefined
   return async ({ task, payload, options }) => {
     if (last === undefined || last.task !== task || !areEqual(last.options, options)) {
-      last = await kindOf(published, { task, options }, within)
+      last = await kindOf(routing, { task, options }, within)
     }
     const { check, fieldsFor } = last
-    if (check !== undefined) await requireFit(task, payload, check)
+    if (check !== undefined) await assertPayload(task, payload, check)
     return { task, payload, ...fieldsFor(payload) }
   }
 }
 
-async function kindOf(published: Published, { task, options }: Omit<Call, 'payload'>, within?: Db): Promise<Kind> {
-  const settings = settingsOf(options)
-  const { lane, options: ofTask, check } = await published.find(task, within)
-  const data = withWindow(ofTask, options)
+async function kindOf(routing: TaskRouting, { task, options }: Omit<Call, 'payload'>, within?: Db): Promise<Kind> {
+  const settings = { ...settingsOf(options), ...idempotencyThrottle(options.idempotencyKey) }
+  const { lane, options: ofTask, check } = await routing.routeOf(task, within)
+  const data = withThrottleDebounce(ofTask, options)
   const fieldsFor = (payload: unknown) =>
     lane === undefined
-      ? { ...windowSettings(data, payload), ...settings }
+      ? { ...throttleDebounceSettings(data, payload), ...settings }
       : { lane, ...runSettings(task, data, payload), ...settings }
   if (hasKeys(data)) return { task, options, check, fieldsFor }
   const fields = fieldsFor(undefined)

@@ -9,32 +9,37 @@ import type { Waits } from './waits.ts'
 export interface RunProgress {
   readonly status: TaskState
   readonly attempt: number
-  /** 0 to 1, as the code reported it; null when it has not. */
+  /** 0 to 1, as the code reported it; null before its first report. */
   readonly progress: number | null
   readonly note: string | null
 }
 
 /** How to follow a run; `notFound` returns the error for a run that does not exist. */
-export function followedRun(notFound: () => Error): Followed<RunView, RunProgress> {
+export function runToFollow(notFound: () => Error): FollowTarget<RunView, RunProgress> {
   return {
-    tell: ({ status, attempt, progress, note }) => ({ status, attempt, progress, note }),
+    progressOf: ({ status, attempt, progress, note }) => ({ status, attempt, progress, note }),
     isOver: ({ status }) => isTerminal(status),
     notFound,
   }
 }
 
 /**
- * Rejects with the signal's reason, or with the error of `notFound`.
- * Who stops following does not wait for the next change, also if it has asked for one already.
+ * Rejects with the signal's reason, or with the error of `notFound`. Returning from the loop does not wait for the next
+ * change, even if one has been requested.
  */
 export function follow<Id, View, Progress>(
   waits: Waits<Id, View>,
   id: Id,
-  wish: AbortSignal | undefined,
-  kind: Followed<View, Progress>,
+  callerSignal: AbortSignal | undefined,
+  kind: FollowTarget<View, Progress>,
 ): AsyncIterableIterator<Progress, void, undefined> {
   const stop = new AbortController()
-  const changes = changesOf(waits, id, wish === undefined ? stop.signal : AbortSignal.any([wish, stop.signal]), kind)
+  const changes = changesOf(
+    waits,
+    id,
+    callerSignal === undefined ? stop.signal : AbortSignal.any([callerSignal, stop.signal]),
+    kind,
+  )
   return {
     next: () =>
       changes.next().catch((error: unknown) => (stop.signal.aborted ? changes.return() : Promise.reject(error))),
@@ -48,8 +53,8 @@ export function follow<Id, View, Progress>(
   }
 }
 
-export interface Followed<View, Progress> {
-  readonly tell: (view: View) => Progress
+export interface FollowTarget<View, Progress> {
+  readonly progressOf: (view: View) => Progress
   readonly isOver: (view: View) => boolean
   readonly notFound: () => Error
 }
@@ -58,7 +63,7 @@ async function* changesOf<Id, View, Progress>(
   waits: Waits<Id, View>,
   id: Id,
   signal: AbortSignal,
-  { tell, isOver, notFound }: Followed<View, Progress>,
+  { progressOf, isOver, notFound }: FollowTarget<View, Progress>,
 ): AsyncGenerator<Progress, void, undefined> {
   let seen: { readonly view: View | undefined } | undefined
   let failed: { readonly reason: unknown } | undefined
@@ -71,7 +76,7 @@ async function* changesOf<Id, View, Progress>(
     failed = { reason }
     changed.resolve()
   }
-  const leave = waits.watch(id, { see, fail }, signal)
+  const unwatch = waits.watch(id, { onView: see, onError: fail }, signal)
   let lastText = ''
   try {
     for (;;) {
@@ -79,7 +84,7 @@ async function* changesOf<Id, View, Progress>(
       changed = Promise.withResolvers()
       if (failed !== undefined) throw failed.reason
       if (seen?.view === undefined) throw notFound()
-      const now = tell(seen.view)
+      const now = progressOf(seen.view)
       const ended = isOver(seen.view)
       const text = JSON.stringify(now)
       if (text !== lastText) yield now
@@ -87,6 +92,6 @@ async function* changesOf<Id, View, Progress>(
       if (ended) return
     }
   } finally {
-    leave()
+    unwatch()
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Payload checks from the JSON Schemas that replicas have published. Each is compiled once, when it is first needed;
- * Ajv is loaded then, so a producer without such tasks never loads it.
+ * Checks payloads against the JSON Schemas that replicas have published. A schema is compiled once, when it is first needed;
+ * Ajv is loaded at that time, so a producer without such tasks never loads it.
  *
- * A schema that cannot be compiled checks nothing: what enqueues must not depend on it, the replica checks anyway.
- * `format` is not judged: validators disagree about what a URL is, and what a task would accept must not be refused here.
+ * A schema that does not compile checks nothing: enqueueing must not depend on it, and the replica checks in any case.
+ * `format` is ignored: validators disagree about what a URL is, and the client must not reject what the task accepts.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
-import { pointerOf, type Misfit, type PayloadCheck } from './payload-check.ts'
+import { pointerOf, type PayloadIssue, type PayloadCheck } from './payload-check.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -21,7 +21,7 @@ export function createPublishedSchemas(): PublishedSchemas {
       if (schema === null) return undefined
       const before = known.get(task)
       if (before?.schema === schema) return before.check
-      // Read again it is another object, and mostly the same schema.
+      // A later read returns another object, usually with the same schema.
       const text = JSON.stringify(schema)
       const check = before?.text === text ? before.check : compiledOnce(schema)
       known.set(task, { schema, text, check })
@@ -39,25 +39,25 @@ async function compile(schema: JsonSchema): Promise<PayloadCheck> {
   const { Ajv2020 } = await import('ajv/dist/2020.js')
   try {
     const validate = compilerOf(Ajv2020).compile<unknown>(schema)
-    return async (payload) => (validate(payload) ? [] : (validate.errors ?? []).map(misfitOf))
+    return async (payload) => (validate(payload) ? [] : (validate.errors ?? []).map(issueOf))
   } catch {
     return async () => []
   }
 }
 
-/** One each: two schemas may call themselves the same. */
+/** One Ajv instance per schema: two schemas may have the same `$id`. */
 function compilerOf(Compiler: typeof Ajv2020): Ajv2020 {
   return new Compiler({ allErrors: true, strict: false, validateFormats: false, logger: false })
 }
 
-/** A member that is missing, or too many, is named itself, and not the object it is about. */
-function misfitOf({ instancePath, keyword, params, message = 'does not fit' }: ErrorObject): Misfit {
+/** For a missing or additional property, the pointer names the property instead of the object. */
+function issueOf({ instancePath, keyword, params, message = 'does not fit' }: ErrorObject): PayloadIssue {
   const { missingProperty: missing, additionalProperty: extra } = params as Partial<Record<string, string>>
   if (keyword === 'required' && missing !== undefined) return at(instancePath, missing, 'is missing')
   if (keyword === 'additionalProperties' && extra !== undefined) return at(instancePath, extra, 'is not expected')
   return { pointer: instancePath, message }
 }
 
-function at(instancePath: string, member: string, message: string): Misfit {
+function at(instancePath: string, member: string, message: string): PayloadIssue {
   return { pointer: `${instancePath}${pointerOf([member])}`, message }
 }

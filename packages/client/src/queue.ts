@@ -1,16 +1,16 @@
 /**
- * What a producer holds: enqueue typed tasks, look at runs, await results. Loads no task code and no Piscina:
- * `queue<typeof tasks>(url)` needs the tasks' types only. This file puts the parts together; verbs.ts has the contracts.
+ * `queue()`: the producer's entry point, which enqueues typed tasks, reads runs and waits for results. It loads no task code
+ * and no Piscina: `queue<typeof tasks>(url)` needs only the types. This file wires the parts; verbs.ts has the contracts.
  */
 import { createStore, type Connection, type NewRun } from '@q/store'
 import { defaultQueue } from '@q/task'
-import { whileOpen } from './closed.ts'
+import { rejectWhenClosed } from './closed-guard.ts'
 import { connectionOf, type Database } from './database.ts'
-import { createEars } from './ears.ts'
+import { createCompletionListener } from './completion-listener.ts'
 import { createEnqueue } from './enqueue.ts'
 import { createExplain, explaining } from './explain.ts'
 import { createHandle, runIdOf } from './handle.ts'
-import { createPublished, type Published } from './published.ts'
+import { createTaskRouting, type TaskRouting } from './task-routing.ts'
 import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits, runsToWaitFor } from './waits.ts'
@@ -19,13 +19,13 @@ import { workflowVerbs } from './workflow/verbs.ts'
 
 export interface QueueOptions<Tasks> {
   /**
-   * The definitions themselves (`import * as tasks`), for a producer that may load their code: payloads are checked by their
-   * own validators, and what replicas have published is not asked for.
+   * The task definitions (`import * as tasks`), for a producer that can load their code: their own validators check
+   * payloads, and the client does not read what replicas have published.
    */
   readonly tasks?: Tasks
 }
 
-/** `database`: a URL, or a `Pool` or `Client` of `pg` that stays yours. With a client, waiting for results is polling. */
+/** `database`: a URL, or a `pg` `Pool` or `Client`, which `close()` leaves open. With a client, waits poll. */
 export function queue<Tasks = AnyTasks>(
   database: Database | undefined,
   options: QueueOptions<Tasks> = {},
@@ -34,17 +34,17 @@ export function queue<Tasks = AnyTasks>(
   let closed = false
   const isClosed = () => closed
   const explain = createExplain(connection.origin)
-  // Enqueue and waits handle the errors of the database first, and explain them afterwards.
-  const raw = whileOpen(createStore(connection.db), isClosed)
+  // Enqueue and waits handle database errors themselves before they explain them.
+  const raw = rejectWhenClosed(createStore(connection.db), isClosed)
   const store = explaining(raw, explain)
-  const ears = createEars(connection.origin)
-  const waits = createWaits({ ears, explain }, runsToWaitFor(raw))
-  const workflowWaits = createWaits({ ears, explain }, workflowsToWaitFor(raw))
-  const published = whileOpen(publishedOn(connection, options.tasks ?? {}), isClosed)
-  // On a client of the caller's, which may have a transaction open, the database wakes replicas with its commit.
+  const listener = createCompletionListener(connection.origin)
+  const waits = createWaits({ listener, explain }, runsToWaitFor(raw))
+  const workflowWaits = createWaits({ listener, explain }, workflowsToWaitFor(raw))
+  const routing = rejectWhenClosed(routingOn(connection, options.tasks ?? {}), isClosed)
+  // The caller's client may have an open transaction, so the database wakes replicas when it commits.
   const wakesAtCommit = connection.isInTransaction !== undefined
   const insert = (runs: readonly NewRun[]) => raw.enqueueTaskRuns(runs, { wakesAtCommit })
-  const enqueue = createEnqueue({ insert, published, explain })
+  const enqueue = createEnqueue({ insert, routing, explain })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({
     store,
@@ -70,11 +70,11 @@ export function queue<Tasks = AnyTasks>(
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
-    ...workflowVerbs({ store, published, explain, waits: workflowWaits }),
+    ...workflowVerbs({ store, routing, explain, waits: workflowWaits }),
     async close() {
       waits.close()
       workflowWaits.close()
-      await ears.close()
+      await listener.close()
       closed = true
       await connection.close()
     },
@@ -82,13 +82,13 @@ export function queue<Tasks = AnyTasks>(
   return verbs as unknown as Queue<Tasks>
 }
 
-/** On a client whose owner has a transaction open, a lane that is new is undone with it: so nothing is remembered then. */
-function publishedOn(connection: Connection, definitions: object): Published {
-  const remembering = createPublished(connection, definitions)
+/** A rollback on the caller's client would undo a new lane, so nothing is cached while its transaction is open. */
+function routingOn(connection: Connection, definitions: object): TaskRouting {
+  const remembering = createTaskRouting(connection, definitions)
   return {
-    find(task, within) {
+    routeOf(task, within) {
       const mayBeUndone = connection.isInTransaction?.() ?? false
-      return (mayBeUndone ? createPublished(connection, definitions) : remembering).find(task, within)
+      return (mayBeUndone ? createTaskRouting(connection, definitions) : remembering).routeOf(task, within)
     },
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Runs by the clock, made by hand: `q.schedule('nightly', { task: 'report', cron: '0 9 * * *' })`. Stored in the
- * database, so it ticks as long as any replica lives, whether or not this process does. Said again it is the same
- * schedule; with another pattern it counts from now on.
+ * Schedules that a program creates: `q.schedule('nightly', { task: 'report', cron: '0 9 * * *' })`. The database stores
+ * them, so they tick while any replica is alive, with or without this process. A second call with the same name updates the
+ * schedule; a new pattern counts from that time on.
  *
- * A schedule that a task's own code declares is named `task:<task>`: it can be paused, resumed and run like any other.
+ * A schedule that a task declares in its options is named `task:<task>`; it can be paused, resumed and run like any other.
  */
 import { ExplainedError } from '@q/schema'
 import type { Schedule, Store } from '@q/store'
@@ -19,22 +19,22 @@ export type NewSchedule<Tasks, Name extends TaskName<Tasks>> = ScheduleOptions &
   TickOptions &
   PayloadMember<PayloadOf<TasksOf<Tasks>[Name]>> & { readonly task: Name }
 
-/** What its runs are given. Default: `{}`, where that is one. */
+/** The payload of the runs. Default: `{}`, if the task accepts it. */
 type PayloadMember<Payload> = object extends Payload ? { readonly payload?: Payload } : { readonly payload: Payload }
 
 type AnySchedule = ScheduleOptions & TickOptions & { readonly task: string; readonly payload?: unknown }
 
 export interface Schedules<Tasks> {
-  /** Makes a schedule, or makes it what is asked for here. Durable when it resolves. */
+  /** Creates or updates a schedule. Durable when it resolves. */
   schedule<Name extends TaskName<Tasks>>(name: string, schedule: NewSchedule<Tasks, Name>): Promise<void>
-  /** Whether there was one. What it has enqueued stays. */
+  /** Removes a schedule; its runs stay. Resolves to whether it existed. */
   unschedule(name: string): Promise<boolean>
-  /** All of them, by name, with their last and next tick. */
+  /** All schedules, sorted by name, with their last and next tick. */
   schedules(): Promise<Schedule[]>
-  /** Nothing ticks until it is resumed; what would have ticked meanwhile is not made up for. */
+  /** Stops the ticks until the schedule is resumed; ticks of the pause are not made up. */
   pauseSchedule(name: string, by?: string): Promise<void>
   resumeSchedule(name: string): Promise<void>
-  /** One run now, beside its ticks; also while it is paused. */
+  /** Enqueues one run now, in addition to the ticks, even while the schedule is paused. */
   runScheduleNow<Name extends TaskName<Tasks>>(name: string): Promise<RunHandle<ResultFor<Tasks, Name>>>
 }
 
@@ -45,9 +45,8 @@ export interface ScheduleDeps {
 
 export function createSchedules<Tasks>({ store, enqueue }: ScheduleDeps): Schedules<Tasks> {
   return {
-    async schedule(name, wish) {
-      // What the types of the tasks say about it is of no interest here.
-      const { task, payload = {}, priority, group, expires, ...when } = wish as AnySchedule
+    async schedule(name, schedule) {
+      const { task, payload = {}, priority, group, expires, ...when } = schedule as AnySchedule
       const problems = [...unknownOptions(when), ...scheduleProblems(when)]
       const time = problems.length === 0 ? scheduleData(when) : undefined
       if (time === undefined) throw wrongTime(problems)
@@ -80,13 +79,13 @@ const times: Record<keyof ScheduleOptions, true> = { cron: true, every: true, ti
 function unknownOptions(when: ScheduleOptions): string[] {
   const unknown = Object.keys(when).filter((key) => !Object.hasOwn(times, key))
   const known = ['task', 'payload', ...Object.keys(times), 'priority', 'group', 'expires']
-  return unknown.map((key) => `${key}: no such option; there are ${known.join(', ')}`)
+  return unknown.map((key) => `${key}: no such option; the options are ${known.join(', ')}`)
 }
 
 function wrongTime(problems: readonly string[]): ExplainedError {
   return new ExplainedError({
     code: 'SCHEDULE_INVALID',
-    what: 'A schedule cannot be kept; nothing was changed.',
+    what: 'The schedule is invalid; nothing was changed.',
     why: `${problems.length === 0 ? 'It has neither cron nor every' : problems.join('; ')}.`,
     fix: "Write { task, cron: '0 9 * * *', timezone: 'Europe/Berlin' } or { task, every: '5m' }.",
   })
@@ -96,7 +95,7 @@ function notFound(name: string): ExplainedError {
   return new ExplainedError({
     code: 'SCHEDULE_NOT_FOUND',
     what: `There is no schedule "${name}".`,
-    why: 'Nobody made it in this database, or it was removed. The one a task declares itself is named task:<task>.',
-    fix: 'q.schedules() lists all of them.',
+    why: 'It was never created in this database, or it was removed. A schedule that a task declares is named task:<task>.',
+    fix: 'List the schedules with q.schedules().',
   })
 }

@@ -1,9 +1,9 @@
 /**
- * `options.tx`: the caller's own transaction, with the caller's own library. What is enqueued with it is there when that
- * transaction commits, and never was when it is rolled back.
+ * `options.tx`: the caller's transaction, in the caller's library. Its runs exist once the transaction commits; a rollback
+ * removes them.
  *
- * A handle is known by its shape; none of these libraries is loaded here. What is no transaction is refused: by the
- * compiler where its type says so, otherwise here, before anything is sent.
+ * Handles are recognised by their shape; none of these libraries is loaded here. A handle that is not a transaction is
+ * rejected by the compiler where its type shows it, otherwise here, before anything is sent.
  */
 import { ExplainedError } from '@q/schema'
 import {
@@ -31,18 +31,18 @@ export type TransactionHandle =
   | KnexTransaction
   | PrismaTransaction
 
-/** What the verbs of the store take, in the transaction of `tx`. */
+/** A database handle for the store's verbs that uses the transaction of `tx`. */
 export function storeIn(tx: TransactionHandle): Db {
   const known = libraries.find(({ isHandle }) => isHandle(tx))
-  if (known === undefined) throw notInTransaction('what was passed as tx is no handle of a library that q knows')
-  if (!known.isTransaction(tx)) throw notInTransaction(`what was passed as tx is ${known.outside}`)
+  if (known === undefined) throw notInTransaction('tx is not a handle of a supported library')
+  if (!known.isTransaction(tx)) throw notInTransaction(known.outside)
   return known.use(tx)
 }
 
 interface Library {
-  /** Does it look like one of this library's? */
+  /** Whether the value looks like a handle of this library. */
   readonly isHandle: (tx: TransactionHandle) => boolean
-  /** And is it a transaction, as far as it can be seen? */
+  /** Whether the handle is in a transaction, as far as its shape shows. */
   readonly isTransaction: (tx: TransactionHandle) => boolean
   readonly outside: string
   readonly use: (tx: TransactionHandle) => Db
@@ -52,37 +52,37 @@ const libraries: readonly Library[] = [
   {
     isHandle: (tx) => has(tx, 'getExecutor', 'withoutPlugins'),
     isTransaction: (tx) => member(tx, 'isTransaction') === true,
-    outside: 'a Kysely, and not the transaction that db.transaction().execute(async (trx) => …) gives',
+    outside: 'tx is a Kysely instance, not the trx of db.transaction().execute(async (trx) => …)',
     use: (tx) => usingKysely(tx as KyselyTransaction),
   },
   {
     isHandle: (tx) => has(tx, '$queryRawUnsafe'),
     isTransaction: (tx) => member(tx, '$connect') === undefined,
-    outside: 'a PrismaClient, and not the one that prisma.$transaction(async (tx) => …) gives',
+    outside: 'tx is a PrismaClient, not the tx of prisma.$transaction(async (tx) => …)',
     use: (tx) => usingPrisma(tx as PrismaTransaction),
   },
   {
     isHandle: (tx) => typeof tx === 'function' && has(tx, 'unsafe'),
     isTransaction: (tx) => has(tx, 'savepoint'),
-    outside: 'the sql of postgres.js, and not the one that sql.begin(async (sql) => …) gives',
+    outside: 'tx is the sql of postgres.js, not the one of sql.begin(async (sql) => …)',
     use: (tx) => usingPostgresJs(tx as PostgresJsTransaction),
   },
   {
     isHandle: (tx) => typeof tx === 'function' && has(tx, 'raw'),
     isTransaction: (tx) => member(tx, 'isTransaction') === true && has(tx, 'isCompleted'),
-    outside: 'a Knex, and not the transaction that knex.transaction(async (trx) => …) gives',
+    outside: 'tx is a Knex instance, not the trx of knex.transaction(async (trx) => …)',
     use: (tx) => usingKnex(tx as KnexTransaction),
   },
   {
     isHandle: (tx) => has(tx, 'execute', 'transaction'),
     isTransaction: (tx) => has(tx, 'rollback', 'setTransaction'),
-    outside: 'a database of Drizzle, and not the transaction that db.transaction(async (tx) => …) gives',
+    outside: 'tx is a Drizzle database, not the tx of db.transaction(async (tx) => …)',
     use: (tx) => usingDrizzle(tx as DrizzleTransaction),
   },
   {
     isHandle: (tx) => has(tx, 'query'),
     isTransaction: (tx) => member(tx, 'totalCount') === undefined,
-    outside: 'a pool of pg, whose next statement may be another client’s: connect() one, and BEGIN on it',
+    outside: 'tx is a pg pool, which may send the next statement on another client: use pool.connect(), then BEGIN',
     use: (tx) => usingPg(tx as PgClient),
   },
 ]
@@ -98,8 +98,8 @@ function member(tx: unknown, name: string): unknown {
 function notInTransaction(why: string): ExplainedError {
   return new ExplainedError({
     code: 'NOT_IN_TRANSACTION',
-    what: 'q.enqueue() was given a tx that is no transaction; nothing was done.',
-    why: `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
-    fix: 'Pass the handle inside the transaction, or leave tx out: docs/how-to/your-own-transaction.md.',
+    what: 'The tx passed to q is not a transaction; nothing was written.',
+    why: `The value passed as ${why}.`,
+    fix: 'Pass the handle of the transaction, or omit tx: docs/how-to/your-own-transaction.md.',
   })
 }

@@ -1,4 +1,4 @@
-/** What a producer can do. The contracts are here; the types are those of the tasks alone. */
+/** The producer's API: the contracts of `queue()`. It depends on the types of the tasks only. */
 import type { CancelAnswer, RetryAnswer, RunFilter, RunPage, PageRequest, RunView } from '@q/store'
 import type { ArrivingView, PayloadOf, ResultOf, Task, TaskName, TasksOf } from '@q/task'
 import type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
@@ -7,20 +7,20 @@ import type { Schedules } from './schedules.ts'
 import type { TransactionHandle } from './transaction.ts'
 import type { WorkflowVerbs } from './workflow/verbs.ts'
 
-/** Of a producer that names no tasks: any name, any payload. */
+/** For a queue without task types: any name, any payload. */
 export type AnyTasks = Record<string, Task<unknown, unknown, never>>
 
 export type PayloadFor<Tasks, Name extends TaskName<Tasks>> = PayloadOf<TasksOf<Tasks>[Name]>
-/** The JSON view of the value that the task returned: a Date is text. */
+/** The returned value as JSON has it: a Date is a string. */
 export type ResultFor<Tasks, Name extends TaskName<Tasks>> = ArrivingView<Awaited<ResultOf<TasksOf<Tasks>[Name]>>>
 export type HandleFor<Tasks, Name extends TaskName<Tasks>> = RunHandle<ResultFor<Tasks, Name>>
 
-/** What enqueueMany takes, the arguments of one enqueue as a tuple: `['resize', { url }, { delay: '5m' }]`. */
+/** The arguments of one enqueue as a tuple, for `enqueueMany`: `['resize', { url }, { delay: '5m' }]`. */
 export type EnqueueCall<Tasks> = {
   [Name in TaskName<Tasks>]: readonly [task: Name, payload: PayloadFor<Tasks, Name>, options?: RunOptions]
 }[TaskName<Tasks>]
 
-/** One for each call, in their order. */
+/** One handle per call, in the same order. */
 export type HandlesFor<Tasks, Calls extends readonly EnqueueCall<Tasks>[]> = {
   -readonly [Place in keyof Calls]: Calls[Place] extends readonly [infer Name extends TaskName<Tasks>, ...unknown[]]
     ? HandleFor<Tasks, Name>
@@ -31,8 +31,9 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
   // ---- Enqueue
 
   /**
-   * One run. Durable when it resolves, or with `tx` as durable as the caller's transaction. Payload and options are checked
-   * before anything is written. Calls at the same time share a statement, so leave the payload as it is until it resolves.
+   * Enqueues one run. The run is durable when the promise resolves; with `tx`, when the caller's transaction commits. Payload
+   * and options are checked before anything is written. Concurrent calls share a statement: do not change the payload until
+   * the promise resolves.
    */
   enqueue<Name extends TaskName<Tasks>>(
     task: Name,
@@ -41,8 +42,8 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
   ): Promise<HandleFor<Tasks, Name>>
 
   /**
-   * Many runs, all of them or none, as few statements as they need. One call each, as a tuple; handles in the same order.
-   * With one bad call none is enqueued, and the error says which.
+   * Enqueues all of the runs or none, in as few statements as possible. Each call is a tuple; the handles have the same order.
+   * If one call is invalid, none is enqueued, and the error names it.
    */
   enqueueMany<const Calls extends readonly EnqueueCall<Tasks>[]>(
     calls: Calls,
@@ -52,48 +53,48 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
   // ---- Runs
 
   /**
-   * What has not started is CANCELLED at once; what runs is told to stop, and ends when its code has.
-   * A cancel that comes after the end changes nothing.
+   * Cancels a run. A run that has not started is CANCELLED at once; a running one is stopped and ends when its code has
+   * stopped. Cancelling a run that has ended changes nothing.
    */
   cancel(run: RunReference): Promise<CancelAnswer>
 
   /**
-   * A run that has ended begins again, in a new epoch, whatever its end was.
-   * Refused while another live run has its unique key.
+   * Starts a run that has ended again, in a new epoch, whatever its outcome was.
+   * Rejects while another run that has not ended has the same unique key.
    */
   retry(run: RunReference): Promise<RetryAnswer>
 
   /**
-   * A run by its id, or undefined if there is none.
-   * With its result once it has ended, and its progress while it runs.
+   * Reads a run by its id; undefined if it does not exist.
+   * It has its progress while it runs, and its result once it has ended.
    */
   get(run: RunReference): Promise<RunView | undefined>
 
   /**
-   * Runs by filter, newest first, in pages that neither skip nor repeat.
-   * Go on with `{ cursor: page.next }`; at most 500 a page.
+   * Lists runs by filter, newest first, at most 500 per page. Continue with `{ cursor: page.next }`; pages neither skip nor
+   * repeat runs.
    */
   list(filter?: RunFilter & { readonly task?: TaskName<Tasks> }, page?: PageRequest): Promise<RunPage>
 
   /**
-   * A handle for a run enqueued elsewhere.
-   * Whether there is such a run is known when it is asked for something.
+   * Returns a handle for a run that was enqueued elsewhere.
+   * It sends nothing: a missing run is reported by the handle's methods.
    */
   handle(runId: string): RunHandle<unknown>
 
   // ---- Groups
 
   /**
-   * How many shares of its queue (`default` unless said) a group gets, 1 to 1000; 1 unless set.
-   * Counts from the next claim on.
+   * Sets how many shares of a queue (`default` if omitted) a group gets: 1 to 1000, initially 1.
+   * Takes effect with the next claim.
    */
   setGroupWeight(group: { readonly queue?: string; readonly group: string }, weight: number): Promise<void>
 
-  // ---- The end
+  // ---- Close
 
   /**
-   * Who waits for a result, or asks for anything later, is told so: QUEUE_CLOSED. Connections that queue() made are closed; a pool, client or connection that the
-   * caller passed stays open.
+   * Closes the connections that `queue()` opened; a pool, client or connection that the caller passed stays open.
+   * Pending waits and later calls reject with `QUEUE_CLOSED`.
    */
   close(): Promise<void>
 }

@@ -1,39 +1,39 @@
 /**
- * Everybody in this process who waits for a run or a workflow, or follows it, shares one LISTEN session and one poll
- * behind it (ears.ts). This is one kind of them.
+ * Waits for the ends of runs or of workflows. All waits of a process share one LISTEN session and one poll
+ * (completion-listener.ts).
  *
- * We listen first, then mark the run as awaited, then look. Settling sees the mark and sends a wake, or was committed
- * before we looked; one that was under way just then, a wake that was lost, and a listener that cannot be had are what
- * the poll is for: it finds every end. A broken connection, even right after it opened, does not end the wait:
- * the next poll marks and looks again. Any other error of the database ends it. Those who come together are marked and looked at together, and so are ends that
- * are told together: what waiting costs grows with statements in flight, not with waiters.
+ * The order matters: listen, mark the run as awaited, read it. A settle that sees the mark sends a wake; one that committed
+ * before the mark is found by the read. The poll finds the rest: a settle in flight at that time, a lost wake, a listener that
+ * could not be opened. A broken connection does not end a wait: the next poll marks and reads again. Every other database
+ * error does. Waits that begin together share a mark and a read, and so do ends that arrive together: the cost
+ * grows with statements in flight, not with waits.
  */
 import { isExplained, isTerminal } from '@q/schema'
 import { createBatcher, isAboutConnection, type RunId, type RunView, type Store } from '@q/store'
-import { queueClosed } from './closed.ts'
-import type { Ears, EndedWake } from './ears.ts'
+import { queueClosed } from './closed-guard.ts'
+import type { CompletionListener, EndedWake } from './completion-listener.ts'
 import type { Explain } from './explain.ts'
 
-/** Told what a look found; undefined: there is no such run or workflow. */
+/** Receives what each read found; undefined if the run or workflow does not exist. */
 export interface Watcher<View> {
-  see(view: View | undefined): void
-  /** It is told nothing more. */
-  fail(reason: unknown): void
+  onView(view: View | undefined): void
+  /** The last call: nothing follows an error. */
+  onError(reason: unknown): void
 }
 
 export interface Waits<Id, View> {
-  /** Resolves with what has ended; undefined if there is no such thing. Rejects with the signal's reason. */
+  /** Resolves when the run or workflow has ended; with undefined if it does not exist. Rejects with the signal's reason. */
   until(id: Id, signal: AbortSignal): Promise<View | undefined>
-  /** Until the answer is called. */
+  /** Reports each view to the watcher until the returned function is called. */
   watch(id: Id, watcher: Watcher<View>, signal: AbortSignal): () => void
-  /** The error of the last poll; undefined: the database answered. */
+  /** The error of the last poll; undefined if it succeeded. */
   problem(): unknown
   close(): void
 }
 
-/** What can be waited for. */
+/** How to wait for one kind of thing. */
 export interface Awaitable<Id, View> {
-  /** From now on their ends are told. */
+  /** Requests a wake for the end of each. */
   mark(ids: readonly Id[]): Promise<void>
   read(ids: readonly Id[]): Promise<readonly View[]>
   endedIn(wake: EndedWake): readonly Id[]
@@ -52,22 +52,22 @@ export function runsToWaitFor(store: Store): Awaitable<RunId, RunView> {
 const readAtOnceMax = 1_000
 
 export interface WaitDeps {
-  readonly ears: Ears
+  readonly listener: CompletionListener
   readonly explain: Explain
 }
 
 export function createWaits<Id extends string, View extends { readonly id: Id }>(
-  { ears, explain }: WaitDeps,
+  { listener, explain }: WaitDeps,
   kind: Awaitable<Id, View>,
 ): Waits<Id, View> {
   const watching = new Map<Id, Set<Watcher<View>>>()
-  /** Waits whose mark was not written, because the connection broke. */
+  /** Waits whose mark was not written because the connection broke. */
   const unmarked = new Set<Id>()
   let problem: unknown
   const closed = new AbortController()
 
   const begins = createBatcher<Id, void>(async (ids) => {
-    await ears.open()
+    await listener.open()
     await kind.mark([...new Set(ids)])
     await look(ids)
     return []
@@ -78,13 +78,13 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
     return []
   }, readAtOnceMax)
 
-  ears.join({
+  listener.subscribe({
     isWaiting: () => watching.size > 0,
-    async look() {
-      for (const id of takeUnmarked()) begin(id)
+    async check() {
+      for (const id of takeAll(unmarked)) if (watching.has(id)) begin(id)
       await look([...watching.keys()]).catch((error: unknown) => (problem = error))
     },
-    heard(wake) {
+    onEnded(wake) {
       for (const id of kind.endedIn(wake)) if (watching.has(id)) ends.add(id).catch(() => {})
     },
   })
@@ -94,14 +94,8 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
       problem = error
       if (!isExplained(error) && isAboutConnection(error)) return void unmarked.add(id)
       const reason = await explain(error)
-      for (const watcher of watching.get(id) ?? []) watcher.fail(reason)
+      for (const watcher of watching.get(id) ?? []) watcher.onError(reason)
     })
-  }
-
-  function takeUnmarked(): readonly Id[] {
-    const ids = [...unmarked].filter((id) => watching.has(id))
-    unmarked.clear()
-    return ids
   }
 
   async function look(ids: readonly Id[]): Promise<void> {
@@ -109,13 +103,13 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
       const part = new Set(ids.slice(start, start + readAtOnceMax))
       const found = new Map((await kind.read([...part])).map((view) => [view.id, view]))
       problem = undefined
-      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.see(found.get(id))
+      for (const id of part) for (const watcher of watching.get(id) ?? []) watcher.onView(found.get(id))
     }
   }
 
-  function watch(id: Id, watcher: Watcher<View>, wish: AbortSignal): () => void {
-    const signal = AbortSignal.any([wish, closed.signal])
-    const fail = () => watcher.fail(signal.reason)
+  function watch(id: Id, watcher: Watcher<View>, callerSignal: AbortSignal): () => void {
+    const signal = AbortSignal.any([callerSignal, closed.signal])
+    const fail = () => watcher.onError(signal.reason)
     if (signal.aborted) {
       fail()
       return () => {}
@@ -123,27 +117,41 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
     signal.addEventListener('abort', fail, { once: true })
     const all = watching.get(id) ?? new Set()
     watching.set(id, all.add(watcher))
-    ears.update()
+    listener.update()
     begin(id)
     return () => {
       signal.removeEventListener('abort', fail)
       all.delete(watcher)
       if (all.size === 0) watching.delete(id)
-      ears.update()
+      listener.update()
     }
   }
 
   return {
     watch,
-    until(id, signal) {
-      const { promise, resolve, reject } = Promise.withResolvers<View | undefined>()
-      const see = (view: View | undefined) => {
-        if (view === undefined || kind.isOver(view)) resolve(view)
-      }
-      const leave = watch(id, { see, fail: reject }, signal)
-      return promise.finally(leave)
-    },
+    until: (id, signal) => untilOver(kind, (watcher) => watch(id, watcher, signal)),
     problem: () => problem,
     close: () => closed.abort(queueClosed()),
   }
+}
+
+/** Empties the set and returns its members. */
+function takeAll<T>(set: Set<T>): readonly T[] {
+  const all = [...set]
+  set.clear()
+  return all
+}
+
+function untilOver<View>(
+  kind: Pick<Awaitable<never, View>, 'isOver'>,
+  watch: (watcher: Watcher<View>) => () => void,
+): Promise<View | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<View | undefined>()
+  const unwatch = watch({
+    onView(view) {
+      if (view === undefined || kind.isOver(view)) resolve(view)
+    },
+    onError: reject,
+  })
+  return promise.finally(unwatch)
 }

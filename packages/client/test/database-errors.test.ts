@@ -75,7 +75,7 @@ test.each(Object.entries(verbs))('%s in a database without schema q asks for q m
   })
 })
 
-test('waiting for a run in a database without schema q is refused at once', async () => {
+test('waiting for a run in a database without schema q rejects at once', async () => {
   expect(await problemOf(empty.url, (q) => q.handle('1').result())).toMatchObject({ code: 'SCHEMA_BEHIND' })
 })
 
@@ -105,7 +105,7 @@ test('a server that does not answer is unreachable, named by host, port and data
   })
 })
 
-test('a wrong password and a missing right are named as such', async () => {
+test('a wrong password and a missing privilege are reported as such', async () => {
   const wrong = changed((parts) => {
     parts.password = secret
   })

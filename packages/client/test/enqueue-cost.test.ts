@@ -70,7 +70,7 @@ test.each(costs)(
   },
 )
 
-test('an enqueue calls no trigger for its rows', async () => {
+test('an enqueue fires no row trigger', async () => {
   const { rows } = await sql<{ text: string }>`SELECT pg_get_functiondef('q.wake_idle'::regproc) AS text`.execute(
     connection.db,
   )
@@ -83,7 +83,7 @@ test('an enqueue calls no trigger for its rows', async () => {
   await sql.raw(rows[0]!.text).execute(connection.db)
 })
 
-test('in a transaction of the caller the trigger wakes, once, with the commit', async () => {
+test('in the caller’s transaction, the commit sends one wake', async () => {
   await store.markIdle('replica-aaaa')
   const client = await pool.connect()
   await client.query('BEGIN')
@@ -97,7 +97,7 @@ test('in a transaction of the caller the trigger wakes, once, with the commit', 
   expect(await notifications()).toEqual(['q_ready'])
 })
 
-test('on a client of the caller, with a transaction of its own open, the commit wakes', async () => {
+test('on the caller’s client with an open transaction, the commit sends the wake', async () => {
   await store.markIdle('replica-aaaa')
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -25,7 +25,7 @@ test('a call alone is sent at once, as one statement', async () => {
   expect(inserts()).toHaveLength(1)
 })
 
-test('what arrives while a statement is in flight goes with the next one, and each call has its own run', async () => {
+test('calls that arrive while a statement is in flight share the next one, and each has its own run', async () => {
   taken()
   const names = Array.from({ length: 1_000 }, (_, index) => `n${index}`)
   const handles = await Promise.all(names.map((name) => q.enqueue('hello', { name })))
@@ -35,7 +35,7 @@ test('what arrives while a statement is in flight goes with the next one, and ea
   expect(payloads).toEqual([0, 1, 500, 999].map((at) => ({ name: `n${at}` })))
 })
 
-test('a bad call fails alone, and the others of its statement are enqueued', async () => {
+test('an invalid call fails alone, and the others of its statement are enqueued', async () => {
   const before = await runs()
   const calls = Array.from({ length: 100 }, (_, index) =>
     q.enqueue('hello', { name: index % 25 === 7 ? '\0' : 'fine' }).then(
@@ -51,7 +51,7 @@ test('a bad call fails alone, and the others of its statement are enqueued', asy
   expect(await runs()).toBe(before + 96)
 })
 
-test('a call with a unique key goes by itself, so that nobody waits for it', async () => {
+test('a call with a unique key has a statement of its own, so that it delays no other call', async () => {
   const fresh = queue<typeof tasks>(pool)
   await fresh.enqueue('once', { key: 'warm' })
   taken()
@@ -63,7 +63,7 @@ test('a call with a unique key goes by itself, so that nobody waits for it', asy
   await fresh.close()
 })
 
-test('many are one statement, all or none, with handles in their order', async () => {
+test('enqueueMany sends one statement, all or none, and returns the handles in order', async () => {
   const before = await runs()
   taken()
   const handles = await q.enqueueMany([
@@ -92,14 +92,14 @@ test('many are one statement, all or none, with handles in their order', async (
   expect(await runs()).toBe(before + 3)
 })
 
-test('5 000 at once are enqueued together', async () => {
+test('5 000 concurrent enqueues succeed', async () => {
   const before = await runs()
   const handles = await q.enqueueMany(Array.from({ length: 5_000 }, (_, at) => ['hello', { name: `${at}` }] as const))
   expect(new Set(handles.map(({ id }) => id)).size).toBe(5_000)
   expect(await runs()).toBe(before + 5_000)
 })
 
-test('options say when, for whom and until when a run is to be started', async () => {
+test('options set the start time, the group and the deadline of a run', async () => {
   const later = await record((await q.enqueue('hello', { name: 'x' }, { delay: '1h', expires: '2h' })).id)
   expect(later).toMatchObject({ status: 'PENDING', waitingFor: 'time' })
   expect(later.runAt.getTime() - later.createdAt.getTime()).toBeCloseTo(3_600_000, -4)
@@ -114,7 +114,7 @@ test('options say when, for whom and until when a run is to be started', async (
   expect(past.runAt.getTime()).toBeGreaterThan(day.getTime() - 2 * 86_400_000)
 })
 
-test('a run that is not started by its time is expired', async () => {
+test('a run that has not started by its deadline expires', async () => {
   const run = await q.enqueue('hello', { name: 'x' }, { expires: 0 })
   await store.expireTaskRuns(100)
   await expect(run.result({ timeout: '30s' })).rejects.toMatchObject({

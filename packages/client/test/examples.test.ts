@@ -43,17 +43,20 @@ test('there is an example for every library', () => {
   ])
 })
 
-test.each(blocks)('$file is as it is printed; order and run are there together, or neither', async ({ file, code }) => {
-  const url = new URL(`./examples/${file}`, import.meta.url)
-  expect(await readFile(url, 'utf8')).toBe(code)
-  const example = (await import(url.href)) as Example
-  const runId = await example.order(`tea ${file}`)
-  await expect(example.order(`sold out ${file}`)).rejects.toBeInstanceOf(Error)
-  await example.close()
-  const { rows } = await client.query<{ item: string; run: string }>(
-    `SELECT o.item, r.id AS run FROM orders o FULL JOIN q.task_run r ON r.payload ->> 'order' = o.id::text
+test.each(blocks)(
+  '$file matches the document; order and run are written together, or neither',
+  async ({ file, code }) => {
+    const url = new URL(`./examples/${file}`, import.meta.url)
+    expect(await readFile(url, 'utf8')).toBe(code)
+    const example = (await import(url.href)) as Example
+    const runId = await example.order(`tea ${file}`)
+    await expect(example.order(`sold out ${file}`)).rejects.toBeInstanceOf(Error)
+    await example.close()
+    const { rows } = await client.query<{ item: string; run: string }>(
+      `SELECT o.item, r.id AS run FROM orders o FULL JOIN q.task_run r ON r.payload ->> 'order' = o.id::text
       WHERE r.id IS NULL OR o.item IS NULL OR o.item LIKE '%' || $1`,
-    [file],
-  )
-  expect(rows).toEqual([{ item: `tea ${file}`, run: runId }])
-})
+      [file],
+    )
+    expect(rows).toEqual([{ item: `tea ${file}`, run: runId }])
+  },
+)

@@ -92,7 +92,7 @@ export async function fixture(): Promise<Fixture> {
   }
 }
 
-/** As programs have one. A connection that breaks while it is idle is told to the pool, and nobody else. */
+/** A pool as programs have it. It alone gets the error of an idle connection that breaks. */
 export function ownPool(url: string, max: number): Pool {
   return new Pool({ connectionString: url, max }).on('error', () => {})
 }

@@ -8,7 +8,7 @@ function loadedBy(module: string): string[] {
   return JSON.parse(said) as string[]
 }
 
-test('a producer loads no Piscina, no runner, no task code, and no validator of schemas before it needs one', () => {
+test('a producer loads no Piscina, no runner, no task code, and no schema validator before it needs one', () => {
   const loaded = loadedBy('@q/client')
   expect(loaded.filter((url) => url.includes('/client/src/queue.ts'))).toHaveLength(1)
   expect(loaded.filter((url) => /node_modules\/(piscina|ajv|zod)\/|packages\/runner\//.test(url))).toEqual([])

@@ -25,8 +25,8 @@ async function producer(queueName: string, options: TaskOptions = {}) {
   const q = queue<typeof tasks>(database.url)
   closing.push(() => q.close())
   const claim = async (limit: number) => {
-    const wish = { replicaId: 'r', tasks: ['hello'], queues: [queueName], limit }
-    return (await store.claimAvailableTaskRuns(wish)).map(({ runId }) => runId)
+    const request = { replicaId: 'r', tasks: ['hello'], queues: [queueName], limit }
+    return (await store.claimAvailableTaskRuns(request)).map(({ runId }) => runId)
   }
   const enqueue = (name: string, more: Parameters<typeof q.enqueue>[2] = {}) => q.enqueue('hello', { name }, more)
   return { q, claim, enqueue }
@@ -38,7 +38,7 @@ async function age(id: string, ms: number): Promise<void> {
     expires_at = expires_at - ${earlier} WHERE id = ${id}`.execute(db)
 }
 
-test('delay: a run waits until its time, and then for its turn', async () => {
+test('delay: a run becomes available at its time', async () => {
   const { enqueue, claim } = await producer('delay')
   const later = await enqueue('later', { delay: '1h' })
   expect((await later.status()).status).toBe('PENDING')
@@ -49,7 +49,7 @@ test('delay: a run waits until its time, and then for its turn', async () => {
   expect(await claim(5)).toEqual([later.id])
 })
 
-test('priority: lower numbers first; what an enqueue says goes before what its task says', async () => {
+test('priority: lower numbers run first; the priority of an enqueue takes precedence over the task’s', async () => {
   const { enqueue, claim } = await producer('priority', { priority: 5 })
   const usual = await enqueue('usual')
   const last = await enqueue('last', { priority: 6 })
@@ -57,7 +57,7 @@ test('priority: lower numbers first; what an enqueue says goes before what its t
   expect([await claim(1), await claim(1), await claim(1)]).toEqual([[first.id], [usual.id], [last.id]])
 })
 
-test('groups: each gets its turn however long the line of another is, and as many turns as it weighs', async () => {
+test('groups: each gets its share of the queue by its weight, however long the backlog of another is', async () => {
   const { q, enqueue, claim } = await producer('groups')
   const busy = await Promise.all(Array.from({ length: 40 }, () => enqueue('x', { group: 'busy' })))
   const single = await enqueue('x', { group: 'single' })
@@ -70,7 +70,7 @@ test('groups: each gets its turn however long the line of another is, and as man
   await expect(q.setGroupWeight({ group: 'heavy' }, 0)).rejects.toMatchObject({ code: 'WEIGHT_INVALID' })
 })
 
-test('expiry: a run that was not begun in time never is; an enqueue’s own deadline goes before its task’s', async () => {
+test('expiry: a run that has not begun in time never begins; the deadline of an enqueue takes precedence over the task’s', async () => {
   const { enqueue, claim } = await producer('expiry', { expires: '1h' })
   const [usual, longer] = [await enqueue('usual'), await enqueue('longer', { expires: '3h' })]
   const delayed = await enqueue('delayed', { delay: '2h' })
@@ -81,7 +81,7 @@ test('expiry: a run that was not begun in time never is; an enqueue’s own dead
   await expect(delayed.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TASK_EXPIRED' })
 })
 
-test('expiry: a further attempt is not begun after it either', async () => {
+test('expiry: a retry does not begin after the deadline either', async () => {
   const { enqueue, claim } = await producer('again', { expires: '1h', retry: { attempts: 2 } })
   const run = await enqueue('again')
   await claim(1)
@@ -93,7 +93,7 @@ test('expiry: a further attempt is not begun after it either', async () => {
   expect(await claim(1)).toEqual([])
 })
 
-test('retention: a run is kept after its end for as long as its task says', async () => {
+test('retention: an ended run is kept for as long as its task says', async () => {
   const { q, enqueue } = await producer('keep', { keep: '2h' })
   const run = await enqueue('kept')
   await store.cancelTaskRuns([run.id])

@@ -1,4 +1,4 @@
-/** Payloads that do not fit are refused before anything is written, by whoever knows what fits. */
+/** Invalid payloads are rejected before anything is written, by the definition or by the published schema. */
 import { z } from 'zod'
 import { afterAll, expect, test } from 'vitest'
 import { queue, task } from '@q/client'
@@ -20,7 +20,7 @@ async function publish(name: string, payloadSchema: TaskNotice['payloadSchema'])
   await store.publishTasks('r', [{ name, queue: 'default', options: {}, payloadSchema }])
 }
 
-test('with definitions a payload is checked by the task’s own validator, and nothing is asked of the database', async () => {
+test('with definitions, the task’s own validator checks a payload without reading the database', async () => {
   const q = opened(queue(pool, { tasks }))
   const before = await runs()
   const bad = q.enqueue('resize', { url: 5, width: 'wide' } as never)
@@ -38,7 +38,7 @@ test('with definitions a payload is checked by the task’s own validator, and n
   expect(taken().filter((text) => text.includes('payload_schema'))).toEqual([])
 })
 
-test('definitions say where a run goes and how; what their validator would make of the payload is left to the replica', async () => {
+test('definitions determine queue and options; the payload is stored as passed, and only the replica converts it', async () => {
   const q = opened(queue(pool, { tasks }))
   const { id } = await q.enqueue('resize', { url: 'x' })
   const { run } = (await store.getTaskRun(id))!
@@ -49,7 +49,7 @@ test('definitions say where a run goes and how; what their validator would make 
   expect(await q.enqueue('once', { key: 'a' })).toMatchObject({ id: first.id, duplicate: true })
 })
 
-test('a place is named as a JSON pointer', async () => {
+test('a problem is located by a JSON pointer', async () => {
   const input = z.object({ 'a/b~c': z.array(z.object({ n: z.number() })) })
   const odd = task({ input }, () => 1)
   const q = opened(queue(url, { tasks: { odd } }))
@@ -57,7 +57,7 @@ test('a place is named as a JSON pointer', async () => {
   await expect(bad).rejects.toMatchObject({ why: expect.stringMatching(/^\/a~1b~0c\/1\/n: /) })
 })
 
-test('a validator that takes its time is waited for', async () => {
+test('an asynchronous validator is awaited', async () => {
   const input = z.object({ id: z.number() }).refine(async ({ id }) => Promise.resolve(id > 0), 'not known')
   const q = opened(queue(url, { tasks: { slow: task({ input }, () => 1) } }))
   const bad = q.enqueue('slow', { id: -1 })
@@ -68,7 +68,7 @@ test('a validator that takes its time is waited for', async () => {
   expect((await q.enqueue('slow', { id: 1 })).duplicate).toBe(false)
 })
 
-test('without definitions a payload is checked by the JSON Schema that replicas have published', async () => {
+test('without definitions, the published JSON Schema checks a payload', async () => {
   const input = z.object({ url: z.url(), width: z.number().default(800) })
   await publish('resize', z.toJSONSchema(input, { io: 'input' }))
   const q = opened(queue<typeof tasks>(url))
@@ -85,7 +85,7 @@ test('without definitions a payload is checked by the JSON Schema that replicas 
   expect(await runs()).toBe(before + 1)
 })
 
-test('what validators disagree about, the format of a text, is left to the task’s own', async () => {
+test('the client ignores `format`, about which validators disagree', async () => {
   await publish('mails', { type: 'object', properties: { to: { type: 'string', format: 'email' } } })
   const q = opened(queue(url))
   await q.enqueue('mails', { to: 'jürgen@exämple' })
@@ -103,7 +103,7 @@ test.each([
   expect((await q.enqueue(what.replaceAll(' ', '-'), { a: 1 })).duplicate).toBe(false)
 })
 
-test('two tasks whose schemas call themselves the same are both checked', async () => {
+test('two tasks whose schemas have the same id are both checked', async () => {
   const q = opened(queue(url))
   for (const name of ['a', 'b']) {
     await publish(`same-${name}`, { $id: 'https://example.org/same', type: 'object', required: [name] })
@@ -112,13 +112,13 @@ test('two tasks whose schemas call themselves the same are both checked', async 
   await expect(q.enqueue('same-b', { a: 1 })).rejects.toMatchObject({ why: '/b: is missing.' })
 })
 
-test('a member too many is named where the schema forbids it', async () => {
+test('an additional property is reported where the schema forbids it', async () => {
   await publish('strict', { type: 'object', properties: { a: {} }, additionalProperties: false })
   const q = opened(queue(url))
   await expect(q.enqueue('strict', { 'b/c': 1 })).rejects.toMatchObject({ why: '/b~1c: is not expected.' })
 })
 
-test('of many places that do not fit ten are named', async () => {
+test('at most ten problems of a payload are reported', async () => {
   await publish('numbers', { type: 'array', items: { type: 'number' } })
   const q = opened(queue(url))
   const bad = q.enqueue(

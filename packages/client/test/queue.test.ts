@@ -23,7 +23,7 @@ test('a run is found by its id, by its handle or by a row of a list', async () =
   expect(await q.get(runs[0]!)).toMatchObject(found)
 })
 
-test('a run that does not exist is not found, and what is no id is refused', async () => {
+test('a missing run is not found, and an invalid id is rejected', async () => {
   expect(await q.get('999999999')).toBeUndefined()
   await expect(q.handle('999999999').result({ timeout: '30s' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(q.handle('999999999').status()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
@@ -35,7 +35,7 @@ test('a run that does not exist is not found, and what is no id is refused', asy
   }
 })
 
-test('pages go on where the last one ended', async () => {
+test('a page continues where the previous one ended', async () => {
   const handles = await q.enqueueMany(['a', 'b', 'c'].map((name) => ['images.thumbnail', { url: name }] as const))
   const first = await q.list({ task: 'images.thumbnail', status: ['queued'] }, { limit: 2 })
   const second = await q.list({ task: 'images.thumbnail' }, { cursor: first.next!, limit: 2 })
@@ -44,7 +44,7 @@ test('pages go on where the last one ended', async () => {
   await settle(done, 3)
 })
 
-test('a run that waits is cancelled at once, one that runs is asked to stop, one that ended stays as it is', async () => {
+test('cancel ends a waiting run at once, requests a running one to stop, and leaves an ended one unchanged', async () => {
   const waiting = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
   expect(await q.cancel(waiting)).toBe('cancelled')
   await expect(waiting.result()).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
@@ -54,7 +54,7 @@ test('a run that waits is cancelled at once, one that runs is asked to stop, one
   expect(await q.cancel(waiting.id)).toBe('already-ended')
 })
 
-test('a run that ended is repeated by hand, and idle replicas hear of it', async () => {
+test('retry starts an ended run again and wakes idle replicas', async () => {
   const run = await q.enqueue('hello', { name: 'x' })
   expect(await q.retry(run)).toBe('not-ended')
   await settle({ status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no' })
@@ -79,7 +79,7 @@ test.each([
   await expect(q.enqueue('hello', payload as never)).rejects.toMatchObject({ code })
 })
 
-test('a task goes to the queue its replicas have published, also one that nobody has published yet', async () => {
+test('a run goes to the queue that replicas have published for its task, even if they publish it later', async () => {
   const fresh = queue<typeof tasks>(url)
   const queueOf = async (id: string) => {
     const { rows } = await sql<{ queue: string }>`SELECT l.queue FROM q.task_run r JOIN q.lane l ON l.id = r.lane

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const daily = { task: 'hello', cron: '0 9 * * *', payload: { name: 'Ada' } } as const
 
-test('a schedule is made, listed, made another one, and removed', async () => {
+test('a schedule can be created, listed, updated and removed', async () => {
   await q.schedule('daily', {
     ...daily,
     timezone: 'Europe/Berlin',
@@ -48,7 +48,7 @@ test('a schedule is made, listed, made another one, and removed', async () => {
   expect(await q.unschedule('daily')).toBe(false)
 })
 
-test('run now is one run of it, beside its ticks, also while it is paused', async () => {
+test('runScheduleNow enqueues one run in addition to the ticks, even while the schedule is paused', async () => {
   await q.schedule('now', { ...daily, priority: 3, expires: '1h' })
   await q.pauseSchedule('now', 'ada')
   expect(await q.schedules()).toMatchObject([{ name: 'now', pausedBy: 'ada' }])
@@ -66,22 +66,22 @@ test.each<[string, object, string]>([
   ['too few fields', { cron: '* * *' }, 'five or six fields'],
   ['a day that never comes', { cron: '0 0 30 2 *' }, 'never comes'],
   ['a wrong interval', { every: '7s' }, 'every: must divide'],
-  ['two times', { cron: '* * * * *', every: '1m' }, 'give one of them'],
+  ['two times', { cron: '* * * * *', every: '1m' }, 'cannot be combined with cron'],
   ['a wrong time zone', { cron: '* * * * *', timezone: 'Mars/Base' }, 'Mars/Base'],
   ['an option that does not exist', { cron: '* * * * *', delay: '5m' }, 'delay: no such option'],
   ['a priority that no run can have', { cron: '* * * * *', priority: 40_000 }, 'priority'],
   ['a wrong policy', { cron: '* * * * *', missed: 'some' }, 'missed'],
-])('%s is refused with what is wrong', async (_, time, why) => {
+])('%s is rejected with the reason', async (_, time, why) => {
   const wrong = q.schedule('wrong', { task: 'hello', payload: { name: 'x' }, ...time })
   await expect(wrong).rejects.toMatchObject({ code: 'SCHEDULE_INVALID', why: expect.stringContaining(why) })
   expect((await q.schedules()).map(({ name }) => name)).not.toContain('wrong')
 })
 
-test('what is not there is not found', async () => {
+test('a schedule that does not exist is reported as not found', async () => {
   const missing = expect.objectContaining({ code: 'SCHEDULE_NOT_FOUND' })
-  await expect(q.pauseSchedule('nobody')).rejects.toEqual(missing)
-  await expect(q.resumeSchedule('nobody')).rejects.toEqual(missing)
-  await expect(q.runScheduleNow('nobody')).rejects.toEqual(missing)
+  await expect(q.pauseSchedule('missing')).rejects.toEqual(missing)
+  await expect(q.resumeSchedule('missing')).rejects.toEqual(missing)
+  await expect(q.runScheduleNow('missing')).rejects.toEqual(missing)
 })
 
 const neverCalled = async (typed: Queue<typeof tasks>) => {

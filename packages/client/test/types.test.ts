@@ -116,7 +116,7 @@ const untyped = async () => {
   expectTypeOf(await run.result()).toEqualTypeOf<unknown>()
 }
 
-test('names, payloads, options, transactions and results are typed by the tasks alone', () => {
+test('the types of the tasks determine names, payloads, options, transactions and results', () => {
   expect([enqueues, results, options, transactions, batches, databases, untyped]).toHaveLength(7)
   expect(() => queue<typeof tasks>(undefined)).toThrow(expect.objectContaining({ code: 'DATABASE_URL_MISSING' }))
 })

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
-import { createEars } from '../src/ears.ts'
-import { limit } from '../src/poll.ts'
+import { createCompletionListener } from '../src/completion-listener.ts'
+import { waitLimit } from '../src/poll.ts'
 import { fixture } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
@@ -15,13 +15,13 @@ afterAll(() => q.close())
 const done = { status: 'SUCCEEDED', result: '"done"' } as const
 const soon = { timeout: '30s' } as const
 
-test('thousands who wait share one listening session and a handful of statements, and each gets its own result', async () => {
+test('thousands of waits share one LISTEN session and a few statements, and each gets its own result', async () => {
   const runs = await q.enqueueMany(Array.from({ length: 3_000 }, (_, at) => ['hello', { name: `${at}` }] as const))
   taken()
   const results = runs.map((run) => run.result(soon))
   await marked(runs.at(-1)!)
   const sent = taken()
-  // The first comes alone; what came meanwhile goes a thousand at a time.
+  // The first is sent alone; those that arrive in the meantime go a thousand at a time.
   expect(sent.filter((text) => /INTO q\.awaited\b/.test(text))).toHaveLength(4)
   expect(pool.totalCount).toBeLessThanOrEqual(4)
   expect(await sessions('q listen')).toBe(1)
@@ -36,13 +36,13 @@ async function followed(progress: AsyncIterable<RunProgress>): Promise<RunProgre
   return seen
 }
 
-/** The mark that somebody waits is written before anybody looks. */
+/** The mark of a wait is written before the first read. */
 async function marked(run: RunHandle<unknown>): Promise<void> {
   const { rows } = await sql`SELECT FROM q.awaited WHERE run_id = ${run.id}`.execute(connection.db)
   if (rows.length === 0) return marked(run)
 }
 
-test('a result arrives also when the wake is lost', async () => {
+test('a result arrives although the wake is lost', async () => {
   const run = await q.enqueue('hello', { name: 'x' })
   const result = run.result(soon)
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -51,7 +51,7 @@ test('a result arrives also when the wake is lost', async () => {
   expect(await result).toBe(1)
 })
 
-test('a run that is already over answers at once', async () => {
+test('a wait for a run that has ended resolves at once', async () => {
   const run = await q.enqueue('hello', { name: 'x' })
   await settle({ status: 'SUCCEEDED', result: '{"a":1}' })
   expect(await run.result(soon)).toEqual({ a: 1 })
@@ -59,7 +59,7 @@ test('a run that is already over answers at once', async () => {
   expect(await followed(run.progress())).toEqual([{ status: 'SUCCEEDED', attempt: 1, progress: null, note: null }])
 })
 
-test('a run that failed throws its code, attempts and the stack of the worker', async () => {
+test('a failed run rejects with its code, attempts and the worker’s stack', async () => {
   const run = await q.enqueue('hello', { name: 'x' })
   await settle({ status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no', stack: 'at there' })
   const error: unknown = await run.result().catch((reason: unknown) => reason)
@@ -67,7 +67,7 @@ test('a run that failed throws its code, attempts and the stack of the worker', 
   expect(error).toMatchObject({ code: 'TASK_ERROR', attempts: 1, remoteStack: 'at there', run: { id: run.id } })
 })
 
-test('who gives up waiting is told so, by its limit or by its own signal; the run goes on', async () => {
+test('a wait rejects at its timeout or with the caller’s signal; the run continues', async () => {
   const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
   await expect(run.result({ timeout: '1ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
   const reason = new Error('the user left')
@@ -107,7 +107,7 @@ test('progress yields every change, from waiting to running and as the code repo
   expect(await run.result()).toBe('done')
 })
 
-test('who stops following early, or is told to, leaves nothing behind', async () => {
+test('following a run leaves no timer or watcher behind when it stops early or is aborted', async () => {
   const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
   for await (const { status } of run.progress()) {
     expect(status).toBe('PENDING')
@@ -121,7 +121,7 @@ test('who stops following early, or is told to, leaves nothing behind', async ()
   await expect(followed(q.handle('999999999').progress())).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
-test('who stops following while nothing changes is let go at once', async () => {
+test('leaving the progress loop returns at once while nothing changes', async () => {
   const run = await q.enqueue('hello', { name: 'x' }, { delay: '1h' })
   const progress = run.progress()
   expect(await progress.next()).toMatchObject({ value: { status: 'PENDING' } })
@@ -130,21 +130,21 @@ test('who stops following while nothing changes is let go at once', async () => 
   expect(await pending).toEqual({ done: true, value: undefined })
 })
 
-test('nobody listens after the end, also if somebody was just about to', async () => {
+test('close() ends the LISTEN session, even while a wait is opening it', async () => {
   const before = await sessions('q listen')
-  const ears = createEars(url)
-  await ears.close()
-  await ears.open()
+  const listener = createCompletionListener(url)
+  await listener.close()
+  await listener.open()
   expect(await sessions('q listen')).toBeLessThanOrEqual(before)
 })
 
-test('who waits or follows when the queue is closed is told so', async () => {
+test('close() rejects pending waits and progress loops', async () => {
   const closing = queue<typeof tasks>(pool)
   const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
-  const told = run.result(soon).catch((error: unknown) => error)
+  const rejected = run.result(soon).catch((error: unknown) => error)
   const following = followed(run.progress()).catch((error: unknown) => error)
   await closing.close()
-  expect(await told).toMatchObject({ code: 'QUEUE_CLOSED' })
+  expect(await rejected).toMatchObject({ code: 'QUEUE_CLOSED' })
   expect(await following).toMatchObject({ code: 'QUEUE_CLOSED' })
 })
 
@@ -167,14 +167,14 @@ test.each([
 test('a wait that has ended leaves no timer behind', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  const end = limit(60_000, () => new Error('too late'), undefined)
+  const end = waitLimit(60_000, () => new Error('too late'), undefined)
   expect(vi.getTimerCount()).toBe(1)
   end[Symbol.dispose]()
   expect(vi.getTimerCount()).toBe(0)
   expect(end.signal.aborted).toBe(false)
 })
 
-test('a wait for longer than timers can count is as long as it takes', async () => {
+test('a timeout beyond the range of timers does not limit the wait', async () => {
   const run = await q.enqueue('hello', { name: 'x' })
   const result = run.result({ timeout: '60d' })
   await settle({ status: 'SUCCEEDED', result: '2' })

@@ -21,7 +21,7 @@ const build = define(
   { onError: 'pause' },
 )
 
-test('a workflow is data: steps, holes where results go, options in milliseconds', () => {
+test('a workflow is data: steps, references where results go, options in milliseconds', () => {
   const from = (step: string, at = '') => ({ from: 'step', step, at })
   expect(build.plan).toEqual({
     name: 'build',
@@ -85,7 +85,7 @@ test('steps of the same task are numbered, unless they are named', () => {
   expect(plan.steps.map(({ name }) => name)).toEqual(['x', 'x 2', 'x 3', 'last'])
 })
 
-test('joins, conditions and workflows inside of each other are data too', () => {
+test('joins, conditions and nested workflows are data too', () => {
   const { plan } = define('outer', ({ step, sub, is, ended, all, any, not, orMissing }) => {
     const inner = sub(build, { repo: 'r', commit: 'c' }, { name: 'inner' })
     const tested = step('test', { binary: 'b' }, { after: [inner], join: 'any' })
@@ -185,7 +185,7 @@ const wrong: Record<string, [define: () => unknown, why: RegExp]> = {
       }),
     /"publish" asks how a step ended that it insists on: give it allowFailed/,
   ],
-  'has options that cannot be kept, all of which are named': [
+  'has invalid options, all of which are reported': [
     () =>
       workflow()('w', ({ step }) => {
         const options = {
@@ -225,7 +225,7 @@ test.each(Object.entries(wrong))('a workflow that %s is refused where it is defi
   )
 })
 
-test('an output takes no result for granted that may be missing when the workflow succeeds', () => {
+test('an output cannot require a result that may be missing when the workflow succeeds', () => {
   type Output = 'source' | 'tested' | 'published' | 'any' | 'reported'
   const outputOf = (output: Output, conditional: boolean) => () =>
     define('w', ({ step, is }) => {
@@ -237,20 +237,20 @@ test('an output takes no result for granted that may be missing when the workflo
       return { source, tested, published, any, reported }[output]
     })
   const refusal = expect.objectContaining({ why: expect.stringContaining('use orMissing()') as string }) as Error
-  // Whoever insists on the success of a parent makes its failure one of the workflow.
+  // A step that requires the success of a parent makes its failure one of the workflow.
   expect(outputOf('source', true)).not.toThrow()
   expect(outputOf('tested', false)).not.toThrow()
   // Its condition may not hold, and then what insists on it is skipped too.
   expect(outputOf('tested', true)).toThrow(refusal)
   expect(outputOf('published', true)).toThrow(refusal)
-  // Nobody insists on these.
+  // No step requires the success of these.
   expect(outputOf('published', false)).toThrow(refusal)
   expect(outputOf('any', false)).toThrow(refusal)
-  // Nobody depends on this one, so its failure is one of the workflow.
+  // No step depends on this one, so its failure is one of the workflow.
   expect(outputOf('reported', true)).not.toThrow()
 })
 
-test('ten thousand steps are defined as easily as ten', () => {
+test('the cost of ten thousand steps is linear', () => {
   const { plan } = workflow()('wide', ({ step }) => {
     const parts = Array.from({ length: 10_000 }, (_, n) => step('part', { n }))
     step('whole', { parts })

@@ -7,7 +7,7 @@ import type * as tasks from './workflow-tasks.ts'
 const define = workflow<typeof tasks>()
 type Source = { repo: string; commit: string }
 
-test('a placeholder points at members, elements and strange names alike', () => {
+test('a placeholder refers to members, elements and unusual names', () => {
   const any = workflow()(
     'places',
     ({ step }, input: Ref<{ 'a/b~c': number; list: [string, string]; at: { deep: number }[] }>) => {
@@ -66,14 +66,14 @@ test.each(Object.entries(misuses))(
   },
 )
 
-test('a placeholder shows itself where it is looked at, by console.log for instance', () => {
+test('a placeholder can be inspected, for instance by console.log', () => {
   define('shown', ({ step }, input: Ref<Source>) => {
     expect(inspect(step('fetch', { repo: input.repo }).files)).toBe('Ref(the result of step "fetch" at /files)')
     expect(inspect({ a: input.commit })).toBe('{ a: Ref(the input at /commit) }')
   })
 })
 
-test('placeholders of one workflow are refused by another, and steps by a workflow that is defined', () => {
+test('a workflow rejects placeholders of another one, and steps added after its definition', () => {
   let borrowed: Ref<string> | undefined
   let late: (() => unknown) | undefined
   define('first', ({ step }, input: Ref<Source>) => {

@@ -28,7 +28,7 @@ async function work(limit = 1_000): Promise<void> {
 
 const known = new Map<string, unknown>(Object.entries(tasks))
 
-/** What the word means to the tasks; somebody may mend the cause. */
+/** Words that make a task fail; a test can remove one. */
 let broken = 'broken'
 
 async function outcomeOf(name: string, payload: string) {
@@ -64,7 +64,7 @@ const single = define(
   ({ step }, input: Ref<{ name: string }>) => step('test', { binary: input.name }).coverage,
 )
 
-test('results flow from step to step, and the handle gives the output', async () => {
+test('results flow from step to step, and the handle returns the output', async () => {
   const run = await q.start(build, { repo: 'r', commit: 'c' })
   const result = run.result(soon)
   await work()
@@ -95,7 +95,7 @@ test('progress of a workflow ends with its final state, and never earlier', asyn
   expect(seen.filter(({ status }) => status === 'SUCCEEDED')).toHaveLength(1)
 })
 
-test('a workflow that failed throws its code and the steps that failed', async () => {
+test('a failed workflow rejects with its code and the failed steps', async () => {
   const run = await q.start(build, { repo: 'broken', commit: 'c' })
   await work()
   const error: unknown = await run.result(soon).catch((reason: unknown) => reason)
@@ -110,7 +110,7 @@ test('a workflow that failed throws its code and the steps that failed', async (
   })
 })
 
-test('pause holds steps back, resume lets them go, cancel undoes what succeeded', async () => {
+test('pause holds steps, resume releases them, cancel compensates steps that succeeded', async () => {
   const run = await q.start(build, { repo: 'r', commit: 'c' })
   expect(await run.pause('Ada')).toBe('paused')
   await work()
@@ -125,7 +125,7 @@ test('pause holds steps back, resume lets them go, cancel undoes what succeeded'
   expect(await run.cancel()).toBe('already-ended')
 })
 
-test('what failed is retried by the handle, and the workflow goes on', async () => {
+test('the handle retries failed steps, and the workflow continues', async () => {
   const again = define(
     'again',
     ({ step }, input: Ref<{ name: string }>) => ({ passed: step('test', { binary: input.name }).passed }),
@@ -142,12 +142,12 @@ test('what failed is retried by the handle, and the workflow goes on', async () 
   expect(await run.retryFailed()).toBe('nothing-failed')
 })
 
-test('what does not insist on success gets a missing result in its place, and outputs say so', async () => {
+test('a step that tolerates failures gets a MissingResult, and the output type shows it', async () => {
   const reported = define(
     'reported',
     ({ step, map, sub, is, ended, orMissing }, input: Ref<{ files: string[]; name: string }>) => {
       const tested = step('test', { binary: input.name })
-      const told = step('report', { tested, note: input.name }, { allowFailed: true })
+      const report = step('report', { tested, note: input.name }, { allowFailed: true })
       const objects = map('compile', input.files, (file) => ({ file }), { onItemError: 'collect' })
       const alarm = step(
         'publish',
@@ -156,14 +156,14 @@ test('what does not insist on success gets a missing result in its place, and ou
       )
       const inner = sub(single, { name: 'b' })
       const published = step('publish', { binary: 'b' }, { when: is(inner, { above: 90 }) })
-      return { told: told.tested, objects, inner, alarm: orMissing(alarm.url), url: orMissing(published.url) }
+      return { reported: report.tested, objects, inner, alarm: orMissing(alarm.url), url: orMissing(published.url) }
     },
   )
   const run = await q.start(reported, { files: ['a', 'broken'], name: 'broken' })
   await work()
   const output = await run.result(soon)
   expect(output).toEqual({
-    told: { code: 'TASK_ERROR', detail: 'Error: broken is broken' },
+    reported: { code: 'TASK_ERROR', detail: 'Error: broken is broken' },
     objects: [{ object: 'a.o', bytes: 3 }, expect.objectContaining({ code: 'TASK_ERROR' })],
     inner: 80,
     alarm: 'https://alarm',
@@ -171,7 +171,7 @@ test('what does not insist on success gets a missing result in its place, and ou
   })
 })
 
-test('a workflow is there with the commit of its transaction, and a rollback leaves nothing of it', async () => {
+test('a workflow exists once its transaction commits, and a rollback removes it', async () => {
   const pool = ownPool(url, 1)
   const tx = await pool.connect()
   const before = await workflowsStarted()
@@ -219,7 +219,7 @@ test.each([
   expect(await workflowsStarted()).toBe(before)
 })
 
-test('a payload that needs no result is checked before anything is written, and the step named', async () => {
+test('a payload without references is checked before anything is written, and the error names the step', async () => {
   const compiled = define('compiled', ({ step }, input: Ref<{ file: string }>) => {
     step('compile', { file: input.file }, { name: 'first' })
   })
@@ -231,7 +231,7 @@ test('a payload that needs no result is checked before anything is written, and 
   expect(await workflowsStarted()).toBe(before)
 })
 
-test('who waits for runs and who waits for workflows share one session', async () => {
+test('waits for runs and waits for workflows share one session', async () => {
   const run = await q.start(single, { name: 'b' })
   const alone = await q.enqueue('test', { binary: 'b' })
   const results = Promise.all([run.result(soon), alone.result(soon)])
@@ -240,7 +240,7 @@ test('who waits for runs and who waits for workflows share one session', async (
   expect(await sessions('q listen')).toBe(1)
 })
 
-test('a result arrives also when the wake is lost', async () => {
+test('a result arrives although the wake is lost', async () => {
   const run = await q.start(single, { name: 'b' })
   const result = run.result(soon)
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -249,7 +249,7 @@ test('a result arrives also when the wake is lost', async () => {
   expect(await result).toBe(80)
 })
 
-test('a workflow without input is started without one, and its steps have the options they were given', async () => {
+test('a workflow without input starts without one, and its steps have their options', async () => {
   const nightly = define('nightly', ({ step }) => void step('test', { binary: 'b' }, { priority: -7, attempts: 4 }))
   const run = await q.start(nightly)
   const [step] = await run.steps()
@@ -258,7 +258,7 @@ test('a workflow without input is started without one, and its steps have the op
   expect(await run.result(soon)).toBeNull()
 })
 
-test('a workflow that does not exist is not found, what is no id is refused, and waiting has its limit', async () => {
+test('a missing workflow is not found, an invalid id is rejected, and a wait has a timeout', async () => {
   await expect(q.workflow('999999999').result(soon)).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' })
   await expect(q.workflow('999999999').status()).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' })
   expect(() => q.workflow('x')).toThrow(expect.objectContaining({ code: 'WORKFLOW_ID_INVALID' }))

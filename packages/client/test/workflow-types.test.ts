@@ -135,6 +135,6 @@ const neverStarted = async (q: Queue<typeof tasks>, build: Workflow<Input, { bin
   await q.start('build', {})
 }
 
-test('names, payloads, placeholders, conditions and outputs are typed by the tasks alone', () => {
+test('the types of the tasks determine names, payloads, placeholders, conditions and outputs', () => {
   expect([neverCalled, neverStarted]).toHaveLength(2)
 })

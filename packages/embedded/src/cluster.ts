@@ -1,14 +1,14 @@
 /**
- * The cluster: data, password and log in one directory, which appears complete in one rename (place-once.ts), so a
- * password always belongs to the data it was made with. Nobody holds a lock while it is made.
+ * The cluster: data, password and log in one directory. One rename creates it (atomic-directory.ts), so the password always
+ * belongs to the data. No lock is held in the meantime.
  */
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DataHome, foreign } from './data-dir.ts'
-import { diskFull, isDiskFull, sayDiskTrouble } from './disk-trouble.ts'
+import { diskFull, isDiskFull, explainDiskErrors } from './disk-errors.ts'
 import { EmbeddedError } from './embedded-error.ts'
-import { placeOnce, removeLeftovers, syncToDisk } from './place-once.ts'
+import { createDirectoryOnce, removeLeftovers, syncToDisk } from './atomic-directory.ts'
 import type { Programs } from './programs.ts'
 import { runProgram } from './run-program.ts'
 
@@ -16,22 +16,22 @@ export interface Cluster extends DataHome {
   readonly data: string
   readonly log: string
   readonly password: string
-  /** What initdb gave this data, and no other: read from pg_control, compared with what a server says of itself. */
+  /** The system identifier that initdb gave this data: read from pg_control and compared with that of a running server. */
   readonly systemId: string
 }
 
-/** The role that owns everything, and the database that is handed out. */
-export const ROLE = 'q'
-export const DATABASE = 'q'
+/** The role that owns everything, and the database in the URL. */
+export const roleName = 'q'
+export const databaseName = 'q'
 
-const INITDB_MS_MAX = 180_000
+const initdbMsMax = 180_000
 
 export async function openCluster(home: DataHome, programs: Programs, durable: boolean): Promise<Cluster> {
   try {
     await removeLeftovers(home.clusterDir)
-    await placeOnce(home.clusterDir, (part) => initCluster(part, home, programs, durable))
+    await createDirectoryOnce(home.clusterDir, (part) => initCluster(part, home, programs, durable))
   } catch (error) {
-    throw sayDiskTrouble(error, home.dataDir)
+    throw explainDiskErrors(error, home.dataDir)
   }
   const data = join(home.clusterDir, 'data')
   await checkVersion(data, programs)
@@ -48,21 +48,21 @@ async function initCluster(part: string, home: DataHome, programs: Programs, dur
   if (become !== undefined) {
     for (const path of [password, join(part, 'log'), part]) await chown(path, become.uid, become.gid)
   }
-  const ran = await runProgram(programs.initdb, initdbArgs(durable), { become, cwd: part, timeoutMs: INITDB_MS_MAX })
+  const ran = await runProgram(programs.initdb, initdbArgs(durable), { become, cwd: part, timeoutMs: initdbMsMax })
   if (ran.code === 0) return
   if (await isDiskFull(part, ran.output)) throw diskFull(home.dataDir)
   throw new EmbeddedError({
     code: 'SERVER_DID_NOT_START',
     what: `PostgreSQL could not create a database in ${home.dataDir}.`,
     why: ran.output.split('\n').slice(-8).join('\n'),
-    fix: 'Remove what the lines above complain about, then start again.',
+    fix: 'Fix the cause reported above, then start again.',
   })
 }
 
-/** The builtin C.UTF-8 knows Unicode's letters and sorts by code point, without any locale of the system's. */
+/** The builtin C.UTF-8 knows Unicode letters and sorts by code point, independent of the locales of the system. */
 function initdbArgs(durable: boolean): string[] {
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  const access = [`--username=${ROLE}`, '--pwfile=password', '--auth=scram-sha-256']
+  const access = [`--username=${roleName}`, '--pwfile=password', '--auth=scram-sha-256']
   const args = ['-D', 'data', ...access, ...locale, '--data-checksums', '--no-instructions']
   return durable ? args : [...args, '--no-sync']
 }
@@ -72,7 +72,7 @@ async function checkVersion(data: string, programs: Programs): Promise<void> {
   if (found === programs.major) return
   throw new EmbeddedError({
     code: 'DATA_VERSION',
-    what: `The database in ${data} was made by PostgreSQL ${found}; the programs here are PostgreSQL ${programs.major}.`,
+    what: `The database in ${data} was created by PostgreSQL ${found}; the installed programs are PostgreSQL ${programs.major}.`,
     why: 'PostgreSQL cannot open the data of another major version.',
     fix: `Dump it with PostgreSQL ${found} and load it into a new data directory, or install version ${found} again.`,
   })

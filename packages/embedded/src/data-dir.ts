@@ -1,23 +1,23 @@
 /**
- * A data directory is fit for use, or there is an error that says what is wrong with it.
+ * Checks that a data directory can be used; otherwise throws an error that explains the problem.
  *
- * Files that are not ours are never touched: a directory that holds anything else and no cluster is refused.
+ * It never touches other files: a directory that has files but no cluster is rejected.
  */
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { canEnter, type DatabaseUser, firstClosedDoor } from './database-user.ts'
-import { errnoOf, sayDiskTrouble } from './disk-trouble.ts'
+import { canEnter, type DatabaseUser, firstInaccessibleDir } from './database-user.ts'
+import { errnoOf, explainDiskErrors } from './disk-errors.ts'
 import { EmbeddedError } from './embedded-error.ts'
 
 export interface DataHome {
   readonly dataDir: string
-  /** Appears in one rename, complete: data, password, log. */
+  /** Created complete by one rename: data, password, log. */
   readonly clusterDir: string
   readonly user: DatabaseUser
 }
 
-/** What may lie in a directory that is still ours to fill. */
-const HARMLESS = /^(\.gitignore|lost\+found|programs-.*|cluster\.part-.*)$/
+/** Entries that may exist in a directory that has no cluster yet. */
+const ignoredFiles = /^(\.gitignore|lost\+found|programs-.*|cluster\.part-.*)$/
 
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
@@ -25,7 +25,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
     if (first !== undefined && process.getuid?.() === 0) await openForOthers(first, dataDir)
   } catch (error) {
     if (errnoOf(error) === 'EEXIST' && (await stat(dataDir)).isDirectory()) return
-    throw sayDiskTrouble(error, dataDir)
+    throw explainDiskErrors(error, dataDir)
   }
 }
 
@@ -42,41 +42,41 @@ export async function checkDataDir({ dataDir, clusterDir, user }: DataHome): Pro
 export function foreign(dataDir: string, why: string, cause?: unknown): EmbeddedError {
   return new EmbeddedError({
     code: 'DATA_DIR_FOREIGN',
-    what: `The database in ${dataDir} is not ours to use.`,
+    what: `The database in ${dataDir} belongs to another user or server.`,
     why,
     fix: 'Run as the user who created it, or choose another data directory.',
     cause,
   })
 }
 
-/** Root's umask may be 077, and the database user has to walk through what we make. */
+/** Root's umask may be 077, but the database user must be able to enter these directories. */
 async function openForOthers(first: string, last: string): Promise<void> {
   for (let dir = last; dir.length >= first.length; dir = dirname(dir)) await chmod(dir, 0o755)
 }
 
 async function refuseOtherFiles(dataDir: string): Promise<void> {
   const names = await readdir(dataDir).catch((error: unknown) => {
-    throw sayDiskTrouble(error, dataDir)
+    throw explainDiskErrors(error, dataDir)
   })
-  const other = names.filter((name) => !HARMLESS.test(name))
+  const other = names.filter((name) => !ignoredFiles.test(name))
   if (other.length > 0) throw notACluster(dataDir, `It holds other files, among them ${other.slice(0, 3).join(', ')}.`)
 }
 
 function notACluster(dataDir: string, why: string): EmbeddedError {
   return new EmbeddedError({
     code: 'DATA_DIR_NOT_A_CLUSTER',
-    what: `${dataDir} is not a database of ours, and nothing in it was touched.`,
+    what: `${dataDir} is not an embedded database of q; nothing in it was changed.`,
     why,
     fix: 'Choose an empty or new directory as data directory.',
   })
 }
 
 async function notEnterable(user: DatabaseUser, dataDir: string): Promise<EmbeddedError> {
-  const door = (await firstClosedDoor(user, dataDir)) ?? dataDir
+  const door = (await firstInaccessibleDir(user, dataDir)) ?? dataDir
   return new EmbeddedError({
     code: 'DATA_DIR_NOT_ENTERABLE',
     what: `The database user ${user.name} cannot enter ${dataDir}.`,
-    why: `PostgreSQL runs as ${user.name}, and ${door} is closed to that user.`,
-    fix: `Open it (chmod o+x ${door}), or choose a data directory elsewhere.`,
+    why: `PostgreSQL runs as ${user.name}, which has no permission to enter ${door}.`,
+    fix: `Allow it (chmod o+x ${door}), or choose another data directory.`,
   })
 }

@@ -1,10 +1,9 @@
 /**
- * Where the data lives, and as whom.
+ * Decides where the data is stored and which user owns it.
  *
- * A directory that the caller names is used or refused, never replaced. Without a name it is `.q/postgres` in the
- * workspace; only root, whose database user may be unable to enter the clone, is given a place outside it, which is
- * derived from the workspace's path so that every later start finds it again. Data that exists is never left behind
- * for an empty directory because permissions changed meanwhile.
+ * A directory named by the caller is used or rejected, never replaced. The default is `.q/postgres` in the workspace. Only
+ * root, whose database user may be unable to enter the clone, may get a directory outside; it is derived from the path of the
+ * workspace, so later starts find it. Existing data is never abandoned for an empty directory because permissions changed.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,8 +13,8 @@ import { checkDataDir, type DataHome, makeDataDir } from './data-dir.ts'
 import { canEnter, databaseUserFor } from './database-user.ts'
 import { workspaceRoot } from './workspace-root.ts'
 
-/** Root's own place for what cannot be in the clone. */
-export const OUTSIDE_DIR = '/var/lib/q'
+/** Root's directory for data that cannot be in the clone. */
+export const outsideDir = '/var/lib/q'
 
 export async function findDataHome(asked: string | undefined, notice: (said: string) => void): Promise<DataHome> {
   const dataDir = asked === undefined ? await defaultDir(notice) : resolve(asked)
@@ -23,19 +22,19 @@ export async function findDataHome(asked: string | undefined, notice: (said: str
   await makeDataDir(dataDir)
   const user = await databaseUserFor(clusterDir)
   await checkDataDir({ dataDir, clusterDir, user })
-  if (asked === undefined && dataDir.endsWith(INSIDE)) await keepOutOfGit(dataDir)
+  if (asked === undefined && dataDir.endsWith(insideDir)) await keepOutOfGit(dataDir)
   return { dataDir, clusterDir, user }
 }
 
-const INSIDE = join('.q', 'postgres')
+const insideDir = join('.q', 'postgres')
 
 async function defaultDir(notice: (said: string) => void): Promise<string> {
   const root = await realpath(workspaceRoot(process.cwd()))
-  const inside = join(root, INSIDE)
+  const inside = join(root, insideDir)
   if (process.getuid?.() !== 0 || existsSync(clusterIn(inside))) return inside
 
   const key = createHash('sha256').update(root).digest('hex').slice(0, 12)
-  const outside = join(OUTSIDE_DIR, `${basename(root) || 'root'}-${key}`)
+  const outside = join(outsideDir, `${basename(root) || 'root'}-${key}`)
   const user = await databaseUserFor(clusterIn(outside))
   if (!existsSync(clusterIn(outside)) && (await canEnter(user, nearestExisting(inside)))) return inside
   notice(`The database is kept in ${outside}, because its user ${user.name} cannot enter ${root}.`)
@@ -50,7 +49,7 @@ function nearestExisting(dir: string): string {
   return existsSync(dir) ? dir : nearestExisting(dirname(dir))
 }
 
-/** The password lies in there: a clone without our .gitignore must not offer it for a commit. */
+/** The directory contains the password, so it gets a .gitignore of its own. */
 async function keepOutOfGit(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined)
 }

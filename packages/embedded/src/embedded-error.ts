@@ -8,7 +8,7 @@ export type EmbeddedErrorCode =
   | 'PLATFORM_UNSUPPORTED'
   | 'SERVER_DID_NOT_START'
 
-export interface Complaint {
+export interface ErrorExplanation {
   readonly code: EmbeddedErrorCode
   readonly what: string
   readonly why: string
@@ -17,15 +17,15 @@ export interface Complaint {
 }
 
 /**
- * Everything that can keep the server from being there, said to a person: what happened (the message), why, and how
- * to fix it. None of the three ever carries the password: log lines are scrubbed before they get here.
+ * An error of the embedded server, for people: what happened (the message), why, and how to fix it. It never contains the
+ * password: log lines are redacted first.
  */
 export class EmbeddedError extends Error {
   readonly code: EmbeddedErrorCode
   readonly why: string
   readonly fix: string
 
-  constructor(complaint: Complaint) {
+  constructor(complaint: ErrorExplanation) {
     super(complaint.what, complaint.cause === undefined ? undefined : { cause: complaint.cause })
     this.name = 'EmbeddedError'
     this.code = complaint.code

@@ -1,33 +1,32 @@
 /**
- * A port for the server that is about to start.
+ * Chooses a port for the server that is about to start.
  *
- * First the port of its last life, so that a URL somebody wrote down stays true; then one derived from the data's
- * path; then chance. All below the range from which the kernel takes ports for outgoing connections: a port from that
- * range may be in use by some client just when the server wants it back. A port found free can still be taken before
- * the server listens: the caller then asks again and names it as refused.
+ * It tries the port of the last start, so that noted URLs stay valid, then one derived from the path of the data, then random
+ * ones. All are below the range of ports for outgoing connections, in which a client could hold the port when the server
+ * restarts. A free port can still be taken before the server listens; the caller then excludes it and asks again.
  */
 import { createHash, randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Cluster } from './cluster.ts'
 import { portOfLastLife } from './postmaster.ts'
 
-const PORT_MIN = 20_000
-const PORT_COUNT = 10_000
-const CHANCES = 20
+const portMin = 20_000
+const portCount = 10_000
+const portTriesMax = 20
 
 export async function choosePort(cluster: Cluster, refused: ReadonlySet<number>): Promise<number> {
   const last = await portOfLastLife(cluster)
-  const chances = Array.from({ length: CHANCES }, () => PORT_MIN + randomInt(PORT_COUNT))
+  const chances = Array.from({ length: portTriesMax }, () => portMin + randomInt(portCount))
   const wishes = [...(last === undefined ? [] : [last]), portFromPath(cluster.data), ...chances]
   for (const port of wishes) if (!refused.has(port) && (await listenOnce(port)) !== undefined) return port
-  return (await listenOnce(0)) ?? PORT_MIN
+  return (await listenOnce(0)) ?? portMin
 }
 
 function portFromPath(path: string): number {
-  return PORT_MIN + (createHash('sha256').update(path).digest().readUInt32LE() % PORT_COUNT)
+  return portMin + (createHash('sha256').update(path).digest().readUInt32LE() % portCount)
 }
 
-/** The port, if it was free a moment ago; 0 asks the kernel for one. */
+/** The port if it is free; 0 lets the kernel choose one. */
 function listenOnce(wish: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -1,4 +1,4 @@
-/** The only file that owns a timer for waiting. Every loop that calls these is bounded by a deadline or a count. */
+/** The only file with timers for waiting. Every loop that calls these is bounded by a deadline or a count. */
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -6,7 +6,7 @@ export function pause(ms: number): Promise<void> {
   })
 }
 
-/** Does not keep the process alive, and ends early when the reason for waiting is gone. */
+/** Does not keep the process alive, and ends early when the signal aborts. */
 export function pauseInBackground(ms: number, noLonger: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref()

@@ -1,9 +1,9 @@
 /**
- * What postmaster.pid says, checked against the process it names.
+ * Reads postmaster.pid and checks it against the process that it names.
  *
- * PostgreSQL's own file is the only lock: it decides who starts, and it tells port and state. But a file outlives a
- * killed server, and its pid may be somebody else's by now: another program, another PostgreSQL, a zombie that nobody
- * collects. A process is our server only if it runs as the database user and stands in our data directory.
+ * PostgreSQL's own file is the only lock: it decides which process starts, and it has port and state. But the file outlives a
+ * killed server, and its pid may have been reused by another program or another PostgreSQL, or be a zombie. A process is our
+ * server only if it runs as the database user with our data directory as its working directory.
  */
 import { link, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ import { isServerOf } from './server-process.ts'
 
 export type Postmaster =
   | { readonly state: 'none' }
-  /** The file is there, its server is not: recovery is due. `blocks`: PostgreSQL would take it for a live one. */
+  /** The file exists, but its server does not: a start will recover. `blocks`: PostgreSQL would consider the server alive. */
   | { readonly state: 'crashed'; readonly blocks: boolean; readonly file: string }
   | { readonly state: 'starting' | 'stopping'; readonly pid: number }
   | { readonly state: 'ready'; readonly pid: number; readonly port: number }
 
-/** An empty file is a server in its first moment, unless that moment was long ago. */
-const EMPTY_MS_MAX = 5_000
+/** An empty file belongs to a server that is just starting, unless it is old. */
+const emptyMsMax = 5_000
 
 export async function lookAtPostmaster(cluster: Cluster): Promise<Postmaster> {
   const file = await readFile(pidFile(cluster), 'utf8').catch(() => undefined)
@@ -33,8 +33,8 @@ export async function lookAtPostmaster(cluster: Cluster): Promise<Postmaster> {
 }
 
 /**
- * Takes a file out of the way that would block for ever. Moved first and compared then: if somebody's new server has
- * just replaced it, it goes back.
+ * Removes a stale file that would block forever. It moves the file first and compares it then: if a new server has just
+ * replaced the file, it moves it back.
  */
 export async function removeStaleFile(cluster: Cluster, stale: string): Promise<void> {
   const aside = `${pidFile(cluster)}.stale-${process.pid}`
@@ -42,13 +42,13 @@ export async function removeStaleFile(cluster: Cluster, stale: string): Promise<
     await rename(pidFile(cluster), aside)
     if ((await readFile(aside, 'utf8')) !== stale) await link(aside, pidFile(cluster))
   } catch {
-    // Gone or replaced by somebody else: the next look tells.
+    // Another process removed or replaced it; the next check sees the result.
   } finally {
     await rm(aside, { force: true })
   }
 }
 
-/** The options of the last start that came as far as listening, so that a port stays the same over restarts. */
+/** The options of the last start that reached listening, so that the port stays the same over restarts. */
 export async function portOfLastLife(cluster: Cluster): Promise<number | undefined> {
   const options = await readFile(join(cluster.data, 'postmaster.opts'), 'utf8').catch(() => '')
   const port = /"-p" "(\d+)"/.exec(options)?.[1]
@@ -62,11 +62,11 @@ function pidFile(cluster: Cluster): string {
 async function emptyFile(cluster: Cluster, file: string): Promise<Postmaster> {
   const made = await stat(pidFile(cluster)).catch(() => undefined)
   if (made === undefined) return { state: 'none' }
-  if (Date.now() - made.mtimeMs < EMPTY_MS_MAX) return { state: 'starting', pid: 0 }
+  if (Date.now() - made.mtimeMs < emptyMsMax) return { state: 'starting', pid: 0 }
   return { state: 'crashed', blocks: true, file }
 }
 
-/** Also true for a zombie, as it is for PostgreSQL. */
+/** Also true for a zombie, as in PostgreSQL. */
 function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -1,8 +1,8 @@
 /**
- * The programs of PostgreSQL: from the registry's package for this platform, used where they lie if possible.
+ * The programs of PostgreSQL from the npm package for this platform, used in node_modules if possible.
  *
- * The registry cannot carry the links between library names, so they are made here, every time, idempotently. Whether
- * the programs work for the database user is decided by running them; if not, a copy elsewhere is tried.
+ * npm packages cannot contain the symbolic links between library names, so every start creates them, idempotently. Running
+ * the programs shows whether they work for the database user; if not, a copy elsewhere is tried.
  */
 import { readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import type { DataHome } from './data-dir.ts'
 import { EmbeddedError } from './embedded-error.ts'
 import { copyPrograms } from './program-copy.ts'
-import { type Identity, runProgram } from './run-program.ts'
+import { type ProcessIdentity, runProgram } from './run-program.ts'
 
 export interface Programs {
   readonly initdb: string
@@ -19,7 +19,7 @@ export interface Programs {
   readonly major: string
 }
 
-const PROBE_MS_MAX = 20_000
+const probeMsMax = 20_000
 
 export async function findPrograms(home: DataHome, notice: (said: string) => void): Promise<Programs> {
   const native = packageDir()
@@ -48,18 +48,18 @@ async function linkLibraries(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links = JSON.parse(list) as { source: string; target: string }[]
   for (const { source, target } of links) {
-    // A link that is there already is fine, and one that cannot be made shows in the probe.
+    // An existing link is fine, and a link that cannot be created shows up in the probe.
     await symlink(basename(source), join(native, 'lib', basename(target))).catch(() => undefined)
   }
 }
 
-/** The programs, or why they do not work. */
-async function probe(native: string, become: Identity | undefined): Promise<Programs | string> {
+/** Returns the programs, or the reason why they do not work. */
+async function probe(native: string, become: ProcessIdentity | undefined): Promise<Programs | string> {
   // pg_ctl and initdb put this path between double quotes into a shell command.
   if (/["$`\\]/.test(native)) return `${native} contains a character that a shell would interpret.`
   const bin = (name: string): string => join(native, 'bin', name)
-  const initdb = await runProgram(bin('initdb'), ['--version'], { become, timeoutMs: PROBE_MS_MAX })
-  const postgres = await runProgram(bin('postgres'), ['--version'], { become, timeoutMs: PROBE_MS_MAX })
+  const initdb = await runProgram(bin('initdb'), ['--version'], { become, timeoutMs: probeMsMax })
+  const postgres = await runProgram(bin('postgres'), ['--version'], { become, timeoutMs: probeMsMax })
   const major = /\(PostgreSQL\) (\d+)/.exec(postgres.output)?.[1]
   if (initdb.code !== 0 || postgres.code !== 0 || major === undefined) return `${initdb.output} ${postgres.output}`
   return { initdb: bin('initdb'), pgCtl: bin('pg_ctl'), major }
@@ -68,9 +68,9 @@ async function probe(native: string, become: Identity | undefined): Promise<Prog
 function unsupported(why: string, cause?: unknown): EmbeddedError {
   return new EmbeddedError({
     code: 'PLATFORM_UNSUPPORTED',
-    what: `There is no PostgreSQL that runs on this platform (${process.platform} ${process.arch}).`,
+    what: `No embedded PostgreSQL runs on this platform (${process.platform} ${process.arch}).`,
     why,
-    fix: 'Install with optional dependencies, or use a PostgreSQL of your own and set DATABASE_URL.',
+    fix: 'Install with optional dependencies, or run your own PostgreSQL and set DATABASE_URL.',
     cause,
   })
 }

@@ -1,21 +1,20 @@
 /**
- * From a cluster to a place on its running server: look, join or start, look again, until a deadline.
+ * Joins the running server of a cluster, or starts it: check, join or start, check again, until a deadline.
  *
- * No lock of ours. PostgreSQL's postmaster.pid decides who starts; who loses that race sees the winner's server at the
- * next look and joins it. Every step may be overtaken by another process, so no step is trusted: only an admission
- * ends the loop well.
+ * It has no lock of its own. PostgreSQL's postmaster.pid decides which process starts the server; the others see it at the
+ * next check and join it. Another process may interfere with every step, so only a successful join ends the loop.
  */
-import { type Admitted, askAdmission } from './admission.ts'
+import { type JoinedServer, tryToJoin } from './join-server.ts'
 import type { Cluster } from './cluster.ts'
 import { pause } from './pause.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import type { Programs } from './programs.ts'
 import { didNotStart, makeStarter } from './starter.ts'
 
-export interface Reached extends Admitted {
+export interface ReachedServer extends JoinedServer {
   readonly port: number
   readonly how: 'started' | 'joined' | 'adopted'
-  /** It had not ended cleanly: its users may still be there, and come back. */
+  /** The server had not shut down cleanly: its users may still exist and come back. */
   readonly recovered: boolean
 }
 
@@ -25,10 +24,10 @@ export interface ReachOptions {
   readonly notice: (said: string) => void
 }
 
-const LOOK_AGAIN_MS = 50
-const ATTEMPT_MS_MIN = 1_000
+const lookAgainMs = 50
+const attemptMsMin = 1_000
 
-export async function reachServer(cluster: Cluster, programs: Programs, options: ReachOptions): Promise<Reached> {
+export async function reachServer(cluster: Cluster, programs: Programs, options: ReachOptions): Promise<ReachedServer> {
   const starter = makeStarter(cluster, programs, options)
   const deadline = Date.now() + options.timeoutMs
   let trouble = 'There was no time to start it.'
@@ -37,7 +36,7 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
     const postmaster = await lookAtPostmaster(cluster)
     switch (postmaster.state) {
       case 'ready': {
-        const answer = await askAdmission(cluster, postmaster.port)
+        const answer = await tryToJoin(cluster, postmaster.port)
         if ('session' in answer) {
           const how = starter.hasStarted(postmaster.pid) ? 'started' : answer.hasOthers ? 'joined' : 'adopted'
           return { ...answer, port: postmaster.port, how, recovered: starter.hasRecovered() }
@@ -47,7 +46,7 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
       }
       case 'none':
       case 'crashed': {
-        const failed = await starter.attempt(postmaster, Math.max(deadline - Date.now(), ATTEMPT_MS_MIN))
+        const failed = await starter.attempt(postmaster, Math.max(deadline - Date.now(), attemptMsMin))
         if (failed === undefined) continue
         trouble = failed
         break
@@ -56,15 +55,15 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
       case 'stopping':
         trouble = `It is still ${postmaster.state}.`
     }
-    await pause(LOOK_AGAIN_MS)
+    await pause(lookAgainMs)
   }
   throw didNotStart(cluster, trouble)
 }
 
-/** A place on a server that is there; one that is not is not started. */
-export async function joinServer(cluster: Cluster): Promise<Admitted> {
+/** Joins a running server; starts none. */
+export async function joinServer(cluster: Cluster): Promise<JoinedServer> {
   const postmaster = await lookAtPostmaster(cluster)
-  const answer = postmaster.state === 'ready' ? await askAdmission(cluster, postmaster.port) : undefined
+  const answer = postmaster.state === 'ready' ? await tryToJoin(cluster, postmaster.port) : undefined
   if (answer !== undefined && 'session' in answer) return answer
   throw didNotStart(cluster, 'Nobody is there to be joined.')
 }

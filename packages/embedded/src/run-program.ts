@@ -1,33 +1,33 @@
 import { spawn } from 'node:child_process'
 
-export interface Identity {
+export interface ProcessIdentity {
   readonly uid: number
   readonly gid: number
 }
 
-export interface RunOptions {
-  /** Become this user first. Only root can; undefined means stay who we are. */
-  readonly become: Identity | undefined
+export interface ProgramOptions {
+  /** Run as this user, which only root can do; undefined keeps the current user. */
+  readonly become: ProcessIdentity | undefined
   readonly timeoutMs: number
   readonly cwd?: string
 }
 
-export interface Ran {
-  /** null: it could not be started, or was ended by the timeout. */
+export interface ProgramResult {
+  /** null if it could not be started or the timeout ended it. */
   readonly code: number | null
-  /** stdout and stderr as they came, or the reason why it could not be started. */
+  /** stdout and stderr interleaved, or the reason why it could not be started. */
   readonly output: string
 }
 
-const OUTPUT_CHARS_MAX = 64_000
+const outputCharsMax = 64_000
 
 /**
- * Runs one of PostgreSQL's programs to its end.
+ * Runs one of PostgreSQL's programs to completion.
  *
- * In a session of its own, so that Ctrl-C in the caller's terminal does not cut it in half. With an environment of its
- * own: messages in English because we read them, and no PG* variable of the caller's (PGPORT, PGDATA, …) gets in.
+ * It runs in its own session, so that Ctrl-C in the terminal does not interrupt it, and with its own environment: messages in
+ * English because we parse them, and none of the caller's PG* variables (PGPORT, PGDATA, …).
  */
-export function runProgram(file: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+export function runProgram(file: string, args: readonly string[], options: ProgramOptions): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       ...options.become,
@@ -38,7 +38,7 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
     })
     let output = ''
     const keep = (chunk: Buffer): void => {
-      output = (output + chunk.toString()).slice(-OUTPUT_CHARS_MAX)
+      output = (output + chunk.toString()).slice(-outputCharsMax)
     }
     child.stdout.on('data', keep)
     child.stderr.on('data', keep)

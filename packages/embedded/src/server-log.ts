@@ -1,13 +1,13 @@
-/** What the server said since a moment we remember, for judging why it did not start and for showing it to people. */
+/** The log of the server since a given time, to find out and report why it did not start. */
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cluster } from './cluster.ts'
 
-/** How long each log file was at that moment. */
+/** The length of each log file at that time. */
 export type LogMark = ReadonlyMap<string, number>
 
-const READ_BYTES_MAX = 64 * 1024
-const LINES_SHOWN = 12
+const readBytesMax = 64 * 1024
+const linesShown = 12
 
 export async function markLog(cluster: Cluster): Promise<LogMark> {
   const names = await logFiles(cluster)
@@ -20,9 +20,9 @@ export async function readLogSince(cluster: Cluster, mark: LogMark): Promise<str
   return parts.join('')
 }
 
-/** The last lines, without the password should it ever have got there. */
+/** The last lines, with the password redacted. */
 export function lastLines(cluster: Cluster, said: string): string {
-  return said.replaceAll(cluster.password, '***').trim().split('\n').slice(-LINES_SHOWN).join('\n')
+  return said.replaceAll(cluster.password, '***').trim().split('\n').slice(-linesShown).join('\n')
 }
 
 async function logFiles(cluster: Cluster): Promise<string[]> {
@@ -38,8 +38,8 @@ async function readFrom(file: string, mark: number): Promise<string> {
   try {
     await using handle = await open(file)
     const { size } = await handle.stat()
-    // Shorter than it was: the day's file was begun anew.
-    const from = Math.max(size < mark ? 0 : mark, size - READ_BYTES_MAX)
+    // Shorter than before: the file of the day was truncated.
+    const from = Math.max(size < mark ? 0 : mark, size - readBytesMax)
     const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(size - from + 1), position: from })
     return buffer.toString('utf8', 0, bytesRead)
   } catch {

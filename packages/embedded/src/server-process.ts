@@ -1,12 +1,12 @@
-/** Which processes belong to a data directory. On Linux the kernel says where a process stands; elsewhere `ps` helps. */
+/** Finds the processes of a data directory: on Linux by their working directory in /proc, elsewhere with `ps`. */
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import type { Cluster } from './cluster.ts'
-import { errnoOf } from './disk-trouble.ts'
+import { errnoOf } from './disk-errors.ts'
 import { runProgram } from './run-program.ts'
 
-const PS_MS_MAX = 5_000
+const psMsMax = 5_000
 
-/** True for the server itself and for every process of it: all of them stand in the data directory. */
+/** Whether a process belongs to the server: all of its processes have the data directory as working directory. */
 export async function isServerOf(cluster: Cluster, pid: number): Promise<boolean> {
   if (process.platform !== 'linux') return isSomePostgres(pid)
   const owner = await stat(`/proc/${pid}`).catch(() => undefined)
@@ -15,17 +15,17 @@ export async function isServerOf(cluster: Cluster, pid: number): Promise<boolean
   try {
     return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster.data))
   } catch (error) {
-    // Not allowed to look: better to wait for a stranger than to take a live server for dead. A zombie stands nowhere.
+    // Without permission, assume that it is ours: waiting for a stranger is better than declaring a live server dead. A zombie has no directory.
     return errnoOf(error) === 'EACCES'
   }
 }
 
 /**
- * Ends the processes that a killed server left behind. They hold its shared memory, and one in a long computation
- * would hold it for hours. SIGQUIT is what their server would have sent: leave at once, the log heals the data.
+ * Ends the processes that a killed server left behind. They hold its shared memory, and a long computation could hold it for
+ * hours. SIGQUIT is the signal that their server would have sent: exit at once; WAL replay recovers the data.
  *
- * An orphan calls itself `postgres: …` and has a parent that is not of this data directory; a server that somebody
- * has just started does not, and neither do its children.
+ * An orphan is titled `postgres: …` and its parent does not belong to this data directory; neither holds for a server that
+ * has just started and its children.
  */
 export async function endOrphans(cluster: Cluster): Promise<void> {
   if (process.platform !== 'linux') return
@@ -35,7 +35,7 @@ export async function endOrphans(cluster: Cluster): Promise<void> {
     try {
       process.kill(pid, 'SIGQUIT')
     } catch {
-      // It has just left by itself.
+      // It has just exited.
     }
   }
 }
@@ -49,6 +49,6 @@ async function isOrphan(cluster: Cluster, pid: number): Promise<boolean> {
 
 async function isSomePostgres(pid: number): Promise<boolean> {
   const args = ['-o', 'comm=', '-p', String(pid)]
-  const ran = await runProgram('/bin/ps', args, { become: undefined, timeoutMs: PS_MS_MAX })
+  const ran = await runProgram('/bin/ps', args, { become: undefined, timeoutMs: psMsMax })
   return ran.code === 0 && /(^|\/)postgres$/.test(ran.output)
 }

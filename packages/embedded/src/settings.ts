@@ -1,5 +1,5 @@
 /**
- * How the server runs. Given on the command line at every start, so old data never carries old settings.
+ * The settings of the server. They are passed on the command line at every start, so old data never keeps old settings.
  *
  * No value may contain a space or a character that a shell interprets: pg_ctl passes them through one.
  */
@@ -19,14 +19,14 @@ export function settingsFor(durable: boolean): string[] {
     synchronous_commit: safety,
     full_page_writes: safety,
 
-    // A dead client's locks go within seconds, also in the middle of a statement.
+    // Releases the locks of a dead client within seconds, even during a statement.
     tcp_keepalives_idle: 3,
     tcp_keepalives_interval: 1,
     tcp_keepalives_count: 3,
     ...(process.platform === 'linux' ? { tcp_user_timeout: 5_000 } : {}),
     client_connection_check_interval: 2_000,
 
-    // One file per weekday, overwritten a week later; one line per error, without the statement and what it carried.
+    // One file per weekday, overwritten a week later; one line per error, without the statement and its parameters.
     logging_collector: 'on',
     log_directory: '../log',
     log_filename: 'server-%a.log',

@@ -1,63 +1,63 @@
 /**
- * A real PostgreSQL for whoever asks: started if it is not there, joined if it is, stopped by its last user.
+ * Starts an embedded PostgreSQL, or joins the one that is running; the last user stops it.
  *
- * Safe to call from any number of processes at the same moment. Nothing here holds a lock file, keeps a list of users
- * or trusts a pid: see place-once.ts (who creates), reach-server.ts (who starts), keeper.ts (who stops).
+ * Any number of processes may call it concurrently. It has no lock file, no list of users, and trusts no pid: see
+ * atomic-directory.ts (creation), reach-server.ts (start) and membership.ts (stop).
  */
-import { type Cluster, DATABASE, openCluster, ROLE } from './cluster.ts'
+import { type Cluster, databaseName, openCluster, roleName } from './cluster.ts'
 import { findDataHome } from './data-home.ts'
-import { keepPlace } from './keeper.ts'
+import { keepMembership } from './membership.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import { findPrograms } from './programs.ts'
-import { joinServer, type Reached, reachServer } from './reach-server.ts'
+import { joinServer, type ReachedServer, reachServer } from './reach-server.ts'
 import { stopServer } from './stop-server.ts'
 
 export interface EmbeddedOptions {
-  /** Where data, password and log live. Without it: `.q/postgres` in the workspace (data-home.ts). */
+  /** The directory for data, password and log. Default: `.q/postgres` in the workspace (data-home.ts). */
   dataDir?: string
-  /** Default true. False gives up every promise about crashes of the machine, for speed: tests only. */
+  /** Default true. False trades durability after a machine crash for speed: for tests only. */
   durable?: boolean
   /**
-   * Default false: the last user to leave stops the server. True: leaving never stops it. `as-found`: a server that ran
-   * without any user when we came, or had been killed under its users, goes on when we leave; for short commands.
+   * Default false: the last user stops the server. True: leaving never stops it. `as-found`: a server that was running without
+   * users when we joined, or that had been killed under its users, keeps running; for short commands.
    */
   stay?: boolean | 'as-found'
-  /** Default false. True: as long as we are here, a server that is killed or stopped is started again. */
+  /** Default false. True: until we leave, a server that is killed or stopped is started again. */
   revive?: boolean
-  /** One sentence for people about something that is unusual but not wrong. */
+  /** Receives a sentence for people about something unusual that is not an error. */
   onNotice?: (notice: string) => void
   startTimeoutMs?: number
 }
 
 export interface EmbeddedServer {
-  /** Carries the password: not for logs. */
+  /** Contains the password: do not log it. */
   readonly url: string
-  /** `adopted`: it was running, but whoever used it is gone. */
+  /** `adopted`: the server was running without users. */
   readonly how: 'started' | 'joined' | 'adopted'
   readonly dataDir: string
   readonly version: string
-  /** Can be called again, with the same answer. */
-  leave(): Promise<'stopped' | 'left-running'>
+  /** Idempotent: later calls return the same result. */
+  close(): Promise<'stopped' | 'left-running'>
 }
 
-const START_MS_MAX = 60_000
+const startMsMax = 60_000
 
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const { durable = true, stay = false, revive = false, onNotice: notice = () => undefined } = options
-  const timeoutMs = options.startTimeoutMs ?? START_MS_MAX
+  const timeoutMs = options.startTimeoutMs ?? startMsMax
 
   const home = await findDataHome(options.dataDir, notice)
   const programs = await findPrograms(home, notice)
   const cluster = await openCluster(home, programs, durable)
-  const reach = (): Promise<Reached> => reachServer(cluster, programs, { durable, timeoutMs, notice })
+  const reach = (): Promise<ReachedServer> => reachServer(cluster, programs, { durable, timeoutMs, notice })
   const reached = await reach()
-  const keeper = keepPlace(cluster, reached, revive ? reach : () => joinServer(cluster))
-  if (durable && !reached.durable) notice('The database server was started by somebody else without durable writes.')
+  const membership = keepMembership(cluster, reached, revive ? reach : () => joinServer(cluster))
+  if (durable && !reached.durable) notice('Another process started the database server without durable writes.')
 
   let leaving: Promise<'stopped' | 'left-running'> | undefined
   const leave = async (): Promise<'stopped' | 'left-running'> => {
     const goesOn = stay === 'as-found' ? reached.how === 'adopted' || reached.recovered : stay
-    const stopped = await keeper.leave(async () => !goesOn && (await stopServer(cluster)))
+    const stopped = await membership.leave(async () => !goesOn && (await stopServer(cluster)))
     return (stopped ?? !(await isRunning(cluster))) ? 'stopped' : 'left-running'
   }
   return {
@@ -65,7 +65,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     how: reached.how,
     dataDir: home.dataDir,
     version: reached.version,
-    leave: () => (leaving ??= leave()),
+    close: () => (leaving ??= leave()),
   }
 }
 
@@ -74,6 +74,6 @@ async function isRunning(cluster: Cluster): Promise<boolean> {
   return state !== 'none' && state !== 'crashed'
 }
 
-function urlOf(cluster: Cluster, { port }: Reached): string {
-  return `postgresql://${ROLE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`
+function urlOf(cluster: Cluster, { port }: ReachedServer): string {
+  return `postgresql://${roleName}:${cluster.password}@127.0.0.1:${port}/${databaseName}`
 }

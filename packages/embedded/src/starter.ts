@@ -1,9 +1,9 @@
 /**
- * Attempts to start the server, and what is learned from those that fail: which ports are taken, whether a killed
- * server's processes are in the way, and when it is time to give up.
+ * Attempts to start the server, and learns from failed attempts: which ports are taken, whether processes of a killed
+ * server block the start, and when to give up.
  */
 import type { Cluster } from './cluster.ts'
-import { diskFull } from './disk-trouble.ts'
+import { diskFull } from './disk-errors.ts'
 import { EmbeddedError } from './embedded-error.ts'
 import { choosePort } from './free-port.ts'
 import { type FailedLaunch, launch } from './launch.ts'
@@ -12,11 +12,11 @@ import type { Programs } from './programs.ts'
 import { endOrphans } from './server-process.ts'
 
 export interface Starter {
-  /** Undefined: it started. Otherwise what was in the way and may pass; what will not pass is thrown. */
+  /** Undefined if the server started; otherwise the reason, if it is temporary. Throws if it is permanent. */
   attempt(postmaster: Postmaster, waitMs: number): Promise<string | undefined>
-  /** Was this server started by an attempt of ours? */
+  /** Whether one of our attempts started this server. */
   hasStarted(pid: number): boolean
-  /** Was a server found that had not ended cleanly? */
+  /** Whether a server was found that had not shut down cleanly. */
   hasRecovered(): boolean
 }
 
@@ -25,8 +25,8 @@ export interface StarterOptions {
   readonly notice: (said: string) => void
 }
 
-/** A failure that nothing here explains may be chance once; three times is an answer. */
-const UNEXPLAINED_MAX = 3
+/** An unexplained failure is retried; the third one is final. */
+const unexplainedMax = 3
 
 export function makeStarter(cluster: Cluster, programs: Programs, { durable, notice }: StarterOptions): Starter {
   const takenPorts = new Set<number>()
@@ -37,7 +37,7 @@ export function makeStarter(cluster: Cluster, programs: Programs, { durable, not
   const prepareRecovery = async (postmaster: Postmaster): Promise<void> => {
     if (postmaster.state !== 'crashed') return
     if (postmaster.blocks) await removeStaleFile(cluster, postmaster.file)
-    if (!noticed) notice('The database server did not end cleanly last time; it recovers what was committed.')
+    if (!noticed) notice('The database server did not shut down cleanly; it recovers all committed data.')
     noticed = true
   }
 
@@ -58,7 +58,7 @@ export function makeStarter(cluster: Cluster, programs: Programs, { durable, not
       return 'Processes of a killed server still held its shared memory.'
     }
     unexplained += 1
-    if (unexplained === UNEXPLAINED_MAX) throw didNotStart(cluster, tried.lines)
+    if (unexplained === unexplainedMax) throw didNotStart(cluster, tried.lines)
     return tried.lines
   }
 

@@ -3,22 +3,22 @@ import { pause } from './pause.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import { isServerOf } from './server-process.ts'
 
-const STOP_MS_MAX = 60_000
-const LOOK_AGAIN_MS = 20
+const stopMsMax = 60_000
+const lookAgainMs = 20
 
 /**
- * Fast shutdown: sessions are cut, transactions rolled back, everything is on disk. True when this server is gone.
+ * Fast shutdown: ends sessions, rolls back transactions, writes everything to disk. Resolves to whether this server is gone.
  *
- * Not by `pg_ctl stop -w`: that waits for the pid file to vanish, and whoever is waiting to start the next server may
- * have written a new one before pg_ctl looks again. It then waits for a server that nobody is stopping.
+ * `pg_ctl stop -w` is not used: it waits until the pid file disappears, and the next starter may have written a new one before
+ * pg_ctl checks again. It would then wait for a server that is not stopping.
  */
 export async function stopServer(cluster: Cluster): Promise<boolean> {
   const postmaster = await lookAtPostmaster(cluster)
   if (!('pid' in postmaster) || postmaster.pid === 0) return true
   process.kill(postmaster.pid, 'SIGINT')
-  for (const deadline = Date.now() + STOP_MS_MAX; Date.now() < deadline;) {
+  for (const deadline = Date.now() + stopMsMax; Date.now() < deadline;) {
     if (!(await isServerOf(cluster, postmaster.pid))) return true
-    await pause(LOOK_AGAIN_MS)
+    await pause(lookAgainMs)
   }
   return false
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The nearest ancestor that is a workspace or a clone; else the nearest package; else where we stand. */
+/** The nearest ancestor that is a workspace or a clone; else the nearest package; else the current directory. */
 export function workspaceRoot(from: string): string {
   return nearest(from, ['pnpm-workspace.yaml', '.git']) ?? nearest(from, ['package.json']) ?? from
 }

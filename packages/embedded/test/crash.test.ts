@@ -15,7 +15,7 @@ const pidFile = join(dataDir, 'cluster', 'data', 'postmaster.pid')
 /** A cluster that was started and stopped in order, so that each test may be the first. */
 beforeAll(async () => {
   const first = await startEmbedded({ dataDir, durable: false })
-  await first.leave()
+  await first.close()
 })
 
 test('a server whose only user was killed is adopted by the next', async () => {
@@ -24,7 +24,7 @@ test('a server whose only user was killed is adopted by the next', async () => {
   await until(async () => (await countUsers(killed.url)) === 0)
   const next = await startEmbedded({ dataDir, durable: false })
   expect(next).toMatchObject({ how: 'adopted', url: killed.url })
-  expect(await next.leave()).toBe('stopped')
+  expect(await next.close()).toBe('stopped')
 })
 
 test('after everything was killed the next start recovers every committed row, and says so', async () => {
@@ -36,9 +36,9 @@ test('after everything was killed the next start recovers every committed row, a
   const notices: string[] = []
   const next = await startEmbedded({ dataDir: durable, onNotice: (said) => notices.push(said) })
   expect(next.how).toBe('started')
-  expect(notices).toEqual([expect.stringMatching(/did not end cleanly/)])
+  expect(notices).toEqual([expect.stringMatching(/did not shut down cleanly/)])
   expect(await ask(next.url, 'SELECT count(*)::int FROM kept')).toBe(1000)
-  expect(await next.leave()).toBe('stopped')
+  expect(await next.close()).toBe('stopped')
 })
 
 test('processes that a killed server left behind, even in a long computation, do not block the next start', async () => {
@@ -60,11 +60,11 @@ test('processes that a killed server left behind, even in a long computation, do
   expect(await outcome).toBe('cut')
   expect(next.how).toBe('started')
   expect(await ask(next.url, 'SELECT 1')).toBe(1)
-  await Promise.all([first.leave(), next.leave()])
+  await Promise.all([first.close(), next.close()])
   await until(() => processesIn(dataDir).length === 0)
 })
 
-test('a pid file that names somebody else by now does not block the start', async () => {
+test('a pid file whose pid was reused does not block the start', async () => {
   // PostgreSQL itself would wait for a process of its own user for ever.
   const { uid, gid } = statSync(join(dataDir, 'cluster'))
   const identity = isRoot ? { uid, gid } : {}
@@ -73,7 +73,7 @@ test('a pid file that names somebody else by now does not block the start', asyn
   writeFileSync(pidFile, `${stranger.pid}\n${dataDir}\n1700000000\n5432\n\n127.0.0.1\n 1 1\nready   \n`)
   const next = await startEmbedded({ dataDir, durable: false })
   expect(next.how).toBe('started')
-  expect(await next.leave()).toBe('stopped')
+  expect(await next.close()).toBe('stopped')
   stranger.kill()
 })
 
@@ -84,19 +84,19 @@ test('a copy of a live database is a database of its own', async () => {
   const copied = await startEmbedded({ dataDir: copy, durable: false })
   expect(copied.how).toBe('started')
   expect(await ask(copied.url, `SELECT current_setting('data_directory')`)).toBe(join(copy, 'cluster', 'data'))
-  expect(await original.leave()).toBe('stopped')
-  expect(await copied.leave()).toBe('stopped')
+  expect(await original.close()).toBe('stopped')
+  expect(await copied.close()).toBe('stopped')
 })
 
-test('what a killed process left half made is removed, what a live one makes is not', async () => {
+test('the leftovers of a killed process are removed, those of a live one are not', async () => {
   const [dead, live] = [join(dataDir, 'cluster.part-4194399-0a'), join(dataDir, `cluster.part-${process.pid}-0b`)]
   for (const dir of [dead, live]) mkdirSync(join(dir, 'data'), { recursive: true })
   const next = await startEmbedded({ dataDir, durable: false })
-  await next.leave()
+  await next.close()
   expect([existsSync(dead), existsSync(live)]).toEqual([false, true])
 })
 
-test('no start leaves a file behind that the next one would have to read', () => {
+test('no start leaves a file behind that the next one has to read', () => {
   expect(readdirSync(join(dataDir, 'cluster', 'log')).filter((name) => !name.startsWith('server-'))).toEqual([])
   expect(existsSync(pidFile)).toBe(false)
 })

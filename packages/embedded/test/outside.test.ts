@@ -95,11 +95,11 @@ test.skipIf(!isRoot)(
     const asRoot = await startEmbedded({ dataDir, durable: false })
     expect(asRoot).toMatchObject({ how: 'joined', url: user.url })
     expect(await user.leave()).toBe('left-running')
-    expect(await asRoot.leave()).toBe('stopped')
+    expect(await asRoot.close()).toBe('stopped')
     const again = await startEmbedded({ dataDir, durable: false })
     expect(again.how).toBe('started')
     expect(statSync(join(dataDir, 'cluster', 'data', 'postmaster.pid')).uid).toBe(nobody.uid)
-    expect(await again.leave()).toBe('stopped')
+    expect(await again.close()).toBe('stopped')
   },
 )
 

@@ -13,16 +13,16 @@ import { processesIn, scratch, until } from './scratch.ts'
 const dataDir = join(scratch(), 'db')
 const silent = (): void => undefined
 
-test('a port that somebody else has taken meanwhile is left to them, and another one is used', async () => {
+test('if another program took the port, another one is used', async () => {
   const first = await startEmbedded({ dataDir, durable: false })
-  await first.leave()
+  await first.close()
   const port = Number(new URL(first.url).port)
   await using squatter = createServer().listen(port, '127.0.0.1')
   await once(squatter, 'listening')
   const second = await startEmbedded({ dataDir, durable: false })
   expect(new URL(second.url).port).not.toBe(String(port))
   expect(await ask(second.url, 'SELECT 1')).toBe(1)
-  expect(await second.leave()).toBe('stopped')
+  expect(await second.close()).toBe('stopped')
 })
 
 test('a port taken between choosing and listening fails that one attempt, and nothing stays behind', async () => {

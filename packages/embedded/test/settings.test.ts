@@ -13,7 +13,7 @@ let server: EmbeddedServer
 beforeAll(async () => {
   server = await startEmbedded({ dataDir })
 })
-afterAll(() => server.leave())
+afterAll(() => server.close())
 
 test.each([
   ['fsync', 'on'],
@@ -50,7 +50,7 @@ test('a search path that the owner sets for the database or a role applies', asy
   await ask(server.url, 'ALTER DATABASE q RESET search_path')
 })
 
-test('letters are understood beyond ASCII, whatever locale is installed', async () => {
+test('letters beyond ASCII work with any installed locale', async () => {
   expect(await ask(server.url, `SELECT upper('straße, éclair, жук')`)).toBe('STRAßE, ÉCLAIR, ЖУК')
 })
 
@@ -63,13 +63,13 @@ test('it listens on loopback and nowhere else', async () => {
   for (const { address } of outward) expect(await canConnect(address, Number(new URL(server.url).port))).toBe(false)
 })
 
-test('nobody gets in without the password', async () => {
+test('a connection without the password is rejected', async () => {
   await expect(ask(withPassword(server.url, 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication failed/)
   const rules = await ask(server.url, `SELECT string_agg(DISTINCT auth_method, ' ') FROM pg_hba_file_rules`)
   expect(rules).toBe('scram-sha-256')
 })
 
-test('password and data are closed to everybody but the database user', () => {
+test('only the database user can read password and data', () => {
   const { uid } = statSync(join(dataDir, 'cluster'))
   for (const [name, mode] of [
     ['', 0o700],
@@ -90,7 +90,7 @@ test('the password is in no log file and in no command line', () => {
   for (const file of [...logs, ...commands]) expect(readFileSync(file, 'utf8')).not.toContain(password)
 })
 
-test('who asks for durable writes and joins a server without them is told', async () => {
+test('a user that expects durable writes gets a notice when it joins a server without them', async () => {
   const fast = join(scratch(), 'fast')
   const first = await startEmbedded({ dataDir: fast, durable: false })
   for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
@@ -99,15 +99,15 @@ test('who asks for durable writes and joins a server without them is told', asyn
   const notices: string[] = []
   const second = await startEmbedded({ dataDir: fast, onNotice: (said) => notices.push(said) })
   expect(notices).toEqual([expect.stringMatching(/without durable writes/)])
-  await second.leave()
-  await first.leave()
+  await second.close()
+  await first.close()
 })
 
-test('any directory will do: spaces, quotes, characters of a shell, and longer than a socket path may be', async () => {
+test('any directory works: spaces, quotes, shell characters, and paths longer than a socket path', async () => {
   const odd = join(scratch(), `it's "odd" $HOME \`date\` ü`, 'long '.repeat(40), 'db')
   const there = await startEmbedded({ dataDir: odd, durable: false })
   expect(await ask(there.url, `SELECT current_setting('data_directory')`)).toBe(join(odd, 'cluster', 'data'))
-  expect(await there.leave()).toBe('stopped')
+  expect(await there.close()).toBe('stopped')
 })
 
 /** From the kernel's tables: the sockets in state LISTEN (0A) that this process has open. */

@@ -6,7 +6,7 @@ import { countUsers } from './ask.ts'
 import { otherProcess } from './other-process.ts'
 import { postmasterPid, processesIn, scratch, until } from './scratch.ts'
 
-test('Ctrl-C in the terminal of whoever started it does not reach the server', async () => {
+test('Ctrl-C in the terminal of the starter does not reach the server', async () => {
   const dataDir = join(scratch(), 'db')
   // detached: a process group of its own, as a shell gives to what it starts.
   const starter = await otherProcess({ dataDir }, { detached: true })
@@ -19,6 +19,6 @@ test('Ctrl-C in the terminal of whoever started it does not reach the server', a
   const next = await startEmbedded({ dataDir, durable: false })
   expect(next.how).toBe('adopted')
   expect(postmasterPid(dataDir)).toBe(server)
-  expect(await next.leave()).toBe('stopped')
+  expect(await next.close()).toBe('stopped')
   await until(() => processesIn(dataDir).length === 0)
 })

@@ -47,7 +47,7 @@ test(
   },
 )
 
-test('what does not pass its test is not published, and the build says so', patient, async () => {
+test('a build whose tests fail is not published, and its output says so', patient, async () => {
   const { url } = await replicaWith(tasks)
   const q = producer(url)
   const run = await q.start(build, { repo: 'calc', files: 2, expected: -1 })
@@ -57,7 +57,7 @@ test('what does not pass its test is not published, and the build says so', pati
   expect(named(steps, 'announce')).toMatchObject({ status: 'SKIPPED', code: 'UPSTREAM_SKIPPED' })
 })
 
-test('the program prints how far it is, and the result', patient, async () => {
+test('the program prints its progress and the result', patient, async () => {
   const { url } = await replicaWith(tasks)
   const program = fileURLToPath(new URL('../src/build-pipeline/app.ts', import.meta.url))
   const app = spawn(process.execPath, ['--conditions=@q/source', program], {

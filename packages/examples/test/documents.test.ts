@@ -1,7 +1,7 @@
 /** The code in documents compiles, runs, and prints what the document says. */
 import { execFile } from 'node:child_process'
 import { glob, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -16,14 +16,15 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/how-to/testing.md': 'scripts/test/documents.test.ts',
   'docs/how-to/your-own-transaction.md': 'packages/client/test/examples.test.ts',
 }
-const paths = (await Array.fromAsync(glob('docs/{tutorial,how-to,migrate}/*.md', { cwd: workspace })))
+const places = ['README.md', 'packages/*/README.md', 'docs/{tutorial,how-to,migrate}/*.md']
+const paths = (await Array.fromAsync(glob(places, { cwd: workspace })))
   .filter((path) => !Object.hasOwn(elsewhere, path))
   .toSorted()
 await rm(stage, { recursive: true, force: true })
 const documents = await Promise.all(
   paths.map(async (path) => {
     const document = readDocument(await readFile(join(workspace, path), 'utf8'))
-    return { path, document, folder: await setTheStage(basename(path, '.md'), document) }
+    return { path, document, folder: await setTheStage(path.replace(/\.md$/, ''), document) }
   }),
 )
 
@@ -37,7 +38,7 @@ test('the code of all documents compiles, as strictly as ours', async () => {
 })
 
 describe.each(documents)('$path', ({ document, folder }) => {
-  test('what it tells the reader to do works, and prints what it says', { timeout: 300_000 }, async () => {
+  test('its commands work and print the shown output', { timeout: 300_000 }, async () => {
     for (const { step, printed } of await play(folder, document)) {
       if (step.kind !== 'command' || printsAsExpected(printed, step.prints)) continue
       expect(`$ ${step.command}\n${printed}`).toBe(`$ ${step.command}\n${step.prints}`)
@@ -49,14 +50,14 @@ test.each(Object.entries(elsewhere))('the code of %s is run by %s', async (docum
   expect(await readFile(join(workspace, runner), 'utf8')).toContain(document)
 })
 
-test('what is printed is compared line by line, but for what the document leaves open', () => {
+test('output is compared line by line, except for parts that the document leaves open', () => {
   expect(printsAsExpected('a 17 b\nc\n', 'a … b\nc\n')).toBe(true)
   expect(printsAsExpected('a\nx\ny\nb\n', 'a\n…\nb\n')).toBe(true)
   expect(printsAsExpected('a 17 c\n', 'a … b\n')).toBe(false)
   expect(printsAsExpected('a\nb\n', 'a\n')).toBe(false)
 })
 
-test('a block without a name, a name twice, and a console block without a command are mistakes', () => {
+test('a block without a name, a duplicate name, and a console block without a command are errors', () => {
   const block = (language: string, code: string) => `\`\`\`${language}\n${code}\n\`\`\`\n`
   expect(() => readDocument(block('ts', 'const a = 1'))).toThrow('no name')
   expect(() => readDocument(block('ts', '// a.ts').repeat(2))).toThrow('Two blocks')

@@ -11,7 +11,7 @@ test('a later attempt begins where the last checkpoint was', async () => {
   expect(first.begunAt).toBe(0)
   expect((await store.getTaskRun(run.id))?.run.checkpoint).toMatchObject({ state: { row: 4_000 } })
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
-  // Repeated by hand, it finds its checkpoint too.
+  // A manual retry finds its checkpoint too.
   expect(await q.retry(run)).toBe('retried')
   expect(await run.result({ timeout: '30s' })).toEqual({ sum: first.sum, begunAt: 4_000 })
   await q.close()

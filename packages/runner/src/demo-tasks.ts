@@ -1,16 +1,13 @@
 /** Three tasks to try q with. They run when Q_TASKS names no modules. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { task, type Task } from '@q/task'
-import { z } from 'zod'
+import { countField, textField } from './demo-input.ts'
 
-export const hello: Task<{ name: string }, string> = task(
-  { input: z.object({ name: z.string().min(1) }) },
-  ({ name }) => `Hello, ${name}!`,
-)
+export const hello: Task<{ name: string }, string> = task({ input: textField('name') }, ({ name }) => `Hello, ${name}!`)
 
-/** Counts primes by trial division: pure CPU work, which reports how far it is. */
+/** Counts primes by trial division: pure CPU work that reports its progress. */
 export const primes: Task<{ upTo: number }, number> = task(
-  { input: z.object({ upTo: z.int().min(0).max(100_000_000) }) },
+  { input: countField('upTo', 100_000_000) },
   ({ upTo }, ctx) => {
     let count = 0
     for (let candidate = 2; candidate <= upTo; candidate++) {
@@ -22,9 +19,9 @@ export const primes: Task<{ upTo: number }, number> = task(
 )
 
 export const wait: Task<{ ms: number }, { waitedMs: number }> = task(
-  { input: z.object({ ms: z.int().min(0).max(86_400_000) }) },
+  { input: countField('ms', 86_400_000) },
   async ({ ms }, ctx) => {
-    await passing(ms, undefined, { signal: ctx.signal })
+    await sleep(ms, undefined, { signal: ctx.signal })
     return { waitedMs: ms }
   },
 )

@@ -1,17 +1,17 @@
 /**
- * The door for tests: the rules by which runs are executed and ended, without the threads. Reaches neither Piscina nor
- * pino, so that a user's tests load neither.
+ * The entry for tests: executes runs by the rules of a replica, without threads. It imports neither Piscina nor pino, so a
+ * user's tests load neither.
  */
 export {
   openInlineReplica,
   type InlineReplica,
   type InlineReplicaOptions,
-  type Opened,
+  type OpenedGates,
 } from './inline/inline-replica.ts'
-export type { Calendar } from './inline/by-calendar.ts'
-export { inlineLine } from './inline/inline-workplace.ts'
-export { endOf, type End, type Policy } from './main/ends.ts'
-export type { Hear } from './main/workplace.ts'
-export type { RunOrder, RunReport, TaskLine } from './protocol.ts'
-export type { WorkerPulse } from './thread/pulse.ts'
-export { runOrder } from './thread/run-order.ts'
+export type { VirtualClock } from './inline/virtual-clock.ts'
+export { inlineChannel } from './inline/inline-executor.ts'
+export { decideOutcome, type OutcomeDecision, type Policy } from './main/execute/decide-outcome.ts'
+export type { OnMessage } from './main/executors/executor.ts'
+export type { RunCommand, RunReport, TaskLine } from './protocol/messages.ts'
+export type { RunSlot } from './thread/run-slot.ts'
+export { executeCommand } from './thread/execute-command.ts'

@@ -1,4 +1,4 @@
 /** `pnpm --filter runner start` */
-import { start } from './start.ts'
+import { start } from './startup/start.ts'
 
 process.exit(await start())

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBacklog } from '../src/main/backlog.ts'
+import { createBacklog } from '../src/main/claim/backlog.ts'
 import { startedRun } from './threads-scene.ts'
 
 const claimed = [startedRun('1')]

@@ -139,7 +139,7 @@ test('runs that need a process, and steps of a workflow, are executed once among
   expect(rows.map(({ status, attempt }) => [status, attempt])).toEqual(rows.map(() => ['SUCCEEDED', 1]))
 })
 
-test('a database that is away in the middle of batches costs no run: each one ends once, at its first attempt', async () => {
+test('a database outage in the middle of batches costs no run: each one ends once, at its first attempt', async () => {
   const { enqueue, ended, proxy, events } = await practised('short', {}, true)
   const { file: until, open } = gate()
   await enqueue([...shorts(40), { does: 'waits', until }, ...shorts(40)])

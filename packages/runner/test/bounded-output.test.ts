@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { queue } from '@q/client'
 import { testDatabase } from '@q/testing'
-import { boundOutput } from '../src/bounded-output.ts'
+import { boundOutput } from '../src/output/bounded-output.ts'
 import { moduleUrl } from './module-url.ts'
 import type * as tasks from './tasks/talkative.ts'
 
@@ -37,7 +37,15 @@ test('a replica whose output is not read, or whose reader has gone, keeps workin
   onTestFinished(database.drop)
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const replica = spawn(process.execPath, ['--conditions=@q/source', program], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE, DATABASE_URL: database.url, Q_TASKS: talkative, Q_LOG_LEVEL: 'debug' },
+    env: {
+      PATH,
+      HOME,
+      NODE_COMPILE_CACHE,
+      DATABASE_URL: database.url,
+      Q_TASKS: talkative,
+      Q_LOG_LEVEL: 'debug',
+      Q_HTTP: 'off',
+    },
   })
   const ended = once(replica, 'exit')
   onTestFinished(() => void replica.kill('SIGKILL'))

@@ -4,14 +4,14 @@ import { presets, readConfig } from '@q/runner'
 import {
   beatIntervalMs,
   fencedGraceMs,
-  fenceBoundMs,
+  replicaFenceMs,
   fenceTickMs,
   presenceFenceMs,
   presenceGraceMsMin,
   proofMs,
-  runFenceBoundMs,
-} from '../src/main/fence-bound.ts'
-import { noEvidenceMsMax } from '../src/main/loops/watch.ts'
+  runFenceMs,
+} from '../src/main/liveness/self-fence-limits.ts'
+import { noEvidenceMsMax } from '../src/main/liveness/run-limits.ts'
 
 test('with nothing set everything has a value', () => {
   expect(readConfig({})).toMatchObject({
@@ -125,7 +125,7 @@ test('a grace that is too short to notice a lost session in, and thresholds too 
   const proposed = { Q_PRESENCE_GRACE_MS: '2500', Q_RUNNER_STALE_MS: '1300' }
   for (const [key, value] of Object.entries(proposed)) expect(read(wrong)).toThrow(`for instance ${key}=${value}`)
   const { preset } = readConfig({ ...wrong, ...proposed })
-  expect(runFenceBoundMs(preset.thresholds)).toBeGreaterThan(0)
+  expect(runFenceMs(preset.thresholds)).toBeGreaterThan(0)
 })
 
 test('the shortest grace leaves time to notice a lost session before runs are stopped for it', () => {
@@ -152,11 +152,11 @@ test.each(Object.entries(presets))(
     expect(t.runnerStaleMs).toBeGreaterThanOrEqual(2 * t.runnerBeatMs)
     expect(t.checkEveryMs).toBeLessThanOrEqual(t.replicaStaleMs)
     expect(heartbeatsKeptMs).toBeGreaterThanOrEqual(Math.max(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
-    expect(fenceBoundMs(t)).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
-    expect(fenceBoundMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs))
-    expect(runFenceBoundMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(t.runnerStaleMs)
+    expect(replicaFenceMs(t)).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs, t.runnerStaleMs))
+    expect(replicaFenceMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(Math.min(t.replicaStaleMs, t.claimerStaleMs))
+    expect(runFenceMs(t) + fenceTickMs + fencedGraceMs).toBeLessThan(t.runnerStaleMs)
     // In good times it never comes near its bound.
-    expect(2 * beatIntervalMs(t)).toBeLessThanOrEqual(fenceBoundMs(t))
+    expect(2 * beatIntervalMs(t)).toBeLessThanOrEqual(replicaFenceMs(t))
   },
 )
 

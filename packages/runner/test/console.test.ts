@@ -1,11 +1,11 @@
 /** Lines that a task writes to the console are part of its log. */
 import { expect, test } from 'vitest'
-import type { TaskLine } from '../src/protocol.ts'
-import { inProcesses, onThreads, type Scene } from './workplace-scene.ts'
+import type { TaskLine } from '../src/protocol/messages.ts'
+import { inProcesses, onThreads, type Scene } from './executor-scene.ts'
 
 async function logOf({ send }: Scene, task: string): Promise<TaskLine[]> {
   const lines: TaskLine[] = []
-  const { report } = send(task, { hear: (said) => void (said.kind === 'log' && lines.push(said.line)) })
+  const { report } = send(task, { onMessage: (message) => void (message.kind === 'log' && lines.push(message.line)) })
   expect(await report).toMatchObject({ ended: 'returned' })
   return lines
 }

@@ -8,7 +8,7 @@ import { gate } from './gate.ts'
 import { marksFile } from './marks.ts'
 import { stallingProxy } from './stalling-proxy.ts'
 
-test('a replica that is cut off stops what others may start before they start it; the rest goes on, and loses', async () => {
+test('a cut-off replica stops runs that others may start before they start them; its other runs continue and lose their lease', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const marks = marksFile()
@@ -81,7 +81,7 @@ test('a slow replica is not reaped by a fast neighbour', async () => {
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: slow.runner.replicaId })
 })
 
-test('connections that are half open are noticed and replaced, and nobody is taken for dead', async () => {
+test('half-open connections are noticed and replaced, and no replica is considered dead', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const proxy = await stallingProxy(url)
@@ -127,7 +127,7 @@ test('what is switched off stays as it is', async () => {
   expect(await running.status()).toMatchObject({ status: 'RUNNING' })
 })
 
-test('a claim whose answer got lost is given back with the next beat, and the attempt does not count', async () => {
+test('a claim whose response was lost is released with the next heartbeat, and the attempt does not count', async () => {
   const { q, start, url } = await cluster()
   const { store } = access(url)
   const { runner, events } = await start({ Q_PRESET: 'fast', Q_QUEUES: 'another' })
@@ -135,7 +135,7 @@ test('a claim whose answer got lost is given back with the next beat, and the at
   const { replicaId } = runner
   const who = { replicaId, tasks: ['echo'], queues: [], limit: 1 }
   await store.claimAvailableTaskRuns(who)
-  await store.claimAvailableTaskRuns({ ...who, ahead: true })
+  await store.claimAvailableTaskRuns({ ...who, prefetch: true })
   for (const run of runs) {
     await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
     expect(await run.status()).toMatchObject({ attempt: 0, replicaId: null })

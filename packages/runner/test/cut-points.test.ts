@@ -48,7 +48,7 @@ async function scene() {
 const killed = { code: null, signal: 'SIGKILL' }
 const crashed = { status: 'FAILED', result: { code: 'WORKER_CRASHED' } }
 
-test('after a claim ahead of a slot: the code never began, so it runs once, elsewhere, as the first attempt', async () => {
+test('killed after a prefetch: the code never began, so another replica executes the run once, as its first attempt', async () => {
   const { start, startDoomed, enqueue, ended, marks } = await scene()
   const doomed = await startDoomed({ CUT_AT: here, Q_THREADS: '1', Q_PREFETCH: '1' })
   const busy = await enqueue('markOnce', 'busy', { ms: 600_000 })

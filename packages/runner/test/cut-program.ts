@@ -5,7 +5,7 @@
  */
 import { Socket } from 'node:net'
 import { readConfig, startRunner } from '@q/runner'
-import { findTaskModules } from '../src/task-modules.ts'
+import { findTaskModules } from '../src/startup/task-modules.ts'
 
 const { CUT_AT, CUT_AFTER = '', CUT_STATE = 'I', CUT_EVENT, DATABASE_URL = '' } = process.env
 const die = () => void process.kill(process.pid, 'SIGKILL')

@@ -1,24 +1,24 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { connect, createStore } from '@q/store'
-import { createDatabaseClock } from '../src/main/database-clock.ts'
-import { createTrust } from '../src/main/trust.ts'
+import { createDatabaseClock } from '../src/main/liveness/database-clock.ts'
+import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
 import { cluster, eventually, replicaNamed } from './fixture.ts'
-import { heartOf } from './heart.ts'
+import { heartOf } from './heartbeat-scene.ts'
 
 const hour = 3_600_000
 
 /** Asked at that moment of ours and answered 40 ms later, in the middle of which their clock was read. */
 function ask(clock: ReturnType<typeof createDatabaseClock>, sentMs: number, aheadMs: number): number | undefined {
-  return clock.heard({ sentMs, heardMs: sentMs + 40, clockMs: sentMs + 20 + aheadMs })
+  return clock.record({ sentMs, receivedMs: sentMs + 40, clockMs: sentMs + 20 + aheadMs })
 }
 
 test('a clock that goes as ours does, or is slewed, has not jumped, however slow its answers are', () => {
   const clock = createDatabaseClock()
   expect(ask(clock, 0, hour)).toBeUndefined()
   expect(ask(clock, 10_000, hour + 500)).toBeUndefined()
-  expect(clock.heard({ sentMs: 20_000, heardMs: 29_000, clockMs: 20_001 + hour })).toBeUndefined()
-  expect(clock.heard({ sentMs: 30_000, heardMs: 39_000, clockMs: 38_999 + hour })).toBeUndefined()
+  expect(clock.record({ sentMs: 20_000, receivedMs: 29_000, clockMs: 20_001 + hour })).toBeUndefined()
+  expect(clock.record({ sentMs: 30_000, receivedMs: 39_000, clockMs: 38_999 + hour })).toBeUndefined()
   expect(ask(clock, 40_000, hour)).toBeUndefined()
 })
 
@@ -45,7 +45,7 @@ test('the clock is steady for as long as no answer shows a step, however small; 
   expect(clock.earliestMs(0)).toBe(Number.POSITIVE_INFINITY)
   ask(clock, 0, hour)
   ask(clock, 1_000, hour + 50)
-  clock.heard({ sentMs: 2_000, heardMs: 4_000, clockMs: 3_900 + hour })
+  clock.record({ sentMs: 2_000, receivedMs: 4_000, clockMs: 3_900 + hour })
   expect(clock.steadyForMs(5_040)).toBe(5_000)
   ask(clock, 6_000, hour + 300)
   expect(clock.steadyForMs(6_540)).toBe(500)
@@ -56,22 +56,22 @@ test('the clock is steady for as long as no answer shows a step, however small; 
 test('a replica that hears of a jump judges nobody before its beats have been good for a whole threshold again', async () => {
   const now = { ms: 0 }
   const database = { aheadMs: 0 }
-  const trust = createTrust(10_000)
+  const streak = createBeatStreak(10_000)
   const upsertReplicaHeartbeat = async () => ({
     known: true,
     draining: null,
     tooOld: false,
     clockMs: now.ms + database.aheadMs,
   })
-  const heart = heartOf({ upsertReplicaHeartbeat }, { trust, nowMs: () => now.ms })
+  const heart = heartOf({ upsertReplicaHeartbeat }, { streak, nowMs: () => now.ms })
   for (; now.ms < 100_000; now.ms += 10_000) await heart.tick()
-  expect(trust.goodForMs(now.ms)).toBe(100_000)
+  expect(streak.unbrokenForMs(now.ms)).toBe(100_000)
   database.aheadMs = hour
   await heart.tick()
-  expect(trust.goodForMs(now.ms)).toBe(0)
+  expect(streak.unbrokenForMs(now.ms)).toBe(0)
   now.ms += 10_000
   await heart.tick()
-  expect(trust.goodForMs(now.ms)).toBe(10_000)
+  expect(streak.unbrokenForMs(now.ms)).toBe(10_000)
 })
 
 /** From now on the clock of this database, as every session sees it that connects after this, can be turned. */

@@ -78,7 +78,7 @@ test('the next run of a concurrency key whose holder was killed starts elsewhere
   expect(await all.run(first)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
 })
 
-test('a replica that was stopped for too long finds its runs gone, stops them, writes nothing, and is healthy again', async () => {
+test('a replica that was stopped for too long stops the runs it lost, writes nothing for them, and is healthy again', async () => {
   const all = await fleet()
   const zombie = await all.start({ Q_THREADS: '3' })
   const { file: until, open } = gate()
@@ -96,7 +96,7 @@ test('a replica that was stopped for too long finds its runs gone, stops them, w
     expect(await all.ended(id)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
   await eventually(() => (all.marks.count('began', 'again') === 2 ? true : undefined), 'the other one starts it')
   zombie.kill('SIGCONT')
-  await eventually(() => (zombie.said('this process was stopped for a while').length > 0 ? true : undefined), 'notices')
+  await eventually(() => (zombie.said('this process was suspended').length > 0 ? true : undefined), 'notices')
   await eventually(() => {
     const stopped = all.marks.all().filter(({ what, pid }) => what === 'stopped' && pid === zombie.pid)
     return stopped.length === 2 ? true : undefined
@@ -105,7 +105,7 @@ test('a replica that was stopped for too long finds its runs gone, stops them, w
   expect(await all.ended(again)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 2 })
   expect(all.marks.count('effect', 'once')).toBe(0)
   // What it tried to write was refused, and that is written down.
-  const told = await eventually(() => zombie.said('lease lost: what this run returned does not count')[0], 'it learns')
+  const told = await eventually(() => zombie.said('lost lease: the result of this run does not count')[0], 'it learns')
   expect(told).toMatchObject({ task: expect.stringMatching(/^mark/) })
   const refusedOf = async (id: RunId) => (await all.store.getTaskRun(id))!.events.map(({ kind }) => kind)
   await eventually(async () => ((await refusedOf(due)).includes('refused-settle') ? true : undefined), 'refused')
@@ -119,7 +119,7 @@ test('a replica that was stopped for too long finds its runs gone, stops them, w
   expect((await all.store.listNodes()).map(({ id, state }) => [id, state])).toEqual([[zombie.id, 'alive']])
 })
 
-test('a run that was set to RUNNING by hand for somebody who never lived is failed at the next check', async () => {
+test('a run that manual SQL set to RUNNING for a replica that does not exist is failed at the next check', async () => {
   const all = await fleet()
   await all.start({ Q_QUEUES: 'another' })
   const id = await all.enqueue('markOnce', 'by hand', 10)

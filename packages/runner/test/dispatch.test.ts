@@ -2,11 +2,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ClaimedRun, HeldRun } from '@q/store'
-import type { DispatchedRun } from '../src/main/monitor-run.ts'
-import type { HandedRun } from '../src/main/thread-feed.ts'
-import { pulseSlot } from '../src/pulse-layout.ts'
-import type { RunReport } from '../src/protocol.ts'
-import { endByMessage, endWithResult, tryBegin, tryDecline } from '../src/ring-layout.ts'
+import type { DispatchedRun } from '../src/main/dispatch/watch-run.ts'
+import type { HandedRun } from '../src/main/executors/handed-runs.ts'
+import { slotMemoryAt } from '../src/protocol/slot-layout.ts'
+import type { RunReport } from '../src/protocol/messages.ts'
+import { endByMessage, endWithResult, tryBegin, tryDecline } from '../src/protocol/ring-layout.ts'
 import { startedRun, threadsScene, type PlayedThread, type SceneOptions, type ThreadsScene } from './threads-scene.ts'
 
 const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It died.' }
@@ -32,25 +32,25 @@ function threadAt({ threads }: ThreadsScene, slot: number): PlayedThread {
 
 /** Its code has been running for so much longer. */
 function age(scene: ThreadsScene, slot: number, ms: number): void {
-  const { beganAt } = pulseSlot(scene.pulseBoard.memory, slot)
+  const { beganAt } = slotMemoryAt(scene.runMonitors.memory, slot)
   beganAt[0] = (beganAt[0] ?? 0) - ms
 }
 
 describe('until its end is written a run', () => {
   test('that succeeded is held, keeps its slot busy, and its replica vouches for it', async () => {
     const scene = practised(1)
-    const { dispatch, holdings, pulseBoard, turns } = scene
+    const { dispatch, heldRuns, runMonitors, exchangeBuffer } = scene
     const [run] = runs('1') as [ClaimedRun]
     await scene.start([run])
     dispatch.openMonitors(0)
     const thread = threadAt(scene, 0)
     thread.end(thread.begin())
     expect([dispatch.slots.free(), dispatch.slots.busy()]).toEqual([1, 1])
-    expect(idsOf(pulseBoard.all().map(({ lease }) => lease))).toEqual(['1'])
-    expect(pulseBoard.all().map((pulse) => pulse.inGoodHands())).toEqual([true])
-    expect(holdings.find(run)).toBe(run)
-    turns.takeFinishes().settled([run])
-    expect([pulseBoard.all(), holdings.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
+    expect(idsOf(runMonitors.all().map(({ lease }) => lease))).toEqual(['1'])
+    expect(runMonitors.all().map((monitor) => monitor.isBeingHandled())).toEqual([true])
+    expect(heldRuns.find(run)).toBe(run)
+    exchangeBuffer.takeFinishes().settled([run])
+    expect([runMonitors.all(), heldRuns.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
   })
 
   test('is asked about if its monitor is opened after its code has ended', async () => {
@@ -59,8 +59,8 @@ describe('until its end is written a run', () => {
     const thread = threadAt(scene, 0)
     thread.end(thread.begin())
     scene.dispatch.openMonitors(0)
-    const [pulse] = scene.pulseBoard.all()
-    expect([pulse?.lease.runId, pulse?.inGoodHands()]).toEqual(['1', true])
+    const [monitor] = scene.runMonitors.all()
+    expect([monitor?.lease.runId, monitor?.isBeingHandled()]).toEqual(['1', true])
   })
 
   test('is subject to no limit once its code has ended, though its thread has signalled nothing', async () => {
@@ -68,18 +68,18 @@ describe('until its end is written a run', () => {
     await scene.start(runs('1', '2'))
     const thread = threadAt(scene, 0)
     const handed = thread.begin()
-    const [pulse] = scene.pulseBoard.all()
-    endWithResult(thread.ring(), handed?.order.seq ?? 0, 1, '1')
+    const [monitor] = scene.runMonitors.all()
+    endWithResult(thread.ring(), handed?.command.seq ?? 0, 1, '1')
     thread.begin()
-    scene.pulseBoard.all()
-    expect([pulse?.lease.runId, pulse?.inGoodHands()]).toEqual(['1', true])
-    expect(scene.turns.size()).toBe(1)
+    scene.runMonitors.all()
+    expect([monitor?.lease.runId, monitor?.isBeingHandled()]).toEqual(['1', true])
+    expect(scene.exchangeBuffer.size()).toBe(1)
   })
 
   test('that failed is held and beaten for too', async () => {
     const { promise: writable, resolve: write } = Promise.withResolvers<void>()
     const scene = practised(1, { writable })
-    const { dispatch, holdings, pulseBoard, settlements } = scene
+    const { dispatch, heldRuns, runMonitors, settlements } = scene
     const [run] = runs('1') as [ClaimedRun]
     await scene.start([run])
     const thread = threadAt(scene, 0)
@@ -87,23 +87,23 @@ describe('until its end is written a run', () => {
     dispatch.openMonitors()
     fail(thread, handed)
     await turn()
-    expect([pulseBoard.all().length, holdings.find(run), dispatch.slots.busy()]).toEqual([1, run, 1])
+    expect([runMonitors.all().length, heldRuns.find(run), dispatch.slots.busy()]).toEqual([1, run, 1])
     const allFree = dispatch.slots.allFree()
     write()
     await allFree
     expect(settlements).toEqual([{ runId: '1', status: 'FAILED' }])
-    expect([pulseBoard.all(), holdings.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
+    expect([runMonitors.all(), heldRuns.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
   })
 
   test('that an exchange could not settle goes the long way, and so does one whose answer was lost', async () => {
     const scene = practised(1)
-    const { turns, dispatch, settlements } = scene
+    const { exchangeBuffer, dispatch, settlements } = scene
     const thread = threadAt(scene, 0)
     await scene.start(runs('1', '2'))
     thread.end(thread.begin())
-    turns.takeFinishes().settled([])
+    exchangeBuffer.takeFinishes().settled([])
     thread.end(thread.begin())
-    turns.takeFinishes().unknown(new Error('cut'))
+    exchangeBuffer.takeFinishes().unknown(new Error('cut'))
     expect(dispatch.slots.busy()).toBe(1)
     await dispatch.slots.allFree()
     expect(settlements).toEqual(['1', '2'].map((runId) => ({ runId, status: 'SUCCEEDED' })))
@@ -113,7 +113,7 @@ describe('until its end is written a run', () => {
 describe('a run that has not begun', () => {
   test('can be withdrawn, and is then known not to have begun; the run that executes cannot', async () => {
     const scene = practised(1)
-    const { dispatch, holdings } = scene
+    const { dispatch, heldRuns } = scene
     const [first, second, third] = runs('1', '2', '3') as [ClaimedRun, ClaimedRun, ClaimedRun]
     await scene.start([first, second, third])
     const thread = threadAt(scene, 0)
@@ -121,18 +121,18 @@ describe('a run that has not begun', () => {
     expect(dispatch.withdrawAll()).toEqual([second, third])
     expect(thread.begin()).toBeUndefined()
     // So a drain releases them with their attempt, and leaves the first one alone.
-    expect(idsOf(holdings.unbegun([first, second, third].map(asHeld)))).toEqual(['2', '3'])
+    expect(idsOf(heldRuns.unbegun([first, second, third].map(asHeld)))).toEqual(['2', '3'])
     expect([dispatch.slots.runs(), dispatch.withdrawAll()]).toEqual([1, []])
   })
 
   test('ends at once when it is cancelled, and never begins', async () => {
     const scene = practised(1)
-    const { dispatch, pulseBoard, settlements } = scene
+    const { dispatch, runMonitors, settlements } = scene
     await scene.start(runs('1', '2'))
     const thread = threadAt(scene, 0)
     const first = thread.begin()
     dispatch.openMonitors(0)
-    pulseBoard
+    runMonitors
       .all()
       .find(({ lease }) => lease.runId === '2')
       ?.stop('cancelled')
@@ -145,13 +145,13 @@ describe('a run that has not begun', () => {
 
   test('is released and not failed when it is stopped because this replica is cut off', async () => {
     const scene = practised(1)
-    const { dispatch, pulseBoard, holdings, settlements } = scene
+    const { dispatch, runMonitors, heldRuns, settlements } = scene
     const keyed = startedRun('2', { keyed: true })
     await scene.start([...runs('1'), keyed])
     const thread = threadAt(scene, 0)
     thread.begin()
     dispatch.openMonitors(0)
-    pulseBoard
+    runMonitors
       .all()
       .find(({ lease }) => lease.runId === '2')
       ?.stop('cut off from the database')
@@ -159,37 +159,37 @@ describe('a run that has not begun', () => {
     await turn()
     expect([settlements, dispatch.slots.runs()]).toEqual([[], 1])
     // reconcile.ts releases it as soon as the database answers.
-    expect(holdings.orphans([asHeld(keyed)]).neverBegan).toEqual([{ runId: '2', fence: 1 }])
+    expect(heldRuns.orphans([asHeld(keyed)]).neverBegan).toEqual([{ runId: '2', fence: 1 }])
   })
 
-  test('goes elsewhere, before all others and in its order, when its thread dies; what has ended is not lost', async () => {
+  test('goes to another thread first, in order, when its thread dies; results of ended runs are kept', async () => {
     const scene = practised(1)
-    const { turns, holdings, settlements } = scene
+    const { exchangeBuffer, heldRuns, settlements } = scene
     const [first, second, ...others] = runs('1', '2', '3', '4') as [ClaimedRun, ClaimedRun, ...ClaimedRun[]]
     await scene.start([first, second, ...others])
-    turns.unplaced.push(...runs('later'))
+    exchangeBuffer.awaitingSlot.push(...runs('later'))
     const { feed, begin, end } = threadAt(scene, 0)
     feed.signalEnds(false)
     end(begin())
     begin()
     feed.closed(crash)
-    expect(idsOf(turns.unplaced)).toEqual(['3', '4', 'later'])
-    expect(idsOf(holdings.unbegun([first, second, ...others].map(asHeld)))).toEqual(['3', '4'])
-    expect(turns.takeFinishes().all.map(({ lease }) => lease.runId)).toEqual(['1'])
+    expect(idsOf(exchangeBuffer.awaitingSlot)).toEqual(['3', '4', 'later'])
+    expect(idsOf(heldRuns.unbegun([first, second, ...others].map(asHeld)))).toEqual(['3', '4'])
+    expect(exchangeBuffer.takeFinishes().all.map(({ lease }) => lease.runId)).toEqual(['1'])
     await turn()
     expect(settlements).toEqual([{ runId: '2', status: 'FAILED' }])
   })
 
   test('is neither begun nor placed again when its thread has declined it', async () => {
     const scene = practised(1)
-    const { turns, holdings } = scene
+    const { exchangeBuffer, heldRuns } = scene
     const [run] = runs('1') as [ClaimedRun]
     await scene.start([run])
     const { feed, ring } = threadAt(scene, 0)
     tryDecline(ring(), 1)
     feed.collect()
-    expect([turns.unplaced, holdings.find(run)]).toEqual([[], undefined])
-    expect(holdings.orphans([asHeld(run)]).neverBegan).toEqual([{ runId: '1', fence: 1 }])
+    expect([exchangeBuffer.awaitingSlot, heldRuns.find(run)]).toEqual([[], undefined])
+    expect(heldRuns.orphans([asHeld(run)]).neverBegan).toEqual([{ runId: '1', fence: 1 }])
   })
 })
 
@@ -215,16 +215,16 @@ describe('a thread that is busy for much longer than expected', () => {
   })
 
   test('is handed no run until it is free again', async () => {
-    const { dispatch, slow, other, turns, age: ageFirst } = await blocked()
+    const { dispatch, slow, other, exchangeBuffer, age: ageFirst } = await blocked()
     ageFirst(200)
     const relieved = dispatch.relieve()
-    dispatch.place(relieved)
+    dispatch.assignSlots(relieved)
     expect([relieved, waitingAt(slow)]).toEqual([[], []])
     expect(waitingAt(other)).toHaveLength(5)
     expect(dispatch.room(2, true).take('short')).toBe(1)
     slow.end(slow.feed.executing())
-    turns.unplaced.push(...runs('7'))
-    dispatch.place(turns.unplaced)
+    exchangeBuffer.awaitingSlot.push(...runs('7'))
+    dispatch.assignSlots(exchangeBuffer.awaitingSlot)
     expect(waitingAt(slow)).toEqual(['7'])
   })
 })
@@ -241,16 +241,16 @@ test('the expected work of a thread that takes no runs does not count', async ()
 describe('a run that needs a slot for itself', () => {
   test('gets a thread without a load, which is handed nothing else until it gives its slot back', async () => {
     const scene = practised(2)
-    const { dispatch, begunAlone, turns } = scene
+    const { dispatch, begunAlone, exchangeBuffer } = scene
     const suspect = startedRun('suspect', { crashCount: 1 })
     await scene.start([...runs('1'), suspect, ...runs('2', '3')])
     expect(idsOf(begunAlone)).toEqual(['suspect'])
     expect(scene.threads.map(waitingAt)).toEqual([['1', '2', '3'], []])
     expect([dispatch.slots.free(), dispatch.slots.busy()]).toEqual([0, 2])
     await scene.start([startedRun('another', { crashCount: 1 })])
-    expect(idsOf(turns.unplaced)).toEqual(['another'])
-    dispatch.slots.giveBack(1)
-    dispatch.place(turns.unplaced)
+    expect(idsOf(exchangeBuffer.awaitingSlot)).toEqual(['another'])
+    dispatch.slots.release(1)
+    dispatch.assignSlots(exchangeBuffer.awaitingSlot)
     expect(idsOf(begunAlone)).toEqual(['suspect', 'another'])
   })
 })
@@ -273,9 +273,9 @@ test('runs are claimed for busy threads only with permission to start ahead, and
 })
 
 function fail({ feed, ring }: PlayedThread, handed: HandedRun | undefined): void {
-  const seq = handed?.order.seq ?? 0
+  const seq = handed?.command.seq ?? 0
   tryBegin(ring(), seq)
-  feed.hear({ kind: 'report', seq, report: { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' } })
+  feed.onMessage({ kind: 'report', seq, report: { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' } })
   endByMessage(ring(), seq, 1)
   feed.collect()
 }

@@ -3,9 +3,10 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { DrainOrder, LeaveDecision } from '@q/store'
 import { expect, test } from 'vitest'
 import { createDrain, type DrainDeps } from '../src/main/drain.ts'
+import { createFollowedDrain } from '../src/main/followed-drain.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { createPulseBoard } from '../src/main/pulse-board.ts'
-import { createSlots } from '../src/main/slots.ts'
+import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { createSlots } from '../src/main/dispatch/slots.ts'
 
 const order: DrainOrder = { by: 'ada', deadlineInMs: null, onDeadline: 'by-task' }
 
@@ -16,9 +17,11 @@ function replica(steps: Partial<DrainDeps> = {}) {
   const done: string[] = []
   const events: RunnerEvent[] = []
   const step = (name: string) => async () => void done.push(name)
+  const followed = createFollowedDrain(() => 0)
   const drain = createDrain({
+    followed,
     slots,
-    pulseBoard: createPulseBoard(1),
+    runMonitors: createRunMonitors(1),
     observe: (event) => void events.push(event),
     nowMs: () => 0,
     drainMs: 3_600_000,
@@ -29,20 +32,37 @@ function replica(steps: Partial<DrainDeps> = {}) {
     leaveIfOrdered: async () => ({ decision: 'leaving', order }),
     stopIntake: step('no intake'),
     stopWatching: step('no duties'),
-    async giveBackUnbegun() {
+    async releaseUnstarted() {
       done.push('released')
       return 0
     },
+    flushCounts: step('counts flushed'),
     stopBeats: step('no beats'),
     retire: step('retired'),
     closeSession: () => void done.push('no session'),
     closeAll: step('closed'),
     ...steps,
   })
-  return { drain, done, events, settled: () => slots.giveBack(slot), types: () => events.map(({ type }) => type) }
+  return {
+    drain,
+    followed,
+    done,
+    events,
+    settled: () => slots.release(slot),
+    types: () => events.map(({ type }) => type),
+  }
 }
 
-const leavingSteps = ['released', 'no intake', 'no duties', 'no beats', 'retired', 'no session', 'closed']
+const leavingSteps = [
+  'released',
+  'no intake',
+  'no duties',
+  'counts flushed',
+  'no beats',
+  'retired',
+  'no session',
+  'closed',
+]
 
 test('beats stop last, when the last run has settled', async () => {
   const { drain, done, settled } = replica()
@@ -91,7 +111,7 @@ test('a replica whose drain was undone when its runs had finished does not leave
   expect(done).toEqual(['paused', 'released', 'resumed'])
 })
 
-test('a replica asks again if the database is away when its runs have finished', async () => {
+test('a replica asks again if the database is unreachable when its runs have finished', async () => {
   let asked = 0
   const { drain, settled, types } = replica({
     async leaveIfOrdered() {
@@ -108,7 +128,7 @@ test('a replica asks again if the database is away when its runs have finished',
 })
 
 test('after a signal nothing undoes the drain, and an order can only bring its deadline forward', async () => {
-  const { drain, done, events, settled } = replica()
+  const { drain, followed, done, events, settled } = replica()
   void drain.signal()
   drain.onOrder(null)
   drain.onOrder({ by: 'ada', deadlineInMs: null, onDeadline: 'release' })
@@ -117,7 +137,7 @@ test('after a signal nothing undoes the drain, and an order can only bring its d
   expect(events).toEqual([expect.objectContaining({ type: 'draining', by: 'itself', drainMs: 3_600_000 })])
   drain.onOrder({ by: 'bob', deadlineInMs: 1_000, onDeadline: 'release' })
   expect(events.at(-1)).toMatchObject({ type: 'drain-changed', by: 'bob', drainMs: 1_000, onDeadline: 'release' })
-  expect(drain.onDeadline()).toBe('release')
+  expect(followed.onDeadline()).toBe('release')
   settled()
   await drain.left
 })
@@ -156,7 +176,7 @@ test('a signal keeps its deadline although the database answers an earlier reque
 })
 
 test('a replica that leaves runs behind, because other transactions have locked them, does not retire', async () => {
-  const { drain, done, events, settled } = replica({ giveBackUnbegun: async () => 2 })
+  const { drain, done, events, settled } = replica({ releaseUnstarted: async () => 2 })
   settled()
   expect(await drain.signal()).toEqual({ runsLeftBehind: 2, tooOld: false })
   expect(done).not.toContain('retired')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect, type Connection } from '@q/store'
-import { exitCodeAfter } from '../src/problem.ts'
+import { exitCodeAfter } from '../src/output/report-error.ts'
 import { cluster, eventually } from './fixture.ts'
 import { gate } from './gate.ts'
 import { holdingProxy } from './holding-proxy.ts'
@@ -138,7 +138,7 @@ test('what somebody has locked does not hold up what else has not begun', async 
   expect(await locked.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
 
-test('what the last claim brought is given back, also if its answer does not come any more', async () => {
+test('runs of the last claim are released, although its response never arrives', async () => {
   const { q, start, url } = await cluster()
   const proxy = await holdingProxy(url)
   const { runner } = await start({}, proxy.url)

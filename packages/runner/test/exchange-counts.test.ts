@@ -3,13 +3,13 @@
  * exactly: time is a number here, two threads are played, and an exchange takes 3 ms.
  */
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ClaimedRun, RunId, Turn, TurnAnswer } from '@q/store'
-import { createAhead } from '../src/main/ahead.ts'
-import { createBacklog } from '../src/main/backlog.ts'
-import { claimTick, type ClaimDeps } from '../src/main/loops/claim.ts'
-import { createPolling } from '../src/main/polling.ts'
-import type { HandedRun } from '../src/main/thread-feed.ts'
-import { endWithResult, mustSignal } from '../src/ring-layout.ts'
+import type { ClaimedRun, RunId, WorkExchange, WorkExchangeResult } from '@q/store'
+import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
+import { createBacklog } from '../src/main/claim/backlog.ts'
+import { exchangeTick, type ExchangeDeps } from '../src/main/claim/exchange.ts'
+import { createPolling } from '../src/main/claim/polling.ts'
+import type { HandedRun } from '../src/main/executors/handed-runs.ts'
+import { endWithResult, mustSignal } from '../src/protocol/ring-layout.ts'
 import { startedRun, threadsScene, type PlayedThread } from './threads-scene.ts'
 
 const runs = 1_000
@@ -39,7 +39,7 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
     .mockImplementation(() => [Math.floor(clock.ms / 1_000), (clock.ms % 1_000) * 1_000_000])
   onTestFinished(() => hrtime.mockRestore())
   const options = { onCrash, ...(startAhead === undefined ? {} : { startAhead }) }
-  const { dispatch, turns, holdings, threads } = threadsScene(2, { tasks: { short: options } })
+  const { dispatch, exchangeBuffer, heldRuns, threads } = threadsScene(2, { tasks: { short: options } })
   const counts: Counts = { exchanges: 0, batches: 0, signals: 0, startedMax: 0 }
   const played = threads.map((thread) => playInTime(thread, tookMs))
   const ready = Array.from({ length: runs }, (_, index) => startedRun(String(index + 1), { onCrash }))
@@ -62,24 +62,24 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
       clock.ms = atMs
       if (!next.end()) continue
       counts.signals++
-      next.thread.feed.hear({ kind: 'signal' })
+      next.thread.feed.onMessage({ kind: 'signal' })
       if (stopAtSignal) return true
     }
     clock.ms = untilMs
     return false
   }
 
-  const deps: ClaimDeps = {
-    turns,
+  const deps: ExchangeDeps = {
+    exchangeBuffer,
     dispatch,
     backlog: createBacklog(),
-    ahead: createAhead(0),
-    holdings,
-    idleness: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
+    prefetched: createPrefetchBuffer(0),
+    heldRuns,
+    idleMark: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
     pollEveryMs: 1_000,
     polling: createPolling(1_000, () => true),
     nowMs: () => clock.ms,
-    takeTurn(turn) {
+    exchangeWork(turn) {
       counts.exchanges++
       const claimed = claimOf(turn, ready)
       pass(clock.ms + roundTripMs, false)
@@ -93,24 +93,31 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
     },
     slotsToFill: () => dispatch.slots.free(),
     mayStartAhead: () => true,
-    aheadMax: () => 0,
+    prefetchMax: () => 0,
     isCutOff: () => false,
-    unplacedMsMax: 5_000,
-    giveBack: () => Promise.reject(new Error('No run is given back.')),
+    awaitingSlotMsMax: 5_000,
+    releaseUnstarted: () => Promise.reject(new Error('No run is released.')),
     runsMin: 1,
   }
   const isOver = () => ended === runs
   while (!isOver()) {
-    const { afterMs } = await claimTick(deps)
-    counts.startedMax = Math.max(counts.startedMax, runs - ready.length - ended - turns.size())
+    const { afterMs } = await exchangeTick(deps)
+    counts.startedMax = Math.max(counts.startedMax, runs - ready.length - ended - exchangeBuffer.size())
     if (afterMs > 0) pass(clock.ms + Math.min(afterMs, 60_000), true)
   }
   return counts
 }
 
-const nothing: TurnAnswer = { finished: [], started: [], busy: [] as RunId[], claimed: [], ahead: [], more: false }
+const nothing: WorkExchangeResult = {
+  finished: [],
+  started: [],
+  busy: [] as RunId[],
+  claimed: [],
+  prefetched: [],
+  more: false,
+}
 
-function claimOf({ claim, fits }: Turn, ready: ClaimedRun[]): ClaimedRun[] {
+function claimOf({ claim, fits }: WorkExchange, ready: ClaimedRun[]): ClaimedRun[] {
   const wanted = ready.slice(0, claim)
   const firstWithout = wanted.findIndex(({ task }) => fits?.(task) !== true)
   return ready.splice(0, firstWithout < 0 ? wanted.length : firstWithout)
@@ -132,7 +139,7 @@ function playInTime(thread: PlayedThread, tookMs: number) {
     /** Ends it; whether the thread signals. */
     end(): boolean {
       if (current === undefined) throw new Error('No run began.')
-      endWithResult(thread.ring(), current.handed.order.seq, tookMs, '1')
+      endWithResult(thread.ring(), current.handed.command.seq, tookMs, '1')
       current = undefined
       return mustSignal(thread.ring(), () => thread.feed.waiting().length === 0)
     },

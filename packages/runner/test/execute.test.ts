@@ -2,20 +2,24 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { ExplainedError } from '@q/schema'
-import type { ClaimedRun, RunId, Settled, Settlement, Store } from '@q/store'
+import { fingerprintOf, type ClaimedRun, type RunId, type SettleAnswer, type Settlement, type Store } from '@q/store'
 import { optionData, type TaskOptions } from '@q/task'
-import { executeRun, type ExecuteDeps } from '../src/main/execute.ts'
-import { createPulseBoard, type Pulse } from '../src/main/pulse-board.ts'
-import { createSlots } from '../src/main/slots.ts'
-import { createStepInputs, type StepInputs } from '../src/main/step-inputs.ts'
-import type { Terms, Workplace } from '../src/main/workplace.ts'
-import type { RunReport } from '../src/protocol.ts'
-import { pulseSlot, word } from '../src/pulse-layout.ts'
+import { executeRun, type ExecuteDeps } from '../src/main/execute/execute.ts'
+import type { RunMonitor } from '../src/main/liveness/run-monitor.ts'
+import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { createSlots } from '../src/main/dispatch/slots.ts'
+import { createRunCounts } from '../src/main/stats/run-counts.ts'
+import { createStepInputs, type StepInputs } from '../src/main/execute/step-inputs.ts'
+import type { ExecuteOptions, Executor } from '../src/main/executors/executor.ts'
+import type { RunReport } from '../src/protocol/messages.ts'
+import { slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
 
 const claimed: ClaimedRun = {
   runId: '1' as RunId,
   fence: 1,
   task: 'next',
+  queue: 'default',
+  waitMs: 0,
   payload: '{"of":null}',
   attempt: 1,
   epoch: 1,
@@ -29,34 +33,34 @@ const claimed: ClaimedRun = {
   checkpoint: null,
 }
 
-type Report = (terms: Terms, pulse: SharedArrayBuffer) => Promise<RunReport>
+type Report = (options: ExecuteOptions, memory: SharedArrayBuffer) => Promise<RunReport>
 
 /** A replica with one slot. */
 function replica(
   inputs: (stop: () => void) => ReturnType<StepInputs>,
-  answers: Settled[] = [],
+  answers: SettleAnswer[] = [],
   report: Report = async () => ({ ended: 'returned', result: '1', repaired: [] }),
   options: TaskOptions = {},
 ) {
-  const pulseBoard = createPulseBoard(1)
+  const runMonitors = createRunMonitors(1)
   const slots = createSlots(1)
   const sent: string[] = []
   const settled: Settlement[] = []
   const told: string[] = []
   const due: number[] = []
-  const workplace: Workplace = {
-    run(order, terms) {
-      sent.push(order.payload)
-      return { report: report(terms, pulseBoard.memory), measure: () => undefined }
+  const workplace: Executor = {
+    run(command, executeOptions) {
+      sent.push(command.payload)
+      return { report: report(executeOptions, runMonitors.memory), measure: () => undefined }
     },
     close: async () => {},
   }
   const deps: ExecuteDeps = {
     slots,
-    pulseBoard,
-    workplaces: { threads: workplace, processes: workplace },
+    runMonitors,
+    executors: { threads: workplace, processes: workplace },
     databaseUrl: undefined,
-    stepInputs: () => inputs(() => pulseBoard.all()[0]?.stop('cancelled')),
+    stepInputs: () => inputs(() => runMonitors.all()[0]?.stop('cancelled')),
     settlements: {
       async add(settlement) {
         settled.push(settlement)
@@ -72,7 +76,7 @@ function replica(
     stopGraceMs: 3_600_000,
     onDeadline: () => 'by-task',
     nowMs: () => 0,
-    count: () => {},
+    counts: createRunCounts({ version: '1', count: () => {} }),
     dueIn: (inMs) => void due.push(inMs),
     observe: ({ type }) => void told.push(type),
   }
@@ -102,23 +106,23 @@ test.each([
 
 /** Code that has seen that it is to stop, and cleans up for ever; it ends when its thread does. */
 const cleansUp =
-  (stop: (pulse: Pulse) => void): Report =>
-  async ({ pulse, terminate }, memory) => {
-    Atomics.store(pulseSlot(memory, pulse.slot).words, word.noticed, 1)
-    setImmediate(stop, pulse)
+  (stop: (monitor: RunMonitor) => void): Report =>
+  async ({ monitor, terminate }, memory) => {
+    Atomics.store(slotMemoryAt(memory, monitor.slot).words, word.noticed, 1)
+    setImmediate(stop, monitor)
     await once(terminate, 'abort')
     return { ended: 'aborted' }
   }
 
 const cutOff = 'cut off from the database'
 
-test.each<[string, (pulse: Pulse) => void, string]>([
-  ['stopped for that', (pulse) => pulse.stop(cutOff), 'WORKER_CRASHED'],
+test.each<[string, (monitor: RunMonitor) => void, string]>([
+  ['stopped for that', (monitor) => monitor.stop(cutOff), 'WORKER_CRASHED'],
   [
     'being stopped for something else',
-    (pulse) => {
-      pulse.stop('timed out')
-      pulse.cutShort()
+    (monitor) => {
+      monitor.stop('timed out')
+      monitor.cutShort()
     },
     'TIMEOUT',
   ],
@@ -138,7 +142,12 @@ test('a step whose inputs cannot be put together fails and says why, whatever at
   await execute()
   expect(sent).toEqual([])
   expect(settled.map(({ outcome }) => outcome)).toEqual([
-    { status: 'FAILED', code: 'INVALID_PAYLOAD', detail: 'Too much. It is.' },
+    {
+      status: 'FAILED',
+      code: 'INVALID_PAYLOAD',
+      detail: 'Too much. It is.',
+      fingerprint: fingerprintOf(['INVALID_PAYLOAD', 'next']),
+    },
   ])
 })
 
@@ -153,7 +162,7 @@ test('it fails alone: those it was asked for with are started', async () => {
   expect(await Promise.all(runs.map(inputs))).toEqual(['"of 1"', unreadable, '"of 3"'])
 })
 
-test.each<[string, Settled, number[]]>([
+test.each<[string, SettleAnswer, number[]]>([
   ['a retry says how soon the run is due at the earliest', 'retried', [7_500]],
   ['a retry without attempts left says nothing', 'settled', []],
 ])('%s', async (_, answer, expected) => {

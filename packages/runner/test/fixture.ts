@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { testDatabase } from '@q/testing'
 import { presets, readConfig, startRunner, type Runner, type RunnerEvent } from '@q/runner'
-import type { ReplicaIntroduction } from '@q/store'
+import type { ReplicaRegistration } from '@q/store'
 import { moduleUrl } from './module-url.ts'
 import type * as marking from './tasks/marking.ts'
 import type * as wellBehaved from './tasks/well-behaved.ts'
@@ -52,7 +52,7 @@ export async function cluster(): Promise<Cluster> {
 }
 
 /** A replica that registers, beats once, and is never heard of again. */
-export function replicaNamed(id: string): ReplicaIntroduction {
+export function replicaNamed(id: string): ReplicaRegistration {
   const { thresholds, onCrash } = presets['fast']!
   return {
     id,

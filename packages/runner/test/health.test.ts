@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { containerMb } from '../src/main/container-memory.ts'
-import { judge, limitsWithin, slotsToFill } from '../src/main/health.ts'
-import { createVitals } from '../src/main/vitals.ts'
+import { containerMb } from '../src/main/stats/container-memory.ts'
+import { judge, limitsWithin, slotsToFill } from '../src/main/stats/health.ts'
+import { createProcessStats } from '../src/main/stats/process-stats.ts'
 
 const limits = { degradedCpu: 70, unhealthyCpu: 90, degradedMb: 4_096, unhealthyMb: 8_192 }
 
@@ -66,39 +66,43 @@ test('a degraded replica fills half of its slots, an unhealthy one none', () => 
 test('cores that runs keep busy are what a replica is there for; cores that nothing accounts for are not', () => {
   const now = { ms: 0, cpuMs: 0 }
   const use = () => ({ cpuMs: now.cpuMs, memoryMb: 0 })
-  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, use })
+  const processStats = createProcessStats(limits, { cores: 1, nowMs: () => now.ms, use })
   const pass = (ms: number, cpuMs: number) => Object.assign(now, { ms: now.ms + ms, cpuMs: now.cpuMs + cpuMs })
-  vitals.runBegan()
+  processStats.runBegan()
   pass(2_000, 1_900)
-  vitals.runEnded()
-  vitals.look()
-  expect(vitals.read()).toMatchObject({ health: 'healthy', cpuPercent: 95 })
+  processStats.runEnded()
+  processStats.look()
+  expect(processStats.read()).toMatchObject({ health: 'healthy', cpuPercent: 95 })
   pass(2_000, 1_500)
-  vitals.look()
-  expect(vitals.read()).toMatchObject({ health: 'degraded', cpuPercent: 75 })
+  processStats.look()
+  expect(processStats.read()).toMatchObject({ health: 'degraded', cpuPercent: 75 })
   pass(2_000, 2_000)
-  vitals.look()
-  expect(vitals.health()).toBe('unhealthy')
+  processStats.look()
+  expect(processStats.health()).toBe('unhealthy')
   pass(100, 0)
-  vitals.look() // over less time than a second a number says nothing
-  expect(vitals.health()).toBe('unhealthy')
+  processStats.look() // over less time than a second a number says nothing
+  expect(processStats.health()).toBe('unhealthy')
 })
 
 test('memory and CPU of child processes count for health, and are shown', () => {
   const now = { ms: 0, cpuMs: 0 }
   const use = () => ({ cpuMs: now.cpuMs, memoryMb: 5_000 })
-  const vitals = createVitals(limits, { cores: 2, nowMs: () => now.ms, use })
-  expect(vitals.read()).toMatchObject({ health: 'degraded', memoryMb: 5_000 })
-  vitals.runBegan()
+  const processStats = createProcessStats(limits, { cores: 2, nowMs: () => now.ms, use })
+  expect(processStats.read()).toMatchObject({ health: 'degraded', memoryMb: 5_000 })
+  processStats.runBegan()
   Object.assign(now, { ms: 1_000, cpuMs: 2_000 }) // its program uses both cores
-  vitals.look()
-  expect(vitals.read()).toMatchObject({ cpuPercent: 100, memoryMb: 5_000 })
+  processStats.look()
+  expect(processStats.read()).toMatchObject({ cpuPercent: 100, memoryMb: 5_000 })
 })
 
 test('CPU time that disappears with a process never makes the figure negative', () => {
   const now = { ms: 0, cpuMs: 5_000 }
-  const vitals = createVitals(limits, { cores: 1, nowMs: () => now.ms, use: () => ({ cpuMs: now.cpuMs, memoryMb: 0 }) })
+  const processStats = createProcessStats(limits, {
+    cores: 1,
+    nowMs: () => now.ms,
+    use: () => ({ cpuMs: now.cpuMs, memoryMb: 0 }),
+  })
   Object.assign(now, { ms: 1_000, cpuMs: 4_000 })
-  vitals.look()
-  expect(vitals.read()).toMatchObject({ cpuPercent: 0, health: 'healthy' })
+  processStats.look()
+  expect(processStats.read()).toMatchObject({ cpuPercent: 0, health: 'healthy' })
 })

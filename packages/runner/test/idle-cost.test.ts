@@ -2,23 +2,26 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '@q/runner'
 import type { Store, WatchAnswer } from '@q/store'
-import { createAhead } from '../src/main/ahead.ts'
-import { createBacklog } from '../src/main/backlog.ts'
-import { chores } from '../src/main/chores.ts'
-import { createHoldings } from '../src/main/holdings.ts'
-import { createChore } from '../src/main/loops/chore.ts'
-import { claimTick } from '../src/main/loops/claim.ts'
-import { createPresenceWatch } from '../src/main/loops/presence.ts'
-import { createPromoter } from '../src/main/loops/promote.ts'
-import { reapTick } from '../src/main/loops/reap.ts'
-import { scheduleTick } from '../src/main/loops/schedule.ts'
-import { createSession } from '../src/main/loops/session.ts'
-import { sweepTick } from '../src/main/loops/sweep.ts'
+import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
+import { createBacklog } from '../src/main/claim/backlog.ts'
+import { maintenanceJobs } from '../src/main/maintenance/maintenance-jobs.ts'
+import { createHeldRuns } from '../src/main/liveness/held-runs.ts'
+import { createJobLoop } from '../src/main/maintenance/job-loop.ts'
+import { operationsTick } from '../src/main/maintenance/operations.ts'
+import { createCountFlusher } from '../src/main/stats/flush-counts.ts'
+import { createRunCounts } from '../src/main/stats/run-counts.ts'
+import { exchangeTick } from '../src/main/claim/exchange.ts'
+import { createPresenceWatch } from '../src/main/liveness/presence-watch.ts'
+import { createPromoter } from '../src/main/claim/promote.ts'
+import { reapTick } from '../src/main/liveness/reap.ts'
+import { scheduleTick } from '../src/main/claim/schedule.ts'
+import { createPresenceSession } from '../src/main/liveness/presence-session.ts'
+import { sweepTick } from '../src/main/claim/sweep.ts'
 import type { Next } from '../src/main/loop.ts'
-import { createPolling } from '../src/main/polling.ts'
-import { createOwnPresence } from '../src/main/presence.ts'
-import { createTrust } from '../src/main/trust.ts'
-import { heartOf } from './heart.ts'
+import { createPolling } from '../src/main/claim/polling.ts'
+import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
+import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
+import { heartOf } from './heartbeat-scene.ts'
 import { threadsScene } from './threads-scene.ts'
 
 /** A store that answers as an idle database does, and counts the statements. */
@@ -69,10 +72,10 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
   const presence = createOwnPresence()
   const polling = () => createPolling(config.pollEveryMs, presence.isHeld)
   const own = { control: store, store, replicaId: 'me', observe: () => {}, nowMs }
-  const session = createSession({
+  const session = createPresenceSession({
     ...own,
     presence,
-    open: async () => (hasSession ? { ping: async () => {}, prove: async () => count(), close: () => {} } : undefined),
+    open: async () => (hasSession ? { ping: async () => {}, verify: async () => count(), close: () => {} } : undefined),
     onWake: () => {},
     onOpen: () => {},
     onLost: () => {},
@@ -82,32 +85,32 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     ...own,
     duty: 'presence',
     presence,
-    trust: createTrust(1_500),
+    streak: createBeatStreak(1_500),
     onSelfGone: () => {},
     reap: async () => {},
   })
-  const { turns, dispatch } = threadsScene(2)
+  const { exchangeBuffer, dispatch } = threadsScene(2)
   const claim = {
-    turns,
+    exchangeBuffer,
     dispatch,
     backlog: createBacklog(),
     mayStartAhead: () => true,
     runsMin: 1,
-    ahead: createAhead(2),
-    holdings: createHoldings(),
-    idleness: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
+    prefetched: createPrefetchBuffer(2),
+    heldRuns: createHeldRuns(),
+    idleMark: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
     pollEveryMs: config.pollEveryMs,
     polling: polling(),
     nowMs,
-    async takeTurn() {
+    async exchangeWork() {
       count()
-      return { finished: [], started: [], busy: [], claimed: [], ahead: [], more: false }
+      return { finished: [], started: [], busy: [], claimed: [], prefetched: [], more: false }
     },
     slotsToFill: () => 2,
-    aheadMax: () => 2,
+    prefetchMax: () => 2,
     isCutOff: () => false,
-    unplacedMsMax: 5_000,
-    giveBack: async () => [],
+    awaitingSlotMsMax: 5_000,
+    releaseUnstarted: async () => [],
   }
   const promoter = createPromoter({
     ...own,
@@ -121,24 +124,26 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     ...own,
     checkEveryMs: 30_000,
     states: ['CLAIMED', 'RUNNING'] as const,
-    trustMs: () => 60_000,
-    trustedMs: 60_000,
+    unbrokenMs: () => 60_000,
+    unbrokenMsMin: 60_000,
     sharedMsMax: () => 0,
     clockMsMin: () => 0,
     clockMsMax: () => 0,
-    onRecovered: () => {},
+    onRecovered: async () => {},
   }
-  const findDestination = () => Promise.reject(new Error('There is nothing to enqueue.'))
+  const routeOf = () => Promise.reject(new Error('There is nothing to enqueue.'))
   const ticks: Tick[] = [
     session.tick,
     watch.tick,
     heart.tick,
-    () => claimTick(claim),
+    () => exchangeTick(claim),
     promoter.tick,
     () => sweepTick({ store, onPromoted: () => {} }),
-    () => scheduleTick({ ...own, findDestination, onEnqueued: () => {} }),
+    () => scheduleTick({ ...own, routeOf, onEnqueued: () => {} }),
     () => reapTick(reap),
-    ...chores(store, config, () => {}).map((chore) => createChore(own, chore).tick),
+    ...maintenanceJobs(store, config, () => {}).map((job) => createJobLoop(own, job).tick),
+    () => operationsTick(own),
+    createCountFlusher({ ...own, counts: createRunCounts({ version: '1', count: () => {} }) }).tick,
   ]
   await pass(ticks, now, 60_000)
   const before = statements()
@@ -174,10 +179,10 @@ test('polls that find nothing become rarer up to a bound while wakes arrive; wor
 test('a session answers pings without a transaction, and proves its record from time to time and after a withdrawal', async () => {
   const now = { ms: 0 }
   const asked: string[] = []
-  const session = createSession({
+  const session = createPresenceSession({
     open: async () => ({
       ping: async () => void asked.push('ping'),
-      prove: async () => void asked.push('proved'),
+      verify: async () => void asked.push('proved'),
       close: () => {},
     }),
     presence: createOwnPresence(),

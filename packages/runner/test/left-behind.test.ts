@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { eventually } from './fixture.ts'
 import { fleet } from './fleet.ts'
@@ -10,7 +11,8 @@ test('a replica that cannot stop a run in time leaves without it, does not relea
   const lane = await store.internLane({ queue: 'default', task: 'unstoppable' })
   const [enqueued] = await store.enqueueTaskRuns([{ task: 'unstoppable', lane, onCrash: 'retry', payload: { until } }])
   const { id } = enqueued!
-  await eventually(async () => ((await run(id)).status === 'RUNNING' ? true : undefined), 'start')
+  // A run is RUNNING before its thread has begun it, and a run that has not begun is released.
+  await eventually(() => (existsSync(`${until}.begun`) ? true : undefined), 'start')
   leaving.kill('SIGTERM')
   const words = 'left with runs that could not be stopped or settled; others will recover them'
   await eventually(() => leaving.said(words)[0], 'it leaves without it')

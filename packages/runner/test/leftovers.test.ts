@@ -1,30 +1,30 @@
 /** What a run leaves behind is nobody else's: not its thread's next run, not its slot's, not its child's. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RunId } from '@q/store'
-import { createPulseBoard } from '../src/main/pulse-board.ts'
-import type { Hear } from '../src/main/workplace.ts'
-import type { Answer } from '../src/protocol.ts'
-import { pulseSlot, word } from '../src/pulse-layout.ts'
-import { openPulse } from '../src/thread/pulse.ts'
+import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import type { OnMessage } from '../src/main/executors/executor.ts'
+import type { ContextReply } from '../src/protocol/messages.ts'
+import { slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
+import { openRunSlot } from '../src/thread/run-slot.ts'
 import { execution } from './execution.ts'
 import { eventually } from './fixture.ts'
 import type * as tasks from './tasks/leftovers.ts'
-import { inProcesses, onThreads } from './workplace-scene.ts'
+import { inProcesses, onThreads } from './executor-scene.ts'
 
 test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
   const { send } = onThreads('leftovers')
   const before = await send('beatsOn').result()
   const next = send('silentBeside')
   expect(await next.result()).toBe(before)
-  expect(next.pulse.counts().signs).toBe(0)
-  expect(next.pulse.news()).toEqual({ progress: null, note: null })
+  expect(next.monitor.counts().signs).toBe(0)
+  expect(next.monitor.progressUpdate()).toEqual({ progress: null, note: null })
 })
 
 test('code that ends long after its run was given up does not make the next one deaf', async () => {
-  const board = createPulseBoard(1)
+  const board = createRunMonitors(1)
   const facts = {
     lease: { runId: '1' as RunId, fence: 1 },
     task: 't',
@@ -33,10 +33,10 @@ test('code that ends long after its run was given up does not make the next one 
     maxSilentMs: null,
   } as const
   const { seq } = board.open(facts, 0, 0)
-  const givenUp = openPulse(board.memory, 0, { seq, fenced: false })
+  const givenUp = openRunSlot(board.memory, 0, { seq, fenced: false })
   const next = board.open(facts, 0, 0)
-  const { signal } = openPulse(board.memory, 0, { seq: next.seq, fenced: false })
-  const lastToWait = Atomics.waitAsync(pulseSlot(board.memory, 0).words, word.stop, 0)
+  const { signal } = openRunSlot(board.memory, 0, { seq: next.seq, fenced: false })
+  const lastToWait = Atomics.waitAsync(slotMemoryAt(board.memory, 0).words, word.stop, 0)
   givenUp[Symbol.dispose]()
   await lastToWait.value
   next.stop('cancelled')
@@ -46,17 +46,17 @@ test('code that ends long after its run was given up does not make the next one 
 
 test('an answer that comes when its run has ended is not given to another run', async () => {
   const { send } = onThreads('leftovers', 2)
-  const replies: { id: number; reply: (answer: Answer) => void }[] = []
-  const hear = (said: { kind: string; id?: number }, reply: (answer: Answer) => void) =>
-    void (said.kind === 'ask' && replies.push({ id: said.id ?? 0, reply }))
+  const replies: { id: number; reply: (answer: ContextReply) => void }[] = []
+  const onMessage = (message: { kind: string; id?: number }, reply: (answer: ContextReply) => void) =>
+    void (message.kind === 'request' && replies.push({ id: message.id ?? 0, reply }))
   // On the first thread, which asks for the first time; the run that ends is on the second, and asks twice.
-  const first = send('asks', { slot: 1, hear })
+  const first = send('asks', { slot: 1, onMessage })
   await eventually(() => replies[0], 'a question')
-  const ended = await send('asksAndEnds', { hear }).result()
+  const ended = await send('asksAndEnds', { onMessage }).result()
   const late = replies[2]
   replies[0]?.reply({ id: replies[0].id, ok: true, value: '1' })
   await first.result()
-  const next = send('asks', { slot: 1, hear })
+  const next = send('asks', { slot: 1, onMessage })
   const asked = await eventually(() => replies[3], 'another question')
   late?.reply({ id: late.id, ok: true, value: 'of another run' })
   asked.reply({ id: asked.id, ok: true, value: 'its own' })
@@ -79,11 +79,12 @@ test.each(['rejectsLate', 'exitsLate'])(
 
 test('a run that closes its parentPort is heard all the same, and so is the next one on its thread', async () => {
   const { send } = onThreads('leftovers')
-  const said: string[] = []
-  const before = await send('closesItsPort', { hear: ({ kind }) => void said.push(kind) }).result()
-  const hear: Hear = (asked, reply) => asked.kind === 'ask' && reply({ id: asked.id, ok: true, value: '1' })
-  expect(await send('asks', { hear }).result()).toEqual({ id: '1', threadId: before })
-  expect(said).toEqual(['log'])
+  const message: string[] = []
+  const before = await send('closesItsPort', { onMessage: ({ kind }) => void message.push(kind) }).result()
+  const onMessage: OnMessage = (asked, reply) =>
+    asked.kind === 'request' && reply({ id: asked.id, ok: true, value: '1' })
+  expect(await send('asks', { onMessage }).result()).toEqual({ id: '1', threadId: before })
+  expect(message).toEqual(['log'])
 })
 
 test('a run that has cut its line to the main thread still ends', async () => {
@@ -91,12 +92,14 @@ test('a run that has cut its line to the main thread still ends', async () => {
   expect(await send('cutsItsLine').result()).toBe('done')
 })
 
-test('a thread that dies before it has taken the run that was sent to it costs that run nothing', async () => {
+test('a run whose thread dies before it takes the run is executed elsewhere without using an attempt', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'q-leftovers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, 'now')
+  const [busy, file] = [join(folder, 'busy'), join(folder, 'now')]
   const { send } = onThreads('leftovers')
-  const before = await send('diesBehind', { payload: { file } }).result()
+  const before = await send('diesBehind', { payload: { busy, file } }).result()
+  // Between the result and the leftover code the thread would still take a run.
+  await eventually(() => (existsSync(busy) ? true : undefined), 'the thread is busy')
   const next = send('where')
   writeFileSync(file, '')
   expect(await next.result()).not.toMatchObject({ threadId: before })
@@ -116,8 +119,8 @@ test('a run that is told to stop when its code has ended does not stop the next 
   const ended = send('whereAlone')
   await ended.result()
   const next = send('talks', { slot: 1, payload: { ms: 2_000 } })
-  await eventually(() => (next.pulse.counts().signs > 0 ? true : undefined), 'the next run')
-  ended.pulse.stop('cancelled') // its outcome is still being written
+  await eventually(() => (next.monitor.counts().signs > 0 ? true : undefined), 'the next run')
+  ended.monitor.stop('cancelled') // its outcome is still being written
   expect(await next.result()).toBe('talked')
 })
 

@@ -1,8 +1,8 @@
 /** Stopping code that does not stop by itself: really, and without harm to its neighbours. */
 import { describe, expect, test } from 'vitest'
-import type { ThreadFigures } from '@q/runner'
+import type { SlotStats } from '@q/runner'
 import { connect } from '@q/store'
-import { noEvidenceMsMax } from '../src/main/loops/watch.ts'
+import { noEvidenceMsMax } from '../src/main/liveness/run-limits.ts'
 import { execution, type Execution } from './execution.ts'
 import { eventually } from './fixture.ts'
 import { gate } from './gate.ts'
@@ -31,7 +31,7 @@ describe.each([
   ['thread', { timedOut: 'timedOut', silent: 'silent', endless: 'endless' }],
   ['process', { timedOut: 'timedOutAlone', silent: 'silentAlone', endless: 'endlessAlone' }],
 ] as const)('for(;;){} in a %s', (_, stubborn) => {
-  test('is stopped by timeout, by silence and by cancel; other runs do not notice', async () => {
+  test('is stopped by timeout, by silence and by cancel; other runs are not affected', async () => {
     const replica = await execution<typeof tasks>('stubborn', { threads: 4 })
     const { q, store } = replica
     const { file: until, open } = gate()
@@ -75,7 +75,7 @@ test('code that sees that it is cancelled has the grace to clean up', async () =
   expect(replica.events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
 })
 
-test('inside a native call a run is `stopping` until it is gone, keeps its key, and only then is FAILED', async () => {
+test('inside a native call a run is `stopping` and keeps its key until the call returns, and only then is FAILED', async () => {
   const replica = await execution<typeof tasks>('stubborn', { env: { Q_STOP_GRACE_MS: '1' } })
   const { q, runner, store } = replica
   const { file: until, open } = gate()
@@ -84,7 +84,7 @@ test('inside a native call a run is `stopping` until it is gone, keeps its key, 
   const figures = await eventually(() => runner.threads().find(({ state }) => state === 'stopping'), 'stopping')
   expect(figures).toMatchObject({ runId: run.id, task: 'sleeps', isolation: 'thread', stoppingFor: 'timed out' })
   const beaten = await eventually(async () => {
-    const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+    const threads = (await beatenThreads(replica.url)) as SlotStats[]
     return threads.find(({ state }) => state === 'stopping')
   }, 'stopping, in the heartbeat of its replica')
   expect(beaten).toMatchObject({ runId: run.id, stoppingFor: 'timed out' })
@@ -105,13 +105,13 @@ test('what every thread is doing is written with the heartbeat of its replica: t
   const replica = await execution<typeof tasks>('stubborn')
   const run = await startedRun(replica, 'endless')
   const busy = await eventually(async () => {
-    const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+    const threads = (await beatenThreads(replica.url)) as SlotStats[]
     return threads.find(({ cpuPercent, silentMs }) => (cpuPercent ?? 0) > 0 && (silentMs ?? 0) > 1_000)
   }, 'its figures')
   expect(busy).toMatchObject({ runId: run.id, task: 'endless', state: 'running', isolation: 'thread' })
   expect(busy.heapMb).toBeGreaterThan(0)
   expect(busy.eventLoopUse).toBeGreaterThan(0)
-  const threads = (await beatenThreads(replica.url)) as ThreadFigures[]
+  const threads = (await beatenThreads(replica.url)) as SlotStats[]
   expect(threads.map(({ state }) => state)).toEqual(['running', 'idle'])
 })
 

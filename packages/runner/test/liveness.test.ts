@@ -107,7 +107,7 @@ test('connections that are cut in the middle of statements, again and again, cos
   expect(await last.result({ timeout: '20s' })).toBe('last')
 })
 
-test('runs of a replica that never was are recovered at once; runs of one that died, when its threshold has passed', async () => {
+test('runs of a replica that never existed are recovered at once, runs of a dead replica after its threshold', async () => {
   const { q, start, url } = await cluster()
   await using access = await database(url)
   const byHand = await q.enqueue('echo', 1)
@@ -130,7 +130,13 @@ test('runs of a replica that never was are recovered at once; runs of one that d
     )
   })
   expect(await orphan.result({ timeout: '30s' })).toBe('waited')
-  expect(events.filter((event) => event.type === 'runs-recovered').length).toBeGreaterThanOrEqual(2)
+  const recovered = events.filter((event) => event.type === 'runs-recovered')
+  expect(recovered).toContainEqual(
+    expect.objectContaining({ holder: 'fake-replica-id', holderName: null, cause: 'never-alive', runIds: [byHand.id] }),
+  )
+  expect(recovered).toContainEqual(
+    expect.objectContaining({ holder: 'died', holderName: 'died', cause: 'replica-beat', runIds: [orphan.id] }),
+  )
 })
 
 test('a run that was claimed ahead is beaten for while it waits, and starts when there is room', async () => {

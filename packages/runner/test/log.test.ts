@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunnerEvent } from '@q/runner'
 import type { RunId } from '@q/store'
-import { errorWords } from '../src/error-words.ts'
+import { errorMessage } from '../src/output/error-message.ts'
 import { createLog, logObserver } from '../src/observers/log.ts'
-import { scrub } from '../src/scrub.ts'
+import { redact } from '../src/output/redact.ts'
 
 /** A log whose lines are kept, and a clock that is set by hand. */
 function reader(level: string) {
@@ -25,7 +25,7 @@ test('a database that is away for a minute is told in a few lines, whoever asks 
     observe({ type: 'beat-failed', consecutive: 1, error: refused, retryInMs: 1 })
   }
   expect(lines).toHaveLength(8)
-  expect(lines.map(({ alike = 0 }) => alike)).toEqual([0, 0, 74, 14, 74, 14, 74, 14])
+  expect(lines.map(({ suppressed = 0 }) => suppressed)).toEqual([0, 0, 74, 14, 74, 14, 74, 14])
 })
 
 test('on a terminal a line shows no control characters of a task', () => {
@@ -57,7 +57,7 @@ test('nothing is held back at level debug, nor events that are no repeated failu
 test('a line is written in a moment, however long the words are that code has put into it', () => {
   const word = 'a'.repeat(100_000)
   const begunMs = performance.now()
-  expect(scrub(`${word} ${word}://u:hunter2@host`)).toBe(`${word} ${word}://u:***@host`)
+  expect(redact(`${word} ${word}://u:hunter2@host`)).toBe(`${word} ${word}://u:***@host`)
   expect(performance.now() - begunMs).toBeLessThan(1_000)
 })
 
@@ -88,10 +88,10 @@ test.each(['53100', 'ENOSPC'])(
 )
 
 test('the text of an error names its causes', () => {
-  expect(errorWords(new TypeError('fetch failed', { cause: refused }))).toBe(
+  expect(errorMessage(new TypeError('fetch failed', { cause: refused }))).toBe(
     'fetch failed; caused by Error: connect ECONNREFUSED',
   )
-  expect(errorWords(new AggregateError([refused, new Error('b')]))).toBe('connect ECONNREFUSED; b')
+  expect(errorMessage(new AggregateError([refused, new Error('b')]))).toBe('connect ECONNREFUSED; b')
 })
 
 test('a line of a task is in the log of its replica at its own level, with the run and its facts', () => {
@@ -107,10 +107,10 @@ test('a line of a task is in the log of its replica at its own level, with the r
 test('the log line of a drain names the runs that it waits for, and how to end them', () => {
   const { lines, observe } = reader('info')
   const runs = Array.from({ length: 12 }, (_, index) => ({ runId: String(index) as RunId, task: 'resize' }))
-  const order = { type: 'draining', drainMs: 25_000, onDeadline: 'by-task' } as const
-  observe({ ...order, by: 'itself', running: 12, runs })
-  observe({ ...order, by: 'ada', running: 1, runs: runs.slice(0, 1) })
-  observe({ ...order, by: 'itself', running: 0, runs: [] })
+  const command = { type: 'draining', drainMs: 25_000, onDeadline: 'by-task' } as const
+  observe({ ...command, by: 'itself', running: 12, runs })
+  observe({ ...command, by: 'ada', running: 1, runs: runs.slice(0, 1) })
+  observe({ ...command, by: 'itself', running: 0, runs: [] })
   expect(lines[0]?.['waitsFor']).toEqual(runs.slice(0, 10).map(({ runId }) => `resize ${runId}`))
   expect(lines.map(({ msg }) => msg)).toEqual([
     'draining: waiting for runs to end; Ctrl-C or SIGTERM again stops them now',

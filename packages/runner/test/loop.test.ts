@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { after, atOnce, pause, startLoop, whenWoken } from '../src/main/loop.ts'
 import { createBatcher } from '@q/store'
-import { createSlots } from '../src/main/slots.ts'
+import { createSlots } from '../src/main/dispatch/slots.ts'
 
 test('a loop comes back at once, after a while, or when woken, and ends after the round under way', async () => {
   const answers = [atOnce, after(1), whenWoken, whenWoken]
@@ -108,9 +108,9 @@ test('a slot is never taken twice, and all-free is told when the last comes back
   expect(new Set([a, b]).size).toBe(2)
   expect(() => slots.take()).toThrow(/free slots/)
   const free = slots.allFree()
-  slots.giveBack(a)
+  slots.release(a)
   expect(slots.busy()).toBe(1)
-  slots.giveBack(b)
+  slots.release(b)
   await free
 })
 

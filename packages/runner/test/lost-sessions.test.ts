@@ -61,7 +61,7 @@ test('a live replica that cannot get a new session, because no connection is lef
   expect(await run.result({ timeout: '20s' })).toBe('waited')
   expect(await run.status()).toMatchObject({ replicaId: poor.runner.replicaId, attempt: 1 })
   expect(await presences(db)).toEqual([watching.runner.replicaId])
-  expect(poor.events).toContainEqual(expect.objectContaining({ type: 'loop-failed', loop: 'session' }))
+  expect(poor.events).toContainEqual(expect.objectContaining({ type: 'loop-failed', loop: 'presence-session' }))
   await sql`ALTER ROLE ${sql.id(role)} CONNECTION LIMIT -1`.execute(db)
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'it is present again')
 })
@@ -88,7 +88,7 @@ test('a replica whose row was removed registers again, and is present under its 
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
   await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
-  await eventually(() => events.find((event) => event.type === 'introduced-again'), 'introduced again')
+  await eventually(() => events.find((event) => event.type === 'registered-again'), 'introduced again')
   const { num } = await db
     .selectFrom('q.replica')
     .select('num')

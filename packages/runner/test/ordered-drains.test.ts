@@ -1,7 +1,7 @@
 /** Drains that are ordered through the database: the last order counts, and a drain that is undone in time has no effect. */
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, type Connection, type Store } from '@q/store'
-import { exitCodeAfter } from '../src/problem.ts'
+import { exitCodeAfter } from '../src/output/report-error.ts'
 import type { RunnerEvent } from '@q/runner'
 import { cluster, eventually } from './fixture.ts'
 import { gate } from './gate.ts'
@@ -144,7 +144,7 @@ test('a replica whose row is deleted while it drains keeps draining', async () =
   await order()
   await seen('draining')
   await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
-  await seen('introduced-again')
+  await seen('registered-again')
   const run = await q.enqueue('echo', 'later')
   open()
   expect(exitCodeAfter(await runner.left)).toBe(0)

@@ -21,7 +21,7 @@ export async function ownServer(): Promise<OwnServer> {
   const begin = (): Promise<EmbeddedServer> => startEmbedded({ dataDir })
   let server = await begin()
   onTestFinished(async () => {
-    await server.leave()
+    await server.close()
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
   })
   await migrateDatabase(server.url)
@@ -35,7 +35,7 @@ export async function ownServer(): Promise<OwnServer> {
     async start() {
       const before = server
       server = await begin()
-      await before.leave()
+      await before.close()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createRoom, sumOf, type Available } from '../src/main/placement.ts'
-import type { Load } from '../src/main/start-ahead.ts'
+import { createRoom, sumOf, type Available } from '../src/main/dispatch/placement.ts'
+import type { Load } from '../src/main/dispatch/start-ahead.ts'
 
 const none: Load = { runs: 0, ms: 0 }
 

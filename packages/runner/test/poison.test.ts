@@ -47,7 +47,7 @@ describe('in a process', () => {
 })
 
 describe('on a thread', () => {
-  test('every poison ends its run; what it takes with it is told', { timeout: 300_000 }, async () => {
+  test('every poison ends its run, and the table says what else it ends', { timeout: 300_000 }, async () => {
     const witness = await execution<typeof tasks>('outcomes', { threads: 1 }) // knows none of them, and only recovers
     const seen: Record<string, string> = {}
     const left = rows.map(({ poison }) => poison)

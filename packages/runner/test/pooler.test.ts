@@ -3,15 +3,15 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { openSession } from '../../store/src/open-session.ts'
-import { lasts } from '../../store/src/sessions-last.ts'
+import { openSession } from '../../store/src/connection/open-session.ts'
+import { keepsSession } from '../../store/src/connection/detect-pooler.ts'
 import { eventually } from './fixture.ts'
 import { marksFile } from './marks.ts'
 import { poolerIsInstalled, startPooler } from './pooler.ts'
 import { startProcess } from './replica-process.ts'
 
 const announced =
-  'a pooler lends connections per transaction: no presence and no wakes; deaths are noticed by heartbeats alone. Set DATABASE_URL_DIRECT'
+  'a pooler lends connections per transaction: no presence and no wakes, and only heartbeats show that a replica is dead. Set DATABASE_URL_DIRECT'
 
 async function pooled(mode?: 'session') {
   const database = await testDatabase()
@@ -65,19 +65,19 @@ test.skipIf(!poolerIsInstalled)(
     }
     const session = await open()
     const others = [await open(), await open(), await open(), await open(), await open()]
-    const ask: typeof session.ask = async (text, values) => {
-      const rows = await session.ask(text, values)
+    const ask: typeof session.query = async (text, values) => {
+      const rows = await session.query(text, values)
       // Others use ours and four more just now, and ours is what was used longest ago.
       if (text.includes('set_config'))
-        for (const words of ['BEGIN', 'ROLLBACK']) for (const other of others) await other.ask(words)
+        for (const words of ['BEGIN', 'ROLLBACK']) for (const other of others) await other.query(words)
       return rows as never
     }
-    expect(await lasts({ ...session, ask }, pooler)).toBe(false)
+    expect(await keepsSession({ ...session, query: ask }, pooler)).toBe(false)
   },
 )
 
 test.skipIf(!poolerIsInstalled)(
-  'behind a transaction pooler it says so, takes no lock, and everything works by heartbeats and polls',
+  'behind a transaction pooler a replica reports it, takes no session lock, and works by heartbeats and polls',
   async () => {
     const { pooler, db, marks, enqueue, ended } = await pooled()
     const env = { DATABASE_URL: pooler, Q_PRESET: 'fast' }

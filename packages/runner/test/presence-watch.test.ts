@@ -1,9 +1,9 @@
 /** Rounds of the presence watch: the clock is a number here, and the test sets the answers of the database. */
 import { expect, test } from 'vitest'
 import type { WatchAnswer } from '@q/store'
-import { createPresenceWatch } from '../src/main/loops/presence.ts'
-import { createOwnPresence } from '../src/main/presence.ts'
-import { createTrust } from '../src/main/trust.ts'
+import { createPresenceWatch } from '../src/main/liveness/presence-watch.ts'
+import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
+import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
 
 interface Missing {
   goneForMs: number
@@ -13,10 +13,10 @@ interface Missing {
 }
 
 /** A watcher whose own presence has been good, and the database's clock steady, for `trustedMs`. */
-async function watch(missing: Missing[], trustedMs: number, answer: Partial<WatchAnswer> = {}, replicaId = 'me') {
+async function watch(missing: Missing[], unbrokenMsMin: number, answer: Partial<WatchAnswer> = {}, replicaId = 'me') {
   const presence = createOwnPresence()
   presence.held()
-  const trust = createTrust(1_000)
+  const streak = createBeatStreak(1_000)
   const now = { ms: 0 }
   const database = { aheadMs: 0, gone: [] as readonly Missing[], onQuestion: () => {} }
   const reaped: string[] = []
@@ -42,13 +42,13 @@ async function watch(missing: Missing[], trustedMs: number, answer: Partial<Watc
     replicaId,
     duty: 'presence',
     presence,
-    trust,
+    streak,
     nowMs: () => now.ms,
     onSelfGone: () => void selfGone++,
     reap: async (overdue) => void reaped.push(...overdue.map((one) => one.replicaId)),
   })
-  for (now.ms = 0; now.ms < trustedMs; now.ms += 500) await watcher.tick()
-  now.ms = trustedMs
+  for (now.ms = 0; now.ms < unbrokenMsMin; now.ms += 500) await watcher.tick()
+  now.ms = unbrokenMsMin
   database.gone = missing
   return { watcher, presence, now, database, reaped, selfGone: () => selfGone }
 }
@@ -59,7 +59,7 @@ test('the watcher looks again exactly when the next grace ends', async () => {
   expect(reaped).toEqual([])
 })
 
-test('a replica that is gone for longer than the grace is recovered, once the watcher has watched for as long', async () => {
+test('the runs of a replica that is gone for longer than its grace are recovered once the watcher has watched for that long', async () => {
   const trusted = await watch([{ goneForMs: 2_600 }, { goneForMs: 100 }], 10_000)
   await trusted.watcher.tick()
   expect(trusted.reaped).toEqual(['r0'])

@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
-import { childEnv } from '../src/main/child-env.ts'
+import { childEnv } from '../src/main/executors/child-env.ts'
 import { execution } from './execution.ts'
 import { eventually } from './fixture.ts'
 import { isAlive } from './is-alive.ts'
 import type * as secretive from './tasks/needs-a-secret.ts'
 import type * as poison from './tasks/poison.ts'
 import type * as tasks from './tasks/stubborn.ts'
-import { inProcesses } from './workplace-scene.ts'
+import { inProcesses } from './executor-scene.ts'
 
 test('a child gets the harmless part of the environment, and what is allowed by name', () => {
   const env = {
@@ -79,7 +79,7 @@ test('a child whose run ended in order, though it was told to stop, is not kille
   }
 })
 
-test('a run that was there when its thread died is a suspect: its next start is in a process of its own', async () => {
+test('a run that was executing when its thread died is a suspect: its next attempt has a process of its own', async () => {
   const { q } = await execution<typeof poison>('poison')
   expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '20s' })).not.toBe(process.pid)
 })
@@ -93,7 +93,7 @@ test('what dies again and again is started four times in all, and then POISONED'
   expect(attempts.map(({ outcome }) => outcome)).toEqual(['crashed', 'crashed', 'crashed', 'crashed'])
 })
 
-test('at the deadline of a drain children are killed: what may start again is given back, the rest ends DRAINED', async () => {
+test('at the deadline of a drain children are killed: runs that may start again are released, the rest end DRAINED', async () => {
   const { q, runner, store } = await execution<typeof tasks>('stubborn', { env: { Q_DRAIN_MS: '0' } })
   const runs = [await q.enqueue('tellsItsPid', {}), await q.enqueue('tellsItsPidAgain', {})]
   const pids = await Promise.all(

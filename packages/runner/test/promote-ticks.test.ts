@@ -1,7 +1,7 @@
 /** Rounds of the loop that opens the gate `time`; the clock is a number here. */
 import { expect, test } from 'vitest'
-import { createPromoter } from '../src/main/loops/promote.ts'
-import { createPolling } from '../src/main/polling.ts'
+import { createPromoter } from '../src/main/claim/promote.ts'
+import { createPolling } from '../src/main/claim/polling.ts'
 
 /** A promoter whose store answers when the next runs are due, and its clock. */
 function promoter(dues: (number | undefined)[], looked = 1) {

@@ -37,6 +37,7 @@ export async function startProcess({ env, program = main }: ReplicaOptions): Pro
       Q_TASKS: modules.join(','),
       Q_THREADS: '2',
       Q_LOG_LEVEL: 'debug',
+      Q_HTTP: 'off',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -17,7 +17,7 @@ import {
   tryWithdraw,
   type EntryState,
   type Ring,
-} from '../src/ring-layout.ts'
+} from '../src/protocol/ring-layout.ts'
 
 /** A ring in which run `seq` waits. */
 function ringWith(...seqs: number[]): Ring {

@@ -6,8 +6,8 @@ import { testDatabase } from '@q/testing'
 import { readConfig, startRunner } from '@q/runner'
 import { optionData, type TaskOptions } from '@q/task'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { scheduleTick } from '../src/main/loops/schedule.ts'
-import { createPublished } from '../src/main/published.ts'
+import { scheduleTick } from '../src/main/claim/schedule.ts'
+import { createTaskRouting } from '../src/main/claim/task-routing.ts'
 import { eventually, moduleUrl } from './fixture.ts'
 
 async function database() {
@@ -28,7 +28,7 @@ async function database() {
       scheduleTick({
         control: own,
         store: own,
-        findDestination: createPublished(own, () => performance.now()),
+        routeOf: createTaskRouting(own, () => performance.now()),
         replicaId,
         observe: (event) => void events.push(event),
         onEnqueued() {},
@@ -136,7 +136,7 @@ describe('a round', () => {
     expect(run).toMatchObject({ task: 'report', priority: 3, grp: 'g', payload: { id: 7 } })
     expect(run!.concurrency_key).toContain('7')
     expect(run!.expires_at).not.toBeNull()
-    expect(await store.queueBacklog()).toMatchObject([{ queue: 'cpu' }])
+    expect(await store.listQueues()).toMatchObject([{ queue: 'cpu' }])
   })
 })
 

@@ -2,8 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import type { FromThread, RunOrder, RunReport } from '../src/protocol.ts'
-import { pulseMemory, pulseSlot, sharedClockMs } from '../src/pulse-layout.ts'
+import type { FromThread, RunCommand, RunReport } from '../src/protocol/messages.ts'
+import { createSlotMemory, slotMemoryAt, sharedClockMs } from '../src/protocol/slot-layout.ts'
 import {
   createRing,
   putWaiting,
@@ -12,9 +12,9 @@ import {
   stateOf,
   takeSignal,
   tryWithdraw,
-} from '../src/ring-layout.ts'
-import { encodeBatch } from '../src/thread-batch.ts'
-import { createThreadLine } from '../src/thread/main-line.ts'
+} from '../src/protocol/ring-layout.ts'
+import { encodeBatch } from '../src/protocol/batch-encoding.ts'
+import { createThreadChannel } from '../src/thread/main-thread-channel.ts'
 import { serve } from '../src/thread/serve.ts'
 
 const one: RunReport = { ended: 'returned', result: '1', repaired: [] }
@@ -26,17 +26,17 @@ function served(code: Code = () => one) {
   const { port1, port2 } = new MessageChannel()
   onTestFinished(() => port1.close())
   const ring = createRing()
-  const memory = pulseMemory(1)
-  pulseSlot(memory, 0).fenceDeadline[0] = Number.POSITIVE_INFINITY
-  const line = createThreadLine()
+  const memory = createSlotMemory(1)
+  slotMemoryAt(memory, 0).fenceDeadline[0] = Number.POSITIVE_INFINITY
+  const channel = createThreadChannel()
   const executed: number[] = []
   void serve({
     ring,
     memory,
-    line,
+    channel,
     slot: 0,
     port: port2,
-    pulse: { begin: () => raise('No run here has a pulse.'), [Symbol.dispose]: () => {} },
+    threadSlot: { begin: () => raise('No run here has a pulse.'), [Symbol.dispose]: () => {} },
     async execute({ seq }) {
       executed.push(seq)
       return code(seq)
@@ -46,17 +46,17 @@ function served(code: Code = () => one) {
     const received: FromThread[] = []
     for (let next = receiveMessageOnPort(port1); next !== undefined; next = receiveMessageOnPort(port1))
       received.push(next.message as FromThread)
-    return received.filter(({ kind }) => kind !== 'hello')
+    return received.filter(({ kind }) => kind !== 'handshake')
   }
   return {
     ring,
-    line,
+    channel,
     executed,
     messages,
-    deadline: pulseSlot(memory, 0).fenceDeadline,
-    handOver(...orders: RunOrder[]) {
-      for (const { seq } of orders) putWaiting(ring, seq)
-      port1.postMessage(encodeBatch(orders))
+    deadline: slotMemoryAt(memory, 0).fenceDeadline,
+    handOver(...commands: RunCommand[]) {
+      for (const { seq } of commands) putWaiting(ring, seq)
+      port1.postMessage(encodeBatch(commands))
     },
     /** The thread is done with the run. */
     async done(seq: number) {
@@ -66,7 +66,7 @@ function served(code: Code = () => one) {
   }
 }
 
-function order(seq: number, fenced = false): RunOrder {
+function command(seq: number, fenced = false): RunCommand {
   const lease = { runId: String(seq), fence: 1, epoch: 1, attempt: 1 }
   return { seq, fenced, ...lease, task: 't', payload: '{}', checkpoint: null, databaseUrl: undefined }
 }
@@ -84,9 +84,9 @@ test('runs are executed one after the other, in their order, and a withdrawn one
     executing--
     return one
   })
-  thread.handOver(order(1), order(2), order(3))
+  thread.handOver(command(1), command(2), command(3))
   tryWithdraw(thread.ring, 2)
-  thread.handOver(order(4))
+  thread.handOver(command(4))
   await thread.done(4)
   expect([thread.executed, most]).toEqual([[1, 3, 4], 1])
   expect(stateOf(thread.ring, 2)).toBe('withdrawn')
@@ -95,7 +95,7 @@ test('runs are executed one after the other, in their order, and a withdrawn one
 test('past the fence deadline a run that other replicas may start does not begin; the others do', async () => {
   const thread = served()
   thread.deadline[0] = sharedClockMs() - 1
-  thread.handOver(order(1, true), order(2), order(3, true))
+  thread.handOver(command(1, true), command(2), command(3, true))
   await thread.done(3)
   expect(thread.executed).toEqual([2])
   expect([1, 2, 3].map((seq) => stateOf(thread.ring, seq))).toEqual(['declined', 'ended', 'declined'])
@@ -106,7 +106,7 @@ test('the deadline is read when the turn of a run has come, not when it was hand
     if (seq === 1) thread.deadline[0] = sharedClockMs() - 1
     return one
   })
-  thread.handOver(order(1, true), order(2, true))
+  thread.handOver(command(1, true), command(2, true))
   await thread.done(2)
   expect(thread.executed).toEqual([1])
 })
@@ -117,7 +117,7 @@ test.each<[string, RunReport]>([
   ['is a failure', { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' }],
 ])('a report that %s is sent before the ring says that the run has ended', async (_, report) => {
   const thread = served(() => report)
-  thread.handOver(order(1))
+  thread.handOver(command(1))
   await thread.done(1)
   expect(resultOf(thread.ring, 1)).toBeUndefined()
   expect(thread.messages()[0]).toEqual({ kind: 'report', seq: 1, report })
@@ -126,10 +126,10 @@ test.each<[string, RunReport]>([
 test('the report of a run that has logged is sent after its lines', async () => {
   const line = { lineNo: 1, level: 30, line: 'a line', facts: null, atMs: 0 }
   const thread = served((seq) => {
-    if (seq === 1) thread.line.say(1, { kind: 'log', line })
+    if (seq === 1) thread.channel.send(1, { kind: 'log', line })
     return one
   })
-  thread.handOver(order(1), order(2))
+  thread.handOver(command(1), command(2))
   await thread.done(2)
   expect(thread.messages().map(({ kind }) => kind)).toEqual(['log', 'report', 'signal'])
   expect([resultOf(thread.ring, 1), resultOf(thread.ring, 2)]).toEqual([undefined, '1'])
@@ -138,10 +138,10 @@ test('the report of a run that has logged is sent after its lines', async () => 
 test('a run that has logged ends by a message, though code of an earlier run has logged after it', async () => {
   const line = { lineNo: 1, level: 30, line: 'a line', facts: null, atMs: 0 }
   const thread = served((seq) => {
-    if (seq === 2) for (const speaker of [2, 1]) thread.line.say(speaker, { kind: 'log', line })
+    if (seq === 2) for (const speaker of [2, 1]) thread.channel.send(speaker, { kind: 'log', line })
     return one
   })
-  thread.handOver(order(1), order(2))
+  thread.handOver(command(1), command(2))
   await thread.done(2)
   expect([resultOf(thread.ring, 1), resultOf(thread.ring, 2)]).toEqual(['1', undefined])
 })
@@ -149,12 +149,12 @@ test('a run that has logged ends by a message, though code of an earlier run has
 test('a thread whose ends are not signalled signals once, when neither its batch nor its port has a run left', async () => {
   const signals: number[] = []
   const thread = served((seq) => {
-    if (seq === 2) thread.handOver(order(4)) // its message waits in the port
+    if (seq === 2) thread.handOver(command(4)) // its message waits in the port
     signals.push(thread.messages().length)
     return one
   })
   setSignalEnds(thread.ring, false)
-  thread.handOver(order(1), order(2), order(3))
+  thread.handOver(command(1), command(2), command(3))
   tryWithdraw(thread.ring, 3)
   await thread.done(4)
   expect([thread.executed, signals]).toEqual([
@@ -170,9 +170,9 @@ test('a thread whose last run was withdrawn signals the ends before it', async (
     return one
   })
   setSignalEnds(thread.ring, false)
-  thread.handOver(order(1), order(2))
+  thread.handOver(command(1), command(2))
   const received: FromThread[] = []
-  for (let turns = 0; turns < 100; turns++) {
+  for (let exchangeBuffer = 0; exchangeBuffer < 100; exchangeBuffer++) {
     await turn()
     received.push(...thread.messages())
   }
@@ -187,7 +187,7 @@ test('a thread that is to signal every end does so again after its signal was ta
     return one
   })
   setSignalEnds(thread.ring, true)
-  thread.handOver(order(1), order(2))
+  thread.handOver(command(1), command(2))
   await thread.done(2)
   expect([signals, thread.messages()]).toEqual([[0, 1], [{ kind: 'signal' }]])
 })

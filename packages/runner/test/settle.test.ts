@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { giveBack, settle, snooze, type SettleDeps } from '../src/main/settle.ts'
-import { createTaskLogs } from '../src/main/task-logs.ts'
+import { releaseRun, settle, snooze, type SettleDeps } from '../src/main/execute/settle.ts'
+import { createTaskLogs } from '../src/main/execute/task-logs.ts'
 
 const lease = { runId: '1' as RunId, fence: 1 }
 const by = { hostname: 'h', pid: 1, thread: 0 }
@@ -24,7 +24,7 @@ function leaving() {
 
 const writes = {
   outcome: (deps: SettleDeps) => settle(deps, { lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }, false),
-  release: (deps: SettleDeps) => giveBack(deps, lease, by),
+  release: (deps: SettleDeps) => releaseRun(deps, lease, by),
   snooze: (deps: SettleDeps) => snooze(deps, lease, 1_000),
 }
 

@@ -19,7 +19,7 @@ async function drainsFor({ db }: Fleet, id: string, ms: number): Promise<true | 
   return rows.length > 0 ? true : undefined
 }
 
-test('SIGTERM: runs go on for longer than the dead are given, nobody takes them away, and what waits is done by others', async () => {
+test('SIGTERM: runs continue past the staleness threshold, no replica takes them, and others execute the waiting runs', async () => {
   const all = await fleet()
   const leaving = await all.start({ Q_THREADS: '2', Q_PREFETCH: '1', Q_DRAIN_MS: '600000' })
   const { file: until, open } = gate()
@@ -46,7 +46,7 @@ test('SIGTERM: runs go on for longer than the dead are given, nobody takes them 
   expect(await all.db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
 
-test('a second SIGTERM: what may start again is given back and uses no attempt, the rest ends DRAINED', async () => {
+test('a second SIGTERM: runs that may start again are released without an attempt, the rest end DRAINED', async () => {
   const all = await fleet()
   const leaving = await all.start({ Q_DRAIN_MS: '600000' })
   const [once, again] = [
@@ -80,7 +80,7 @@ test('a replica that leaves a run behind, because a transaction has locked it, e
   expect(await all.store.listNodes()).toMatchObject([{ id: leaving.id }])
 })
 
-test('SIGTERM while the database is away: what ends meanwhile is written when it is back, then the replica leaves', async () => {
+test('SIGTERM while the database is unreachable: outcomes are written when it returns, then the replica leaves', async () => {
   const server = await ownServer()
   const marks = marksFile()
   const leaving = await startProcess({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { optionData, type TaskOptions } from '@q/task'
-import { createStartAhead, type StartAheadOptions } from '../src/main/start-ahead.ts'
+import { createStartAhead, type StartAheadOptions } from '../src/main/dispatch/start-ahead.ts'
 
 const tasks: Readonly<Record<string, TaskOptions>> = {
   again: { onCrash: 'retry' },

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { processUse } from '../src/main/process-tree.ts'
+import { processUse } from '../src/main/executors/process-tree.ts'
 import { eventually } from './fixture.ts'
 import { programs } from './programs.ts'
-import { onThreads } from './workplace-scene.ts'
+import { onThreads } from './executor-scene.ts'
 
 /** Node evaluates the code, in a shell of its own; resolves when it has printed a line. */
 async function started(code: string): Promise<void> {
@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('a program that a run started', () 
     expect(await report).not.toMatchObject({ ended: 'returned' })
   })
 
-  test('is ended when the process exits, whatever the reason', async () => {
+  test('is ended when the process exits, for any reason', async () => {
     const seconds = 600 + Math.random()
     const program = fileURLToPath(new URL('exits-program.ts', import.meta.url))
     const child = spawn(process.execPath, ['--conditions=@q/source', program, String(seconds)], {

@@ -1,6 +1,6 @@
 /** What code logs, whatever it is. */
 import { expect, test } from 'vitest'
-import type { TaskLine } from '../src/protocol.ts'
+import type { TaskLine } from '../src/protocol/messages.ts'
 import { createTaskLog } from '../src/thread/task-log.ts'
 
 function logged(write: (log: ReturnType<typeof createTaskLog>) => void): Pick<TaskLine, 'line' | 'facts'>[] {

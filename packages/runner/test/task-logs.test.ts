@@ -1,7 +1,7 @@
 /** Lines on their way to the store. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
-import { createTaskLogs } from '../src/main/task-logs.ts'
+import { createTaskLogs } from '../src/main/execute/task-logs.ts'
 
 test('an end waits for the lines of its own run, and not for those of others', async () => {
   const { promise: written, resolve } = Promise.withResolvers<[]>()

@@ -6,10 +6,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig, startRunner } from '@q/runner'
 import { TaskDefinitionError } from '@q/task'
 import { testDatabase } from '@q/testing'
-import { startThreads } from '../src/main/thread-pool.ts'
-import { problemText } from '../src/problem.ts'
-import { pulseMemory } from '../src/pulse-layout.ts'
-import { findTaskModules } from '../src/task-modules.ts'
+import { startThreads } from '../src/main/executors/thread-pool.ts'
+import { problemText } from '../src/output/report-error.ts'
+import { createSlotMemory } from '../src/protocol/slot-layout.ts'
+import { findTaskModules } from '../src/startup/task-modules.ts'
 import { loadTasks } from '../src/thread/registry.ts'
 import { moduleUrl } from './fixture.ts'
 
@@ -81,7 +81,7 @@ test('a broken task module is shown with its own line, whatever is wrong with it
   }
   const setup = {
     taskModules: Object.keys(places).map((name) => pathToFileURL(join(folder, name)).href),
-    pulse: pulseMemory(1),
+    slotMemory: createSlotMemory(1),
   }
   const pool = startThreads({ threads: 1, memoryLimitMb: null }, setup)
   onTestFinished(() => pool.close())

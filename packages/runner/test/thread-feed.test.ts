@@ -1,8 +1,9 @@
 /** The main thread's side of a thread that the test plays. */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { createThreadFeed, type HandedRun, type Receiver } from '../src/main/thread-feed.ts'
-import type { FromThread, RunOrder, RunReport } from '../src/protocol.ts'
+import type { HandedRun, Receiver } from '../src/main/executors/handed-runs.ts'
+import { createThreadFeed } from '../src/main/executors/thread-feed.ts'
+import type { FromThread, RunCommand, RunReport } from '../src/protocol/messages.ts'
 import {
   endByMessage,
   endWithResult,
@@ -12,8 +13,8 @@ import {
   tryBegin,
   tryDecline,
   type Ring,
-} from '../src/ring-layout.ts'
-import { decodeBatch } from '../src/thread-batch.ts'
+} from '../src/protocol/ring-layout.ts'
+import { decodeBatch } from '../src/protocol/batch-encoding.ts'
 
 const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It died.' }
 const failed: RunReport = { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' }
@@ -22,15 +23,15 @@ function fed() {
   const feed = createThreadFeed(0)
   const answers: [number, ...unknown[]][] = []
   const receiver: Receiver = {
-    ended: ({ order }, report, tookMs) => void answers.push([order.seq, report, tookMs]),
-    returned: ({ order }, why) => void answers.push([order.seq, why]),
-    said: ({ order }, said) => void answers.push([order.seq, said.kind]),
+    ended: ({ command }, report, tookMs) => void answers.push([command.seq, report, tookMs]),
+    returned: ({ command }, why) => void answers.push([command.seq, why]),
+    onMessage: ({ command }, message) => void answers.push([command.seq, message.kind]),
   }
   const runs: HandedRun[] = []
   /** Hands over the runs with these numbers; without any, the next run. */
   const handOver = (...seqs: number[]) => {
     const numbers = seqs.length === 0 ? [runs.length + 1] : seqs
-    const handed = numbers.map((seq) => (runs[seq - 1] = { order: orderOf(seq), receiver }))
+    const handed = numbers.map((seq) => (runs[seq - 1] = { command: commandOf(seq), receiver }))
     feed.handOver(handed)
     return handed
   }
@@ -48,10 +49,10 @@ function liveOf(feed: ReturnType<typeof createThreadFeed>) {
     send: (message: FromThread) => port2.postMessage(message),
     /** The numbers of the runs it has been sent. */
     received(): number[] {
-      const orders: RunOrder[] = []
+      const commands: RunCommand[] = []
       for (let next = receiveMessageOnPort(port2); next !== undefined; next = receiveMessageOnPort(port2))
-        decodeBatch(next.message as unknown[], orders)
-      return orders.map(({ seq }) => seq)
+        decodeBatch(next.message as unknown[], commands)
+      return commands.map(({ seq }) => seq)
     },
   }
 }
@@ -61,7 +62,7 @@ function succeed(ring: Ring, seq: number, result = String(seq)): void {
   endWithResult(ring, seq, 1, result)
 }
 
-function orderOf(seq: number): RunOrder {
+function commandOf(seq: number): RunCommand {
   const lease = { runId: String(seq), fence: 1, epoch: 1, attempt: 1 }
   return { seq, fenced: false, ...lease, task: 't', payload: '{}', checkpoint: null, databaseUrl: undefined }
 }
@@ -82,7 +83,7 @@ test('every run is answered once, in the order of their turn, however often ends
   endByMessage(thread.ring, 2, 4)
   feed.collect()
   expect(feed.load()).toBe(2) // its report is on its way
-  feed.hear({ kind: 'report', seq: 2, report: failed })
+  feed.onMessage({ kind: 'report', seq: 2, report: failed })
   expect(answers.slice(1)).toEqual([
     [2, failed, 4],
     [3, 'declined'],
@@ -159,7 +160,7 @@ describe('when the thread has died', () => {
     const { ring, send } = live()
     handOver(1)
     tryBegin(ring, 1)
-    send({ kind: 'last-words', seq: 1, report: failed })
+    send({ kind: 'uncaught-error', seq: 1, report: failed })
     feed.closed(crash)
     expect(answers).toEqual([[1, failed, 0]])
   })
@@ -184,7 +185,7 @@ describe('when the thread has died', () => {
     const { feed, answers, receiver, live } = fed()
     live()
     const again: Receiver = { ...receiver, returned: (handed) => feed.handOver([handed]) }
-    feed.handOver([{ order: orderOf(1), receiver: again }])
+    feed.handOver([{ command: commandOf(1), receiver: again }])
     feed.closed(crash)
     const { ring, received } = live()
     expect(received()).toEqual([1])
@@ -239,7 +240,7 @@ describe('no end is left uncollected', () => {
     expect(answers).toHaveLength(1)
     succeed(ring, 2)
     expect(mustSignal(ring, () => false)).toBe(true)
-    feed.hear({ kind: 'signal' })
+    feed.onMessage({ kind: 'signal' })
     expect(answers).toHaveLength(2)
   })
 
@@ -259,8 +260,8 @@ test('a message of a run that was answered is not taken for one of the run that 
   succeed(ring, 1)
   feed.collect()
   handOver(1 + ringEntries)
-  feed.hear({ kind: 'ask', seq: 1, id: 1, ask: { verb: 'checkpoint', state: '1' } })
+  feed.onMessage({ kind: 'request', seq: 1, id: 1, request: { verb: 'checkpoint', state: '1' } })
   expect(answers).toEqual([[1, '1', 1]])
-  feed.hear({ kind: 'ask', seq: 1 + ringEntries, id: 2, ask: { verb: 'checkpoint', state: '1' } })
-  expect(answers.slice(1)).toEqual([[1 + ringEntries, 'ask']])
+  feed.onMessage({ kind: 'request', seq: 1 + ringEntries, id: 2, request: { verb: 'checkpoint', state: '1' } })
+  expect(answers.slice(1)).toEqual([[1 + ringEntries, 'request']])
 })

@@ -2,25 +2,26 @@
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunId } from '@q/store'
-import { createPulseBoard } from '../src/main/pulse-board.ts'
-import { startThreads, untilGone } from '../src/main/thread-pool.ts'
-import type { RunOrder } from '../src/protocol.ts'
+import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { startThreads } from '../src/main/executors/thread-pool.ts'
+import { untilGone } from '../src/main/executors/served-thread.ts'
+import type { RunCommand } from '../src/protocol/messages.ts'
 import { eventually } from './fixture.ts'
 import { moduleUrl } from './module-url.ts'
 
 function oneThread(module: string) {
-  const board = createPulseBoard(1)
+  const board = createRunMonitors(1)
   const threads = startThreads(
     { threads: 1, memoryLimitMb: null },
-    { taskModules: [moduleUrl(module)], pulse: board.memory },
+    { taskModules: [moduleUrl(module)], slotMemory: board.memory },
   )
   onTestFinished(() => threads.close())
   return (task: string, isStopped = false) => {
     const lease = { runId: '1' as RunId, fence: 1 }
-    const pulse = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, 0, 0)
-    if (isStopped) pulse.stop('cancelled')
-    const order: RunOrder = {
-      seq: pulse.seq,
+    const monitor = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, 0, 0)
+    if (isStopped) monitor.stop('cancelled')
+    const command: RunCommand = {
+      seq: monitor.seq,
       fenced: false,
       ...lease,
       epoch: 1,
@@ -30,7 +31,7 @@ function oneThread(module: string) {
       checkpoint: null,
       databaseUrl: undefined,
     }
-    return threads.run(order, { pulse, terminate: new AbortController().signal, hear: () => {} }).report
+    return threads.run(command, { monitor, terminate: new AbortController().signal, onMessage: () => {} }).report
   }
 }
 

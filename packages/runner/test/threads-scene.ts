@@ -2,16 +2,20 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { ClaimedRun, RunId } from '@q/store'
 import { optionData, type TaskOptions } from '@q/task'
-import { createDispatch, type Dispatch } from '../src/main/dispatch.ts'
+import { createDispatch, type Dispatch } from '../src/main/dispatch/dispatch.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { createHoldings, type Holdings } from '../src/main/holdings.ts'
-import type { MonitorDeps } from '../src/main/monitor-run.ts'
-import { createPulseBoard, type PulseBoard } from '../src/main/pulse-board.ts'
-import { createStartAhead, type StartAhead } from '../src/main/start-ahead.ts'
-import { createThreadFeed, type HandedRun, type OwnedFeed } from '../src/main/thread-feed.ts'
-import { createTurns, type Turns } from '../src/main/turns.ts'
-import { openPulse, type WorkerPulse } from '../src/thread/pulse.ts'
-import { endWithResult, tryBegin, type Ring } from '../src/ring-layout.ts'
+import { createHeldRuns, type HeldRuns } from '../src/main/liveness/held-runs.ts'
+import type { RunWatchDeps } from '../src/main/dispatch/watch-run.ts'
+import { createSignals } from '../src/main/signals.ts'
+import { createThreadSlots, createThreadState } from '../src/main/dispatch/thread-state.ts'
+import { createRunCounts } from '../src/main/stats/run-counts.ts'
+import { createRunMonitors, type RunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { createStartAhead, type StartAhead } from '../src/main/dispatch/start-ahead.ts'
+import type { HandedRun } from '../src/main/executors/handed-runs.ts'
+import { createThreadFeed, type OwnedFeed } from '../src/main/executors/thread-feed.ts'
+import { createExchangeBuffer, type ExchangeBuffer } from '../src/main/claim/exchange-buffer.ts'
+import { openRunSlot, type RunSlot } from '../src/thread/run-slot.ts'
+import { endWithResult, tryBegin, type Ring } from '../src/protocol/ring-layout.ts'
 
 /** One thread, as the test plays it. */
 export interface PlayedThread {
@@ -25,10 +29,10 @@ export interface PlayedThread {
 
 export interface ThreadsScene {
   readonly dispatch: Dispatch
-  readonly turns: Turns
-  readonly holdings: Holdings
+  readonly exchangeBuffer: ExchangeBuffer
+  readonly heldRuns: HeldRuns
   readonly startAhead: StartAhead
-  readonly pulseBoard: PulseBoard
+  readonly runMonitors: RunMonitors
   readonly threads: readonly PlayedThread[]
   readonly begunAlone: ClaimedRun[]
   readonly settlements: { readonly runId: string; readonly status: string }[]
@@ -50,11 +54,11 @@ export interface SceneOptions {
 export function threadsScene(count: number, options: SceneOptions = {}): ThreadsScene {
   const { startAheadMs = 25, failMax = 32, retryMax = 256, tasks = {}, writable } = options
   const feeds = Array.from({ length: count }, (_, slot) => createThreadFeed(slot))
-  const pulseBoard = createPulseBoard(count)
-  const threads = feeds.map((feed) => playThread(feed, pulseBoard))
+  const runMonitors = createRunMonitors(count)
+  const threads = feeds.map((feed) => playThread(feed, runMonitors))
   const optionsOf = (task: string) => optionData(tasks[task] ?? {})
-  const turns = createTurns(() => {})
-  const holdings = createHoldings()
+  const exchangeBuffer = createExchangeBuffer(() => {})
+  const heldRuns = createHeldRuns()
   const startAhead = createStartAhead({
     startAheadMs,
     startAheadFailMax: failMax,
@@ -66,8 +70,8 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
   const settlements: { runId: string; status: string }[] = []
   const events: RunnerEvent[] = []
   const terminated: number[] = []
-  const execution: Partial<MonitorDeps> = {
-    pulseBoard,
+  const execution: Partial<RunWatchDeps> = {
+    runMonitors,
     optionsOf,
     databaseUrl: undefined,
     host: { hostname: 'h', pid: 1 },
@@ -77,7 +81,7 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
     stopGraceMs: 0,
     threads: { terminate: (_, slot) => void terminated.push(slot), measure: () => undefined },
     onDeadline: () => 'by-task',
-    count: () => {},
+    counts: createRunCounts({ version: '1', count: () => {} }),
     dueIn: () => {},
     observe: (event) => void events.push(event),
     settlements: {
@@ -88,25 +92,26 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
       },
     },
   }
+  const states = feeds.map(createThreadState)
   const dispatch = createDispatch({
-    feeds,
+    threads: states,
+    slots: createThreadSlots(states),
     startAhead,
-    holdings,
-    turns,
-    pulseBoard,
-    execution: () => execution as MonitorDeps,
-    begin: (run) => void begunAlone.push(run),
-    onHandingOver: () => {},
-    vitals: { runBegan: () => {}, runEnded: () => {} },
-    wake: () => {},
+    heldRuns,
+    exchangeBuffer,
+    runMonitors,
+    execution: execution as RunWatchDeps,
+    executeAlone: (run) => void begunAlone.push(run),
+    processStats: { runBegan: () => {}, runEnded: () => {} },
+    signals: createSignals(),
   })
-  pulseBoard.openBefore(() => dispatch.openMonitors())
+  runMonitors.openBefore(() => dispatch.openMonitors())
   const scene = {
     dispatch,
-    turns,
-    holdings,
+    exchangeBuffer,
+    heldRuns,
     startAhead,
-    pulseBoard,
+    runMonitors,
     threads,
     begunAlone,
     settlements,
@@ -116,31 +121,31 @@ export function threadsScene(count: number, options: SceneOptions = {}): Threads
   return {
     ...scene,
     async start(runs) {
-      turns.unplaced.push(...(await holdings.claiming(0, async () => [...runs])))
-      dispatch.place(turns.unplaced)
+      exchangeBuffer.awaitingSlot.push(...(await heldRuns.claiming(0, async () => [...runs])))
+      dispatch.assignSlots(exchangeBuffer.awaitingSlot)
     },
   }
 }
 
-function playThread(feed: OwnedFeed, pulseBoard: PulseBoard): PlayedThread {
+function playThread(feed: OwnedFeed, runMonitors: RunMonitors): PlayedThread {
   const { port1, port2 } = new MessageChannel()
   port1.unref()
   port2.unref()
   const ring = feed.open(port1)
-  const pulses = new Map<HandedRun, WorkerPulse>()
+  const begunSlots = new Map<HandedRun, RunSlot>()
   return {
     feed,
     ring: () => ring,
     begin() {
       const [handed] = feed.waiting()
-      if (handed === undefined || !tryBegin(ring, handed.order.seq)) return undefined
-      pulses.set(handed, openPulse(pulseBoard.memory, feed.slot, handed.order))
+      if (handed === undefined || !tryBegin(ring, handed.command.seq)) return undefined
+      begunSlots.set(handed, openRunSlot(runMonitors.memory, feed.slot, handed.command))
       return handed
     },
     end(handed, tookMs = 1) {
       if (handed === undefined) throw new Error('No run began.')
-      pulses.get(handed)?.[Symbol.dispose]()
-      endWithResult(ring, handed.order.seq, tookMs, '1')
+      begunSlots.get(handed)?.[Symbol.dispose]()
+      endWithResult(ring, handed.command.seq, tookMs, '1')
       feed.collect()
     },
   }
@@ -151,6 +156,8 @@ export function startedRun(runId: string, more: Partial<ClaimedRun> = {}): Claim
     runId: runId as RunId,
     fence: 1,
     task: 'short',
+    queue: 'default',
+    waitMs: 0,
     payload: '{}',
     attempt: 1,
     epoch: 1,

@@ -1,15 +1,16 @@
 /** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
-import { createClockWatch } from '../src/main/clock-watch.ts'
+import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
-import { fenceTick, type FenceDeps } from '../src/main/loops/fence.ts'
-import { reapTick } from '../src/main/loops/reap.ts'
-import { createSession } from '../src/main/loops/session.ts'
-import { createOwnPresence } from '../src/main/presence.ts'
-import { createPulseBoard, type RunFacts } from '../src/main/pulse-board.ts'
-import { createTrust } from '../src/main/trust.ts'
-import { heartOf } from './heart.ts'
+import { selfFenceTick, type SelfFenceDeps } from '../src/main/liveness/self-fence.ts'
+import { reapTick } from '../src/main/liveness/reap.ts'
+import { createPresenceSession } from '../src/main/liveness/presence-session.ts'
+import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
+import type { RunFacts } from '../src/main/liveness/run-monitor.ts'
+import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
+import { heartOf } from './heartbeat-scene.ts'
 
 function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
   return answers as unknown as Store
@@ -52,7 +53,7 @@ test.each([
   ['trusted', 60_000, [60_000]],
 ])(
   'a %s reaper applies no threshold beyond its own eyes, and trusts no clock that goes beyond its own',
-  async (_, trustMs, expected) => {
+  async (_, unbrokenMs, expected) => {
     const thresholds: (number | undefined)[] = []
     const clocks: (number | undefined)[] = []
     const shared: (number | undefined)[] = []
@@ -72,19 +73,19 @@ test.each([
       replicaId: 'me',
       checkEveryMs: 30_000,
       states: ['CLAIMED', 'RUNNING'],
-      trustMs: () => trustMs,
+      unbrokenMs: () => unbrokenMs,
       sharedMsMax: () => 90_000,
       clockMsMin: () => 500,
       clockMsMax: () => 1_000,
-      trustedMs: 60_000,
+      unbrokenMsMin: 60_000,
       observe: () => {},
-      onRecovered: () => {},
+      onRecovered: async () => {},
     })
     expect(thresholds).toEqual(expected)
     expect(clocks).toEqual([500, 1_000])
     expect(shared).toEqual([90_000])
     // One that sees nothing leaves the duty to others.
-    expect(duties).toBe(trustMs === 0 ? 0 : 1)
+    expect(duties).toBe(unbrokenMs === 0 ? 0 : 1)
   },
 )
 
@@ -93,34 +94,34 @@ function factsOf(runId: RunId): RunFacts {
 }
 
 function fenced(silentMs: number, lost = false) {
-  const pulseBoard = createPulseBoard(2)
-  const pulses = ['1', '2'].map((runId, slot) => pulseBoard.open(factsOf(runId as RunId), slot, 0))
-  const beats = createTrust(1_000)
+  const runMonitors = createRunMonitors(2)
+  const monitors = ['1', '2'].map((runId, slot) => runMonitors.open(factsOf(runId as RunId), slot, 0))
+  const beats = createBeatStreak(1_000)
   beats.beatAccepted(0)
   const presence = createOwnPresence()
   presence.held()
   if (lost) presence.lost(0)
   const events: RunnerEvent[] = []
   let jumps = 0
-  const deps: FenceDeps = {
-    clock: createClockWatch(250),
+  const deps: SelfFenceDeps = {
+    suspensions: createSuspensionDetector(250),
     beats,
-    presenceTrust: createTrust(1_000),
+    presenceStreak: createBeatStreak(1_000),
     presence,
-    boundMs: 3_500,
-    presenceBoundMs: 2_000,
-    runBeats: { sinceAskedMs: () => 0, silentForMs: () => 0, clockJumped: () => {} },
-    runBoundMs: 8_000,
-    pulseBoard,
-    mayStartElsewhere: (pulse) => pulse === pulses[0],
+    replicaFenceMs: 3_500,
+    presenceFenceMs: 2_000,
+    runBeats: { sinceClaimSentMs: () => 0, silentForMs: () => 0, suspended: () => {} },
+    runFenceMs: 8_000,
+    runMonitors,
+    mayStartElsewhere: (monitor) => monitor === monitors[0],
     nowMs: () => silentMs,
     wallMs: () => silentMs,
     observe: (event) => void events.push(event),
-    onJump: () => void jumps++,
+    onSuspension: () => void jumps++,
     batches: () => [],
     withdrawUnbegun: () => {},
   }
-  return { deps, pulses, events, jumps: () => jumps }
+  return { deps, monitors, events, jumps: () => jumps }
 }
 
 test.each([
@@ -129,25 +130,25 @@ test.each([
   ['without its session the grace is the bound', 2_100, true, 'cut off from the database'],
   ['within the grace nothing is stopped', 1_900, true, undefined],
 ])('fence: %s', async (_, silentMs, lost, reason) => {
-  const { deps, pulses } = fenced(silentMs, lost)
-  await fenceTick(deps)
-  expect(pulses.map((pulse) => pulse.stopReason)).toEqual([reason, undefined])
+  const { deps, monitors } = fenced(silentMs, lost)
+  await selfFenceTick(deps)
+  expect(monitors.map((monitor) => monitor.stopReason)).toEqual([reason, undefined])
 })
 
 test('fence: what is being stopped already, and others may start, has no time left to clean up; the rest keeps it', async () => {
-  const { deps, pulses } = fenced(3_600)
-  for (const pulse of pulses) pulse.stop('timed out')
-  await fenceTick(deps)
-  expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['timed out', 'timed out'])
-  expect(pulses.map((pulse) => pulse.outOfTime.aborted)).toEqual([true, false])
+  const { deps, monitors } = fenced(3_600)
+  for (const monitor of monitors) monitor.stop('timed out')
+  await selfFenceTick(deps)
+  expect(monitors.map((monitor) => monitor.stopReason)).toEqual(['timed out', 'timed out'])
+  expect(monitors.map((monitor) => monitor.outOfTime.aborted)).toEqual([true, false])
 })
 
 test('a machine that slept for longer than the bound fences itself before anything else, and beats at once', async () => {
-  const { deps, pulses, events, jumps } = fenced(300)
-  await fenceTick(deps)
-  await fenceTick({ ...deps, nowMs: () => 550, wallMs: () => 3_600_000 })
-  expect(pulses.map((pulse) => pulse.stopReason)).toEqual(['cut off from the database', undefined])
-  expect(events.map((event) => event.type)).toEqual(['clock-jumped', 'fenced'])
+  const { deps, monitors, events, jumps } = fenced(300)
+  await selfFenceTick(deps)
+  await selfFenceTick({ ...deps, nowMs: () => 550, wallMs: () => 3_600_000 })
+  expect(monitors.map((monitor) => monitor.stopReason)).toEqual(['cut off from the database', undefined])
+  expect(events.map((event) => event.type)).toEqual(['process-suspended', 'fenced'])
   expect(jumps()).toBe(1)
 })
 
@@ -155,12 +156,12 @@ test('a session that does not prove itself is replaced at once; where there are 
   const presence = createOwnPresence()
   const seen: string[] = []
   let opened = 0
-  const session = createSession({
+  const session = createPresenceSession({
     async open() {
       opened++
       if (opened === 3) return undefined
       const ping = () => (opened === 1 ? Promise.reject(new Error('silent')) : Promise.resolve())
-      return { ping, prove: ping, close: () => {} }
+      return { ping, verify: ping, close: () => {} }
     },
     presence,
     nowMs: () => 0,

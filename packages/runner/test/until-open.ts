@@ -1,8 +1,8 @@
 /** The code's side of a gate (gate.ts). Tasks import it, so it imports nothing of the tests. */
 import { existsSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Resolves when the gate is open; rejects when the signal aborts. */
 export async function untilOpen(file: string, signal: AbortSignal): Promise<void> {
-  while (!existsSync(file)) await passing(20, undefined, { signal })
+  while (!existsSync(file)) await sleep(20, undefined, { signal })
 }

@@ -1,6 +1,6 @@
 /**
- * An error a person will read: a stable code, what happened (the message), why, and how to fix it.
- * Whoever prints errors recognises the shape, not the class, so packages that stand alone can have their own.
+ * An error for people: a stable code, what happened (the message), why, and how to fix it.
+ * Programs that print errors recognise the shape, not the class, so standalone packages can have their own class.
  * None of its texts may contain a secret.
  */
 export class ExplainedError extends Error {

@@ -1,13 +1,13 @@
 /**
- * The state machine as the guard of q.task_run, in SQL about a change from OLD to NEW. A migration carries its text; a test
- * compares the guard in the database with this.
+ * Generates the guard of q.task_run from the state table: SQL conditions on a change from OLD to NEW. A migration has a
+ * copy of the text; a test compares the guard in the database with this one.
  *
- * PostgreSQL reads the condition of a trigger again for each statement, so it is short: it lets the usual changes pass.
- * The function behind it judges all others by the whole law.
+ * PostgreSQL parses the condition of a trigger again for each statement, so it is short and only lets the usual changes
+ * pass. The trigger's function checks all others against the whole table.
  */
 import {
-  beginnings,
-  counts,
+  initialStates,
+  counterRules,
   isTerminal,
   taskStates,
   transitions,
@@ -16,10 +16,10 @@ import {
   type UsualChange,
 } from './task-states.ts'
 
-/** The outcome, and what it was the outcome of. */
+/** Columns of a terminal run that never change: its outcome and its input. */
 const keptAfterTheEnd = ['result', 'finished_at', 'replica_id', 'epoch', 'task', 'payload']
 
-/** True of every change but the usual ones: the condition of the trigger. */
+/** Returns the condition of the trigger: true for every change except the usual ones. */
 export function unusualChange(): string {
   return `NOT (
     NEW.epoch = OLD.epoch AND NEW.crash_count = OLD.crash_count
@@ -38,13 +38,13 @@ function plus(count: string, by: number): string {
   return by === 0 ? `OLD.${count}` : `OLD.${count} + ${by}`
 }
 
-/** True of a change that the table of states does not allow: what the function refuses. */
+/** Returns the condition under which the trigger's function rejects a change: the state table does not allow it. */
 export function illegalChange(): string {
   return `NEW.fence < OLD.fence
     OR NEW.epoch <> OLD.epoch AND OLD.finished_at IS NULL
     OR CASE
       WHEN NEW.epoch <> OLD.epoch THEN
-        NEW.status <> ALL (${setOf(beginnings)}::q.task_status[])
+        NEW.status <> ALL (${setOf(initialStates)}::q.task_status[])
         OR NEW.epoch <> OLD.epoch + 1 OR NEW.fence = OLD.fence OR NEW.attempt <> 0 OR NEW.crash_count <> 0
       WHEN NEW.status IS DISTINCT FROM OLD.status THEN
         NEW.status <> ALL (CASE OLD.status
@@ -54,7 +54,7 @@ export function illegalChange(): string {
             .join('\n          ')}
           ELSE '{}'::q.task_status[]
         END)
-        OR ${Object.entries(counts).map(countChange).join('\n        OR ')}
+        OR ${Object.entries(counterRules).map(countChange).join('\n        OR ')}
       ELSE
         NEW.fence <> OLD.fence OR NEW.attempt <> OLD.attempt OR NEW.crash_count <> OLD.crash_count
         OR OLD.finished_at IS NOT NULL
@@ -71,7 +71,7 @@ function setOf(states: readonly TaskState[]): string {
   return `'{${states.join(',')}}'`
 }
 
-/** By nothing, or by so much: hand-made SQL that sets RUNNING need not know about attempts. */
+/** A counter may also stay the same: manual SQL that sets RUNNING need not know about attempts. */
 function countChange([count, by]: [string, { enteringRunning: number; leavingRunning: number }]): string {
   return `NEW.${count} - OLD.${count} NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN ${by.enteringRunning}
           WHEN OLD.status = 'RUNNING' THEN ${by.leavingRunning} ELSE 0 END)`

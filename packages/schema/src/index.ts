@@ -1,6 +1,6 @@
 export {
-  beginnings,
-  edges,
+  initialStates,
+  transitionTable,
   isTerminal,
   taskStates,
   transitions,

@@ -1,9 +1,9 @@
 /**
- * Brings a database to the newest migration this program knows, with Kysely's Migrator: all pending files in one
- * transaction, under a lock, so any number of replicas may do it at the same moment.
+ * Brings a database to the newest migration that this program knows, with Kysely's Migrator: all pending files in one
+ * transaction, under a lock, so any number of replicas may migrate at the same moment.
  *
  * Kysely calls a database that is newer than the program corrupted; so the names are compared first, and again if the
- * Migrator objects, because a newer program may have migrated in between.
+ * Migrator fails, because a newer program may have migrated in between.
  */
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
@@ -12,7 +12,7 @@ import { migrationFiles } from './migration-files.ts'
 import { schemaState, type AnyDatabase } from './schema-state.ts'
 
 export interface MigrateOptions {
-  /** Stop after this migration (its whole name). */
+  /** The full name of the last migration to apply. */
   readonly upTo?: string
 }
 
@@ -41,7 +41,7 @@ async function getMigrations() {
     files.map((file) => [
       file.name,
       {
-        // A whole file, ours, sent without parameters: PostgreSQL runs all its statements.
+        // A whole file of this package, sent without parameters: PostgreSQL executes all its statements.
         up: async (db: AnyDatabase) => void (await sql.raw(file.sql).execute(db)),
       },
     ]),

@@ -1,13 +1,13 @@
 /**
- * The migrations this program knows: `db/migrations/NNNN-name.sql`, plain SQL, forward only.
+ * Reads the migrations that this program knows: `db/migrations/NNNN-name.sql`, plain SQL, forward only.
  * In the repository `./migrations` is a link to that folder; the build copies the files beside the compiled code.
  */
 import { readdir, readFile } from 'node:fs/promises'
 
 export interface MigrationFile {
-  /** File name without `.sql`: what the database remembers. */
+  /** File name without `.sql`, as recorded in the database. */
   readonly name: string
-  /** The number at its head. */
+  /** The number at the start of the name. */
   readonly level: number
   readonly sql: string
 }

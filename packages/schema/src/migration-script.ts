@@ -1,7 +1,7 @@
 /**
- * The pending migrations as one script for psql, for people who review or run DDL by hand.
- * It takes the lock the Migrator takes, refuses to run if the database has moved on since it was printed, and records
- * itself exactly as the Migrator would, in the same transaction.
+ * Prints the pending migrations as one script for psql, for people who review or run DDL manually.
+ * The script takes the lock of the Migrator, refuses to run if the database has been migrated since it was printed, and
+ * records itself exactly as the Migrator would, in the same transaction.
  */
 import { migrationFiles } from './migration-files.ts'
 import { schemaState, type AnyDatabase } from './schema-state.ts'

@@ -1,8 +1,9 @@
 /**
- * How a database's schema relates to this program: what is applied, what is pending, whether we may work with it.
+ * Compares a database's schema with this program: which migrations are applied and pending, and whether the program may
+ * use the database.
  *
- * A database that is newer is accepted, so that replicas can be upgraded one after the other, unless a migration has
- * declared programs of our age too old (`q.compatibility`).
+ * A newer database is accepted, so that replicas can be upgraded one after the other, unless a migration has declared
+ * programs of this level too old (`q.compatibility`).
  */
 import { sql, type Kysely } from 'kysely'
 import { ExplainedError } from './explained-error.ts'
@@ -20,7 +21,7 @@ export interface SchemaState {
 // oxlint-disable-next-line typescript/no-explicit-any -- a database at any migration
 export type AnyDatabase = Kysely<any>
 
-/** Reads the state; throws PROGRAM_TOO_OLD when the database declares us so. Writes nothing. */
+/** Reads the state. Throws PROGRAM_TOO_OLD if the database requires a newer program. Writes nothing. */
 export async function schemaState(db: AnyDatabase): Promise<SchemaState> {
   const known = (await migrationFiles()).map((file) => file.name)
   const applied = await appliedMigrations(db)

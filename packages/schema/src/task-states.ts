@@ -1,8 +1,9 @@
 /**
- * THE states and THE transitions.
+ * The states of a run and the transitions between them.
  *
- * Everything that knows which change is legal derives from this table: the types, the guard inside the database
- * (guard.ts), the picture in docs/reference/states.md, and the tests that try every pair. Pure data: no clock, no SQL.
+ * Everything that decides whether a transition is legal derives from this table: the types, the guard in the database
+ * (guard.ts), the diagram in docs/reference/states.md, and the tests, which try every pair of states and perform every
+ * transition with a verb of the store. Pure data: no clock, no SQL.
  */
 export const taskStates = [
   'PENDING',
@@ -17,19 +18,19 @@ export const taskStates = [
 ] as const
 export type TaskState = (typeof taskStates)[number]
 
-/** From each state, where it may go within one epoch, and by which verbs. */
-export const edges = {
+/** From each state, where a run may go within one epoch, and what moves it there. */
+export const transitionTable = {
   PENDING: {
-    AVAILABLE: 'promote',
-    FAILED: 'a map or sub-workflow step failed, unroutable',
-    CANCELLED: 'cancel',
+    AVAILABLE: 'promote, task published, parents ended, workflow resumed',
+    FAILED: 'map or sub-workflow failed, unroutable, invalid concurrency key',
+    CANCELLED: 'cancel, map or sub-workflow cancelled',
     EXPIRED: 'expire',
-    SKIPPED: 'a needed parent did not succeed, a condition is false, or a duplicate',
+    SKIPPED: 'parent did not succeed, condition not met, workflow failed, duplicate',
   },
   AVAILABLE: {
-    PENDING: 'give up the concurrency key, workflow paused',
-    CLAIMED: 'claim ahead',
-    RUNNING: 'claim and start',
+    PENDING: 'concurrency slot lost, workflow paused',
+    CLAIMED: 'prefetch',
+    RUNNING: 'claim',
     FAILED: 'unroutable',
     CANCELLED: 'cancel',
     EXPIRED: 'expire',
@@ -39,15 +40,15 @@ export const edges = {
     PENDING: 'workflow paused',
     AVAILABLE: 'release, reap',
     RUNNING: 'start',
-    CANCELLED: 'cancel',
+    CANCELLED: 'cancel, workflow failed',
     EXPIRED: 'expire',
   },
   RUNNING: {
-    PENDING: 'retry later, snooze',
-    AVAILABLE: 'release, reap',
-    SUCCEEDED: 'settle',
-    FAILED: 'settle, reap',
-    CANCELLED: 'settle',
+    PENDING: 'retry, snooze',
+    AVAILABLE: 'release, reap, crash',
+    SUCCEEDED: 'finish, settle',
+    FAILED: 'settle, reap, crash',
+    CANCELLED: 'settle, and after a cancel request retry, snooze, release, reap, crash',
   },
   SUCCEEDED: {},
   FAILED: {},
@@ -55,27 +56,28 @@ export const edges = {
   EXPIRED: {},
   SKIPPED: {},
 } as const
-edges satisfies Record<TaskState, Partial<Record<TaskState, string>>>
+transitionTable satisfies Record<TaskState, Partial<Record<TaskState, string>>>
 
 export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = Object.fromEntries(
-  taskStates.map((from) => [from, taskStates.filter((to) => Object.hasOwn(edges[from], to))]),
+  taskStates.map((from) => [from, taskStates.filter((to) => Object.hasOwn(transitionTable[from], to))]),
 ) as Record<TaskState, TaskState[]>
 
-/** A new run begins here; so does a terminal one that is retried by hand, in a new epoch. */
-export const beginnings: readonly TaskState[] = ['PENDING', 'AVAILABLE']
+/** States in which a new run begins, and a terminal run that a user retries, in a new epoch. */
+export const initialStates: readonly TaskState[] = ['PENDING', 'AVAILABLE']
 
 /**
- * What counts, and when it may change by how much. A new epoch starts both at 0; at all other times they stay.
- * The fence never falls and changes only together with the state; the epoch only when a terminal run begins again.
+ * By how much each counter may change, and when. A new epoch starts both at 0; at all other times they keep their value.
+ * The fence never decreases and changes only together with the state; the epoch changes only when a terminal run is
+ * retried.
  */
-export const counts = {
+export const counterRules = {
   attempt: { enteringRunning: 1, leavingRunning: -1 },
   crash_count: { enteringRunning: 0, leavingRunning: 1 },
 } as const
 
 /**
- * The changes that nearly all runs go through, with what they add to fence and attempt; epoch and crash count stay. The
- * database lets them pass by a short condition, and judges all others by the whole law.
+ * The transitions of nearly every run, with what they add to fence and attempt; epoch and crash count do not change. The
+ * trigger accepts them by a short condition; its function checks all others against the whole table.
  */
 export const usualChanges: readonly UsualChange[] = [
   { from: 'AVAILABLE', to: 'RUNNING', fence: 1, attempt: 1 },
@@ -89,8 +91,8 @@ export interface UsualChange {
   readonly attempt: number
 }
 
-export type TerminalState = { [S in TaskState]: keyof (typeof edges)[S] extends never ? S : never }[TaskState]
+export type TerminalState = { [S in TaskState]: keyof (typeof transitionTable)[S] extends never ? S : never }[TaskState]
 
 export function isTerminal(state: TaskState): state is TerminalState {
-  return Object.keys(edges[state]).length === 0
+  return Object.keys(transitionTable[state]).length === 0
 }

@@ -1,4 +1,4 @@
-/** Runs in any state, made the legal way by plain SQL, so that the tests ask the database and nobody else. */
+/** Runs in any state, made the legal way by plain SQL, so that the tests ask only the database. */
 import type { Client } from 'pg'
 import { isTerminal, type TaskState } from '@q/schema'
 

@@ -37,7 +37,7 @@ test.each<[string, unknown]>([
   ['a date, by its toJSON', { at: new Date(0) }],
   ['bytes in a Buffer, by its toJSON', Buffer.from('ab')],
   ['a URL, by its toJSON', new URL('https://example.org/')],
-  ['a toJSON that is told its key', { key: { toJSON: (key: string) => key } }],
+  ['a toJSON that receives its key', { key: { toJSON: (key: string) => key } }],
   ['a toJSON that returns another with one', { toJSON: () => ({ toJSON: 1, a: 2 }) }],
   ['a member that is undefined', { a: undefined, b: 1 }],
   ['a member whose toJSON gives nothing', { a: { toJSON: () => undefined }, b: 1 }],
@@ -113,7 +113,7 @@ test('a cycle is named where it closes', () => {
   expect(problems(self)).toEqual(['cycle at /list/0/self'])
 })
 
-test('up to ten problems are told together, in the order of the text', () => {
+test('up to ten problems are reported together, in the order of the text', () => {
   expect(problems({ a: 1n, b: { c: '\0' }, d: [undefined] })).toEqual([
     'bigint at /a',
     'nul-character at /b/c',
@@ -122,7 +122,7 @@ test('up to ten problems are told together, in the order of the text', () => {
   expect(problems(Array.from({ length: 1_000 }, () => 1n))).toHaveLength(10)
 })
 
-test('what the value throws is told at the place that threw, and the rest is still looked at', () => {
+test('an error that the value throws is reported at its place, and the rest is still checked', () => {
   const revoked = Proxy.revocable({}, {})
   revoked.revoke()
   const hostile = {

@@ -1,10 +1,10 @@
-/** `q migrate --sql`: what a person runs by hand leaves what the program would have left. */
+/** `q migrate --sql`: a manually run script leaves what the program would have left. */
 import { spawnSync } from 'node:child_process'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { migrationFiles, migrationScript, schemaState } from '@q/schema'
 import { connect } from '@q/store'
-import { schemaPicture } from '../../../scripts/schema-picture/schema-picture.ts'
+import { schemaSnapshot } from '../../../scripts/schema-snapshot/schema-snapshot.ts'
 import { openDatabase, type OpenDatabase } from './open-database.ts'
 
 const names = (await migrationFiles()).map((file) => file.name)
@@ -16,7 +16,7 @@ test.each([
   await using byHand = await openDatabase(options)
   await using byProgram = await openDatabase()
   await runScript(byHand.url, await scriptFor(byHand.url))
-  expect(await schemaPicture(byHand.client)).toBe(await schemaPicture(byProgram.client))
+  expect(await schemaSnapshot(byHand.client)).toBe(await schemaSnapshot(byProgram.client))
   expect(await ledgerOf(byHand)).toEqual(await ledgerOf(byProgram))
 })
 

@@ -20,12 +20,14 @@ const released: Record<string, string> = {
   '0011-column-comments': 'f9e106d8174d98af07e092f22af562daf8cc72c087ff5b425cf05bb790cf8973',
   '0012-drain-and-compatibility': '3f8715b38a7494fdb049ce255ce3875c9d2dbd12ceedd56cd658e7aa7bea7308',
   '0013-leaner-guard': 'a78ffa0dea6a3a6f287146d4c31320391f5113e9ef8e39ad8d309502280df2ad',
+  '0014-operate': '31a313077285178af3d7a91c8d69e59b687c83f00c6aa92f230e5653f26319a7',
+  '0015-comments': '4d54dff330cae8968e7c26b27700e12fcf2fd6f45163a8c65b3604fd4b1b6856',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0013-leaner-guard', () => {
-  expect(files.at(-1)?.name).toBe('0013-leaner-guard')
+test('the newest migration is 0015-comments', () => {
+  expect(files.at(-1)?.name).toBe('0015-comments')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

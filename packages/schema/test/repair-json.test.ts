@@ -53,7 +53,7 @@ test('a cycle and too many levels are not JSON', () => {
   expect(repairJson(deep)).toMatchObject({ kind: 'not-json', problem: { reason: 'too-deep' } })
 })
 
-test('what is too large is told with the size that was seen', () => {
+test('a value that is too large is reported with the size that was seen', () => {
   expect(repairJson('x'.repeat(2_000_000))).toEqual({ kind: 'too-large', bytes: 2_000_002 })
   expect(repairJson('é'.repeat(600_000))).toEqual({ kind: 'too-large', bytes: 1_200_002 })
 })

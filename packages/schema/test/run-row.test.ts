@@ -1,4 +1,4 @@
-/** What a row of q.task_run and its neighbours may look like, whoever writes it. */
+/** What rows of q.task_run and related tables may look like, whichever client writes them. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { isTerminal, taskStates } from '@q/schema'
 import { changeRun, columnsOf, insertRun, rowOf, runIn, type Extra } from './a-run.ts'
@@ -117,7 +117,7 @@ describe('a place of a concurrency key', () => {
     await expect(runIn(client, 'AVAILABLE', row)).rejects.toMatchObject(broken('run_is_consistent'))
   })
 
-  test('is given back by whoever ends', async () => {
+  test('is released when its run ends', async () => {
     const id = await runIn(client, 'RUNNING', { ...held, concurrency_key: 'given-back', concurrency_slot: 1 })
     await expect(changeRun(client, id, columnsOf('FAILED'))).rejects.toMatchObject(broken('run_is_consistent'))
   })

@@ -1,6 +1,6 @@
 /** The database's guard, held against the table in task-states.ts, pair by pair. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { beginnings, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
+import { initialStates, isTerminal, taskStates, transitions, type TaskState } from '@q/schema'
 import { changeRun, columnsOf, insertRun, rowOf, runIn, type Extra } from './a-run.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -12,12 +12,12 @@ const refused = { code: 'QS001' }
 const terminal = taskStates.filter((state) => isTerminal(state))
 
 describe('a new run', () => {
-  test.each(beginnings)('may be %s', async (state) => {
+  test.each(initialStates)('may be %s', async (state) => {
     const id = await insertRun(client, columnsOf(state))
     expect(await rowOf(client, id)).toMatchObject({ status: state })
   })
 
-  test.each(taskStates.filter((state) => !beginnings.includes(state)))('is never %s', async (state) => {
+  test.each(taskStates.filter((state) => !initialStates.includes(state)))('is never %s', async (state) => {
     const refusal = { ...refused, message: `a run cannot begin as ${state}` }
     await expect(insertRun(client, columnsOf(state))).rejects.toMatchObject(refusal)
   })
@@ -53,7 +53,7 @@ describe('within one epoch a run goes', () => {
 describe('a terminal run', () => {
   const retry = { epoch: 2, fence: 1 }
 
-  const pairs = terminal.flatMap((from) => taskStates.map((to) => ({ from, to, legal: beginnings.includes(to) })))
+  const pairs = terminal.flatMap((from) => taskStates.map((to) => ({ from, to, legal: initialStates.includes(to) })))
 
   test.each(pairs.filter((pair) => pair.legal))('$from begins again as $to in the next epoch', async ({ from, to }) => {
     const id = await runIn(client, from)
@@ -78,7 +78,7 @@ describe('a terminal run', () => {
     { result: '{"code": "TIMEOUT"}' },
     { result: null },
     { finished_at: new Date(0) },
-    { replica_id: 'somebody-else' },
+    { replica_id: 'another-replica' },
     { replica_id: null },
     { fence: 7 },
     { epoch: 2 },
@@ -154,7 +154,7 @@ test('a live run stays in its epoch', async () => {
   await expect(changeRun(client, id, { ...columnsOf('CLAIMED'), epoch: 2, fence: 1 })).rejects.toMatchObject(refused)
 })
 
-test('a run may be set to RUNNING by hand', async () => {
+test('manual SQL may set a run to RUNNING', async () => {
   const id = await runIn(client, 'AVAILABLE')
   const query = `UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = $1`
   expect((await client.query(query, [id])).rowCount).toBe(1)

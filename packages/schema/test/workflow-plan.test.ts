@@ -4,7 +4,7 @@ import {
   checkPlan,
   filledText,
   fillSome,
-  holds,
+  conditionHolds,
   parentsOf,
   tasksOfPlan,
   valueAt,
@@ -103,7 +103,7 @@ const judged: [string, Condition, unknown, boolean][] = [
 ]
 
 test.each(judged)('conditions: %s', (_, condition, given, expected) => {
-  expect(holds(condition, { valueOf: () => given, endOf: () => 'FAILED' })).toBe(expected)
+  expect(conditionHolds(condition, { valueOf: () => given, endOf: () => 'FAILED' })).toBe(expected)
 })
 
 test('parents are those that holes, the condition and after name, each once', () => {

@@ -1,4 +1,4 @@
-/* THE faults that the models must not survive: -DFAULT=NAME builds one in. What each does is told in scripts/spin/faults.ts. */
+/* THE faults that the models must not survive: -DFAULT=NAME builds one in. scripts/spin/faults.ts says what each does. */
 
 #ifndef FAULT
 #define FAULT 0
@@ -33,7 +33,7 @@
 #define RESUME_WITHOUT_LOOK          26
 #define ANSWER_BEFORE_CLOCK          27
 #define CLOCK_STANDS_STILL           28
-#define GIVEN_BACK_WHILE_EXECUTING   29
+#define RELEASED_WHILE_EXECUTING   29
 #define CLAIM_UNDER_WAY_RECONCILED   30
 #define STREAK_IGNORES_GAPS          31
 #define STREAK_READ_WITHOUT_LAST     32

@@ -1,12 +1,12 @@
 /*
- * Who may write to a run: two replicas, two reapers and somebody who cancels, each as slow as it likes.
+ * Who may write to a run: two replicas, two reapers and a user who cancels, each arbitrarily slow.
  *
  * Time has two values: a sign of life is fresh, or it is older than the reap bound. Nothing keeps a replica from being
  * slower than that at any step, so each of them is also its own zombie: SIGSTOP, a partition and a long collection are
- * all "the others did much meanwhile". An answer may get lost after the statement has done its work.
+ * all "the others did much in between". An answer may get lost after the statement has done its work.
  *
  * CLAIMS bounds how often the run is claimed in all, and with it the search. -DPROGRESS looks for a run that is left
- * lying for ever instead: replicas may then die, reapers do not, and the law is about every fair future.
+ * lying forever instead: replicas may then die, reapers do not, and the law is about every fair future.
  */
 #define REAP 1
 #define ATTEMPTS 2
@@ -22,7 +22,7 @@
 mtype = { nothing, lost, cancel };
 byte lease[2];             /* what each replica works under; 0: nothing */
 byte number[2];            /* ghost: which claim that is */
-mtype told[2] = nothing;   /* by the answer to a beat */
+mtype beatReply[2] = nothing;   /* by the answer to a beat */
 
 #ifdef PROGRESS
 bit dead[2];
@@ -84,10 +84,10 @@ begin:
 execute:
   atomic { ALIVE(r) ->
     if
-    :: told[r] == lost -> goto nothingLeft
-    :: told[r] == cancel -> goal = CANCELLED; once = 0
-    :: told[r] != lost -> goal = SUCCEEDED; once = 0
-    :: told[r] != lost -> goal = RETRY; once = 0
+    :: beatReply[r] == lost -> goto nothingLeft
+    :: beatReply[r] == cancel -> goal = CANCELLED; once = 0
+    :: beatReply[r] != lost -> goal = SUCCEEDED; once = 0
+    :: beatReply[r] != lost -> goal = RETRY; once = 0
 #ifndef PROGRESS
     :: !once && !locked -> once = 1;
        if
@@ -101,28 +101,28 @@ settle:
   atomic { ALIVE(r) && !locked ->
     settleRun(lease[r], number[r], goal);
     if
-    :: !once -> once = 1; goto settle  /* the answer got lost: told again */
+    :: !once -> once = 1; goto settle  /* the answer got lost: sent again */
     :: goto nothingLeft
     fi
   };
 giveBack:
   atomic { ALIVE(r) && !locked -> releaseRun(lease[r], number[r]) };
 nothingLeft:
-  atomic { lease[r] = 0; number[r] = 0; told[r] = nothing; goal = 0; once = 0; goto end_idle }
+  atomic { lease[r] = 0; number[r] = 0; beatReply[r] = nothing; goal = 0; once = 0; goto end_idle }
 }
 
 /* The answer to a beat is what it read, whenever its write lands. */
-#define CARRIES(r) (ALIVE(r) && lease[r] != 0 && told[r] == nothing)
+#define CARRIES(r) (ALIVE(r) && lease[r] != 0 && beatReply[r] == nothing)
 inline readBeat(r) {
   if
-  :: BEATS(lease[r]) -> LAW(a_lost_lease_writes_nothing, live == number[r]); told[r] = (cancelRequested -> cancel : nothing)
-  :: else -> told[r] = lost  /* or ended, if it was settled under this lease: nobody asks then */
+  :: BEATS(lease[r]) -> LAW(a_lost_lease_writes_nothing, live == number[r]); beatReply[r] = (cancelRequested -> cancel : nothing)
+  :: else -> beatReply[r] = lost  /* or ended, if it was settled under this lease: no process reads it then */
   fi
 }
 inline beat(r) {
   readBeat(r);
   if
-  :: told[r] != lost -> writeBeat(lease[r], number[r])
+  :: beatReply[r] != lost -> writeBeat(lease[r], number[r])
   :: else
   fi
 }

@@ -1,6 +1,6 @@
 /*
  * The ring: runs that the main thread hands to one worker thread through shared memory, and their ends on the way back
- * (runner/src: ring-layout.ts, thread/serve.ts, main/thread-feed.ts, main/thread-pool.ts, pulse-layout.ts). A step is one
+ * (runner/src: ring-layout.ts, thread/serve.ts, main/executors/thread-feed.ts, main/executors/thread-pool.ts, slot-layout.ts). A step is one
  * access to shared memory, or one message together with what no other thread can see.
  *
  * The main thread hands over, withdraws and collects in any order. The thread may die at every step. Code ends by itself,
@@ -245,7 +245,7 @@ inline withdraw(n) {
   fi
 }
 
-/* pulse-board.ts: a run that can be withdrawn needs no stop. pulse-layout.ts: stopRun. */
+/* run-monitors.ts: a run that can be withdrawn needs no stop. slot-layout.ts: stopRun. */
 inline stopOne(n) {
   d_step {
     if
@@ -338,7 +338,7 @@ inline openFeed() {
   }
 }
 
-/* Nothing can move any more: is a run left that should not be? */
+/* Nothing can move: is a run left that should not be? */
 inline lookBack() {
   n = 1;
   do

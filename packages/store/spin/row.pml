@@ -1,9 +1,9 @@
 /*
  * One row of q.task_run with its beats, and the statements of the store that touch it. A statement is one step of the
  * model exactly where the store sends one guarded statement, or holds the row's lock from one to the next; the file it
- * stands for is named above it. `locked`: somebody's transaction has the row, and whoever would change it waits.
+ * stands for is named above it. `locked`: a transaction has locked the row, and every other writer waits.
  *
- * Ghosts are what nobody in the system can see and the laws are judged by: claims are numbered without a gap, and
+ * Ghosts are variables that no process of the system can see and that the laws use: claims are numbered without a gap, and
  * `live` is the number of the claim in force, whatever a broken fence says.
  */
 #include "faults.pml"
@@ -31,16 +31,16 @@ byte replicaAge[2];       /* q.replica_heartbeat */
 /* ---- ghosts */
 byte claims;              /* so far; the number of the last one */
 byte live;                /* the claim in force; 0: none */
-byte endedBy;             /* the claim whose holder told the end; 0: somebody else did */
+byte endedBy;             /* the claim whose holder wrote the end; 0: another process did */
 byte evidenceAge;         /* since the last sign of life of the claim in force */
-bit mayBegin = 1;         /* the code may begin: nobody has begun it since somebody allowed it */
-bit cancelAnswered;       /* somebody was told that the run is, or will be, cancelled */
+bit mayBegin = 1;         /* the code may begin: it has not begun since it was last allowed */
+bit cancelAnswered;       /* a caller got the answer that the run is, or will be, cancelled */
 
 /* ---- laws: bits that are never set, so that the assertion Spin reports ends with the name of the law */
-bit a_claim_takes_what_nobody_holds;
+bit a_claim_takes_an_unheld_run;
 bit a_lost_lease_writes_nothing;
 bit an_ended_run_never_changes;
-bit settled_is_told_to_whoever_settled;
+bit only_the_settling_holder_gets_settled;
 bit a_stale_claim_is_recovered_once;
 bit a_beat_between_look_and_act_saves_the_run;
 bit stale_is_seen_as_stale_and_nothing_else_is;
@@ -52,7 +52,7 @@ bit a_retry_run_is_executed_by_one_replica_at_a_time;
 
 /* runs/claim.ts, claimStatement: AVAILABLE to RUNNING, or to CLAIMED when it is claimed ahead. */
 inline claimRun(who, to) {
-  LAW(a_claim_takes_what_nobody_holds, live == 0);
+  LAW(a_claim_takes_an_unheld_run, live == 0);
   LAW(a_cancelled_run_is_not_started_again, !cancelAnswered);
   status = to;
   fence = (BROKEN(ATTEMPT_AS_FENCE) -> attempt : fence) + 1;
@@ -72,8 +72,8 @@ inline startRun(number) {
 }
 
 /*
- * runs/leave-statement.ts: the one way out of a state, to `next`, or to CANCELLED where that was requested.
- * revoke: decided by somebody who does not hold the run.
+ * runs/transition-statement.ts: the one way out of a state, to `next`, or to CANCELLED where that was requested.
+ * revoke: decided by a process that does not hold the run.
  */
 byte next;
 #define AFTER  ((next == AVAILABLE && cancelRequested && !BROKEN(CANCEL_FORGOTTEN_BY_REQUEUE)) -> CANCELLED : next)
@@ -89,7 +89,7 @@ inline leaveRun(revoke, giveBack) {
   live = 0; next = 0
 }
 
-/* runs/settle.ts and its short way finish.ts: by lease. An end under the same fence was told before, and the answer got lost. */
+/* runs/settle.ts and its short way finish.ts: by lease. An end under the same fence was written before, and the answer got lost. */
 #define SETTLES(lease) ((status == RUNNING || BROKEN(SETTLE_WITHOUT_STATUS)) && (fence == lease || BROKEN(SETTLE_WITHOUT_FENCE)))
 inline settleRun(lease, number, goal) {
   if
@@ -99,11 +99,11 @@ inline settleRun(lease, number, goal) {
      next = (goal != RETRY -> goal : (attempt < ATTEMPTS -> AVAILABLE : FAILED));
      leaveRun(0, 0);
      endedBy = (ENDED -> number : 0)
-  :: else -> LAW(settled_is_told_to_whoever_settled, !(ENDED && fence == lease) || endedBy == number)
+  :: else -> LAW(only_the_settling_holder_gets_settled, !(ENDED && fence == lease) || endedBy == number)
   fi
 }
 
-/* runs/release.ts: given back by lease; the code never began, or has stopped because somebody else may start it. */
+/* runs/release.ts: released by lease; the code never began, or has stopped because another replica may start it. */
 inline releaseRun(lease, number) {
   if
   :: HELD && fence == lease ->
@@ -143,7 +143,7 @@ inline writeBeat(lease, number) {
 #define RUN_STALE    (signAge >= REAP && (!BEAT_COUNTS || beatAge >= REAP) && !BROKEN(REPLICA_BEATS_ALONE))
 #define STALE        (HELD && (HOLDER_STALE || RUN_STALE))
 
-/* liveness/recover.ts: the verdict CRASH of leave.ts, under the lock that recoverSeen took before it judged again. */
+/* liveness/recover.ts: the action CRASH of transition.ts, under the lock that recoverStaleRuns took before it judged again. */
 #define STARTED_AGAIN (status == CLAIMED || (retries -> crashes < CRASHES : BROKEN(CRASH_ALWAYS_RETRIES)))
 inline recoverRun() {
   mayBegin = mayBegin || (retries && status == RUNNING);

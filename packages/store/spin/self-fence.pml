@@ -1,6 +1,6 @@
 /*
  * Who executes: a replica that stops itself in time, whatever happens to it, and another one that executes the run as
- * soon as somebody has taken it from the first. The run is one that may be started again (onCrash retry).
+ * soon as another process has taken it from the first. The run is one that may be started again (onCrash retry).
  *
  * Time is counted in ticks, by the database (ages of signs) and by the replica (since it SENT what was accepted). The
  * assumption on which the law rests is the guard of the clock: a replica that executes looks at its own clocks before
@@ -60,7 +60,7 @@ execute:
   :: atomic { !stopped && toldLost -> executing = 0; goto nothingLeft }
   :: atomic { !stopped && !executing && !toldLost -> goto giveBack }  /* stopped when it went on */
   :: atomic { !stopped && executing && OVERDUE ->
-       executing = BROKEN(GIVEN_BACK_WHILE_EXECUTING);
+       executing = BROKEN(RELEASED_WHILE_EXECUTING);
        goto giveBack
      }
   fi;

@@ -95,6 +95,11 @@ WITH
       r.workflow_id IS NOT NULL AS step,
       r.checkpoint::text AS
     checkpoint,
+    extract(
+      epoch
+      FROM
+        r.claimed_at - r.run_at
+    )::float8 * 1000 AS "waitMs",
     r.lane,
     r.priority,
     r.grp AS "group",
@@ -115,6 +120,7 @@ SELECT
   gated,
   step,
 checkpoint,
+"waitMs",
 lane,
 priority,
 "group"

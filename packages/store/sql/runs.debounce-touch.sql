@@ -6,7 +6,7 @@ WITH
       d.run_id
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
-        place int,
+        ordinal int,
         number bigint,
         task text,
         lane int,
@@ -61,5 +61,5 @@ WHERE
   AND r.waiting_for IN ('task', 'time')
   AND r.run_at > clock_timestamp()
 RETURNING
-  given.place,
+  given.ordinal,
   r.id::text AS id

@@ -2,7 +2,7 @@
 WITH
   taken AS MATERIALIZED (
     SELECT
-      wanted.place,
+      wanted.ordinal,
       coalesce(
         (
           SELECT
@@ -26,10 +26,10 @@ WITH
         )
       ) AS id
     FROM
-      unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (task, key, place)
+      unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (task, key, ordinal)
   )
 SELECT
-  taken.place::int AS place,
+  taken.ordinal::int AS ordinal,
   r.id::text AS id,
   r.status::text AS status
 FROM

@@ -9,7 +9,7 @@ WITH
       ) AS quiet
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
-        place int,
+        ordinal int,
         number bigint,
         task text,
         lane int,
@@ -112,28 +112,48 @@ WITH
   ),
   announced AS (
     SELECT
-      count(pg_notify ('q_ready', queues.queue))
+      count(pg_notify (channel, payload))
     FROM
       (
         SELECT DISTINCT
-          lane.queue
+          wake.channel,
+          wake.payload
         FROM
-          q.lane
-        WHERE
-          EXISTS (
+          (
             SELECT
+              lane.queue,
+              lane.requires
             FROM
-              q.idle
+              q.lane
+            WHERE
+              EXISTS (
+                SELECT
+                FROM
+                  q.idle
+              )
+              AND lane.id = ANY (
+                ARRAY(
+                  SELECT DISTINCT
+                    own.lane
+                  FROM
+                    ready AS own
+                )
+              )
+          ) AS own
+          CROSS JOIN LATERAL (
+            VALUES
+              ('q_available', q.wake_text (own.queue, own.requires)),
+              ('q_ready', own.queue)
+          ) wake (channel, payload)
+        WHERE
+          wake.channel <> 'q_ready'
+          OR (
+            SELECT
+              oldest_program < 14
+            FROM
+              q.compatibility
           )
-          AND lane.id = ANY (
-            ARRAY(
-              SELECT DISTINCT
-                own.lane
-              FROM
-                ready AS own
-            )
-          )
-      ) queues
+      ) wakes
   ),
   announced_due AS (
     SELECT

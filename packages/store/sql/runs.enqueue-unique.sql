@@ -13,7 +13,7 @@ WITH
       g.*
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
-        place int,
+        ordinal int,
         number bigint,
         task text,
         lane int,
@@ -98,7 +98,7 @@ WITH
     ORDER BY
       task COLLATE "C",
       unique_key COLLATE "C",
-      place
+      ordinal
     ON CONFLICT (task, unique_live)
     WHERE
       unique_live IS NOT NULL DO NOTHING
@@ -110,7 +110,7 @@ SELECT
     id::text,
     ','
     ORDER BY
-      place
+      ordinal
   ) AS ids,
   coalesce(
     (

@@ -5,7 +5,7 @@ WITH
       *
     FROM
       jsonb_to_recordset($1::text::jsonb) AS g (
-        place int,
+        ordinal int,
         number bigint,
         task text,
         lane int,

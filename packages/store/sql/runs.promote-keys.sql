@@ -140,8 +140,8 @@ WITH
     SELECT
       keys.key,
       keys.slots,
-      places.taken,
-      contest.heirs,
+      occupied.taken,
+      contest.successors,
       contest.leaving
     FROM
       keys
@@ -167,34 +167,34 @@ WITH
         WHERE
           r.concurrency_key = keys.key
           AND r.concurrency_slot IS NOT NULL
-      ) places
+      ) occupied
       CROSS JOIN LATERAL (
         SELECT
           array_agg(
             id
             ORDER BY
-              place
+              ordinal
           ) FILTER (
             WHERE
               waits
-          ) AS heirs,
+          ) AS successors,
           array_agg(id) FILTER (
             WHERE
               NOT waits
               AND (
                 rank IS NULL
-                OR place > places.room
-                AND first_heir <= places.room
+                OR ordinal > occupied.room
+                AND first_successor <= occupied.room
               )
           ) AS leaving
         FROM
           (
             SELECT
               *,
-              min(place) FILTER (
+              min(ordinal) FILTER (
                 WHERE
                   waits
-              ) OVER () AS first_heir
+              ) OVER () AS first_successor
             FROM
               (
                 SELECT
@@ -205,7 +205,7 @@ WITH
                       priority,
                       waits,
                       id
-                  ) AS place
+                  ) AS ordinal
                 FROM
                   (
                     SELECT
@@ -240,15 +240,15 @@ WITH
                           n.gated_key = keys.key
                           AND n.lane = waiting.lane
                           AND n.priority < CASE
-                            WHEN places.kept < places.room THEN $3::int
-                            ELSE places.worst - ranks.rank * $4::int
+                            WHEN occupied.kept < occupied.room THEN $3::int
+                            ELSE occupied.worst - ranks.rank * $4::int
                           END
                         ORDER BY
                           n.priority,
                           n.id
                         LIMIT
                           CASE
-                            WHEN places.room > 0 THEN places.room + $5::int
+                            WHEN occupied.room > 0 THEN occupied.room + $5::int
                             ELSE 0
                           END
                       ) n
@@ -306,10 +306,10 @@ WITH
     GROUP BY
       key
   ),
-  heirs AS MATERIALIZED (
+  successors AS MATERIALIZED (
     SELECT
-      heir.id,
-      free.slots[heir.number] AS slot
+      successor.id,
+      free.slots[successor.number] AS slot
     FROM
       plans
       LEFT JOIN given ON given.key = plans.key
@@ -337,7 +337,7 @@ WITH
             SELECT
               n.id
             FROM
-              unnest(plans.heirs) candidate (id)
+              unnest(plans.successors) candidate (id)
               CROSS JOIN LATERAL (
                 SELECT
                   n.id
@@ -354,9 +354,9 @@ WITH
             LIMIT
               free.room
           ) locked
-      ) heir
+      ) successor
     WHERE
-      plans.heirs IS NOT NULL
+      plans.successors IS NOT NULL
     LIMIT
       $6::int
   ),
@@ -365,40 +365,60 @@ WITH
     SET
       status = 'AVAILABLE',
       waiting_for = NULL,
-      concurrency_slot = heirs.slot,
+      concurrency_slot = successors.slot,
       updated_at = clock_timestamp()
     FROM
-      heirs
+      successors
     WHERE
-      r.id = heirs.id
+      r.id = successors.id
     RETURNING
       r.id,
       r.lane
   ),
   announced AS (
     SELECT
-      count(pg_notify ('q_ready', queues.queue))
+      count(pg_notify (channel, payload))
     FROM
       (
         SELECT DISTINCT
-          lane.queue
+          wake.channel,
+          wake.payload
         FROM
-          q.lane
-        WHERE
-          EXISTS (
+          (
             SELECT
+              lane.queue,
+              lane.requires
             FROM
-              q.idle
+              q.lane
+            WHERE
+              EXISTS (
+                SELECT
+                FROM
+                  q.idle
+              )
+              AND lane.id = ANY (
+                ARRAY(
+                  SELECT DISTINCT
+                    own.lane
+                  FROM
+                    promoted AS own
+                )
+              )
+          ) AS own
+          CROSS JOIN LATERAL (
+            VALUES
+              ('q_available', q.wake_text (own.queue, own.requires)),
+              ('q_ready', own.queue)
+          ) wake (channel, payload)
+        WHERE
+          wake.channel <> 'q_ready'
+          OR (
+            SELECT
+              oldest_program < 14
+            FROM
+              q.compatibility
           )
-          AND lane.id = ANY (
-            ARRAY(
-              SELECT DISTINCT
-                own.lane
-              FROM
-                promoted AS own
-            )
-          )
-      ) queues
+      ) wakes
   )
 SELECT
   id,

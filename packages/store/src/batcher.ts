@@ -1,8 +1,8 @@
 /**
- * Group commit by back-pressure: what arrives while the previous statement is in flight goes with the next one, as one
- * statement, and each caller gets its own answer. Nothing waits when nothing is in flight.
+ * Group commit by back-pressure: items that arrive while a statement is in flight go together into the next statement,
+ * and each caller gets its own answer. Nothing waits when nothing is in flight.
  *
- * Here because those who send many small statements, runner and client, have only the store in common.
+ * It is in this package because the runner and the client both need it, and only the store is common to both.
  */
 export interface Batcher<Item, Answer> {
   add(item: Item): Promise<Answer>

@@ -1,7 +1,13 @@
-/** Time is the database's, read at the moment of the statement: `now()` would be the start of a user's transaction. */
+/** Time is the database's clock at the moment of the statement: `now()` would be the start of a user's transaction. */
 import { sql, type RawBuilder } from 'kysely'
 
 export const now: RawBuilder<Date> = sql<Date>`clock_timestamp()`
+
+/**
+ * The same moment throughout a statement. Only with it can an index serve `column > time - age`: PostgreSQL asks a volatile
+ * clock again for every row.
+ */
+export const statementTime: RawBuilder<Date> = sql<Date>`statement_timestamp()`
 
 export function fromNow(delayMs: number): RawBuilder<Date> {
   return sql<Date>`clock_timestamp() + ${delayMs}::float8 * interval '1 ms'`

@@ -1,8 +1,8 @@
-export { connect, type Connection, type ConnectionOptions, type Db, type Origin } from './db.ts'
-export { borrow, type PgPool } from './borrow.ts'
+export { connect, type Connection, type ConnectionOptions, type Db, type Origin } from './connection/db.ts'
+export { wrapCallerConnection, type PgPool } from './connection/caller-connection.ts'
 export { createBatcher, type Batcher } from './batcher.ts'
-export { createTurns, type InTurn } from './in-turn.ts'
-export { isAboutConnection, isRefusal, isTransactionConflict } from './sql-state.ts'
+export { createSerializer, type Serialize } from './connection/serialize.ts'
+export { isAboutConnection, isRefusal, isTransactionConflict } from './connection/sql-state.ts'
 export { createStore, type Store } from './store.ts'
 export { usingDrizzle, type DrizzleTransaction } from './adapters/using-drizzle.ts'
 export { usingKnex, type KnexTransaction } from './adapters/using-knex.ts'
@@ -10,10 +10,16 @@ export { usingKysely, type KyselyTransaction } from './adapters/using-kysely.ts'
 export { usingPg, type PgClient } from './adapters/using-pg.ts'
 export { usingPostgresJs, type PostgresJsTransaction } from './adapters/using-postgres-js.ts'
 export { usingPrisma, type PrismaTransaction } from './adapters/using-prisma.ts'
-export { explainDatabaseError, explainEveryDatabaseError, oldestServer } from './database-problem.ts'
-export { placeOf } from './database-url.ts'
-export { migrateDatabase, migrationPlan, pendingScript, requireSchema, type MigrationPlan } from './prepare-database.ts'
-export type { OlderReplica } from './reads/older-replicas.ts'
+export { explainDatabaseError, explainEveryDatabaseError, oldestServer } from './connection/database-problem.ts'
+export { databaseAddress } from './connection/database-url.ts'
+export {
+  migrateDatabase,
+  migrationPlan,
+  pendingScript,
+  requireSchema,
+  type MigrationPlan,
+} from './connection/prepare-database.ts'
+export type { OlderReplica } from './reads/nodes/older-replicas.ts'
 export { asRunId, leaseKey, leaseOf, type Lease, type RunId, type PlainLease } from './lease.ts'
 export { listen, wakeQueue, type Listener, type ListenHandlers, type Wake } from './wakes.ts'
 
@@ -22,21 +28,21 @@ export { dueInMs, type EnqueuedRun, type NewRun } from './runs/new-run.ts'
 export type { ClaimedRun, ClaimRequest } from './runs/claim.ts'
 export { claimAvailableTaskRuns, createClaimer, type Claimer } from './runs/claimer.ts'
 export { createFairShares, type FairShares } from './runs/fair-shares.ts'
-export { takeTurn, type Turn, type TurnAnswer } from './runs/turn.ts'
+export { exchangeWork, type WorkExchange, type WorkExchangeResult } from './runs/work-exchange.ts'
 export type { Finish } from './runs/finish.ts'
 export { startTaskRuns } from './runs/start.ts'
 export {
   finishTaskRun,
   settleTaskRuns,
   type Outcome,
-  type Settled,
+  type SettleAnswer,
   type Settlement,
   type SettleOptions,
 } from './runs/settle.ts'
 export { snoozeTaskRun } from './runs/snooze.ts'
 export { checkpointTaskRun } from './runs/checkpoint.ts'
 export { appendTaskLogs, type LogAnswer, type LogLine } from './logs/append.ts'
-export { readTaskLogs, type LoggedLine, type LogPage, type LogPlace, type LogRequest } from './logs/read.ts'
+export { readTaskLogs, type LoggedLine, type LogPage, type LogCursor, type LogRequest } from './logs/read.ts'
 export { logLimits } from './logs/storable-line.ts'
 export { cancelTaskRuns, type CancelAnswer } from './runs/cancel.ts'
 export { expireTaskRuns } from './runs/expire.ts'
@@ -55,12 +61,18 @@ export {
 export { pauseWorkflow, resumeWorkflow, type PauseAnswer, type ResumeAnswer } from './workflows/pause.ts'
 export { cancelWorkflow, type CancelWorkflowAnswer } from './workflows/cancel.ts'
 export { retryFailedSteps, type RetryWorkflowAnswer } from './workflows/retry.ts'
-export { repairWorkflows, type Repaired, type RepairRequest } from './workflows/repair.ts'
-export type { Fault, Finding } from './workflows/findings.ts'
+export { repairWorkflows, type RepairResult, type RepairRequest } from './workflows/repair.ts'
+export type { InconsistencyKind, Inconsistency } from './workflows/inconsistencies.ts'
 export { pruneWorkflows, type WorkflowPruneRequest } from './workflows/prune.ts'
 export { stepPayloads } from './workflows/step-values.ts'
 export { awaitWorkflows } from './workflows/await.ts'
-export { getWorkflows, listSteps, type StepPageRequest, type StepView, type WorkflowView } from './reads/workflow.ts'
+export {
+  getWorkflows,
+  listSteps,
+  type StepPageRequest,
+  type StepView,
+  type WorkflowView,
+} from './reads/workflows/workflow.ts'
 export type { WorkflowStatus } from './workflows/lock.ts'
 export { releaseTaskRuns } from './runs/release.ts'
 export { promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from './runs/promote.ts'
@@ -69,16 +81,15 @@ export {
   upsertReplicaHeartbeat,
   type BeatOptions,
   type HeartbeatAnswer,
-  type ReplicaVitals,
+  type ReplicaStats,
 } from './heartbeats/beat-replica.ts'
 export { recordHeartbeatFailures, type HeartbeatFailure } from './heartbeats/record-failures.ts'
-export { deleteStaleReplicaHeartbeats } from './heartbeats/delete-stale.ts'
-export { getStaleTaskRuns, type StaleCause, type StaleQuestion, type StaleRun } from './liveness/stale.ts'
+export { getStaleTaskRuns, type StaleCause, type StaleQuery, type StaleRun } from './liveness/stale.ts'
 export { failStaleTaskRuns, reap, requeueStaleClaimed } from './liveness/reap.ts'
-export type { Recovered } from './liveness/recover.ts'
+export type { DeadHolder, RecoveryResult } from './liveness/recover.ts'
 export { heldTaskRuns, type HeldRun } from './liveness/held.ts'
-export { leaveDuty, takeDuty } from './liveness/duty.ts'
-export { withdrawPresence, type Gone } from './liveness/presence.ts'
+export { releaseDuty, takeDuty } from './liveness/duty.ts'
+export { withdrawPresence, type MissingReplica } from './liveness/presence.ts'
 export { deputyOf, watchPresence, type WatchAnswer, type WatchRequest } from './liveness/watch.ts'
 export {
   openReplicaSession,
@@ -86,7 +97,7 @@ export {
   type ReplicaSessionHandlers,
   type SessionOwner,
 } from './liveness/replica-session.ts'
-export { sessionsLast } from './sessions-last.ts'
+export { keepsSessions } from './connection/detect-pooler.ts'
 export { recoverOwnTaskRuns, type OwnRecovery } from './liveness/recover-own.ts'
 export {
   announceLeaving,
@@ -94,35 +105,102 @@ export {
   leaveIfOrdered,
   undrainReplica,
   type LeaveDecision,
-  type StandingDrain,
+  type CurrentDrain,
   type NewDrainOrder,
   type UndrainAnswer,
 } from './replicas/drain.ts'
 export type { DrainOrder, OnDeadline } from './replicas/drain-order.ts'
 export { markBusy, markIdle } from './replicas/idle.ts'
-export { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from './replicas/prune.ts'
+export {
+  deleteStaleReplicaHeartbeats,
+  pruneReplicas,
+  type PrunedReplicas,
+  type ReplicaPruneRequest,
+} from './replicas/prune.ts'
 export { sampleReplicas } from './replicas/sample.ts'
 export { pruneTaskRuns, type PruneRequest } from './runs/prune.ts'
-export { registerReplica, type ReplicaIntroduction, type Thresholds } from './replicas/register.ts'
+export { registerReplica, type ReplicaRegistration, type Thresholds } from './replicas/register.ts'
 export { retireReplica } from './replicas/retire.ts'
 export { findLane, internLane, noLane, type LaneName } from './lanes.ts'
 export { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from './tasks/publish.ts'
-export { createTaskMemory, type TaskMemory, type TaskReads } from './tasks/task-memory.ts'
+export { createTaskCache, type TaskCache, type TaskReads } from './tasks/task-cache.ts'
 export { publishSchedules, putSchedule, type OwnSchedule, type PutAnswer } from './schedules/put.ts'
 export { pauseSchedule, removeSchedule, resumeSchedule } from './schedules/change.ts'
 export { dueSchedules, nextTickInMs, type DueSchedule } from './schedules/due.ts'
-export { enqueueTicks, type Ticking } from './schedules/tick.ts'
+export { enqueueTicks, type ScheduleAdvance } from './schedules/tick.ts'
 export { getSchedule, listSchedules } from './schedules/read.ts'
-export { ownScheduleName, type Schedule, type ScheduleRunOptions, type ScheduleWish } from './schedules/schedule.ts'
-export { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs.ts'
-export { getTaskRun, type RunDetail, type RunRecord, type RunRecovery, type RunSign } from './reads/run.ts'
-export type { RunAttempt } from './reads/attempts.ts'
-export type { RunEvent } from './reads/events.ts'
-export type { Happening } from './reads/timeline.ts'
-export { listTaskRuns, type PageRequest, type RunFilter, type RunPage, type RunSummary } from './reads/list-runs.ts'
-export { statesNamed } from './reads/status-names.ts'
-export { countRunsByState, queueBacklog, type QueueBacklog } from './reads/backlog.ts'
-export { findNode, listNodes, liveReplicas, type LiveReplica, type Node } from './reads/nodes.ts'
+export { ownScheduleName, type Schedule, type ScheduleRunOptions, type ScheduleInput } from './schedules/schedule.ts'
+export { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs/runs.ts'
+export { getTaskRun, type RunDetail, type RunRecord, type RunRecovery, type RunHeartbeat } from './reads/runs/run.ts'
+export type { LinkedRun, RunLinks } from './reads/runs/run-links.ts'
+export { runTicks, type RunTick } from './reads/runs/run-ticks.ts'
+export type { RunAttempt } from './reads/runs/attempts.ts'
+export type { RunEvent } from './reads/runs/events.ts'
+export type { TimelineEntry } from './reads/runs/timeline.ts'
+export { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from './reads/runs/list-runs.ts'
+export { runViews, type PageRequest, type RunFilter, type RunViewName } from './reads/runs/run-filter.ts'
+export type { RunSummary } from './reads/runs/run-summary.ts'
+export { statesNamed } from './reads/runs/status-names.ts'
+export { countRunsByState } from './reads/runs/count-by-state.ts'
+export type { Bounded } from './reads/bounded.ts'
+export { listQueues } from './reads/queues/list-queues.ts'
+export { getQueue, type QueueDetail, type QueueGroup, type QueueTask } from './reads/queues/get-queue.ts'
+export type { QueueRates, QueueView } from './reads/queues/queue-view.ts'
+export type { WaitingCounts } from './reads/queues/waiting-counts.ts'
+export {
+  contendedKeys,
+  type ContendedKey,
+  type ContendedKeysRequest,
+  type KeyHolderView,
+} from './reads/queues/contended-keys.ts'
+export { unservedLanes, type UnservedLane } from './reads/queues/unserved-lanes.ts'
+export { findNode, listNodes, liveReplicas, type LiveReplica } from './reads/nodes/nodes.ts'
+export type { Node, NodeDrain, SlotView } from './reads/nodes/node-view.ts'
+export { nodeDetail, type NodeDetail } from './reads/nodes/node-detail.ts'
+export type { HeldRunView } from './reads/nodes/held-runs.ts'
+export {
+  nodeSamples,
+  type HeartbeatGap,
+  type NodeHeartbeatFailure,
+  type NodeSample,
+} from './reads/nodes/node-history.ts'
+export { attention, type AttentionReport } from './reads/attention/attention.ts'
+export { attentionKinds, type Attention, type AttentionKind } from './reads/attention/attention-item.ts'
+export { overview, type Overview } from './reads/overview/overview.ts'
+export { series, type SeriesMetric, type SeriesPoint, type SeriesRequest } from './reads/rates/series.ts'
+export { getErrorGroup, listErrorGroups, type ErrorGroup, type ErrorGroupRequest } from './reads/errors/error-groups.ts'
+export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
+export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
+export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'
+export { heartbeatLanes, type HeartbeatLane, type LaneMark, type LaneWindow } from './reads/nodes/heartbeat-lanes.ts'
+export type { ListRequest, Page } from './reads/page.ts'
+export { listRecoveries, type RecoveryRequest, type RecoveryView } from './reads/recoveries/list-recoveries.ts'
 export type { NodeState } from './replicas/alive.ts'
-export { whyNotRunning, type Why } from './reads/why.ts'
-export { sentenceOf, type KeyHolder, type Reason } from './reads/why-reasons.ts'
+export { whyNotRunning, type Why } from './reads/why/why.ts'
+export { sentenceOf, type KeyHolder, type Reason } from './reads/why/why-reasons.ts'
+export type { DeadDuty } from './doctor/duties.ts'
+export type { Rights } from './doctor/rights.ts'
+export type { ServerFacts, ServerSetting } from './doctor/server.ts'
+export type { SnapshotHolder } from './doctor/snapshots.ts'
+export type { TableHealth } from './doctor/tables.ts'
+export type { TriedHeartbeat } from './doctor/try-heartbeat.ts'
+export { trySession, type TriedSession } from './doctor/try-session.ts'
+export { listActions, recordAction, type Action, type NewAction } from './audit/actions.ts'
+export { muteErrorGroup, type Mute } from './errors/mute.ts'
+export type { ErrorCount } from './errors/error-count.ts'
+export { fingerprintOf } from './errors/fingerprint.ts'
+export { reviewRecoveries, type Review } from './liveness/review.ts'
+export { getOperation, listOperations, type Operation, type OperationKind } from './operations/operation.ts'
+export { previewOperation, requestOperation, type NewOperation, type OperationPreview } from './operations/request.ts'
+export { stepOperations, type StepAnswer, type StepRequest } from './operations/step.ts'
+export { stopOperation } from './operations/stop.ts'
+export type { StoredFilter } from './operations/stored-filter.ts'
+export { enqueueAgain, type AgainRequest } from './runs/enqueue-again.ts'
+export { runScheduleNow } from './schedules/run-now.ts'
+export { flushTally, type Flush, type FlushAnswer } from './tally/flush.ts'
+export { foldTally } from './tally/fold.ts'
+export { bucketEndMs, bucketOf, countTime, histogramBuckets } from './tally/histogram.ts'
+export { pruneOperate, type OperatePruneRequest } from './tally/prune.ts'
+export { otherTasks, type RunTally } from './tally/run-tally.ts'
+export { recoveredRuns, type RecoveredRun } from './tally/recovered-runs.ts'
+export { sampleQueues } from './tally/sample-queues.ts'

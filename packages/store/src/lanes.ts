@@ -1,11 +1,11 @@
 /**
- * A lane is the interned (queue, task, requires) that runs of one kind wait in.
- * Lanes are made on a connection of our own, never inside a caller's transaction: two of those making the same lane
+ * A lane is the interned (queue, task, requires) in which runs of one kind wait.
+ * A lane is inserted over our own connection, never in a caller's transaction: two callers that insert the same lane
  * would wait for each other's commit.
  */
 import { sql, type Kysely } from 'kysely'
 import type { DB } from '@q/schema'
-import type { Db } from './db.ts'
+import type { Db } from './connection/db.ts'
 
 export interface LaneName {
   readonly queue: string
@@ -17,7 +17,7 @@ export interface LaneName {
 /** The lane of runs whose task is not published, and of map and workflow steps. No claim reads it. */
 export const noLane = 0
 
-/** The lane's number; made if it is new. */
+/** Returns the lane's number; inserts the lane if it is new. */
 export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number> {
   const found = await findLane(db, lane)
   if (found !== undefined) return found
@@ -27,11 +27,11 @@ export async function internLane(db: Kysely<DB>, lane: LaneName): Promise<number
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const made = await findLane(db, lane)
-  if (made === undefined) throw new Error(`Lane ${lane.queue}/${lane.task} vanished while it was made.`)
+  if (made === undefined) throw new Error(`Lane ${lane.queue}/${lane.task} disappeared while it was being inserted.`)
   return made
 }
 
-/** Its number, if it has been made. A look only, so also for a caller's transaction. */
+/** Returns the lane's number if the lane exists. It only reads, so it may run in a caller's transaction. */
 export async function findLane(db: Db, lane: LaneName): Promise<number | undefined> {
   const row = await db
     .selectFrom('q.lane')

@@ -1,10 +1,10 @@
 /**
- * What a holder must show to write. Every claim and every reap raises the fence, so a lease that was lost matches no
- * row any more: not the same run claimed again, not even by the same replica.
+ * A holder presents its lease with every write. Every claim and every reap raises the fence, so a lost lease no longer
+ * matches a row, even if the same replica has claimed the same run again.
  */
 
 declare const brand: unique symbol
-/** bigint in the database, a decimal string here and in JSON. */
+/** A bigint in the database; a decimal string here and in JSON. */
 export type RunId = string & { readonly [brand]: 'RunId' }
 
 export interface Lease {
@@ -18,7 +18,7 @@ export interface PlainLease {
   readonly fence: number
 }
 
-/** A person's or a program's text as a run id, or undefined if it cannot be one. */
+/** Returns a text from a person or a program as a run id, or undefined if it cannot be one. */
 export function asRunId(text: string): RunId | undefined {
   return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n ? (text as RunId) : undefined
 }
@@ -28,7 +28,7 @@ export interface LeaseColumns {
   readonly fences: readonly number[]
 }
 
-/** Of anything that has one. */
+/** Returns the lease of an object that contains one. */
 export function leaseOf({ runId, fence }: Lease): Lease {
   return { runId, fence }
 }
@@ -38,12 +38,14 @@ export function columnsOf(leases: readonly Lease[]): LeaseColumns {
   return { ids: leases.map((lease) => lease.runId), fences: leases.map((lease) => lease.fence) }
 }
 
-/** Two batches that meet take their locks in one order. Ids are decimal texts without leading zeros. */
+/**
+ * Orders leases by run, so that two batches take their locks in one order. Ids are decimal texts without leading zeros.
+ */
 export function byRun({ runId: a }: Lease, { runId: b }: Lease): number {
   return a.length - b.length || (a < b ? -1 : Number(a > b))
 }
 
-/** One text per lease: a run may be in a batch twice, under a lease that counts and one that was lost. */
+/** One text per lease: a batch may contain a run twice, under a valid lease and a lost one. */
 export function leaseKey(lease: Lease): string {
   return `${lease.runId}/${lease.fence}`
 }

@@ -1,35 +1,49 @@
 /**
- * Wakes: hints that something became available, ended or is asked for. Losing one costs latency, never correctness:
- * everyone who listens also polls.
+ * Wakes: hints that work became available, a run ended or a replica should act. A lost wake costs latency, never
+ * correctness: every listener also polls.
  *
- *   q_ready   a queue            it has work; sent with a commit, and only if a replica is idle (a NOTIFY in every
- *                                commit would serialise them)
+ *   q_available  queue, requires  a run that needs these capabilities is ready; sent with a commit, and only if a
+ *                                replica is idle (a NOTIFY in every commit would serialise them)
+ *   q_ready   a queue            the same for and from programs of earlier releases, sent until none is admitted
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_due     milliseconds       a run is due in so many milliseconds
- *   q_cancel  a replica          one of its runs is to be stopped: beat, and the answer says which
- *   q_drain   a replica          its drain was ordered, changed or undone: beat, and the response says which
- *   q_schedule                   a schedule was made, changed or resumed: look when the next tick is
- *   q_ended   run ids            sent by settling, only if somebody waits; ids of workflows with a w before them
+ *   q_cancel  a replica          a cancel of one of its runs was requested: send a heartbeat; the answer names the run
+ *   q_drain   a replica          its drain was ordered, changed or undone: send a heartbeat; the answer says which
+ *   q_schedule                   a schedule was created, changed or resumed: read when the next tick is due
+ *   q_operation                  an operation was requested: execute it
+ *   q_ended   run ids            sent by settling, only if a caller waits; ids of workflows begin with w
  */
-import { sql } from 'kysely'
-import type { Db, Origin } from './db.ts'
+import { sql, type RawBuilder } from 'kysely'
+import type { Db, Origin } from './connection/db.ts'
 import type { RunId } from './lease.ts'
-import { openSession } from './open-session.ts'
+import { openSession } from './connection/open-session.ts'
 import type { WorkflowId } from './workflows/new-workflow.ts'
 
 export type Wake =
+  | { readonly channel: 'q_available'; readonly queue: string; readonly requires: readonly string[] }
   | { readonly channel: 'q_ready'; readonly queue: string }
   | { readonly channel: 'q_gated'; readonly key: string }
   | { readonly channel: 'q_due'; readonly inMs: number }
   | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
-  | { readonly channel: 'q_schedule' }
+  | { readonly channel: 'q_schedule' | 'q_operation' }
   | { readonly channel: 'q_ended'; readonly runIds: RunId[]; readonly workflowIds: WorkflowId[] }
 
 export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
-  await sql`SELECT pg_notify('q_ready', ${queue})`.execute(db)
+  const lanes = sql`(SELECT ${queue}::text AS queue, NULL::text[] AS requires)`
+  await sql`SELECT pg_notify(channel, payload) FROM ${availableWakes(lanes)}`.execute(db)
 }
+
+/** One row for each notification that `lanes`, a table with `queue` and `requires`, need: `channel` and `payload`. */
+export function availableWakes(lanes: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(SELECT DISTINCT wake.channel, wake.payload FROM ${lanes} AS own
+    CROSS JOIN LATERAL (VALUES ('q_available', q.wake_text(own.queue, own.requires)), ('q_ready', own.queue)) wake(channel, payload)
+    WHERE wake.channel <> 'q_ready' OR (SELECT oldest_program < ${sql.lit(firstWithAvailable)} FROM q.compatibility)) wakes`
+}
+
+/** Programs of this number listen on q_available. */
+const firstWithAvailable = 14
 
 /** Runs that are due later than this are found in time without a wake. */
 export const dueWakeMsMax = 60_000
@@ -40,7 +54,7 @@ export async function wakeDue(db: Db, inMs: number): Promise<void> {
   await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)
 }
 
-/** With the commit, if it is part of a transaction. */
+/** Wakes replicas to read the schedules again; sent with the commit, if it is part of a transaction. */
 export async function wakeSchedules(db: Db): Promise<void> {
   await sql`SELECT pg_notify('q_schedule', '')`.execute(db)
 }
@@ -51,22 +65,24 @@ export interface Listener {
 
 export interface ListenHandlers {
   readonly onWake: (wake: Wake) => void
-  /** Called once; it is for the caller to come back. */
+  /** Called once; the caller decides whether to listen again. */
   readonly onLost: (error: Error | undefined) => void
 }
 
-/** Listens on a session of its own until closed or lost. */
+/** Listens on its own session until it is closed or lost. */
 export async function listen(origin: Origin, channel: Channel, handlers: ListenHandlers): Promise<Listener> {
   const session = await openSession(origin, 'listen', {
     onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
     onLost: handlers.onLost,
   })
-  await session.prepare((ask) => ask(`LISTEN ${channel}`))
+  await session.prepare((query) => query(`LISTEN ${channel}`))
   return session
 }
 
 export function wakeOf(channel: string, payload: string): Wake {
   switch (channel as Channel) {
+    case 'q_available':
+      return { channel: 'q_available', ...availableIn(payload) }
     case 'q_ready':
       return { channel: 'q_ready', queue: payload }
     case 'q_gated':
@@ -79,9 +95,17 @@ export function wakeOf(channel: string, payload: string): Wake {
       return { channel: 'q_drain', replicaId: payload }
     case 'q_schedule':
       return { channel: 'q_schedule' }
+    case 'q_operation':
+      return { channel: 'q_operation' }
     case 'q_ended':
       return { channel: 'q_ended', ...endedIn(payload.split(',')) }
   }
+}
+
+/** Without `requires` every replica of the queue looks. */
+function availableIn(payload: string): { queue: string; requires: readonly string[] } {
+  const { queue, requires } = JSON.parse(payload) as { queue: string; requires?: readonly string[] | null }
+  return { queue, requires: requires ?? [] }
 }
 
 function endedIn(ids: readonly string[]): { runIds: RunId[]; workflowIds: WorkflowId[] } {

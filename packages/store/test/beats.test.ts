@@ -64,7 +64,7 @@ test('a claimed run is beaten for as claimed, a running one as running, in one s
     tasks: ['roles'],
     queues: [],
     limit: 1,
-    ahead: true,
+    prefetch: true,
   })
   expect(await store.beatTaskRuns(sender, [beat(running), { ...beat(claimed!), thread: null }])).toEqual([
     'alive',
@@ -129,7 +129,7 @@ test('progress can be seen while the run goes on, and its heartbeat is gone when
 })
 
 test.each([{ beatenBefore: true }, { beatenBefore: false }])(
-  'a transaction that ends a run holds up nobody’s beats, and no beat comes after the end (%o)',
+  'a transaction that ends a run delays no other heartbeat, and no heartbeat is stored after the end (%o)',
   async ({ beatenBefore }) => {
     await enqueue('ending')
     await enqueue('ending')

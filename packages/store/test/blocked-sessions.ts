@@ -6,11 +6,11 @@ import type { Kysely } from 'kysely'
 const looksMax = 2_000
 
 export async function untilSomebodyWaits(db: Kysely<DB>): Promise<void> {
-  if (!(await waitingIs(db, true))) throw new Error('Nobody ever waited for a lock.')
+  if (!(await waitingIs(db, true))) throw new Error('No session ever waited for a lock.')
 }
 
 export async function untilNobodyWaits(db: Kysely<DB>): Promise<void> {
-  if (!(await waitingIs(db, false))) throw new Error('Somebody waits for a lock for ever.')
+  if (!(await waitingIs(db, false))) throw new Error('A session still waits for a lock.')
 }
 
 async function waitingIs(db: Kysely<DB>, wanted: boolean): Promise<boolean> {

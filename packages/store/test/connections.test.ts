@@ -24,7 +24,7 @@ test('a connection on which a statement took too long is not used again', async 
   expect((await pid.execute(db)).rows[0]!.pid).not.toBe(before)
 })
 
-test('a statement that was given up does not wait on at the server, however long somebody has what it waits for', async () => {
+test('an abandoned statement does not keep waiting at the server, however long its lock is held', async () => {
   const database = await testDatabase()
   const [user, replica] = [
     connect(database.url, { purpose: 'pool' }),
@@ -73,7 +73,7 @@ async function connections(options: Omit<ConnectionOptions, 'purpose'>) {
   return { own: own.db, other: other.db, alter }
 }
 
-test('a process that was stopped or cut off in the middle of a transaction keeps what it has locked for a bounded time', async () => {
+test('a process that was stopped or cut off in the middle of a transaction keeps its locks for a bounded time', async () => {
   const { own, other } = await connections({ statementMsMax: 300 })
   const [locked, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const stopped = own.transaction().execute(async (trx) => {
@@ -88,7 +88,7 @@ test('a process that was stopped or cut off in the middle of a transaction keeps
   expect((await pid.execute(own)).rows).toHaveLength(1)
 })
 
-test('a connection to a server that only reads is not used again: the next one may reach the one that writes', async () => {
+test('a connection to a read-only server is not used again: the next one may reach the primary', async () => {
   const { own, alter } = await connections({})
   await alter('default_transaction_read_only = on')
   const write = sql`INSERT INTO q.duty (name, holder, until) VALUES ('d', 'me', clock_timestamp())`
@@ -115,7 +115,7 @@ test('a moment is read as one, however the database writes it by default', async
   expect(rows[0]!.at).toEqual(new Date('2026-11-17T12:00:00Z'))
 })
 
-test.each(['control', 'turn', 'pool'] as const)(
+test.each(['control', 'exchange', 'pool'] as const)(
   'what a replica asks on its connection %s is over in a moment, and never compiled before',
   async (purpose) => {
     const database = await testDatabase()
@@ -181,4 +181,21 @@ test.each([
   for (let call = 0; call < 2; call++) await store.enqueueTaskRuns([{ task: 'hello', lane, payload: {} }])
   const names = await sql`SELECT name FROM pg_prepared_statements WHERE name <> ''`.execute(own.db)
   expect(names.rows).toEqual(kept)
+})
+
+test.each([
+  ['a session of its own', (url: string) => url],
+  ['a pooler', greetingProxy],
+] as const)('with %s the database refuses every write of a page, and limits its reads', async (_, urlOf) => {
+  const database = await testDatabase()
+  const page = connect(await urlOf(database.url), { purpose: 'page' })
+  onTestFinished(async () => {
+    await page.close()
+    await database.drop()
+  })
+  expect((await limits.execute(page.db)).rows).toEqual([{ statement: '3s', lock: '500ms', idle: '4s' }])
+  const write = page.db.deleteFrom('q.duty').execute()
+  await expect(write).rejects.toMatchObject({ code: '25006' })
+  const inTransaction = page.db.transaction().execute((trx) => trx.deleteFrom('q.duty').execute())
+  await expect(inTransaction).rejects.toMatchObject({ code: '25006' })
 })

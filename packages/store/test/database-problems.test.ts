@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { connect, explainDatabaseError, migrateDatabase, pendingScript, placeOf, requireSchema } from '@q/store'
+import { connect, explainDatabaseError, migrateDatabase, pendingScript, databaseAddress, requireSchema } from '@q/store'
 import { isExplained } from '@q/schema'
 
 const secret = 'hunter2-secret'
@@ -67,7 +67,7 @@ test('a server that accepts and then says nothing, as a stopped one does, is unr
   })
 })
 
-test('a host that does not exist, and a port where nobody listens, are unreachable', async () => {
+test('a host that does not exist, and a port without a listener, are unreachable', async () => {
   expect(await problemOf(`postgresql://u:${secret}@no-such-host.invalid/db`)).toMatchObject({
     code: 'DATABASE_UNREACHABLE',
   })
@@ -171,7 +171,7 @@ test('a database that does not exist is missing', async () => {
   expect(await problemOf(missing)).toMatchObject({ code: 'DATABASE_MISSING' })
 })
 
-test('a user that may not create the schema is told which right is missing', async () => {
+test('a user that may not create the schema gets an error that names the missing privilege', async () => {
   const { url, name } = await anEmptyDatabase()
   const role = `weak_${name}`
   await run(url, `CREATE ROLE "${role}" LOGIN PASSWORD '${secret}'`)
@@ -198,8 +198,8 @@ test('a program that does not migrate refuses a schema that is behind, and accep
 })
 
 test('what is shown of a URL is where it leads, never the password', () => {
-  expect(placeOf(`postgresql://me:${secret}@db.example:6000/app`)).toBe('db.example:6000/app')
-  expect(placeOf(`postgresql://me:${secret}@db.example`)).toBe('db.example:5432/me')
+  expect(databaseAddress(`postgresql://me:${secret}@db.example:6000/app`)).toBe('db.example:6000/app')
+  expect(databaseAddress(`postgresql://me:${secret}@db.example`)).toBe('db.example:5432/me')
 })
 
 async function run(url: string, statement: string): Promise<void> {

@@ -66,7 +66,7 @@ test('all that the last one asks for counts, not its payload alone', async () =>
   })
 })
 
-test('a run whose time has come is not touched any more, and a new one waits beside it', async () => {
+test('a run whose time has come no longer changes, and a new one waits beside it', async () => {
   const first = await enqueueOne(run('due', 1))
   await age(first.id, hour)
   const second = await enqueueOne(run('due', 2))
@@ -148,7 +148,7 @@ test('batches with the same keys in any order wait for each other, never in a ci
   }
 })
 
-test('inside a transaction it is as durable as that; who comes meanwhile waits, and counts', async () => {
+test('a debounce in a transaction commits with it; a concurrent enqueue waits for it and counts', async () => {
   const first = await enqueueOne(run('tx', 1))
   const over = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -158,11 +158,11 @@ test('inside a transaction it is as durable as that; who comes meanwhile waits, 
     await over.promise
   })
   await begun.promise
-  const meanwhile = enqueueOne(run('tx', 3), another())
+  const inBetween = enqueueOne(run('tx', 3), another())
   await untilSomebodyWaits(db)
   over.resolve()
   await inside
-  expect(await meanwhile).toMatchObject({ id: first.id, duplicate: true })
+  expect(await inBetween).toMatchObject({ id: first.id, duplicate: true })
   expect((await row(first.id)).payload).toEqual({ n: 3 })
 })
 
@@ -191,7 +191,7 @@ test('a transaction that is rolled back leaves the payload and the time as they 
   expect(await enqueueOne(run('undone too', 3))).toMatchObject({ duplicate: false })
 })
 
-test('a gate that is opened while somebody enqueues: the run is either changed or left alone', async () => {
+test('a debounce that races with a promotion either changes the run or leaves it alone', async () => {
   const own = another()
   for (let round = 0; round < 20; round++) {
     const key = `gate ${round}`

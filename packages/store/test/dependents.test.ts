@@ -99,7 +99,7 @@ test('of three parents one is enough for a join of any, and what ends later chan
   await end(succeeded)
 })
 
-test('a quorum that cannot be reached any more skips the child at once', async () => {
+test('a quorum that can no longer be reached skips the child at once', async () => {
   const parents = [await step([]), await step([]), await step([])]
   const child = await step(parents, { needs: 2 })
   await end(failed)
@@ -145,7 +145,7 @@ test('a parent that is reaped, cancelled or expired lets its children know by th
   const [reaped, cancelled] = [await step([]), await step([])]
   const children = [await step([reaped]), await step([cancelled])]
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'fake-replica-id' WHERE id = ${reaped}`.execute(db)
-  await store.reap({ by: 'somebody' })
+  await store.reap({ by: 'ada' })
   expect(await store.cancelTaskRuns([cancelled])).toEqual(['cancelled'])
   for (const child of children)
     expect(await row(child)).toMatchObject({ status: 'SKIPPED', result: { code: 'UPSTREAM_FAILED' } })
@@ -167,22 +167,22 @@ test('what a transaction of the user’s own undoes, it undoes for the dependent
 
 test('a destination that wants to know is owed one report per end, whichever way the run ended', async () => {
   await sql`INSERT INTO q.destination (name, kind, news, tasks) VALUES
-    ('all', 'webhook', '{run-ended}', '{}'), ('some', 'webhook', '{run-ended}', '{told}'), ('none', 'webhook', '{status}', '{}')`.execute(
+    ('all', 'webhook', '{run-ended}', '{}'), ('some', 'webhook', '{run-ended}', '{reported}'), ('none', 'webhook', '{status}', '{}')`.execute(
     db,
   )
-  await enqueue('told')
-  await enqueue('untold')
-  const [told, untold] = [await claimOne('told'), await claimOne('untold')]
+  await enqueue('reported')
+  await enqueue('unreported')
+  const [reported, unreported] = [await claimOne('reported'), await claimOne('unreported')]
   await store.settleTaskRuns([
-    { lease: leaseOf(told), outcome: succeeded, by },
-    { lease: leaseOf(untold), outcome: failed, by },
+    { lease: leaseOf(reported), outcome: succeeded, by },
+    { lease: leaseOf(unreported), outcome: failed, by },
   ])
   const { rows } = await sql<{ destination: string; subject: string; status: string }>`
     SELECT destination, subject, payload ->> 'status' AS status FROM q.delivery ORDER BY 1, 2`.execute(db)
   expect(rows).toEqual([
-    { destination: 'all', subject: `run/${told.runId}/1`, status: 'SUCCEEDED' },
-    { destination: 'all', subject: `run/${untold.runId}/1`, status: 'FAILED' },
-    { destination: 'some', subject: `run/${told.runId}/1`, status: 'SUCCEEDED' },
+    { destination: 'all', subject: `run/${reported.runId}/1`, status: 'SUCCEEDED' },
+    { destination: 'all', subject: `run/${unreported.runId}/1`, status: 'FAILED' },
+    { destination: 'some', subject: `run/${reported.runId}/1`, status: 'SUCCEEDED' },
   ])
   await sql`DELETE FROM q.destination`.execute(db)
 })

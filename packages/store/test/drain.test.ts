@@ -2,12 +2,12 @@
 import { programLevel } from '@q/schema'
 import { expect, test } from 'vitest'
 import { fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { store, another, db } = await fixture()
 const [person, replica] = [another(), another()]
 
-const vitals = {
+const stats = {
   health: 'healthy',
   cpuPercent: 0,
   memoryMb: 0,
@@ -24,7 +24,7 @@ async function registered(id: string): Promise<string> {
 }
 
 async function orderOf(id: string) {
-  return (await store.upsertReplicaHeartbeat(id, vitals)).draining
+  return (await store.upsertReplicaHeartbeat(id, stats)).draining
 }
 
 test('the last order replaces deadline and onDeadline of earlier ones, even if it has none', async () => {
@@ -115,12 +115,12 @@ test('of two calls that undo a drain, one returns claiming and the other not-dra
 
 test('the response to a heartbeat reports a program that the database declares too old', async () => {
   const id = await registered('too-old')
-  expect(await store.upsertReplicaHeartbeat(id, vitals)).toMatchObject({ tooOld: false })
+  expect(await store.upsertReplicaHeartbeat(id, stats)).toMatchObject({ tooOld: false })
   const { oldest_program: before } = await db.selectFrom('q.compatibility').selectAll().executeTakeFirstOrThrow()
   const demand = (level: number) => db.updateTable('q.compatibility').set({ oldest_program: level }).execute()
   await demand(await programLevel())
-  expect(await store.upsertReplicaHeartbeat(id, vitals)).toMatchObject({ tooOld: false })
+  expect(await store.upsertReplicaHeartbeat(id, stats)).toMatchObject({ tooOld: false })
   await demand((await programLevel()) + 1)
-  expect(await store.upsertReplicaHeartbeat(id, vitals)).toMatchObject({ tooOld: true })
+  expect(await store.upsertReplicaHeartbeat(id, stats)).toMatchObject({ tooOld: true })
   await demand(before)
 })

@@ -129,7 +129,7 @@ test.each<[string, Partial<NewRun>, string]>([
   ['a limit of no time', { timeoutMs: 0 }, 'timeoutMs is not a whole number from 1'],
   ['endless silence', { maxSilentMs: Infinity }, 'maxSilentMs is not a whole number from 1'],
   ['another onCrash', { onCrash: 'panic' as never }, 'onCrash is neither "fail" nor "retry"'],
-  ['a trace with NUL', { trace: '\0' }, 'trace is no text of at most 1000 characters'],
+  ['a trace with NUL', { trace: '\0' }, 'trace is not a text of at most 1000 characters'],
   ['a period without a key', { uniqueForMs: 1_000 }, 'uniqueForMs has no uniqueKey'],
 ])('%s is refused with its reason', async (_, option, why) => {
   const error: unknown = await store

@@ -1,9 +1,9 @@
 /** Who is served next, as arithmetic: no database, no time. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createFairShares, quotasOf, type FairShares, type ReadyHead } from '../src/runs/fair-shares.ts'
+import { createFairShares, quotasOf, type FairShares, type Candidate } from '../src/runs/fair-shares.ts'
 
-function head(group: string, options: Partial<ReadyHead> = {}): ReadyHead {
+function head(group: string, options: Partial<Candidate> = {}): Candidate {
   return { lane: 1, task: 't', queue: 'default', priority: 0, group, weight: 1, ...options }
 }
 
@@ -15,7 +15,7 @@ interface Ways {
 
 /** Who got how many of so many turns, claimed a few at a time. */
 function served(
-  heads: readonly ReadyHead[],
+  heads: readonly Candidate[],
   turns: number,
   { atOnce = 1, shares = createFairShares(), weights = {} }: Ways = {},
 ): Record<string, number> {
@@ -57,14 +57,14 @@ test('only the best priority that is ready is served', () => {
   expect(counts).toEqual({ 'default/first/1': 10 })
 })
 
-test('whoever was alone for long owes nothing, and a newcomer is owed nothing', () => {
+test('a group that was alone for long owes nothing, and a new group is owed nothing', () => {
   const shares: FairShares = createFairShares()
   served([head('old'), head('other')], 1_000, { shares })
   const counts = served([head('old'), head('new')], 100, { shares })
   expect(counts).toEqual({ 'default/old/1': 50, 'default/new/1': 50 })
 })
 
-test('whoever leaves for a moment does not come back to be served first again', () => {
+test('a group that leaves for a moment is not served first when it returns', () => {
   const shares: FairShares = createFairShares()
   const both = [head('a'), head('b')]
   expect(served(both, 1, { shares })).toEqual({ 'default/a/1': 1 })
@@ -72,7 +72,7 @@ test('whoever leaves for a moment does not come back to be served first again', 
   expect(served([head('a'), head('c')], 1, { shares })).toEqual({ 'default/c/1': 1 })
 })
 
-test('whoever comes back after a day finds nobody who must be waited for', () => {
+test('a group that returns after a day waits for no other group to catch up', () => {
   const shares: FairShares = createFairShares()
   served([head('a'), head('b')], 10_000, { shares })
   served([head('c'), head('d')], 10, { shares })
@@ -90,7 +90,7 @@ test('a hundred thousand groups are no problem', () => {
   expect(quotasOf(createFairShares(), heads, 2)).toHaveLength(2)
 })
 
-test('nobody who stays ready waits longer than one round of the others', () => {
+test('a group that stays ready waits no longer than one round of the others', () => {
   const groups = fc.uniqueArray(fc.string({ maxLength: 3 }), { minLength: 2, maxLength: 12 })
   fc.assert(
     fc.property(groups, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), (names, atOnce, before) => {
@@ -114,6 +114,6 @@ test('what is handed out is what was asked for, never more', () => {
   )
 })
 
-test('nothing is asked of nobody', () => {
+test('without candidates there are no quotas', () => {
   expect(quotasOf(createFairShares(), [], 5)).toEqual([])
 })

@@ -52,7 +52,7 @@ test('groups get turns in proportion to their weights', async () => {
   expect(order.filter((name) => name === 'default/heavy')).toHaveLength(12)
   const all = await claim('weighed', 12)
   const names = await Promise.all(all.map((run) => groupOf(run.runId)))
-  // 8 of the heavy group are left: 9 of 12 would be its share, and nobody's share is wasted.
+  // 8 of the heavy group are left: 9 of 12 would be its share, and no share is wasted.
   expect(names.filter((name) => name === 'default/heavy')).toHaveLength(8)
   expect(all).toHaveLength(12)
 })

@@ -1,7 +1,7 @@
 /** Replicas that come, fall silent and leave, as the database knows them, and the claims they would make. */
 import type { ClaimedRun, RunId } from '@q/store'
 import type { Fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 export interface Fleet {
   /** Its name is its id; unless said it knows every task that was published. */
@@ -11,7 +11,7 @@ export interface Fleet {
   ): Promise<void>
   /** Last heard of long ago. */
   silence(id: string): Promise<void>
-  /** Nobody is there any more. */
+  /** No replica is left. */
   disband(): Promise<void>
   /** `by` knows them from now on. */
   publish(by: string, ...tasks: string[]): Promise<void>

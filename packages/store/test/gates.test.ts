@@ -82,7 +82,7 @@ test('released and cancelled runs treat their slot right: given back keeps it, c
   expect(await states([first!, second!])).toEqual(['CANCELLED', 'AVAILABLE'])
 })
 
-test('a key never has more holders than its limit and none waits for ever, whoever enqueues, settles and cancels at once', async () => {
+test('a key never has more holders than its limit and no run waits forever, under concurrent enqueues, settles and cancels', async () => {
   await store.setConcurrencyLimit('storm', 2)
   const keys = ['a', 'b', 'c']
   const lane = await store.internLane({ queue: 'default', task: 'storm' })
@@ -99,7 +99,7 @@ test('a key never has more holders than its limit and none waits for ever, whoev
   let more = true
   const workers = Array.from({ length: 3 }, async (_, worker) => {
     const own = another()
-    // Whoever settles the last one looks again afterwards, and leaves only when nothing follows it.
+    // The session that settles the last run checks again, and leaves only when nothing follows.
     for (let last = false; !last;) {
       const isLast = !more
       const runs = await own.claimAvailableTaskRuns({ replicaId: `w${worker}`, tasks: ['storm'], queues: [], limit: 3 })
@@ -138,7 +138,7 @@ async function holdersOfBusiestKey(own: typeof store): Promise<number> {
   return Math.max(0, ...rows.map((found) => Number(found.holders)))
 }
 
-test('two parallel enqueues with one unique key make one run, and both are told which', async () => {
+test('two parallel enqueues with one unique key make one run, and both return it', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'once' })
   const run = { task: 'once', lane, payload: {}, uniqueKey: 'only' }
   const answers = (await Promise.all(Array.from({ length: 8 }, () => another().enqueueTaskRuns([run])))).flat()

@@ -12,8 +12,8 @@ export async function greetingProxy(databaseUrl: string): Promise<string> {
     const upstream = createConnection({ host: target.hostname, port: Number(target.port) })
     for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
     upstream.on('data', (answer: Buffer) => {
-      const place = answer.indexOf(greeting)
-      if (place !== -1) answer.writeInt32BE(1, place + greeting.length)
+      const index = answer.indexOf(greeting)
+      if (index !== -1) answer.writeInt32BE(1, index + greeting.length)
       socket.write(answer)
     })
     socket.pipe(upstream)

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { ClaimedRun, RunId } from '@q/store'
 import type { Fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 export interface Holders {
   holding(name: string, options?: Parameters<Fixture['enqueue']>[1]): Promise<{ id: RunId; claimed: ClaimedRun }>
@@ -46,7 +46,7 @@ export function holders({ store, db, enqueue, claimOne }: Fixture): Holders {
   }
 }
 
-export const vitals = {
+export const stats = {
   health: 'healthy',
   cpuPercent: 1,
   memoryMb: 1,

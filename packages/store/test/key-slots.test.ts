@@ -5,7 +5,7 @@ import type { TaskState } from '@q/schema'
 import { enqueueTaskRuns, promoteKeys, sweepGatedKeys, type NewRun, type RunId } from '@q/store'
 import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { store, db, claim, claimOne, row } = await fixture()
 const ok = { status: 'SUCCEEDED', result: '1' } as const
@@ -109,7 +109,7 @@ test('an urgent run takes the key of a run that has not started, and not of a ru
     tasks: ['urgent'],
     queues: [],
     limit: 1,
-    ahead: true,
+    prefetch: true,
   })
   expect(claimed?.runId).toBe(urgent)
   const most = await enqueue({ priority: -9 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logLimits, type Lease, type LogLine, type LogPlace, type RunId } from '@q/store'
+import { logLimits, type Lease, type LogLine, type LogCursor, type RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 
 const { store, db, enqueue, claimOne } = await fixture()
@@ -48,15 +48,15 @@ test('lines of many runs are written together, each to its run, with level, fact
   expect(await lines(two.runId)).toEqual(['line 1'])
 })
 
-test('a line that is told twice is written once, also within one batch', async () => {
-  await enqueue('told-twice')
-  const lease = leaseOf(await claimOne('told-twice'))
+test('a line that is sent twice is stored once, even within one batch', async () => {
+  await enqueue('sent-twice')
+  const lease = leaseOf(await claimOne('sent-twice'))
   await store.appendTaskLogs([line(lease, 1), line(lease, 1), line(lease, 2)])
   await store.appendTaskLogs([line(lease, 2, { line: 'another text' }), line(lease, 3)])
   expect(await lines(lease.runId)).toEqual(['line 1', 'line 2', 'line 3'])
 })
 
-test('a lost lease writes nothing, is told so, and leaves one note, however often it tries', async () => {
+test('a lost lease stores nothing, gets that answer, and leaves one event, however often it tries', async () => {
   const { old, current } = await twiceClaimed('lost')
   for (let round = 0; round < 3; round++) {
     const answers = await store.appendTaskLogs([line(old, round + 1), line(current, round + 1)])
@@ -77,7 +77,7 @@ test('what a holder said before it ended its run is written also when it comes a
   expect(await store.appendTaskLogs([line(lease, 2)])).toEqual([{ lease, answer: 'lost' }])
 })
 
-test('a holder that was reaped writes nothing any more', async () => {
+test('a holder that was reaped can no longer store lines', async () => {
   const [id] = await enqueue('reaped')
   const lease = leaseOf(await claimOne('reaped', 'never-alive'))
   expect((await store.reap({ by: 'reaper' })).ids).toContain(id)
@@ -85,7 +85,7 @@ test('a holder that was reaped writes nothing any more', async () => {
   expect(await lines(lease.runId)).toEqual([])
 })
 
-test('leases that nobody was given leave no note', async () => {
+test('leases that never existed leave no event', async () => {
   const [id] = await enqueue('forged')
   const forged = [
     { runId: id!, fence: 99 },
@@ -136,8 +136,8 @@ test('pages neither skip nor repeat, across claims, and a follower goes on after
   await store.releaseTaskRuns([old])
   const current = leaseOf(await claimOne('pages'))
   await store.appendTaskLogs(Array.from({ length: 2_500 }, (_, index) => line(current, index + 1)))
-  const seen: LogPlace[] = []
-  let after: LogPlace | undefined
+  const seen: LogCursor[] = []
+  let after: LogCursor | undefined
   do {
     const page = await store.readTaskLogs(old.runId, { limit: 5 + seen.length, ...(after !== undefined && { after }) })
     seen.push(...page.lines.map(({ fence, lineNo }) => ({ fence, lineNo })))

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { fixture } from './fixture.ts'
 import { fleetOf } from './fleet.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const its = await fixture()
 const { store, db } = its
@@ -16,8 +16,8 @@ async function found(text: string): Promise<string[]> {
 
 test('a node is shown with what it can do and how it is', async () => {
   await fleet.join('aaa', { queues: ['cpu'], capabilities: ['gpu'], endpoint: 'http://a:1' })
-  const vitals = { health: 'degraded', cpuPercent: 71.5, memoryMb: 5_000, activeRuns: 1, freeSlots: 1 } as const
-  await store.upsertReplicaHeartbeat('aaa', { ...vitals, completed: 3, failed: 1, uptimeS: 9 })
+  const stats = { health: 'degraded', cpuPercent: 71.5, memoryMb: 5_000, activeRuns: 1, freeSlots: 1 } as const
+  await store.upsertReplicaHeartbeat('aaa', { ...stats, completed: 3, failed: 1, uptimeS: 9 })
   await store.drainReplica('aaa', { by: 'ada', deadlineMs: 60_000 })
   const [node] = await store.listNodes()
   expect(node).toMatchObject({
@@ -29,7 +29,7 @@ test('a node is shown with what it can do and how it is', async () => {
     state: 'draining',
     drainingBy: 'ada',
     slots: 2,
-    ...vitals,
+    ...stats,
     completed: 3,
     failed: 1,
     uptimeS: 9,
@@ -77,7 +77,7 @@ test('an id that is the beginning of another is itself', async () => {
   expect(await found('n1')).toEqual(['n1'])
 })
 
-test('a name is the living one’s; who had it before is found when nobody alive has it', async () => {
+test('a name belongs to the live replica; an earlier one is found when no live replica has it', async () => {
   await store.registerReplica(introduction('old', 'shared'))
   await fleet.silence('old')
   await store.registerReplica(introduction('new', 'shared'))
@@ -124,8 +124,8 @@ test('a node whose session is gone is not alive, as soon as others may recover i
   expect(await gone('1 second', '0')).toEqual(['alive'])
   expect(await gone('3 seconds', '1 hour')).toEqual(['alive'])
   expect(await gone('3 seconds', '0')).toEqual(['stale'])
-  const vitals = { health: 'healthy', cpuPercent: 1, memoryMb: 1, activeRuns: 0, freeSlots: 1 } as const
-  await store.upsertReplicaHeartbeat('killed', { ...vitals, completed: 0, failed: 0, uptimeS: 1 })
+  const stats = { health: 'healthy', cpuPercent: 1, memoryMb: 1, activeRuns: 0, freeSlots: 1 } as const
+  await store.upsertReplicaHeartbeat('killed', { ...stats, completed: 0, failed: 0, uptimeS: 1 })
   expect((await store.listNodes()).map((node) => node.state)).toEqual(['alive'])
   await sql`DELETE FROM q.presence`.execute(db)
 })

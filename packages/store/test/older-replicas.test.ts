@@ -3,7 +3,7 @@ import { programLevel } from '@q/schema'
 import { testDatabase, type TestDatabaseOptions } from '@q/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, migrateDatabase, migrationPlan } from '@q/store'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 import { registeredByPrevious } from './previous-release.ts'
 
 async function database(options?: TestDatabaseOptions) {
@@ -32,6 +32,7 @@ test('living replicas that do not know the newest migration are older; stopped a
     .execute()
   expect(await migrationPlan(url)).toEqual({
     pending: [],
+    newer: [],
     olderReplicas: [
       { id: 'below', name: 'below', hostname: 'host', version: '0', level: (await programLevel()) - 1 },
       { id: 'silent', name: 'silent', hostname: 'host', version: '0', level: null },

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { by, fixture, leaseOf } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { store, enqueue, claimOne, row, db } = await fixture()
 

@@ -1,9 +1,9 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
-import { openSession } from '../src/open-session.ts'
+import { openSession } from '../src/connection/open-session.ts'
 
-/** Accepts connections and closes them, as a balancer does behind which nobody is. */
+/** Accepts connections and closes them, like a load balancer without servers. */
 async function nobodyBehind(): Promise<string> {
   const server = createServer((socket) => void socket.destroy())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -18,7 +18,7 @@ async function sessionOf(url: string) {
   return { session, losses }
 }
 
-test('a session that could not be opened is refused, and nobody is told that it was lost', async () => {
+test('a session that could not be opened rejects, and reports no loss', async () => {
   const losses: unknown[] = []
   const opening = openSession(await nobodyBehind(), 'test', { onLost: (error) => void losses.push(error) })
   await expect(opening).rejects.toThrow('terminated')
@@ -39,6 +39,6 @@ test('one that was ready is lost once', async () => {
   onTestFinished(() => database.drop())
   const { session, losses } = await sessionOf(database.url)
   await session.prepare((ask) => ask('LISTEN q_ready'))
-  await expect(session.ask('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('terminat')
+  await expect(session.query('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('terminat')
   await expect.poll(() => losses).toHaveLength(1)
 })

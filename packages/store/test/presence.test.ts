@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { openReplicaSession, type Gone } from '@q/store'
+import { openReplicaSession, type MissingReplica } from '@q/store'
 import { fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { url, store, db, another, enqueue, claimOne } = await fixture()
 
@@ -23,7 +23,7 @@ async function cut(num: number): Promise<void> {
 const post = { duty: 'presence', watcherMs: 60_000, deputyMs: 60_000 }
 
 /** The replicas that the watcher sees missing. */
-async function missing(asked = store): Promise<readonly Gone[]> {
+async function missing(asked = store): Promise<readonly MissingReplica[]> {
   return (await asked.watchPresence({ replicaId: 'watcher', ...post })).gone
 }
 
@@ -158,7 +158,7 @@ test('the watcher gets the grace that each replica registered, and how long ago 
   ])
 })
 
-test('what presence saw and nobody acted on is recovered by heartbeats, by those who have no sessions', async () => {
+test('a death that presence saw and no watcher acted on is recovered by heartbeats, even by replicas without sessions', async () => {
   const { runId } = await killed('unwatched', 3_600)
   const causes = ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
   expect((await store.reap({ by: 'without-sessions', causes })).ids).toEqual([runId])
@@ -179,7 +179,7 @@ test('one that withdraws its record, or takes its lock again, is not judged by t
   expect(await staleOf('withdrawn', evidence)).toEqual([])
 })
 
-test('locks of an earlier life of the server make nobody look dead', async () => {
+test('locks from before a restart of the server make no replica look dead', async () => {
   const { num } = await present('restarted')
   await enqueue('restarted')
   await claimOne('restarted', 'restarted')
@@ -195,7 +195,7 @@ test('locks of an earlier life of the server make nobody look dead', async () =>
   expect(await isGone('restarted')).toBe(false)
 })
 
-test('the watch has one watcher and one deputy; a replica without a post asks again when the lease of the deputy ends', async () => {
+test('there is one watcher and one deputy; any other replica asks again when the lease of the deputy ends', async () => {
   const ask = async (replicaId: string, duty = 'three posts') =>
     store.watchPresence({ replicaId, duty, watcherMs: 60_000, deputyMs: 30_000 })
   expect(await ask('first')).toMatchObject({ post: 'watcher' })
@@ -213,7 +213,7 @@ test('the watch has one watcher and one deputy; a replica without a post asks ag
   ])
 })
 
-test('the deputy takes the watch as soon as the lock of the watcher is gone, and no other replica does', async () => {
+test('the deputy, and no other replica, becomes the watcher as soon as the lock of the watcher is gone', async () => {
   const watcher = await present('dead watcher')
   const ask = async (replicaId: string) =>
     (await store.watchPresence({ replicaId, duty: 'passed on', watcherMs: 60_000, deputyMs: 60_000 })).post
@@ -249,9 +249,9 @@ test('a duty is held by one, renewed by its holder, and free when it ran out or 
     .where('name', '=', 'reap')
     .execute()
   expect(await store.takeDuty({ ...duty, holder: 'b' })).toMatchObject({ mine: true })
-  await store.leaveDuty(duty)
+  await store.releaseDuty(duty)
   expect(await store.takeDuty(duty)).toMatchObject({ mine: false })
-  await store.leaveDuty({ ...duty, holder: 'b' })
+  await store.releaseDuty({ ...duty, holder: 'b' })
   expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
 })
 
@@ -262,19 +262,19 @@ test('of many who ask for a duty at once one gets it', async () => {
   expect(answers.filter(({ mine }) => mine)).toHaveLength(1)
 })
 
-test('a session that was given to somebody else, or no longer listens, does not prove itself', async () => {
+test('a session that belongs to another client, or no longer listens, fails its check', async () => {
   const { session, lost } = await present('proven')
-  await expect(session.prove()).resolves.toBeUndefined()
+  await expect(session.verify()).resolves.toBeUndefined()
   await db.deleteFrom('q.presence').where('replica_id', '=', 'proven').execute()
   // A withdrawal that came late is undone.
-  await session.prove()
+  await session.verify()
   expect(await db.selectFrom('q.presence').select('gone_at').where('replica_id', '=', 'proven').execute()).toEqual([
     { gone_at: null },
   ])
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'q session' AND datname = current_database()`.execute(db)
   await lost
-  await expect(session.prove()).rejects.toThrow(/terminat|not queryable|closed/)
+  await expect(session.verify()).rejects.toThrow(/terminat|not queryable|closed/)
 })
 
 test('who holds a duty for longer than another would is relieved by the one who looks more often', async () => {

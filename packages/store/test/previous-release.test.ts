@@ -97,12 +97,12 @@ test('a concurrency key that the previous release uses is handed from run to run
 
 test('the previous release learns from its beat that it is to drain, and can leave', async () => {
   await registeredByPrevious(db, 'leaving')
-  const vitals = ['healthy', 0, 0, 0, 1, 0, 0, 0, '[]']
+  const stats = ['healthy', 0, 0, 0, 1, 0, 0, 0, '[]']
   const beat = () =>
     as<{ known: boolean; drained: boolean }>(
       'heartbeats.beat-replica',
       'leaving',
-      ...vitals,
+      ...stats,
       false,
       'leaving',
       'leaving',

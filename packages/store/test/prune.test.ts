@@ -38,7 +38,7 @@ async function ended(task: string, more: { unique_key?: string; workflow_id?: st
   return id!
 }
 
-/** As if it had ended two hours ago. The guard lets nobody change an end. */
+/** As if it had ended two hours ago. The guard rejects every change of an end. */
 async function age(id: RunId): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`ALTER TABLE q.task_run DISABLE TRIGGER task_run_guard`.execute(trx)
@@ -106,7 +106,7 @@ test('a run that ended long ago goes, with everything that was written about it'
   await db.deleteFrom('q.destination').execute()
 })
 
-test('the beats of a run that somebody ended by hand go with it', async () => {
+test('the heartbeats of a run that manual SQL ended are removed with it', async () => {
   const [id] = await enqueue('by-hand')
   const lease = leaseOf(await claimOne('by-hand'))
   const sender = { replicaId: 'replica-aaaa', hostname: 'h', pid: 1 }
@@ -138,7 +138,7 @@ test('a task decides how long its runs are kept', async () => {
   expect([await exists(longer), await exists(shorter)]).toEqual([true, false])
 })
 
-test('a step that a live one still needs stays, and goes with its edges when nobody does', async () => {
+test('a step that an open step needs stays, and is removed with its edges when no step does', async () => {
   const parent = await ended('parent')
   const [child] = await enqueue('child')
   await db.insertInto('q.workflow_edge').values({ parent_id: parent, child_id: child! }).execute()
@@ -207,7 +207,7 @@ test('a period that was taken over by a later run is not removed with the earlie
   expect(rows).toEqual([{ run_id: late }])
 })
 
-test('a run that somebody has locked is left for the next time, and nobody waits', async () => {
+test('a locked run is left to the next call, and no caller waits', async () => {
   const locked = await ended('locked')
   const other = await ended('not-locked')
   await db.transaction().execute(async (trx) => {

@@ -1,10 +1,10 @@
 /** RUNNING is committed before a thread begins a run that was started ahead: the end says when its code really began. */
 import { afterAll, expect, test } from 'vitest'
-import { connect, createClaimer, takeTurn, type Outcome, type RunId } from '@q/store'
+import { connect, createClaimer, exchangeWork, type Outcome, type RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
 
 const { store, enqueue, claimOne, db, url } = await fixture()
-const connection = connect(url, { purpose: 'turn' })
+const connection = connect(url, { purpose: 'exchange' })
 afterAll(() => connection.close())
 
 const hourMs = 3_600_000
@@ -35,7 +35,7 @@ test('a plain success writes when its code began', async () => {
   const { run, started_at } = await startedAhead('plain')
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: [], queues: [] })
   const finish = { lease: leaseOf(run), result: '1', by, tookMs: hourMs }
-  await takeTurn(connection, claimer, { finishes: [finish], starts: [], claim: 0, ahead: 0 })
+  await exchangeWork(connection, claimer, { finishes: [finish], starts: [], claim: 0, prefetch: 0 })
   expect((await shownStart(run.runId)).getTime()).toBeGreaterThanOrEqual(started_at.getTime() + hourMs)
 })
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { RunId } from '@q/store'
-import { abandoned, recoverSeen } from '../src/liveness/recover.ts'
+import { abandoned, recoverStaleRuns } from '../src/liveness/recover.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
-import { holders, vitals } from './holders.ts'
-import { introduction } from './introduction.ts'
+import { holders, stats } from './holders.ts'
+import { introduction } from './replica-registration.ts'
 
 const scene = await fixture()
 const { store, enqueue, claimOne, row, db, another } = scene
@@ -16,10 +16,11 @@ async function staleIds(): Promise<RunId[]> {
   return (await store.getStaleTaskRuns()).map((run) => run.id)
 }
 
-test('a run set to RUNNING by hand for a holder that never was ends FAILED with the text of old', async () => {
+test('a run that manual SQL set to RUNNING for a holder that never existed ends FAILED as abandoned', async () => {
   const [id] = await enqueue('by-hand')
   await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${id}`.execute(db)
-  expect(await store.reap(reaper)).toEqual({ ids: [id], count: 1 })
+  const holder = { replicaId: 'fake-replica-id', name: null, hostname: null, cause: 'never-alive', ids: [id] }
+  expect(await store.reap(reaper)).toEqual({ ids: [id], count: 1, holders: [holder] })
   expect(await row(id!)).toMatchObject({ status: 'FAILED', replica_id: 'fake-replica-id', result: abandoned })
   expect(abandoned.detail).toBe('Task run abandoned: owning replica stopped responding')
 })
@@ -42,7 +43,7 @@ test('a living holder keeps its runs; one silent for longer than its own thresho
   expect(await store.getStaleTaskRuns()).toMatchObject([
     { id, replicaId: 'silent', hostname: 'host', cause: 'replica-beat' },
   ])
-  expect((await store.reap(reaper)).ids).toEqual([id])
+  expect((await store.reap(reaper)).holders).toMatchObject([{ replicaId: 'silent', cause: 'replica-beat', ids: [id] }])
   expect(await row(id)).toMatchObject({ status: 'FAILED', crash_count: 1, result: { code: 'WORKER_CRASHED' } })
 })
 
@@ -58,10 +59,10 @@ test('a slow preset is not reaped by a fast neighbour: the thresholds are the ho
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
 })
 
-test('a run of a living replica that nobody beats for is stale by its own layer, and one beat saves it', async () => {
+test('a run of a live replica without run heartbeats is stale by its own layer, and one heartbeat saves it', async () => {
   const { id, claimed } = await holding('lazy')
   await age('lazy', 301_000)
-  await store.upsertReplicaHeartbeat('lazy', vitals)
+  await store.upsertReplicaHeartbeat('lazy', stats)
   expect(await store.getStaleTaskRuns()).toMatchObject([{ id, cause: 'runner-beat' }])
   await store.beatTaskRuns(sender('lazy'), [
     { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null },
@@ -70,7 +71,7 @@ test('a run of a living replica that nobody beats for is stale by its own layer,
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
 })
 
-test('a run that the database does not let go holds up the recovery of no other, and is named', async () => {
+test('a run that the database refuses to recover is named and does not delay the recovery of others', async () => {
   await store.registerReplica(introduction('refused', 'refused'))
   const ids = await enqueue('refused', { count: 20 })
   await store.claimAvailableTaskRuns({ replicaId: 'refused', tasks: ['refused'], queues: [], limit: 20 })
@@ -112,8 +113,8 @@ test('a beat that lands between look and act saves the run', async () => {
   await age('saved', 120_000)
   const seen = await store.getStaleTaskRuns()
   expect(seen.map((run) => run.id)).toEqual([id])
-  await store.upsertReplicaHeartbeat('saved', vitals)
-  expect(await recoverSeen(db, seen, reaper, { goal: 'CRASH' })).toEqual({ ids: [], count: 0 })
+  await store.upsertReplicaHeartbeat('saved', stats)
+  expect(await recoverStaleRuns(db, seen, reaper, { goal: 'CRASH' })).toEqual({ ids: [], count: 0 })
   expect(await row(id)).toMatchObject({ status: 'RUNNING' })
   await store.cancelTaskRuns([id])
   await store.releaseTaskRuns([{ runId: id, fence: 1 }])
@@ -166,10 +167,10 @@ test('a run whose task says nothing follows what its holder registered', async (
 test('a stale CLAIMED run is requeued without blame: its code never began', async () => {
   await store.registerReplica(introduction('ahead', 'ahead'))
   const [id] = await enqueue('ahead')
-  await store.claimAvailableTaskRuns({ replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, ahead: true })
+  await store.claimAvailableTaskRuns({ replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, prefetch: true })
   await age('ahead', 120_000)
   expect(await store.failStaleTaskRuns(reaper)).toEqual({ ids: [], count: 0 })
-  expect(await store.requeueStaleClaimed(reaper)).toEqual({ ids: [id], count: 1 })
+  expect(await store.requeueStaleClaimed(reaper)).toMatchObject({ ids: [id], count: 1 })
   expect(await row(id!)).toMatchObject({
     status: 'AVAILABLE',
     attempt: 0,
@@ -185,11 +186,11 @@ test('failStaleTaskRuns always fails, and takes a threshold of the caller’s', 
   const { id } = await holding('strict', { onCrash: 'retry' })
   await age('strict', 20_000)
   expect(await store.failStaleTaskRuns(reaper)).toMatchObject({ count: 0 })
-  expect(await store.failStaleTaskRuns({ ...reaper, staleMs: 10_000 })).toEqual({ ids: [id], count: 1 })
+  expect(await store.failStaleTaskRuns({ ...reaper, staleMs: 10_000 })).toMatchObject({ ids: [id], count: 1 })
   expect(await row(id)).toMatchObject({ status: 'FAILED', result: abandoned })
 })
 
-test('a run that somebody is just settling is skipped, not waited for', async () => {
+test('a run that another session is settling is skipped, not waited for', async () => {
   const { id, claimed } = await holding('busy')
   await age('busy', 120_000)
   await db.transaction().execute(async (trx) => {

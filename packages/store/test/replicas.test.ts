@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { listen, type Wake } from '@q/store'
 import { fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { url, store, another, db, enqueue, claimOne } = await fixture()
 
-const vitals = {
+const stats = {
   health: 'healthy',
   cpuPercent: 12.5,
   memoryMb: 100,
@@ -42,9 +42,9 @@ test('the name of a replica that left, or stopped beating, is free again', async
   expect(await store.registerReplica(introduction('next', 'reused'))).toMatchObject({ name: 'reused' })
 })
 
-test('a heartbeat updates one row in place and its answer says whether to drain, by whose wish and by when', async () => {
+test('a heartbeat updates one row in place and its answer says whether to drain, by whose input and by when', async () => {
   await store.registerReplica(introduction('beating', 'beating'))
-  const first = await store.upsertReplicaHeartbeat('beating', vitals)
+  const first = await store.upsertReplicaHeartbeat('beating', stats)
   expect(first).toMatchObject({ known: true, draining: null })
   const stored = await db
     .selectFrom('q.replica_heartbeat')
@@ -54,11 +54,11 @@ test('a heartbeat updates one row in place and its answer says whether to drain,
   expect(Math.floor(first.clockMs)).toBe(stored.last_heartbeat.getTime())
   await store.drainReplica('beating', { by: 'ada', deadlineMs: 3_600_000, onDeadline: 'release' })
   const threads = [{ thread: 0, task: 'render' }]
-  const { draining } = await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })
+  const { draining } = await store.upsertReplicaHeartbeat('beating', { ...stats, completed: 4, threads })
   expect(draining).toMatchObject({ by: 'ada', onDeadline: 'release' })
   expect(draining!.deadlineInMs).toBeGreaterThan(3_000_000)
   await store.undrainReplica('beating')
-  expect(await store.upsertReplicaHeartbeat('beating', { ...vitals, completed: 4, threads })).toMatchObject({
+  expect(await store.upsertReplicaHeartbeat('beating', { ...stats, completed: 4, threads })).toMatchObject({
     draining: null,
   })
   const rows = await db.selectFrom('q.replica_heartbeat').selectAll().where('replica_id', '=', 'beating').execute()
@@ -105,19 +105,19 @@ test('a beat can withdraw the presence record, and only its own', async () => {
     await store.registerReplica(introduction(id, id))
     await db.insertInto('q.presence').values({ num, replica_id: id, server_start: new Date() }).execute()
   }
-  await store.upsertReplicaHeartbeat('cut-off', vitals, { withdrawPresence: true })
-  await store.upsertReplicaHeartbeat('present', vitals)
+  await store.upsertReplicaHeartbeat('cut-off', stats, { withdrawPresence: true })
+  await store.upsertReplicaHeartbeat('present', stats)
   expect(await db.selectFrom('q.presence').select('replica_id').execute()).toEqual([{ replica_id: 'present' }])
 })
 
-test('a replica that nobody knows any more is told so, and can introduce itself again under the same id', async () => {
+test('a replica whose row was removed learns that from its heartbeat, and can register again under the same id', async () => {
   const first = await store.registerReplica(introduction('forgotten', 'forgotten'))
   await db.deleteFrom('q.replica').where('id', '=', 'forgotten').execute()
-  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toMatchObject({ known: false, draining: null })
+  expect(await store.upsertReplicaHeartbeat('forgotten', stats)).toMatchObject({ known: false, draining: null })
   const again = await store.registerReplica(introduction('forgotten', 'forgotten'))
   expect(again.name).toBe('forgotten')
   expect(again.num).not.toBe(first.num)
-  expect(await store.upsertReplicaHeartbeat('forgotten', vitals)).toMatchObject({ known: true })
+  expect(await store.upsertReplicaHeartbeat('forgotten', stats)).toMatchObject({ known: true })
 })
 
 test('a replica that was silent for so long that its heartbeat was removed counts as stopped until it comes back', async () => {
@@ -135,9 +135,9 @@ test('a replica that was silent for so long that its heartbeat was removed count
     .where('id', '=', 'silent')
     .executeTakeFirstOrThrow()
   expect(stopped_at).toEqual(lastBeat)
-  expect(await store.upsertReplicaHeartbeat('silent', vitals)).toMatchObject({ known: false })
+  expect(await store.upsertReplicaHeartbeat('silent', stats)).toMatchObject({ known: false })
   await store.registerReplica(introduction('silent', 'silent'))
-  expect(await store.upsertReplicaHeartbeat('silent', vitals)).toMatchObject({ known: true })
+  expect(await store.upsertReplicaHeartbeat('silent', stats)).toMatchObject({ known: true })
 })
 
 test('replicas are forgotten a while after their end, with their marks, unless they hold a run', async () => {
@@ -187,9 +187,9 @@ test('failed heartbeats are written down with the time they failed', async () =>
   expect(rows[1]!.failed_at.getTime() - rows[0]!.failed_at.getTime()).toBeGreaterThan(58_000)
 })
 
-test('samples are taken of living replicas, once per heartbeat, whoever takes them', async () => {
+test('samples are taken of live replicas, once per heartbeat, whichever replica takes them', async () => {
   await store.registerReplica(introduction('sampled', 'sampled'))
-  await store.upsertReplicaHeartbeat('sampled', vitals)
+  await store.upsertReplicaHeartbeat('sampled', stats)
   await Promise.all([store.sampleReplicas(), another().sampleReplicas()])
   const samples = await db.selectFrom('q.replica_sample').selectAll().where('replica_id', '=', 'sampled').execute()
   expect(samples).toMatchObject([{ cpu_percent: 12.5, memory_mb: 100, completed: '3' }])

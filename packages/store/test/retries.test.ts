@@ -117,7 +117,7 @@ test('a checkpoint is saved under the lease, survives the attempt, and a lost le
   expect(await row(id!)).toMatchObject({ checkpoint: { at: 60 } })
 })
 
-test('a retry by hand opens a new epoch: counts begin again, the history is kept, the old lease is void', async () => {
+test('a manual retry opens a new epoch: counts start again, the history is kept, the old lease is void', async () => {
   const [id] = await enqueue('again')
   const first = await claimOne('again')
   await store.settleTaskRuns([{ lease: leaseOf(first), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
@@ -151,7 +151,7 @@ test('what has not started is cancelled at once, what runs is asked to stop, wha
     tasks: ['cancel'],
     queues: [],
     limit: 1,
-    ahead: true,
+    prefetch: true,
   })
   expect(ahead!.runId).toBe(claimed)
   const done = await claimOne('cancel')
@@ -171,7 +171,7 @@ test('what has not started is cancelled at once, what runs is asked to stop, wha
 
 test('a run claimed ahead is CLAIMED without an attempt, and started by its lease alone', async () => {
   const [id] = await enqueue('ahead')
-  const request = { replicaId: 'r', tasks: ['ahead'], queues: [], limit: 1, ahead: true }
+  const request = { replicaId: 'r', tasks: ['ahead'], queues: [], limit: 1, prefetch: true }
   const [old] = await store.claimAvailableTaskRuns(request)
   expect(await row(id!)).toMatchObject({ status: 'CLAIMED', attempt: 0, started_at: null })
   await store.releaseTaskRuns([leaseOf(old!)])
@@ -189,7 +189,7 @@ test('a run whose deadline has passed is neither claimed nor started, and ends E
     tasks: ['deadline'],
     queues: [],
     limit: 1,
-    ahead: true,
+    prefetch: true,
   })
   await db
     .updateTable('q.task_run')
@@ -216,7 +216,7 @@ test('a run that has started does not expire when its deadline passes', async ()
   expect(await row(id!)).toMatchObject({ status: 'RUNNING' })
 })
 
-test('a run that somebody has locked does not hold up the end of others whose deadline has passed', async () => {
+test('a locked run does not delay the expiry of others', async () => {
   const [locked, late] = await enqueue('deadlines', { count: 2, expiresInMs: 0 })
   await db.transaction().execute(async (trx) => {
     await trx.selectFrom('q.task_run').select('id').where('id', '=', locked!).forUpdate().execute()
@@ -238,7 +238,7 @@ test('a cancel that meets a run on its way back to the queue is not lost', async
   expect(await row(id!)).toMatchObject({ status: 'CANCELLED' })
 })
 
-test('a cancel that meets a run on its way to its end is told so', async () => {
+test('a cancel that races with the end of a run returns that it has ended', async () => {
   const [id] = await enqueue('ending')
   const claimed = await claimOne('ending')
   const answer = await db.transaction().execute(async (trx) => {
@@ -257,13 +257,13 @@ async function waitingForLocks(): Promise<number> {
   return rows[0]!.count
 }
 
-test('a run that somebody asked to cancel is not started again: not after a failure, a snooze, a give-back or a crash', async () => {
+test('a run with a cancel request is not started again: not after a failure, a snooze, a release or a crash', async () => {
   const ids = await enqueue('unwanted', { count: 4, maxAttempts: 3, onCrash: 'retry' })
   const runs = [
     await claimOne('unwanted'),
     await claimOne('unwanted'),
     await claimOne('unwanted'),
-    await claimOne('unwanted', 'nobody'),
+    await claimOne('unwanted', 'absent'),
   ]
   expect(await store.cancelTaskRuns(ids)).toEqual(ids.map(() => 'requested'))
   expect(await store.settleTaskRuns([{ lease: leaseOf(runs[0]!), outcome: bad, by }])).toEqual(['settled'])

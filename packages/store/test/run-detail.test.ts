@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Outcome, RunDetail, RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { store, db, enqueue, claimOne } = await fixture()
 const ok: Outcome = { status: 'SUCCEEDED', result: '{"sum":3}' }
@@ -29,11 +29,11 @@ async function comeTrue(): Promise<void> {
   await store.promoteDueTaskRuns(10)
 }
 
-test('of a run that is not there nothing is told', async () => {
+test('a run that does not exist has no detail', async () => {
   expect(await store.getTaskRun('999999' as RunId)).toBeUndefined()
 })
 
-test('a waiting run is told with its queue, requirements, keys, counts and times', async () => {
+test('the detail of a waiting run has its queue, requirements, keys, counts and times', async () => {
   const lane = await store.internLane({ queue: 'detailed', task: 'detailed', requires: ['gpu'] })
   const [run] = await store.enqueueTaskRuns([
     {
@@ -48,8 +48,8 @@ test('a waiting run is told with its queue, requirements, keys, counts and times
       expiresInMs: 60_000,
     },
   ])
-  const { run: told, attempts, recoveries, beats, timeline } = await detail(run!.id)
-  expect(told).toMatchObject({
+  const { run: found, attempts, recoveries, beats, timeline } = await detail(run!.id)
+  expect(found).toMatchObject({
     id: run!.id,
     task: 'detailed',
     queue: 'detailed',
@@ -69,29 +69,29 @@ test('a waiting run is told with its queue, requirements, keys, counts and times
     replicaId: null,
     finishedAt: null,
   })
-  expect(told.expiresAt).toBeInstanceOf(Date)
+  expect(found.expiresAt).toBeInstanceOf(Date)
   expect({ attempts, recoveries, beats }).toEqual({ attempts: [], recoveries: [], beats: [] })
-  expect(timeline).toEqual([{ at: told.createdAt, by: null, what: 'enqueued' }])
+  expect(timeline).toEqual([{ at: found.createdAt, by: null, what: 'enqueued' }])
 })
 
-test('the attempt that is under way is told with its holder and its last sign of life', async () => {
+test('the detail of a running attempt has its holder and its last heartbeat', async () => {
   await store.registerReplica(introduction('under-way', 'anna'))
   const [id] = await enqueue('under-way')
   const lease = leaseOf(await claimOne('under-way', 'under-way'))
   const beat = { lease, thread: 1, ageMs: 5_000, progress: 0.5, note: 'half' }
   await store.beatTaskRuns({ replicaId: 'under-way', hostname: 'h', pid: 7 }, [beat])
   await store.cancelTaskRuns([id!])
-  const told = await detail(id!)
-  expect(told.attempts).toMatchObject([
+  const found = await detail(id!)
+  expect(found.attempts).toMatchObject([
     { epoch: 1, attempt: 1, outcome: 'running', endedAt: null, replicaId: 'under-way', replicaName: 'anna', pid: 1 },
   ])
-  expect(told.beats).toMatchObject([{ role: 'runner', progress: 0.5, note: 'half' }])
-  expect(told.beats[0]!.ageMs).toBeGreaterThanOrEqual(5_000)
-  expect(what(told)).toEqual(['enqueued', 'started', 'beat', 'cancel-requested'])
-  expect(told.timeline[1]).toMatchObject({ by: 'anna', attempt: 1, fence: 1 })
+  expect(found.beats).toMatchObject([{ role: 'runner', progress: 0.5, note: 'half' }])
+  expect(found.beats[0]!.ageMs).toBeGreaterThanOrEqual(5_000)
+  expect(what(found)).toEqual(['enqueued', 'started', 'beat', 'cancel-requested'])
+  expect(found.timeline[1]).toMatchObject({ by: 'anna', attempt: 1, fence: 1 })
 })
 
-test('the timeline is complete after a retry, a release, a success and a retry by hand', async () => {
+test('the timeline is complete after a retry, a release, a success and a manual retry', async () => {
   const [id] = await enqueue('eventful', { maxAttempts: 3 })
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('eventful', 'r1')), outcome: bad, by }])
   await comeTrue()
@@ -120,56 +120,56 @@ test('the timeline is complete after a retry, a release, a success and a retry b
   expect(again.attempts).toHaveLength(4)
 })
 
-test('a retry by hand keeps its place in the timeline when its time is no longer known', async () => {
+test('a manual retry keeps its place in the timeline when its time is no longer known', async () => {
   const [id] = await enqueue('rescheduled', { maxAttempts: 3 })
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('rescheduled')), outcome: ok, by }])
   await store.retryTaskRun(id!)
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('rescheduled')), outcome: bad, by }])
-  const told = await detail(id!)
-  expect(what(told)).toEqual(['enqueued', 'started', 'succeeded', 'retried-by-hand', 'started', 'retried'])
-  expect(told.timeline[3]).toEqual({ at: null, by: null, what: 'retried-by-hand', epoch: 2 })
+  const found = await detail(id!)
+  expect(what(found)).toEqual(['enqueued', 'started', 'succeeded', 'retried-by-hand', 'started', 'retried'])
+  expect(found.timeline[3]).toEqual({ at: null, by: null, what: 'retried-by-hand', epoch: 2 })
 })
 
-test('each retry by hand is told, also of epochs that ended before they began', async () => {
+test('the timeline has each manual retry, even of epochs that ended before they started', async () => {
   const [id] = await enqueue('stubborn')
   await store.cancelTaskRuns([id!])
   await store.retryTaskRun(id!)
   await store.cancelTaskRuns([id!])
   await store.retryTaskRun(id!)
   await claimOne('stubborn')
-  const told = await detail(id!)
-  expect(what(told)).toEqual(['enqueued', 'retried-by-hand', 'retried-by-hand', 'started'])
-  expect(told.timeline.flatMap((one) => (one.what === 'retried-by-hand' ? one.epoch : []))).toEqual([2, 3])
+  const found = await detail(id!)
+  expect(what(found)).toEqual(['enqueued', 'retried-by-hand', 'retried-by-hand', 'started'])
+  expect(found.timeline.flatMap((one) => (one.what === 'retried-by-hand' ? one.epoch : []))).toEqual([2, 3])
 })
 
-test('a run that never began is told with its end', async () => {
+test('the timeline of a run that never started has its end', async () => {
   const [id] = await enqueue('cancelled')
   await store.cancelTaskRuns([id!], 'by Ada')
-  const told = await detail(id!)
-  expect(told.attempts).toEqual([])
-  expect(told.timeline.at(-1)).toMatchObject({ what: 'ended', status: 'CANCELLED', code: 'TASK_CANCELLED' })
+  const found = await detail(id!)
+  expect(found.attempts).toEqual([])
+  expect(found.timeline.at(-1)).toMatchObject({ what: 'ended', status: 'CANCELLED', code: 'TASK_CANCELLED' })
 })
 
 test('a claim shows until it becomes a start', async () => {
   const [id] = await enqueue('ahead')
-  const request = { replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, ahead: true }
+  const request = { replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, prefetch: true }
   const [claimed] = await store.claimAvailableTaskRuns(request)
-  const told = await detail(id!)
-  expect(told.attempts).toEqual([])
-  expect(told.timeline.at(-1)).toMatchObject({ what: 'claimed', by: 'ahead', fence: 1 })
+  const found = await detail(id!)
+  expect(found.attempts).toEqual([])
+  expect(found.timeline.at(-1)).toMatchObject({ what: 'claimed', by: 'ahead', fence: 1 })
   await store.startTaskRuns([leaseOf(claimed!)])
   expect(what(await detail(id!))).toEqual(['enqueued', 'started'])
 })
 
-test('a recovery is told with its cause, whom it was taken from, and what became of it', async () => {
+test('a recovery is listed with its cause, the old holder and the next state', async () => {
   const [id] = await enqueue('abandoned', { onCrash: 'retry' })
-  await claimOne('abandoned', 'nobody')
+  await claimOne('abandoned', 'absent')
   expect((await store.reap({ by: 'reaper' })).ids).toContain(id)
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('abandoned', 'r2')), outcome: ok, by }])
-  const told = await detail(id!)
-  expect(told.recoveries).toMatchObject([{ cause: 'never-alive', replicaId: 'nobody', recoveredBy: 'reaper' }])
-  expect(what(told)).toEqual(['enqueued', 'started', 'crashed', 'recovered', 'started', 'succeeded'])
-  expect(told.timeline[3]).toMatchObject({ by: 'reaper', cause: 'never-alive', from: 'nobody', became: 'AVAILABLE' })
+  const found = await detail(id!)
+  expect(found.recoveries).toMatchObject([{ cause: 'never-alive', replicaId: 'absent', recoveredBy: 'reaper' }])
+  expect(what(found)).toEqual(['enqueued', 'started', 'crashed', 'recovered', 'started', 'succeeded'])
+  expect(found.timeline[3]).toMatchObject({ by: 'reaper', cause: 'never-alive', from: 'absent', became: 'AVAILABLE' })
 })
 
 test('a run is read at one moment, also while it is claimed and settled', async () => {

@@ -164,7 +164,7 @@ test.each<[string, unknown, string, string]>([
   expect(await stored('refused')).toBe(0)
 })
 
-test('one bad run in a batch: none is enqueued, and each bad one is told by its place', async () => {
+test('one bad run in a batch: none is enqueued, and each bad one is named by its position', async () => {
   const { code, why } = await refusal([{ uniqueKey: 'a' }, { payload: 1n }, {}, { payload: ['\0'] }, { uniqueKey: '' }])
   expect(code).toBe('PAYLOAD_NOT_JSON')
   expect(why).toBe(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { DueSchedule, NewRun, OwnSchedule, ScheduleWish, Store } from '@q/store'
+import type { DueSchedule, NewRun, OwnSchedule, ScheduleInput, Store } from '@q/store'
 import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { fixture } from './fixture.ts'
 
@@ -8,7 +8,7 @@ const { store, db, another } = await fixture()
 const lane = await store.internLane({ queue: 'default', task: 'report' })
 const run: NewRun = { task: 'report', lane, payload: {} }
 
-function wish(name: string, more: Partial<ScheduleWish> = {}): ScheduleWish {
+function input(name: string, more: Partial<ScheduleInput> = {}): ScheduleInput {
   return { name, task: 'report', cron: '0 9 * * *', timezone: 'UTC', missed: 'one', payload: {}, ...more }
 }
 
@@ -21,7 +21,7 @@ async function due(name: string, by: Store = store): Promise<DueSchedule | undef
 const tomorrow = new Date(Date.now() + 86_400_000)
 const anHourAgo = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000)
 
-/** Says which ticks are due, as whoever reckons does. */
+/** Computes the due ticks, as a replica does. */
 function tick(by: Store, seen: DueSchedule, ticks: readonly Date[] = [anHourAgo]) {
   const runs = ticks.map((one) => ({ tick: one, run }))
   return by.enqueueTicks({
@@ -51,7 +51,7 @@ async function makeDue(name: string): Promise<DueSchedule> {
 }
 
 test('a new schedule wants to be reckoned, counted from the moment it was made', async () => {
-  expect(await store.putSchedule(wish('new'))).toBe('made')
+  expect(await store.putSchedule(input('new'))).toBe('made')
   const found = await due('new')
   expect(found).toMatchObject({ nextTick: null, lastTick: null, isOwn: false })
   expect(found!.seenUntil.getTime()).toBeLessThanOrEqual(found!.now.getTime())
@@ -61,7 +61,7 @@ test('a new schedule wants to be reckoned, counted from the moment it was made',
 })
 
 test('a tick is enqueued once, however many replicas have seen it', async () => {
-  await store.putSchedule(wish('once'))
+  await store.putSchedule(input('once'))
   const stores = Array.from({ length: 8 }, () => another())
   for (let round = 0; round < 5; round++) {
     await makeDue('once')
@@ -74,7 +74,7 @@ test('a tick is enqueued once, however many replicas have seen it', async () => 
 })
 
 test('a tick and its run are there together, or neither', async () => {
-  await store.putSchedule(wish('together'))
+  await store.putSchedule(input('together'))
   const seen = await makeDue('together')
   const before = await row('together')
   const bad = store.enqueueTicks({
@@ -95,31 +95,31 @@ test('a tick and its run are there together, or neither', async () => {
   })
 })
 
-test('a tick that somebody brings back by hand does not run a second time', async () => {
-  await store.putSchedule(wish('back'))
+test('a tick that manual SQL brings back does not run a second time', async () => {
+  await store.putSchedule(input('back'))
   await tick(store, await makeDue('back'))
   expect(await tick(store, await makeDue('back'))).toEqual([])
   expect(await ticksOf('back')).toHaveLength(1)
 })
 
 test('what says the same as before changes nothing; only a new pattern begins anew', async () => {
-  await store.putSchedule(wish('same'))
+  await store.putSchedule(input('same'))
   await tick(store, (await due('same'))!, [])
   const before = await row('same')
-  expect(await store.putSchedule(wish('same'))).toBe('unchanged')
+  expect(await store.putSchedule(input('same'))).toBe('unchanged')
   expect(await row('same')).toEqual(before)
-  expect(await store.putSchedule(wish('same', { payload: { a: 1 }, missed: 'all' }))).toBe('changed')
+  expect(await store.putSchedule(input('same', { payload: { a: 1 }, missed: 'all' }))).toBe('changed')
   expect(await row('same')).toMatchObject({ next_tick: tomorrow, seen_until: before.seen_until })
-  expect(await store.putSchedule(wish('same', { cron: '0 10 * * *' }))).toBe('changed')
+  expect(await store.putSchedule(input('same', { cron: '0 10 * * *' }))).toBe('changed')
   const after = await row('same')
   expect(after.next_tick).toBeNull()
   expect(after.seen_until.getTime()).toBeGreaterThanOrEqual(before.seen_until.getTime())
 })
 
-test('whoever saw the schedule before it changed enqueues nothing', async () => {
-  await store.putSchedule(wish('changed'))
+test('a replica that read the schedule before it changed enqueues nothing', async () => {
+  await store.putSchedule(input('changed'))
   const seen = await makeDue('changed')
-  await store.putSchedule(wish('changed', { payload: { new: true } }))
+  await store.putSchedule(input('changed', { payload: { new: true } }))
   expect(await tick(store, seen)).toBeUndefined()
   const again = await due('changed')
   expect(again).toMatchObject({ payload: { new: true }, nextTick: anHourAgo })
@@ -127,9 +127,9 @@ test('whoever saw the schedule before it changed enqueues nothing', async () => 
 })
 
 test('a tick that is due when the pattern changes is still owed, whatever two releases declare in turns', async () => {
-  await store.putSchedule(wish('owed'))
+  await store.putSchedule(input('owed'))
   await makeDue('owed')
-  for (const cron of ['0 10 * * *', '0 9 * * *', '0 10 * * *']) await store.putSchedule(wish('owed', { cron }))
+  for (const cron of ['0 10 * * *', '0 9 * * *', '0 10 * * *']) await store.putSchedule(input('owed', { cron }))
   const found = await due('owed')
   expect(found).toMatchObject({ nextTick: anHourAgo, cron: '0 10 * * *' })
   expect(found!.nextTick!.getTime()).toBeLessThanOrEqual(found!.seenUntil.getTime())
@@ -137,14 +137,14 @@ test('a tick that is due when the pattern changes is still owed, whatever two re
   expect(await ticksOf('owed')).toHaveLength(1)
 })
 
-test('a paused schedule does not tick, also for whoever saw it before; resumed it begins from that moment', async () => {
-  await store.putSchedule(wish('paused'))
+test('a paused schedule does not tick, even for a replica that read it before; resumed, it starts from that moment', async () => {
+  await store.putSchedule(input('paused'))
   const seen = await makeDue('paused')
   expect(await store.pauseSchedule('paused', 'ada')).toBe('paused')
   expect(await tick(store, seen)).toBeUndefined()
   expect(await due('paused')).toBeUndefined()
   expect(await store.getSchedule('paused')).toMatchObject({ pausedBy: 'ada', nextTick: null })
-  await store.putSchedule(wish('paused', { cron: '0 11 * * *' }))
+  await store.putSchedule(input('paused', { cron: '0 11 * * *' }))
   expect(await due('paused')).toBeUndefined()
   expect(await store.resumeSchedule('paused')).toBe('resumed')
   const resumed = await due('paused')
@@ -152,28 +152,28 @@ test('a paused schedule does not tick, also for whoever saw it before; resumed i
   expect(resumed!.seenUntil > anHourAgo).toBe(true)
 })
 
-test('one that somebody pauses with plain SQL does not tick either', async () => {
-  await store.putSchedule(wish('paused by hand'))
-  const seen = await makeDue('paused by hand')
-  await sql`UPDATE q.schedule SET paused_at = now() WHERE name = 'paused by hand'`.execute(db)
+test('a schedule that plain SQL paused does not tick either', async () => {
+  await store.putSchedule(input('paused manually'))
+  const seen = await makeDue('paused manually')
+  await sql`UPDATE q.schedule SET paused_at = now() WHERE name = 'paused manually'`.execute(db)
   expect(await tick(store, seen)).toBeUndefined()
-  expect(await ticksOf('paused by hand')).toEqual([])
+  expect(await ticksOf('paused manually')).toEqual([])
 })
 
-test('resuming what is not paused changes nothing; what is not there is not found', async () => {
-  await store.putSchedule(wish('awake'))
+test('resuming what is not paused changes nothing; a schedule that does not exist is reported as not found', async () => {
+  await store.putSchedule(input('awake'))
   const before = await row('awake')
   expect(await store.resumeSchedule('awake')).toBe('resumed')
   expect(await row('awake')).toEqual(before)
-  expect(await store.resumeSchedule('nobody')).toBe('not-found')
-  expect(await store.pauseSchedule('nobody', 'ada')).toBe('not-found')
-  expect(await store.removeSchedule('nobody')).toBe('not-found')
+  expect(await store.resumeSchedule('absent')).toBe('not-found')
+  expect(await store.pauseSchedule('absent', 'ada')).toBe('not-found')
+  expect(await store.removeSchedule('absent')).toBe('not-found')
   expect(await store.removeSchedule('awake')).toBe('removed')
   expect(await store.getSchedule('awake')).toBeUndefined()
 })
 
 test('a task’s own schedule comes and goes with what its newest code declares; others are left alone', async () => {
-  await store.putSchedule(wish('by hand', { task: 'own' }))
+  await store.putSchedule(input('manual', { task: 'own' }))
   await store.publishSchedules('replica-a', [
     { task: 'own', schedule: own },
     { task: 'plain', schedule: null },
@@ -187,7 +187,7 @@ test('a task’s own schedule comes and goes with what its newest code declares;
   expect(await store.getSchedule('task:own')).toBeDefined()
   await store.publishSchedules('replica-d', [{ task: 'own', schedule: null }])
   expect(await store.getSchedule('task:own')).toBeUndefined()
-  expect(await store.getSchedule('by hand')).toBeDefined()
+  expect(await store.getSchedule('manual')).toBeDefined()
 })
 
 test('replicas that start together declare the same schedules without a deadlock', async () => {
@@ -220,14 +220,14 @@ test('nor do replicas of two releases, of which each takes away what the other d
 test.each([{ priority: 40_000 }, { priority: 0.5 }, { group: '' }, { group: 'a\u0000' }, { expiresInMs: -1 }])(
   'a schedule whose runs would be refused for %j is refused itself',
   async (options) => {
-    await expect(store.putSchedule(wish('refused', { options }))).rejects.toMatchObject({ code: 'SCHEDULE_INVALID' })
+    await expect(store.putSchedule(input('refused', { options }))).rejects.toMatchObject({ code: 'SCHEDULE_INVALID' })
     expect(await store.getSchedule('refused')).toBeUndefined()
   },
 )
 
 test('what is due comes in pages, by name', async () => {
   await db.deleteFrom('q.schedule').execute()
-  for (const name of ['c', 'a', 'b']) await store.putSchedule(wish(name))
+  for (const name of ['c', 'a', 'b']) await store.putSchedule(input(name))
   const first = await store.dueSchedules({ limit: 2 })
   const second = await store.dueSchedules({ limit: 2, after: first.at(-1)!.name })
   expect([...first, ...second].map(({ name }) => name)).toEqual(['a', 'b', 'c'])
@@ -236,7 +236,7 @@ test('what is due comes in pages, by name', async () => {
 test('the next tick of all schedules is known, paused ones and those without one apart', async () => {
   await db.deleteFrom('q.schedule').execute()
   expect(await store.nextTickInMs()).toBeUndefined()
-  await store.putSchedule(wish('next'))
+  await store.putSchedule(input('next'))
   expect(await store.nextTickInMs()).toBe(0)
   await tick(store, (await due('next'))!, [])
   expect(await store.nextTickInMs()).toBeGreaterThan(3_600_000)
@@ -249,7 +249,7 @@ test('the next tick of all schedules is known, paused ones and those without one
 })
 
 test('runs that wait behind a concurrency key are promoted when their tick is committed', async () => {
-  await store.putSchedule(wish('keyed'))
+  await store.putSchedule(input('keyed'))
   const seen = await makeDue('keyed')
   const keyed = { ...run, concurrency: { scope: 'report', key: 'k' } }
   const ticks = [anHourAgo, new Date(anHourAgo.getTime() + 1_000)].map((one) => ({ tick: one, run: keyed }))
@@ -259,7 +259,7 @@ test('runs that wait behind a concurrency key are promoted when their tick is co
 })
 
 test('what is written about ticks goes with their runs', async () => {
-  await store.putSchedule(wish('pruned'))
+  await store.putSchedule(input('pruned'))
   const [made] = (await tick(store, await makeDue('pruned'))) ?? []
   await store.cancelTaskRuns([made!.id])
   await store.pruneTaskRuns({ keepMs: -1_000, limit: 10_000 })
@@ -271,6 +271,6 @@ test.each([
   ['', {}, 'is empty'],
   ['good', { payload: () => 1 }, 'cannot be stored'],
 ])('a schedule "%s" with %j is refused', async (name, more, why) => {
-  const wrong = store.putSchedule(wish(name, more))
+  const wrong = store.putSchedule(input(name, more))
   await expect(wrong).rejects.toMatchObject({ code: 'SCHEDULE_INVALID', why: expect.stringContaining(why) })
 })

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '@q/store'
 import { upsertReplicaHeartbeat } from '../src/heartbeats/beat-replica.ts'
 import { fixture } from './fixture.ts'
-import { holders, vitals } from './holders.ts'
+import { holders, stats } from './holders.ts'
 
 const scene = await fixture()
 const { store, db, url } = scene
@@ -11,13 +11,13 @@ const { holding, age } = holders(scene)
 /** A reaper that has just started: it may apply no threshold by its own heartbeats. */
 const newcomer = { by: 'newcomer', thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
 
-const beat = () => store.upsertReplicaHeartbeat('witness', vitals)
+const beat = () => store.upsertReplicaHeartbeat('witness', stats)
 
 /** As if the server had accepted heartbeats for so long, the last one so long ago. */
-async function streak(goodForMs: number, lastAgoMs = 0): Promise<void> {
+async function streak(unbrokenForMs: number, lastAgoMs = 0): Promise<void> {
   await beat()
   const ago = (ms: number) => sql`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
-  await sql`UPDATE q.beat_streak SET last_beat = ${ago(lastAgoMs)}, good_since = array_fill(${ago(goodForMs)}, ARRAY[12])`.execute(
+  await sql`UPDATE q.beat_streak SET last_beat = ${ago(lastAgoMs)}, good_since = array_fill(${ago(unbrokenForMs)}, ARRAY[12])`.execute(
     db,
   )
 }
@@ -74,7 +74,7 @@ test('no heartbeat waits for another one to be committed', async () => {
   const other = connect(url, { purpose: 'control' })
   onTestFinished(() => other.close())
   await other.db.transaction().execute(async (trx) => {
-    await upsertReplicaHeartbeat(trx, 'slow', vitals)
+    await upsertReplicaHeartbeat(trx, 'slow', stats)
     await beat()
   })
   expect((await counts()).at(-1)).toBe('kept')

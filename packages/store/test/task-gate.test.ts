@@ -4,7 +4,7 @@ import { Client, type Notification } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { enqueueTaskRuns, noLane, promoteKeys, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
 import { fixture } from './fixture.ts'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 
 const { url, store, db, row, claim } = await fixture()
 const hour = 3_600_000
@@ -235,7 +235,7 @@ test('`why`, the list and the backlog say that a run waits for its task', async 
     sentence: 'No replica has published this task: asked-about.',
   })
   expect((await store.listTaskRuns({ task: 'asked-about' })).runs).toMatchObject([{ id, waitingFor: 'task' }])
-  const waiting = async () => (await store.queueBacklog()).find(({ queue }) => queue === 'default')!.waiting.task
+  const waiting = async () => (await store.listQueues()).find(({ queue }) => queue === 'default')!.waiting.task.count
   const before = await waiting()
   await enqueueOne('asked-about')
   expect(await waiting()).toBe(before + 1)
@@ -269,7 +269,7 @@ test('a batch of runs of published and unpublished tasks is enqueued as a whole,
 })
 
 test('a keyed run of a task that was published before its producer knew is promoted after its commit', async () => {
-  const task = 'published-meanwhile'
+  const task = 'published-in-between'
   await publish(task, { concurrency: { key: '/k', limit: 1, shared: null } })
   expect(await enqueueOne(task, { k: 'a' })).toMatchObject({ status: 'AVAILABLE' })
 })

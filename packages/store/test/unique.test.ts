@@ -117,15 +117,15 @@ test('a run that came and ended while a batch was waiting has its period: the ba
     .catch(() => {})
   await begun.promise
   // It has looked at both keys, and waits for the first one.
-  const batch = another().enqueueTaskRuns([run('2 meanwhile'), run('1 in the way')])
+  const batch = another().enqueueTaskRuns([run('2 in between'), run('1 in the way')])
   await untilSomebodyWaits(db)
-  const meanwhile = await enqueueOne(run('2 meanwhile'))
-  await end(meanwhile.id)
+  const inBetween = await enqueueOne(run('2 in between'))
+  await end(inBetween.id)
   over.resolve()
   await inTheWay
-  expect(await batch).toMatchObject([{ id: meanwhile.id, status: 'CANCELLED', duplicate: true }, { duplicate: false }])
-  const made = await db.selectFrom('q.task_run').select('id').where('task', '=', '2 meanwhile').execute()
-  expect(made).toEqual([{ id: meanwhile.id }])
+  expect(await batch).toMatchObject([{ id: inBetween.id, status: 'CANCELLED', duplicate: true }, { duplicate: false }])
+  const made = await db.selectFrom('q.task_run').select('id').where('task', '=', '2 in between').execute()
+  expect(made).toEqual([{ id: inBetween.id }])
 })
 
 test('in a batch the second of two runs with one key and a period is the first', async () => {
@@ -135,7 +135,7 @@ test('in a batch the second of two runs with one key and a period is the first',
   expect(await periods('twin')).toEqual([first!.id])
 })
 
-test('a period whose run somebody removed does not count', async () => {
+test('a period whose run was removed does not count', async () => {
   const first = await enqueueOne(run('removed'))
   await db.deleteFrom('q.task_run').where('id', '=', first.id).execute()
   const second = await enqueueOne(run('removed'))

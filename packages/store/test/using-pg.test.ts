@@ -124,7 +124,7 @@ test('the effect of a run and its end are one: both are there after the commit, 
   await client.query('COMMIT')
   expect(await row(lease.runId)).toMatchObject({ status: 'SUCCEEDED', result: { sum: 3 }, checkpoint: { at: 1 } })
   expect(await effects()).toEqual(['once'])
-  const outcome = { status: 'SUCCEEDED', result: '"told by the runner"' } as const
+  const outcome = { status: 'SUCCEEDED', result: '"from the runner"' } as const
   expect(await store.settleTaskRuns([{ lease, outcome, by }])).toEqual(['settled'])
   expect(await row(lease.runId)).toMatchObject({ result: { sum: 3 } })
 })

@@ -30,7 +30,7 @@ listener.on('notification', ({ channel, payload = '' }: Notification) => {
 async function heardSoFar(): Promise<string[]> {
   const mark = Promise.withResolvers<void>()
   onMark = mark.resolve
-  await store.wakeQueue('mark')
+  await sql`SELECT pg_notify('q_due', 'mark')`.execute(db)
   await mark.promise
   return heard.splice(0)
 }
@@ -53,7 +53,7 @@ test('the commit of a user’s transaction wakes an idle replica, once for a que
   expect(await heardSoFar()).toEqual(['q_ready queue of woken'])
 })
 
-test('a rollback wakes nobody', async () => {
+test('a rollback wakes no replica', async () => {
   await beIdle()
   await client.query('BEGIN')
   await enqueueTaskRuns(usingPg(client), [await newRun('undone')])
@@ -61,7 +61,7 @@ test('a rollback wakes nobody', async () => {
   expect(await heardSoFar()).toEqual([])
 })
 
-test('where nobody is idle nothing is notified', async () => {
+test('nothing is notified while no replica is idle', async () => {
   await client.query('BEGIN')
   await enqueueTaskRuns(usingPg(client), [await newRun('unheard')])
   await client.query('COMMIT')
@@ -112,10 +112,10 @@ test('a run that waits long for its time wakes no replica', async () => {
 
 test('plain SQL wakes as well, and a session that says q.quiet does not', async () => {
   await beIdle()
-  const { lane } = await newRun('by hand')
-  const insert = `INSERT INTO q.task_run (task, lane) VALUES ('by hand', ${lane})`
+  const { lane } = await newRun('manual')
+  const insert = `INSERT INTO q.task_run (task, lane) VALUES ('manual', ${lane})`
   await client.query(insert)
-  expect(await heardSoFar()).toEqual(['q_ready queue of by hand'])
+  expect(await heardSoFar()).toEqual(['q_ready queue of manual'])
   await client.query(`BEGIN; SET LOCAL q.quiet = 'on'; ${insert}; COMMIT`)
   expect(await heardSoFar()).toEqual([])
 })
@@ -174,4 +174,26 @@ test('runs that hand on their keys with one statement send one notification for 
     await store.settleTaskRuns(claimed.map((run) => ({ lease: leaseOf(run), outcome, by })))
     expect(await heardSoFar()).toEqual(isIdle ? ['q_ready queue of chain true'] : [])
   }
+})
+
+test('a run names its queue and what it requires; earlier releases are woken until none is admitted', async () => {
+  await listener.query('LISTEN q_available')
+  await beIdle()
+  const lane = await store.internLane({ queue: 'gpus', task: 'render', requires: ['gpu'] })
+  const run = { task: 'render', lane, payload: {} }
+  const wake = 'q_available {"queue" : "gpus", "requires" : ["gpu"]}'
+  await store.enqueueTaskRuns([run, run])
+  expect((await heardSoFar()).toSorted()).toEqual([wake, 'q_ready gpus'])
+  await db.updateTable('q.compatibility').set({ oldest_program: 14 }).execute()
+  await store.enqueueTaskRuns([run])
+  expect(await heardSoFar()).toEqual([wake])
+  const filter = { replicaId: 'replica-aaaa', tasks: ['render'], queues: [], capabilities: ['gpu'], limit: 1 }
+  await store.releaseTaskRuns((await store.claimAvailableTaskRuns(filter)).map(leaseOf))
+  expect(await heardSoFar()).toEqual([wake])
+  const [late] = await store.enqueueTaskRuns([{ ...run, delayMs: 3_600_000 }])
+  await sql`UPDATE q.task_run SET run_at = now() WHERE id = ${late!.id}`.execute(db)
+  await store.promoteDueTaskRuns(10)
+  expect(await heardSoFar()).toEqual([wake])
+  await store.wakeQueue('gpus')
+  expect(await heardSoFar()).toEqual(['q_available {"queue" : "gpus", "requires" : null}'])
 })

@@ -29,7 +29,7 @@ test('a queue that is woken wakes who listens', async () => {
   listener.close()
 })
 
-test('the end of a run is announced only if somebody awaits it, once for a batch', async () => {
+test('the end of a run sends a wake only if a caller awaits it, once for a batch', async () => {
   await enqueue('awaited', { count: 3 })
   const runs = [await claimOne('awaited'), await claimOne('awaited'), await claimOne('awaited')]
   await store.awaitTaskRuns([runs[0]!.runId, runs[2]!.runId])
@@ -56,9 +56,9 @@ test('the ends of more runs than one notification can name are announced in seve
   expect(settled).toHaveLength(2_000)
   while (wakes.length < 6) await next()
   expect(wakes).toHaveLength(6)
-  const told = wakes.flatMap((wake) => (wake as { runIds: string[] }).runIds)
-  expect(new Set(told)).toEqual(new Set(ids))
-  expect(told).toHaveLength(2_000)
+  const announced = wakes.flatMap((wake) => (wake as { runIds: string[] }).runIds)
+  expect(new Set(announced)).toEqual(new Set(ids))
+  expect(announced).toHaveLength(2_000)
   listener.close()
 })
 
@@ -70,8 +70,8 @@ test('a listener whose session is ended by the server says so, once', async () =
   expect(await lost).toBeInstanceOf(Error)
 })
 
-test('somebody may wait for any number of runs', async () => {
-  const ids = Array.from({ length: 70_000 }, (_, place) => String(1_000_000 + place) as RunId)
+test('a caller may wait for any number of runs', async () => {
+  const ids = Array.from({ length: 70_000 }, (_, index) => String(1_000_000 + index) as RunId)
   await store.awaitTaskRuns(ids)
   const { rows } = await sql<{ awaited: number }>`SELECT count(*)::int AS awaited FROM q.awaited
     WHERE run_id >= 1000000`.execute(db)

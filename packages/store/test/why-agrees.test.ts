@@ -60,7 +60,7 @@ async function drawFleet(dice: Dice): Promise<string[]> {
 async function drawRuns(dice: Dice, seed: string): Promise<RunId[]> {
   const ids: RunId[] = []
   for (let index = 0; index < runsPerRound; index++) {
-    const task = dice.pick([...tasks, ...tasks, 'nobody-knows-it'])
+    const task = dice.pick([...tasks, ...tasks, 'unknown-task'])
     const requires = dice.chance(0.4) ? [] : dice.some(capabilities)
     const lane = await store.internLane({ queue: dice.pick(queues), task, requires })
     const [run] = await store.enqueueTaskRuns([

@@ -42,7 +42,7 @@ test('of a run that is not there nothing is said', async () => {
   expect(await store.whyNotRunning('999999' as RunId)).toBeUndefined()
 })
 
-test('ended: with its state and code, until it is retried by hand', async () => {
+test('ended: with its state and code, until a manual retry', async () => {
   const [id] = await enqueue(await known('ended'))
   const outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'no' } as const
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('ended')), outcome, by }])
@@ -66,7 +66,7 @@ test('held: by whom, since when, and whether the holder is alive', async () => {
 
 test('claimed ahead and too late to start: both are said', async () => {
   const [id] = await enqueue(await known('late-claim'), { expiresInMs: 60_000 })
-  const request = { replicaId: 'worker', tasks: ['late-claim'], queues: [], limit: 1, ahead: true }
+  const request = { replicaId: 'worker', tasks: ['late-claim'], queues: [], limit: 1, prefetch: true }
   const [claimed] = await store.claimAvailableTaskRuns(request)
   await aged(id!, 'expires_at')
   expect(await reasons(id!)).toMatchObject([{ reason: 'held', status: 'CLAIMED' }, { reason: 'expired' }])
@@ -101,12 +101,12 @@ test('workflow: it is paused, and by whom', async () => {
     input: null,
     tasks: { 'held-back': { lane } },
   })
-  await store.pauseWorkflow(id, 'somebody')
+  await store.pauseWorkflow(id, 'ada')
   expect((await reasons(steps[0]!.runId))[0]).toEqual({
     reason: 'workflow-paused',
     workflowId: id,
     name: 'nightly',
-    by: 'somebody',
+    by: 'ada',
   })
 })
 
@@ -128,7 +128,7 @@ test('concurrency: the key, its limit, who holds it and who is ahead', async () 
   expect(await reasons(second!)).toMatchObject([{ ...key, holders, ahead: 0 }])
   expect(await reasons(third!)).toMatchObject([{ ...key, holders, ahead: 1 }])
   await store.setConcurrencyLimit('keyed', 2)
-  expect((await store.whyNotRunning(second!))!.sentence).toContain('has a free place')
+  expect((await store.whyNotRunning(second!))!.sentence).toContain('has a free slot')
   await store.settleTaskRuns([{ lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
   await expectTaken(second!)
 })
@@ -143,7 +143,7 @@ test('queue-paused: by whom; resumed, it is taken', async () => {
   await expectTaken(id)
 })
 
-test('no-replica: nobody is there, or only those that fell silent or left', async () => {
+test('no-replica: there is no replica, or only silent and stopped ones', async () => {
   const [id] = await enqueue(await known('alone'))
   await fleet.silence('worker')
   await fleet.join('gone')
@@ -153,14 +153,14 @@ test('no-replica: nobody is there, or only those that fell silent or left', asyn
   await expectTaken(id!, 'fresh')
 })
 
-test('task-unpublished: nobody ever said that they know the task', async () => {
+test('task-unpublished: no replica has published the task', async () => {
   const [id] = await enqueue('unpublished')
   expect(await reasons(id!)).toMatchObject([{ reason: 'task-unpublished', task: 'unpublished' }])
   await fleet.publish('worker', 'unpublished')
   await expectTaken(id!)
 })
 
-test('task-unknown: whoever is alive has other tasks', async () => {
+test('task-unknown: the live replicas have other tasks', async () => {
   await fleet.publish('worker', 'elsewhere-known')
   const [id] = await enqueue('elsewhere-known')
   await fleet.disband()
@@ -171,7 +171,7 @@ test('task-unknown: whoever is alive has other tasks', async () => {
   await expectTaken(id!, 'knowing')
 })
 
-test('queue-unserved: whoever is alive works on other queues', async () => {
+test('queue-unserved: the live replicas serve other queues', async () => {
   await fleet.disband()
   await fleet.join('elsewhere', { queues: ['other'] })
   await fleet.publish('elsewhere', 'unserved')
@@ -201,7 +201,7 @@ test('all-draining: those that could take it are leaving', async () => {
   await expectTaken(id!)
 })
 
-test('lane-missing: a row made by hand that no claim can find', async () => {
+test('lane-missing: a manually inserted row that no claim can find', async () => {
   const [id] = await enqueue(await known('by-hand'))
   const { lane } = await its.row(id!)
   await db.updateTable('q.task_run').set({ lane: -1 }).where('id', '=', id!).execute()

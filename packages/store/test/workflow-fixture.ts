@@ -1,4 +1,4 @@
-/** Workflows on a database of their own: plans in few words, steps ended by hand, and what came of it. */
+/** Workflows on their own database: short plans, steps that the test ends, and the resulting states. */
 import type { StepPlan, Template, WorkflowPlan } from '@q/schema/workflow'
 import { tasksOfPlan } from '@q/schema/workflow'
 import type { ClaimedRun, Outcome, RunId, StepTask, Store, WorkflowId } from '@q/store'
@@ -12,10 +12,10 @@ export function plain(value: unknown = {}): Template {
   return { value, holes: {} }
 }
 
-type Wish = Partial<Omit<Extract<StepPlan, { kind: 'task' }>, 'kind' | 'name'>>
+type StepInput = Partial<Omit<Extract<StepPlan, { kind: 'task' }>, 'kind' | 'name'>>
 
 /** A step that runs the task of its own name. */
-export function step(name: string, after: readonly string[] = [], more: Wish = {}): StepPlan {
+export function step(name: string, after: readonly string[] = [], more: StepInput = {}): StepPlan {
   return { kind: 'task', name, task: name, payload: plain(), after, ...more }
 }
 

@@ -31,7 +31,7 @@ test('any: one parent is enough, and those that end later change nothing', async
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a quorum that cannot be reached any more fails the workflow', async () => {
+test('a quorum that can no longer be reached fails the workflow', async () => {
   const quorum = { join: { kind: 'quorum', of: 2 } } as const
   const workflow = await start({ steps: [step('a'), step('b'), step('c'), step('d', ['a', 'b', 'c'], quorum)] })
   await end('a', failed)

@@ -1,4 +1,4 @@
-/** A workflow that somebody keeps locked, a step inside of its own open transaction for instance, holds up no other one. */
+/** A locked workflow, for instance by a step in a user's open transaction, delays no other workflow. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { WorkflowId } from '@q/store'
@@ -59,7 +59,7 @@ test('a step expires while another workflow is locked', async () => {
 })
 
 test('steps that are cancelled together and the end of one of them never wait for each other in a circle', async () => {
-  const names = Array.from({ length: 12 }, (_, place) => `s${place}`)
+  const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
   const other = another()
   for (let round = 0; round < 30; round++) {
     const workflow = await start({ steps: names.map((name) => step(name)) })

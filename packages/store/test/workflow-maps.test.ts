@@ -185,7 +185,7 @@ async function heldBackMap() {
   await end('list', list(2))
   const [first, second] = await claim('item', 2)
   await store.settleTaskRuns([{ lease: leaseOf(first!), outcome: failed, by }])
-  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.pauseWorkflow(workflow.id, 'ada')
   await store.settleTaskRuns([{ lease: leaseOf(second!), outcome: succeeded, by }])
   expect(await workflow.states()).toMatchObject({ m: 'PENDING', 'm[0]': 'FAILED TASK_ERROR', 'm[1]': 'SUCCEEDED' })
   return workflow
@@ -201,7 +201,7 @@ test('a paused workflow that is retried does not fail for what it retries', asyn
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a map that was held back at its end waits again for an item that is retried meanwhile', async () => {
+test('a map that was held at its end waits again for an item that is retried in the meantime', async () => {
   const workflow = await heldBackMap()
   expect(
     await store.retryTaskRun((await store.listSteps(workflow.id)).find(({ name }) => name === 'm[0]')!.runId),
@@ -212,7 +212,7 @@ test('a map that was held back at its end waits again for an item that is retrie
   expect(await workflow.states()).toEqual(allSucceeded)
 })
 
-test('a list that is too long for its reader is told so in its place; as an output it fails the workflow', async () => {
+test('a list that is too large for its reader is replaced by an error; as an output it fails the workflow', async () => {
   const whole = { value: null, holes: { '': { from: 'step', step: 'm', at: '' } } } as const
   const steps = [step('list'), map('m'), step('use', [], { payload: whole })]
   const workflow = await start({ steps, output: whole })

@@ -10,7 +10,7 @@ const twoBranches = [step('a'), step('b', ['a']), step('x'), step('y', ['x'])]
 test('fail: what has not begun is skipped, what runs is asked to stop, and the workflow fails when that has ended', async () => {
   const workflow = await start({ steps: [...twoBranches, step('claimed')], onError: 'fail' })
   const running = await take('x')
-  await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['claimed'], queues: [], limit: 1, ahead: true })
+  await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['claimed'], queues: [], limit: 1, prefetch: true })
   await end('a', failed)
   expect(await workflow.states()).toEqual({
     a: 'FAILED TASK_ERROR',
@@ -95,11 +95,11 @@ test('while a workflow is paused none of its steps can be claimed, wherever it w
     tasks: ['ahead'],
     queues: [],
     limit: 1,
-    ahead: true,
+    prefetch: true,
   })
   const running = await take('running')
-  expect(await store.pauseWorkflow(workflow.id, 'somebody')).toBe('paused')
-  expect(await store.pauseWorkflow(workflow.id, 'somebody')).toBe('already-paused')
+  expect(await store.pauseWorkflow(workflow.id, 'ada')).toBe('paused')
+  expect(await store.pauseWorkflow(workflow.id, 'ada')).toBe('already-paused')
   expect(await store.startTaskRuns([leaseOf(ahead!)])).toEqual([])
   await store.promoteDueTaskRuns(100)
   await store.sweepGatedKeys(100)
@@ -118,7 +118,7 @@ test('while a workflow is paused none of its steps can be claimed, wherever it w
 test('a run that fails and is tried again comes back to the gate of its paused workflow', async () => {
   const workflow = await start({ steps: [step('a', [], { options: { maxAttempts: 2 } })] })
   const run = await take('a')
-  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.pauseWorkflow(workflow.id, 'ada')
   const retry = { delayMs: 0, delayMsMax: 0 }
   expect(
     await store.settleTaskRuns([{ lease: leaseOf(run), outcome: { ...failed, retry } as typeof failed, by }]),
@@ -149,7 +149,7 @@ test('cancelled: what has not begun ends at once, what runs when it stops, and t
 
 test('a paused workflow can be cancelled', async () => {
   const workflow = await start({ steps: twoBranches })
-  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.pauseWorkflow(workflow.id, 'ada')
   expect(await store.cancelWorkflow(workflow.id)).toBe('cancelled')
   expect(await workflow.status()).toBe('CANCELLED')
 })
@@ -167,7 +167,7 @@ test('retried after it failed: what did not succeed begins again in a new epoch,
   expect(await store.retryFailedSteps(workflow.id)).toBe('nothing-failed')
 })
 
-test('a step that is retried by hand and ends a second time is counted once', async () => {
+test('a step that is retried manually and ends a second time is counted once', async () => {
   const workflow = await start({ steps: [step('a'), step('x'), step('b', ['a', 'x'])] })
   await end('a')
   expect(await row(workflow.run('b'))).toMatchObject({ waiting_on: 1 })
@@ -180,7 +180,7 @@ test('a step that is retried by hand and ends a second time is counted once', as
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a step that is retried by hand takes what was skipped for it along, and its workflow runs again', async () => {
+test('a manual retry of a step includes the steps skipped because of it, and its workflow runs again', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a']), step('c', ['b'])] })
   await end('a', failed)
   expect(await workflow.status()).toBe('FAILED')
@@ -217,19 +217,19 @@ test('a step that is cancelled or expires counts like one that failed', async ()
 test('a step whose holder died goes the same way, in the same pass', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a'])] })
   await claim('a', 1, 'never-was')
-  await store.reap({ by: 'somebody' })
+  await store.reap({ by: 'ada' })
   expect(await workflow.states()).toEqual({ a: 'FAILED WORKER_CRASHED', b: 'SKIPPED UPSTREAM_FAILED' })
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('a workflow that somebody keeps locked does not hold up the recovery of another one’s steps', async () => {
+test('a locked workflow does not delay the recovery of steps of another workflow', async () => {
   const workflows = [await start({ steps: [step('a')] }), await start({ steps: [step('a')] })]
   await claim('a', 2, 'never-was')
   await db.transaction().execute(async (trx) => {
     await trx.selectFrom('q.workflow').select('id').where('id', '=', workflows[0]!.id).forUpdate().execute()
-    expect((await store.reap({ by: 'somebody' })).ids).toEqual([workflows[1]!.run('a')])
+    expect((await store.reap({ by: 'ada' })).ids).toEqual([workflows[1]!.run('a')])
   })
-  expect((await store.reap({ by: 'somebody' })).ids).toEqual([workflows[0]!.run('a')])
+  expect((await store.reap({ by: 'ada' })).ids).toEqual([workflows[0]!.run('a')])
 })
 
 test('nor the end of steps whose deadline has passed', async () => {
@@ -282,7 +282,7 @@ test('a delay counts from the moment the parents let go, however often the workf
   const workflow = await start({ steps: [step('a'), step('b', ['a'], { options: { delayMs: 3_600_000 } })] })
   await end('a')
   const { run_at: due } = await row(workflow.run('b'))
-  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.pauseWorkflow(workflow.id, 'ada')
   await store.resumeWorkflow(workflow.id)
   expect(await row(workflow.run('b'))).toMatchObject({ status: 'PENDING', waiting_for: 'time', run_at: due })
 })

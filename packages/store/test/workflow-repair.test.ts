@@ -1,4 +1,4 @@
-/** Workflows that a hand has made contradict themselves are healed; those that nobody has touched are let be. */
+/** Workflows that manual SQL made inconsistent are repaired; all others do not change. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { StepPlan } from '@q/schema/workflow'
@@ -6,7 +6,7 @@ import { failed, plain, step, workflowFixture } from './workflow-fixture.ts'
 
 const { start, started, end, endAll, take, store, db, another } = await workflowFixture()
 
-const repair = async () => (await store.repairWorkflows({ limit: 1_000 })).healed.map(({ fault }) => fault)
+const repair = async () => (await store.repairWorkflows({ limit: 1_000 })).healed.map(({ kind: fault }) => fault)
 
 const map: StepPlan = {
   kind: 'map',
@@ -32,7 +32,7 @@ test('on the normal path nothing is found, wherever a workflow is', async () => 
   await end('item')
   await end('x')
   expect(await repair()).toEqual([])
-  await store.pauseWorkflow(workflow.id, 'somebody')
+  await store.pauseWorkflow(workflow.id, 'ada')
   expect(await repair()).toEqual([])
   await store.resumeWorkflow(workflow.id)
   const running = await take('in')
@@ -75,7 +75,7 @@ test('a parent that a hand has ended lets its children go, or skips them, and th
   await end('b')
   expect(await done.status()).toBe('SUCCEEDED')
   const cancelled = await start({ steps: two })
-  await sql`UPDATE q.task_run SET status = 'CANCELLED', finished_at = now(), result = '{"code":"TASK_CANCELLED","detail":"by hand"}'
+  await sql`UPDATE q.task_run SET status = 'CANCELLED', finished_at = now(), result = '{"code":"TASK_CANCELLED","detail":"manual"}'
     WHERE id = ${cancelled.run('a')}`.execute(db)
   expect(new Set(await repair())).toEqual(new Set(['wrong-count', 'not-skipped', 'wrong-open-steps']))
   expect(await cancelled.states()).toMatchObject({ b: 'SKIPPED UPSTREAM_FAILED' })
@@ -106,7 +106,7 @@ test('a workflow whose steps have all ended ends', async () => {
 test('a map, or a workflow step, that waits although all it waited for has ended is settled', async () => {
   const mapped = await start({ steps: [map, step('next', ['m'])] }, { list: [1] })
   const inner = await start({ steps: [within] })
-  const innerId = (await store.listSteps(inner.id))[0]!.innerId!
+  const innerId = (await store.listSteps(inner.id))[0]!.subWorkflowId!
   await sql`DELETE FROM q.workflow_edge WHERE child_id = ${mapped.run('m')}`.execute(db)
   await end('item')
   expect(await mapped.states()).toMatchObject({ m: 'PENDING' })
@@ -122,7 +122,7 @@ test('a map, or a workflow step, that waits although all it waited for has ended
 test('items that wait although there is room are let go', async () => {
   const workflow = await start({ steps: [map] }, { list: [1, 2, 3] })
   const first = (await store.listSteps(workflow.id)).find(({ name }) => name === 'm[0]')!
-  await sql`UPDATE q.task_run SET status = 'CANCELLED', finished_at = now(), result = '{"code":"TASK_CANCELLED","detail":"by hand"}'
+  await sql`UPDATE q.task_run SET status = 'CANCELLED', finished_at = now(), result = '{"code":"TASK_CANCELLED","detail":"manual"}'
     WHERE id = ${first.runId}`.execute(db)
   expect(await repair()).toContain('items-waiting')
   expect(await workflow.states()).toMatchObject({ 'm[1]': 'AVAILABLE', 'm[2]': 'PENDING' })
@@ -144,7 +144,7 @@ test('steps are held back exactly while their workflow is paused, and do not beg
   expect(await workflow.status()).toBe('CANCELLED')
 })
 
-test('a result that is gone is RESULT_NOT_AVAILABLE to whoever needs it', async () => {
+test('a removed result is RESULT_NOT_AVAILABLE to the steps that need it', async () => {
   const payload = { value: null, holes: { '': { from: 'step', step: 'a', at: '' } } } as const
   const workflow = await start({ steps: [step('a'), step('b', [], { payload })] })
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'hand' WHERE id = ${workflow.run('a')}`.execute(db)
@@ -156,7 +156,7 @@ test('a result that is gone is RESULT_NOT_AVAILABLE to whoever needs it', async 
   await store.cancelWorkflow(workflow.id)
 })
 
-test('a workflow that somebody is just settling is left for the next time', async () => {
+test('a workflow that another session is settling is left to the next call', async () => {
   const workflow = await start({ steps: two })
   await sql`UPDATE q.workflow SET open_steps = 9 WHERE id = ${workflow.id}`.execute(db)
   await db.transaction().execute(async (trx) => {
@@ -167,9 +167,9 @@ test('a workflow that somebody is just settling is left for the next time', asyn
   await store.cancelWorkflow(workflow.id)
 })
 
-test('repairs beside settles disturb nobody, and find nothing', async () => {
-  const steps = Array.from({ length: 20 }, (_, place) =>
-    step(`s${place}`, place < 10 ? [] : [`s${place - 10}`], { task: 'busy' }),
+test('repairs beside settles disturb no session, and find nothing', async () => {
+  const steps = Array.from({ length: 20 }, (_, index) =>
+    step(`s${index}`, index < 10 ? [] : [`s${index - 10}`], { task: 'busy' }),
   )
   const workflow = await start({ steps })
   const found: string[] = []
@@ -177,7 +177,7 @@ test('repairs beside settles disturb nobody, and find nothing', async () => {
   const repairing = (async () => {
     const own = another()
     while (!over.signal.aborted)
-      found.push(...(await own.repairWorkflows({ limit: 100 })).healed.map(({ fault }) => fault))
+      found.push(...(await own.repairWorkflows({ limit: 100 })).healed.map(({ kind: fault }) => fault))
   })()
   while ((await workflow.status()) === 'RUNNING') await endAll('busy')
   over.abort()

@@ -15,7 +15,7 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     /wait for each other: a → b → c → a|b → c → a → b|c → a → b → c/,
   ],
   ['a step that waits for itself', [step('a', ['a'])], /step "a" waits for itself/],
-  ['a parent that is not there', [step('a', ['nobody'])], /names "nobody", and there is no such step/],
+  ['a parent that is not there', [step('a', ['absent'])], /names "absent", and there is no such step/],
   ['two steps of one name', [step('a'), step('a')], /two steps are named "a"/],
   [
     'a hole of a step that is not there',
@@ -23,7 +23,7 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     /no such step/,
   ],
   [
-    'a hole without a place',
+    'a reference to a place that the payload does not have',
     [step('a', [], { payload: { value: {}, holes: { '/b': { from: 'input', at: '' } } } })],
     /has no place "\/b"/,
   ],
@@ -33,7 +33,7 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     /it is no map/,
   ],
   [
-    'a quorum that nobody can reach',
+    'a quorum that cannot be reached',
     [step('a'), step('b', ['a'], { join: { kind: 'quorum', of: 2 } })],
     /quorum of 2 cannot be reached by 1/,
   ],
@@ -42,7 +42,7 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
   ['a payload that is no JSON', [step('a', [], { payload: plain({ a: 1n }) })], /bigint/],
   [
     'more steps than allowed',
-    Array.from({ length: 100_001 }, (_, place) => step(`s${place}`, [], { task: 't' })),
+    Array.from({ length: 100_001 }, (_, index) => step(`s${index}`, [], { task: 't' })),
     /has 100001 steps/,
   ],
   [
@@ -113,7 +113,7 @@ test('settling 1000 parents of one child is a handful of statements, as for one'
       FOR EACH STATEMENT EXECUTE FUNCTION q.count_statement()`.execute(db)
   }
   const settling = async (width: number) => {
-    const wide = Array.from({ length: width }, (_, place) => step(`s${place}`, [], { task: 'wide' }))
+    const wide = Array.from({ length: width }, (_, index) => step(`s${index}`, [], { task: 'wide' }))
     const workflow = await start({
       steps: [
         ...wide,
@@ -134,7 +134,7 @@ test('settling 1000 parents of one child is a handful of statements, as for one'
   const one = await settling(1)
   expect(await settling(1_000)).toBe(one)
   const failing = await start({
-    steps: [step('a'), ...Array.from({ length: 500 }, (_, place) => step(`d${place}`, ['a'], { task: 'd' }))],
+    steps: [step('a'), ...Array.from({ length: 500 }, (_, index) => step(`d${index}`, ['a'], { task: 'd' }))],
   })
   expect(await statements(() => end('a', failed))).toBeLessThan(40)
   expect(await failing.status()).toBe('FAILED')

@@ -1,7 +1,7 @@
 /** Steps of tasks that no replica has published: they wait at the gate `task`, after their parents and their workflow. */
 import { expect, test } from 'vitest'
 import { noLane } from '@q/store'
-import { introduction } from './introduction.ts'
+import { introduction } from './replica-registration.ts'
 import { plain, step, workflowFixture } from './workflow-fixture.ts'
 
 const { store, db, start, end, row } = await workflowFixture()

@@ -1,10 +1,10 @@
-/** Does a task say right what it says about itself? All problems are reported together, each with its key. */
+/** Validates the options of a task. All problems are reported together, each with the key of its option. */
 import { TaskDefinitionError } from './definition-error.ts'
 import { impossiblePlace } from './json-input.ts'
 import { durationMs } from './duration.ts'
 import type { TaskOptions } from './options.ts'
 import { scheduleProblems } from './schedule-options.ts'
-import { windowProblems } from './window-options.ts'
+import { conflictingOptions } from './throttle-debounce.ts'
 
 interface Rule {
   readonly ok: (value: unknown) => boolean
@@ -23,7 +23,7 @@ const wholeOrPointer: Rule = {
 }
 const duration: Rule = { ok: isDuration, rule: 'must be a duration above 0, for instance 500ms, 30s, 5m, 1.5h, 2d' }
 
-/** By timeProblems. */
+/** `timeProblems` checks these. */
 const judgedTogether: Rule = { ok: () => true, rule: '' }
 
 const debounceParts: Rule = objectOf({
@@ -76,14 +76,14 @@ const rules: Record<keyof TaskOptions, Rule> = {
 export function checkOptions<Run>(options: TaskOptions, run: Run | undefined): { options: TaskOptions; run: Run } {
   const problems = Object.entries(options).flatMap(([key, value]) => {
     const rule = Object.hasOwn(rules, key) ? rules[key as keyof TaskOptions] : undefined
-    if (rule === undefined) return [`${key}: no such option; there are ${Object.keys(rules).join(', ')}`]
+    if (rule === undefined) return [`${key}: no such option; the options are ${Object.keys(rules).join(', ')}`]
     return value === undefined || rule.ok(value) ? [] : [`${key}: ${rule.rule}`]
   })
   if (options.memoryLimitMb !== undefined && options.isolation !== 'process') {
     problems.push("memoryLimitMb: needs isolation: 'process'; threads share the memory of their process")
   }
-  problems.push(...inputProblems(options), ...windowProblems(options), ...timeProblems(options))
-  if (typeof run !== 'function') problems.push('the last argument must be the function to run')
+  problems.push(...inputProblems(options), ...conflictingOptions(options), ...timeProblems(options))
+  if (typeof run !== 'function') problems.push('the last argument must be the function to execute')
   if (problems.length > 0 || run === undefined) throw wrongOptions(problems)
   return { options: Object.freeze({ ...options }), run }
 }
@@ -97,12 +97,12 @@ function inputProblems({ input }: TaskOptions): string[] {
   ]
 }
 
-/** What an enqueue may say about itself as a task does: all that is wrong. */
+/** The problems of the options that an enqueue shares with a task. */
 export function runOptionProblems(options: Pick<TaskOptions, 'throttle' | 'debounce' | 'expires'>): string[] {
   const wrong = (['throttle', 'debounce', 'expires'] as const).filter(
     (key) => options[key] !== undefined && !rules[key].ok(options[key]),
   )
-  return [...wrong.map((key) => `${key}: ${rules[key].rule}`), ...windowProblems(options)]
+  return [...wrong.map((key) => `${key}: ${rules[key].rule}`), ...conflictingOptions(options)]
 }
 
 function timeProblems(options: TaskOptions): string[] {
@@ -115,7 +115,7 @@ function timeProblems(options: TaskOptions): string[] {
   return refusal === undefined ? problems : [...problems, `payload: ${refusal}`]
 }
 
-/** Published by replicas, so it must survive being written down. */
+/** Replicas publish the value, so it must be JSON. */
 function isJson(payload: unknown): boolean {
   try {
     return payload === undefined || JSON.stringify(payload) !== undefined
@@ -124,7 +124,7 @@ function isJson(payload: unknown): boolean {
   }
 }
 
-/** What its own schema says against the payload its schedule enqueues. A schema that takes its time is asked before each run. */
+/** The problems of the payload that the task's own schedule enqueues. An asynchronous schema is checked before each run instead. */
 function refusalOf({ input, payload = {} }: TaskOptions): string | undefined {
   if (input === undefined || !isStandardSchema(input)) return undefined
   const answer = input['~standard'].validate(payload)
@@ -135,7 +135,6 @@ function refusalOf({ input, payload = {} }: TaskOptions): string | undefined {
   return answer.issues?.map(({ message }) => message).join(', ')
 }
 
-/** Names of tasks and queues. */
 export function isName(text: string): boolean {
   return /^[\p{L}\p{N}._\-:/$]{1,100}$/u.test(text)
 }
@@ -144,7 +143,7 @@ interface Member extends Rule {
   readonly needed?: boolean
 }
 
-/** An object with these members and no others; the rule tells all of them. */
+/** An object with these members and no others; the rule names all of them. */
 function objectOf(members: Record<string, Member>): Rule {
   const parts = Object.entries(members).map(
     ([key, member]) => `${key}${member.needed === true ? '' : ' (if set)'} ${member.rule}`,
@@ -203,8 +202,8 @@ function isStandardSchema(value: unknown): boolean {
 function wrongOptions(problems: string[]): TaskDefinitionError {
   return new TaskDefinitionError({
     code: 'TASK_OPTIONS_INVALID',
-    what: `A task's definition is wrong: ${problems.join('; ')}.`,
-    why: 'task() was called with options it cannot keep.',
+    what: `A task definition is invalid: ${problems.join('; ')}.`,
+    why: 'task() does not accept these arguments.',
     fix: 'Write task(fn) or task({ queue, input, timeout, retry, … }, fn).',
   })
 }

@@ -1,74 +1,74 @@
-/** What a task's function is given beside its payload. */
+/** The context, the second argument of a task's function. */
 import type { Duration } from './duration.ts'
 import type { ArrivingView, JsonView } from './json-view.ts'
 
-/** `State`: what the code saves of itself, if it says so: `(payload, ctx: TaskContext<{ row: number }>) => …`. */
+/** `State` is the type of the checkpoint: `(payload, ctx: TaskContext<{ row: number }>) => …`. */
 export interface TaskContext<State = unknown> {
-  /** Decimal string: ids are 64 bit. */
+  /** A decimal string, because ids have 64 bits. */
   readonly runId: string
-  /** 1 for the first start of the code. */
+  /** 1 for the first attempt. */
   readonly attempt: number
-  /** The same for every attempt of one request: pass it to services that must not do a thing twice. */
+  /** The same for every attempt of an epoch. Pass it to services that must not apply a request twice. */
   readonly idempotencyKey: string
-  /** What this execution must show to write: `finishTaskRun(trx, lease, …)` inside your own transaction. */
+  /** The lease of this attempt, for `finishTaskRun(trx, lease, …)` in your own transaction. */
   readonly lease: { readonly runId: string; readonly fence: number }
   /**
    * The URL of the database of this run, with the password; undefined unless the task has `database: true`. Use it for your
    * own connection: `finishTaskRun` in its transaction ends the run together with the writes of the code.
    */
   readonly databaseUrl: string | undefined
-  /** Aborts when the run is cancelled, timed out or lost. Only seen while the thread is not busy: see heartbeat. */
+  /** Aborts when the run is cancelled, timed out or lost. Synchronous code does not see it: call `heartbeat()` there. */
   readonly signal: AbortSignal
   /**
-   * A sign of life, with progress from 0 to 1 and a note if you like. Synchronous and cheap: call it in every round of
-   * a loop. Throws when the run is cancelled, timed out, lost or over, which is how a synchronous loop is stopped.
+   * Reports that the code is alive, with an optional progress (0 to 1) and note. Synchronous and cheap: call it in every
+   * iteration of a loop. Throws when the run is cancelled, timed out, lost or ended, which stops a synchronous loop.
    */
   heartbeat(progress?: number, note?: string): void
-  /** The same, for code that has something to tell. */
+  /** Reports progress (0 to 1) and a note; the same as `heartbeat(value, note)`. */
   progress(progress: number, note?: string): void
-  /** Kept with the run; each line is a sign of life. Gets out of a busy loop too. Long lines are cut, too many dropped. */
+  /** Writes log lines that are stored with the run, also from a busy loop. Each line counts as a heartbeat. Long lines are cut, and lines above the limit are dropped. */
   readonly log: TaskLog
-  /** What an earlier attempt saved last with `checkpoint`, or undefined. */
+  /** The last checkpoint of an earlier attempt, or undefined. */
   readonly resumed: JsonView<State> | undefined
   /**
-   * Saves where the code is; a later attempt finds it in `resumed`. Resolves when it is stored; rejects when it cannot be,
-   * and when the run is no longer ours. JSON, at most 1 MiB with all that `once` remembers.
+   * Saves the state of the code; a later attempt finds it in `resumed`. Resolves when it is stored; rejects if it cannot be
+   * stored or the run was lost. JSON, at most 1 MiB including the results that `once` stores.
    */
   checkpoint(state: State): Promise<void>
   /**
-   * A step of this run that is not done again by a later attempt: its result is stored with the checkpoint, and what is
-   * returned is what JSON shows of it. A crash between the step and its storing does it again.
+   * Executes a step once per run: its result is stored with the checkpoint, and later attempts return the stored result.
+   * Returns the result as JSON has it. A crash between the step and the write repeats the step.
    */
   once<Result>(name: string, step: () => Result | Promise<Result>): Promise<ArrivingView<Result>>
-  /** Another run, by the name of its task. Durable when it resolves; not undone if this run fails. */
+  /** Enqueues another run by the name of its task. Durable when it resolves, even if this run fails later. */
   enqueue(task: string, payload: unknown, options?: ChildRunOptions): Promise<{ readonly id: string }>
 }
 
 export interface ChildRunOptions {
   readonly delay?: Duration
-  /** Lower numbers first. Default: the task's. */
+  /** Lower numbers run first. Default: the task's. */
   readonly priority?: number
 }
 
-/** pino's way: a fixed sentence, with facts before it. */
+/** Logs as pino does: fields first, then a fixed message. */
 export interface TaskLog {
-  debug: LogLine
-  info: LogLine
-  warn: LogLine
-  error: LogLine
+  debug: LogMethod
+  info: LogMethod
+  warn: LogMethod
+  error: LogMethod
 }
 
-export interface LogLine {
+export interface LogMethod {
   (sentence: string): void
   (facts: Readonly<Record<string, unknown>>, sentence: string): void
 }
 
-/** Thrown out of `ctx.heartbeat()`. There is no need to catch it: what the function does from then on counts for nothing. */
+/** Thrown by `ctx.heartbeat()` when the run was stopped. Let it pass: anything the function returns or throws afterwards is ignored. */
 export class RunAborted extends Error {
   override readonly name = 'RunAborted'
 }
 
-/** A wish of the code that could not be granted: a checkpoint that is no JSON, a payload that is too large. */
+/** A rejected request of the code: a checkpoint that is not JSON, a payload that is too large. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused'
   readonly code: string

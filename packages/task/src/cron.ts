@@ -1,10 +1,9 @@
 /**
- * When a pattern ticks, in the time zone it is read in. Pure: whoever asks says what time it is. The only file that
- * knows croner.
+ * When a cron pattern ticks in its time zone. Pure: the caller passes the time. The only file that knows croner.
  *
- * Where clocks change: a time of day that does not exist ticks once, when the gap is over; one that comes twice ticks
- * once, the first time. Patterns that name no single time of day (`*`, lists, ranges and steps) go by the minutes that
- * really pass: they leave out the ones that do not exist and tick in both hours that have the same name.
+ * Daylight saving time: a time of day that is skipped ticks once, at the end of the gap; one that is repeated ticks once,
+ * the first time. Patterns without a single time of day (`*`, lists, ranges, steps) follow elapsed minutes: they leave out
+ * skipped minutes and tick in both of the repeated hours.
  */
 import { Cron } from 'croner'
 
@@ -13,29 +12,29 @@ export interface Pattern {
   readonly timezone: string
 }
 
-/** What is wrong with it, as a sentence; undefined: nothing. */
+/** The problem of a pattern or time zone as a sentence; undefined if it is valid. */
 export function cronProblem(cron: unknown): string | undefined {
-  if (typeof cron !== 'string' || !isPattern(cron)) return `${told(cron)} has not five or six fields`
+  if (typeof cron !== 'string' || !isPattern(cron)) return `${quoted(cron)} has not five or six fields`
   try {
-    return parsed({ cron, timezone: 'UTC' }).nextRun() === null ? `${told(cron)} never comes` : undefined
+    return parsed({ cron, timezone: 'UTC' }).nextRun() === null ? `${quoted(cron)} never comes` : undefined
   } catch (error) {
-    return `${told(cron)}: ${error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)}`
+    return `${quoted(cron)}: ${error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)}`
   }
 }
 
 export function timezoneProblem(timezone: unknown): string | undefined {
-  if (typeof timezone !== 'string') return `${told(timezone)} is no text`
+  if (typeof timezone !== 'string') return `${quoted(timezone)} is no text`
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone }).format()
-    // Offsets are zones to Intl, not to croner.
-    return /^[a-z]/i.test(timezone) ? undefined : `${told(timezone)} is no name`
+    // Intl accepts offsets as time zones; croner does not.
+    return /^[a-z]/i.test(timezone) ? undefined : `${quoted(timezone)} is no name`
   } catch {
-    return `there is no time zone ${told(timezone)} here`
+    return `there is no time zone ${quoted(timezone)} here`
   }
 }
 
 /**
- * Returns the first tick after a time; undefined: the pattern never ticks again.
+ * Returns the first tick after a time; undefined if the pattern never ticks again.
  *
  * In some years croner's `nextRun` misses 1 or 2 March if a pattern names both days of the month and days of the week.
  * `previousRuns` misses none, so this walks back from the tick that `nextRun` found.
@@ -49,11 +48,11 @@ export function nextTick(pattern: Pattern, after: Date): Date | undefined {
   return first
 }
 
-/** Those after one moment and up to another, that one included, oldest first; of too many the newest. */
+/** The ticks after `after` and up to `upTo` inclusive, oldest first; if there are more than `countMax`, the newest. */
 export function ticksBetween(pattern: Pattern, after: Date, upTo: Date, countMax: number): Date[] {
   const clock = parsed(pattern)
   const ticks: Date[] = []
-  // croner looks before the second it is given.
+  // croner returns only ticks before the given second.
   let before = new Date((Math.floor(upTo.getTime() / 1_000) + 1) * 1_000)
   while (ticks.length < countMax) {
     const [tick] = clock.previousRuns(1, before)
@@ -68,12 +67,12 @@ function parsed({ cron, timezone }: Pattern): Cron {
   return new Cron(cron, { timezone, mode: '5-or-6-parts' })
 }
 
-/** A date, which croner takes for a pattern that comes once, is none to us. */
+/** Rejects dates, which croner accepts as patterns that tick once. */
 function isPattern(cron: string): boolean {
   const fields = cron.trim().split(/\s+/)
   return fields.length === 5 || fields.length === 6 || /^@[a-z]+$/i.test(cron.trim())
 }
 
-function told(value: unknown): string {
+function quoted(value: unknown): string {
   return typeof value === 'string' ? `"${value.slice(0, 100)}"` : String(value)
 }

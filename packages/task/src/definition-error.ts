@@ -1,4 +1,4 @@
-/** A mistake in a task's definition or in a module of tasks, for people: code, what, why, fix. */
+/** An error in a task definition or a task module: code, what, why, fix. */
 export class TaskDefinitionError extends Error {
   override readonly name = 'TaskDefinitionError'
   readonly code: string

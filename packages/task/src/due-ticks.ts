@@ -1,14 +1,14 @@
 /**
- * Which ticks of a schedule are to be enqueued now. Pure.
+ * Decides which ticks of a schedule to enqueue now. Pure.
  *
- * A tick that is seen within a minute is late, and is enqueued: a replica may have died, another took its place. What
- * is older was missed, because nobody was there, and the schedule's policy decides:
+ * A tick that is less than a minute late is enqueued: a replica may have died and another taken over. An older tick was
+ * missed because no replica was running, and the schedule's policy decides:
  *
  *   skip   none of them
- *   one    the newest, unless a later one is enqueued anyway
+ *   one    the newest, unless a later tick is enqueued anyway
  *   all    the newest hundred
  *
- * A tick that was due when its pattern was changed is owed: it is enqueued by the same rules.
+ * A tick that was due when the pattern changed is still enqueued, by the same rules.
  */
 import { nextTick, ticksBetween, type Pattern } from './cron.ts'
 
@@ -16,16 +16,16 @@ export type Missed = 'skip' | 'one' | 'all'
 
 export interface ScheduleState extends Pattern {
   readonly missed: Missed
-  /** Ticks up to here are dealt with. */
+  /** Ticks up to this time have been handled. */
   readonly seenUntil: Date
-  /** As it is stored; not after `seenUntil`: owed. */
+  /** The stored next tick. If it is not after `seenUntil`, it is still to be enqueued. */
   readonly nextTick: Date | null
 }
 
 export interface DueTicks {
   /** Oldest first. */
   readonly ticks: readonly Date[]
-  /** Undefined: never again. */
+  /** Undefined if the schedule never ticks again. */
   readonly next: Date | undefined
 }
 

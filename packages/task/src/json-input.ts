@@ -1,12 +1,12 @@
 /**
  * Whether any JSON value satisfies the schema of a task. Payloads are stored as JSON, so a schema that demands a Date,
- * bigint, Map or Set as a required value rejects every run. That is a mistake of the definition, and `task()` reports it.
+ * bigint, Map or Set as a required value rejects every run. `task()` reports this error in the definition.
  *
  * The validator exports its JSON Schema (zod, arktype), in which types that JSON does not have are marked as impossible.
  * A validator without JSON Schema, and one that converts (coerce, preprocess, parse), is not checked.
  */
 
-/** The JSON pointer of a value that JSON cannot have; empty: the payload itself; undefined: none was found. */
+/** The JSON pointer of a value that JSON cannot have: empty for the payload itself, undefined if there is none. */
 export function impossiblePlace(input: unknown): string | undefined {
   const standard = memberOf(input, '~standard')
   const convert = memberOf(memberOf(standard, 'jsonSchema'), 'input')

@@ -1,9 +1,9 @@
 /**
- * The JSON view of a type: the type of a value after it was stored as JSON, as payloads, results and checkpoints are.
+ * The JSON view of a type: the type of a value after it was stored as JSON, like payloads, results and checkpoints. Types only.
  *
- * A Date arrives as text, and an object with toJSON() as what that returns. A member that is undefined is missing; in a
- * list, and as a result, undefined is null. Functions and symbols become null, or are missing as methods of a class. A
- * bigint, Map or Set cannot be stored: never. Types only.
+ * A Date becomes a string, and an object with toJSON() what that returns. An undefined member is missing; in a list, and as a
+ * result, undefined is null. Functions and symbols become null, or are missing as methods of a class. A bigint, Map or Set
+ * cannot be stored: never.
  */
 
 /** JSON itself. A type that is assignable to this is its own view, which costs the compiler one comparison. */
@@ -23,7 +23,7 @@ type ViewOf<T> = T extends Unstorable
       ? { [Place in keyof T]: ArrivingView<T[Place]> }
       : { [Member in keyof T]: MemberView<T[Member]> }
 
-/** `undefined` stays the very type it is: one that means "may be missing" must not become one that may be given. */
+/** Keeps `undefined` as it is: a member that may be missing must not become one that may be passed as undefined. */
 type MemberView<T> = unknown extends T ? T : T extends undefined ? T : T extends NoData ? null | undefined : JsonView<T>
 
 /** The view of a value that is never missing: a result, an element of a list. */
@@ -35,4 +35,4 @@ export type ArrivingView<T> = unknown extends T ? T : T extends undefined | void
  */
 export type ArrivesAs<T> = [JsonView<T>] extends [T]
   ? unknown
-  : 'A payload is stored as JSON: declare what arrives (text for a Date), or give the task an input that makes it'
+  : 'A payload is stored as JSON: declare its JSON type (string for a Date), or give the task an input that converts it'

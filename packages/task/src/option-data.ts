@@ -1,6 +1,6 @@
 /**
- * A task's options as data, every default filled in and every duration in milliseconds: what replicas publish in
- * `q.task.options`, and what a replica itself goes by. And what they mean for one run of it.
+ * The options of a task as data, with all defaults and with durations in milliseconds. Replicas publish them in
+ * `q.task.options` and use them themselves. Also derives the options of one run from them.
  */
 import { durationMs, type Duration } from './duration.ts'
 import { defaultQueue, type TaskOptions } from './options.ts'
@@ -9,35 +9,35 @@ import { scheduleData, type ScheduleData } from './schedule-options.ts'
 import {
   debounceData,
   throttleData,
-  windowSettings,
+  throttleDebounceSettings,
   type DebounceData,
   type ThrottleData,
-  type WindowSettings,
-} from './window-options.ts'
+  type ThrottleDebounceSettings,
+} from './throttle-debounce.ts'
 
 export interface OptionData {
   readonly queue: string
   readonly priority: number
   readonly requires: readonly string[]
-  /** Null: what the preset of the replica says. */
+  /** Null: the default of the replica's preset. */
   readonly onCrash: 'fail' | 'retry' | null
   readonly isolation: 'thread' | 'process'
-  /** Whether its code gets the URL of the database. */
+  /** Whether the code gets the URL of the database. */
   readonly database: boolean
   readonly memoryLimitMb: number | null
-  /** The most runs handed to one thread together; null: what the settings of the replica allow. */
+  /** The most runs in one batch for a thread; null: what the replica's settings allow. */
   readonly startAhead: number | null
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
   readonly retry: RetryData
   readonly concurrency: { readonly key: string; readonly limit: number; readonly shared: string | null } | null
-  /** `key`: a JSON pointer; empty: the whole payload. `forMs`: null, while a run waits or runs. */
+  /** `key` is a JSON pointer; empty for the whole payload. `forMs` null: while a run waits or runs. */
   readonly unique: { readonly key: string; readonly forMs: number | null } | null
   readonly throttle: ThrottleData | null
   readonly debounce: DebounceData | null
   readonly expiresMs: number | null
   readonly keepMs: number | null
-  /** Its own: enqueued by the clock. */
+  /** The schedule that the task declares. */
   readonly schedule: (ScheduleData & { readonly payload: unknown }) | null
 }
 
@@ -50,7 +50,7 @@ export interface RetryData {
 
 const retryDefaults: RetryData = { attempts: 1, backoff: 'exponential', delayMs: 1_000, maxDelayMs: 3_600_000 }
 
-/** Of options that task() has accepted. */
+/** Converts options that `task()` has accepted. */
 export function optionData(options: TaskOptions): OptionData {
   const { retry, concurrency } = options
   const time = scheduleData(options)
@@ -84,8 +84,8 @@ export function optionData(options: TaskOptions): OptionData {
   }
 }
 
-/** What a published task says about one run of it, as far as the payload decides. */
-export interface RunSettings extends WindowSettings {
+/** The options of one run that depend on its payload: keys and windows. */
+export interface RunSettings extends ThrottleDebounceSettings {
   readonly priority: number
   readonly maxAttempts: number
   readonly onCrash?: 'fail' | 'retry'
@@ -95,10 +95,10 @@ export interface RunSettings extends WindowSettings {
   readonly expiresInMs?: number
 }
 
-/** `data` may come from another release: what it lacks has its default. */
+/** `data` may come from another release; missing options have their defaults. */
 export function runSettings(task: string, data: Partial<OptionData>, payload: unknown): RunSettings {
   const { priority = 0, retry = retryDefaults, onCrash = null, concurrency = null, unique = null } = data
-  // A run without the value has no key, and is not limited by it.
+  // A run whose payload lacks the value has no key and no limit.
   const key = concurrency === null ? undefined : keyAt(payload, concurrency.key)
   const uniqueKey = unique === null ? undefined : keyAt(payload, unique.key)
   const forMs = unique?.forMs ?? null
@@ -108,13 +108,12 @@ export function runSettings(task: string, data: Partial<OptionData>, payload: un
     maxAttempts: retry.attempts,
     ...(onCrash === null ? {} : { onCrash }),
     ...(key === undefined ? {} : { concurrency: { scope: concurrency?.shared ?? task, key } }),
-    ...windowSettings(data, payload),
+    ...throttleDebounceSettings(data, payload),
     ...(expiresInMs === null ? {} : { expiresInMs }),
     ...(uniqueKey === undefined ? {} : { uniqueKey, ...(forMs === null ? {} : { uniqueForMs: forMs }) }),
   }
 }
 
-/** As its runs will read it. */
 function written(payload: unknown): unknown {
   return payload === undefined ? {} : JSON.parse(JSON.stringify(payload))
 }

@@ -1,33 +1,34 @@
 /**
- * What a task's code can say by throwing, beside that something went wrong:
+ * Errors with which the code of a task chooses its outcome:
  *
- *   throw new Fail('…')            FAILED now; trying again would not help
- *   throw new Retry({ after })     again after so long, if attempts are left
- *   throw new Snooze(after)        later; this was no failure, and the attempt does not count
+ *   throw new Fail('…')            FAILED, without a retry
+ *                                  `{ fingerprint }`: errors with the same one are one group for operators
+ *   throw new Retry({ after })     retry after this time, if attempts are left
+ *   throw new Snooze(after)        run again later; not a failure, and the attempt does not count
  *
- * Anything else that is thrown is tried again as the task's `retry` says.
+ * Every other error is retried as the task's `retry` says.
  */
 import { durationMs, type Duration } from './duration.ts'
 
-/** The mark by which an outcome is recognised, also when two copies of this package are loaded. */
+/** Identifies an outcome even if two copies of this package are loaded. */
 const mark = Symbol.for('@q/task/outcome')
 
 export type ThrownOutcome =
-  | { readonly kind: 'fail' }
+  | { readonly kind: 'fail'; readonly fingerprint: string | undefined }
   | { readonly kind: 'retry'; readonly afterMs: number | undefined }
   | { readonly kind: 'snooze'; readonly afterMs: number }
 
 export class Fail extends Error {
   override readonly name: string = 'Fail'
 
-  constructor(message: string, options: { cause?: unknown } = {}) {
+  constructor(message: string, { fingerprint, ...options }: { cause?: unknown; fingerprint?: string } = {}) {
     super(message, options)
-    says(this, { kind: 'fail' })
+    says(this, { kind: 'fail', fingerprint })
   }
 }
 
-export interface RetryWish {
-  /** Not before so long. Default: as the task's `retry` says. */
+export interface RetryRequest {
+  /** The shortest wait. Default: as the task's `retry` says. */
   readonly after?: Duration
   readonly message?: string
   readonly cause?: unknown
@@ -36,7 +37,7 @@ export interface RetryWish {
 export class Retry extends Error {
   override readonly name: string = 'Retry'
 
-  constructor({ after, message = 'The code asked to be tried again.', ...options }: RetryWish = {}) {
+  constructor({ after, message = 'The code requested a retry.', ...options }: RetryRequest = {}) {
     super(message, options)
     says(this, { kind: 'retry', afterMs: after === undefined ? undefined : durationMs(after) })
   }
@@ -46,12 +47,12 @@ export class Snooze extends Error {
   override readonly name: string = 'Snooze'
 
   constructor(after: Duration) {
-    super('The code asked to be called later.')
+    super('The code snoozed the run.')
     says(this, { kind: 'snooze', afterMs: durationMs(after) })
   }
 }
 
-/** What was meant, or undefined: just an error. Whatever was thrown, this does not throw. */
+/** The outcome that a thrown value requests; undefined for any other error. Never throws. */
 export function outcomeOf(thrown: unknown): ThrownOutcome | undefined {
   try {
     return thrown instanceof Error ? (Reflect.get(thrown, mark) as ThrownOutcome | undefined) : undefined

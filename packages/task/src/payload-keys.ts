@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 const charsMax = 200
 const jsonPrefix = 'json:'
 
-/** Undefined where the payload has no such place, or null there. The empty pointer is the whole payload. */
+/** The key at a pointer; undefined if the payload has no value or null there. The empty pointer is the whole payload. */
 export function keyAt(payload: unknown, pointer: string): string | undefined {
   const json = canonical(valueAt(payload, pointer))
   if (json === undefined || json === 'null') return undefined
@@ -40,13 +40,13 @@ function valueAt(payload: unknown, pointer: string): unknown {
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    if (Array.isArray(value) && key === 'length') return undefined // no item
+    if (Array.isArray(value) && key === 'length') return undefined // not an item
     value = Reflect.get(value, key)
   }
   return value
 }
 
-/** Undefined: the value cannot be written as JSON, which the check of the payload reports. */
+/** Undefined if the value cannot be written as JSON; the payload check reports that. */
 function canonical(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, member: unknown) =>

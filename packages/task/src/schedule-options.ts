@@ -1,6 +1,6 @@
 /**
- * When a task is run by the clock: a pattern, or an interval that a pattern can say. There is one mechanism: `every` is
- * a short way to write a pattern, aligned with the clock on the wall, and not a timer that begins somewhere.
+ * When a schedule ticks: a cron pattern, or an interval that a pattern can express. `every` is short for a pattern: it is
+ * aligned with the wall clock and is not a timer.
  */
 import { cronProblem, timezoneProblem } from './cron.ts'
 import type { Missed } from './due-ticks.ts'
@@ -9,11 +9,11 @@ import { durationMs, type Duration } from './duration.ts'
 export interface ScheduleOptions {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds in front. */
   readonly cron?: string
-  /** Instead of `cron`, where it divides the next larger unit: `1s`, `15s`, `5m`, `2h`, `1d`. */
+  /** Instead of `cron`; must divide the next larger unit: `1s`, `15s`, `5m`, `2h`, `1d`. */
   readonly every?: Duration
   /** IANA name, for instance Europe/Berlin. Default: UTC. */
   readonly timezone?: string
-  /** What becomes of ticks that nobody was there for: none, the newest (default), all up to 100. */
+  /** Which ticks that passed while no replica was running are enqueued: none, the newest (default), or all up to 100. */
   readonly missed?: Missed
 }
 
@@ -23,25 +23,25 @@ export interface ScheduleData {
   readonly missed: Missed
 }
 
-/** All that is wrong, each with its key. */
+/** Returns every problem, each with the key of its option. */
 export function scheduleProblems({ cron, every, timezone, missed }: ScheduleOptions): string[] {
   const problems: string[] = []
   const say = (key: string, problem: string | undefined) => problem !== undefined && problems.push(`${key}: ${problem}`)
   if (cron !== undefined) say('cron', cronProblem(cron))
-  if (cron !== undefined && every !== undefined) say('every', 'says the same as cron: give one of them')
+  if (cron !== undefined && every !== undefined) say('every', 'cannot be combined with cron')
   else if (every !== undefined && everyAsCron(every) === undefined) say('every', everyRule)
   if (timezone !== undefined) say('timezone', timezoneProblem(timezone))
   if (missed !== undefined && !['skip', 'one', 'all'].includes(missed)) say('missed', "must be 'skip', 'one' or 'all'")
   return problems
 }
 
-/** Of options without problems; undefined: they say no time. */
+/** Converts valid options; undefined if they have neither cron nor every. */
 export function scheduleData({ cron, every, timezone, missed }: ScheduleOptions): ScheduleData | undefined {
   const pattern = cron ?? (every === undefined ? undefined : everyAsCron(every))
   return pattern === undefined ? undefined : { cron: pattern, timezone: timezone ?? 'UTC', missed: missed ?? 'one' }
 }
 
-const everyRule = 'must divide a minute, an hour or a day, in whole seconds: 1s, 15s, 5m, 2h, 1d; else write cron'
+const everyRule = 'must divide a minute, an hour or a day, in whole seconds: 1s, 15s, 5m, 2h, 1d; otherwise use cron'
 
 const units = [
   { ms: 1_000, count: 60, pattern: (step: string) => `${step} * * * * *` },

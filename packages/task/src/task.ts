@@ -1,8 +1,8 @@
 /**
  * A task: a named function with options, defined in code. Its name is the name under which a module exports it.
  *
- * The function runs on a worker thread of some replica. What it is given has passed `input`, what it returns is the
- * run's result. Options are data, so that replicas can publish them for producers that never load this code.
+ * The function runs on a worker thread of a replica. Its payload has passed `input`, and its return value is the result of
+ * the run. Options are data, so that replicas can publish them for producers that never load this code.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from './context.ts'
@@ -10,31 +10,31 @@ import { checkOptions } from './check-options.ts'
 import type { ArrivesAs } from './json-view.ts'
 import type { TaskOptions } from './options.ts'
 
-/** The mark by which a task is recognised, also when two copies of this package are loaded. */
+/** Identifies a task even if two copies of this package are loaded. */
 const mark: unique symbol = Symbol.for('@q/task') as never
 
-/** `Name`: never, where the export names it. */
+/** `Name` is never if the export names the task. */
 export interface Task<Payload = never, Result = unknown, Name extends string = string> {
   readonly [mark]: true
   readonly options: TaskOptions & { readonly name?: Name }
-  /** Validates nothing: the runner has done that. */
+  /** Calls the code. It does not validate the payload: the runner has done that. */
   readonly run: (payload: Payload, context: TaskContext) => Result | Promise<Result>
 }
 
-/** `State`: what it saves with `ctx.checkpoint` and finds in `ctx.resumed`; said by the type of its second parameter. */
+/** `State` is the type of its checkpoints (`ctx.checkpoint`, `ctx.resumed`), inferred from its second parameter. */
 export type TaskFunction<Payload, Result, State = unknown> = (
   payload: Payload,
   context: TaskContext<State>,
 ) => Result | Promise<Result>
 
-/** Without `input`, which would be compared twice: with a large schema that is most of what a task costs the compiler. */
+/** Omits `input`, which the compiler would otherwise compare twice: with a large schema that dominates compile time. */
 type Options<Payload, Name extends string> = Omit<TaskOptions<Payload>, 'input' | 'name'> & { readonly name?: Name }
 
-/** A task whose payload is not checked before it runs. */
+/** Defines a task whose payload is not checked before it runs. */
 export function task<Payload, Result, State>(
   run: TaskFunction<Payload, Result, State> & ArrivesAs<Payload>,
 ): Task<Payload, Result, never>
-/** A task with options; `input`, any Standard Schema, gives the payload its type and checks it before each run. */
+/** Defines a task with options. `input`, any Standard Schema, types the payload and checks it before each run. */
 export function task<Schema extends StandardSchemaV1, Result, State, const Name extends string = never>(
   options: Options<StandardSchemaV1.InferInput<Schema>, Name> & {
     readonly input: Schema & ArrivesAs<StandardSchemaV1.InferInput<Schema>>
@@ -58,7 +58,7 @@ export function isTask(value: unknown): value is Task {
   return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true
 }
 
-/** A task's identity: its own name, else that of its export. */
+/** The name of a task: its own, else that of its export. */
 export function nameOf(exportName: string, { options }: Task): string {
   return options.name ?? exportName
 }

@@ -37,7 +37,7 @@ test.each([
   expect(ticks(cron, timezone, after, 2)).toEqual(expected)
 })
 
-test('other times of those days are not touched by it', () => {
+test('other times of those days are unaffected', () => {
   expect(ticks('0 9 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', 1)).toEqual(['2026-03-29T07:00Z'])
   expect(ticks('0 9 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 1)).toEqual(['2026-10-25T08:00Z'])
   expect(ticks('0 3 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', 1)).toEqual(['2026-03-29T01:00Z'])
@@ -54,7 +54,7 @@ test.each([
   expect(found).toEqual(expected)
 })
 
-test('the ticks between two moments are the same forwards and backwards, also where clocks change', () => {
+test('the ticks between two times are the same forwards and backwards, even where clocks change', () => {
   const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata')
   const patterns = fc.constantFrom(
     '30 2 * * *',
@@ -130,7 +130,7 @@ test.each(['* * * * *', '*/5 * * * * *', '0 9 * * MON-FRI', '0 0 L * *', '@daily
   expect(cronProblem(cron)).toBeUndefined()
 })
 
-test.each(['Mars/Base', '', '+02:00', 'Europe', 5])('%s is no time zone', (timezone) => {
+test.each(['Mars/Base', '', '+02:00', 'Europe', 5])('%s is not a time zone', (timezone) => {
   expect(timezoneProblem(timezone)).toBeTypeOf('string')
 })
 

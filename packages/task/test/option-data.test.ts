@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Fail, optionData, outcomeOf, Retry, runSettings, Snooze, task } from '@q/task'
 
-test('a task that says nothing is executed once, on a thread, without limits', () => {
+test('by default, a task is executed once, on a thread, without limits', () => {
   expect(optionData({})).toEqual({
     queue: 'default',
     priority: 0,
@@ -74,7 +74,7 @@ test('options are published as data: durations in ms, pointers, no functions', (
   expect(optionData({ unique: '/user/id' }).unique).toEqual({ key: '/user/id', forMs: null })
 })
 
-test('what a task published decides how a run of it is enqueued', () => {
+test('the published options of a task decide how its runs are enqueued', () => {
   const data = optionData({ retry: { attempts: 4 }, onCrash: 'retry', priority: 3, concurrency: { key: '/a~1b/0/id' } })
   expect(runSettings('t', data, { 'a/b': [{ id: 7 }] })).toEqual({
     priority: 3,
@@ -103,7 +103,7 @@ test('equal payloads have equal keys, whatever the order of their members and ho
   expect(long).toMatch(/^sha256:[\w-]{43}$/)
 })
 
-test('a throttle or debounce is a window and a key of the payload; a steady stream is bounded unless said otherwise', () => {
+test('a throttle or debounce has a window and a key of the payload; the delay of a debounce is bounded by default', () => {
   const throttled = optionData({ throttle: { key: '/url', for: '10s' } })
   expect(throttled.throttle).toEqual({ key: '/url', forMs: 10_000 })
   expect(runSettings('t', throttled, { url: 'x' })).toMatchObject({ throttle: { key: 'x', forMs: 10_000 } })
@@ -114,11 +114,11 @@ test('a throttle or debounce is a window and a key of the payload; a steady stre
   expect(runSettings('t', debounced, { a: 1 })).toMatchObject({ debounce: { key: 'json:{"a":1}', forMs: 5_000 } })
 })
 
-test('a deadline of the task is one of each run', () => {
+test('the deadline of a task applies to each run', () => {
   expect(runSettings('t', optionData({ expires: '1m' }), {})).toMatchObject({ expiresInMs: 60_000 })
 })
 
-test('the payload of a schedule is published as JSON shows it', () => {
+test('the payload of a schedule is published as JSON', () => {
   const payload = { at: new Date(0), nothing: undefined }
   expect(optionData({ every: '1h', payload }).schedule?.payload).toEqual({ at: '1970-01-01T00:00:00.000Z' })
   expect(optionData({ every: '1h', payload: null }).schedule?.payload).toBeNull()
@@ -137,7 +137,7 @@ test.each([
   expect(optionData(task({ every }, () => 1).options).schedule).toMatchObject({ cron, timezone: 'UTC', missed: 'one' })
 })
 
-test('what is thrown says what is meant; anything else is just an error', () => {
+test('Fail, Retry and Snooze are recognised; any other value is an error', () => {
   expect(outcomeOf(new Fail('no'))).toEqual({ kind: 'fail' })
   expect(outcomeOf(new Retry({ after: '2s' }))).toEqual({ kind: 'retry', afterMs: 2_000 })
   expect(outcomeOf(new Retry())).toEqual({ kind: 'retry', afterMs: undefined })
@@ -147,7 +147,7 @@ test('what is thrown says what is meant; anything else is just an error', () => 
   expect(() => new Snooze('soon' as never)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
 })
 
-test('a key is made of what JSON will have: a Date is its text, and what has no JSON or is no item has no key', () => {
+test('a key is computed from the JSON of a value: a Date is a string; a value without JSON has no key', () => {
   const keyOf = (value: unknown, pointer = '/v') =>
     runSettings('t', { unique: { key: pointer, forMs: null } }, { v: value }).uniqueKey
   expect(keyOf(new Date(0))).toBe(keyOf('1970-01-01T00:00:00.000Z'))

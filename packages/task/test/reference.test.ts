@@ -11,7 +11,7 @@ test('every option is in the reference, and no other', () => {
       task({ nonsense: 1 } as never, () => 1)
       return ''
     } catch (error) {
-      return /there are ([^.;]*)/.exec(String(error))?.[1] ?? ''
+      return /the options are ([^.;]*)/.exec(String(error))?.[1] ?? ''
     }
   }
   const rows = [...options.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => String(name))

@@ -10,7 +10,7 @@ describe('task()', () => {
     expectTypeOf<ResultOf<typeof hello>>().toEqualTypeOf<string>()
   })
 
-  test('a schema types both sides: what is enqueued is its input, what the code gets its output', () => {
+  test('a schema types both sides: its input is enqueued, and the code gets its output', () => {
     const resize = task({ input: z.object({ width: z.number().default(800) }) }, (payload) => {
       expectTypeOf(payload).toEqualTypeOf<{ width: number }>()
       return payload.width
@@ -18,18 +18,18 @@ describe('task()', () => {
     expectTypeOf<PayloadOf<typeof resize>>().toEqualTypeOf<{ width?: number | undefined }>()
   })
 
-  test('an async function is a task of what it resolves to', () => {
+  test('the result of an async task is the value that it resolves to', () => {
     const slow = task(async (_: null) => 1)
     expectTypeOf<Awaited<ResultOf<typeof slow>>>().toEqualTypeOf<number>()
   })
 
-  test('only tasks count among the exports of a module', () => {
+  test('exports that are not tasks are ignored', () => {
     const tasks = { hello: task((_: null) => 1), helper: () => 2, limit: 3 }
     expectTypeOf<TaskName<typeof tasks>>().toEqualTypeOf<'hello'>()
     expect(Object.values(tasks).filter(isTask)).toHaveLength(1)
   })
 
-  test('all mistakes in the options are told together', () => {
+  test('all problems of the options are reported together', () => {
     const options = {
       queue: 'not a name!',
       onCrash: 'explode',
@@ -73,19 +73,19 @@ describe('task()', () => {
     ['debounce', { debounce: { key: '/a', for: '5s', max: '1s' } }],
     ['debounce', { debounce: { key: '/a' } }],
     ['expires', { expires: 0 }],
-  ])('a wrong %s is told (%#)', (key, options) => {
+  ])('an invalid %s is reported (%#)', (key, options) => {
     const define = () => task(options as never, () => 1)
     expect(define).toThrow(expect.objectContaining({ code: 'TASK_OPTIONS_INVALID' }))
     expect(define).toThrow(new RegExp(`${key}: `))
   })
 
-  test('a payload that its own schema takes is a good one for its schedule', () => {
+  test('a payload that the schema accepts is accepted for the schedule', () => {
     const options = { cron: '0 9 * * *', input: z.object({ url: z.string() }), payload: { url: 'x' } }
     expect(isTask(task(options, () => 1))).toBe(true)
   })
 
-  test('options without a function are refused', () => {
-    expect(() => task({ queue: 'cpu' }, undefined as never)).toThrow(/function to run/)
+  test('options without a function are rejected', () => {
+    expect(() => task({ queue: 'cpu' }, undefined as never)).toThrow(/function to execute/)
   })
 })
 
@@ -99,7 +99,7 @@ describe('a duration', () => {
     ['0s', 0],
   ])('%s is %d ms', (text, ms) => expect(durationMs(text)).toBe(ms))
 
-  test.each(['', '5', '5 parsecs', '-1s', 'NaNs', '1e9d', Number.NaN, -1, '99999d'])('%s is refused', (text) => {
+  test.each(['', '5', '5 parsecs', '-1s', 'NaNs', '1e9d', Number.NaN, -1, '99999d'])('%s is rejected', (text) => {
     expect(() => durationMs(text)).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
   })
 })

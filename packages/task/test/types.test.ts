@@ -154,12 +154,12 @@ test('keys, durations, options and checkpoints are typed by the task alone', () 
   expectTypeOf<PointerInto<{ a: { b: Date }; c?: string[] }>>().toEqualTypeOf<'/a' | '/a/b' | '/c' | `/c/${number}`>()
 })
 
-test('a type that contains itself ends', () => {
+test('the view of a recursive type is finite', () => {
   expectTypeOf<'/left/left/left/name'>().toExtend<PointerInto<Tree>>()
   expectTypeOf<'/left/right'>().not.toExtend<PointerInto<Tree>>()
 })
 
-test('a task is called by its own name, else by that of its export', () => {
+test('the name of a task is its own, else that of its export', () => {
   const named = task({ name: 'images.resize' }, (_: { url: string }, ctx: TaskContext<Place>) => ctx.resumed?.row ?? 0)
   const tasks = { hello: task((_: null) => 1), exported: named, other: 3 }
   expectTypeOf<TaskName<typeof tasks>>().toEqualTypeOf<'hello' | 'images.resize'>()

@@ -44,7 +44,7 @@ const wrong = () => {
   task({ input: type({ url: 'string' }), unique: '/href' }, () => 1)
 }
 
-test('keys are held against the input of any of them', () => {
+test('keys are checked against the input of every validator', () => {
   expect(wrong).toBeTypeOf('function')
 })
 

@@ -1,35 +1,35 @@
 /**
- * Everything that is ready is executed, one run after the other, until nothing is. Time does not pass inside: a run that
- * becomes due meanwhile, be it a retry after a millisecond, waits for the next drain.
+ * Executes ready runs one after the other until none is left. Time stands still during a drain: a run that becomes due in the
+ * meantime, such as a retry after a millisecond, waits for the next drain.
  */
-import type { Calendar, InlineReplica } from '@q/runner/inline'
+import type { VirtualClock, InlineReplica } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import type { ClaimedRun, RunId, Store } from '@q/store'
 
 export interface DrainOptions {
-  /** More is taken for a task that never comes to an end. Default: 1000. */
+  /** The most runs of one drain; more look like a task that enqueues itself forever. Default: 1000. */
   readonly runsMax?: number
 }
 
-export interface Drained {
-  /** What was executed, in this order. */
-  readonly ran: readonly RanRun[]
-  /** Runs that were not started before their deadline, and never will be. */
+export interface DrainResult {
+  /** The executed attempts, in order. */
+  readonly ran: readonly ExecutedRun[]
+  /** Runs that ended EXPIRED because they had not started by their deadline. */
   readonly expired: readonly RunId[]
-  /** Runs whose replica was taken for dead. What became of them is their task's `onCrash`. */
+  /** Runs recovered from a dead replica, as the `onCrash` of their task says. */
   readonly recovered: readonly RunId[]
 }
 
 /** One attempt of a run. */
-export interface RanRun {
+export interface ExecutedRun {
   readonly id: RunId
   readonly task: string
   readonly attempt: number
-  /** `retried` and `snoozed`: it will be started again. `lost`: the run was taken away or removed meanwhile. */
+  /** `retried` and `snoozed`: the run will start again. `lost`: another replica took the run, or it was deleted. */
   readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'crashed' | 'released' | 'retried' | 'snoozed' | 'lost'
-  /** What the code returned, if it succeeded. */
+  /** The result, if the attempt succeeded. */
   readonly result?: unknown
-  /** Why it ended otherwise. */
+  /** The error, if it did not succeed. */
   readonly code?: string
   readonly detail?: string
 }
@@ -39,23 +39,23 @@ const defaultRunsMax = 1_000
 export interface DrainDeps {
   readonly store: Store
   readonly replica: InlineReplica
-  /** By which schedules tick. */
-  readonly calendar: Calendar
+  /** The calendar that drives schedules. */
+  readonly calendar: VirtualClock
 }
 
-export async function drain({ store, replica, calendar }: DrainDeps, options: DrainOptions = {}): Promise<Drained> {
+export async function drain({ store, replica, calendar }: DrainDeps, options: DrainOptions = {}): Promise<DrainResult> {
   const { runsMax = defaultRunsMax } = options
   const opened = await replica.openGates(calendar)
-  const ran: RanRun[] = []
+  const ran: ExecutedRun[] = []
   for (;;) {
     const claimed = await replica.executeNext()
     if (claimed === undefined) return { ran, ...opened }
-    ran.push(await ranRun(store, claimed))
+    ran.push(await executedRun(store, claimed))
     if (ran.length > runsMax) throw endless(ran, runsMax)
   }
 }
 
-async function ranRun(store: Store, { runId, fence, task, attempt }: ClaimedRun): Promise<RanRun> {
+async function executedRun(store: Store, { runId, fence, task, attempt }: ClaimedRun): Promise<ExecutedRun> {
   const found = await store.getTaskRun(runId)
   const ended = found?.attempts.find((one) => one.fence === fence && one.outcome !== 'running')
   const said = { id: runId, task, attempt }
@@ -70,13 +70,13 @@ async function ranRun(store: Store, { runId, fence, task, attempt }: ClaimedRun)
   }
 }
 
-function endless(ran: readonly RanRun[], runsMax: number): ExplainedError {
+function endless(ran: readonly ExecutedRun[], runsMax: number): ExplainedError {
   const counts = [...Map.groupBy(ran, ({ task }) => task)].map(([task, runs]) => ({ task, runs: runs.length }))
   const most = counts.toSorted((a, b) => b.runs - a.runs).slice(0, 5)
   return new ExplainedError({
     code: 'DRAIN_ENDLESS',
-    what: `drain() has executed more than ${runsMax} runs, and still something is ready.`,
-    why: `Perhaps a task enqueues itself. Executed so far: ${most.map(({ task, runs }) => `${task} ${runs} times`).join(', ')}.`,
-    fix: 'Let the chain end, or delay its next run and travel() there; drain({ runsMax }) allows more.',
+    what: `drain() has executed ${runsMax} runs, and more are ready.`,
+    why: `A task may enqueue itself. Executed so far: ${most.map(({ task, runs }) => `${task} ${runs} times`).join(', ')}.`,
+    fix: 'End the chain, or delay its next run and travel() there; drain({ runsMax }) raises the limit.',
   })
 }

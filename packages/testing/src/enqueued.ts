@@ -1,4 +1,4 @@
-/** What was ever enqueued in a database, by whomsoever, oldest first; also what has run since. */
+/** Every run that was enqueued in the database, oldest first, including runs that have ended. */
 import type { TaskState } from '@q/schema'
 import type { Connection, RunId } from '@q/store'
 
@@ -9,7 +9,7 @@ export interface EnqueuedRun<Payload = unknown> {
   readonly queue: string
   readonly group: string
   readonly priority: number
-  /** Between its enqueue and the time before which it is not started; a retry or a snooze moves that. */
+  /** The time from the enqueue to the earliest start; a retry or snooze changes it. */
   readonly delayMs: number
   readonly status: TaskState
 }

@@ -1,9 +1,9 @@
-/** What `expect(q).toHaveEnqueued(…)` accepts, from the tasks of `q` alone. */
+/** The types of `expect(q).toHaveEnqueued(…)`, derived from the tasks of `q`. */
 import type { PayloadOf, TaskName, TasksOf } from '@q/task'
 import type { tasksOf } from './test-queue.ts'
 import type { EnqueuedOptions } from './to-have-enqueued.ts'
 
-/** A part of it is enough, and `expect.any(…)` and its like stand for anything. */
+/** A partial value; asymmetric matchers such as `expect.any(…)` are allowed anywhere. */
 export type Matching<Value> = Asymmetric | MatchingParts<Value>
 
 type MatchingParts<Value> = Value extends readonly (infer Item)[]
@@ -25,7 +25,8 @@ type PayloadIn<Q, Name extends string> = Q extends { readonly [tasksOf]: infer T
 
 export interface HasEnqueued<Q> {
   /**
-   * A run of this task was enqueued, by whomsoever; its payload matches as in `toMatchObject`. Reads the database: await it.
+   * Asserts that a run of this task was enqueued, with a payload that matches as in `toMatchObject`. It reads the database:
+   * await it.
    */
   toHaveEnqueued<Name extends NameIn<Q>>(
     task: Name,

@@ -1,8 +1,8 @@
 /**
- * One connection to the server's maintenance database, for what can only be said there: CREATE and DROP DATABASE, and
- * the advisory locks that processes share.
+ * One connection to the server's maintenance database, for CREATE and DROP DATABASE and for the advisory locks that
+ * processes share.
  *
- * Names of databases cannot be parameters; ours are made of `[a-z0-9_]` only, and that is checked here.
+ * Database names cannot be parameters. Ours consist of `[a-z0-9_]` only, which is checked here.
  */
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
@@ -14,17 +14,17 @@ export interface Maintenance extends AsyncDisposable {
   create(name: string, template?: string): Promise<void>
   /** Waits for connections that are being closed. Returns the connections that are still open after `msMax`. */
   untilLeft(name: string, msMax: number): Promise<LeftConnection[]>
-  /** Throws when somebody is connected, unless forced. */
+  /** Throws while connections to it are open, unless forced. */
   drop(name: string, how?: 'force'): Promise<void>
   rename(from: string, to: string): Promise<void>
-  /** From now on nobody can connect to it, so that it can always be cloned. */
+  /** Rejects new connections to it, so that it can always be cloned. */
   seal(name: string): Promise<void>
   lock(name: string, mode: 'shared' | 'exclusive'): Promise<void>
   tryLock(name: string): Promise<boolean>
   unlock(name: string, mode: 'shared' | 'exclusive'): Promise<void>
 }
 
-/** Keeps our advisory locks apart from everybody else's. */
+/** The namespace of our advisory locks. */
 const lockSpace = 0x71_74_65_73
 
 export async function maintenance(url: string): Promise<Maintenance> {

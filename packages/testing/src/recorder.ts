@@ -1,31 +1,31 @@
-/** What a task's code said and asked for while it ran on its own, written down; every wish is granted. */
-import type { Hear, TaskLine, WorkerPulse } from '@q/runner/inline'
+/** A task context that records heartbeats, logs, checkpoints and enqueues, and accepts all of them. */
+import type { OnMessage, TaskLine, RunSlot } from '@q/runner/inline'
 import { RunAborted } from '@q/task'
 
-export interface Recorded {
+export interface Recording {
   /** Each heartbeat() and progress(), in order. */
-  readonly heartbeats: readonly Sign[]
-  readonly logs: readonly LoggedLine[]
-  /** What was stored at each checkpoint() and after each step of once(), in order. */
-  readonly checkpoints: readonly Saved[]
-  /** Runs that the code asked for. */
+  readonly heartbeats: readonly RecordedHeartbeat[]
+  readonly logs: readonly RecordedLine[]
+  /** The stored state at each checkpoint() and after each once(), in order. */
+  readonly checkpoints: readonly SavedCheckpoint[]
+  /** Runs that the code enqueued. */
   readonly enqueued: readonly ChildRun[]
 }
 
-export interface Sign {
+export interface RecordedHeartbeat {
   readonly progress: number | undefined
   readonly note: string | undefined
 }
 
-export interface LoggedLine {
+export interface RecordedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly line: string
   readonly facts: unknown
 }
 
-export interface Saved {
+export interface SavedCheckpoint {
   readonly state?: unknown
-  /** What once() remembers, by the names of the steps. */
+  /** The stored results of once(), by step name. */
   readonly once: Readonly<Record<string, unknown>>
 }
 
@@ -37,34 +37,34 @@ export interface ChildRun {
 }
 
 export interface Recorder {
-  readonly recorded: Recorded
-  readonly hear: Hear
-  openPulse(): WorkerPulse
+  readonly recorded: Recording
+  readonly onMessage: OnMessage
+  openSlot(): RunSlot
 }
 
-/** `signal`: the run is cancelled. */
+/** `signal` cancels the run. */
 export function createRecorder(signal: AbortSignal): Recorder {
-  const heartbeats: Sign[] = []
-  const logs: LoggedLine[] = []
-  const checkpoints: Saved[] = []
+  const heartbeats: RecordedHeartbeat[] = []
+  const logs: RecordedLine[] = []
+  const checkpoints: SavedCheckpoint[] = []
   const enqueued: ChildRun[] = []
   const stopped = new AbortController()
   const stop = () => stopped.abort(aborted())
   return {
     recorded: { heartbeats, logs, checkpoints, enqueued },
-    hear(said, reply) {
-      if (said.kind === 'log') logs.push(loggedLine(said.line))
-      if (said.kind !== 'ask') return
-      const { id, ask } = said
-      if (ask.verb === 'checkpoint') {
-        checkpoints.push(JSON.parse(ask.state) as Saved)
+    onMessage(message, reply) {
+      if (message.kind === 'log') logs.push(loggedLine(message.line))
+      if (message.kind !== 'request') return
+      const { id, request } = message
+      if (request.verb === 'checkpoint') {
+        checkpoints.push(JSON.parse(request.state) as SavedCheckpoint)
         return reply({ id, ok: true, value: '' })
       }
-      const { task, payload, delayMs, priority } = ask
+      const { task, payload, delayMs, priority } = request
       enqueued.push({ task, payload: JSON.parse(payload), delayMs, priority })
       reply({ id, ok: true, value: String(enqueued.length) })
     },
-    openPulse() {
+    openSlot() {
       signal.addEventListener('abort', stop)
       if (signal.aborted) stop()
       return {
@@ -85,9 +85,9 @@ function aborted(): RunAborted {
   return new RunAborted('This run was stopped: cancelled.')
 }
 
-/** As pino counts. */
-const levels: Readonly<Record<number, LoggedLine['level']>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
+/** pino's numbers of the log levels. */
+const levels: Readonly<Record<number, RecordedLine['level']>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
 
-function loggedLine({ level, line, facts }: TaskLine): LoggedLine {
+function loggedLine({ level, line, facts }: TaskLine): RecordedLine {
   return { level: levels[level] ?? 'info', line, facts: facts === null ? undefined : JSON.parse(facts) }
 }

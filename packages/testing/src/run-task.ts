@@ -1,33 +1,39 @@
 /**
- * One attempt of a task's code, without a database: the payload is checked, the code is called with a context that writes
- * everything down, and what becomes of the run is told by the rules of the runner. The payload and the result go through
- * JSON, as they do in production.
+ * Executes one attempt of a task without a database: checks the payload, calls the code with a recording context, and decides
+ * the outcome by the rules of the runner. Payload and result pass through JSON, as in production.
  *
  *     const { result, enqueued } = await runTask(resize, { url })
  */
-import { endOf, inlineLine, runOrder, type End, type RunOrder, type RunReport } from '@q/runner/inline'
+import {
+  decideOutcome,
+  inlineChannel,
+  executeCommand,
+  type OutcomeDecision,
+  type RunCommand,
+  type RunReport,
+} from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import { checkJson, problemsText } from '@q/schema/json'
 import { optionData, type ArrivingView, type PayloadOf, type ResultOf, type Task } from '@q/task'
-import { createRecorder, type Recorded } from './recorder.ts'
+import { createRecorder, type Recording } from './recorder.ts'
 
 export interface RunTaskOptions {
-  /** 1 unless said. Whether a failure is tried again depends on it. */
+  /** The number of the attempt, which decides whether a failure is retried. Default: 1. */
   readonly attempt?: number
-  /** What an earlier attempt saved with checkpoint(). */
+  /** The checkpoint of an earlier attempt. */
   readonly resumed?: unknown
-  /** What steps of earlier attempts returned, by their names: once() does not do them again. */
+  /** Results of once() in earlier attempts, by step name; these steps are not executed again. */
   readonly done?: Readonly<Record<string, unknown>>
-  /** Aborts: the run is cancelled. */
+  /** Cancels the run when it aborts. */
   readonly signal?: AbortSignal
   readonly runId?: string
 }
 
-export type TaskTrial<Result> = Recorded & Ended<Result>
+export type TaskTrial<Result> = Recording & RunEnd<Result>
 
-type Ended<Result> =
+type RunEnd<Result> =
   | { readonly outcome: 'succeeded'; readonly result: Result }
-  /** `retried`: in production it would be started again, after `afterMs` where the code said so. */
+  /** `retried`: in production the run would start again, after `afterMs` if the code set it. */
   | {
       readonly outcome: 'failed' | 'retried' | 'cancelled'
       readonly result?: undefined
@@ -48,8 +54,8 @@ export async function runTask<T extends Task<never>>(
   const { attempt = 1, signal = new AbortController().signal } = options
   const recorder = createRecorder(signal)
   const registry = { tasks: new Map([[name, task]]), problems: [] }
-  const deps = { registry, line: inlineLine(recorder.hear), openPulse: recorder.openPulse }
-  const report = await runOrder(deps, orderOf(payload, options, attempt))
+  const deps = { registry, channel: inlineChannel(recorder.onMessage), openSlot: recorder.openSlot }
+  const report = await executeCommand(deps, commandOf(payload, options, attempt))
   const { retry, onCrash, timeoutMs, maxSilentMs } = optionData(task.options)
   const policy = {
     retry,
@@ -58,11 +64,11 @@ export async function runTask<T extends Task<never>>(
     maxSilentMs,
     noEvidenceMs: Number.POSITIVE_INFINITY,
   } as const
-  const end = endOf(report, signal.aborted ? 'cancelled' : undefined, policy)
+  const end = decideOutcome(report, signal.aborted ? 'cancelled' : undefined, policy)
   return { ...endedBy<ArrivingView<Awaited<ResultOf<T>>>>(end, report, attempt < retry.attempts), ...recorder.recorded }
 }
 
-function orderOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOptions, attempt: number): RunOrder {
+function commandOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOptions, attempt: number): RunCommand {
   const saved = resumed === undefined && done === undefined ? null : { state: resumed, once: done ?? {} }
   return {
     seq: 1,
@@ -78,9 +84,9 @@ function orderOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOption
   }
 }
 
-function endedBy<Result>(end: End, report: RunReport, attemptsLeft: boolean): Ended<Result> {
+function endedBy<Result>(end: OutcomeDecision, report: RunReport, attemptsLeft: boolean): RunEnd<Result> {
   if (end.kind === 'snooze') return { outcome: 'snoozed', afterMs: end.afterMs }
-  if (end.kind !== 'settle') throw new Error('A run that nobody else can have was given away.')
+  if (end.kind !== 'settle') throw new Error('An attempt without a database cannot be released.')
   const { outcome } = end
   if (outcome.status === 'SUCCEEDED') return { outcome: 'succeeded', result: JSON.parse(outcome.result) as Result }
   const { code, detail } = outcome

@@ -1,10 +1,10 @@
 /**
- * The database that test databases are cloned from, built once per content of the migrations.
+ * The template that test databases are cloned from, built once per version of the migrations.
  *
- * Its name carries a hash of the files, so a changed migration is a new template. Processes meet at an advisory lock on
- * that name: shared from before it is built until it is no longer used, exclusive while it is dropped. Builders exclude
- * each other by a second lock. It is built under another name and renamed, so one that exists is whole, whatever died
- * while building it.
+ * Its name contains a hash of the files, so a changed migration creates a new template. Processes coordinate through an
+ * advisory lock on that name: shared while the template is built or used, exclusive while it is dropped. A second lock
+ * serializes builders. The template is built under another name and then renamed, so an existing template is complete even
+ * if a builder died.
  */
 import { createHash } from 'node:crypto'
 import { migrate, migrationFiles } from '@q/schema'
@@ -12,7 +12,7 @@ import { databaseUrl } from './database-url.ts'
 import type { Maintenance } from './maintenance.ts'
 import { withDatabase } from './with-database.ts'
 
-export interface Template {
+export interface DatabaseTemplate {
   readonly name: string
   readonly fill: (url: string) => Promise<unknown>
 }
@@ -20,7 +20,7 @@ export interface Template {
 const prefix = 'q_template_'
 const building = '_new'
 
-export async function migratedTemplate(): Promise<Template> {
+export async function migratedTemplate(): Promise<DatabaseTemplate> {
   const hash = createHash('sha256')
   for (const file of await migrationFiles()) hash.update(`${file.name}\n${file.sql}\n`)
   return {
@@ -29,8 +29,8 @@ export async function migratedTemplate(): Promise<Template> {
   }
 }
 
-/** Returns with the template whole and held by this connection until it ends. */
-export async function holdTemplate(server: Maintenance, url: string, template: Template): Promise<void> {
+/** Returns when the template is complete. This connection holds its lock until it closes. */
+export async function holdTemplate(server: Maintenance, url: string, template: DatabaseTemplate): Promise<void> {
   await server.lock(template.name, 'shared')
   if (await server.has(template.name)) return
   const builder = template.name + building
@@ -42,7 +42,7 @@ export async function holdTemplate(server: Maintenance, url: string, template: T
   }
 }
 
-async function build(server: Maintenance, url: string, { name, fill }: Template): Promise<void> {
+async function build(server: Maintenance, url: string, { name, fill }: DatabaseTemplate): Promise<void> {
   const unfinished = name + building
   await server.drop(unfinished, 'force')
   await server.create(unfinished)
@@ -52,7 +52,7 @@ async function build(server: Maintenance, url: string, { name, fill }: Template)
   await dropUnused(server, name)
 }
 
-/** Templates of other contents of the migrations, whole or not, unless somebody uses or builds them. */
+/** Drops templates of other versions of the migrations, complete or not, unless they are in use or being built. */
 async function dropUnused(server: Maintenance, own: string): Promise<void> {
   for (const database of await server.databases(prefix)) {
     const name = database.endsWith(building) ? database.slice(0, -building.length) : database

@@ -1,20 +1,20 @@
 /**
- * By which schedules tick in a test. It stands: time on the wall does nothing to it, only travel() turns it on. And it
- * begins each time at the same moment, so that no test depends on the hour, or the day, at which somebody runs it.
+ * The calendar that drives schedules in a test. It stands still except for travel(), and it always starts at the same time,
+ * so that no test depends on when it runs.
  *
- * To the database, in which travel() makes everything older, the calendar always shows the moment at which it began.
+ * travel() ages all rows of the database instead of moving its clock, so the database always sees the start of the calendar.
  */
-import type { Calendar } from '@q/runner/inline'
+import type { VirtualClock } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import type { Connection, Schedule } from '@q/store'
 
 export interface TestCalendar {
-  /** When it was made, by the database's clock. */
+  /** When the calendar was created, by the database clock. */
   readonly began: Date
-  /** As it stands now. */
-  read(): Calendar
+  /** The current time of the calendar. */
+  read(): VirtualClock
   turn(ms: number): void
-  /** The schedule with its ticks by the calendar. */
+  /** The schedule, with its ticks in calendar time. */
   show(schedule: Schedule): Schedule
 }
 
@@ -42,8 +42,8 @@ export async function openTestCalendar(
 function noMoment(): ExplainedError {
   return new ExplainedError({
     code: 'STARTS_AT_INVALID',
-    what: 'startsAt of testQueue() is no moment.',
-    why: 'It is an invalid Date: what it was made of could not be read.',
+    what: 'startsAt of testQueue() is not a valid time.',
+    why: 'It is an invalid Date.',
     fix: "Write it with its time zone: new Date('2026-03-29T00:00:00Z').",
   })
 }

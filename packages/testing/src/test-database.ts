@@ -1,6 +1,5 @@
 /**
- * A database of its own for a test file: a clone of the migrated template, dropped at the end with whoever is still
- * connected.
+ * A database for one test file: a clone of the migrated template. `drop()` closes the remaining connections and drops it.
  *
  *     await using database = await testDatabase()
  */
@@ -8,13 +7,13 @@ import { migrate } from '@q/schema'
 import { databaseUrl } from './database-url.ts'
 import { closingMsMax, throwIfRefused } from './left-connections.ts'
 import { maintenance } from './maintenance.ts'
-import { ownName } from './owner.ts'
+import { newDatabaseName } from './database-name.ts'
 import { holdTemplate, migratedTemplate } from './template.ts'
 import { testServer, type TestServer } from './test-server.ts'
 import { withDatabase } from './with-database.ts'
 
 export interface TestDatabaseOptions {
-  /** `false`: an empty database, without the schema. */
+  /** `false` creates an empty database without the schema. */
   readonly migrated?: boolean
   /** Stop after this migration (its whole name). */
   readonly upTo?: string
@@ -28,7 +27,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const server = await testServer()
-  const name = ownName()
+  const name = newDatabaseName()
   const url = databaseUrl(server.url, name)
   let dropping: Promise<void> | undefined
   const drop = () => (dropping ??= dropFrom(server, name))
@@ -53,7 +52,7 @@ async function create(server: TestServer, name: string, options: TestDatabaseOpt
 async function dropFrom(server: TestServer, name: string): Promise<void> {
   try {
     await using connection = await maintenance(server.url)
-    // Ending a connection that is being closed would be an error that no caller awaits.
+    // Terminating a connection that is closing would raise an error that no caller awaits.
     const left = await connection.untilLeft(name, closingMsMax())
     await connection.drop(name, 'force')
     throwIfRefused(name, left)

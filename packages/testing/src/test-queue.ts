@@ -1,6 +1,6 @@
 /**
- * A queue with a database of its own, for one test or one test file. To the code under test it is the queue it knows;
- * the test has, in addition, a replica that works when it is told to, and time that passes when it is told to.
+ * A queue with its own database, for one test or one test file. The code under test sees a normal queue; the test also
+ * controls when runs are executed (`drain`) and when time passes (`travel`).
  *
  *     await using q = await testQueue({ tasks })
  */
@@ -9,33 +9,33 @@ import { openInlineReplica, type InlineReplica } from '@q/runner/inline'
 import { ExplainedError } from '@q/schema'
 import { connect, createStore, type RunId } from '@q/store'
 import { durationMs, type Duration, type JsonView, type PayloadOf, type TaskName, type TasksOf } from '@q/task'
-import { drain, type Drained, type DrainOptions } from './drain.ts'
+import { drain, type DrainResult, type DrainOptions } from './drain.ts'
 import { enqueuedRuns, type EnqueuedRun } from './enqueued.ts'
 import { openTestCalendar } from './test-calendar.ts'
 import { testDatabase } from './test-database.ts'
 import { travel } from './travel.ts'
 
-/** By which a matcher knows the tasks of a queue. There is no such member at run time. */
+/** Carries the types of the tasks for matchers. It does not exist at run time. */
 export declare const tasksOf: unique symbol
 
 export interface TestQueueOptions<Tasks> {
-  /** The module itself: `import * as tasks from './tasks.ts'`. Without it nothing can be executed, only enqueued. */
+  /** The task module: `import * as tasks from './tasks.ts'`. Without it runs can be enqueued but not executed. */
   readonly tasks?: Tasks
-  /** What the calendar shows at first by which schedules tick. Default: Monday, 1 January 2024, 00:00 UTC. */
+  /** The start of the calendar that drives schedules. Default: Monday, 1 January 2024, 00:00 UTC. */
   readonly startsAt?: Date
 }
 
 export interface TestQueue<Tasks> extends Queue<Tasks>, AsyncDisposable {
   readonly [tasksOf]: Tasks
-  /** Of the database, for code that opens a queue of its own. */
+  /** The URL of the database, for code that opens its own queue. */
   readonly url: string
-  /** Executes everything that is ready, in this process, until nothing is. */
-  drain(options?: DrainOptions): Promise<Drained>
-  /** Time passes: `'2h'`. What is due by then is executed by the next drain. */
+  /** Executes ready runs in this process until none is left. */
+  drain(options?: DrainOptions): Promise<DrainResult>
+  /** Lets time pass: `'2h'`. The next drain executes what has become due. */
   travel(by: Duration): Promise<void>
-  /** A replica starts the next run of this task and dies; it is recovered by a drain, once enough time has passed. */
+  /** Simulates a replica that starts the next run of this task and dies. A drain recovers the run once enough time has passed. */
   abandon(task: TaskName<Tasks>): Promise<RunId>
-  /** All that was ever enqueued, by whomsoever, oldest first. */
+  /** Every run that was enqueued, oldest first. */
   enqueued(): Promise<EnqueuedRun[]>
   enqueued<Name extends TaskName<Tasks>>(task: Name): Promise<EnqueuedRun<JsonView<PayloadOf<TasksOf<Tasks>[Name]>>>[]>
   /** Removes the database. */
@@ -94,18 +94,18 @@ function known(replica: InlineReplica | undefined, verb: string): InlineReplica 
   if (replica !== undefined) return replica
   throw new ExplainedError({
     code: 'TEST_TASKS_MISSING',
-    what: `${verb} has no tasks to work with.`,
-    why: 'testQueue() was given none; their types alone are enough to enqueue, not to execute.',
-    fix: "Write: import * as tasks from './tasks.ts', and testQueue({ tasks }).",
+    what: `${verb} has no tasks to execute.`,
+    why: 'testQueue() was called without tasks. Their types are enough to enqueue, but not to execute.',
+    fix: "Pass the module: import * as tasks from './tasks.ts', then testQueue({ tasks }).",
   })
 }
 
 function underWay(): ExplainedError {
   return new ExplainedError({
     code: 'DRAIN_UNDER_WAY',
-    what: 'drain() was called while another drain() of the same queue has not ended.',
-    why: 'Runs are executed one after the other: somebody did not await the first one, or a task called it.',
-    fix: 'Await each drain(); a task enqueues, and leaves the rest to the drain that runs it.',
+    what: 'drain() was called while another drain() of the same queue was running.',
+    why: 'Runs are executed one after the other. The first call was not awaited, or a task called drain().',
+    fix: 'Await each drain(). A task only enqueues; the drain that executes it also executes its runs.',
   })
 }
 
@@ -113,7 +113,7 @@ function nothingReady(task: string): ExplainedError {
   return new ExplainedError({
     code: 'NOTHING_READY',
     what: `No run of ${task} can be started now.`,
-    why: 'None was enqueued, or all of them wait for their time or for each other, or have ended.',
-    fix: 'Enqueue one before, and travel() until it is due.',
+    why: 'None was enqueued, or all of them have ended or are waiting for their time or their concurrency key.',
+    fix: 'Enqueue one first, and travel() until it is due.',
   })
 }

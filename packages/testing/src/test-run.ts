@@ -1,10 +1,9 @@
 /**
- * What one run of a test suite does once, before its first file: a server that stays up between the files, the
- * template built and held, the databases of runs that died dropped. Processes started afterwards find the server by
- * `Q_TEST_SERVER_URL`.
+ * Runs once before the first file of a test suite: starts a server that stays up between files, builds and locks the
+ * template, and drops orphaned databases. Later processes find the server through `Q_TEST_SERVER_URL`.
  */
 import { maintenance, type Maintenance } from './maintenance.ts'
-import { isOfTheDead, prefix } from './owner.ts'
+import { isOrphaned, databasePrefix } from './database-name.ts'
 import { holdTemplate, migratedTemplate } from './template.ts'
 import { testServer } from './test-server.ts'
 
@@ -32,9 +31,10 @@ export async function testRun(): Promise<TestRun> {
   }
 }
 
-/** A database whose owner is dead but that somebody is connected to stays: it may be looked at. */
+/** Keeps an orphaned database that has connections: a developer may be inspecting it. */
 async function dropLeftOvers(server: Maintenance): Promise<void> {
-  for (const name of (await server.databases(prefix)).filter(isOfTheDead)) await server.drop(name).catch(unlessInUse)
+  for (const name of (await server.databases(databasePrefix)).filter(isOrphaned))
+    await server.drop(name).catch(unlessInUse)
 }
 
 function unlessInUse(error: unknown): void {

@@ -1,22 +1,22 @@
 /**
- * The matcher `toHaveEnqueued`, for Vitest (`import '@q/testing/vitest'`) and for everything else that extends `expect` in
- * Jest's way: `expect.extend({ toHaveEnqueued })`.
+ * The matcher `toHaveEnqueued`, for Vitest (`import '@q/testing/vitest'`) and for every library with Jest's
+ * `expect.extend({ toHaveEnqueued })`.
  */
 import { ExplainedError } from '@q/schema'
 import { durationMs, type Duration } from '@q/task'
 import type { EnqueuedRun } from './enqueued.ts'
 
 export interface EnqueuedOptions {
-  /** Exactly so many; else at least one. */
+  /** The exact number of runs; default: at least one. */
   readonly times?: number
   readonly queue?: string
   readonly group?: string
   readonly priority?: number
-  /** To the second. */
+  /** Compared to the second. */
   readonly delay?: Duration
 }
 
-/** What Vitest and Jest give their matchers, as far as it is used here. */
+/** The part of the matcher context of Vitest and Jest that is used here. */
 export interface MatcherContext {
   readonly isNot?: boolean
   equals(a: unknown, b: unknown, testers?: never[]): boolean
@@ -40,18 +40,18 @@ export type EnqueuedMatcher = (
   options?: EnqueuedOptions,
 ) => Promise<MatcherResult>
 
-/** `this` is how matchers are given what they compare with. */
+/** Vitest and Jest pass the matcher context as `this`. */
 export const toHaveEnqueued: EnqueuedMatcher = function (received, task, payload, options = {}) {
   return judge(this, { task, payload, options }, received)
 }
 
-interface Wanted {
+interface ExpectedRun {
   readonly task: string
   readonly payload: unknown
   readonly options: EnqueuedOptions
 }
 
-async function judge(context: MatcherContext, wanted: Wanted, received: unknown): Promise<MatcherResult> {
+async function judge(context: MatcherContext, wanted: ExpectedRun, received: unknown): Promise<MatcherResult> {
   const all = await runsBehind(received)
   const { task, payload, options } = wanted
   const { iterableEquality, subsetEquality } = context.utils
@@ -71,7 +71,7 @@ async function judge(context: MatcherContext, wanted: Wanted, received: unknown)
   }
 }
 
-function inWords({ utils }: MatcherContext, { task, payload, options: { times, ...rest } }: Wanted): string {
+function inWords({ utils }: MatcherContext, { task, payload, options: { times, ...rest } }: ExpectedRun): string {
   const print = (value: unknown) => inOneLine(utils.stringify(value))
   return [
     task,
@@ -81,7 +81,7 @@ function inWords({ utils }: MatcherContext, { task, payload, options: { times, .
   ].join(' ')
 }
 
-/** The clock moves on between the two moments a delay is judged by. */
+/** Tolerance: the clock advances between the two times that a delay is computed from. */
 const delayMsTolerance = 1_000
 
 function hasOptions(run: EnqueuedRun, { queue, group, priority, delay }: EnqueuedOptions): boolean {
@@ -93,7 +93,7 @@ function hasOptions(run: EnqueuedRun, { queue, group, priority, delay }: Enqueue
   )
 }
 
-/** As Jest prints it; Vitest has a line for each member, and names the class of plain objects. */
+/** Prints on one line, as Jest does; Vitest prints one line per member and the class of plain objects. */
 function inOneLine(printed: string): string {
   return printed
     .replaceAll(/,?\s*\n\s*([}\]])/g, '$1')
@@ -104,7 +104,7 @@ function inOneLine(printed: string): string {
 const listedMax = 20
 const payloadCharsMax = 200
 
-/** Those that were found are marked. */
+/** Lists the runs and marks those that matched. */
 function listOf(all: readonly EnqueuedRun[], found: readonly EnqueuedRun[]): string {
   if (all.length === 0) return '  nothing'
   const lines = all.slice(-listedMax).map((run) => `${found.includes(run) ? '›' : ' '} ${lineOf(run)}`)
@@ -129,8 +129,8 @@ async function runsBehind(received: unknown): Promise<readonly EnqueuedRun[]> {
   if (typeof enqueued === 'function') return (await Reflect.apply(enqueued, received, [])) as EnqueuedRun[]
   throw new ExplainedError({
     code: 'NOT_A_TEST_QUEUE',
-    what: 'toHaveEnqueued() was not given a test queue.',
-    why: 'Only what testQueue() returned knows the database that belongs to the test.',
+    what: 'toHaveEnqueued() needs a test queue.',
+    why: 'Only the return value of testQueue() has the database of the test.',
     fix: 'Write: await expect(q).toHaveEnqueued(…), with q from: await using q = await testQueue({ tasks })',
   })
 }

@@ -1,30 +1,29 @@
 /**
- * Time passes: every moment in the database is moved into the past, so that to the code nothing has changed but the age
- * of things. The product has no second clock, and needs none.
+ * Lets time pass by moving every timestamp in the database into the past. The code under test sees older rows; no second
+ * clock is needed.
  *
- * Schedules have looked no farther than the calendar that the journey turns (test-calendar.ts): what the clock on the
- * wall has added since is taken back first.
+ * Schedules follow the test calendar (test-calendar.ts): the wall-clock time that has passed since is subtracted first.
  *
- * All of it in one transaction, under a lock that keeps writers out. The guard, which lets nobody change an end, looks
- * away for as long.
+ * It is one transaction under a lock that blocks writers. The guard trigger, which rejects changes of ended runs, is disabled
+ * inside it.
  */
 import { ExplainedError } from '@q/schema'
 import { durationMs, type Duration } from '@q/task'
 import { Client } from 'pg'
-import { keyedByTime, moving } from './moments.ts'
+import { keyedByTime, shifted } from './timestamp-columns.ts'
 
 const lockMsMax = 5_000
 const lockTimeout = '55P03'
 
-export interface Journey {
-  /** When the calendar of the schedules was made, by the database's clock. */
+export interface TravelOptions {
+  /** When the calendar was created, by the database clock. */
   readonly calendarBegan?: Date
-  /** How long others may keep it waiting. */
+  /** How long to wait for the lock. */
   readonly lockMs?: number
 }
 
-export async function travel(url: string, by: Duration, journey: Journey = {}): Promise<void> {
-  const { calendarBegan, lockMs = lockMsMax } = journey
+export async function travel(url: string, by: Duration, options: TravelOptions = {}): Promise<void> {
+  const { calendarBegan, lockMs = lockMsMax } = options
   const ms = durationMs(by)
   const client = new Client({ connectionString: url, application_name: 'q testing' })
   client.on('error', () => {}) // the next query says it better
@@ -32,8 +31,8 @@ export async function travel(url: string, by: Duration, journey: Journey = {}): 
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = ${Math.round(lockMs)};
       ALTER TABLE q.task_run DISABLE TRIGGER task_run_guard`)
-    if (calendarBegan !== undefined) await client.query(standStill, [calendarBegan.toISOString()])
-    for (const [table, columns] of Object.entries(moving)) await move(client, table, columns, ms)
+    if (calendarBegan !== undefined) await client.query(rewindSchedules, [calendarBegan.toISOString()])
+    for (const [table, columns] of Object.entries(shifted)) await shift(client, table, columns, ms)
     await client.query('ALTER TABLE q.task_run ENABLE TRIGGER task_run_guard; COMMIT')
   } catch (error) {
     throw error instanceof Error && Reflect.get(error, 'code') === lockTimeout ? blocked(error, lockMs) : error
@@ -42,12 +41,12 @@ export async function travel(url: string, by: Duration, journey: Journey = {}): 
   }
 }
 
-const standStill = 'UPDATE q.schedule SET seen_until = least(seen_until, $1::timestamptz)'
+const rewindSchedules = 'UPDATE q.schedule SET seen_until = least(seen_until, $1::timestamptz)'
 
-/** Farther than anybody travels, in hours: they are all of the same length. */
+/** The longest journey. In hours, because days vary in length. */
 const farAway = `interval '40000000 hours'`
 
-async function move(client: Client, table: string, columns: readonly string[], ms: number): Promise<void> {
+async function shift(client: Client, table: string, columns: readonly string[], ms: number): Promise<void> {
   const by = (interval: string) => columns.map((column) => `${column} = ${column} ${interval}`).join(', ')
   const ago = `- $1::float8 * interval '1 ms'`
   const detour = keyedByTime.includes(table)
@@ -60,7 +59,7 @@ function blocked(cause: Error, lockMs: number): ExplainedError {
     code: 'TRAVEL_BLOCKED',
     what: 'travel() could not move time; nothing was changed.',
     why: `A transaction in the test's database has been open for longer than ${lockMs} ms.`,
-    fix: 'Commit or roll back what the test, or the code under test, has begun, and travel then.',
+    fix: 'Commit or roll back the open transactions of the test and of the code under test, then call travel().',
     cause,
   })
 }

@@ -1,4 +1,4 @@
-/** `import '@q/testing/vitest'`, in a test or in a setup file: Vitest's `expect` knows `toHaveEnqueued`. */
+/** `import '@q/testing/vitest'` in a test or setup file adds `toHaveEnqueued` to Vitest's `expect`. */
 import { expect } from 'vitest'
 import type { HasEnqueued } from './has-enqueued.ts'
 import { toHaveEnqueued } from './to-have-enqueued.ts'

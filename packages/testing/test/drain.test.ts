@@ -1,17 +1,17 @@
 /** What becomes of runs that are executed inline is what becomes of them in production. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect, createStore, type RunId, type Store } from '@q/store'
-import { testQueue, type RanRun } from '@q/testing'
+import { testQueue, type ExecutedRun } from '@q/testing'
 import * as tasks from './tasks/everyday.ts'
 
-const shortly = ({ task, outcome, attempt }: RanRun) => `${task} ${attempt} ${outcome}`
+const shortly = ({ task, outcome, attempt }: ExecutedRun) => `${task} ${attempt} ${outcome}`
 
 async function withStore(url: string) {
   const connection = connect(url, { purpose: 'control' })
   return { store: createStore(connection.db), [Symbol.asyncDispose]: () => connection.close() }
 }
 
-test('what is enqueued is executed in order, and its producer gets the results', async () => {
+test('runs are executed in order, and their producer gets the results', async () => {
   await using q = await testQueue({ tasks })
   const hello = await q.enqueue('hello', { name: 'Ada' })
   const resize = await q.enqueue('resize', { url: 'a' })
@@ -28,7 +28,7 @@ test('what is enqueued is executed in order, and its producer gets the results',
   expect((await q.drain()).ran).toEqual([])
 })
 
-test('a payload that does not fit is refused, or ends the run without a second attempt; the code is not started', async () => {
+test('an invalid payload is rejected, or fails the run without a retry; the code does not start', async () => {
   await using q = await testQueue({ tasks })
   await expect(q.enqueue('resize', { url: 5 } as never)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
   await q.enqueue('evenOnly', { number: 3 })
@@ -37,7 +37,7 @@ test('a payload that does not fit is refused, or ends the run without a second a
   ])
 })
 
-test('what is thrown is tried again when its time has come, as often as the task says', async () => {
+test('a failed attempt is retried after its delay, as often as the task says', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('flaky', { from: 9 })
   const attempts: string[] = []
@@ -49,7 +49,7 @@ test('what is thrown is tried again when its time has come, as often as the task
   expect(attempts).toEqual(['flaky 1 retried', 'flaky 2 retried', 'flaky 3 failed'])
 })
 
-test('time does not pass within a drain: what is tried again at once waits for the next one', async () => {
+test('time does not pass within a drain: an immediate retry waits for the next one', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('impatient', {})
   await q.enqueue('hello', { name: 'Ada' })
@@ -58,7 +58,7 @@ test('time does not pass within a drain: what is tried again at once waits for t
   expect((await q.drain()).ran.map(shortly)).toEqual(['impatient 3 succeeded'])
 })
 
-test('Fail is the end, Retry says how long to wait, Snooze does not count', async () => {
+test('Fail ends the run, Retry sets the delay, Snooze does not count as an attempt', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('hopeless', {})
   await q.enqueue('asksAgain', {})
@@ -72,7 +72,7 @@ test('Fail is the end, Retry says how long to wait, Snooze does not count', asyn
   expect((await q.drain()).ran).toMatchObject([{ outcome: 'succeeded', attempt: 1, result: { attempt: 1, seen: 0 } }])
 })
 
-test('results are made safe: repaired where they can be, refused where not', async () => {
+test('results are repaired where possible, otherwise rejected', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('strange', {})
   await q.enqueue('noJson', {})
@@ -81,7 +81,7 @@ test('results are made safe: repaired where they can be, refused where not', asy
   expect(noJson).toMatchObject({ outcome: 'failed', code: 'INVALID_RESULT' })
 })
 
-test('runs that a run asked for are executed too, with all that their task says; its log is kept', async () => {
+test('child runs are executed too, with the options of their task; logs are stored', async () => {
   await using q = await testQueue({ tasks })
   const { id } = await q.enqueue('parent', { children: 2 })
   expect((await q.drain()).ran.map(shortly)).toEqual(['parent 1 succeeded', 'resize 1 succeeded', 'resize 1 succeeded'])
@@ -100,7 +100,7 @@ test('runs of one concurrency key follow each other within one drain', async () 
   expect((await q.drain()).ran.map(({ result }) => result)).toEqual([0, 1, 2])
 })
 
-test('a task that enqueues itself for ever ends the drain with an error that names it', async () => {
+test('a task that enqueues itself forever ends the drain with an error that names it', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('forever', {})
   await expect(q.drain({ runsMax: 5 })).rejects.toMatchObject({
@@ -109,7 +109,7 @@ test('a task that enqueues itself for ever ends the drain with an error that nam
   })
 })
 
-test('timers that the test has faked hold up neither the drain nor the journey', async () => {
+test('fake timers of the test block neither drain() nor travel()', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   await using q = await testQueue({ tasks })
@@ -127,7 +127,7 @@ test('drains of one queue do not overlap', async () => {
   expect((await q.drain()).ran).toEqual([])
 })
 
-test('what a task requires is there', async () => {
+test('a test replica has every required capability', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('needsGpu', {})
   expect((await q.drain()).ran).toMatchObject([{ result: 'computed' }])
@@ -160,7 +160,7 @@ test('a drain needs the tasks, an enqueue only their types', async () => {
   await expect(q.drain()).rejects.toMatchObject({ code: 'TEST_TASKS_MISSING' })
 })
 
-test('what is no module of tasks is refused with a reason', async () => {
+test('a value that is not a task module is rejected with a reason', async () => {
   await expect(testQueue({ tasks: { notATask: 1 } })).rejects.toMatchObject({
     code: 'TASK_MODULE_EMPTY',
     message: expect.stringContaining('given to testQueue()'),

@@ -7,7 +7,7 @@ import * as tasks from './tasks/everyday.ts'
 
 const nothing = { heartbeats: [], logs: [], checkpoints: [], enqueued: [] }
 
-test('what the code returns is the result, as JSON shows it, with the type of the task', async () => {
+test('the return value is the result as JSON has it, with the type of the task', async () => {
   const trial = await runTask(tasks.hello, { name: 'Ada' })
   expect(trial).toEqual({ outcome: 'succeeded', result: 'Hello, Ada!', ...nothing })
   expectTypeOf(trial.result).toEqualTypeOf<string | undefined>()
@@ -15,14 +15,14 @@ test('what the code returns is the result, as JSON shows it, with the type of th
   expect(await runTask(tasks.noJson, {})).toMatchObject({ outcome: 'failed', code: 'INVALID_RESULT' })
 })
 
-test('the payload is checked, and the code gets what the schema makes of it', async () => {
+test('the payload is checked, and the code gets the output of the schema', async () => {
   expect(await runTask(tasks.resize, { url: 'a' })).toMatchObject({ result: { url: 'a', width: 800 } })
   const wrong = await runTask(tasks.resize, { url: 'a', width: 'wide' as never })
   expect(wrong).toMatchObject({ outcome: 'failed', code: 'INVALID_PAYLOAD', detail: expect.stringContaining('/width') })
   await expect(runTask(tasks.hello, { name: 1n as never })).rejects.toMatchObject({ code: 'PAYLOAD_NOT_JSON' })
 })
 
-test('whether what is thrown is tried again depends on the attempt and on what was thrown', async () => {
+test('a retry depends on the attempt and on the error', async () => {
   expect(await runTask(tasks.flaky, { from: 9 })).toMatchObject({
     outcome: 'retried',
     code: 'TASK_ERROR',
@@ -34,7 +34,7 @@ test('whether what is thrown is tried again depends on the attempt and on what w
   expect(await runTask(tasks.asksAgain, {})).toMatchObject({ outcome: 'retried', afterMs: 3 * 3_600_000 })
 })
 
-test('checkpoints and steps are written down, and can be given back to a later attempt', async () => {
+test('checkpoints and steps are recorded and can be passed to a later attempt', async () => {
   const first = await runTask(tasks.waits, { until: 'then' })
   expect(first).toMatchObject({ outcome: 'snoozed', afterMs: 86_400_000 })
   expect(first.checkpoints).toEqual([{ once: { seen: 0 } }, { state: 'then', once: { seen: 0 } }])
@@ -42,7 +42,7 @@ test('checkpoints and steps are written down, and can be given back to a later a
   expect(later).toMatchObject({ result: { attempt: 1, seen: 7 }, checkpoints: [] })
 })
 
-test('signs, lines and runs that the code asks for are written down', async () => {
+test('heartbeats, log lines and enqueued runs are recorded', async () => {
   const busy = task({ input: z.object({ rows: z.number() }) }, async ({ rows }, ctx) => {
     for (let row = 1; row <= rows; row++) ctx.heartbeat(row / rows, `row ${row}`)
     ctx.log.warn({ rows }, 'many rows')
@@ -66,7 +66,7 @@ test('signs, lines and runs that the code asks for are written down', async () =
   })
 })
 
-test('a run that is cancelled is stopped at its next heartbeat, and where it awaits its signal', async () => {
+test('a cancelled run stops at its next heartbeat, or where it awaits its signal', async () => {
   const loop = task((_: object, ctx) => {
     for (;;) ctx.heartbeat()
   })

@@ -2,13 +2,13 @@
 import '@q/testing/vitest'
 import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
-import { testQueue, type Drained } from '@q/testing'
+import { testQueue, type DrainResult } from '@q/testing'
 import * as tasks from './tasks/by-the-clock.ts'
 
 const { report, hourly, hourlySkip, hourlyAll } = tasks
-const named = ({ ran }: Drained) => ran.map(({ task }) => task)
+const named = ({ ran }: DrainResult) => ran.map(({ task }) => task)
 
-function count(drained: Drained): Record<string, number> {
+function count(drained: DrainResult): Record<string, number> {
   const counts = Map.groupBy(drained.ran, ({ task }) => task)
   return Object.fromEntries([...counts].map(([task, runs]) => [task, runs.length]))
 }
@@ -22,7 +22,7 @@ async function sqlOf(url: string) {
   }
 }
 
-test('after two hours that nobody saw, each policy has its own idea of what was missed', async () => {
+test('after two hours without a drain, each policy decides which missed ticks are enqueued', async () => {
   await using q = await testQueue({ tasks })
   await q.travel('2h')
   expect(count(await q.drain())).toEqual({
@@ -36,13 +36,13 @@ test('after two hours that nobody saw, each policy has its own idea of what was 
   expect(named(await q.drain())).toEqual([])
 })
 
-test('after an hour and a half the tick of an hour was missed: skipped, or made up for', async () => {
+test('a tick that is half an hour late was missed: it is skipped or enqueued by policy', async () => {
   await using q = await testQueue({ tasks: { hourlySkip, hourly, hourlyAll } })
   await q.travel('90m')
   expect(count(await q.drain())).toEqual({ hourly: 1, hourlyAll: 1 })
 })
 
-test('who looks at every tick misses none, whatever the policy; time between them adds up', async () => {
+test('a drain at every tick misses none, whatever the policy; travel times add up', async () => {
   await using q = await testQueue({ tasks: { hourlySkip, hourly, hourlyAll } })
   for (const [by, expected] of [
     ['59m', 0],
@@ -57,7 +57,7 @@ test('who looks at every tick misses none, whatever the policy; time between the
   }
 })
 
-test('time on the wall ticks nothing, and is not added to a journey', async () => {
+test('wall-clock time fires no tick and is not added to travel()', async () => {
   await using q = await testQueue({ tasks: { report } })
   await using sql = await sqlOf(q.url)
   await q.schedule('each second', { task: 'report', every: '1s', missed: 'all' })
@@ -70,7 +70,7 @@ test('time on the wall ticks nothing, and is not added to a journey', async () =
   expect(named(await q.drain())).toEqual(['report'])
 })
 
-test('a schedule that is made, changed or resumed late counts from where the calendar stands', async () => {
+test('a schedule that is created, changed or resumed later counts from the current calendar time', async () => {
   await using q = await testQueue({ tasks: { report } })
   await using sql = await sqlOf(q.url)
   const hoursPassOnTheWall = () => sql.ask(`UPDATE q.schedule SET seen_until = seen_until + interval '3 h'`)
@@ -93,7 +93,7 @@ test('a schedule that is made, changed or resumed late counts from where the cal
   expect(named(await q.drain())).toEqual(['report'])
 })
 
-test('a tick that was due when its pattern was changed is owed, one that was due on the wall alone is not', async () => {
+test('a tick that was due by the calendar when its pattern changed is enqueued; one due by the wall clock is not', async () => {
   await using q = await testQueue({ tasks: { report } })
   await using sql = await sqlOf(q.url)
   await q.schedule('changing', { task: 'report', every: '1h' })
@@ -106,7 +106,7 @@ test('a tick that was due when its pattern was changed is owed, one that was due
   expect(named(await q.drain())).toEqual([])
 })
 
-test('the calendar begins on a Monday: days of the week and times of day come when it says', async () => {
+test('the calendar begins on a Monday, and patterns with weekdays and times follow it', async () => {
   await using q = await testQueue({ tasks: { report } })
   await q.schedule('workdays', { task: 'report', cron: '0 9 * * 1-5', timezone: 'Europe/Berlin', missed: 'all' })
   await q.travel('7h') // 07:00 UTC
@@ -121,7 +121,7 @@ test('the calendar begins on a Monday: days of the week and times of day come wh
   ])
 })
 
-test('a test that cares for the date says where the calendar begins: ticks stay on the grid where clocks change', async () => {
+test('a test can set the start of the calendar: ticks stay aligned where clocks change', async () => {
   await using q = await testQueue({ tasks: { report }, startsAt: new Date('2026-03-28T12:00:00Z') })
   await q.schedule('nightly', { task: 'report', cron: '30 2 * * *', timezone: 'Europe/Berlin' })
   await q.travel('13h') // to 03:00 on the day that has no 02:30
@@ -131,12 +131,12 @@ test('a test that cares for the date says where the calendar begins: ticks stay 
   ])
 })
 
-test('where the calendar begins must be a moment', async () => {
+test('startsAt must be a valid date', async () => {
   const startsAt = new Date('the day before yesterday')
   await expect(testQueue({ tasks: { report }, startsAt })).rejects.toMatchObject({ code: 'STARTS_AT_INVALID' })
 })
 
-test('moments in the database are as long ago as by the calendar', async () => {
+test('timestamps in the database have the same age as by the calendar', async () => {
   await using q = await testQueue({ tasks: { report } })
   await using sql = await sqlOf(q.url)
   await q.schedule('hourly', { task: 'report', every: '1h', missed: 'all' })
@@ -148,7 +148,7 @@ test('moments in the database are as long ago as by the calendar', async () => {
   expect(await sql.ask(ages)).toEqual([{ old: true, apart: true }])
 })
 
-test('runs of ticks have the payload and the options of their schedule', async () => {
+test('runs of ticks have payload and options of their schedule', async () => {
   await using q = await testQueue({ tasks: { report } })
   await q.schedule('daily', { task: 'report', every: '1d', payload: { to: 'Ada' }, priority: 3, group: 'reports' })
   await q.travel('1d')
@@ -156,7 +156,7 @@ test('runs of ticks have the payload and the options of their schedule', async (
   await expect(q).toHaveEnqueued('report', { to: 'Ada' }, { priority: 3, group: 'reports', times: 1 })
 })
 
-test('a schedule that cannot be enqueued fails the drain with the reason, until it is mended', async () => {
+test('a schedule that cannot be enqueued fails the drain with the reason, until it is corrected', async () => {
   await using q = await testQueue({ tasks: { report } })
   await q.schedule('wrong', { task: 'report', every: '1h' })
   await using sql = await sqlOf(q.url)

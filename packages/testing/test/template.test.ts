@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { testServer } from '@q/testing'
 import { maintenance } from '../src/maintenance.ts'
-import { holdTemplate, type Template } from '../src/template.ts'
+import { holdTemplate, type DatabaseTemplate } from '../src/template.ts'
 
 const { url, stop } = await testServer()
 const server = await maintenance(url)
@@ -13,7 +13,7 @@ afterAll(async () => {
   await stop()
 })
 
-test('a template is built once, however many ask for it at the same moment', async () => {
+test('a template is built once, however many processes request it at the same time', async () => {
   const template = fresh()
   const holders = await Promise.all(Array.from({ length: 4 }, () => maintenance(url)))
   await Promise.all(holders.map((holder) => holdTemplate(holder, url, template)))
@@ -22,7 +22,7 @@ test('a template is built once, however many ask for it at the same moment', asy
   await Promise.all(holders.map((holder) => holder[Symbol.asyncDispose]()))
 })
 
-test('a template whose builder died half-way is built again', async () => {
+test('a template whose builder died is built again', async () => {
   const template = fresh()
   await server.create(`${template.name}_new`)
   await using holder = await maintenance(url)
@@ -31,7 +31,7 @@ test('a template whose builder died half-way is built again', async () => {
   expect(await server.databases(template.name)).toEqual([template.name])
 })
 
-test('a template that cannot be filled is no template, and the next one who asks tries again', async () => {
+test('a template that failed to build is not used, and the next request builds it again', async () => {
   const template = fresh()
   await using holder = await maintenance(url)
   const broken = { ...template, fill: () => Promise.reject(new Error('syntax error')) }
@@ -41,7 +41,7 @@ test('a template that cannot be filled is no template, and the next one who asks
   expect(await server.has(template.name)).toBe(true)
 })
 
-test('building a template drops the ones nobody holds and no other', async () => {
+test('building a template drops the unused ones and no others', async () => {
   const [abandoned, held, newest] = [fresh(), fresh(), fresh()]
   await using holder = await maintenance(url)
   await holdTemplate(holder, url, held)
@@ -55,7 +55,7 @@ test('building a template drops the ones nobody holds and no other', async () =>
   expect(await server.has(held.name)).toBe(true)
 })
 
-function fresh(): Template & { filled: number } {
+function fresh(): DatabaseTemplate & { filled: number } {
   const template = {
     name: `q_template_t${randomBytes(6).toString('hex')}`,
     filled: 0,

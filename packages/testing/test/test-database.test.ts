@@ -21,7 +21,7 @@ test('two test databases do not see each other', async () => {
   expect(await query(two.url, 'select task from q.lane')).toEqual([])
 })
 
-test('many may be asked for at once, while the template does not exist yet or does', async () => {
+test('many databases can be created at the same time, with or without an existing template', async () => {
   const databases = await Promise.all(Array.from({ length: 6 }, () => testDatabase()))
   expect(new Set(databases.map((database) => database.name)).size).toBe(6)
   await Promise.all(databases.map((database) => database.drop()))
@@ -37,7 +37,7 @@ test('a database can be left at an earlier migration', async () => {
   expect(await applied(database.url)).toEqual(names.slice(0, 1))
 })
 
-test('dropping ends the sessions that are still open, and may be asked for twice', async () => {
+test('drop() ends open sessions and is idempotent', async () => {
   acceptLeftConnections()
   onTestFinished(() => refuseLeftConnections({ closingMs: 10_000 }))
   const { database, ended } = await leftOpen()
@@ -47,7 +47,7 @@ test('dropping ends the sessions that are still open, and may be asked for twice
   expect(await query(server.url, `select 1 from pg_database where datname = '${database.name}'`)).toEqual([])
 })
 
-test('a suite that refuses open connections gets the name of each that a test left, and the connection is ended', async () => {
+test('a suite that rejects leaked connections gets their names, and they are ended', async () => {
   refuseLeftConnections({ closingMs: 0 })
   onTestFinished(() => refuseLeftConnections({ closingMs: 10_000 }))
   const { database, ended } = await leftOpen()
@@ -66,7 +66,7 @@ async function leftOpen() {
   return { database, ended }
 }
 
-test('a test database that cannot be made leaves nothing behind', async () => {
+test('a test database that cannot be created leaves nothing behind', async () => {
   const own = `select datname from pg_database where datname like 'q\\_test\\_%\\_${process.pid}\\_%'`
   const before = await query(server.url, own)
   await expect(testDatabase({ upTo: 'no such migration' })).rejects.toThrow('no such migration')

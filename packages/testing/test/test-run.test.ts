@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, expect, test } from 'vitest'
 import { testDatabase, testRun, testServer } from '@q/testing'
 import { maintenance } from '../src/maintenance.ts'
-import { ownName } from '../src/owner.ts'
+import { newDatabaseName } from '../src/database-name.ts'
 
 const { url, stop } = await testServer()
 const server = await maintenance(url)
@@ -11,9 +11,9 @@ afterAll(async () => {
   await stop()
 })
 
-test('a run drops the databases of processes that died, and leaves those of the living', async () => {
+test('a test run drops the databases of dead processes and keeps those of live ones', async () => {
   await using ours = await testDatabase({ migrated: false })
-  const left = ownName().replace(`_${process.pid}_`, `_${deadPid()}_`)
+  const left = newDatabaseName().replace(`_${process.pid}_`, `_${deadPid()}_`)
   await server.create(left)
   const run = await testRun()
   expect(await server.has(left)).toBe(false)
@@ -21,7 +21,7 @@ test('a run drops the databases of processes that died, and leaves those of the 
   await run.end()
 })
 
-test('the files of a run find its server, and after its end no longer', async () => {
+test('the files of a test run find its server until it ends', async () => {
   const before = process.env['Q_TEST_SERVER_URL']
   const run = await testRun()
   expect(process.env['Q_TEST_SERVER_URL']).toBe(run.url)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { testQueue } from '@q/testing'
 import * as tasks from './tasks/everyday.ts'
 
-test('a run counts as enqueued, whoever enqueued it, and also after it has run', async () => {
+test('a run counts as enqueued from any source, even after it has run', async () => {
   await using q = await testQueue({ tasks })
   await expect(q).not.toHaveEnqueued('hello')
   const another = queue<typeof tasks>(q.url)
@@ -26,7 +26,7 @@ test('a part of the payload is enough, and matchers stand for values', async () 
   await expect(q).not.toHaveEnqueued('hello', { name: expect.anything() })
 })
 
-test('how often, where and how it was enqueued can be asked for', async () => {
+test('the matcher checks count, queue and options', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('resize', { url: 'a' })
   await q.enqueue('resize', { url: 'b' }, { priority: -3, delay: '2h' })
@@ -49,7 +49,7 @@ test('a failure lists what was enqueued instead', async () => {
   await expect(wanted).rejects.toThrow(`› ${id} resize`)
 })
 
-test('names and payloads are typed by the tasks of the queue, and nothing but a test queue is asked', async () => {
+test('the tasks of the queue type names and payloads, and only a test queue is accepted', async () => {
   const neverCalled = async (q: Awaited<ReturnType<typeof testQueue<typeof tasks>>>) => {
     await expect(q).toHaveEnqueued('hello', { name: 'Ada' })
     // @ts-expect-error no task has this name

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { connect, createStore, type NewRun, type Store } from '@q/store'
 import { testDatabase, testQueue } from '@q/testing'
-import { keyedByTime, moving, standing } from '../src/moments.ts'
+import { keyedByTime, shifted, fixed } from '../src/timestamp-columns.ts'
 import { travel } from '../src/travel.ts'
 import * as tasks from './tasks/everyday.ts'
 
@@ -26,20 +26,20 @@ async function enqueue(store: Store, run: Partial<NewRun>): Promise<void> {
   await store.enqueueTaskRuns([{ task: 'hello', lane, payload: { name: 'Ada' }, ...run }])
 }
 
-test('every moment of the schema is classified: it moves, follows by itself, or stands for a reason', async () => {
+test('every timestamp column of the schema is classified: moved, derived, or fixed for a reason', async () => {
   await using database = await testDatabase()
   await using client = await sqlOf(database.url)
   const columns = await client.ask(`SELECT c.table_name || '.' || c.column_name AS name, c.data_type AS type
     FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
     WHERE table_schema = 'q' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'
       AND (c.data_type LIKE 'timestamp%' OR c.data_type LIKE 'time %' OR c.data_type IN ('date', 'interval'))`)
-  const named = (lists: typeof moving) =>
+  const named = (lists: typeof shifted) =>
     Object.entries(lists).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
-  expect([...named(moving), ...named(standing)].toSorted()).toEqual(columns.map(({ name }) => String(name)).toSorted())
+  expect([...named(shifted), ...named(fixed)].toSorted()).toEqual(columns.map(({ name }) => String(name)).toSorted())
   expect(new Set(columns.map(({ type }) => type))).toEqual(new Set(['timestamp with time zone']))
 })
 
-test('only the tables that say so have time in a unique key', async () => {
+test('only the listed tables have a timestamp in a unique key', async () => {
   await using database = await testDatabase()
   await using client = await sqlOf(database.url)
   const keyed =
@@ -49,7 +49,7 @@ test('only the tables that say so have time in a unique key', async () => {
   expect(keyed.map(({ name }) => name)).toEqual(keyedByTime)
 })
 
-test('samples of a replica that are exactly as far apart as the journey is long do not meet', async () => {
+test('samples of a replica whose distance equals the travel time do not collide', async () => {
   await using database = await testDatabase()
   await using client = await sqlOf(database.url)
   await client.ask(`INSERT INTO q.replica_sample (replica_id, sampled_at, memory_mb, cpu_percent, active_runs, free_slots,
@@ -62,7 +62,7 @@ test('samples of a replica that are exactly as far apart as the journey is long 
   expect(samples.map(({ at }) => at)).toEqual(['10', '12', '14', '16'].map((hour) => `29 ${hour}:00:00.000000`))
 })
 
-test('a delayed run is started when its time has come, and not before', async () => {
+test('a delayed run starts at its time, and not before', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.enqueue('hello', { name: 'Ada' }, { delay: '1d' })
   expect((await q.drain()).ran).toEqual([])
@@ -83,7 +83,7 @@ test('a run that was not started before its deadline expires', async () => {
   expect(await q.enqueued()).toMatchObject([{ status: 'EXPIRED' }])
 })
 
-test('a unique key is free again when its period is over, whatever became of the run', async () => {
+test('a unique key is free again after its period, whatever the outcome of the run', async () => {
   await using q = await testQueue({ tasks })
   const first = await q.enqueue('onceADay', { day: 'monday' })
   await q.drain()
@@ -92,7 +92,7 @@ test('a unique key is free again when its period is over, whatever became of the
   expect((await q.enqueue('onceADay', { day: 'monday' })).id).not.toBe(first.id)
 })
 
-test('a run whose replica died is recovered when that has been silent for long enough, as its task says', async () => {
+test('a run of a dead replica is recovered after its staleness threshold, as its task says', async () => {
   await using q = await testQueue({ tasks })
   for (const task of ['survivor', 'mortal'] as const) {
     await q.enqueue(task, {})
@@ -107,12 +107,12 @@ test('a run whose replica died is recovered when that has been silent for long e
   await expect(q.handle(mortal!.id).result({ timeout: '10s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
 })
 
-test('there is no run to abandon where none is ready', async () => {
+test('without a ready run, none can be abandoned', async () => {
   await using q = await testQueue({ tasks })
   await expect(q.abandon('mortal')).rejects.toMatchObject({ code: 'NOTHING_READY' })
 })
 
-test('a run is as old as the time that has passed: retention sees it, and its end is otherwise the same', async () => {
+test('travel() ages a run for retention and changes nothing else of its outcome', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.enqueue('hello', { name: 'Ada' })
   await q.drain()
@@ -123,7 +123,7 @@ test('a run is as old as the time that has passed: retention sees it, and its en
   expect(await other.store.pruneTaskRuns({ keepMs: 7 * 86_400_000, limit: 10 })).toMatchObject({ pruned: 1 })
 })
 
-test('the next tick of a schedule comes nearer', async () => {
+test('travel() brings the next tick of a schedule nearer', async () => {
   await using database = await testDatabase()
   await using client = await sqlOf(database.url)
   await client.ask(`INSERT INTO q.schedule (name, task, cron, last_tick, next_tick)
@@ -133,7 +133,7 @@ test('the next tick of a schedule comes nearer', async () => {
   expect(await client.ask(due)).toEqual([{ due: true }])
 })
 
-test('the guard is on duty again after the journey', async () => {
+test('the guard trigger is enabled again after travel()', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('hello', { name: 'Ada' })
   await q.drain()
@@ -142,13 +142,13 @@ test('the guard is on duty again after the journey', async () => {
   await expect(client.ask(`UPDATE q.task_run SET finished_at = now()`)).rejects.toMatchObject({ code: 'QS001' })
 })
 
-test('what is no duration is refused, by the compiler too', async () => {
+test('an invalid duration is rejected, also by the compiler', async () => {
   await using q = await testQueue({ tasks })
   // @ts-expect-error not a duration
   await expect(q.travel('two hours')).rejects.toMatchObject({ code: 'DURATION_INVALID' })
 })
 
-test('a transaction that was left open is named as what time waits for', async () => {
+test('travel() reports an open transaction that blocks it', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('hello', { name: 'Ada' })
   await using client = await sqlOf(q.url)

@@ -1,12 +1,12 @@
 /** A workflow that a test starts is executed by its drain, step after step, to its end. */
 import { expect, test } from 'vitest'
 import { workflow, type Ref } from '@q/client'
-import { testQueue, type Drained } from '@q/testing'
+import { testQueue, type DrainResult } from '@q/testing'
 import * as tasks from './tasks/steps.ts'
 
 const define = workflow<typeof tasks>()
 const soon = { timeout: '10s' } as const
-const named = ({ ran }: Drained) => ran.map(({ task, outcome }) => `${task} ${outcome}`)
+const named = ({ ran }: DrainResult) => ran.map(({ task, outcome }) => `${task} ${outcome}`)
 
 const diamond = define('diamond', ({ step }, input: Ref<{ left: string; right: string }>) => {
   const top = step('upper', { text: 'top' }, { name: 'top' })
@@ -20,14 +20,14 @@ const shout = define('shout', ({ step, map }, input: Ref<{ text: string }>) => {
   return { shouted: step('join', { texts: map('upper', words, (text) => ({ text })) }) }
 })
 
-test('a diamond: parents before children, results from step to step, the output to whoever asks', async () => {
+test('a diamond: parents before children, results from step to step, the output in the handle', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.start(diamond, { left: 'l', right: 'r' })
   expect(named(await q.drain())).toEqual(['upper succeeded', 'upper succeeded', 'upper succeeded', 'join succeeded'])
   expect(await run.result(soon)).toEqual({ joined: 'TOP+L+R' })
 })
 
-test('a map has a run for each element, and its list is in their order', async () => {
+test('a map has a run for each element, and its result keeps their order', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.start(shout, { text: 'to be or not' })
   expect((await q.drain()).ran.map(({ task }) => task)).toEqual([
@@ -38,7 +38,7 @@ test('a map has a run for each element, and its list is in their order', async (
   expect(await run.result(soon)).toEqual({ shouted: 'TO+BE+OR+NOT' })
 })
 
-test('a workflow inside another one is executed by the same drain', async () => {
+test('a sub-workflow is executed by the same drain', async () => {
   const twice = define('twice', ({ step, sub }, input: Ref<{ text: string }>) => {
     const inner = sub(shout, { text: input.text })
     return step('upper', { text: inner.shouted })
@@ -49,7 +49,7 @@ test('a workflow inside another one is executed by the same drain', async () => 
   expect(await run.result(soon)).toEqual({ text: 'A+B' })
 })
 
-test('a branch that fails: what insists on it is skipped, what does without it runs, what succeeded is undone', async () => {
+test('a failed branch: dependents are skipped, tolerant steps run, succeeded steps are compensated', async () => {
   const tolerant = define(
     'tolerant',
     ({ step, compensate }) => {
@@ -74,7 +74,7 @@ test('a branch that fails: what insists on it is skipped, what does without it r
   await expect(run.result(soon)).rejects.toMatchObject({ code: 'TASK_ERROR', failed: [{ name: 'bad' }] })
 })
 
-test('a step with a delay begins so long after its parents, and not before', async () => {
+test('a delayed step begins that long after its parents, and not before', async () => {
   const later = define('later', ({ step }) => {
     const first = step('upper', { text: 'now' }, { name: 'first' })
     return step('upper', { text: first.text }, { name: 'second', delay: '1d' })
@@ -90,7 +90,7 @@ test('a step with a delay begins so long after its parents, and not before', asy
   expect(await run.result(soon)).toEqual({ text: 'NOW' })
 })
 
-test('a step that was not started in time expires, and its workflow fails', async () => {
+test('a step that has not started in time expires, and its workflow fails', async () => {
   const urgent = define('urgent', ({ step }) => step('upper', { text: 'now' }, { expires: '1h' }))
   await using q = await testQueue({ tasks })
   const run = await q.start(urgent)
@@ -116,7 +116,7 @@ test.each([
   expect(await run.status()).toMatchObject({ status })
 })
 
-test('a schedule and a workflow in one drain: what is due and what is ready do not mind each other', async () => {
+test('a schedule and a workflow in one drain do not affect each other', async () => {
   await using q = await testQueue({ tasks })
   await q.schedule('daily', { task: 'undo', every: '1d', payload: { text: 'tick' } })
   const run = await q.start(diamond, { left: 'l', right: 'r' })

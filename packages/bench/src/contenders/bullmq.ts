@@ -34,7 +34,7 @@ export const bullmqRedis: Contender = {
   postgres: false,
   noOpShare: 0.4,
   absent: () => (redisServer() === undefined ? 'redis-server is not installed' : undefined),
-  place: startRedis,
+  startBackend: startRedis,
   install: async () => {},
 }
 

@@ -16,7 +16,7 @@ export interface Contender {
   /** Why it cannot run on this machine; undefined: it can. */
   absent?(): string | undefined
   /** Where a sample keeps its jobs, if not in a database of the benchmark's server. */
-  place?(): Promise<{ readonly url: string } & AsyncDisposable>
+  startBackend?(): Promise<{ readonly url: string } & AsyncDisposable>
   /** Creates its schema in a new database. */
   install(url: string): Promise<void>
   produce(url: string, options?: ProducerOptions): Promise<Producer>

@@ -1,12 +1,13 @@
 /** q, as its users run it: `queue()` in the producer, the start entry of the runner as the worker process. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { extname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { migrateDatabase } from '@q/store'
 import { closeConnection, queryRows } from '../machine/database.ts'
 import type { Job } from '../jobs/job.ts'
 import { expectCount, type Contender, type Producer, type ProducerOptions } from './contender.ts'
 
-const modules = fileURLToPath(import.meta.resolve('../jobs/tasks.ts'))
+const modules = fileURLToPath(import.meta.resolve(`../jobs/tasks${extname(import.meta.url)}`))
 /** The default settings first. */
 const windows = {
   default: {},
@@ -43,7 +44,7 @@ const registeredPollMs = 20
 /** Waits until the replica of this process is registered. */
 async function untilRegistered(url: string): Promise<void> {
   const isRegistered = `SELECT FROM q.replica WHERE pid = ${process.pid} AND stopped_at IS NULL`
-  while ((await queryRows(url, isRegistered)).length === 0) await passing(registeredPollMs)
+  while ((await queryRows(url, isRegistered)).length === 0) await sleep(registeredPollMs)
   await closeConnection(url)
 }
 

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { markBytes } from './job.ts'
 
 export interface Mark {
@@ -50,7 +50,7 @@ export function createMarks(): Marks {
         alive()
         if (performance.now() > untilMs)
           throw new Error(`Only ${count()} of ${wanted} jobs began within ${reachMsMax} ms.`)
-        await passing(pollMs)
+        await sleep(pollMs)
       }
     },
     [Symbol.dispose]() {

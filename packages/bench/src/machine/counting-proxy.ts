@@ -9,10 +9,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 export interface CountingProxy extends AsyncDisposable {
   /** The given URL, by way of this proxy. */
   readonly url: string
-  count(): Counted
+  count(): MessageCounts
 }
 
-export interface Counted {
+export interface MessageCounts {
   readonly roundTrips: number
   readonly transactions: number
 }

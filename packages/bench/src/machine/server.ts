@@ -2,7 +2,7 @@
  * The PostgreSQL of a benchmark: our embedded one, with durable defaults and a data folder of its own. Each sample gets a
  * new database, cloned from a template that holds the schema of its contender.
  */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface BenchServer {
   readonly postmasterPid: number
   /** A new database with the contender's schema, or its own place; gone at the end. */
   database(contender: Contender): Promise<BenchDatabase>
-  leave(): Promise<void>
+  close(): Promise<void>
 }
 
 export interface BenchDatabase extends AsyncDisposable {
@@ -36,21 +36,21 @@ export async function startServer(): Promise<BenchServer> {
   return benchServer(embedded.url, {
     version: embedded.version,
     dataDir,
-    async leave() {
-      await embedded.leave()
+    async close() {
+      await embedded.close()
       await rm(dataDir, { recursive: true, force: true })
     },
   })
 }
 
-interface Whereabouts {
+interface ServerLocation {
   readonly version: string
   readonly dataDir: string
-  leave(): Promise<void>
+  close(): Promise<void>
 }
 
 /** `url`: of a role that may create databases. */
-export async function benchServer(url: string, { version, dataDir, leave }: Whereabouts): Promise<BenchServer> {
+export async function benchServer(url: string, { version, dataDir, close }: ServerLocation): Promise<BenchServer> {
   const [backend] = await queryRows<{ pid: number }>(url, 'SELECT pg_backend_pid() AS pid')
   const templates = new Map<string, Promise<string>>()
   const urlOf = (name: string) => Object.assign(new URL(url), { pathname: name }).href
@@ -71,7 +71,7 @@ export async function benchServer(url: string, { version, dataDir, leave }: Wher
     dataDir,
     postmasterPid: parentOf(backend?.pid ?? 0),
     async database(contender) {
-      if (contender.place !== undefined) return contender.place()
+      if (contender.startBackend !== undefined) return contender.startBackend()
       const template = templates.get(contender.name) ?? makeTemplate(contender)
       templates.set(contender.name, template)
       const name = `bench_${process.pid}_${++made}`
@@ -85,10 +85,10 @@ export async function benchServer(url: string, { version, dataDir, leave }: Wher
         },
       }
     },
-    async leave() {
+    async close() {
       for (const template of templates.values()) await drop(await template)
       await closeConnection(url)
-      await leave()
+      await close()
     },
   }
 }
@@ -101,6 +101,6 @@ async function untilUnused(url: string, name: string): Promise<void> {
   while (performance.now() < untilMs) {
     const sessions = await queryRows(url, `SELECT FROM pg_stat_activity WHERE datname = '${name}'`)
     if (sessions.length === 0) return
-    await passing(20)
+    await sleep(20)
   }
 }

@@ -1,5 +1,5 @@
 /** Which queues execute a job twice because it blocks its thread. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { startWorkers } from '../machine/start-workers.ts'
 import { peersOnce, qRetry } from './entrants.ts'
@@ -39,7 +39,7 @@ async function beginsOf(bench: Bench, { contender }: Entrant): Promise<number> {
     await producer.enqueue({ number: 0, iterations: 0, blockMs: bench.sizes.blockMs })
     await marks.reach(1, () => workers.mustLive())
     const untilMs = performance.now() + bench.sizes.blockMs
-    while (performance.now() < untilMs && marks.count() === 1) await passing(pollMs)
+    while (performance.now() < untilMs && marks.count() === 1) await sleep(pollMs)
     return marks.count()
   } finally {
     await producer.close()

@@ -1,5 +1,5 @@
 /** Drains a backlog once: from the first job that begins to the last durable end. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { enqueueAll, expectCount, type Producer, type Workload } from '../contenders/contender.ts'
 import { monotonicMs, type Job } from '../jobs/job.ts'
 import { createMarks, type Marks } from '../jobs/marks.ts'
@@ -8,7 +8,7 @@ import { meterCost } from '../machine/cost-meter.ts'
 import { startWorkers, type Workers } from '../machine/start-workers.ts'
 import type { Bench, Entrant, Figures } from './measurement.ts'
 
-export interface Backlog {
+export interface JobBacklog {
   readonly workload: Workload
   readonly count: number
   /** Computation of one job. */
@@ -25,7 +25,7 @@ const warmUpEach = 30
 const drainedPollMs = 2
 const drainedMsMax = 60_000
 
-export async function drainJobs(bench: Bench, entrant: Entrant, backlog: Backlog): Promise<Figures> {
+export async function drainJobs(bench: Bench, entrant: Entrant, backlog: JobBacklog): Promise<Figures> {
   const { workload, count, jobMs, through, warm = false } = backlog
   const { contender, processes, onCrash = 'retry' } = entrant
   const iterations = Math.round(jobMs * bench.iterationsPerMs)
@@ -91,6 +91,6 @@ export async function untilDrained(isDrained: () => Promise<boolean>): Promise<v
   const untilMs = performance.now() + drainedMsMax
   while (!(await isDrained())) {
     if (performance.now() > untilMs) throw new Error('Every job began, but not every job ended.')
-    await passing(drainedPollMs)
+    await sleep(drainedPollMs)
   }
 }

@@ -33,7 +33,7 @@ interface FilledTable extends AsyncDisposable {
 
 async function fill({ server, sizes }: Bench, shape: Shape): Promise<FilledTable> {
   const database = await server.database(qRetry.contender)
-  const connection = connect(database.url, { purpose: 'turn', quiet: true })
+  const connection = connect(database.url, { purpose: 'exchange', quiet: true })
   const lane = await createStore(connection.db).internLane({ queue: 'default', task })
   const snapshot = await shape.fill(database.url, { lane, task, rows: sizes.tableRows })
   return {
@@ -56,7 +56,7 @@ async function claimOften({ url, connection, lane }: FilledTable): Promise<numbe
     await store.enqueueTaskRuns(Array.from({ length: left * claimSize }, () => run))
   }
   const claimer = createClaimer({ replicaId: 'bench-replic', tasks: [task], queues: [] })
-  await claimer.look(connection.db)
+  await claimer.refresh(connection.db)
   const tookMs: number[] = []
   for (let claim = 0; claim < claims; claim++) {
     const begunMs = performance.now()

@@ -7,7 +7,7 @@ import type { Bench, Measurement } from './measurement.ts'
 
 const replicaId = 'bench-replic'
 const sender = { replicaId, hostname: 'bench', pid: 1 }
-const vitals = {
+const stats = {
   health: 'healthy',
   cpuPercent: 1,
   memoryMb: 1,
@@ -74,7 +74,7 @@ async function beatFleet(bench: Bench, { db }: Connection, url: string) {
      SELECT 'bench-' || lpad(i::text, 6, '0'), now() FROM generate_series(0, ${count - 1}) i`,
   )
   return timed(bench, count, async () => {
-    for (let number = 0; number < count; number++) await store.upsertReplicaHeartbeat(idOf(number), vitals)
+    for (let number = 0; number < count; number++) await store.upsertReplicaHeartbeat(idOf(number), stats)
   })
 }
 

@@ -1,5 +1,5 @@
 /** What a worker costs that has nothing to do. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { meterCost } from '../machine/cost-meter.ts'
 import { startCountingProxy } from '../machine/counting-proxy.ts'
@@ -40,11 +40,11 @@ async function sample(bench: Bench, { contender }: Entrant): Promise<Figures> {
     await using worker = start(proxy.url, 1)
     await worker.ready()
     await marks.reach(1, () => worker.mustLive())
-    await passing(quietMs)
+    await sleep(quietMs)
     const costs = await meterCost(bench.server, worker.pids)
     const before = proxy.count().transactions
     const begunMs = performance.now()
-    await passing(hasDuties ? bench.sizes.idleMs : bench.sizes.idleMs / 2)
+    await sleep(hasDuties ? bench.sizes.idleMs : bench.sizes.idleMs / 2)
     const seconds = (performance.now() - begunMs) / 1_000
     const transactions = proxy.count().transactions - before
     const { workerUs } = await costs()

@@ -1,5 +1,5 @@
 /** The time from the call of enqueue to the first line of the job's code, on an idle queue. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../jobs/job.ts'
 import { createMarks } from '../jobs/marks.ts'
 import { startWorkers } from '../machine/start-workers.ts'
@@ -39,7 +39,7 @@ async function sample(bench: Bench, { contender, processes }: Entrant): Promise<
       await producer.enqueue({ number, iterations: 0 })
       await marks.reach(number + 1, () => workers.mustLive())
       tookMs.push(marks.at(number).atMs - calledMs)
-      await passing(Math.random() * pauseMsMax)
+      await sleep(Math.random() * pauseMsMax)
     }
     const measured = tookMs.slice(warmUpJobs)
     await untilDrained(() => producer.isDrained())

@@ -11,7 +11,7 @@ import { memory } from './memory.ts'
 import { recovery } from './recovery.ts'
 import { replicas } from './replicas.ts'
 import { roundTrips } from './round-trips.ts'
-import { signs } from './signs.ts'
+import { heartbeatCost } from './heartbeat-cost.ts'
 import { store } from './store.ts'
 import { workflow } from './workflow.ts'
 
@@ -31,5 +31,5 @@ export const measurements: readonly Measurement[] = [
   blockedLoop,
   store,
   workflow,
-  signs,
+  heartbeatCost,
 ]

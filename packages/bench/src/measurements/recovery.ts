@@ -1,5 +1,5 @@
 /** How soon the jobs of a killed worker begin again. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { marksVariable, monotonicMs } from '../jobs/job.ts'
 import { startWorkers } from '../machine/start-workers.ts'
@@ -42,7 +42,7 @@ async function sample(bench: Bench): Promise<Figures> {
     await using survivor = start()
     await producer.enqueue({ number: cores, iterations: 0 })
     await marks.reach(cores + 1, () => survivor.mustLive())
-    await passing(bench.sizes.trustMs)
+    await sleep(bench.sizes.trustMs)
     const killedMs = monotonicMs()
     await victim.kill(0)
     await marks.reach(cores * 2 + 1, () => survivor.mustLive())

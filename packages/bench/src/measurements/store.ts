@@ -31,7 +31,7 @@ change of each page a full image, which is about a third of the log.`,
 /** One database for all samples: each scenario begins with an empty table. */
 async function open({ server }: Bench) {
   const database = await server.database(qRetry.contender)
-  const connection = connect(database.url, { purpose: 'turn', quiet: true })
+  const connection = connect(database.url, { purpose: 'exchange', quiet: true })
   return {
     connection,
     async [Symbol.asyncDispose]() {

@@ -1,11 +1,11 @@
 /** The table of goals, filled from one run. */
-import { goals, verdictOf, type Goal } from './goals.ts'
+import { goals, verdictOf, type PerformanceGoal } from './goals.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
-import type { SoakLook } from '../soak/run-soak.ts'
+import type { SoakSample } from '../soak/run-soak.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
-export function goalTable(samples: Samples, soak: readonly SoakLook[]): string {
+export function goalTable(samples: Samples, soak: readonly SoakSample[]): string {
   const rows = goals.map((goal) => {
     const spread = spreadOf(goal.values(samples, soak))
     const { measure, unit, floor, goal: aim } = goal
@@ -16,7 +16,7 @@ export function goalTable(samples: Samples, soak: readonly SoakLook[]): string {
 }
 
 /** The verdict, and how much is missing. */
-function sentence(goal: Goal, median: number): string {
+function sentence(goal: PerformanceGoal, median: number): string {
   const verdict = verdictOf(goal, median)
   switch (verdict) {
     case 'goal met':

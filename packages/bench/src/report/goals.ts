@@ -2,18 +2,18 @@
 import { peersOnce, peersPerCore, plain, postgresPeersOnce, qFail, qRetry } from '../measurements/entrants.ts'
 import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
-import type { SoakLook } from '../soak/run-soak.ts'
+import type { SoakSample } from '../soak/run-soak.ts'
 import { memoryGrowthMb } from './soak-section.ts'
 import { bestOf, ratios, type Samples } from './samples.ts'
 
-export interface Goal {
+export interface PerformanceGoal {
   readonly measure: string
   readonly unit: '×' | '' | 'µs' | 'B' | '/s' | '%' | 'MB' | '× the empty table'
   readonly better: 'more' | 'less'
   readonly floor: number
   readonly goal: number
   /** One value for each round. */
-  values(samples: Samples, soak: readonly SoakLook[]): number[]
+  values(samples: Samples, soak: readonly SoakSample[]): number[]
 }
 
 const noOpPeer = 'no-op drain against the best tuned peer on its main thread'
@@ -21,7 +21,7 @@ const noOpPeer = 'no-op drain against the best tuned peer on its main thread'
 const noiseMb = 5
 const enqueuePeer = 'enqueue against the best PostgreSQL peer'
 
-export const goals: readonly Goal[] = [
+export const goals: readonly PerformanceGoal[] = [
   atLeast(`${noOpPeer}: \`retry\``, '×', [0.5, 0.9], (samples) => overPeers(samples, 'no-op', 'perSecond', peersOnce)),
   atLeast(`${noOpPeer}: \`fail\``, '×', [0.2, 0.35], (samples) =>
     overPeers(samples, 'no-op', 'perSecond', peersOnce, qFail),
@@ -67,7 +67,7 @@ export const goals: readonly Goal[] = [
 export type Verdict = 'goal met' | 'floor met' | 'not met' | 'not measured'
 
 /** How a median compares with the floor and the goal. */
-export function verdictOf({ better, floor, goal }: Goal, median: number): Verdict {
+export function verdictOf({ better, floor, goal }: PerformanceGoal, median: number): Verdict {
   const reaches = (limit: number) => (better === 'more' ? median >= limit : median <= limit)
   if (Number.isNaN(median)) return 'not measured'
   if (reaches(goal)) return 'goal met'
@@ -75,13 +75,23 @@ export function verdictOf({ better, floor, goal }: Goal, median: number): Verdic
 }
 
 type Limits = readonly [floor: number, goal: number]
-type Values = Goal['values']
+type Values = PerformanceGoal['values']
 
-function atLeast(measure: string, unit: Goal['unit'], [floor, goal]: Limits, values: Values): Goal {
+function atLeast(
+  measure: string,
+  unit: PerformanceGoal['unit'],
+  [floor, goal]: Limits,
+  values: Values,
+): PerformanceGoal {
   return { measure, unit, better: 'more', floor, goal, values }
 }
 
-function atMost(measure: string, unit: Goal['unit'], [floor, goal]: Limits, values: Values): Goal {
+function atMost(
+  measure: string,
+  unit: PerformanceGoal['unit'],
+  [floor, goal]: Limits,
+  values: Values,
+): PerformanceGoal {
   return { measure, unit, better: 'less', floor, goal, values }
 }
 
@@ -109,7 +119,7 @@ function ofPlain(samples: Samples, measurement: string): number[] {
 }
 
 /** 0 within what the allocator keeps. */
-function growthOf(soak: readonly SoakLook[]): number {
+function growthOf(soak: readonly SoakSample[]): number {
   const grownMb = memoryGrowthMb(soak)
   return grownMb <= noiseMb ? 0 : grownMb
 }

@@ -1,7 +1,7 @@
 /** The part of the report about the long run, and its growth of memory. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SoakLook } from '../soak/run-soak.ts'
+import type { SoakSample } from '../soak/run-soak.ts'
 import { lineChart } from './line-chart.ts'
 import type { Section } from './measurement-section.ts'
 import { digits, table } from './numbers.ts'
@@ -9,29 +9,29 @@ import { median } from './statistics.ts'
 
 export const soakFile = 'soak.json'
 
-/** The looks of the last long run; empty: there was none. */
-export function readSoak(beside: string): SoakLook[] {
+/** The samples of the last long run; empty: there was none. */
+export function readSoak(beside: string): SoakSample[] {
   try {
-    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as SoakLook[]
+    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as SoakSample[]
   } catch {
     return []
   }
 }
 
 /** Megabytes by which the replica grew over the short runs: the last fifth against the second. */
-export function memoryGrowthMb(looks: readonly SoakLook[]): number {
-  const memory = looks.filter(({ phase }) => phase === 'short runs').map((look) => look.memoryMb)
+export function memoryGrowthMb(samples: readonly SoakSample[]): number {
+  const memory = samples.filter(({ phase }) => phase === 'short runs').map((sample) => sample.memoryMb)
   const fifth = Math.floor(memory.length / 5)
   return fifth === 0 ? Number.NaN : median(memory.slice(-fifth)) - median(memory.slice(fifth, fifth * 2))
 }
 
-export function soakSection(looks: readonly SoakLook[]): Section | undefined {
-  if (looks.length === 0) return undefined
-  const phases = Map.groupBy(looks, ({ phase }) => phase)
+export function soakSection(samples: readonly SoakSample[]): Section | undefined {
+  if (samples.length === 0) return undefined
+  const phases = Map.groupBy(samples, ({ phase }) => phase)
   const rows = [...phases].map(([phase, during]) => {
     const [first, last] = [during[0]!, during.at(-1)!]
     const range = (key: 'perSecond' | 'memoryMb' | 'deadTuples') => {
-      const values = during.map((look) => look[key])
+      const values = during.map((sample) => sample[key])
       return `${digits(median(values))} [${digits(Math.min(...values))}–${digits(Math.max(...values))}]`
     }
     const minutes = (last.atS - first.atS) / 60
@@ -48,7 +48,7 @@ export function soakSection(looks: readonly SoakLook[]): Section | undefined {
   const chart = (key: 'perSecond' | 'memoryMb' | 'deadTuples', title: string) =>
     lineChart({
       title,
-      points: looks.map((look) => ({ x: look.atS, y: look[key] })),
+      points: samples.map((sample) => ({ x: sample.atS, y: sample[key] })),
       ...(border && { border: { x: border.atS, label: 'mixed load, held snapshot' } }),
     })
   const plots = {
@@ -60,7 +60,7 @@ export function soakSection(looks: readonly SoakLook[]): Section | undefined {
     '## The long run',
     '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
     table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
-    `The replica grew by ${digits(memoryGrowthMb(looks))} MB over the short runs (the median of the last fifth against that of the second).`,
+    `The replica grew by ${digits(memoryGrowthMb(samples))} MB over the short runs (the median of the last fifth against that of the second).`,
     Object.keys(plots)
       .map((file) => `![${file}](benchmarks/${file})`)
       .join('\n'),

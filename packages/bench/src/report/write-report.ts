@@ -3,7 +3,13 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { contenders } from '../contenders/list.ts'
 import { measurements } from '../measurements/list.ts'
-import { sampleName, type BenchRecord, type FailureRecord, type RunRecord, type SweepRecord } from '../run/records.ts'
+import {
+  sampleName,
+  type BenchRecord,
+  type FailureRecord,
+  type BenchRunRecord,
+  type SweepRecord,
+} from '../run/records.ts'
 import { bestVariant } from '../run/sweep.ts'
 import { costSection } from './cost-section.ts'
 import { goalTable } from './goal-table.ts'
@@ -15,7 +21,7 @@ import { spreadOf } from './statistics.ts'
 
 /** Returns the path of the document. */
 export async function writeReport(records: readonly BenchRecord[], folder: string): Promise<string> {
-  const run = records.find((record): record is RunRecord => record.kind === 'run')
+  const run = records.find((record): record is BenchRunRecord => record.kind === 'run')
   if (run === undefined) throw new Error('There are no samples of an earlier run.')
   const samples = samplesOf(records)
   const beside = join(folder, 'benchmarks')
@@ -47,7 +53,7 @@ export async function writeReport(records: readonly BenchRecord[], folder: strin
   return path
 }
 
-function introduction(run: RunRecord, records: readonly BenchRecord[]): string {
+function introduction(run: BenchRunRecord, records: readonly BenchRecord[]): string {
   const around = records.flatMap((record) => (record.kind === 'sample' ? [record] : []))
   const rounds = Math.max(0, ...around.map(({ round }) => round))
   const foreign = spreadOf(around.map(({ foreignLoad }) => foreignLoad * 100))

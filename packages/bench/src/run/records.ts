@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import type { Figures } from '../measurements/measurement.ts'
 import type { Surroundings } from '../machine/surroundings.ts'
 import type { Workload } from '../contenders/contender.ts'
-import type { RunFacts } from './run-facts.ts'
+import type { BenchRunFacts } from './run-facts.ts'
 
-export interface RunRecord extends RunFacts {
+export interface BenchRunRecord extends BenchRunFacts {
   readonly kind: 'run'
 }
 
@@ -47,7 +47,7 @@ export interface FailureRecord {
   readonly error: string
 }
 
-export type BenchRecord = RunRecord | SweepRecord | SampleRecord | FailureRecord
+export type BenchRecord = BenchRunRecord | SweepRecord | SampleRecord | FailureRecord
 
 export interface Records {
   readonly all: readonly BenchRecord[]

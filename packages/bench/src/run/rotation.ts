@@ -1,13 +1,13 @@
 /** The order of the samples: round by round, and in each round another entrant first. */
 import type { Entrant, Measurement } from '../measurements/measurement.ts'
 
-export interface Turn {
+export interface ScheduledSample {
   readonly measurement: Measurement
   readonly entrant: Entrant
   readonly round: number
 }
 
-export function rotation(measurements: readonly Measurement[], rounds: number): Turn[] {
+export function rotation(measurements: readonly Measurement[], rounds: number): ScheduledSample[] {
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
     measurements
       .filter(({ once = false }) => round === 1 || !once)

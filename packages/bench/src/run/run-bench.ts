@@ -4,7 +4,7 @@ import { watchSurroundings, type Surroundings } from '../machine/surroundings.ts
 import type { Bench, Entrant, Figures, Measurement } from '../measurements/measurement.ts'
 import { createProgress } from './progress.ts'
 import { sampleName, type Records } from './records.ts'
-import { rotation, type Turn } from './rotation.ts'
+import { rotation, type ScheduledSample } from './rotation.ts'
 import type { Sizes } from './sizes.ts'
 import { bestVariant, sweepTrials, type Trial } from './sweep.ts'
 
@@ -105,7 +105,7 @@ function withoutAbsent(measurement: Measurement): Measurement {
   return { ...measurement, entrants: measurement.entrants.filter(isHere) }
 }
 
-function isTaken({ all }: Records, { measurement, entrant, round }: Turn): boolean {
+function isTaken({ all }: Records, { measurement, entrant, round }: ScheduledSample): boolean {
   return all.some(
     (record) =>
       record.kind === 'sample' &&
@@ -128,7 +128,7 @@ function isTried({ all }: Records, { entrant, workload, variant, round }: Trial)
 }
 
 const trialName = ({ measurement, entrant }: Trial) => `sweep ${measurement.name} ${entrant.label}`
-const turnName = ({ measurement, entrant }: Turn) => `${measurement.name} ${entrant.label}`
+const turnName = ({ measurement, entrant }: ScheduledSample) => `${measurement.name} ${entrant.label}`
 
 function summary(figures: Figures): string {
   return Object.entries(figures)

@@ -6,7 +6,7 @@ import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { contenders } from '../contenders/list.ts'
 
-export interface RunFacts {
+export interface BenchRunFacts {
   readonly size: string
   readonly command: string
   readonly date: string
@@ -18,9 +18,9 @@ export interface RunFacts {
   readonly absent: Readonly<Record<string, string>>
 }
 
-export function runFacts(
-  given: Pick<RunFacts, 'size' | 'command' | 'iterationsPerMs'> & { postgres: string },
-): RunFacts {
+export function benchRunFacts(
+  given: Pick<BenchRunFacts, 'size' | 'command' | 'iterationsPerMs'> & { postgres: string },
+): BenchRunFacts {
   const { postgres, ...rest } = given
   const packages = contenders.flatMap(({ package: name }) => (name === null ? [] : [name]))
   return {

@@ -2,7 +2,7 @@
  * The long run: many short runs, then a mixed load while a session holds a snapshot, so that PostgreSQL cannot remove dead
  * tuples. Looks at throughput, memory and dead tuples at regular intervals.
  */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { bulkSize, type Producer } from '../contenders/contender.ts'
 import { q } from '../contenders/q.ts'
 import type { Job } from '../jobs/job.ts'
@@ -19,11 +19,11 @@ export interface SoakOptions {
   readonly iterationsPerMs: number
   readonly shortRuns: number
   readonly mixedMs: number
-  readonly lookEveryMs: number
-  readonly onLook: (look: SoakLook) => void
+  readonly sampleEveryMs: number
+  readonly onSample: (sample: SoakSample) => void
 }
 
-export interface SoakLook {
+export interface SoakSample {
   readonly phase: 'short runs' | 'mixed load, held snapshot'
   readonly atS: number
   /** Runs that began so far. */
@@ -35,7 +35,7 @@ export interface SoakLook {
   readonly tableMb: number
 }
 
-/** Short runs that wait at most: enough for a full batch, not more than a look at the table should meet. */
+/** Short runs that wait at most: enough for a full batch, not more than one sample of the table should meet. */
 const waitingMax = 20_000
 const mixedEveryMs = 100
 /** Enqueued at each of these intervals: about two thirds of a core of computation. */
@@ -56,21 +56,21 @@ export async function runSoak(options: SoakOptions): Promise<void> {
   }
   await using workers = startWorkers({ contender: q, url, settings: {}, processes: 1, marksPath: marks.path })
   const alive = () => workers.mustLive()
-  const looking = startLooking(options, { url, marks, pid: workers.pids[0] ?? 0 })
+  const sampling = startSampling(options, { url, marks, pid: workers.pids[0] ?? 0 })
   try {
     await enqueueShort(producers.retry, marks, shortRuns, alive)
     await marks.reach(shortRuns, alive)
     const snapshot = await holdSnapshot(url)
-    looking.phase('mixed load, held snapshot')
+    sampling.phase('mixed load, held snapshot')
     const mixedRuns = await enqueueMixed(producers, options, mixedMs)
     await marks.reach(shortRuns + mixedRuns, alive)
     await untilDrained(() => producers.retry.isDrained())
-    await looking.stop()
+    await sampling.stop()
     await snapshot.close()
     await producers.retry.check(shortRuns + mixedRuns)
     await workers.stop()
   } finally {
-    await looking.stop()
+    await sampling.stop()
     await Promise.all([producers.retry.close(), producers.fail.close()])
   }
 }
@@ -97,25 +97,25 @@ async function enqueueMixed(
     )
     await producers[round % 2 === 0 ? 'retry' : 'fail'].enqueueMany(jobs)
     enqueued += jobs.length
-    await passing(Math.max(0, begunMs + (round + 1) * mixedEveryMs - performance.now()))
+    await sleep(Math.max(0, begunMs + (round + 1) * mixedEveryMs - performance.now()))
   }
   return enqueued
 }
 
-interface Looking {
-  phase(next: SoakLook['phase']): void
+interface Sampling {
+  phase(next: SoakSample['phase']): void
   stop(): Promise<void>
 }
 
-function startLooking(
-  { lookEveryMs, onLook }: SoakOptions,
+function startSampling(
+  { sampleEveryMs, onSample }: SoakOptions,
   { url, marks, pid }: { url: string; marks: Marks; pid: number },
-): Looking {
+): Sampling {
   const begunMs = performance.now()
   const stopping = new AbortController()
-  let phase: SoakLook['phase'] = 'short runs'
+  let phase: SoakSample['phase'] = 'short runs'
   let last = { atS: 0, runs: 0 }
-  async function look(): Promise<void> {
+  async function takeSample(): Promise<void> {
     const [row] = await queryRows<{ dead: number; megabytes: number }>(
       url,
       `SELECT n_dead_tup::float8 AS dead, (pg_total_relation_size(relid) / 1048576.0)::float8 AS megabytes
@@ -125,7 +125,7 @@ function startLooking(
     const runs = marks.count()
     const perSecond = (runs - last.runs) / (atS - last.atS)
     last = { atS, runs }
-    onLook({
+    onSample({
       phase,
       atS,
       runs,
@@ -135,17 +135,17 @@ function startLooking(
       tableMb: row?.megabytes ?? 0,
     })
   }
-  const looks = (async () => {
+  const samples = (async () => {
     while (!stopping.signal.aborted) {
-      await passing(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => {})
-      await look()
+      await sleep(sampleEveryMs, undefined, { signal: stopping.signal }).catch(() => {})
+      await takeSample()
     }
   })()
   return {
     phase: (next) => (phase = next),
     async stop() {
       stopping.abort()
-      await looks
+      await samples
     },
   }
 }

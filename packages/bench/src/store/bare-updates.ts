@@ -7,7 +7,7 @@ import type { StoreBench } from './scenarios.ts'
 
 export async function drainBare({ connection: { db }, batch }: StoreBench): Promise<void> {
   for (;;) {
-    // Whole statements by hand: they are the measure.
+    // Written as whole statements: they are the baseline.
     const { rows } = await sql<{ id: string; fence: number; payload: string }>`
       WITH picked AS MATERIALIZED (
         SELECT id FROM q.task_run WHERE ready AND lane = 1 AND priority = 0 AND grp = ''

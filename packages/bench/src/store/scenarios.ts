@@ -2,7 +2,7 @@
 import {
   createClaimer,
   createStore,
-  takeTurn,
+  exchangeWork,
   type ClaimedRun,
   type Claimer,
   type Connection,
@@ -13,11 +13,11 @@ import {
 } from '@q/store'
 import { sql } from 'kysely'
 import { drainBare } from './bare-updates.ts'
-import { metered, type Spent } from './server-meter.ts'
+import { metered, type ServerUsage } from './server-meter.ts'
 
 export interface Scenario {
   readonly name: string
-  run(bench: StoreBench): Promise<Spent>
+  run(bench: StoreBench): Promise<ServerUsage>
 }
 
 export interface StoreBench {
@@ -50,31 +50,31 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a turn: finish, claim and start',
-    run: (bench) => drained(bench, {}, takeTurns),
+    run: (bench) => drained(bench, {}, exchangeAll),
   },
   {
-    name: 'a turn: finish, start, claim ahead',
-    run: (bench) => drained(bench, {}, takeTurnsAhead),
+    name: 'an exchange: finish, start, prefetch',
+    run: (bench) => drained(bench, {}, exchangePrefetched),
   },
   {
     name: '… of 100 groups',
-    run: (bench) => drained(bench, { run: (number) => ({ group: `group ${number % 100}` }) }, takeTurns),
+    run: (bench) => drained(bench, { run: (number) => ({ group: `group ${number % 100}` }) }, exchangeAll),
   },
   {
     name: '… each awaited',
-    run: (bench) => drained(bench, { prepare: awaitAll }, takeTurns),
+    run: (bench) => drained(bench, { prepare: awaitAll }, exchangeAll),
   },
   {
     name: '… each reported to a destination',
-    run: (bench) => drained(bench, { prepare: addDestination }, takeTurns),
+    run: (bench) => drained(bench, { prepare: addDestination }, exchangeAll),
   },
   {
     name: 'claim and start, settle: apart',
-    run: (bench) => drained(bench, {}, settleApart),
+    run: (bench) => drained(bench, {}, settleSeparately),
   },
   {
     name: 'claim and start, fail',
-    run: (bench) => drained(bench, {}, (one, claimer) => settleApart(one, claimer, failed)),
+    run: (bench) => drained(bench, {}, (one, claimer) => settleSeparately(one, claimer, failed)),
   },
   {
     name: 'claim and start, settle, each promoting a successor',
@@ -83,7 +83,7 @@ export const scenarios: readonly Scenario[] = [
       drained(
         bench,
         { run: (number) => ({ concurrency: { scope: task, key: `${number % (bench.batch * 2)}` } }) },
-        settleApart,
+        settleSeparately,
       ),
   },
 ]
@@ -94,9 +94,9 @@ interface Backlog {
 }
 
 /** Answers how many runs it brought to their end. */
-type Way = (bench: StoreBench, claimer: Claimer) => Promise<number>
+type DrainMethod = (bench: StoreBench, claimer: Claimer) => Promise<number>
 
-async function drained(bench: StoreBench, { run, prepare }: Backlog, way: Way): Promise<Spent> {
+async function drained(bench: StoreBench, { run, prepare }: Backlog, way: DrainMethod): Promise<ServerUsage> {
   await withBacklog(bench, run)
   await prepare?.(bench)
   const spent = await metered(bench.connection.db, async () => {
@@ -108,34 +108,34 @@ async function drained(bench: StoreBench, { run, prepare }: Backlog, way: Way): 
 }
 
 /** What was claimed in one turn is finished in the next. */
-async function takeTurns({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
+async function exchangeAll({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let held: readonly ClaimedRun[] = []
   do {
-    const turn = { finishes: held.map(finishOf), starts: [], claim: batch, ahead: 0 }
-    const { finished, claimed } = await takeTurn(connection, claimer, turn)
+    const exchange = { finishes: held.map(finishOf), starts: [], claim: batch, prefetch: 0 }
+    const { finished, claimed } = await exchangeWork(connection, claimer, exchange)
     ended += finished.length
     held = claimed
   } while (held.length > 0)
   return ended
 }
 
-/** What was claimed ahead in one turn is started in the next and finished in the one after. */
-async function takeTurnsAhead({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
+/** What was prefetched in one exchange is started in the next and finished in the one after. */
+async function exchangePrefetched({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let running: readonly ClaimedRun[] = []
   let held: readonly ClaimedRun[] = []
   do {
-    const turn = { finishes: running.map(finishOf), starts: held, claim: 0, ahead: batch }
-    const { finished, ahead } = await takeTurn(connection, claimer, turn)
+    const exchange = { finishes: running.map(finishOf), starts: held, claim: 0, prefetch: batch }
+    const { finished, prefetched } = await exchangeWork(connection, claimer, exchange)
     ended += finished.length
     running = held
-    held = ahead
+    held = prefetched
   } while (held.length + running.length > 0)
   return ended
 }
 
-async function settleApart(
+async function settleSeparately(
   { connection: { db }, batch }: StoreBench,
   claimer: Claimer,
   outcomeOf = succeeded,
@@ -143,7 +143,7 @@ async function settleApart(
   const store = createStore(db)
   let ended = 0
   for (;;) {
-    if (claimer.exhausted) await claimer.look(db)
+    if (claimer.exhausted) await claimer.refresh(db)
     const claimed = await claimer.claim(db, batch)
     if (claimed.length === 0) return ended
     const answers = await store.settleTaskRuns(claimed.map(outcomeOf))
@@ -169,7 +169,7 @@ async function withBacklog(
   await sql`ANALYZE q.task_run`.execute(connection.db)
 }
 
-/** No runs of the scenario before, and nobody but us who writes. */
+/** Removes the runs of the previous scenario and checks that no other session writes. */
 async function emptied({ db }: Connection): Promise<number> {
   await sql`TRUNCATE q.task_run, q.task_attempt, q.task_heartbeat, q.awaited, q.delivery`.execute(db)
   await sql`ALTER TABLE q.task_run SET (autovacuum_enabled = false)`.execute(db)

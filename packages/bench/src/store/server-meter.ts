@@ -2,29 +2,29 @@
  * What the server spent on what we asked: processor time of the one backend that serves us, and the write-ahead log.
  * Both are steady where elapsed time is not, so designs are compared by them.
  *
- * The backend must be on this machine, a Linux one. The log is everybody's: nobody else may be writing, and autovacuum
+ * The backend must be on this machine, a Linux one. All sessions share the WAL: no other session may write, and autovacuum
  * is off. A checkpoint before makes every page's first change a full image, which is about a third of it, as in life.
  */
 import { readFile } from 'node:fs/promises'
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 
-export interface Spent {
+export interface ServerUsage {
   readonly cpuUs: number
   readonly walBytes: number
 }
 
 /** `db` must have one connection and no more. */
-export async function metered(db: Kysely<DB>, work: () => Promise<void>): Promise<Spent> {
+export async function metered(db: Kysely<DB>, work: () => Promise<void>): Promise<ServerUsage> {
   await sql`CHECKPOINT`.execute(db)
   const before = await look(db)
   await work()
   const after = await look(db)
-  if (before.pid !== after.pid) throw new Error('Another backend answered: its connection was lost meanwhile.')
+  if (before.pid !== after.pid) throw new Error('Another backend answered: the connection was lost.')
   return { cpuUs: after.cpuUs - before.cpuUs, walBytes: after.walBytes - before.walBytes }
 }
 
-async function look(db: Kysely<DB>): Promise<Spent & { pid: number }> {
+async function look(db: Kysely<DB>): Promise<ServerUsage & { pid: number }> {
   const { rows } = await sql<{ pid: number; wal_bytes: number }>`
     SELECT pg_backend_pid() AS pid, (pg_current_wal_insert_lsn() - '0/0')::float8 AS wal_bytes`.execute(db)
   const { pid, wal_bytes: walBytes } = rows[0]!

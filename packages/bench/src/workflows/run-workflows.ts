@@ -34,7 +34,7 @@ export async function runWorkflows(
   const store = createStore(connection.db)
   const names = ['first', 'wide', 'last']
   const lanes = await Promise.all(names.map((task) => store.internLane({ queue: 'bench', task })))
-  const tasks = Object.fromEntries(names.map((task, place) => [task, { lane: lanes[place] ?? 0 }]))
+  const tasks = Object.fromEntries(names.map((task, index) => [task, { lane: lanes[index] ?? 0 }]))
   const tookMs: Partial<Record<Stage, number>> = {}
   const timed = async <T>(stage: Stage, work: () => Promise<T>): Promise<T> => {
     const begunMs = performance.now()
@@ -54,7 +54,7 @@ export async function runWorkflows(
   const map = await start(mapPlan(), null)
   const list: Outcome = {
     status: 'SUCCEEDED',
-    result: JSON.stringify(Array.from({ length: width }, (_, place) => place)),
+    result: JSON.stringify(Array.from({ length: width }, (_, index) => index)),
   }
   await timed('a map makes its items', () => endAll(store, 'first', batch, list))
   await timed('its items claimed and settled', () => endAll(store, 'wide', batch))
@@ -94,8 +94,8 @@ async function mustHave(store: Store, id: WorkflowId, status: string): Promise<v
 }
 
 function fanPlan(width: number): WorkflowPlan {
-  const wide = Array.from({ length: width }, (_, place): StepPlan => ({
-    ...step(`wide ${place}`, 'wide'),
+  const wide = Array.from({ length: width }, (_, index): StepPlan => ({
+    ...step(`wide ${index}`, 'wide'),
     after: ['first'],
   }))
   return {

@@ -1,42 +1,60 @@
-/** q enqueue: one run, and with --wait what became of it. */
-import { Command, Option } from 'commander'
-import { queue, RunFailed, type EnqueueOptions, type ResultOptions, type RunHandle, type Task } from '@q/client'
-import { exitCodes } from '@q/runner/problem'
+/** q enqueue: enqueues one run and, with --wait, prints its result. */
+import { Option, type Command } from 'commander'
+import type { EnqueueOptions, ResultOptions, RunHandle, Task } from '@q/client'
+import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
-import { nearestName } from '../nearest-name.ts'
-import { readPayload } from '../payload.ts'
-import { print, session, tell, withStore } from '../session.ts'
-import { showProgress } from '../watch.ts'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { showProgress } from '../frame/follow-run.ts'
+import { nearestName } from '../typed/nearest-name.ts'
+import { readPayload } from '../typed/payload.ts'
+import type { Terminal } from '../frame/terminal.ts'
 
-interface Options {
+interface Options extends CommonOptions {
   readonly wait?: true
   readonly timeout?: string
   readonly delay?: string
   readonly priority?: string
-  readonly json?: true
 }
 
-export function enqueueCommand(): Command {
-  return new Command('enqueue')
-    .description('enqueue one run of a task')
+export function enqueueCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'enqueue',
+    summary: 'enqueue one run of a task',
+    examples: [
+      [`q enqueue hello '{"name":"Ada"}' --wait`, 'prints the result'],
+      ['q enqueue resize @payload.json --priority -10', 'the payload from a file, before other runs'],
+      [
+        `echo '{"ms":500}' | q enqueue wait - --delay 10s`,
+        'the payload from standard input, not before 10 s have passed',
+      ],
+    ],
+    json: '{ id, status } and, with --wait, result',
+    route: 'POST /api/runs',
+  })
     .argument('<task>', 'name of the task; the run waits until a replica has published it')
     .argument('[payload]', 'JSON, @file, or - for standard input', undefined)
     .option('--wait', 'wait for the end and print the result')
-    .addOption(new Option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the run goes on'))
+    .addOption(new Option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the run continues'))
     .option('--delay <duration>', 'not before this time has passed: 500ms, 30s, 5m, 1h, 2d')
     .option('--priority <n>', 'lower numbers first, default 0')
-    .option('--json', 'print one JSON object: id, status and, with --wait, result')
     .action(async (task: string, payloadArgument: string | undefined, options: Options) => {
-      await session(options, async ({ url }) => {
-        const payload = readPayload(payloadArgument)
+      await operate(terminal, options, async (frame) => {
+        const payload = readPayload(payloadArgument, terminal.env)
         const enqueueOptions = optionsOf(options)
         const wait = waitOf(options)
-        await warnUnpublished(url, task)
-        const q = queue<Record<string, Task<unknown, unknown>>>(url)
+        await warnUnpublished(frame, task)
+        const { queue } = await import('@q/client')
+        const q = queue<Record<string, Task<unknown, unknown>>>(frame.url)
         try {
-          const run = await q.enqueue(task, payload, enqueueOptions)
-          return options.wait === true ? await printEnd(run, wait, options) : await printAccepted(run, task, options)
+          const run = await audited(frame, {
+            what: 'enqueue',
+            subject: task,
+            act: () => q.enqueue(task, payload, enqueueOptions),
+            answerOf: ({ id }) => `run ${id}`,
+          })
+          return options.wait === true ? await printEnd(frame, run, wait) : await printAccepted(frame, run, task)
         } finally {
           await q.close()
         }
@@ -67,37 +85,38 @@ function priorityOf(text: string): number {
 }
 
 /** Warns about a task that no replica has published: its name may be misspelt, or its deployment may follow. */
-async function warnUnpublished(url: string, task: string): Promise<void> {
-  const names = await withStore(url, async (store) => (await store.publishedTasks()).map(({ name }) => name))
+async function warnUnpublished({ store, terminal }: Frame, task: string): Promise<void> {
+  const names = (await store.publishedTasks()).map(({ name }) => name)
   if (names.includes(task)) return
   const meant = nearestName(task, names)
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
-  tell(`Warning: no replica has published the task "${task}"; its run waits until one does.${hint}`)
+  terminal.tell(`Warning: no replica has published the task "${task}"; its run waits until one does.${hint}`)
 }
 
-async function printAccepted(run: RunHandle<unknown>, task: string, options: Options): Promise<number> {
+async function printAccepted(frame: Frame, run: RunHandle<unknown>, task: string): Promise<number> {
   const { status } = await run.status()
-  print(options.json === true ? JSON.stringify({ id: run.id, status }) : `Run ${run.id} of ${task} is ${status}.`)
+  frame.answer({ id: run.id, status }, () => `Run ${run.id} of ${task} is ${status}.`)
   return exitCodes.ok
 }
 
-async function printEnd(run: RunHandle<unknown>, wait: ResultOptions, options: Options): Promise<number> {
+async function printEnd(frame: Frame, run: RunHandle<unknown>, wait: ResultOptions): Promise<number> {
+  const { RunFailed } = await import('@q/client')
   const ended = new AbortController()
-  const shown = showProgress(run, ended.signal)
+  const shown = showProgress(frame.terminal, run, ended.signal)
   try {
     const result = await run.result(wait)
     ended.abort()
     await shown
-    if (options.json === true) print(JSON.stringify({ id: run.id, status: 'SUCCEEDED', result }))
-    else print(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
+    if (frame.json) frame.answer({ id: run.id, status: 'SUCCEEDED', result }, () => '')
+    else frame.terminal.printData(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
     return exitCodes.ok
   } catch (error) {
     ended.abort()
     await shown
     if (!(error instanceof RunFailed)) throw error
     const { status, result } = error.run
-    if (options.json === true) print(JSON.stringify({ id: run.id, status, result }))
-    else tell(`${error.code}  ${error.message}`)
+    if (frame.json) frame.answer({ id: run.id, status, result }, () => '')
+    else frame.terminal.tell(`${error.code}  ${error.message}`)
     return exitCodes.runFailed
   }
 }

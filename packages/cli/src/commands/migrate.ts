@@ -3,10 +3,11 @@
  * without `--yes`.
  */
 import { Command } from 'commander'
-import { exitCodes } from '@q/runner/problem'
+import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from '@q/store'
-import { session, tell } from '../session.ts'
+import { session } from '../frame/session.ts'
+import type { Terminal } from '../frame/terminal.ts'
 
 interface Options {
   readonly sql?: true
@@ -14,34 +15,42 @@ interface Options {
   readonly json?: true
 }
 
-export function migrateCommand(): Command {
+const examples = `
+Examples:
+  q migrate                               applies what is pending
+  q migrate --sql | psql "$(q db url)"    shows the DDL first, and applies it with psql
+
+JSON: { "applied": [names] }`
+
+export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .description('bring the schema of the database up to date')
     .option('--sql', 'change nothing; print what is pending as one script for psql, which records itself')
     .option('--yes', 'migrate even while replicas of older releases are alive')
-    .option('--json', 'print { "applied": [names] }')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', examples)
     .action(async (options: Options) => {
-      await session({ ...options, anySchema: true }, async ({ url, description }) => {
-        const direct = process.env['DATABASE_URL_DIRECT'] || url
-        await refuseBesideOlderReplicas(direct, options)
+      await session(terminal, { ...options, anySchema: true }, async ({ url, description }) => {
+        const direct = terminal.env['DATABASE_URL_DIRECT'] || url
+        await refuseBesideOlderReplicas(terminal, direct, options)
         if (options.sql === true) {
-          console.log(await pendingScript(direct))
+          terminal.printData(await pendingScript(direct))
           return exitCodes.ok
         }
         const applied = await migrateDatabase(direct)
-        if (options.json === true) console.log(JSON.stringify({ applied }))
-        else if (applied.length === 0) console.log(`Nothing to do: ${description} is current.`)
-        else console.log(`Migrated ${description}: ${applied.join(', ')}.`)
+        if (options.json === true) terminal.printData(JSON.stringify({ applied }))
+        else if (applied.length === 0) terminal.print(`Nothing to do: ${description} is current.`)
+        else terminal.print(`Migrated ${description}: ${applied.join(', ')}.`)
         return exitCodes.ok
       })
     })
 }
 
-async function refuseBesideOlderReplicas(url: string, { yes, sql }: Options): Promise<void> {
+async function refuseBesideOlderReplicas(terminal: Terminal, url: string, { yes, sql }: Options): Promise<void> {
   const { pending, olderReplicas } = await migrationPlan(url)
   if (pending.length === 0 || olderReplicas.length === 0) return
   const what = `Replicas of older releases are alive: ${olderReplicas.map(nameOf).join(', ')}.`
-  if (yes === true || sql === true) return tell(what)
+  if (yes === true || sql === true) return terminal.tell(what)
   throw new ExplainedError({
     code: 'OLDER_REPLICAS_ALIVE',
     what,

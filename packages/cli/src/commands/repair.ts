@@ -1,36 +1,40 @@
 /** q repair */
-import { Command } from 'commander'
-import { exitCodes } from '@q/runner/problem'
-import type { Finding, Store, WorkflowId } from '@q/store'
-import { session, withStore } from '../session.ts'
+import type { Command } from 'commander'
+import type { Inconsistency, WorkflowId } from '@q/store'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import type { Terminal } from '../frame/terminal.ts'
 
-interface Options {
-  readonly json?: true
-}
-
-/** Looked at by one statement: a workflow may have many steps. */
+/** Checked by one statement: a workflow may have many steps. */
 const workflowsMax = 100
 
-export function repairCommand(): Command {
-  return new Command('repair')
-    .description('heal workflows that contradict themselves, after changes by hand or a restored backup')
-    .option('--json', 'print { "healed": [{ workflowId, fault, runId }] }')
-    .action(async (options: Options) => {
-      await session(options, async ({ url }) => {
-        const healed = await withStore(url, repairAll)
-        if (options.json === true) console.log(JSON.stringify({ healed }))
-        else
-          console.log(
-            healed.length === 0 ? 'Nothing to do: no workflow contradicts itself.' : healed.map(lineOf).join('\n'),
-          )
-        return exitCodes.ok
+export function repairCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'repair',
+    summary: 'heal workflows that contradict themselves, after manual changes or a restored backup',
+    examples: [
+      ['q repair', 'heals every live workflow that needs it'],
+      ['q repair --json', 'the findings as data'],
+    ],
+    json: '{ healed: [{ workflowId, rootId, kind, runId }] }',
+  }).action(async (options: CommonOptions) => {
+    await operate(terminal, options, async (frame) => {
+      const healed = await audited(frame, {
+        what: 'repair',
+        subject: 'workflows',
+        act: () => repairAll(frame),
+        answerOf: (found) => `healed ${found.length}`,
       })
+      frame.answer({ healed }, () =>
+        healed.length === 0 ? 'Nothing to do: no workflow contradicts itself.' : healed.map(lineOf).join('\n'),
+      )
     })
+  })
 }
 
-/** All that are going on. A replica does the same from time to time. */
-async function repairAll(store: Store): Promise<Finding[]> {
-  const all: Finding[] = []
+/** All live workflows. A replica does the same from time to time. */
+async function repairAll({ store }: Frame): Promise<Inconsistency[]> {
+  const all: Inconsistency[] = []
   let after: WorkflowId | undefined
   do {
     const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...(after !== undefined && { after }) })
@@ -40,6 +44,6 @@ async function repairAll(store: Store): Promise<Finding[]> {
   return all
 }
 
-function lineOf({ workflowId, fault, runId }: Finding): string {
-  return `workflow ${workflowId}${runId === null ? '' : `, run ${runId}`}: ${fault}, healed`
+function lineOf({ workflowId, kind, runId }: Inconsistency): string {
+  return `workflow ${workflowId}${runId === null ? '' : `, run ${runId}`}: ${kind}, healed`
 }

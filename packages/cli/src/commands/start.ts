@@ -1,11 +1,19 @@
 /** q start */
 import { Command } from 'commander'
-import { start } from '@q/runner/start'
+import type { Terminal } from '../frame/terminal.ts'
 
-export function startCommand(): Command {
+const examples = `
+Examples:
+  q start                                      a replica with the demo tasks, on an embedded PostgreSQL
+  DATABASE_URL=… Q_TASKS=tasks.ts q start      a replica with tasks of yours that joins a cluster`
+
+export function startCommand(terminal: Terminal): Command {
   return new Command('start')
-    .description('run a replica until it is told to leave (SIGTERM, Ctrl-C)')
+    .description('run a replica until SIGTERM or Ctrl-C')
+    .addHelpText('after', examples)
     .action(async () => {
-      process.exit(await start())
+      // Only this command needs the runner, and loading it takes longer than most commands take.
+      const { start } = await import('@q/runner/start')
+      terminal.exitCode = await start(terminal.env)
     })
 }

@@ -1,13 +1,13 @@
 /**
- * What the function of a workflow works with: each verb notes a step and hands back a placeholder for its result.
- * Parents exist before their children can name them, so what is built here has no cycles.
+ * Builds the plan of a workflow: each verb adds a step and returns a placeholder for its result. A step can refer only to
+ * steps added before it, so the graph has no cycles.
  */
-import type { Compensation, Hole, StepPlan, Template } from '@q/schema/workflow'
+import type { Compensation, ValueRef, StepPlan, Template } from '@q/schema/workflow'
 import type { AnyTasks } from '../verbs.ts'
 import { conditions } from './condition.ts'
 import { optionProblems } from './check-step-options.ts'
-import type { WorkflowKit } from './kit.ts'
-import { placeholder, type Origin, type Scope } from './placeholder.ts'
+import type { WorkflowBuilder } from './workflow-api.ts'
+import { placeholder, type PlaceholderSource, type PlaceholderScope } from './placeholder.ts'
 import {
   plannedJoin,
   plannedOptions,
@@ -16,55 +16,29 @@ import {
   type StepRunOptions,
   type TaskStepOptions,
 } from './step-options.ts'
-import { knownOrigin, originsIn, templateOf } from './template.ts'
+import { knownSource, sourcesIn, templateOf } from './template.ts'
 import type { Workflow } from './workflow.ts'
 import { invalidWorkflow } from './workflow-error.ts'
 
-export interface Builder {
-  readonly kit: WorkflowKit<AnyTasks>
+export interface PlanBuilder {
+  readonly api: WorkflowBuilder<AnyTasks>
   readonly input: object
-  /** From here on nothing can be added. */
+  /** Closes the builder: later additions throw. */
   end(returned: unknown): {
     readonly steps: readonly StepPlan[]
     readonly output: Template
-    readonly shown: readonly Origin[]
+    readonly shown: readonly PlaceholderSource[]
   }
 }
 
-export function createBuilder(workflow: string): Builder {
-  const scope: Scope = { workflow }
-  const steps: StepPlan[] = []
-  /** How many steps have been named after a task or workflow. */
-  const used = new Map<string, number>()
-  let isOpen = true
-
-  function requireOpen(): void {
-    if (!isOpen) throw invalidWorkflow(workflow, ['something was added after its function had returned'])
-  }
-
-  function requireOptions(kind: StepPlan['kind'] | 'compensation', name: string, options: object): void {
-    const problems = optionProblems(kind, options)
-    if (problems.length > 0) {
-      throw invalidWorkflow(
-        workflow,
-        problems.map((problem) => `step ${JSON.stringify(name)}: ${problem}`),
-      )
-    }
-  }
+export function createPlanBuilder(workflow: string): PlanBuilder {
+  const scope: PlaceholderScope = { workflow }
+  const list = createStepList(workflow)
+  const { sourceFor, refFor, stepOf } = placeholdersOf(workflow, scope)
 
   function add(kind: StepPlan['kind'], base: string, options: GraphOptions, plan: (name: string) => StepPlan): object {
-    requireOpen()
-    const name = nameFor(options, base)
-    requireOptions(kind, name, options)
-    steps.push(plan(name))
-    return placeholder({ scope, hole: { from: 'step', step: name, at: '' }, orMissing: false })
-  }
-
-  function nameFor({ name }: GraphOptions, base: string): string {
-    if (name !== undefined) return name
-    const count = (used.get(base) ?? 0) + 1
-    used.set(base, count)
-    return count === 1 ? base : `${base} ${count}`
+    const step = list.add(kind, base, options, plan)
+    return placeholder({ scope, ref: { from: 'step', step, at: '' }, orMissing: false })
   }
 
   function graphOf({
@@ -81,29 +55,6 @@ export function createBuilder(workflow: string): Builder {
     }
   }
 
-  function originFor(candidate: unknown, where: string): Origin {
-    const origin = knownOrigin(candidate, scope)
-    if (origin !== undefined) return origin
-    throw invalidWorkflow(workflow, [`${where} was given a value, and wants a placeholder`])
-  }
-
-  const holeFor = (candidate: unknown, where: string): Hole => originFor(candidate, where).hole
-
-  function stepOf(candidate: unknown, where: string): string {
-    const hole = holeFor(candidate, where)
-    if (hole.from === 'step' && hole.at === '') return hole.step
-    throw invalidWorkflow(workflow, [`${where} was given a part of a result or of the input, and wants a step`])
-  }
-
-  function undo(name: string, compensate: Compensation): void {
-    const place = steps.findIndex((step) => step.name === name)
-    const step = steps[place]
-    if (step === undefined) return
-    if (step.compensate !== undefined)
-      throw invalidWorkflow(workflow, [`step ${JSON.stringify(name)} is compensated twice`])
-    steps[place] = { ...step, compensate }
-  }
-
   const verbs = {
     step(task: string, payload: unknown, options: TaskStepOptions = {}) {
       return add('task', task, options, (name) => {
@@ -118,14 +69,14 @@ export function createBuilder(workflow: string): Builder {
       })
     },
     map(task: string, over: unknown, payload: (item: object) => unknown, options: MapStepOptions = {}) {
-      const items: Scope = { workflow }
-      const item = placeholder({ scope: items, hole: { from: 'item', at: '' }, orMissing: false })
+      const items: PlaceholderScope = { workflow }
+      const item = placeholder({ scope: items, ref: { from: 'item', at: '' }, orMissing: false })
       const { parallel, onItemError } = options
       return add('map', task, options, (name) => ({
         kind: 'map',
         name,
         task,
-        over: holeFor(over, 'map()'),
+        over: refFor(over, 'map()'),
         payload: templateOf(payload(item), scope, items),
         ...(parallel === undefined ? {} : { parallel }),
         ...(onItemError === undefined ? {} : { onItemError }),
@@ -139,22 +90,103 @@ export function createBuilder(workflow: string): Builder {
       })
     },
     compensate(step: unknown, task: string, payload: (done: unknown) => unknown, options: StepRunOptions = {}) {
-      requireOpen()
-      const name = stepOf(step, 'compensate()')
-      requireOptions('compensation', name, options)
-      undo(name, { task, payload: templateOf(payload(step), scope), ...plannedOptions(options) })
+      list.compensate(stepOf(step, 'compensate()'), options, () => ({
+        task,
+        payload: templateOf(payload(step), scope),
+        ...plannedOptions(options),
+      }))
     },
-    orMissing: (value: unknown) => placeholder({ ...originFor(value, 'orMissing()'), orMissing: true }),
-    ...conditions(holeFor, (step) => stepOf(step, 'ended()')),
+    orMissing: (value: unknown) => placeholder({ ...sourceFor(value, 'orMissing()'), orMissing: true }),
+    ...conditions(refFor, (step) => stepOf(step, 'ended()')),
   }
 
   return {
-    // Types are the business of the contracts: here everything is what somebody wrote.
-    kit: verbs as unknown as WorkflowKit<AnyTasks>,
-    input: placeholder({ scope, hole: { from: 'input', at: '' }, orMissing: false }),
+    // workflow-api.ts has the types; the values here are unchecked.
+    api: verbs as unknown as WorkflowBuilder<AnyTasks>,
+    input: placeholder({ scope, ref: { from: 'input', at: '' }, orMissing: false }),
     end(returned) {
+      return { steps: list.end(), output: templateOf(returned, scope), shown: sourcesIn(returned, scope) }
+    },
+  }
+}
+
+interface StepList {
+  /** Returns the name of the step. */
+  add(kind: StepPlan['kind'], base: string, options: GraphOptions, plan: (name: string) => StepPlan): string
+  compensate(name: string, options: StepRunOptions, plan: () => Compensation): void
+  /** Closes the list: later additions throw. */
+  end(): readonly StepPlan[]
+}
+
+function createStepList(workflow: string): StepList {
+  const steps: StepPlan[] = []
+  /** How many steps are named after each task or workflow. */
+  const used = new Map<string, number>()
+  let isOpen = true
+
+  function requireOpen(): void {
+    if (!isOpen) throw invalidWorkflow(workflow, ['a step was added after its function had returned'])
+  }
+
+  function requireOptions(kind: StepPlan['kind'] | 'compensation', name: string, options: object): void {
+    const problems = optionProblems(kind, options).map((problem) => `step ${JSON.stringify(name)}: ${problem}`)
+    if (problems.length > 0) throw invalidWorkflow(workflow, problems)
+  }
+
+  function nameFor({ name }: GraphOptions, base: string): string {
+    if (name !== undefined) return name
+    const count = (used.get(base) ?? 0) + 1
+    used.set(base, count)
+    return count === 1 ? base : `${base} ${count}`
+  }
+
+  return {
+    add(kind, base, options, plan) {
+      requireOpen()
+      const name = nameFor(options, base)
+      requireOptions(kind, name, options)
+      steps.push(plan(name))
+      return name
+    },
+    compensate(name, options, plan) {
+      requireOpen()
+      requireOptions('compensation', name, options)
+      const index = steps.findIndex((step) => step.name === name)
+      const step = steps[index]
+      if (step === undefined) return
+      if (step.compensate !== undefined)
+        throw invalidWorkflow(workflow, [`step ${JSON.stringify(name)} is compensated twice`])
+      steps[index] = { ...step, compensate: plan() }
+    },
+    end() {
       isOpen = false
-      return { steps: [...steps], output: templateOf(returned, scope), shown: originsIn(returned, scope) }
+      return [...steps]
+    },
+  }
+}
+
+interface Placeholders {
+  sourceFor(candidate: unknown, where: string): PlaceholderSource
+  refFor(candidate: unknown, where: string): ValueRef
+  /** The name of the step that a placeholder stands for. */
+  stepOf(candidate: unknown, where: string): string
+}
+
+/** `where` names the verb that received the candidate, for the error. */
+function placeholdersOf(workflow: string, scope: PlaceholderScope): Placeholders {
+  function sourceFor(candidate: unknown, where: string): PlaceholderSource {
+    const source = knownSource(candidate, scope)
+    if (source !== undefined) return source
+    throw invalidWorkflow(workflow, [`${where} was given a value, and wants a placeholder`])
+  }
+  const refFor = (candidate: unknown, where: string): ValueRef => sourceFor(candidate, where).ref
+  return {
+    sourceFor,
+    refFor,
+    stepOf(candidate, where) {
+      const ref = refFor(candidate, where)
+      if (ref.from === 'step' && ref.at === '') return ref.step
+      throw invalidWorkflow(workflow, [`${where} was given a part of a result or of the input, and wants a step`])
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Does a step say right what it says about itself? What the types refuse is refused here too: not everybody compiles. */
+/** Validates the options of a step at run time as well, for callers that do not compile with TypeScript. */
 import { checkName } from '@q/schema/json'
 import { durationMs } from '@q/task'
 import type { MapStepOptions } from './step-options.ts'
@@ -41,7 +41,7 @@ const rulesOf: Record<'task' | 'map' | 'workflow' | 'compensation', Readonly<Rec
   compensation: run,
 }
 
-/** All that is wrong, each with its key. */
+/** Returns every problem, each with the key of its option. */
 export function optionProblems(kind: keyof typeof rulesOf, options: object): string[] {
   const rules = rulesOf[kind]
   return Object.entries(options).flatMap(([key, value]: [string, unknown]) => {

@@ -1,39 +1,39 @@
 /**
- * When a step is to run: judged in the database when its parents have let it go, so it is data, made by functions.
- * The steps it asks about become parents. A result that there is not is null here; `ended` asks how a step ended.
+ * The condition of a step. The database evaluates it when the step's parents have ended, so it is data that functions build.
+ * The steps it refers to become parents. A missing result is null here; `ended` tests how a step ended.
  */
 import type { TerminalState } from '@q/schema'
-import type { Condition, Hole } from '@q/schema/workflow'
+import type { Condition, ValueRef } from '@q/schema/workflow'
 import type { AnyStep, Placeholder } from './ref.ts'
 
-/** What a value is compared with, as JSON. Numbers also with `above` and `below`, which no other value passes. */
+/** Compares a value as JSON. `above` and `below` compare numbers; every other value fails them. */
 export type ValueTest<T> =
   | { readonly equals: T }
   | { readonly oneOf: readonly T[] }
   | (Extract<T, number> extends never ? never : { readonly above: number } | { readonly below: number })
 
 export interface Conditions {
-  /** It is what JavaScript calls true; with a test: it passes the test. */
+  /** Whether the value is truthy; with a test, whether it passes the test. */
   is<T>(value: Placeholder<T>, test?: ValueTest<NoInfer<T>>): When
-  /** The step ended in one of these states. Give the asking step `allowFailed`, or it asks only about successes. */
+  /** Whether the step ended in one of these states. Without `allowFailed`, the testing step runs only after successes. */
   ended(step: AnyStep, ...states: readonly [TerminalState, ...TerminalState[]]): When
   all(...conditions: readonly [When, ...When[]]): When
   any(...conditions: readonly [When, ...When[]]): When
   not(condition: When): When
 }
 
-/** A condition, made by `is`, `ended`, `all`, `any` and `not`. */
+/** A condition built by `is`, `ended`, `all`, `any` and `not`. */
 export interface When {
   readonly condition: Condition
 }
 
-/** `holeOf`: where a placeholder's value comes from; refuses what is none. */
+/** `refOf` returns the reference of a placeholder and throws for any other value. */
 export function conditions(
-  holeOf: (candidate: unknown, where: string) => Hole,
+  refOf: (candidate: unknown, where: string) => ValueRef,
   stepOf: (step: unknown) => string,
 ): Conditions {
   return {
-    is: (value, test) => ({ condition: { value: holeOf(value, 'is()'), is: test ?? 'truthy' } }),
+    is: (value, test) => ({ condition: { value: refOf(value, 'is()'), is: test ?? 'truthy' } }),
     ended: (step, ...states) => ({ condition: { step: stepOf(step), ended: states } }),
     all: (...parts) => ({ condition: { all: parts.map(conditionOf) } }),
     any: (...parts) => ({ condition: { any: parts.map(conditionOf) } }),

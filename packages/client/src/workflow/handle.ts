@@ -1,4 +1,4 @@
-/** A workflow that was started, as its producer sees it. */
+/** A handle for one workflow: wait for its output, read its steps, pause, cancel or retry it. */
 import { ExplainedError } from '@q/schema'
 import {
   asWorkflowId,
@@ -19,33 +19,33 @@ import { failedSteps, WorkflowFailed } from './failed.ts'
 
 export interface WorkflowHandle<Output> {
   readonly id: WorkflowId
-  /** Its output. Throws WorkflowFailed if it ended otherwise, WAIT_TIMED_OUT if it has not ended in time. */
+  /** The output. Rejects with `WorkflowFailed` if the workflow ended otherwise, with `WAIT_TIMED_OUT` if it has not ended in time. */
   result(options?: ResultOptions): Promise<Output>
-  /** As it is now, and how many of its steps are in which state. */
+  /** The current state, with the number of steps in each state. */
   status(): Promise<WorkflowView>
-  /** Its steps as they are now, parents before children; at most 1 000, go on with `{ after: last.runId }`. */
+  /** The current steps, parents before children, at most 1 000. Continue with `{ after: last.runId }`. */
   steps(page?: StepPageRequest): Promise<StepView[]>
-  /** What changed, whenever something did; the last value is the final state. Looks about once a second. */
+  /** Yields the progress when it changes. Polls about once a second; the last value is the final state. */
   progress(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<WorkflowProgress>
-  /** What has not begun is CANCELLED, what runs is told to stop; then compensations run, and it ends CANCELLED. */
+  /** Cancels steps that have not begun and stops running ones; then compensations run, and the workflow ends CANCELLED. */
   cancel(): Promise<CancelWorkflowAnswer>
-  /** Nothing new begins; what runs goes on. `by`: who did it, for people. */
+  /** Starts no new steps; running steps continue. `by` names the person or program, for the record. */
   pause(by?: string): Promise<PauseAnswer>
   resume(): Promise<ResumeAnswer>
-  /** Steps that failed begin again, and those that were skipped for them. A paused workflow goes on. */
+  /** Starts failed steps again, and the steps that were skipped because of them. Resumes a paused workflow. */
   retryFailed(): Promise<RetryWorkflowAnswer>
 }
 
 export interface WorkflowProgress {
   readonly status: WorkflowView['status']
-  /** How it is going to end, if that is decided while steps still run. */
+  /** The final state, if it is decided while steps are still running. */
   readonly endsAs: WorkflowView['endsAs']
   readonly compensating: boolean
-  /** Steps that have ended. */
+  /** The number of steps that have ended. */
   readonly ended: number
-  /** Steps there are so far: a map adds its items when it begins. */
+  /** The number of steps so far: a map adds its items when it begins. */
   readonly total: number
-  /** How many are in which state. */
+  /** The number of steps in each state. */
   readonly steps: WorkflowView['steps']
 }
 
@@ -85,8 +85,7 @@ export function createWorkflowHandle<Output>(
       return workflow
     },
     steps: (page) => store.listSteps(id, page),
-    progress: ({ signal } = {}) =>
-      follow(waits, id, signal, { tell: progressOf, isOver, notFound: () => notFound(id) }),
+    progress: ({ signal } = {}) => follow(waits, id, signal, { progressOf, isOver, notFound: () => notFound(id) }),
     cancel: () => store.cancelWorkflow(id),
     pause: (by = 'a producer') => store.pauseWorkflow(id, by),
     resume: () => store.resumeWorkflow(id),
@@ -104,7 +103,7 @@ export function workflowIdOf(text: string): WorkflowId {
   throw new ExplainedError({
     code: 'WORKFLOW_ID_INVALID',
     what: `"${text}" is not the id of a workflow.`,
-    why: 'Ids are positive whole numbers.',
+    why: 'Workflow ids are positive integers.',
     fix: 'Use the id that start returned.',
   })
 }
@@ -113,7 +112,7 @@ function notFound(id: WorkflowId): ExplainedError {
   return new ExplainedError({
     code: 'WORKFLOW_NOT_FOUND',
     what: `There is no workflow ${id}.`,
-    why: 'It was never started in this database, or its transaction was rolled back, or it was pruned.',
+    why: 'It was never started in this database, its transaction was rolled back, or it was pruned.',
     fix: 'Check the id and the database.',
   })
 }

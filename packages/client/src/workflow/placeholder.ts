@@ -1,96 +1,96 @@
 /**
- * Placeholders: objects that know where a value will come from and refuse to be the value.
+ * Placeholders: objects that know where a value will come from, and throw when they are used as the value.
  *
- * The function of a workflow runs once, before any step. Whoever puts a placeholder into text, counts with it, iterates,
- * spreads, awaits, calls or serialises it believes that there is a result already, and is told so at that place. What
- * JavaScript does not let an object notice goes unnoticed: `if (ref)`, `!ref`, `ref ?? x`, `ref === x`, `typeof ref`.
+ * The function of a workflow runs once, before any step. Code that interpolates, calculates with, iterates, spreads, awaits,
+ * calls or serialises a placeholder expects a result that does not exist yet, so the placeholder throws there. JavaScript
+ * cannot detect these uses: `if (ref)`, `!ref`, `ref ?? x`, `ref === x`, `typeof ref`.
  */
 import { inspect } from 'node:util'
 import { ExplainedError } from '@q/schema'
-import type { Hole } from '@q/schema/workflow'
+import type { ValueRef } from '@q/schema/workflow'
 
-/** Where placeholders can be filled: a workflow, or the payload of one of its maps. Told apart by identity. */
-export interface Scope {
+/** Where placeholders are valid: a workflow, or the payload of one of its maps. Compared by identity. */
+export interface PlaceholderScope {
   readonly workflow: string
 }
 
 /** Where a placeholder's value will come from. */
-export interface Origin {
-  readonly scope: Scope
-  readonly hole: Hole
-  /** The author takes it also if there is no result. */
+export interface PlaceholderSource {
+  readonly scope: PlaceholderScope
+  readonly ref: ValueRef
+  /** Whether the author accepts a missing result. */
   readonly orMissing: boolean
 }
 
-/** By placeholder; nothing of it can be seen on the placeholder itself. */
-const origins = new WeakMap<object, Origin>()
+/** The source of each placeholder, kept outside so that the placeholder has no visible members of its own. */
+const sources = new WeakMap<object, PlaceholderSource>()
 
-/** Undefined: it is no placeholder. */
-export function originOf(candidate: unknown): Origin | undefined {
+/** The source of a placeholder; undefined for any other value. */
+export function sourceOf(candidate: unknown): PlaceholderSource | undefined {
   const isObject = typeof candidate === 'function' || (typeof candidate === 'object' && candidate !== null)
-  return isObject ? origins.get(candidate) : undefined
+  return isObject ? sources.get(candidate) : undefined
 }
 
-export function placeholder(origin: Origin): object {
+export function placeholder(source: PlaceholderSource): object {
   const refuse = (how: string): never => {
-    throw usedAsValue(origin, how)
+    throw usedAsValue(source, how)
   }
-  // A function, so that a call can be refused with the same words, and so that at() can be one.
+  // The target is a function, so that calls can be intercepted and `at()` can be called.
   const target = Object.defineProperty(() => {}, inspect.custom, {
-    value: () => `Ref(${nameOf(origin)})`,
+    value: () => `Ref(${nameOf(source)})`,
     configurable: true,
   })
   const made = new Proxy(target, {
     get(_, key) {
       const misuse = misuses.get(key)
       if (misuse !== undefined) return refuse(misuse)
-      return typeof key === 'symbol' ? undefined : placeholder(member(origin, key))
+      return typeof key === 'symbol' ? undefined : placeholder(member(source, key))
     },
-    apply: (_, __, args: readonly unknown[]) => element(origin, args) ?? refuse('it was called like a function'),
+    apply: (_, __, args: readonly unknown[]) => element(source, args) ?? refuse('it was called like a function'),
     ownKeys: () => refuse('it was spread, or its keys were read'),
-    has: () => refuse('it was asked for a key with "in"'),
+    has: () => refuse('it was tested with "in"'),
     set: () => refuse('something was assigned to a member of it'),
     defineProperty: () => refuse('something was assigned to a member of it'),
     deleteProperty: () => refuse('a member of it was deleted'),
-    getPrototypeOf: () => refuse('it was asked for its class'),
+    getPrototypeOf: () => refuse('its prototype was read'),
   })
-  origins.set(made, origin)
+  sources.set(made, source)
   return made
 }
 
 const misuses = new Map<string | symbol, string>([
-  [Symbol.toPrimitive, 'it was put into text, counted with or compared'],
+  [Symbol.toPrimitive, 'it was interpolated, used in arithmetic or compared'],
   [Symbol.iterator, 'it was iterated or spread; use map() for a list'],
   [Symbol.asyncIterator, 'it was iterated'],
   ['then', 'it was awaited'],
   ['toJSON', 'it was turned into JSON'],
   ['toString', 'it was put into text'],
-  ['valueOf', 'it was counted with or compared'],
+  ['valueOf', 'it was used in arithmetic or compared'],
 ])
 
-function member({ hole, ...rest }: Origin, key: string): Origin {
-  return { ...rest, hole: { ...hole, at: `${hole.at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` } }
+function member({ ref, ...rest }: PlaceholderSource, key: string): PlaceholderSource {
+  return { ...rest, ref: { ...ref, at: `${ref.at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` } }
 }
 
-/** `list.at(2)`: a call of the member `at`, with a place. */
-function element(origin: Origin, [index, ...others]: readonly unknown[]): object | undefined {
-  const { hole, ...rest } = origin
+/** `list.at(2)`: a call of the member `at` with an index. */
+function element(source: PlaceholderSource, [index, ...others]: readonly unknown[]): object | undefined {
+  const { ref, ...rest } = source
   const isPlace = Number.isInteger(index) && Number(index) >= 0 && others.length === 0
-  if (!hole.at.endsWith('/at') || !isPlace) return undefined
-  return placeholder({ ...rest, hole: { ...hole, at: `${hole.at.slice(0, -'at'.length)}${String(index)}` } })
+  if (!ref.at.endsWith('/at') || !isPlace) return undefined
+  return placeholder({ ...rest, ref: { ...ref, at: `${ref.at.slice(0, -'at'.length)}${String(index)}` } })
 }
 
-function nameOf({ hole }: Origin): string {
-  const of = { step: 'the result of step', input: 'the input', item: 'an item' }[hole.from]
-  const which = hole.from === 'step' ? ` ${JSON.stringify(hole.step)}` : ''
-  return `${of}${which}${hole.at === '' ? '' : ` at ${hole.at}`}`
+function nameOf({ ref }: PlaceholderSource): string {
+  const of = { step: 'the result of step', input: 'the input', item: 'an item' }[ref.from]
+  const which = ref.from === 'step' ? ` ${JSON.stringify(ref.step)}` : ''
+  return `${of}${which}${ref.at === '' ? '' : ` at ${ref.at}`}`
 }
 
-function usedAsValue(origin: Origin, how: string): ExplainedError {
+function usedAsValue(source: PlaceholderSource, how: string): ExplainedError {
   return new ExplainedError({
     code: 'PLACEHOLDER_USED_AS_VALUE',
-    what: `Workflow ${JSON.stringify(origin.scope.workflow)} uses ${nameOf(origin)} as a value: ${how}.`,
-    why: 'The function of a workflow runs once, before any step: there is no value yet, only a placeholder for it.',
-    fix: 'Pass it on in a payload, to map(), in when or as output; compute with it inside of a task.',
+    what: `Workflow ${JSON.stringify(source.scope.workflow)} uses ${nameOf(source)} as a value: ${how}.`,
+    why: 'The function of a workflow runs once, before any step: the value does not exist yet, only a placeholder for it.',
+    fix: 'Pass it in a payload, to map(), in when or as output; compute with it inside a task.',
   })
 }

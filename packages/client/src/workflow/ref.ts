@@ -1,12 +1,12 @@
 /**
- * What stands for a value that is not there yet: the workflow's input, the result of a step, an item of a map. Types
- * only; placeholder.ts makes them.
+ * The types of placeholders, which stand for values that do not exist yet: the workflow's input, the result of a step, an
+ * item of a map. placeholder.ts creates them.
  *
- * `Ref<T>` has the members of T, each a Ref again. Two things differ from the value, because what arrives is JSON: a
- * member that may be missing is null when it is, and so is every member of what is null itself.
+ * `Ref<T>` has the members of T, each a Ref. Because values travel as JSON, a missing member is null, and so is every member
+ * of null.
  *
- * `Missing` is what may stand there instead of a T: never for the input and for items, `MissingResult` for a step, which
- * may not have succeeded. It matters only to those who do not insist on success.
+ * `Missing` is the type of a missing value: `never` for the input and for items, `MissingResult` for a step, which may not
+ * have succeeded. It matters only to steps that start without the success of all parents.
  */
 import type { MissingResult } from '@q/schema/workflow'
 import type { ArrivingView } from '@q/task'
@@ -31,7 +31,7 @@ export interface AnyStep {
 
 type Leaf = string | number | boolean | bigint | symbol | null | undefined | Date | ((...args: never[]) => unknown)
 
-/** Of null and undefined there are the members of the rest, each of which may be null. */
+/** For a nullable T, the members of its non-null part, each of which may be null. */
 type Members<T, Missing> = unknown extends T
   ? unknown
   : [T] extends [Leaf]
@@ -45,33 +45,33 @@ type MembersOf<T, Missing, Also> = T extends readonly unknown[]
   : { readonly [Key in Exclude<keyof T, Unreadable>]-?: Ref<ArrivingView<T[Key]> | Also, Missing> }
 
 interface Elements<Element, Missing> {
-  /** The element at a place, counted from 0; null where the list is shorter. */
+  /** The element at an index, from 0; null if the list is shorter. */
   at(index: number): Ref<ArrivingView<Element> | null, Missing>
 }
 
-/** Whoever reads these uses a placeholder as a value; members of that name cannot be pointed at. */
+/** Reading these means that the placeholder is used as a value, so members of these names cannot be referenced. */
 type Unreadable = 'then' | 'toJSON' | 'toString' | 'valueOf'
 
 /**
- * What may be given where a T is wanted: the value, or a placeholder at any place of it. `Loose`: by a step that does not
- * insist on success, whose T must then also take what stands in the place of a result.
+ * Accepted in place of a T: the value, or a placeholder for it or any part of it. `Loose` is for a step that starts without
+ * the success of all parents: its T must then also accept a `MissingResult`.
  */
-export type Given<T, Loose extends boolean = false> = unknown extends T
+export type WithPlaceholders<T, Loose extends boolean = false> = unknown extends T
   ? unknown
   : Placeholder<T, Loose extends true ? T : unknown> | Literal<T, Loose>
 
 type Literal<T, Loose extends boolean> = T extends Leaf
   ? T
   : T extends readonly unknown[]
-    ? { readonly [Place in keyof T]: Given<T[Place], Loose> }
-    : { readonly [Key in keyof T]: Given<T[Key], Loose> } & NoPlaceholder
+    ? { readonly [Place in keyof T]: WithPlaceholders<T[Place], Loose> }
+    : { readonly [Key in keyof T]: WithPlaceholders<T[Key], Loose> } & NoPlaceholder
 
-/** A placeholder of an object is judged as a whole, not by its members. */
+/** A placeholder for an object is checked as a whole, not member by member. */
 interface NoPlaceholder {
   readonly [value]?: never
 }
 
-/** What becomes of what a workflow's function returns: values where it has placeholders. */
+/** The output type of a workflow: what its function returns, with values in place of placeholders. */
 export type Filled<Returned> =
   Returned extends Placeholder<infer T>
     ? T

@@ -1,40 +1,39 @@
 /**
- * From a workflow and its input to durable steps: what is known about its tasks is found, what can be checked is
- * checked, and all of it is written at once, or nothing.
+ * Starts a workflow: looks up its tasks, checks what can be checked, and writes all of its steps in one transaction.
  *
- * A payload that needs a result is checked by the replica, when the result is there; the others are checked here.
+ * Payloads without references are checked here; the replica checks the others when the results exist.
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import { fillSome, tasksOfPlan, valueAt, type WorkflowPlan } from '@q/schema/workflow'
 import { noLane, startWorkflow, type StartedWorkflow, type StepTask, type Store } from '@q/store'
 import { explained, type Explain } from '../explain.ts'
-import { requireFit } from '../payload-check.ts'
-import type { Destination, Published } from '../published.ts'
+import { assertPayload } from '../payload-check.ts'
+import type { TaskRoute, TaskRouting } from '../task-routing.ts'
 import { storeIn, type TransactionHandle } from '../transaction.ts'
 
 export interface StartDeps {
   readonly store: Store
-  readonly published: Published
+  readonly routing: TaskRouting
   readonly explain: Explain
 }
 
 export type Start = (plan: WorkflowPlan, input: unknown, tx: TransactionHandle | undefined) => Promise<StartedWorkflow>
 
-export function createStart({ store, published, explain }: StartDeps): Start {
+export function createStart({ store, routing, explain }: StartDeps): Start {
   const start: Start = async (plan, input, tx) => {
     const db = tx === undefined ? undefined : storeIn(tx)
-    const found = new Map<string, Destination>()
-    for (const task of tasksOfPlan(plan.steps)) found.set(task, await published.find(task, db))
-    await requireFits(plan, input, found)
+    const found = new Map<string, TaskRoute>()
+    for (const task of tasksOfPlan(plan.steps)) found.set(task, await routing.routeOf(task, db))
+    await assertPayloads(plan, input, found)
     const tasks = Object.fromEntries([...found].map(([task, destination]) => [task, stepTask(task, destination)]))
     const asked = { plan, input, tasks }
-    // Idle replicas are woken by the commit, here as in the caller's transaction.
+    // The commit wakes idle replicas, here and in the caller's transaction.
     return db === undefined ? store.startWorkflow(asked) : startWorkflow(db, asked)
   }
   return (plan, input, tx) => explained(start(plan, input, tx), explain, tx)
 }
 
-function stepTask(task: string, { lane, options }: Destination): StepTask {
+function stepTask(task: string, { lane, options }: TaskRoute): StepTask {
   const { priority, retry, onCrash, concurrency } = options
   if (lane === undefined) return { lane: noLane }
   return {
@@ -48,14 +47,18 @@ function stepTask(task: string, { lane, options }: Destination): StepTask {
   }
 }
 
-async function requireFits(plan: WorkflowPlan, input: unknown, found: ReadonlyMap<string, Destination>): Promise<void> {
+async function assertPayloads(
+  plan: WorkflowPlan,
+  input: unknown,
+  found: ReadonlyMap<string, TaskRoute>,
+): Promise<void> {
   for (const step of plan.steps) {
     if (step.kind !== 'task') continue
-    const { value, holes } = fillSome(step.payload, (hole) =>
-      hole.from === 'input' ? { value: valueAt(input, hole.at) ?? null } : undefined,
+    const { value, holes: open } = fillSome(step.payload, (ref) =>
+      ref.from === 'input' ? { value: valueAt(input, ref.at) ?? null } : undefined,
     )
-    if (Object.keys(holes).length > 0) continue
-    await requireFit(step.task, value, found.get(step.task)?.check).catch(named(step.name))
+    if (Object.keys(open).length > 0) continue
+    await assertPayload(step.task, value, found.get(step.task)?.check).catch(named(step.name))
   }
 }
 

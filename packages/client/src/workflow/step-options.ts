@@ -1,37 +1,37 @@
-/** What a step can be given beside its payload, and the same as the plan has it. */
+/** The options of a step, and their form in the plan. */
 import type { Join as PlannedJoin, StepOptions as PlannedOptions } from '@q/schema/workflow'
 import { durationMs, type Duration } from '@q/task'
 import type { When } from './condition.ts'
 import type { AnyStep } from './ref.ts'
 
-/** How many parents must have succeeded. */
+/** How many parents must succeed. */
 export type Join = 'all' | 'any' | { readonly quorum: number }
 
-/** Of the step's runs, where they are to differ from their task's. */
+/** Options of the step's runs that differ from those of the task. */
 export interface StepRunOptions {
   readonly priority?: number
   readonly group?: string
-  /** From the moment its parents let it go. */
+  /** Counted from the time when its parents have ended. */
   readonly delay?: Duration
-  /** Not started by then, counted from the start of the workflow: EXPIRED. */
+  /** If the step has not started after this time, counted from the start of the workflow, it ends EXPIRED. */
   readonly expires?: Duration
   readonly timeout?: Duration
   readonly maxSilent?: Duration
-  /** Starts of the code in all. */
+  /** The most starts of the code. */
   readonly attempts?: number
   readonly onCrash?: 'fail' | 'retry'
 }
 
 export interface GraphOptions<AllowFailed extends boolean = boolean, How extends Join = Join> {
-  /** Unique in its workflow. Default: that of the task or workflow; `compile 2` for the second one. */
+  /** Unique in its workflow. Default: the name of the task or workflow; `compile 2` for the second one. */
   readonly name?: string
-  /** Parents beside those whose results it is given. */
+  /** Parents in addition to those whose results the step uses. */
   readonly after?: readonly AnyStep[]
-  /** How many of its parents must have succeeded; default: all. It does not wait for the others. */
+  /** How many parents must succeed; default: all. The step does not wait for the others. */
   readonly join?: How
-  /** The end of its parents is enough, whatever it was. */
+  /** The step starts when its parents have ended, in whatever state. */
   readonly allowFailed?: AllowFailed
-  /** Judged when its parents let it go; if it does not hold the step is SKIPPED. */
+  /** Evaluated when the parents have ended; if it does not hold, the step is SKIPPED. */
   readonly when?: When
 }
 
@@ -43,13 +43,13 @@ export interface MapStepOptions<
   How extends Join = Join,
   Collect extends 'fail' | 'collect' = 'fail' | 'collect',
 > extends TaskStepOptions<AllowFailed, How> {
-  /** Items under way at a time; default: all at once. */
+  /** How many items may run at the same time; default: all. */
   readonly parallel?: number
-  /** `fail` (default): the map fails when an item did. `collect`: the place of such an item has its code and detail. */
+  /** `fail` (default): the map fails if an item fails. `collect`: the list has code and detail of a failed item at its index. */
   readonly onItemError?: Collect
 }
 
-/** Does it start without insisting on the success of all its parents? Then their results may be missing. */
+/** Whether the step can start without the success of all its parents, so that their results may be missing. */
 export type IsLoose<AllowFailed extends boolean, How extends Join> = [AllowFailed, How] extends [false, 'all']
   ? false
   : true

@@ -1,43 +1,43 @@
-/** What the author wrote, with placeholders in it, as JSON with holes. What is neither is left for checkPlan to name. */
-import type { Hole, Template } from '@q/schema/workflow'
-import { originOf, type Origin, type Scope } from './placeholder.ts'
+/** Turns a value with placeholders into JSON with references. `checkPlan` reports values that are neither. */
+import type { ValueRef, Template } from '@q/schema/workflow'
+import { sourceOf, type PlaceholderSource, type PlaceholderScope } from './placeholder.ts'
 import { invalidWorkflow } from './workflow-error.ts'
 
-/** Deeper data cannot be stored; it may even contain itself. */
+/** The deepest nesting that can be stored; it also stops at circular data. */
 const levelsMax = 64
 
-/** `scopes`: whose placeholders may be in it. */
+/** `scopes`: the workflow, and maps, whose placeholders the value may contain. */
 export function templateOf(given: unknown, ...scopes: Scopes): Template {
-  const holes: Record<string, Hole> = {}
-  const value = fold(given, scopes, (pointer, { hole }) => (holes[pointer] = hole))
-  return { value, holes }
+  const references: Record<string, ValueRef> = {}
+  const value = fold(given, scopes, (pointer, { ref }) => (references[pointer] = ref))
+  return { value, holes: references }
 }
 
-/** Every placeholder in it. */
-export function originsIn(given: unknown, ...scopes: Scopes): readonly Origin[] {
-  const origins: Origin[] = []
-  fold(given, scopes, (_, origin) => origins.push(origin))
-  return origins
+/** The sources of all placeholders in the value. */
+export function sourcesIn(given: unknown, ...scopes: Scopes): readonly PlaceholderSource[] {
+  const sources: PlaceholderSource[] = []
+  fold(given, scopes, (_, source) => sources.push(source))
+  return sources
 }
 
-/** Undefined: it is no placeholder. One that cannot be filled here is refused. */
-export function knownOrigin(candidate: unknown, ...scopes: Scopes): Origin | undefined {
-  const origin = originOf(candidate)
-  if (origin === undefined || scopes.includes(origin.scope)) return origin
+/** The source of a placeholder; undefined for any other value. Throws for a placeholder that cannot be filled here. */
+export function knownSource(candidate: unknown, ...scopes: Scopes): PlaceholderSource | undefined {
+  const source = sourceOf(candidate)
+  if (source === undefined || scopes.includes(source.scope)) return source
   const [{ workflow }] = scopes
-  if (origin.scope.workflow === workflow)
-    throw invalidWorkflow(workflow, ['it uses the item of a map outside of that map'])
-  const other = JSON.stringify(origin.scope.workflow)
+  if (source.scope.workflow === workflow)
+    throw invalidWorkflow(workflow, ['it uses the item of a map outside that map'])
+  const other = JSON.stringify(source.scope.workflow)
   throw invalidWorkflow(workflow, [`it uses a placeholder of the workflow ${other}, which only that one can fill`])
 }
 
-type Scopes = readonly [Scope, ...Scope[]]
-type Seen = (pointer: string, origin: Origin) => void
+type Scopes = readonly [PlaceholderScope, ...PlaceholderScope[]]
+type VisitedObjects = (pointer: string, source: PlaceholderSource) => void
 
-function fold(part: unknown, scopes: Scopes, seen: Seen, pointer = '', level = 0): unknown {
-  const origin = knownOrigin(part, ...scopes)
-  if (origin !== undefined) {
-    seen(pointer, origin)
+function fold(part: unknown, scopes: Scopes, seen: VisitedObjects, pointer = '', level = 0): unknown {
+  const source = knownSource(part, ...scopes)
+  if (source !== undefined) {
+    seen(pointer, source)
     return null
   }
   const below = (member: unknown, key: string | number) =>

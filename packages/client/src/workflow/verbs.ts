@@ -1,4 +1,4 @@
-/** What a producer can do with workflows. The contracts are here. */
+/** The producer's API for workflows. */
 import type { WorkflowId, WorkflowView } from '@q/store'
 import type { TransactionHandle } from '../transaction.ts'
 import type { Waits } from '../waits.ts'
@@ -7,11 +7,11 @@ import { createStart, type StartDeps } from './start.ts'
 import type { Workflow } from './workflow.ts'
 
 export interface StartOptions {
-  /** The caller's own transaction: the workflow is there with its commit, and a rollback leaves nothing. */
+  /** The caller's own transaction: the workflow exists once it commits, and a rollback removes it. */
   readonly tx?: TransactionHandle
 }
 
-/** A workflow whose function takes no input needs none. */
+/** The input argument, omitted if the function of the workflow takes none. */
 export type StartArguments<Input> = unknown extends Input
   ? [input?: Input, options?: StartOptions]
   : [input: Input, options?: StartOptions]
@@ -20,8 +20,8 @@ export interface WorkflowVerbs {
   // ---- Workflows
 
   /**
-   * The workflow with all its steps, or nothing of it. Durable when it resolves, or with `tx` as durable as the caller's
-   * transaction. Everything that can be checked before is checked before anything is written.
+   * Starts a workflow: writes all of its steps or none. It is durable when the promise resolves; with `tx`, when the caller's
+   * transaction commits. Everything that can be checked is checked before anything is written.
    */
   start<Input, Output>(
     workflow: Workflow<Input, Output>,
@@ -29,8 +29,8 @@ export interface WorkflowVerbs {
   ): Promise<WorkflowHandle<Output>>
 
   /**
-   * A handle for a workflow started elsewhere; its definition gives the output its type.
-   * Whether there is such a workflow is known when it is asked for something.
+   * Returns a handle for a workflow that was started elsewhere; the definition provides the type of the output.
+   * It sends nothing: a missing workflow is reported by the handle's methods.
    */
   workflow<Output = unknown>(id: string, definition?: Workflow<never, Output>): WorkflowHandle<Output>
 }

@@ -1,4 +1,4 @@
-/** A workflow that cannot be: nothing of it was written. */
+/** The error of an invalid workflow definition; nothing was written. */
 import { ExplainedError } from '@q/schema'
 
 export function invalidWorkflow(name: string, problems: readonly string[]): ExplainedError {

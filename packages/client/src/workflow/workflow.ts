@@ -1,32 +1,32 @@
 /**
- * `workflow<typeof tasks>()(name, function, options)`: the function runs once, here, and leaves a plan: the graph as data.
- * Which steps wait for which is told by whose placeholders they were given.
+ * `workflow<typeof tasks>()(name, function, options)`: the function runs once, here, and produces a plan: the graph as data.
+ * A step depends on the steps whose placeholders it uses.
  *
- * Everything wrong is told where it is defined, all at once, before there is a database.
+ * All problems are reported together, at the definition, before a database is needed.
  */
 import { types as native } from 'node:util'
 import { checkPlan, type WorkflowPlan } from '@q/schema/workflow'
 import type { AnyTasks } from '../verbs.ts'
-import { createBuilder } from './builder.ts'
-import type { WorkflowKit } from './kit.ts'
-import { futileQuestions, uncertainOutputs } from './certainty.ts'
+import { createPlanBuilder } from './builder.ts'
+import type { WorkflowBuilder } from './workflow-api.ts'
+import { unreachableConditions, uncertainOutputs } from './check-outputs.ts'
 import type { Filled, Ref } from './ref.ts'
 import { invalidWorkflow } from './workflow-error.ts'
 
 declare const types: unique symbol
 
-/** What can be started: by `q.start(workflow, input)`, or as a step of another one by `sub`. */
+/** A workflow definition: start it with `q.start(workflow, input)`, or add it to another one with `sub`. */
 export interface Workflow<in Input = never, out Output = unknown> {
   readonly name: string
-  /** The graph as data: what is stored. */
+  /** The graph as data, as it is stored. */
   readonly plan: WorkflowPlan
   readonly [types]?: (input: Input) => Output
 }
 
 export interface WorkflowOptions {
   /**
-   * What a step that ends badly does to the others: nothing more is started (`fail`, default), the workflow waits for a
-   * person (`pause`), or whatever does not depend on it goes on (`continue`).
+   * What happens when a step fails: no further step starts (`fail`, default), the workflow waits for a person (`pause`), or
+   * steps that do not depend on it continue (`continue`).
    */
   readonly onError?: 'fail' | 'pause' | 'continue'
 }
@@ -35,17 +35,17 @@ const policies: readonly string[] = ['fail', 'pause', 'continue']
 
 export type DefineWorkflow<Tasks> = <Input, Returned>(
   name: string,
-  define: (kit: WorkflowKit<Tasks>, input: Ref<Input>) => Returned,
+  define: (api: WorkflowBuilder<Tasks>, input: Ref<Input>) => Returned,
   options?: WorkflowOptions,
 ) => Workflow<Input, Filled<Returned>>
 
-/** `Tasks`: `typeof tasks` of the modules whose tasks are its steps; none: any names and payloads. */
+/** `Tasks`: `typeof tasks` of the modules whose tasks are its steps; without it, any name and payload is accepted. */
 export function workflow<Tasks = AnyTasks>(): DefineWorkflow<Tasks> {
   return (name, define, { onError } = {}) => {
-    const builder = createBuilder(name)
-    const returned: unknown = define(builder.kit as unknown as WorkflowKit<Tasks>, builder.input as never)
+    const builder = createPlanBuilder(name)
+    const returned: unknown = define(builder.api as unknown as WorkflowBuilder<Tasks>, builder.input as never)
     if (native.isPromise(returned)) {
-      throw invalidWorkflow(name, ['its function is async, and there is nothing in it to wait for'])
+      throw invalidWorkflow(name, ['its function is async; it must be synchronous'])
     }
     const { steps, output, shown } = builder.end(returned)
     const plan: WorkflowPlan = { name, steps, output, ...(onError === undefined ? {} : { onError }) }
@@ -54,7 +54,7 @@ export function workflow<Tasks = AnyTasks>(): DefineWorkflow<Tasks> {
       throw invalidWorkflow(name, [`onError must be one of ${policies.join(', ')}`])
     }
     const problems = checked.ok
-      ? [...futileQuestions(checked.order), ...uncertainOutputs(checked.order, shown)]
+      ? [...unreachableConditions(checked.order), ...uncertainOutputs(checked.order, shown)]
       : checked.problems
     if (problems.length > 0) throw invalidWorkflow(name, problems)
     return Object.freeze({ name, plan })

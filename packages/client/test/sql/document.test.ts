@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { logins } from './logins.ts'
 
-test('every statement of the document works, and does what it says', async () => {
+test('every statement of the document works as described', async () => {
   await using people = await logins()
   const { owner } = people
   const document = await readFile(new URL('../../../../docs/how-to/enqueue-from-sql.md', import.meta.url), 'utf8')

@@ -88,7 +88,7 @@ test('every option of a call takes precedence over the task, even if the task is
   })
 })
 
-test('the lane of a published task is there before its first run, so that no transaction has to make it', async () => {
+test('the lane of a published task exists before its first run, so no transaction has to create it', async () => {
   await publish('laned', { queue: 'lanes', requires: ['gpu', 'avx'] })
   const { rows: before } = await client.query('SELECT id, requires FROM q.lane WHERE queue = $1', ['lanes'])
   await enqueue(`'laned'`)
@@ -97,7 +97,7 @@ test('the lane of a published task is there before its first run, so that no tra
   expect(after).toMatchObject([{ requires: ['avx', 'gpu'] }])
 })
 
-test('every option can be given by its name, and goes before what the task says', async () => {
+test('every option can be passed by name, and takes precedence over the task', async () => {
   await publish('named', { queue: 'own', priority: 5, unique: 'payload', retry: { attempts: 2 } })
   const { id, status } = await enqueue(`task => 'named', payload => '[1]', queue => 'other', delay => interval '1 day',
     priority => -1, run_group => 'tenant', unique_key => 'k', unique_for => '2 hours', expires_in => '30 minutes',
@@ -118,7 +118,7 @@ test('every option can be given by its name, and goes before what the task says'
   })
 })
 
-test('a taken key is answered with the run that has it, whoever enqueued that', async () => {
+test('an enqueue with a taken key returns the run that has it, from SQL or the client', async () => {
   await publish('greet', { unique: '/name' })
   await publish('daily', { unique: { key: '/name', for: '1d' } })
   for (const task of ['greet', 'daily']) {
@@ -138,7 +138,7 @@ test('a taken key is answered with the run that has it, whoever enqueued that', 
   }
 })
 
-test('a key whose period has run out is free again', async () => {
+test('a key whose period has expired is free again', async () => {
   const call = `'ages', unique_key => 'k', unique_for => '1 hour'`
   const { id } = await enqueue(call)
   await store.cancelTaskRuns([id as never])
@@ -151,7 +151,7 @@ test('a key whose period has run out is free again', async () => {
   expect(await enqueue(call)).toMatchObject({ duplicate: false })
 })
 
-test('parallel enqueues with one key, by SQL and by the store, make one run, with a period and without', async () => {
+test('parallel enqueues with one key, by SQL and by the store, create one run, with a period and without', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'raced' })
   const sessions = await Promise.all(Array.from({ length: 6 }, session))
   for (let round = 0; round < 20; round++) {
@@ -175,7 +175,7 @@ test('parallel enqueues with one key, by SQL and by the store, make one run, wit
   }
 })
 
-test('it is part of the caller’s transaction: nothing after a rollback, and a wake at the commit', async () => {
+test('an enqueue is part of the caller’s transaction: a rollback removes it, and the commit wakes replicas', async () => {
   const heard: string[] = []
   const listener = new Client({ connectionString: url })
   const mark = Promise.withResolvers<void>()
@@ -241,7 +241,7 @@ test.each([
   expect(await enqueue(call)).toMatchObject({ duplicate: false })
 })
 
-test('a payload that the task’s published schema does not accept is refused, and told where', async () => {
+test('a payload that violates the published schema is rejected with the place of the problem', async () => {
   const properties = { url: { type: 'string' }, width: { type: 'integer', minimum: 1 } }
   await publish('resize', {}, { type: 'object', properties, required: ['url'] })
   expect(await refusal(`'resize', '{"url":"x","width":0.5}'`)).toMatchObject({

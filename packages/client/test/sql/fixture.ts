@@ -19,7 +19,7 @@ export interface SqlFixture {
   readonly client: Client
   /** One more. */
   session(): Promise<Client>
-  /** Until somebody waits for what this session's transaction has locked: the moment at which a race can be arranged. */
+  /** Resolves when another session waits for a lock of this session's transaction: from then on a race can be arranged. */
   untilWaitedFor(holder: Client): Promise<void>
   /** By SQL: what stands between the parentheses. */
   enqueue(call: string, values?: unknown[], own?: Client): Promise<Answer>
@@ -65,7 +65,7 @@ export async function fixture(): Promise<SqlFixture> {
         if (waiting.rowCount !== 0) return
         await client.query('SELECT pg_sleep(0.01)')
       }
-      throw new Error('Nobody ever waited for it.')
+      throw new Error('No session waited for the lock.')
     },
     async enqueue(call, values = [], own = client) {
       const { rows } = await own.query<Answer>(`SELECT * FROM q.enqueue(${call})`, values)

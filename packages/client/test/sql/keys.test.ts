@@ -75,7 +75,7 @@ const asked = fc
   .tuple(value, fc.array(fc.nat({ max: 9 }), { maxLength: 3 }))
   .map(([payload, turns]): Asked => ({ payload, pointer: pointerInto(payload, turns) }))
 
-test('the key of any payload at any place is the same in SQL and in TypeScript', async () => {
+test('the key at any pointer of any payload is the same in SQL and in TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 60, maxLength: 100 }), async (many) => {
       expect(await keysOfTheDatabase(many)).toEqual(many.map(keyAt))
@@ -84,7 +84,7 @@ test('the key of any payload at any place is the same in SQL and in TypeScript',
   )
 })
 
-test('a number is written by the database as JavaScript writes it', async () => {
+test('the database writes a number as JavaScript does', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(number, { minLength: 200, maxLength: 300 }), async (numbers) => {
       const { rows } = await client.query<{ written: string }>(
@@ -112,7 +112,7 @@ test('numbers with more digits than a double holds are the doubles that JavaScri
   expect(rows.map(({ written }) => written)).toEqual(texts.map((one) => String(Number(one))))
 })
 
-test('names are refused alike, and for the same reason', async () => {
+test('SQL and TypeScript reject the same names for the same reason', async () => {
   const name = fc.oneof(text, fc.string({ unit: 'binary', minLength: 90, maxLength: 110 }))
   await fc.assert(
     fc.asyncProperty(fc.array(name, { minLength: 60, maxLength: 100 }), async (names) => {

@@ -23,7 +23,7 @@ async function as(role: string): Promise<Client> {
 
 const denied = expect.objectContaining({ code: '42501' })
 
-test('the script can be run again, and changes nothing then', async () => {
+test('the script is idempotent', async () => {
   const rights = async () =>
     (
       await owner.query<{ rights: unknown }>(`SELECT relname, relacl::text AS rights FROM pg_class
@@ -35,7 +35,7 @@ test('the script can be run again, and changes nothing then', async () => {
   expect(await rights()).toEqual(before)
 })
 
-test('a producer can enqueue, and can neither see nor change anything', async () => {
+test('a producer can enqueue, and can neither read nor change rows', async () => {
   const producer = await as('q_producer')
   const { rows } = await producer.query<{ id: string }>(
     `SELECT * FROM q.enqueue('hello', '{"name":"Ada"}', unique_key => 'k')`,
@@ -71,7 +71,7 @@ test('a producer can enqueue, and can neither see nor change anything', async ()
   ])
 })
 
-test('what a producer puts into its search path is not what the function calls', async () => {
+test('the search path of a producer does not affect the function', async () => {
   await owner.query('CREATE SCHEMA tricks; GRANT ALL ON SCHEMA tricks TO q_producer')
   const producer = await as('q_producer')
   await producer.query(`
@@ -120,14 +120,14 @@ test('a reader sees everything, and changes nothing', async () => {
   expect(runs.length).toBeGreaterThan(0)
   await store.getTaskRun(runs[0]!.id)
   await store.whyNotRunning(runs[0]!.id)
-  await store.queueBacklog()
+  await store.listQueues()
   await store.listNodes()
   await expect(store.cancelTaskRuns([runs[0]!.id])).rejects.toEqual(denied)
   await expect(store.pauseQueue('default', 'reader')).rejects.toEqual(denied)
   await connection.close()
 })
 
-test('a replica runs with the rights of q_runner, a client with those of q_client, and nothing is refused to them', async () => {
+test('the rights of q_runner are enough for a replica, and those of q_client for a client', async () => {
   const runnerUrl = await people.login('q_runner')
   expect(await migrateDatabase(runnerUrl)).toEqual([])
   await requireSchema(runnerUrl)
@@ -154,8 +154,8 @@ test('a replica runs with the rights of q_runner, a client with those of q_clien
 
   const connection = connect(clientUrl, { purpose: 'pool' })
   const store = createStore(connection.db)
-  const lane = await store.internLane({ queue: 'default', task: 'nobody-runs-it' })
-  const run = { task: 'nobody-runs-it', lane, payload: {}, uniqueKey: 'k', uniqueForMs: 60_000 }
+  const lane = await store.internLane({ queue: 'default', task: 'unserved' })
+  const run = { task: 'unserved', lane, payload: {}, uniqueKey: 'k', uniqueForMs: 60_000 }
   const [made] = await store.enqueueTaskRuns([run])
   expect(await store.enqueueTaskRuns([run])).toMatchObject([{ id: made!.id, duplicate: true }])
   expect(await store.cancelTaskRuns([made!.id])).toEqual(['cancelled'])
@@ -169,7 +169,7 @@ test('a replica runs with the rights of q_runner, a client with those of q_clien
   )
 })
 
-test('a runner does not decide what people decide, and an admin does', async () => {
+test('an admin can do what people decide, and a runner cannot', async () => {
   const asRunner = connect(await people.login('q_runner'), { purpose: 'pool' })
   await expect(createStore(asRunner.db).pauseQueue('default', 'runner')).rejects.toEqual(denied)
   await asRunner.close()

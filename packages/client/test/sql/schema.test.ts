@@ -113,10 +113,10 @@ test.each(Object.entries(schemas))('what zod accepts is not refused: %s', async 
   const jsonSchema = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
   await fc.assert(
     fc.asyncProperty(fc.array(payload, { minLength: 100, maxLength: 150 }), async (payloads) => {
-      const told = await problems(jsonSchema, payloads)
+      const found = await problems(jsonSchema, payloads)
       const wrongly = payloads.flatMap((one, index) =>
-        told[index] !== null && schema.safeParse(JSON.parse(JSON.stringify(one))).success
-          ? [{ one, told: told[index] }]
+        found[index] !== null && schema.safeParse(JSON.parse(JSON.stringify(one))).success
+          ? [{ one, found: found[index] }]
           : [],
       )
       expect(wrongly).toEqual([])

@@ -73,6 +73,6 @@ const refused = async (q: Queue<typeof tasks>, tx: Outside) => {
   await q.enqueue('hello', { name: 'Ada' }, { tx: {} })
 }
 
-test('transactions of every library are accepted by the compiler, and what is none is refused by it', () => {
+test('the compiler accepts transactions of every library and rejects other handles', () => {
   expect([accepted, refused]).toHaveLength(2)
 })

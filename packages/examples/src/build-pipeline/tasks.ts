@@ -43,8 +43,8 @@ export const publish = task(({ digest, sum }: { digest: string; sum: number }) =
 export const unpublish = task(({ url }: { url: string }) => ({ removed: url }))
 
 export const announce = task(({ url }: { url: string }) => {
-  if (url === '') throw new Fail('there is nobody to tell')
-  return { told: 3 }
+  if (url === '') throw new Fail('the URL is empty')
+  return { announced: 3 }
 })
 
 function sums(seed: number): string {

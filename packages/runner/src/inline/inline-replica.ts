@@ -1,30 +1,31 @@
 /**
- * A replica without threads that is moved by hand: it looks when it is asked to, takes one run at a time and executes it
- * in this process. For tests. A run's story is the same as everywhere (main/execute.ts), only the workplace is another;
- * so what becomes of a run here is what becomes of it in production.
+ * A replica without threads and loops, for tests: it acts when it is called, takes one run at a time and executes it in
+ * this process. Runs take the same path as in production (main/execute/execute.ts); only the executor is another, so a run
+ * ends here as it would there.
  */
-import { ExplainedError } from '@q/schema'
-import { createFairShares, type ClaimedRun, type ReplicaIntroduction, type RunId, type Store } from '@q/store'
-import { checkDescription } from '../main/check-description.ts'
-import { harmless, type Observe } from '../main/events.ts'
-import { executeRun, type ExecuteDeps } from '../main/execute.ts'
+import { createFairShares, type ClaimedRun, type ReplicaRegistration, type RunId, type Store } from '@q/store'
+import { checkDescription } from '../main/load-task-descriptions.ts'
+import { neverThrows, type Observe } from '../main/events.ts'
+import { executeRun, type ExecuteDeps } from '../main/execute/execute.ts'
 import { newReplicaId, thisHost } from '../main/identity.ts'
-import { limitKeys, optionsOf, publishOwnSchedules } from '../main/known-tasks.ts'
-import { enqueueDue } from '../main/loops/schedule.ts'
-import { createPublished, type FindDestination } from '../main/published.ts'
-import { createPulseBoard } from '../main/pulse-board.ts'
-import { createRequests } from '../main/requests.ts'
-import { createSettlements } from '../main/settle.ts'
-import { createSlots } from '../main/slots.ts'
-import { createStepInputs } from '../main/step-inputs.ts'
-import { createTaskLogs } from '../main/task-logs.ts'
-import { presets, type Preset } from '../presets.ts'
-import type { TaskDescription } from '../protocol.ts'
+import { publishConcurrencyLimits, optionsOf, publishTaskSchedules } from '../main/execute/task-catalog.ts'
+import { createTaskRouting, type FindRoute } from '../main/claim/task-routing.ts'
+import { createRunCounts } from '../main/stats/run-counts.ts'
+import { createRunMonitors } from '../main/liveness/run-monitors.ts'
+import { nowMs } from '../main/loop.ts'
+import { createContextRequests } from '../main/execute/context-requests.ts'
+import { createSettlements } from '../main/execute/settle.ts'
+import { createSlots } from '../main/dispatch/slots.ts'
+import { createStepInputs } from '../main/execute/step-inputs.ts'
+import { createTaskLogs } from '../main/execute/task-logs.ts'
+import { presets, type Preset } from '../settings/presets.ts'
+import type { TaskDescription } from '../protocol/messages.ts'
 import { describe } from '../thread/describe.ts'
 import { registryOf, type Registry } from '../thread/registry.ts'
-import { byCalendar, type Calendar } from './by-calendar.ts'
-import { inlineWorkplace } from './inline-workplace.ts'
-import { watchRun } from './watch-run.ts'
+import { batchMax, enqueueDueSchedules, expireAll, promoteAllDue } from './inline-gates.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+import { inlineExecutor } from './inline-executor.ts'
+import { startInlineLimits } from './inline-limits.ts'
 
 export interface InlineReplicaOptions {
   readonly store: Store
@@ -37,7 +38,7 @@ export interface InlineReplicaOptions {
   readonly observe?: Observe
 }
 
-export interface Opened {
+export interface OpenedGates {
   /** Runs that were not started before their deadline. */
   readonly expired: readonly RunId[]
   /** Runs whose holder was taken for dead. */
@@ -47,41 +48,40 @@ export interface Opened {
 export interface InlineReplica {
   readonly replicaId: string
   readonly tasks: readonly TaskDescription[]
-  /** Shows that it lives, and does what replicas do about time: due runs, deadlines, holders that died; ticks by the calendar. */
-  openGates(calendar: Calendar): Promise<Opened>
+  /** Sends a heartbeat, and does what replicas do about time: due runs, deadlines, dead holders, schedules by this clock. */
+  openGates(clock: VirtualClock): Promise<OpenedGates>
   /** The next run that is ready, executed and settled; undefined: none is. */
   executeNext(): Promise<ClaimedRun | undefined>
-  /** Another replica starts the next run of a task, and is never heard of again; undefined: none is ready. */
+  /** Another replica starts the next run of a task and sends nothing after that; undefined: none is ready. */
   abandonNext(task: string): Promise<ClaimedRun | undefined>
 }
 
-const batchMax = 500
 const stopGraceMs = 1_000
 
-/** Introduces itself and publishes its tasks, as every replica does. Rejects with all that is wrong with them. */
+/** Registers and publishes its tasks, as every replica does. Rejects with all problems of the tasks. */
 export async function openInlineReplica(options: InlineReplicaOptions): Promise<InlineReplica> {
   const { store } = options
-  const observe = harmless(options.observe ?? (() => {}))
+  const observe = neverThrows(options.observe ?? (() => {}))
   const registry = registryOf([{ home: options.home, exported: options.tasks }])
   const tasks = checkDescription(describe(registry))
-  const introduction = introduce(tasks)
-  await store.registerReplica(introduction)
-  await store.publishTasks(introduction.id, tasks)
-  await limitKeys(store, tasks)
-  await publishOwnSchedules(store, introduction.id, tasks)
-  const findDestination = createPublished(store, nowMs)
-  const execution = executionOf(options, { observe, registry, tasks, findDestination })
+  const registration = registrationOf(tasks)
+  await store.registerReplica(registration)
+  await store.publishTasks(registration.id, tasks)
+  await publishConcurrencyLimits(store, tasks)
+  await publishTaskSchedules(store, registration.id, tasks)
+  const routeOf = createTaskRouting(store, nowMs)
+  const execution = executionOf(options, { observe, registry, tasks, routeOf })
   const shares = createFairShares()
   return {
-    replicaId: introduction.id,
+    replicaId: registration.id,
     tasks,
-    async openGates(calendar) {
-      await store.registerReplica(introduction) // its beat; and if it was forgotten meanwhile, it is known again
-      const { ids: recovered } = await store.reap({ by: introduction.id })
-      const expired = await expireAll()
-      await tick(calendar)
+    async openGates(clock) {
+      await store.registerReplica(registration) // its heartbeat; if its row was removed, it is there again
+      const { ids: recovered } = await store.reap({ by: registration.id })
+      const expired = await expireAll(store)
+      await enqueueDueSchedules({ store, routeOf, observe }, clock)
       await store.sweepTaskGate()
-      await promoteAllDue()
+      await promoteAllDue(store)
       await store.sweepGatedKeys(batchMax)
       return { expired, recovered }
     },
@@ -90,45 +90,24 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
         (await claimNext()) ?? ((await store.sweepGatedKeys(batchMax)).length > 0 ? await claimNext() : undefined)
       if (claimed === undefined) return undefined
       const executing = executeRun(execution, claimed, execution.slots.take())
-      const watch = watchRun(execution, introduction)
+      const limits = startInlineLimits(execution, registration)
       try {
         await executing
       } finally {
-        await watch.stop()
+        await limits.stop()
       }
       return claimed
     },
     async abandonNext(task) {
-      const another = introduce(tasks)
+      const another = registrationOf(tasks)
       await store.registerReplica(another)
-      await promoteAllDue()
+      await promoteAllDue(store)
       return claim({ ...another, tasks: [task] })
     },
   }
 
-  /** Who looks after a schedule that cannot be enqueued is here, and is told. */
-  async function tick(calendar: Calendar): Promise<void> {
-    const failures: ExplainedError[] = []
-    const noting: Observe = (event) => {
-      if (event.type === 'schedule-failed') failures.push(notEnqueued(event.schedule, event.error))
-      observe(event)
-    }
-    await enqueueDue({ store: byCalendar(store, calendar), findDestination, observe: noting, onEnqueued: () => {} })
-    const [failed] = failures
-    if (failed !== undefined) throw failed
-  }
-
-  async function expireAll(): Promise<RunId[]> {
-    const batch = await store.expireTaskRuns(batchMax)
-    return batch.length < batchMax ? batch : [...batch, ...(await expireAll())]
-  }
-
-  async function promoteAllDue(): Promise<void> {
-    while ((await store.promoteDueTaskRuns(batchMax)).looked === batchMax);
-  }
-
   function claimNext(): Promise<ClaimedRun | undefined> {
-    return claim(introduction)
+    return claim(registration)
   }
 
   async function claim({
@@ -136,7 +115,7 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
     tasks: known,
     queues,
     capabilities,
-  }: ReplicaIntroduction): Promise<ClaimedRun | undefined> {
+  }: ReplicaRegistration): Promise<ClaimedRun | undefined> {
     const request = { replicaId: id, tasks: known, queues, capabilities, shares, limit: 1 }
     return (await store.claimAvailableTaskRuns(request))[0]
   }
@@ -146,23 +125,23 @@ interface ExecutionParts {
   readonly observe: Observe
   readonly registry: Registry
   readonly tasks: readonly TaskDescription[]
-  readonly findDestination: FindDestination
+  readonly routeOf: FindRoute
 }
 
 function executionOf({ store, databaseUrl }: InlineReplicaOptions, known: ExecutionParts): ExecuteDeps {
-  const { observe, registry, tasks, findDestination } = known
-  const pulseBoard = createPulseBoard(1)
-  const place = inlineWorkplace(registry, pulseBoard.memory)
+  const { observe, registry, tasks, routeOf } = known
+  const runMonitors = createRunMonitors(1)
+  const executor = inlineExecutor(registry, runMonitors.memory)
   return {
     store,
     databaseUrl,
     observe,
-    pulseBoard,
+    runMonitors,
     slots: createSlots(1),
-    workplaces: { threads: place, processes: place },
+    executors: { threads: executor, processes: executor },
     settlements: createSettlements(store, { finish: () => Promise.resolve(false) }),
     stepInputs: createStepInputs(store),
-    requests: createRequests({ store, observe, findDestination, onEnqueued: () => {} }),
+    requests: createContextRequests({ store, observe, routeOf, onEnqueued: () => {} }),
     logs: createTaskLogs(store, observe),
     host: thisHost(),
     optionsOf: optionsOf(tasks),
@@ -170,18 +149,14 @@ function executionOf({ store, databaseUrl }: InlineReplicaOptions, known: Execut
     stopGraceMs,
     onDeadline: () => 'by-task',
     nowMs,
-    count: () => {},
+    counts: createRunCounts({ version: 'inline', count: () => {} }),
     dueIn: () => {},
   }
 }
 
-function nowMs(): number {
-  return performance.now()
-}
-
 const preset: Preset = presets['default'] as Preset
 
-function introduce(tasks: readonly TaskDescription[]): ReplicaIntroduction {
+function registrationOf(tasks: readonly TaskDescription[]): ReplicaRegistration {
   return {
     id: newReplicaId(),
     name: 'inline',
@@ -189,21 +164,11 @@ function introduce(tasks: readonly TaskDescription[]): ReplicaIntroduction {
     version: 'inline',
     queues: [],
     tasks: tasks.map(({ name }) => name),
-    // Whatever the tasks may ask for is here.
+    // All that the tasks may require.
     capabilities: [...new Set(tasks.flatMap(({ options }) => options.requires))],
     slots: 1,
     preset: 'default',
     onCrash: preset.onCrash,
     thresholds: preset.thresholds,
   }
-}
-
-function notEnqueued(schedule: string, cause: unknown): ExplainedError {
-  return new ExplainedError({
-    code: 'SCHEDULE_FAILED',
-    what: `A tick of the schedule "${schedule}" could not be enqueued.`,
-    why: cause instanceof Error ? cause.message : String(cause),
-    fix: 'Make it what its task can take: q.schedule() under the same name, or remove it with q.unschedule().',
-    cause,
-  })
 }

@@ -1,22 +1,25 @@
-/** By class, so that a flood of runs cannot keep a heartbeat waiting. The session is a third class: loops/session.ts. */
-import { connect, createStore, sessionsLast, type Connection, type Store } from '@q/store'
-import type { RunnerConfig } from '../config.ts'
+/**
+ * Opens the connections of a replica, one class per purpose, so that a flood of runs cannot delay a heartbeat.
+ * presence-session.ts opens the replica's session.
+ */
+import { connect, createStore, keepsSessions, type Connection, type Store } from '@q/store'
+import type { RunnerConfig } from '../settings/config.ts'
 import type { Observe } from './events.ts'
-import { beatIntervalMs } from './fence-bound.ts'
+import { beatIntervalMs } from './liveness/self-fence-limits.ts'
 
 export interface Connections {
-  /** One connection: beats and leases. */
+  /** One connection for heartbeats, leases and duties. */
   readonly control: Store
-  /** One connection: what ended, what starts, what is next. */
-  readonly turn: Connection
-  /** The same, for a second exchange while there is a backlog; opened when it is first needed. */
-  readonly secondTurn: Connection
-  /** Everything else. */
+  /** One connection for exchanges. */
+  readonly exchange: Connection
+  /** One connection for the second exchange during a backlog; it opens on first use. */
+  readonly secondExchange: Connection
+  /** A pool for everything else. */
   readonly store: Store
   close(): Promise<void>
 }
 
-/** What takes longer is of no use, and its connection is probably of none: half-open ones are found by this. */
+/** Limits of a heartbeat statement. A statement that takes longer is useless; the limit also detects half-open connections. */
 const beatMs = { min: 2_000, max: 10_000 }
 const statementMs = 10_000
 
@@ -25,10 +28,10 @@ export async function openConnections(
   config: RunnerConfig,
   observe: Observe,
 ): Promise<Connections> {
-  // Behind a pooler that lends connections per transaction nothing may be prepared or set.
-  const prepare = await sessionsLast(databaseUrl)
+  // Prepared statements and session settings do not work behind a transaction pooler.
+  const prepare = await keepsSessions(databaseUrl)
   let closing = false
-  // A server that stops may end a connection before it has read that this replica closes it.
+  // A server that shuts down may end a connection while this replica closes it: that is not an error.
   const onBroken = (purpose: string) => (error: Error) =>
     closing ? undefined : observe({ type: 'connection-lost', purpose, error })
   const statementMsMax = Math.min(beatMs.max, Math.max(beatMs.min, beatIntervalMs(config.preset.thresholds)))
@@ -38,16 +41,16 @@ export async function openConnections(
     statementMsMax,
     onBroken: onBroken('control'),
   })
-  const connectForTurns = (): Connection =>
+  const connectForExchange = (): Connection =>
     connect(databaseUrl, {
-      purpose: 'turn',
+      purpose: 'exchange',
       prepare,
       quiet: true,
       statementMsMax: statementMs,
-      onBroken: onBroken('turn'),
+      onBroken: onBroken('exchange'),
     })
-  const turn = connectForTurns()
-  const secondTurn = connectForTurns()
+  const exchange = connectForExchange()
+  const secondExchange = connectForExchange()
   const pool: Connection = connect(databaseUrl, {
     purpose: 'pool',
     prepare,
@@ -58,12 +61,12 @@ export async function openConnections(
   })
   return {
     control: createStore(control.db),
-    turn,
-    secondTurn,
+    exchange,
+    secondExchange,
     store: createStore(pool.db),
     async close() {
       closing = true
-      await Promise.all([control.close(), turn.close(), secondTurn.close(), pool.close()])
+      await Promise.all([control.close(), exchange.close(), secondExchange.close(), pool.close()])
     },
   }
 }

@@ -1,5 +1,5 @@
 /** What observers are told. They may lose an event; nothing depends on them. */
-import type { Finding, OnDeadline, RunId } from '@q/store'
+import type { Inconsistency, OnDeadline, RunId, StaleCause } from '@q/store'
 
 export type RunnerEvent =
   | {
@@ -48,7 +48,18 @@ export type RunnerEvent =
   | { readonly type: 'runs-unroutable'; readonly runIds: readonly RunId[] }
   /** The database does not let it go; others were recovered. */
   | { readonly type: 'recovery-failed'; readonly runId: RunId; readonly error: unknown }
-  | { readonly type: 'runs-recovered'; readonly runIds: readonly RunId[]; readonly cause: string }
+  /** Runs of a holder that counts as dead by this evidence (`cause`); `reconciled`: this replica itself, which does not execute them. */
+  | {
+      readonly type: 'runs-recovered'
+      readonly holder: string
+      /** Null: its row is gone, or it is this replica. */
+      readonly holderName: string | null
+      readonly hostname: string | null
+      readonly cause: StaleCause | 'reconciled'
+      readonly runIds: readonly RunId[]
+    }
+  /** Heartbeats of replicas that have been silent for so long that they count as stopped. */
+  | { readonly type: 'stale-heartbeats-removed'; readonly replicas: readonly string[] }
   | {
       readonly type: 'beat-failed'
       readonly consecutive: number
@@ -61,11 +72,20 @@ export type RunnerEvent =
   | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs?: number }
   /** Forward if above 0: the beats of all replicas are older than they were by so much. */
   | { readonly type: 'database-clock-jumped'; readonly byMs: number }
-  | { readonly type: 'clock-jumped'; readonly stoppedMs: number; readonly asleepMs: number }
+  | { readonly type: 'process-suspended'; readonly stoppedMs: number; readonly asleepMs: number }
   | { readonly type: 'health-changed'; readonly health: string; readonly cpuPercent: number; readonly memoryMb: number }
-  | { readonly type: 'introduced-again'; readonly name: string }
+  | { readonly type: 'registered-again'; readonly name: string }
   /** A hand, or a backup, had changed them so that they contradicted themselves. */
-  | { readonly type: 'workflows-repaired'; readonly findings: readonly Finding[] }
+  | { readonly type: 'workflows-repaired'; readonly findings: readonly Inconsistency[] }
+  | {
+      readonly type: 'operation-ended'
+      readonly id: string
+      readonly kind: string
+      readonly askedBy: string
+      readonly state: string
+      readonly looked: number
+      readonly changed: number
+    }
   | { readonly type: 'job-failed'; readonly job: string; readonly error: unknown }
   | { readonly type: 'connection-lost'; readonly purpose: string; readonly error: unknown }
   | { readonly type: 'loop-failed'; readonly loop: string; readonly error: unknown; readonly retryInMs: number }
@@ -97,7 +117,7 @@ export type RunnerEvent =
 export type Observe = (event: RunnerEvent) => void
 
 /** An observer that throws must not end what it observes. */
-export function harmless(observe: Observe): Observe {
+export function neverThrows(observe: Observe): Observe {
   return (event) => {
     try {
       observe(event)

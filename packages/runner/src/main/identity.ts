@@ -1,4 +1,4 @@
-/** Who this replica is, and where. */
+/** The id of this replica, its host and its process. */
 import { randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 
@@ -13,7 +13,7 @@ export function thisHost(): Host {
 
 const idAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** New on every boot: a process that died and one that starts in its place are never mistaken for each other. */
+/** A new id for each start, so that a restarted process is never taken for the one that died. */
 export function newReplicaId(): string {
   return Array.from({ length: 12 }, () => idAlphabet[randomInt(idAlphabet.length)]).join('')
 }

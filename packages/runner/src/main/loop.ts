@@ -1,17 +1,19 @@
 /**
- * The only file of the main thread with a timer. A tick does one round and says when to come back; the loop owns time,
- * errors and the end. A tick that throws is tried again later and later, up to a bound, with jitter, and never ends the
- * loop: the world (database, network) comes back.
+ * The only file of the main thread with timers. A tick does one round and returns when to run again; the loop handles
+ * time, errors and stopping. When a tick throws, the loop retries it with backoff and never ends: the database and the
+ * network return.
  */
+import { backoffMs } from './backoff.ts'
+
 export type Next = { readonly afterMs: number }
 export const atOnce: Next = { afterMs: 0 }
 export const after = (ms: number): Next => ({ afterMs: ms })
 export const whenWoken: Next = { afterMs: Number.POSITIVE_INFINITY }
 
 export interface Loop {
-  /** Come back now, or, if a round is under way, directly after it. */
+  /** Starts the next round now, or directly after the current one. */
   wake(): void
-  /** Ends after the round under way. */
+  /** Resolves when the current round has ended. */
   stop(): Promise<void>
 }
 
@@ -20,14 +22,14 @@ export interface LoopOptions {
   readonly onError: (error: unknown, retryInMs: number) => void
 }
 
-const retryMs = { first: 100, max: 5_000 }
+const retry = { firstMs: 100, msMax: 5_000 }
 
 export function startLoop(options: LoopOptions): Loop {
   let stopped = false
   const isStopped = () => stopped
   let woken = false
   let failures = 0
-  /** Ends the pause under way. */
+  /** Ends the current pause. */
   let endPause: () => void = () => {}
 
   async function oneRound(): Promise<Next> {
@@ -36,8 +38,7 @@ export function startLoop(options: LoopOptions): Loop {
       failures = 0
       return next
     } catch (error) {
-      const worstMs = Math.min(retryMs.max, retryMs.first * 2 ** failures++)
-      const retryInMs = Math.round(worstMs * (0.5 + Math.random() / 2))
+      const retryInMs = backoffMs(retry, ++failures)
       options.onError(error, retryInMs)
       return after(retryInMs)
     }
@@ -51,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
     }
   }
 
-  /** Without a signal of its own: loops are woken often. */
+  /** Uses no AbortSignal, which would be too slow: loops are woken often. */
   function pauseUntilWoken(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = Number.isFinite(ms) ? setTimeout(() => endPause(), Math.min(ms, timerMsMax)) : undefined
@@ -77,10 +78,22 @@ export function startLoop(options: LoopOptions): Loop {
   }
 }
 
-/** What a timer can wait for; beyond it Node does not wait at all. */
+export type StartLoop = (name: string, tick: () => Promise<Next>) => Loop
+
+/** Starts loops whose failed rounds are reported under their names. */
+export function loopStarter(onFailed: (loop: string, error: unknown, retryInMs: number) => void): StartLoop {
+  return (name, tick) => startLoop({ tick, onError: (error, retryInMs) => onFailed(name, error, retryInMs) })
+}
+
+/** The monotonic clock of the main thread. */
+export function nowMs(): number {
+  return performance.now()
+}
+
+/** The longest timer of Node; a longer one fires at once. */
 const timerMsMax = 2 ** 31 - 1
 
-/** Ends early, without an error, when the signal aborts, and after 24 days. */
+/** Resolves after `ms`, when the signal aborts, or after 24 days. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -89,7 +102,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.addEventListener('abort', end)
   return promise.finally(() => {
     clearTimeout(timer)
-    // A signal that is still listened to is kept, with everything it was made of.
+    // A listener would keep the signal and its sources in memory.
     signal?.removeEventListener('abort', end)
   })
 }

@@ -4,26 +4,27 @@
  * Law: the first heartbeat is accepted before the first claim (registering sends it), and beats stop last, after the
  * last run has settled.
  */
-import type { ReplicaIntroduction, Store } from '@q/store'
-import type { RunnerConfig } from '../config.ts'
-import type { TaskDescription } from '../protocol.ts'
-import { checkDescription, described } from './check-description.ts'
+import type { ReplicaRegistration, Store } from '@q/store'
+import type { RunnerConfig } from '../settings/config.ts'
+import type { TaskDescription } from '../protocol/messages.ts'
+import { checkDescription, loadDescription } from './load-task-descriptions.ts'
 import { openConnections } from './connections.ts'
 import type { Departure } from './drain.ts'
-import { harmless, type Observe } from './events.ts'
+import { neverThrows, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
-import { createPulseBoard } from './pulse-board.ts'
-import { createFigures, type ThreadFigures } from './figures.ts'
-import { limitKeys, publishOwnSchedules } from './known-tasks.ts'
-import { startWork } from './work.ts'
-import { startWorkplaces } from './workplaces.ts'
+import { nowMs } from './loop.ts'
+import { createRunMonitors } from './liveness/run-monitors.ts'
+import { createSlotStats, type SlotStats } from './stats/slot-stats.ts'
+import { publishConcurrencyLimits, publishTaskSchedules } from './execute/task-catalog.ts'
+import { startReplicaLoops } from './replica.ts'
+import { startExecutors } from './executors/start-executors.ts'
 
 export interface Runner {
   readonly replicaId: string
   readonly name: string
   readonly tasks: readonly TaskDescription[]
   /** What every slot is doing. */
-  threads(): readonly ThreadFigures[]
+  threads(): readonly SlotStats[]
   /** As SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. Called again: the deadline is now. */
   drain(): Promise<void>
   /** Resolves when it has left, for whatever reason. */
@@ -41,56 +42,55 @@ export interface RunnerOptions {
   readonly observe: Observe
   /** A start that is retried passes the same id, so that it leaves one row. Default: a new id. */
   readonly replicaId?: string
+  /** Where others reach it; registered for discovery. */
+  readonly endpoint?: string
   /** Aborts when it is to leave before it has come: it then introduces itself to nobody, and rejects. */
   readonly leaving?: AbortSignal
 }
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { config, databaseUrl, taskModules } = options
-  const observe = harmless(options.observe)
-  const pulseBoard = createPulseBoard(config.threads)
+  const observe = neverThrows(options.observe)
+  const runMonitors = createRunMonitors(config.threads)
   const connections = await openConnections(databaseUrl, config, observe)
-  const workplaces = startWorkplaces(config, { taskModules, pulse: pulseBoard.memory })
+  const executors = startExecutors(config, { taskModules, slotMemory: runMonitors.memory })
   let registered: string | undefined
   const closeAll = async () => {
-    await workplaces.close()
+    await executors.close()
     await connections.close()
   }
   try {
-    const tasks = checkDescription(await described(workplaces.threads, options.leaving))
+    const tasks = checkDescription(await loadDescription(executors.threads, options.leaving))
     options.leaving?.throwIfAborted()
-    workplaces.processes.keepWarm(tasks)
-    const introduction = introduce(options, tasks)
-    const bornMs = performance.now()
-    registered = introduction.id
-    const { name, num } = await connections.control.registerReplica(introduction)
-    await connections.store.publishTasks(introduction.id, tasks)
-    await limitKeys(connections.store, tasks)
-    await publishOwnSchedules(connections.store, introduction.id, tasks)
-    const threads = createFigures({ slots: config.threads, pulseBoard, nowMs: () => performance.now() })
-    const drain = startWork({
+    executors.processes.keepWarm(tasks)
+    const registration = registrationOf(options, tasks)
+    const bornMs = nowMs()
+    registered = registration.id
+    const { name, num } = await connections.control.registerReplica(registration)
+    await connections.store.publishTasks(registration.id, tasks)
+    await publishConcurrencyLimits(connections.store, tasks)
+    await publishTaskSchedules(connections.store, registration.id, tasks)
+    const slotStats = createSlotStats({ slots: config.threads, runMonitors, nowMs })
+    const drain = startReplicaLoops({
       config,
       observe,
       tasks,
-      introduction,
+      registration,
       num,
-      workplaces,
+      executors,
       bornMs,
-      threads,
-      pulseBoard,
-      control: connections.control,
-      store: connections.store,
-      turn: connections.turn,
-      secondTurn: connections.secondTurn,
+      slotStats,
+      runMonitors,
+      connections,
       databaseUrl,
       sessionUrl: options.directUrl ?? databaseUrl,
       closeAll,
     })
     return {
-      replicaId: introduction.id,
+      replicaId: registration.id,
       name,
       tasks,
-      threads,
+      threads: slotStats,
       left: drain.left,
       drain: async () => void (await drain.signal()),
     }
@@ -110,10 +110,10 @@ async function retire(control: Store, replicaId: string): Promise<void> {
     .catch(() => {})
 }
 
-function introduce(
-  { config, version, replicaId = newReplicaId() }: RunnerOptions,
+function registrationOf(
+  { config, version, endpoint, replicaId = newReplicaId() }: RunnerOptions,
   tasks: readonly TaskDescription[],
-): ReplicaIntroduction {
+): ReplicaRegistration {
   return {
     id: replicaId,
     tasks: tasks.map((task) => task.name),
@@ -121,11 +121,13 @@ function introduce(
     name: config.name,
     ...thisHost(),
     version,
+    ...(endpoint === undefined ? {} : { endpoint }),
     queues: config.queues,
     slots: config.threads,
     preset: config.presetName,
     onCrash: config.preset.onCrash,
     thresholds: config.preset.thresholds,
     presenceGraceMs: config.presenceGraceMs,
+    recovers: config.autoRequeueStaleClaimed && config.autoFailStaleRunning,
   }
 }

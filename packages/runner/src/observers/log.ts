@@ -1,15 +1,16 @@
 /**
- * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino and the wording of lines.
+ * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino; log-lines.ts has the wording.
  * A log line is a fixed sentence with facts beside it; none has a password in it, whoever wrote what it quotes.
  */
 import { pino, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import { printable } from '@q/schema'
-import { errorWords } from '../error-words.ts'
+import { errorMessage } from '../output/error-message.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
-import { scrub } from '../scrub.ts'
+import { redact } from '../output/redact.ts'
 import { fullDisk } from './full-disk.ts'
-import { createRepeats } from './repeats.ts'
+import { failedRun, logLines, type LineLevel } from './log-lines.ts'
+import { createRepeatFilter } from './suppress-repeats.ts'
 import { createSuccesses } from './successes.ts'
 
 export type { Logger }
@@ -18,7 +19,7 @@ export type { Logger }
 export function createLog(options: { level: string; terminal: boolean }): Logger {
   const words = options.terminal ? pretty : (line: string) => line
   const stream = { write: (line: string) => void process.stdout.write(words(line)) }
-  return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: scrub } }, stream)
+  return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: redact } }, stream)
 }
 
 const prettyLine = prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true })
@@ -27,106 +28,31 @@ function pretty(line: string): string {
   return prettyLine(JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? printable(value) : value)))
 }
 
-type Lines = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+type Lines = Pick<Logger, LineLevel>
 
 export function logObserver(log: Logger, nowMs: () => number = () => performance.now()): Observe {
-  const repeats = createRepeats(nowMs)
+  const repeats = createRepeatFilter(nowMs)
   const debug = log.debug.bind(log)
-  const heldBack: Lines = { debug, info: debug, warn: debug, error: debug }
+  const asDebug: Lines = { debug, info: debug, warn: debug, error: debug }
   const successes = createSuccesses((runs, tasks) => log.info({ runs, tasks }, 'runs ended'))
   return (event) => {
     if (event.type === 'run-started' && !log.isLevelEnabled('debug')) return
     if (event.type === 'run-ended' && event.status === 'SUCCEEDED' && !successes.add(event.task))
-      return log.isLevelEnabled('debug') ? write(heldBack, event, {}) : undefined
-    const alike = repeats(event)
-    write(alike === undefined ? heldBack : log, event, alike ? { alike } : {})
+      return log.isLevelEnabled('debug') ? write(asDebug, event, {}) : undefined
+    const suppressed = repeats(event)
+    write(suppressed === undefined ? asDebug : log, event, suppressed ? { suppressed } : {})
   }
 }
 
-function write(log: Lines, event: RunnerEvent, alike: { alike?: number }): void {
+function write(log: Lines, event: RunnerEvent, suppressed: { suppressed?: number }): void {
+  if (event.type === 'task-log') return writeTaskLine(log, event)
+  if (event.type === 'draining') return writeDrain(log, event)
   const { type, ...rest } = event
-  const facts = { ...rest, ...alike }
+  const facts = { ...rest, ...suppressed }
   const full = 'error' in event ? fullDisk(event.error) : undefined
   if (full !== undefined) return log.error(facts, `no disk space left ${full}: free some; the replica retries`)
-  switch (type) {
-    case 'run-started':
-      return log.debug(facts, 'run started')
-    case 'run-ended':
-      return 'status' in event && event.status === 'FAILED'
-        ? log.warn(facts, 'run failed')
-        : log.info(facts, 'run ended')
-    case 'run-retried':
-      return log.info(facts, 'run will be started again')
-    case 'task-log':
-      return 'line' in event ? writeTaskLine(log, event) : undefined
-    case 'log-lines-dropped':
-      return log.warn(facts, 'lines of task logs were dropped: the database took none for too long')
-    case 'schedule-ticked':
-      return log.debug(facts, 'a schedule ticked')
-    case 'schedule-failed':
-      return log.error(facts, 'a schedule could not be enqueued and will be tried again; the others go on')
-    case 'lease-lost':
-      return log.warn(facts, 'lease lost: what this run returned does not count')
-    case 'runs-unroutable':
-      return log.warn(facts, 'failed runs that no live replica could serve')
-    case 'runs-released':
-      return log.info(facts, 'runs given back')
-    case 'runs-recovered':
-      return log.warn(facts, 'recovered the runs of a replica that stopped responding')
-    case 'loop-failed':
-      return log.error(facts, 'a round failed and will be tried again')
-    case 'settle-failed':
-      return log.error(facts, 'an outcome could not be written and will be tried again')
-    case 'session-opened':
-      return log.debug(facts, 'the session for presence and wakes is open')
-    case 'session-lost':
-      return log.warn(facts, 'the session for presence and wakes was lost; polling goes on')
-    case 'sessions-unavailable':
-      return log.warn(
-        facts,
-        'a pooler lends connections per transaction: no presence and no wakes; deaths are noticed by heartbeats alone. Set DATABASE_URL_DIRECT',
-      )
-    case 'recovery-failed':
-      return log.error(facts, 'a run of somebody who is gone cannot be recovered: the database refuses it')
-    case 'beat-failed':
-      return log.warn(facts, 'a heartbeat failed and will be tried again')
-    case 'beat-accepted-again':
-      return log.info(facts, 'the database takes heartbeats again')
-    case 'fenced':
-      return log.error(facts, 'stopped runs that others may start: this replica may be taken for dead')
-    case 'database-clock-jumped':
-      return log.warn(facts, "the database's clock jumped: nobody is judged by it for a while")
-    case 'clock-jumped':
-      return log.warn(facts, 'this process was stopped for a while')
-    case 'health-changed':
-      return log.warn(facts, 'health changed')
-    case 'introduced-again':
-      return log.warn(facts, 'nobody knew this replica any more; it introduced itself again')
-    case 'workflows-repaired':
-      return log.warn(facts, 'workflows that contradicted themselves were healed')
-    case 'job-failed':
-      return log.error(facts, 'a job of housekeeping failed; the others go on')
-    case 'connection-lost':
-      return log.warn(facts, 'a connection was lost and will be replaced')
-    case 'draining':
-      return 'runs' in event ? writeDrain(log, event) : undefined
-    case 'drain-changed':
-      return log.info(facts, 'drain order replaced')
-    case 'drain-undone':
-      return log.info(facts, 'drain undone; claiming again')
-    case 'program-too-old':
-      return log.error(facts, 'the database demands a newer release of this program; draining, then exit code 57')
-    case 'drain-cut-short':
-      return log.warn(facts, 'stopping runs that are still going')
-    case 'left-runs-behind':
-      return log.error(facts, 'left with runs that could not be stopped or settled; others will recover them')
-    case 'drain-step-failed':
-      return log.error(facts, 'a step of leaving failed; going on')
-    case 'run-unfinished':
-      return log.error(facts, 'a run was left without an outcome; this is a mistake of ours')
-    case 'drained':
-      return log.info(facts, 'drained')
-  }
+  const [level, sentence] = 'status' in event && event.status === 'FAILED' ? failedRun : logLines[type]
+  log[level](facts, sentence)
 }
 
 const taskLevels: Readonly<Record<number, keyof Lines>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
@@ -156,5 +82,5 @@ function writeDrain(log: Lines, event: Extract<RunnerEvent, { readonly runs: unk
 function factsOf(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const code: unknown = Reflect.get(error, 'code')
-  return { name: error.name, code, message: errorWords(error) }
+  return { name: error.name, code, message: errorMessage(error) }
 }

@@ -15,7 +15,7 @@ export function captureConsole(runs: Pick<CurrentRuns, 'current'>): void {
       const run = runs.current()
       if (run === undefined) print(...args)
       else if (run.context === undefined || run.ended)
-        print(`run ${run.order.runId}, not executing: ${format(...args)}`)
+        print(`run ${run.command.runId}, not executing: ${format(...args)}`)
       else run.context.log[level](format(...args))
     }
   }

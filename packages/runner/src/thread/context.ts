@@ -1,72 +1,72 @@
 /**
- * What a task's function is given: made for each run from its order, its pulse and the line to the main thread. A member
- * that the code does not use is not made: a run of a millisecond should not pay for ten closures.
+ * The context that a task's function receives: made for each run from its command, its slot and the channel to the main
+ * thread. A member that the code does not use is not made: a run of a millisecond should not pay for ten closures.
  */
 import { checkJson, problemsText } from '@q/schema/json'
 import { durationMs, RequestRefused, type ChildRunOptions, type TaskContext, type TaskLog } from '@q/task'
-import type { RunOrder } from '../protocol.ts'
+import type { RunCommand } from '../protocol/messages.ts'
 import { openCheckpoints, type Checkpoints } from './checkpoints.ts'
-import type { MainLine } from './main-line.ts'
-import type { WorkerPulse } from './pulse.ts'
+import type { MainThreadChannel } from './main-thread-channel.ts'
+import type { RunSlot } from './run-slot.ts'
 import { createTaskLog } from './task-log.ts'
 
-export function createContext(order: RunOrder, pulse: WorkerPulse, line: MainLine): TaskContext {
-  return Object.freeze(new Context(order, pulse, line))
+export function createContext(command: RunCommand, slot: RunSlot, channel: MainThreadChannel): TaskContext {
+  return Object.freeze(new Context(command, slot, channel))
 }
 
 /** Its state is private, so code that logs its whole context does not log the password of the database. */
 class Context implements TaskContext {
-  readonly #order: RunOrder
-  readonly #pulse: WorkerPulse
-  readonly #line: MainLine
+  readonly #command: RunCommand
+  readonly #slot: RunSlot
+  readonly #channel: MainThreadChannel
   #log: TaskLog | undefined
   #checkpoints: Checkpoints | undefined
   #enqueue: TaskContext['enqueue'] | undefined
 
-  constructor(order: RunOrder, pulse: WorkerPulse, line: MainLine) {
-    this.#order = order
-    this.#pulse = pulse
-    this.#line = line
+  constructor(command: RunCommand, slot: RunSlot, channel: MainThreadChannel) {
+    this.#command = command
+    this.#slot = slot
+    this.#channel = channel
   }
 
   get runId(): string {
-    return this.#order.runId
+    return this.#command.runId
   }
 
   get attempt(): number {
-    return this.#order.attempt
+    return this.#command.attempt
   }
 
   get idempotencyKey(): string {
-    return `${this.#order.runId}-${this.#order.epoch}`
+    return `${this.#command.runId}-${this.#command.epoch}`
   }
 
   get lease(): TaskContext['lease'] {
-    const { runId, fence } = this.#order
+    const { runId, fence } = this.#command
     return Object.freeze({ runId, fence })
   }
 
   get databaseUrl(): string | undefined {
-    return this.#order.databaseUrl
+    return this.#command.databaseUrl
   }
 
   get signal(): AbortSignal {
-    return this.#pulse.signal
+    return this.#slot.signal
   }
 
   get heartbeat(): TaskContext['heartbeat'] {
-    return this.#pulse.heartbeat
+    return this.#slot.heartbeat
   }
 
   get progress(): TaskContext['progress'] {
-    return this.#pulse.heartbeat
+    return this.#slot.heartbeat
   }
 
   get log(): TaskLog {
     this.#log ??= Object.freeze(
       createTaskLog((line) => {
-        this.#pulse.sign()
-        this.#line.say(this.#order.seq, { kind: 'log', line })
+        this.#slot.sign()
+        this.#channel.send(this.#command.seq, { kind: 'log', line })
       }),
     )
     return this.#log
@@ -90,8 +90,10 @@ class Context implements TaskContext {
   }
 
   get #saved(): Checkpoints {
-    const { seq, checkpoint } = this.#order
-    this.#checkpoints ??= openCheckpoints(checkpoint, (state) => this.#line.ask(seq, { verb: 'checkpoint', state }))
+    const { seq, checkpoint } = this.#command
+    this.#checkpoints ??= openCheckpoints(checkpoint, (state) =>
+      this.#channel.request(seq, { verb: 'checkpoint', state }),
+    )
     return this.#checkpoints
   }
 
@@ -100,7 +102,7 @@ class Context implements TaskContext {
     payload: unknown,
     { delay, priority }: ChildRunOptions = {},
   ): Promise<{ readonly id: string }> {
-    const id = await this.#line.ask(this.#order.seq, {
+    const id = await this.#channel.request(this.#command.seq, {
       verb: 'enqueue',
       task,
       payload: payloadText(task, payload),

@@ -4,10 +4,10 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { TaskContext } from '@q/task'
-import type { RunOrder } from '../protocol.ts'
+import type { RunCommand } from '../protocol/messages.ts'
 
 export interface CurrentRun {
-  readonly order: RunOrder
+  readonly command: RunCommand
   /** Undefined until the code of the task starts. */
   context?: TaskContext
   ended: boolean
@@ -15,7 +15,7 @@ export interface CurrentRun {
 
 export interface CurrentRuns {
   /** Executes a run. All code that `execute` calls or schedules belongs to that run. */
-  within<T>(order: RunOrder, execute: (run: CurrentRun) => Promise<T>): Promise<T>
+  within<T>(command: RunCommand, execute: (run: CurrentRun) => Promise<T>): Promise<T>
   /** The run of the calling code; undefined if it belongs to the import of a module. */
   current(): CurrentRun | undefined
 }
@@ -24,8 +24,8 @@ export function createCurrentRuns(): CurrentRuns {
   const storage = new AsyncLocalStorage<CurrentRun>()
   return {
     current: () => storage.getStore(),
-    async within(order, execute) {
-      const run: CurrentRun = { order, ended: false }
+    async within(command, execute) {
+      const run: CurrentRun = { command, ended: false }
       try {
         return await storage.run(run, execute, run)
       } finally {

@@ -1,6 +1,6 @@
 /** What a worker knows, as data that can be published. */
 import { optionData, type Task } from '@q/task'
-import type { Description, TaskDescription } from '../protocol.ts'
+import type { Description, TaskDescription } from '../protocol/messages.ts'
 import type { Registry } from './registry.ts'
 
 export function describe(registry: Registry): Description {

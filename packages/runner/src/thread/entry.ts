@@ -1,45 +1,45 @@
-/** What every worker thread runs: loads the task modules once, then executes the runs it is served (serve.ts, run-order.ts). */
+/** What every worker thread runs: loads the task modules once, then executes the runs it is served (serve.ts, execute-command.ts). */
 import { workerData } from 'node:worker_threads'
 import type { TaskContext } from '@q/task'
-import { boundOutput } from '../bounded-output.ts'
-import type { Description, ThreadJob, WorkerSetup } from '../protocol.ts'
-import { pulseSlot, stopReasonOf } from '../pulse-layout.ts'
-import { ringOf } from '../ring-layout.ts'
+import { boundOutput } from '../output/bounded-output.ts'
+import type { Description, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
+import { slotMemoryAt, stopReasonOf } from '../protocol/slot-layout.ts'
+import { ringOf } from '../protocol/ring-layout.ts'
 import { captureConsole } from './capture-console.ts'
 import { createCurrentRuns } from './current-run.ts'
 import { describe } from './describe.ts'
-import { createThreadLine } from './main-line.ts'
-import { createThreadPulse } from './pulse.ts'
+import { createThreadChannel } from './main-thread-channel.ts'
+import { createThreadSlot } from './run-slot.ts'
 import { loadTasks } from './registry.ts'
-import { runOrder } from './run-order.ts'
+import { executeCommand } from './execute-command.ts'
 import { serve } from './serve.ts'
-import { catchStrayErrors } from './stray-errors.ts'
+import { catchUncaughtErrors } from './uncaught-errors.ts'
 
-const { taskModules, pulse: memory } = workerData as WorkerSetup
+const { taskModules, slotMemory: memory } = workerData as WorkerSetup
 for (const stream of [process.stdout, process.stderr]) boundOutput(stream)
-const line = createThreadLine()
+const channel = createThreadChannel()
 const runs = createCurrentRuns()
 let ownSlot = 0
 captureConsole(runs)
-catchStrayErrors(line, runs, ({ seq }) => stopReasonOf(pulseSlot(memory, ownSlot), seq) !== undefined)
+catchUncaughtErrors(channel, runs, ({ seq }) => stopReasonOf(slotMemoryAt(memory, ownSlot), seq) !== undefined)
 const registry = await loadTasks(taskModules)
 
 export default async function work(job: ThreadJob): Promise<Description> {
   if (job.kind === 'describe') return describe(registry)
   const { port, slot } = job
   ownSlot = slot
-  const pulse = createThreadPulse(memory, slot)
+  const threadSlot = createThreadSlot(memory, slot)
   return serve({
     port,
     slot,
     memory,
-    line,
-    pulse,
+    channel,
+    threadSlot,
     ring: ringOf(job.ring),
-    execute: (order, openPulse) =>
-      runs.within(order, (run) => {
+    execute: (command, openSlot) =>
+      runs.within(command, (run) => {
         const began = (context: TaskContext) => void (run.context = context)
-        return runOrder({ registry, line, began, openPulse }, order)
+        return executeCommand({ registry, channel, began, openSlot }, command)
       }),
   })
 }

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { TaskDefinitionError } from '@q/task'
-import { errorWords } from '../error-words.ts'
-import { ownFrame, displayPath } from '../own-frame.ts'
-import type { Problem } from '../protocol.ts'
+import { errorMessage } from '../output/error-message.ts'
+import { userFrame, displayPath } from '../output/user-frame.ts'
+import type { Problem } from '../protocol/messages.ts'
 
 export function importFailed(url: string, error: unknown): Problem {
   const at = error instanceof Error ? placeOf(url, error) : undefined
@@ -21,7 +21,7 @@ function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place
 
 function failedImport(url: string, error: unknown, place: string): Problem {
   const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
-  const words = error instanceof Error ? `${error.name}: ${errorWords(error)}` : `It threw ${inspect(error)}.`
+  const words = error instanceof Error ? `${error.name}: ${errorMessage(error)}` : `It threw ${inspect(error)}.`
   return {
     code: 'TASK_MODULE_FAILED',
     what: `The task module ${displayPath(url)} cannot be loaded.`,
@@ -33,7 +33,7 @@ function failedImport(url: string, error: unknown, place: string): Problem {
 }
 
 function placeOf(url: string, error: Error): string | undefined {
-  return ownFrame(error.stack ?? '') ?? (error instanceof SyntaxError ? syntaxErrorLocation(url) : undefined)
+  return userFrame(error.stack ?? '') ?? (error instanceof SyntaxError ? syntaxErrorLocation(url) : undefined)
 }
 
 const importMsMax = 10_000
@@ -49,5 +49,5 @@ function syntaxErrorLocation(url: string): string | undefined {
     encoding: 'utf8',
     timeout: importMsMax,
   })
-  return ownFrame(stderr)
+  return userFrame(stderr)
 }

@@ -5,7 +5,7 @@
 import { inspect } from 'node:util'
 import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
 import { outcomeOf, type ThrownOutcome } from '@q/task'
-import type { RunReport } from '../protocol.ts'
+import type { RunReport } from '../protocol/messages.ts'
 
 const detailCharsMax = 10_000
 
@@ -44,12 +44,30 @@ export function reportThrow(error: unknown): RunReport {
     code: 'TASK_ERROR',
     detail: detailText(`${detail}${causesText(causes)}`),
     ...(stack === undefined ? {} : { stack }),
+    ...identityOf(error, outcome),
     ...causes,
     ...againOf(outcome),
   }
 }
 
-function againOf(outcome: ThrownOutcome | undefined): Pick<Extract<RunReport, { ended: 'failed' }>, 'again'> {
+type Failed = Extract<RunReport, { ended: 'failed' }>
+
+/** By what errors of the same cause are recognised beside their text. */
+function identityOf(error: unknown, outcome: ThrownOutcome | undefined): Pick<Failed, 'errorName' | 'fingerprint'> {
+  const errorName = readText(() => (error instanceof Error ? classOf(error) : undefined))
+  const fingerprint = readText(() => (outcome?.kind === 'fail' ? outcome.fingerprint : undefined))
+  return {
+    ...(errorName === undefined ? {} : { errorName }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  }
+}
+
+/** Many classes do not set a name of their own, and would all be `Error`. */
+function classOf(error: Error): unknown {
+  return error.name === 'Error' ? error.constructor.name : error.name
+}
+
+function againOf(outcome: ThrownOutcome | undefined): Pick<Failed, 'again'> {
   if (outcome?.kind === 'fail') return { again: 'never' }
   if (outcome?.kind === 'retry' && outcome.afterMs !== undefined) return { again: { afterMs: outcome.afterMs } }
   return {}

@@ -3,8 +3,8 @@
  * Whatever is wrong with a module is told as plain data, all of it together.
  */
 import { isName, isTask, nameOf, type Task } from '@q/task'
-import { displayPath } from '../own-frame.ts'
-import type { Problem } from '../protocol.ts'
+import { displayPath } from '../output/user-frame.ts'
+import type { Problem } from '../protocol/messages.ts'
 import { importFailed } from './import-failure.ts'
 
 export interface Registry {

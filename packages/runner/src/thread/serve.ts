@@ -8,34 +8,34 @@
  */
 import { readlinkSync } from 'node:fs'
 import { receiveMessageOnPort, threadId, type MessagePort } from 'node:worker_threads'
-import type { FromThread, RunOrder, RunReport, ToThread } from '../protocol.ts'
-import { isPastFenceDeadline, pulseSlot } from '../pulse-layout.ts'
-import { endByMessage, endWithResult, mustSignal, tryBegin, tryDecline, type Ring } from '../ring-layout.ts'
-import { decodeBatch } from '../thread-batch.ts'
-import type { ThreadLine } from './main-line.ts'
-import type { ThreadPulse, WorkerPulse } from './pulse.ts'
+import type { FromThread, RunCommand, RunReport, ToThread } from '../protocol/messages.ts'
+import { isPastFenceDeadline, slotMemoryAt } from '../protocol/slot-layout.ts'
+import { endByMessage, endWithResult, mustSignal, tryBegin, tryDecline, type Ring } from '../protocol/ring-layout.ts'
+import { decodeBatch } from '../protocol/batch-encoding.ts'
+import type { ThreadChannel } from './main-thread-channel.ts'
+import type { ThreadSlot, RunSlot } from './run-slot.ts'
 
 export interface ServeDeps {
   readonly ring: Ring
   readonly port: MessagePort
-  readonly line: ThreadLine
-  readonly pulse: ThreadPulse
+  readonly channel: ThreadChannel
+  readonly threadSlot: ThreadSlot
   readonly memory: SharedArrayBuffer
   readonly slot: number
   /** Calls the code of the run. */
-  readonly execute: (order: RunOrder, openPulse: () => WorkerPulse) => Promise<RunReport>
+  readonly execute: (command: RunCommand, openSlot: () => RunSlot) => Promise<RunReport>
 }
 
 /** At most so long without a turn of the event loop between two runs. */
 const turnEveryMs = 10
 
 export function serve(deps: ServeDeps): Promise<never> {
-  const { port, line } = deps
-  const inbox = createInbox(port, line)
-  const slot = pulseSlot(deps.memory, deps.slot)
+  const { port, channel } = deps
+  const inbox = createInbox(port, channel)
+  const slot = slotMemoryAt(deps.memory, deps.slot)
   let busy = false
-  line.connect(port)
-  line.send({ kind: 'hello', threadId, osThreadId: osThreadId() })
+  channel.connect(port)
+  channel.post({ kind: 'handshake', threadId, osThreadId: osThreadId() })
   port.on('message', (message: ToThread) => {
     inbox.receive(message)
     if (!busy) void work()
@@ -45,10 +45,10 @@ export function serve(deps: ServeDeps): Promise<never> {
   async function work(): Promise<void> {
     busy = true
     let turnedMs = performance.now()
-    for (let order = inbox.next(); order !== undefined; order = inbox.next()) {
-      if (order.fenced && isPastFenceDeadline(slot)) tryDecline(deps.ring, order.seq)
-      else if (tryBegin(deps.ring, order.seq)) await execute(order)
-      if (mustSignal(deps.ring, inbox.isEmpty)) line.send(signal)
+    for (let command = inbox.next(); command !== undefined; command = inbox.next()) {
+      if (command.fenced && isPastFenceDeadline(slot)) tryDecline(deps.ring, command.seq)
+      else if (tryBegin(deps.ring, command.seq)) await execute(command)
+      if (mustSignal(deps.ring, inbox.isEmpty)) channel.post(signal)
       if (performance.now() - turnedMs < turnEveryMs) continue
       await eventLoopTurn()
       turnedMs = performance.now()
@@ -56,15 +56,15 @@ export function serve(deps: ServeDeps): Promise<never> {
     busy = false
   }
 
-  async function execute(order: RunOrder): Promise<void> {
+  async function execute(command: RunCommand): Promise<void> {
     const { ring } = deps
-    const { seq } = order
+    const { seq } = command
     const beganMs = performance.now()
-    const report = await deps.execute(order, () => deps.pulse.begin(order))
+    const report = await deps.execute(command, () => deps.threadSlot.begin(command))
     const tookMs = performance.now() - beganMs
-    const isPlain = report.ended === 'returned' && report.repaired.length === 0 && !line.hasSaid(seq)
+    const isPlain = report.ended === 'returned' && report.repaired.length === 0 && !channel.hasSent(seq)
     if (isPlain && endWithResult(ring, seq, tookMs, report.result)) return
-    line.send({ kind: 'report', seq, report })
+    channel.post({ kind: 'report', seq, report })
     endByMessage(ring, seq, tookMs)
   }
 }
@@ -74,30 +74,30 @@ const signal: FromThread = { kind: 'signal' }
 interface Inbox {
   receive(message: ToThread): void
   /** The next run, also one whose message has not been delivered yet. */
-  next(): RunOrder | undefined
+  next(): RunCommand | undefined
   isEmpty(): boolean
 }
 
-function createInbox(port: MessagePort, line: Pick<ThreadLine, 'answered'>): Inbox {
-  let orders: RunOrder[] = []
+function createInbox(port: MessagePort, channel: Pick<ThreadChannel, 'onReply'>): Inbox {
+  let commands: RunCommand[] = []
   let at = 0
   function receive(message: ToThread): void {
-    if (!Array.isArray(message)) return line.answered(message as Exclude<ToThread, readonly unknown[]>)
-    if (at === orders.length) {
-      orders = []
+    if (!Array.isArray(message)) return channel.onReply(message as Exclude<ToThread, readonly unknown[]>)
+    if (at === commands.length) {
+      commands = []
       at = 0
     }
-    decodeBatch(message, orders)
+    decodeBatch(message, commands)
   }
   function isEmpty(): boolean {
-    while (at === orders.length) {
+    while (at === commands.length) {
       const received = receiveMessageOnPort(port)
       if (received === undefined) return true
       receive(received.message)
     }
     return false
   }
-  return { receive, isEmpty, next: () => (isEmpty() ? undefined : orders[at++]) }
+  return { receive, isEmpty, next: () => (isEmpty() ? undefined : commands[at++]) }
 }
 
 function eventLoopTurn(): Promise<void> {

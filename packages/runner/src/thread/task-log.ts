@@ -4,8 +4,8 @@
  */
 import { types } from 'node:util'
 import { repairJson, storableText } from '@q/schema/json'
-import type { LogLine, TaskLog } from '@q/task'
-import type { TaskLine } from '../protocol.ts'
+import type { LogMethod, TaskLog } from '@q/task'
+import type { TaskLine } from '../protocol/messages.ts'
 
 /** As pino counts. */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
@@ -24,7 +24,7 @@ export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
     send({ lineNo, level: levels[last ? 'warn' : level], line, facts: last ? null : facts, atMs: Date.now() })
   }
   const lineOf =
-    (level: keyof typeof levels): LogLine =>
+    (level: keyof typeof levels): LogMethod =>
     (first: unknown, sentence?: string) => {
       // An error alone, and whatever else JavaScript code passes: what it is called is the sentence.
       if (typeof first !== 'object' || first === null) write(level, cut(first), null)

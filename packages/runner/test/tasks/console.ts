@@ -1,5 +1,5 @@
 /** Tasks that write to the console, now and when they have ended. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { task, type TaskContext } from '@q/task'
 
 function speaks(_: unknown, ctx: TaskContext): void {
@@ -26,7 +26,7 @@ export const speaksLate = task((_: unknown) => {
 /** Ends when the run before it has written a line. */
 export const speaksBeside = task(async (_: unknown) => {
   console.log('mine')
-  for (const before = late.lines; late.lines < before + 3;) await passing(5)
+  for (const before = late.lines; late.lines < before + 3;) await sleep(5)
 })
 
 /** Never ends by itself. */

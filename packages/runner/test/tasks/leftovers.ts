@@ -1,7 +1,7 @@
 /** Tasks that leave something behind which goes on after they have ended. */
 import { AsyncResource } from 'node:async_hooks'
-import { existsSync, writeSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { existsSync, writeFileSync, writeSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { MessagePort, parentPort, threadId } from 'node:worker_threads'
 import { task } from '@q/task'
@@ -25,7 +25,7 @@ export const beatsOn = task((_: unknown, ctx) => {
 })
 /** Gives no sign, and ends after some of the run before were given. */
 export const silentBeside = task(async (_: unknown) => {
-  for (const before = shared.beats; shared.beats < before + 3;) await passing(5)
+  for (const before = shared.beats; shared.beats < before + 3;) await sleep(5)
   return threadId
 })
 
@@ -52,9 +52,10 @@ export const cutsItsLine = task((_: unknown, ctx) => {
 
 /** Called by nobody's run. */
 const exitByItself = AsyncResource.bind(() => process.exit(5))
-/** Keeps its thread busy when it has ended, until there is a file; then the thread ends. */
-export const diesBehind = task(({ file }: { file: string }) => {
+/** Keeps its thread busy when it has ended, from `busy` until there is a file; then the thread ends. */
+export const diesBehind = task(({ busy, file }: { busy: string; file: string }) => {
   process.nextTick(() => {
+    writeFileSync(busy, '')
     while (!existsSync(file));
     exitByItself()
   })
@@ -95,8 +96,8 @@ export const throwsBeside = task((_: unknown) => {
 })
 export const victim = task(async (_: unknown) => {
   shared.isVictimHere = true
-  while (shared.exits === 0) await passing(5)
-  await passing(20)
+  while (shared.exits === 0) await sleep(5)
+  await sleep(20)
   return threadId
 })
 
@@ -107,7 +108,7 @@ async function beatsByTimer(
 ) {
   const timer = setInterval(() => ctx.heartbeat(), 10)
   await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
-  await passing(100)
+  await sleep(100)
   clearInterval(timer)
   ctx.log.info('cleaned up')
   ctx.signal.throwIfAborted()
@@ -127,7 +128,7 @@ export const keepsMemory = task({ isolation: 'process', memoryLimitMb: 64 }, (_:
   return 'kept'
 })
 export const usesLittle = task({ isolation: 'process', memoryLimitMb: 64 }, async (_: unknown) => {
-  await passing(150) // the memory of its child is looked at meanwhile
+  await sleep(150) // the memory of its child is looked at meanwhile
   return 'little'
 })
 export const crashes = task({ isolation: 'process' }, (_: unknown) => {

@@ -1,6 +1,6 @@
 /** Tasks that leave marks in a file, so that what really happened can be told apart from what was recorded. */
 import { appendFileSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { task } from '@q/task'
 import { untilOpen } from '../until-open.ts'
 
@@ -30,9 +30,9 @@ async function marked(
   mark('began')
   try {
     if (deaf === true) for (const end = performance.now() + ms; performance.now() < end;);
-    else if (ctx.attempt > 1 && againMs !== undefined) await passing(againMs, undefined, { signal: ctx.signal })
+    else if (ctx.attempt > 1 && againMs !== undefined) await sleep(againMs, undefined, { signal: ctx.signal })
     else if (until !== undefined) await untilOpen(until, ctx.signal)
-    else await passing(ms, undefined, { signal: ctx.signal })
+    else await sleep(ms, undefined, { signal: ctx.signal })
   } catch (error) {
     mark('stopped')
     throw error

@@ -36,6 +36,9 @@ export const once = task((_: unknown) => {
 export const failsForGood = task({ retry: quickly }, (_: unknown) => {
   throw new Fail('hopeless', { cause: 'fate' })
 })
+export const failsAlike = task(({ n }: { n: number }) => {
+  throw new Fail(`${'x'.repeat(n)} is over its quota`, { fingerprint: 'quota' })
+})
 export const failsForGoodInAnotherCopy = task({ retry: quickly }, (_: unknown) => {
   throw new copy.Fail('hopeless as well')
 })

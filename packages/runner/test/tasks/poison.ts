@@ -68,7 +68,7 @@ const poisons = {
     return 'done'
   },
   strangeMessages() {
-    for (const message of [null, 5, 'text', {}, { kind: 'hello' }, { kind: 'log', key: 1 }])
+    for (const message of [null, 5, 'text', {}, { kind: 'handshake' }, { kind: 'log', key: 1 }])
       parentPort?.postMessage(message)
     return 'sent'
   },

@@ -1,5 +1,5 @@
 /** Tasks that use what the context offers beyond a heartbeat. */
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RequestRefused, task } from '@q/task'
 
 const again = { attempts: 3, backoff: 'fixed', delay: '20ms' } as const
@@ -62,7 +62,7 @@ export const logsBusily = task({ maxSilent: '5s' }, (_: unknown, ctx) => {
 })
 /** Told to stop while it awaits; what it asks then is refused. */
 export const asksLate = task({ timeout: '300ms' }, async (_: unknown, ctx) => {
-  await passing(60_000, undefined, { signal: ctx.signal }).catch(() => {})
+  await sleep(60_000, undefined, { signal: ctx.signal }).catch(() => {})
   return await ctx.checkpoint('too late').catch((error: unknown) => (error as RequestRefused).code)
 })
 /** Saves until it is told that it must not. */
@@ -72,5 +72,5 @@ export const savesOn = task(async (_: unknown, ctx) => {
 /** Saves once, and goes on until it is told to stop. */
 export const savesAndWaits = task({ onCrash: 'retry' }, async (_: unknown, ctx) => {
   await ctx.checkpoint('half way')
-  await passing(600_000, undefined, { signal: ctx.signal })
+  await sleep(600_000, undefined, { signal: ctx.signal })
 })

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { pbkdf2Sync } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task, type TaskContext } from '@q/task'
 
@@ -33,7 +33,7 @@ export const cleansUp = task(async (_: unknown, ctx) => {
   try {
     for (;;) ctx.heartbeat()
   } finally {
-    await passing(1_000)
+    await sleep(1_000)
     ctx.log.info('cleaned up')
   }
 })

@@ -1,6 +1,6 @@
 /** Tasks of the tests. */
 import { execFileSync } from 'node:child_process'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task } from '@q/task'
 import { untilOpen } from '../until-open.ts'
@@ -67,7 +67,7 @@ export const huge = task((_: unknown) => 'x'.repeat(2_000_000))
 export const exits = task((_: unknown) => process.exit(3))
 /** For so long, or until the gate of that file is open. */
 async function waits({ ms, until }: { ms?: number; until?: string }, { signal }: { signal: AbortSignal }) {
-  await (until === undefined ? passing(ms, undefined, { signal }) : untilOpen(until, signal))
+  await (until === undefined ? sleep(ms, undefined, { signal }) : untilOpen(until, signal))
   return 'waited'
 }
 export const patient = task(waits)
@@ -93,7 +93,7 @@ export const context = task((_: unknown, ctx) => ({
   lease: ctx.lease,
   aborted: ctx.signal.aborted,
 }))
-/** A native call until a gate is open: the thread cannot be ended before it returns. */
+/** A native call from `<gate>.begun` until a gate is open: the thread cannot be ended before it returns. */
 export const unstoppable = task({ onCrash: 'retry' }, ({ until }: { until: string }) => {
-  execFileSync('sh', ['-c', 'until [ -e "$0" ]; do sleep 0.1; done', until])
+  execFileSync('sh', ['-c', ': > "$0.begun"; until [ -e "$0" ]; do sleep 0.1; done', until])
 })

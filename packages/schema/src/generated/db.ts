@@ -43,6 +43,26 @@ export type QWorkflowStatus = "CANCELLED" | "FAILED" | "PAUSED" | "RUNNING" | "S
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface QAction {
+  acted_at: Generated<Timestamp>;
+  acted_by: string;
+  /**
+   * The answer of the action. asked: the action began and its end was not recorded.
+   */
+  answer: string;
+  detail: Generated<Json>;
+  id: Generated<Int8>;
+  /**
+   * The object of the action: a run, node, queue, schedule, ….
+   */
+  subject: string;
+  via: string;
+  /**
+   * The action: drain, cancel, retry, pause, ….
+   */
+  what: string;
+}
+
 export interface QAwaited {
   run_id: Int8;
 }
@@ -51,22 +71,34 @@ export interface QAwaitedWorkflow {
   workflow_id: Int8;
 }
 
+export interface QBeatGap {
+  /**
+   * The heartbeat that ended the gap.
+   */
+  ended_at: Timestamp;
+  /**
+   * The heartbeat before the gap.
+   */
+  last_beat: Timestamp;
+  replica_id: string;
+}
+
 export interface QBeatStreak {
   /**
-   * Element k: since when there has been no gap of more than 2^(k-1) seconds.
+   * Element k: since when there has been no gap longer than 2^(k-1) seconds.
    */
   good_since: ArrayType<Timestamp>;
   last_beat: Timestamp;
   one: Generated<boolean>;
   /**
-   * When the server that accepted them started.
+   * Start time of the server that accepted the heartbeats.
    */
   server_start: Timestamp;
 }
 
 export interface QCompatibility {
   /**
-   * Number of the newest migration a program must know to be allowed in.
+   * Number of the newest migration that a program must know.
    */
   oldest_program: number;
   only_row: Generated<boolean>;
@@ -89,21 +121,21 @@ export interface QDelivery {
   delivered_at: Timestamp | null;
   destination: string;
   /**
-   * Null: delivered or given up.
+   * When it is sent next. Null: delivered or given up.
    */
   due_at: Generated<Timestamp | null>;
   id: Generated<Int8>;
   last_error: string | null;
   leased_by: string | null;
   /**
-   * Until then leased_by sends it; after that anybody may.
+   * Until then leased_by sends it; after that any replica may.
    */
   leased_until: Timestamp | null;
   news: string;
   payload: Json;
   run_id: Int8 | null;
   /**
-   * What it is about. One row each: a second report of the same change has no effect, the next heartbeat of a replica replaces the last.
+   * What the report is about, one row each: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.
    */
   subject: string;
 }
@@ -112,13 +144,13 @@ export interface QDestination {
   kind: string;
   name: string;
   /**
-   * run-ended, status, heartbeat, sample.
+   * Reports it receives: run-ended, status, heartbeat, sample.
    */
   news: Generated<string[]>;
   paused_at: Timestamp | null;
   settings: Generated<Json>;
   /**
-   * Only runs of these tasks; none: of all.
+   * Only runs of these tasks. Empty: runs of all tasks.
    */
   tasks: Generated<string[]>;
 }
@@ -127,6 +159,49 @@ export interface QDuty {
   holder: string;
   name: string;
   until: Timestamp;
+}
+
+export interface QErrorGroup {
+  code: string;
+  /**
+   * 16 hexadecimal digits that the replica computed, or text that the code set on the error.
+   */
+  fingerprint: string;
+  first_seen: Timestamp;
+  last_run_id: Int8;
+  last_seen: Timestamp;
+  /**
+   * Text of the error, with placeholders for numbers, ids, times, quoted text and paths.
+   */
+  message: string;
+  muted_by: string | null;
+  /**
+   * Until then the group is not listed under attention.
+   */
+  muted_until: Timestamp | null;
+  /**
+   * Class of the error.
+   */
+  name: string;
+  /**
+   * Function and file of the first stack frame outside of libraries, without the line number.
+   */
+  place: string | null;
+  seen: Int8;
+  /**
+   * Tasks that failed with the error, at most 20.
+   */
+  tasks: string[];
+  /**
+   * Versions of the replicas on which it occurred, at most 20.
+   */
+  versions: string[];
+}
+
+export interface QErrorTally {
+  bucket_at: Timestamp;
+  fingerprint: string;
+  seen: number;
 }
 
 export interface QHeartbeatFailure {
@@ -156,16 +231,16 @@ export interface QLane {
   id: Generated<number>;
   queue: string;
   /**
-   * Capabilities a replica must have, sorted.
+   * Capabilities that a replica must have, sorted.
    */
   requires: Generated<string[]>;
   task: string;
   /**
-   * Since when no live replica serves it; written by replicas that fail unroutable runs.
+   * Since when no live replica serves the lane. Written by replicas that fail unroutable runs.
    */
   unserved_at: Timestamp | null;
   /**
-   * When this was checked last. After a gap the time counts from the beginning.
+   * When unserved_at was last confirmed. After a long gap between checks unserved_at starts again.
    */
   unserved_seen_at: Timestamp | null;
 }
@@ -180,38 +255,108 @@ export interface QMigrationLock {
   is_locked: Generated<number>;
 }
 
+export interface QOperation {
+  /**
+   * How often each answer occurred: {"retried": 900, "conflict": 3}.
+   */
+  answers: Generated<Json>;
+  asked_at: Generated<Timestamp>;
+  asked_by: string;
+  /**
+   * Runs that the operation changed.
+   */
+  changed: Generated<Int8>;
+  /**
+   * The filter of runs, as JSON.
+   */
+  filter: Json;
+  finished_at: Timestamp | null;
+  id: Generated<Int8>;
+  kind: string;
+  leased_by: string | null;
+  /**
+   * Until then leased_by executes the operation; after that any replica may take it.
+   */
+  leased_until: Timestamp | null;
+  /**
+   * Matching runs on which the action was tried.
+   */
+  looked: Generated<Int8>;
+  /**
+   * The newest run that is still to be checked; the operation proceeds to older runs. Null: all runs have been checked.
+   */
+  next_id: Int8 | null;
+  /**
+   * When a person asked to stop the operation; the next step ends it.
+   */
+  stop_asked_at: Timestamp | null;
+  /**
+   * The newest run at the time of the request. Newer runs are not changed.
+   */
+  upper_id: Int8;
+}
+
 export interface QPresence {
   /**
-   * When the lock was first seen missing. Here and not in a watcher's memory, so that a change of watcher does not begin again.
+   * When a watcher first saw the lock missing. Stored here, so that the grace does not start again when another replica becomes the watcher.
    */
   gone_at: Timestamp | null;
   /**
-   * q.replica.num: the key of its advisory lock.
+   * q.replica.num, the key of the advisory lock.
    */
   num: number;
   replica_id: string;
   /**
-   * The life of the server in which the lock was taken.
+   * Start time of the server in which the lock was taken.
    */
   server_start: Timestamp;
 }
 
 export interface QQueue {
   name: string;
+  pause_reason: string | null;
   paused_at: Timestamp | null;
   paused_by: string | null;
+}
+
+export interface QQueueSample {
+  /**
+   * Whether a count reached the limit, so that there may be more.
+   */
+  at_least: Generated<boolean>;
+  claimed: number;
+  /**
+   * Age of the oldest AVAILABLE run. Null: there is none.
+   */
+  oldest_ms: Int8 | null;
+  paused: Generated<boolean>;
+  queue: string;
+  /**
+   * AVAILABLE runs, counted up to a limit.
+   */
+  ready: number;
+  running: number;
+  sampled_at: Timestamp;
+  /**
+   * PENDING runs at the gate concurrency, counted up to a limit.
+   */
+  waiting_concurrency: number;
+  /**
+   * PENDING runs at the gate time, counted up to a limit.
+   */
+  waiting_time: number;
 }
 
 export interface QRecovery {
   beat_age_ms: Int8 | null;
   became: QTaskStatus;
   /**
-   * Which evidence was missing.
+   * The evidence that was missing.
    */
   cause: string;
   code: string | null;
   /**
-   * The claim that was ended by it.
+   * The fence of the claim that the recovery ended.
    */
   fence: number;
   hostname: string | null;
@@ -219,6 +364,11 @@ export interface QRecovery {
   recovered_at: Generated<Timestamp>;
   recovered_by: string;
   replica_id: string;
+  /**
+   * When a person accepted the outcome of a run that was running when its replica died, or retried the run. A recovery that became FAILED and has no value is waiting for review.
+   */
+  reviewed_at: Timestamp | null;
+  reviewed_by: string | null;
   run_id: Int8;
   was: QTaskStatus;
 }
@@ -233,7 +383,7 @@ export interface QReplica {
    */
   drain_deadline: Timestamp | null;
   /**
-   * What happens to the runs that the replica stops at the deadline: by-task (onCrash decides), release or fail.
+   * What happens to runs that the replica stops at the deadline. by-task: onCrash decides. release: they are released. fail: they fail.
    */
   drain_on_deadline: Generated<string>;
   draining_at: Timestamp | null;
@@ -241,55 +391,59 @@ export interface QReplica {
   endpoint: string | null;
   hostname: string;
   /**
-   * Random, 12 characters, new on every boot.
+   * 12 random characters, new at every start.
    */
   id: string;
   /**
-   * Since when the replica leaves for good: its drain can no longer be undone.
+   * When the replica began to shut down. From then on its drain cannot be undone.
    */
   leaving_at: Timestamp | null;
   /**
-   * Number of the newest migration that the program of this replica knows. Null: a release that does not report it.
+   * Number of the newest migration that the program of the replica knows. Null: a release that does not report it.
    */
   level: number | null;
   /**
-   * For people: host name, made unique among living replicas.
+   * Name for people: the host name, made unique among live replicas.
    */
   name: string;
   /**
-   * Small number for its presence lock.
+   * The key of its presence lock.
    */
   num: Generated<number>;
   /**
-   * For runs that have no value of their own and whose task has published none.
+   * Applies to runs that have no value of their own and whose task has published none.
    */
   on_crash: Generated<QOnCrash>;
   pid: number;
   /**
-   * Its own, like its thresholds: how long after its session broke it may still show that it lives.
+   * How long after its session broke the replica may still prove that it is alive.
    */
   presence_grace_ms: Generated<number>;
   preset: string;
   /**
-   * Queues it works on; none: all.
+   * Queues it claims from. Empty: all queues.
    */
   queues: Generated<string[]>;
+  /**
+   * Whether the replica recovers runs of dead replicas. False: its settings turn off the recovery of CLAIMED or RUNNING runs.
+   */
+  recovers: Generated<boolean>;
   replica_beat_ms: number;
   /**
-   * Its own thresholds: a slow preset is not reaped by a fast neighbour.
+   * Every replica has its own thresholds, so that a replica with long intervals is not recovered by one with short intervals.
    */
   replica_stale_ms: number;
   runner_beat_ms: number;
   runner_stale_ms: number;
   /**
-   * Runs it can execute at once.
+   * How many runs it can execute at a time.
    */
   slots: number;
   speed: Generated<number>;
   started_at: Generated<Timestamp>;
   stopped_at: Timestamp | null;
   /**
-   * Tasks it knows.
+   * Tasks it can execute.
    */
   tasks: Generated<string[]>;
   version: string;
@@ -298,27 +452,27 @@ export interface QReplica {
 export interface QReplicaHeartbeat {
   active_runs: Generated<number>;
   /**
-   * Runs that ended SUCCEEDED since its start.
+   * Runs that ended SUCCEEDED since the replica started.
    */
   completed: Generated<Int8>;
   /**
-   * Of all its cores, over the last interval.
+   * CPU use over the last interval, as a share of all cores.
    */
   cpu_percent: Generated<number>;
   failed: Generated<Int8>;
   free_slots: Generated<number>;
   health: Generated<string>;
   /**
-   * By the database's clock.
+   * By the clock of the database.
    */
   last_heartbeat: Timestamp;
   /**
-   * Resident memory.
+   * Resident memory of the process.
    */
   memory_mb: Generated<number>;
   replica_id: string;
   /**
-   * What each thread is doing, at the time of the beat; bounded in size.
+   * What each thread was doing at the time of the heartbeat; limited in size.
    */
   threads: Generated<Json>;
   uptime_s: Generated<number>;
@@ -342,47 +496,99 @@ export interface QRunGroup {
   weight: number;
 }
 
+export interface QRunOrigin {
+  /**
+   * again: a person ran the origin again, possibly with another payload. child: the code of the origin enqueued it.
+   */
+  kind: string;
+  /**
+   * The run from which it was made, which may have been pruned.
+   */
+  origin_id: Int8;
+  run_id: Int8;
+}
+
+export interface QRunTally {
+  /**
+   * Start of the minute or hour, by the clock of the database when the counts were flushed.
+   */
+  bucket_at: Timestamp;
+  /**
+   * Sum of the durations. Divided by slots and bucket length it is the utilisation.
+   */
+  busy_ms: Generated<Int8>;
+  cancelled: Generated<number>;
+  /**
+   * Attempts that ended because their replica, thread or child process died.
+   */
+  crashed: Generated<number>;
+  /**
+   * Duration of attempts, in the same buckets.
+   */
+  duration_histogram: Generated<number[]>;
+  failed: Generated<number>;
+  queue: string;
+  /**
+   * Attempts that ended and whose run will start again: after an error, a snooze or a release.
+   */
+  retried: Generated<number>;
+  started: Generated<number>;
+  succeeded: Generated<number>;
+  /**
+   * Task name; … stands for the tasks beyond the number that one flush may name.
+   */
+  task: string;
+  /**
+   * Time from due to start, first starts only. Element i counts waits of at most 2^((i-1)/2) ms that are longer than the limit of the element before; there are at most 60 elements, and the last has no limit.
+   */
+  wait_histogram: Generated<number[]>;
+  /**
+   * Length of the bucket in seconds: 60 or 3600.
+   */
+  width_s: number;
+}
+
 export interface QSchedule {
   /**
-   * Five or six fields, read in the time zone; the sixth, at the front, is seconds.
+   * Five fields, or six with seconds first, evaluated in the time zone.
    */
   cron: string;
   /**
-   * The last one that was enqueued.
+   * The last tick that was enqueued.
    */
   last_tick: Timestamp | null;
   /**
-   * What becomes of ticks that nobody saw: none, the last one, all up to a bound.
+   * Which ticks are made up for after an outage: none, the last one, or all up to a limit.
    */
   missed: Generated<string>;
   /**
-   * The schedule that a task's own code declares is named task:<task>.
+   * A schedule that the code of a task declares is named task:<task>.
    */
   name: string;
   /**
-   * Null: to be reckoned. Not after seen_until: owed from before a change of the pattern. Infinity: never again.
+   * Null: to be computed. Not after seen_until: still due from before a change of the pattern. Infinity: there is no further tick.
    */
   next_tick: Timestamp | null;
   /**
-   * What its runs are enqueued with beside their payload: priority, group, expiresInMs.
+   * Options of its runs: priority, group, expiresInMs.
    */
   options: Generated<Json>;
   paused_at: Timestamp | null;
   paused_by: string | null;
   payload: Generated<Json>;
   /**
-   * The replica whose code declares it; null: somebody made it by hand.
+   * The replica whose code declares the schedule. Null: a user created it.
    */
   published_by: string | null;
   /**
-   * Every tick up to here has been enqueued or passed over.
+   * Every tick up to this time has been enqueued or skipped.
    */
   seen_until: Generated<Timestamp>;
   task: string;
   timezone: Generated<string>;
   updated_at: Generated<Timestamp>;
   /**
-   * Raised by every change. A tick is enqueued in the transaction that raises it from the value that was read, so by one.
+   * Raised by every change. A tick is enqueued in the transaction that raises the version it read, so only one replica enqueues it.
    */
   version: Generated<number>;
 }
@@ -393,19 +599,25 @@ export interface QScheduleTick {
   tick: Timestamp;
 }
 
+export interface QTallyFlush {
+  flush_no: Int8;
+  flushed_at: Generated<Timestamp>;
+  replica_id: string;
+}
+
 export interface QTask {
   name: string;
   /**
-   * The task's options as data, as optionData of @q/task names them. Of them q.enqueue() reads priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; the others are for replicas.
+   * The options of the task, under the names of optionData in @q/task. q.enqueue() uses priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; replicas use the others.
    */
   options: Generated<Json>;
   /**
-   * JSON Schema of the payload, where the task's validator gives one.
+   * JSON Schema of the payload, if the validator of the task provides one.
    */
   payload_schema: Json | null;
   published_at: Generated<Timestamp>;
   /**
-   * Replica that published it last.
+   * The replica that published it last.
    */
   published_by: string;
   queue: string;
@@ -419,9 +631,13 @@ export interface QTaskAttempt {
   ended_at: Generated<Timestamp>;
   epoch: number;
   /**
-   * The claim this attempt belonged to.
+   * The fence of the claim that started the attempt.
    */
   fence: number;
+  /**
+   * q.error_group.fingerprint of the error that ended the attempt. Null: it ended without an error, or a replica of an older release ended it.
+   */
+  fingerprint: string | null;
   hostname: string | null;
   outcome: string;
   pid: number | null;
@@ -429,7 +645,7 @@ export interface QTaskAttempt {
   run_id: Int8;
   started_at: Timestamp | null;
   /**
-   * Slot of the replica that ran it.
+   * The slot of the replica that executed it.
    */
   thread: number | null;
 }
@@ -439,7 +655,7 @@ export interface QTaskEvent {
   fence: number;
   happened_at: Generated<Timestamp>;
   /**
-   * refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: the end of a claim before its start.
+   * refused-start, refused-beat, refused-checkpoint, refused-log, refused-enqueue, refused-settle: a write under a lost lease. claim-released, claim-recovered: a claim ended before the run started. schedule-run-now, run-again: a person enqueued the run, from a schedule or from an earlier run.
    */
   kind: string;
   replica_id: string | null;
@@ -448,24 +664,24 @@ export interface QTaskEvent {
 
 export interface QTaskHeartbeat {
   /**
-   * The claim it was sent under: a beat of an earlier one never counts.
+   * The fence of the claim that sent it. A heartbeat of an earlier claim does not count.
    */
   fence: number;
   hostname: string;
   note: string | null;
   pid: number;
   /**
-   * 0 to 1, as the code reported it.
+   * 0 to 1, as reported by the code.
    */
   progress: number | null;
   role: QBeatRole;
   run_id: Int8;
   /**
-   * replica, or replica/thread for runner beats.
+   * The replica; for runner heartbeats replica/thread.
    */
   sender_id: string;
   /**
-   * Time of the evidence, by the database's clock.
+   * When the code last gave a sign of life, by the clock of the database.
    */
   sent_at: Timestamp;
 }
@@ -474,12 +690,12 @@ export interface QTaskLog {
   facts: Json | null;
   fence: number;
   /**
-   * As pino counts: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
+   * Level as in pino: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal.
    */
   level: number;
   line: string;
   /**
-   * Counted from 1 within one claim: a line told twice is written once.
+   * Counted from 1 within one claim. A line that is sent twice is stored once.
    */
   line_no: number;
   logged_at: Timestamp;
@@ -488,72 +704,72 @@ export interface QTaskLog {
 
 export interface QTaskRun {
   /**
-   * Not null while its task is not published: the options of its enqueue (queue, priority, max_attempts; own_law: it had a unique key, throttle or debounce of its own). The published task provides the rest.
+   * The options of the enqueue, kept until the task is published: queue, priority, max_attempts; own_law is set if the enqueue had its own unique key, throttle or debounce. The published task provides the other options.
    */
   asked: Json | null;
   /**
-   * Starts of the code in this epoch.
+   * Starts of the code in this epoch, without those that were released or snoozed.
    */
   attempt: Generated<number>;
   cancel_requested_at: Timestamp | null;
   /**
-   * What the code saved last; a later attempt continues from it.
+   * The state that the code saved last; a later attempt continues from it.
    */
   checkpoint: Json | null;
   claimed_at: Timestamp | null;
   /**
-   * The key within its scope, which is its first part. At most the scope's limit of runs have it and are AVAILABLE, CLAIMED or RUNNING.
+   * The key, prefixed with its scope. The limit of the scope is the most runs with the same key that may be AVAILABLE, CLAIMED or RUNNING at a time.
    */
   concurrency_key: string | null;
   /**
-   * Whose limit applies: the task's name, or a name that tasks share.
+   * Names the limit that applies to the key: the name of the task, or a name that several tasks share.
    */
   concurrency_scope: string | null;
   /**
-   * Which of the key's places this run occupies while it is AVAILABLE, CLAIMED or RUNNING.
+   * The slot of the concurrency key that this run occupies while it is AVAILABLE, CLAIMED or RUNNING.
    */
   concurrency_slot: number | null;
   /**
-   * Attempts of this epoch that ended by the holder's death.
+   * Attempts of this epoch that ended because the holder, its thread or its child process died.
    */
   crash_count: Generated<number>;
   created_at: Generated<Timestamp>;
   due_at: Generated<Timestamp | null>;
   /**
-   * Raised by a retry by hand. Run and epoch are the idempotency key.
+   * Raised by a manual retry. Run and epoch form the idempotency key.
    */
   epoch: Generated<number>;
   /**
-   * Not started by then: EXPIRED.
+   * A run that has not started by then ends EXPIRED.
    */
   expires_at: Timestamp | null;
   expiring_at: Generated<Timestamp | null>;
   /**
-   * Raised by every claim and every reap. (id, fence) is the lease a holder must show to write.
+   * Raised by every claim and every recovery. (id, fence) is the lease that a holder presents with every write.
    */
   fence: Generated<number>;
   finished_at: Timestamp | null;
   gated_key: Generated<string | null>;
   /**
-   * Runs of one group share fairly with those of other groups.
+   * Group: the groups of a queue get fair shares of it.
    */
   grp: Generated<string>;
   held: Generated<boolean | null>;
   id: Generated<Int8>;
   /**
-   * q.lane.id: which queue, task and required capabilities; 0: no replica can claim it (its task is not published, or it is a map or workflow step). Not a foreign key: the check would be paid by every enqueue.
+   * q.lane.id: queue, task and required capabilities. 0: no replica can claim the run (its task is not published, or it is a map or sub-workflow step). Not a foreign key, whose check every enqueue would pay for.
    */
   lane: number;
   /**
-   * Starts allowed in one epoch for errors the code reports.
+   * Attempts allowed in one epoch when the code fails.
    */
   max_attempts: Generated<number>;
   /**
-   * Longest silence of one attempt; null: the task's own.
+   * Longest time without a sign of life from the code in one attempt. Null: the limit of the task.
    */
   max_silent_ms: number | null;
   /**
-   * Null: the task's value as published in q.task, else the default that the holder registered, else fail.
+   * Null: the value that the task has published in q.task, else the default of the holder, else fail.
    */
   on_crash: QOnCrash | null;
   payload: Generated<Json>;
@@ -563,40 +779,40 @@ export interface QTaskRun {
   priority: Generated<number>;
   ready: Generated<boolean | null>;
   /**
-   * Holder; after the end, the last holder.
+   * The holder; of a terminal run, the last holder.
    */
   replica_id: string | null;
   /**
-   * Return value of a SUCCEEDED run; for every other end an object with code and detail.
+   * Return value of a SUCCEEDED run; of every other terminal run an object with code and detail.
    */
   result: Json | null;
   /**
-   * Not before this time; also the age by which runs of one priority are ordered.
+   * The run does not start before this time. Runs of one priority are claimed in this order.
    */
   run_at: Generated<Timestamp>;
   started_at: Timestamp | null;
   status: Generated<QTaskStatus>;
   task: string;
   /**
-   * Wall clock limit of one attempt; null: the task's own.
+   * Wall clock limit of one attempt. Null: the limit of the task.
    */
   timeout_ms: number | null;
   /**
-   * Trace context of the producer.
+   * Trace context that the producer passed.
    */
   trace: string | null;
   /**
-   * At most one live run of a task has it.
+   * At most one live run of a task has a given unique key.
    */
   unique_key: string | null;
   unique_live: Generated<string | null>;
   updated_at: Generated<Timestamp>;
   /**
-   * The gate a PENDING run is at: parents, workflow (it is paused), task (no replica has published it), time, concurrency (passed in this order).
+   * The gate at which a PENDING run waits: parents, workflow (paused), task (not published), time, concurrency. A run passes the gates in this order.
    */
   waiting_for: string | null;
   /**
-   * Parents that are still open.
+   * How many parents must still succeed or end before the step can start.
    */
   waiting_on: Generated<number>;
   workflow_id: Int8 | null;
@@ -611,16 +827,16 @@ export interface QUniquePeriod {
 
 export interface QWorkflow {
   /**
-   * When its compensation began. From then on it cannot be retried.
+   * When its compensation began. From then on the workflow cannot be retried.
    */
   compensated_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   /**
-   * The graph as it was started, as data.
+   * The plan with which it was started, and the options of its tasks at that time.
    */
   definition: Generated<Json>;
   /**
-   * Decided while steps are still open: nothing more is started, and this is how it ends.
+   * Set while steps are still open: nothing more starts, and the workflow will end in this state.
    */
   ends_as: QWorkflowStatus | null;
   finished_at: Timestamp | null;
@@ -628,7 +844,7 @@ export interface QWorkflow {
   input: Generated<Json>;
   name: string;
   /**
-   * What a step that fails does to the others.
+   * What happens to the other steps when a step fails.
    */
   on_error: Generated<QOnError>;
   /**
@@ -636,14 +852,14 @@ export interface QWorkflow {
    */
   open_steps: Generated<number>;
   /**
-   * The step of another workflow that this one is.
+   * Of a sub-workflow: the step of the other workflow.
    */
   parent_run_id: Int8 | null;
   paused_at: Timestamp | null;
   paused_by: string | null;
   result: Json | null;
   /**
-   * The outermost workflow this one is part of; null: itself. Whoever changes steps locks the row of their outermost workflow first, in the order of ids.
+   * The outermost workflow that contains this one. Null: it is not a sub-workflow. A transaction that changes steps first locks the rows of their outermost workflows, in the order of ids.
    */
   root_id: Int8 | null;
   status: Generated<QWorkflowStatus>;
@@ -657,62 +873,64 @@ export interface QWorkflowEdge {
 
 export interface QWorkflowStep {
   /**
-   * A parent's end is enough, whatever it was.
+   * Whether any end of a parent counts, not only its success.
    */
   allows_failed: Generated<boolean>;
   /**
-   * Its plan has a condition, which is judged when its parents let it go.
+   * Whether its plan has a condition, which is evaluated when its parents release it.
    */
   conditional: Generated<boolean>;
   /**
-   * Counted from the moment its parents let it go.
+   * Delay after the step was released by its parents.
    */
   delay_ms: number | null;
   /**
-   * Of a map or workflow step: its items, or its workflow, have been made, and it waits for their end.
+   * Of a map or sub-workflow step: whether its items or its workflow have been created. It then waits for their end.
    */
   expanded: Generated<boolean>;
   /**
-   * Where in its payload results of other steps belong, by JSON pointer.
+   * JSON pointers into the payload at which results of other steps are inserted.
    */
   inputs: Generated<Json>;
   item_index: number | null;
   /**
-   * The map step whose list this is an item of.
+   * The map step of which this is an item.
    */
   item_of: Int8 | null;
   /**
-   * What it is: a run of a task; a map or a workflow, which no code executes (their runs are in lane 0, which nobody asks for); an item of a map; the undoing of a step.
+   * task: a run of a task. map, workflow: no code executes it; its run is in lane 0, from which no replica claims. item: an item of a map. compensation: undoes a step.
    */
   kind: Generated<string>;
   name: string;
   /**
-   * How many of its parents its join needs. With their states it gives waiting_on and tolerates again.
+   * How many parents the join needs. waiting_on and tolerates can be computed again from it and the states of the parents.
    */
   needs: Generated<number>;
   /**
-   * Of a map with parallel_max: the first item that has not been let go.
+   * Of a map with parallel_max: the first item that has not been released.
    */
   next_item: Generated<number>;
   /**
-   * Of a map: how many items may be under way at a time.
+   * Of a map: how many items may be open at a time.
    */
   parallel_max: number | null;
   /**
-   * What cannot be said in columns: condition, compensation, what a map maps over, the graph of a workflow step.
+   * The parts of the plan that have no column: condition, compensation, the list of a map, the plan of a sub-workflow.
    */
   plan: Json | null;
   run_id: Int8;
   /**
-   * Parents that may still end without success before this step cannot run any more; below 0 it is SKIPPED.
+   * How many parents may still end without success before the step can no longer start. Below 0 the step is SKIPPED.
    */
   tolerates: Generated<number>;
   workflow_id: Int8;
 }
 
 export interface DB {
+  "q.action": QAction;
   "q.awaited": QAwaited;
   "q.awaited_workflow": QAwaitedWorkflow;
+  "q.beat_gap": QBeatGap;
   "q.beat_streak": QBeatStreak;
   "q.compatibility": QCompatibility;
   "q.concurrency_limit": QConcurrencyLimit;
@@ -720,21 +938,28 @@ export interface DB {
   "q.delivery": QDelivery;
   "q.destination": QDestination;
   "q.duty": QDuty;
+  "q.error_group": QErrorGroup;
+  "q.error_tally": QErrorTally;
   "q.heartbeat_failure": QHeartbeatFailure;
   "q.heartbeats": QHeartbeats;
   "q.idle": QIdle;
   "q.lane": QLane;
   "q.migration": QMigration;
   "q.migration_lock": QMigrationLock;
+  "q.operation": QOperation;
   "q.presence": QPresence;
   "q.queue": QQueue;
+  "q.queue_sample": QQueueSample;
   "q.recovery": QRecovery;
   "q.replica": QReplica;
   "q.replica_heartbeat": QReplicaHeartbeat;
   "q.replica_sample": QReplicaSample;
   "q.run_group": QRunGroup;
+  "q.run_origin": QRunOrigin;
+  "q.run_tally": QRunTally;
   "q.schedule": QSchedule;
   "q.schedule_tick": QScheduleTick;
+  "q.tally_flush": QTallyFlush;
   "q.task": QTask;
   "q.task_attempt": QTaskAttempt;
   "q.task_event": QTaskEvent;

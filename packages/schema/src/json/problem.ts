@@ -1,19 +1,19 @@
-/** What can be wrong with a value that somebody wants stored as jsonb, and where: the vocabulary of this folder. */
+/** The problems of values that cannot be stored as jsonb, with their places: the vocabulary of this folder. */
 import { pointerOf, type Path } from './pointer.ts'
 
 export interface JsonLimits {
-  /** Of the JSON text as UTF-8. */
+  /** Size of the JSON text in UTF-8. */
   readonly bytesMax: number
-  /** Arrays and objects inside of each other. PostgreSQL holds more, but `JSON.stringify` overflows on the way back. */
+  /** Nesting of arrays and objects. PostgreSQL holds more, but `JSON.stringify` overflows on the way back. */
   readonly depthMax: number
 }
 
 export const jsonLimits: JsonLimits = { bytesMax: 1_048_576, depthMax: 64 }
 
-/** More than these are not told: whoever corrects ten sees the next ten. */
+/** At most this many problems are reported. */
 export const problemsMax = 10
 
-/** Whose fault it is: JSON knows no such value, jsonb cannot hold it (though JSON can write it), or there is too much. */
+/** Why a value is rejected: JSON has no such value, jsonb cannot hold it (though JSON can), or it is too large. */
 export const jsonReasons = {
   undefined: 'not-json',
   function: 'not-json',
@@ -32,7 +32,7 @@ export type JsonReason = keyof typeof jsonReasons
 
 export interface JsonProblem {
   readonly reason: JsonReason
-  /** RFC 6901; empty: the value as a whole. Itself fit to be stored and shown. */
+  /** RFC 6901; empty: the value as a whole. Safe to store and to show. */
   readonly pointer: string
   /** The rest of a sentence that begins with the place: `is a bigint`. */
   readonly detail: string

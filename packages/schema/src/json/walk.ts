@@ -1,25 +1,25 @@
 /**
- * The one walk from a value to JSON text. Every member is read once, so that what was judged is what is written,
- * whatever getters and proxies answer the second time. It writes what `JSON.stringify` would, `toJSON` included,
- * and reports where that would lose something without a word.
+ * Walks from a value to its JSON text. Every member is read once, so that the checked value is the written one, whatever
+ * getters and proxies return the second time. It writes what `JSON.stringify` would, including `toJSON`, and reports
+ * where that would lose data silently.
  *
- * Bounded: the text by `bytesMax` (shared references, endless arrays and proxies run into it: no array, no object
- * and no item is free), the recursion by `depthMax`, and whoever judges can stop it. A getter that never returns cannot be
- * helped. Nothing here throws: what a value's own code throws is reported at that value.
+ * Bounded: the text by `bytesMax` (shared references, endless arrays and proxies reach it, because every array, object and
+ * item counts), the recursion by `depthMax`, and the judge can stop it. A getter that never returns blocks the walk.
+ * Nothing here throws: an error from a value's own code is reported at that value.
  */
 import { types } from 'node:util'
-import { messageOf, notPlain } from './foreign-objects.ts'
+import { messageOf, describeNonPlain } from './non-plain-objects.ts'
 import { problemAt, type JsonLimits, type JsonProblem, type JsonReason } from './problem.ts'
 import { isStorableText, storableText } from './text.ts'
 
-export interface Walked {
-  /** Undefined: the whole has no JSON form. */
+export interface WrittenJson {
+  /** Undefined: the value as a whole has no JSON form. */
   readonly text: string | undefined
   /** The size, or how much had been seen when the walk was stopped. */
   readonly bytes: number
 }
 
-/** `problem` is worked out when it is asked for: a thousand repairs need no thousand pointers. */
+/** `problem` is computed on demand: a thousand repairs need no thousand pointers. */
 type Judge = (reason: JsonReason, problem: () => JsonProblem) => 'go-on' | 'stop'
 
 interface Walk {
@@ -28,12 +28,12 @@ interface Walk {
   readonly path: (string | number)[]
   /** The containers above, one for each part of the path. */
   readonly ancestors: object[]
-  /** UTF-16 units so far, never more than the bytes they will be; numbers as long as jsonb gives them back. */
+  /** UTF-16 units so far, never more than the bytes they become; numbers count as long as jsonb returns them. */
   units: number
   stopped: boolean
 }
 
-export function walkJson(value: unknown, limits: JsonLimits, judge: Judge): Walked {
+export function walkJson(value: unknown, limits: JsonLimits, judge: Judge): WrittenJson {
   const walk: Walk = { limits, judge, path: [], ancestors: [], units: 0, stopped: false }
   const text = guarded(walk, { '': value }, '')
   if (walk.stopped || text === undefined) return { text, bytes: walk.units }
@@ -42,7 +42,7 @@ export function walkJson(value: unknown, limits: JsonLimits, judge: Judge): Walk
   return { text, bytes }
 }
 
-/** One value, with everything its own code may throw. What happens below it is caught below it. */
+/** Writes one value and catches what its own code throws. Values below it are guarded themselves. */
 function guarded(walk: Walk, holder: object, key: string | number): string | undefined {
   const depth = walk.path.length
   try {
@@ -57,7 +57,7 @@ function guarded(walk: Walk, holder: object, key: string | number): string | und
   }
 }
 
-/** As `JSON.stringify` does it: asked once, and what it returns is not asked again. */
+/** As in `JSON.stringify`: `toJSON` is called once, and not on its own result. */
 function resolved(value: unknown, key: string | number): unknown {
   if ((typeof value !== 'object' || value === null) && typeof value !== 'bigint') return value
   const { toJSON } = value as { toJSON?: unknown }
@@ -65,7 +65,7 @@ function resolved(value: unknown, key: string | number): unknown {
   return Reflect.apply(toJSON, value, [String(key)])
 }
 
-/** Undefined: left out, as `JSON.stringify` does. */
+/** Returns undefined for a value that is left out, as `JSON.stringify` does. */
 function writeValue(walk: Walk, value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -87,14 +87,14 @@ function writeValue(walk: Walk, value: unknown): string | undefined {
   }
 }
 
-/** -0 is written as 0: the two are equal, and arithmetic makes it too easily for an error to be a help. */
+/** -0 is written as 0: the two are equal, and arithmetic produces -0 too easily for an error to help. */
 function writeNumber(walk: Walk, value: number): string {
   if (!Number.isFinite(value)) return refuse(walk, 'not-finite', `is ${value}`)
   const text = String(value)
-  return spend(walk, text, text.includes('e') ? unitsGivenBack(text) : text.length)
+  return spend(walk, text, text.includes('e') ? unitsRefunded(text) : text.length)
 }
 
-/** A quote, a backslash, a control character or a surrogate: text with none of them needs no second look. */
+/** A quote, a backslash, a control character or a surrogate: text without them needs no further check. */
 const special = /[^ !#-[\]-\uD7FF\uE000-\uFFFF]/
 
 function writeString(walk: Walk, value: string, place: 'its text' | 'its key'): string {
@@ -130,7 +130,7 @@ function writeArray(walk: Walk, items: readonly unknown[]): string {
 
 function writeObject(walk: Walk, value: object): string {
   const keys = Object.keys(value)
-  const what = notPlain(value, keys)
+  const what = describeNonPlain(value, keys)
   if (what !== undefined) return refuse(walk, 'not-plain', `is ${what}, whose contents JSON does not show`)
   let text = spend(walk, '{')
   for (const key of keys) {
@@ -146,7 +146,7 @@ function writeObject(walk: Walk, value: object): string {
   return text + spend(walk, '}')
 }
 
-/** What has no JSON form is written as null: the text stays JSON, and the judge decides whether it counts. */
+/** A value without a JSON form is written as null: the text stays JSON, and the judge decides whether that is a problem. */
 function refuse(walk: Walk, reason: JsonReason, detail: string): string {
   report(walk, reason, detail)
   return spend(walk, 'null')
@@ -167,8 +167,8 @@ function stopTooLarge(walk: Walk): void {
   walk.stopped = true
 }
 
-/** jsonb gives numbers back without exponent: 5e-324, six characters, as 326. */
-function unitsGivenBack(number: string): number {
+/** jsonb returns numbers without exponents: 5e-324, six characters, as 326. */
+function unitsRefunded(number: string): number {
   const [digits = '', exponent] = number.split('e')
   return digits.length + Math.abs(Number(exponent))
 }

@@ -1,10 +1,17 @@
 /** Workflows as data. Imports nothing of the database. */
 export { checkPlan, planLimits, type CheckedPlan } from './check-plan.ts'
-export { conditionHoles, conditionSteps, holesOf, parentsOf, tasksOfPlan, templateHoles } from './holes.ts'
+export {
+  conditionReferences,
+  conditionSteps,
+  referencesOf,
+  parentsOf,
+  tasksOfPlan,
+  templateReferences,
+} from './references.ts'
 export type {
   Compensation,
   Condition,
-  Hole,
+  ValueRef,
   Join,
   MapStepPlan,
   MissingResult,
@@ -16,4 +23,4 @@ export type {
   WorkflowPlan,
   WorkflowStepPlan,
 } from './plan.ts'
-export { filledText, fillSome, holds, partsOf, valueAt, type Evidence } from './template.ts'
+export { filledText, fillSome, conditionHolds, pointerParts, valueAt, type ConditionInputs } from './template.ts'

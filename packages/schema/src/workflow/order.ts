@@ -1,4 +1,4 @@
-/** The order in which a graph's steps can begin, or a cycle that makes it impossible, by its path. */
+/** Finds the order in which the steps of a graph can start, or the path of a cycle that prevents it. */
 
 export interface Graph {
   /** In the order given. */
@@ -7,10 +7,10 @@ export interface Graph {
   readonly parents: ReadonlyMap<string, readonly string[]>
 }
 
-export type Ordered = { readonly order: readonly string[] } | { readonly cycle: readonly string[] }
+export type OrderResult = { readonly order: readonly string[] } | { readonly cycle: readonly string[] }
 
-/** Parents before children; otherwise as they were given. */
-export function orderOf(graph: Graph): Ordered {
+/** Returns parents before children; otherwise in the order given. */
+export function orderOf(graph: Graph): OrderResult {
   const children = new Map<string, string[]>()
   const open = new Map<string, number>()
   for (const name of graph.names) {
@@ -23,8 +23,8 @@ export function orderOf(graph: Graph): Ordered {
     }
   }
   const order = graph.names.filter((name) => open.get(name) === 0)
-  for (let place = 0; place < order.length; place++) {
-    for (const child of children.get(order[place] ?? '') ?? []) {
+  for (let index = 0; index < order.length; index++) {
+    for (const child of children.get(order[index] ?? '') ?? []) {
       const left = (open.get(child) ?? 0) - 1
       open.set(child, left)
       if (left === 0) order.push(child)
@@ -33,7 +33,7 @@ export function orderOf(graph: Graph): Ordered {
   return order.length === graph.names.length ? { order } : { cycle: cycleIn(graph, new Set(order)) }
 }
 
-/** Every step that was never reached has a parent that was not either: going up, one comes round. */
+/** Every step that was not reached has a parent that was not reached either: following them leads into a cycle. */
 function cycleIn(graph: Graph, reached: ReadonlySet<string>): readonly string[] {
   const path = new Set<string>()
   let name = graph.names.find((candidate) => !reached.has(candidate)) ?? ''

@@ -1,17 +1,17 @@
 /**
- * A workflow as data: what a builder produces, what the store checks, writes and goes by. Pure: no clock, no SQL.
+ * A workflow as data: a builder produces it, the store checks, stores and follows it. Pure: no clock, no SQL.
  *
- * A step is a run, to be. Where its payload needs what another step returned, the template has a hole; a hole makes the
- * other step a parent. `after` names further parents.
+ * A step is a future run. Where its payload needs the result of another step, the template has a reference, which makes
+ * the other step a parent. `after` names further parents.
  */
 import type { TerminalState } from '../task-states.ts'
 
 export interface WorkflowPlan {
   readonly name: string
-  /** What a step that ends badly, and that nobody tolerates, does to the others; default `fail`. */
+  /** What happens to the other steps when a step ends without success and no dependent tolerates it; default `fail`. */
   readonly onError?: 'fail' | 'pause' | 'continue'
   readonly steps: readonly StepPlan[]
-  /** What the workflow returns; none: null. */
+  /** The return value of the workflow; default null. */
   readonly output?: Template
 }
 
@@ -20,13 +20,13 @@ export type StepPlan = TaskStepPlan | MapStepPlan | WorkflowStepPlan
 interface AnyStep {
   /** Unique in its workflow. */
   readonly name: string
-  /** Parents beside those that holes name. */
+  /** Parents in addition to those that references name. */
   readonly after?: readonly string[]
   /** How many parents must have succeeded; default: all. */
   readonly join?: Join
-  /** A parent's end is enough, whatever it was. */
+  /** Whether any end of a parent counts, not only its success. */
   readonly allowFailed?: boolean
-  /** Judged when its parents let it go; false: SKIPPED. */
+  /** Evaluated when the parents release the step; if false, the step is SKIPPED. */
   readonly when?: Condition
   /** Undoes a success of this step when the workflow fails or is cancelled. */
   readonly compensate?: Compensation
@@ -39,21 +39,21 @@ export interface TaskStepPlan extends AnyStep {
   readonly options?: StepOptions
 }
 
-/** One run of the task per element of a list; its result is the list of theirs. */
+/** One run of the task per element of a list; its result is the list of their results. */
 export interface MapStepPlan extends AnyStep {
   readonly kind: 'map'
   readonly task: string
-  /** Of one item: holes may be `from: 'item'`. */
+  /** Payload of one item: references may be `from: 'item'`. */
   readonly payload: Template
-  readonly over: Hole
-  /** Items under way at a time; none: all at once. */
+  readonly over: ValueRef
+  /** How many items may be open at a time; default: all. */
   readonly parallel?: number
-  /** `fail` (default): the map fails when an item did. `collect`: the place of such an item has its code and detail. */
+  /** `fail` (default): the map fails if an item fails. `collect`: the list has code and detail in place of its result. */
   readonly onItemError?: 'fail' | 'collect'
   readonly options?: StepOptions
 }
 
-/** A workflow that is a step of this one; its result is that workflow's output. */
+/** A sub-workflow; its result is the output of that workflow. */
 export interface WorkflowStepPlan extends AnyStep {
   readonly kind: 'workflow'
   readonly workflow: WorkflowPlan
@@ -62,7 +62,7 @@ export interface WorkflowStepPlan extends AnyStep {
 
 export interface Compensation {
   readonly task: string
-  /** Holes may also name the step that is undone. */
+  /** References may also name the compensated step. */
   readonly payload: Template
   readonly options?: StepOptions
 }
@@ -72,13 +72,13 @@ export type Join =
   | { readonly kind: 'any' }
   | { readonly kind: 'quorum'; readonly of: number }
 
-/** Of the runs of a step, where they are to differ from their task's. */
+/** Options of the runs of a step that override those of the task. */
 export interface StepOptions {
   readonly priority?: number
   readonly group?: string
-  /** From the moment its parents let it go. */
+  /** Counted from the release by its parents. */
   readonly delayMs?: number
-  /** From the start of the workflow. */
+  /** Counted from the start of the workflow. */
   readonly expiresInMs?: number
   readonly timeoutMs?: number
   readonly maxSilentMs?: number
@@ -86,21 +86,24 @@ export interface StepOptions {
   readonly onCrash?: 'fail' | 'retry'
 }
 
-/** JSON with holes. `holes`: by JSON pointer into `value`, what belongs there; what `value` has there is replaced. */
+/**
+ * JSON with references to values that are not known yet. `holes` (the stored name): by JSON pointer into `value`, the
+ * reference whose value replaces what `value` has there.
+ */
 export interface Template {
   readonly value: unknown
-  readonly holes: Readonly<Record<string, Hole>>
+  readonly holes: Readonly<Record<string, ValueRef>>
 }
 
-/** `at`: a JSON pointer into the result, the workflow's input or the item; empty: the whole. */
-export type Hole =
+/** `at`: a JSON pointer into the result, the workflow's input or the item; empty: the whole value. */
+export type ValueRef =
   | { readonly from: 'step'; readonly step: string; readonly at: string }
   | { readonly from: 'input'; readonly at: string }
   | { readonly from: 'item'; readonly at: string }
 
-/** A result of a step that did not succeed is null here; `ended` asks how a parent ended. */
+/** The result of a step that did not succeed is null here; `ended` tests how a parent ended. */
 export type Condition =
-  | { readonly value: Hole; readonly is: 'truthy' | 'falsy' | ValueTest }
+  | { readonly value: ValueRef; readonly is: 'truthy' | 'falsy' | ValueTest }
   | { readonly step: string; readonly ended: readonly TerminalState[] }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -112,7 +115,7 @@ export type ValueTest =
   | { readonly above: number }
   | { readonly below: number }
 
-/** What stands in the place of a result that there is not. */
+/** Takes the place of a missing result. */
 export interface MissingResult {
   readonly code: string
   readonly detail: string

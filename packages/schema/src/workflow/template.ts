@@ -1,38 +1,38 @@
 /**
- * Templates filled, and conditions judged. A template is filled as text: results of steps are spliced in as the JSON text
- * they are, so that nobody parses what only passes through.
+ * Fills templates and evaluates conditions. A template is filled as text: results of steps are inserted as JSON text, so
+ * that they need not be parsed.
  */
-import type { Condition, Hole, Template, ValueTest } from './plan.ts'
+import type { Condition, ValueRef, Template, ValueTest } from './plan.ts'
 import type { TerminalState } from '../task-states.ts'
 
-/** What is at a JSON pointer; undefined where there is no such place. */
+/** Returns the value at a JSON pointer; undefined if there is none. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let found = value
-  for (const part of partsOf(pointer)) {
+  for (const part of pointerParts(pointer)) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
     found = Reflect.get(found, part)
   }
   return found
 }
 
-/** The keys along a JSON pointer. */
-export function partsOf(pointer: string): string[] {
+/** Returns the keys along a JSON pointer. */
+export function pointerParts(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Fills those holes for which there is a value, and leaves the others as holes. */
-export function fillSome(template: Template, valueOf: (hole: Hole) => { value: unknown } | undefined): Template {
-  const holes: Record<string, Hole> = {}
+/** Fills in the references whose value is known; the others stay references. */
+export function fillSome(template: Template, valueOf: (ref: ValueRef) => { value: unknown } | undefined): Template {
+  const references: Record<string, ValueRef> = {}
   let { value } = template
-  for (const [pointer, hole] of Object.entries(template.holes)) {
-    const found = valueOf(hole)
-    if (found === undefined) holes[pointer] = hole
-    else value = withValue(value, partsOf(pointer), found.value)
+  for (const [pointer, ref] of Object.entries(template.holes)) {
+    const found = valueOf(ref)
+    if (found === undefined) references[pointer] = ref
+    else value = withValue(value, pointerParts(pointer), found.value)
   }
-  return { value, holes }
+  return { value, holes: references }
 }
 
 function withValue(whole: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
@@ -43,7 +43,7 @@ function withValue(whole: unknown, [key, ...rest]: readonly string[], value: unk
   return { ...object, [key]: withValue(Reflect.get(object, key), rest, value) }
 }
 
-/** The whole as JSON text; `texts`: by pointer, the JSON text that belongs there. */
+/** Returns JSON text; `texts` has, by pointer, the JSON text to insert. */
 export function filledText(value: unknown, texts: ReadonlyMap<string, string>): string {
   return texts.size === 0 ? JSON.stringify(value ?? null) : textOf(value, '', texts, ancestorsOf(texts.keys()))
 }
@@ -67,7 +67,7 @@ function textOf(
   return `{${members.join(',')}}`
 }
 
-/** Places with a hole somewhere below. */
+/** Returns the pointers of the values that contain a reference. */
 function ancestorsOf(pointers: Iterable<string>): Set<string> {
   const above = new Set<string>()
   for (const pointer of pointers) {
@@ -79,20 +79,20 @@ function ancestorsOf(pointers: Iterable<string>): Set<string> {
   return above
 }
 
-export interface Evidence {
-  valueOf(hole: Hole): unknown
+export interface ConditionInputs {
+  valueOf(ref: ValueRef): unknown
   endOf(step: string): TerminalState | undefined
 }
 
-export function holds(condition: Condition, evidence: Evidence): boolean {
-  if ('all' in condition) return condition.all.every((part) => holds(part, evidence))
-  if ('any' in condition) return condition.any.some((part) => holds(part, evidence))
-  if ('not' in condition) return !holds(condition.not, evidence)
+export function conditionHolds(condition: Condition, inputs: ConditionInputs): boolean {
+  if ('all' in condition) return condition.all.every((part) => conditionHolds(part, inputs))
+  if ('any' in condition) return condition.any.some((part) => conditionHolds(part, inputs))
+  if ('not' in condition) return !conditionHolds(condition.not, inputs)
   if ('step' in condition) {
-    const end = evidence.endOf(condition.step)
+    const end = inputs.endOf(condition.step)
     return end !== undefined && condition.ended.includes(end)
   }
-  const value = evidence.valueOf(condition.value) ?? null
+  const value = inputs.valueOf(condition.value) ?? null
   if (condition.is === 'truthy') return Boolean(value)
   return condition.is === 'falsy' ? !value : passes(value, condition.is)
 }
@@ -104,7 +104,7 @@ function passes(value: unknown, test: ValueTest): boolean {
   return 'above' in test ? value > test.above : value < test.below
 }
 
-/** Equal as JSON; the order of an object's members does not matter. */
+/** Whether two values are equal as JSON; the order of members does not matter. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   if (Array.isArray(a) !== Array.isArray(b)) return false

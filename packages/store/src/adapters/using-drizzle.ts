@@ -1,12 +1,12 @@
 /**
- * The verbs inside a transaction of Drizzle, with whatever driver below it. A statement that is text already is handed
- * over as an `SQLWrapper` whose SQL is it.
+ * The verbs inside a transaction of Drizzle, with any driver. A compiled statement is passed as an `SQLWrapper` that
+ * returns its SQL.
  */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
-import { answerOf, borrowed, plainValues } from './borrowed.ts'
+import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 
-/** What is used of a `PgTransaction`. */
+/** The used part of a `PgTransaction`. */
 export interface DrizzleTransaction {
   execute(query: never): PromiseLike<unknown>
   /** A database outside of transactions has none. */
@@ -20,8 +20,8 @@ interface WrittenSql {
 
 export function usingDrizzle(tx: DrizzleTransaction): Transaction<DB> {
   const execute = tx.execute.bind(tx) as (query: WrittenSql) => PromiseLike<unknown>
-  return borrowed(tx, async (sql, values) => {
+  return wrapCallerTransaction(tx, async (sql, values) => {
     const written = { sql, params: plainValues(values), typings: undefined }
-    return answerOf(await execute({ getSQL: () => ({ toQuery: () => written }) }))
+    return driverResultOf(await execute({ getSQL: () => ({ toQuery: () => written }) }))
   })
 }

@@ -1,10 +1,10 @@
 /** The verbs inside a transaction of Knex. Its `raw` counts question marks where PostgreSQL has numbers. */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
-import { answerOf, borrowed, plainValues } from './borrowed.ts'
+import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 import { notInTransaction } from './no-transaction.ts'
 
-/** What is used of a `Knex.Transaction`. */
+/** The used part of a `Knex.Transaction`. */
 export interface KnexTransaction {
   raw(sql: string, bindings: never): PromiseLike<unknown>
   /** Knex outside of transactions has none. */
@@ -12,12 +12,12 @@ export interface KnexTransaction {
 }
 
 export function usingKnex(trx: KnexTransaction): Transaction<DB> {
-  return borrowed(trx, async (text, values) => {
+  return wrapCallerTransaction(trx, async (text, values) => {
     if (trx.isCompleted()) {
       throw notInTransaction('This transaction of Knex has ended', 'Enqueue before it is committed.')
     }
     const { sql, bindings } = withMarks(text, plainValues(values))
-    return answerOf(await trx.raw(sql, bindings as never))
+    return driverResultOf(await trx.raw(sql, bindings as never))
   })
 }
 

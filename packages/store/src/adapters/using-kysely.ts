@@ -1,17 +1,17 @@
 /**
- * The verbs inside a transaction of the caller's own Kysely, whatever its database type, plugins and version:
- * only text and values cross. Plugins are left out, because they would rename the columns of our answers.
+ * The verbs inside a transaction of the caller's own Kysely, whatever its database type, plugins and version: only text
+ * and values cross. Plugins are left out, because they would rename the columns of the results.
  */
 import type { DB } from '@q/schema'
 import { createQueryId, RawNode, type Transaction } from 'kysely'
-import { borrowed, plainValues } from './borrowed.ts'
+import { wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 import { notInTransaction } from './no-transaction.ts'
 
-/** What is used of a `Transaction` or a `ControlledTransaction`. */
+/** The used part of a `Transaction` or a `ControlledTransaction`. */
 export interface KyselyTransaction {
-  /** A plain Kysely says `boolean`. */
+  /** `boolean` on a plain Kysely. */
   readonly isTransaction: true
-  /** Of a controlled one. */
+  /** Set on a controlled transaction. */
   readonly isCommitted?: boolean
   readonly isRolledBack?: boolean
   withoutPlugins(): {
@@ -25,7 +25,7 @@ export interface KyselyTransaction {
 }
 
 export function usingKysely(trx: KyselyTransaction): Transaction<DB> {
-  return borrowed(trx, async (sql, values) => {
+  return wrapCallerTransaction(trx, async (sql, values) => {
     if (trx.isCommitted === true || trx.isRolledBack === true) {
       throw notInTransaction('This transaction of Kysely has ended', 'Enqueue before it is committed.')
     }

@@ -1,17 +1,17 @@
 /**
- * The verbs inside a transaction that somebody else began on a client of `pg`: enqueueTaskRuns(usingPg(client), runs).
+ * The verbs inside a transaction that the caller began on a `pg` client: enqueueTaskRuns(usingPg(client), runs).
  *
- * Whether there is one, the client can tell in newer versions of `pg`. The caller may have taught `pg` to read bigint as
- * number; ids are text here all the same.
+ * Newer versions of `pg` report whether the client is in a transaction. The caller may have configured `pg` to read bigint
+ * as a number; ids are text here nevertheless.
  */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
 import type { CustomTypesConfig } from 'pg'
-import { ownTypes } from '../own-types.ts'
-import { borrowed } from './borrowed.ts'
+import { pgTypeParsers } from '../connection/pg-type-parsers.ts'
+import { wrapCallerTransaction } from './caller-transaction.ts'
 import { notInTransaction } from './no-transaction.ts'
 
-/** What is used of a `Client` or a `PoolClient`. */
+/** The used part of a `Client` or a `PoolClient`. */
 export interface PgClient {
   query(query: {
     readonly text: string
@@ -20,18 +20,18 @@ export interface PgClient {
   }): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null; readonly command: string }>
   /** In newer versions of `pg`: I outside of a transaction, T inside, E inside one that failed. */
   getTransactionStatus?(): string | null
-  /** A `Pool` has it, and each query on a pool may be another client's. */
+  /** Set on a `Pool`, where each query may use another client. */
   readonly totalCount?: undefined
 }
 
 export function usingPg(client: PgClient): Transaction<DB> {
-  return borrowed(client, async (text, values) => {
+  return wrapCallerTransaction(client, async (text, values) => {
     if (client.getTransactionStatus?.() === 'I') {
       throw notInTransaction(
-        'This client of pg is in no transaction',
+        'This client of pg is not in a transaction',
         "Await client.query('BEGIN') first, and COMMIT after it.",
       )
     }
-    return client.query({ text, values: [...values], types: ownTypes })
+    return client.query({ text, values: [...values], types: pgTypeParsers })
   })
 }

@@ -1,9 +1,9 @@
-/** The verbs inside a transaction of postgres.js: what `sql.begin` gives to its function. */
+/** The verbs inside a transaction of postgres.js: the `sql` that `sql.begin` passes to its function. */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
-import { borrowed, plainValues } from './borrowed.ts'
+import { wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 
-/** What is used of a `TransactionSql`. */
+/** The used part of a `TransactionSql`. */
 export interface PostgresJsTransaction {
   unsafe(query: string, parameters?: never[]): PromiseLike<readonly unknown[]>
   /** `sql` itself has none. */
@@ -11,5 +11,7 @@ export interface PostgresJsTransaction {
 }
 
 export function usingPostgresJs(sql: PostgresJsTransaction): Transaction<DB> {
-  return borrowed(sql, async (text, values) => ({ rows: await sql.unsafe(text, plainValues(values) as never[]) }))
+  return wrapCallerTransaction(sql, async (text, values) => ({
+    rows: await sql.unsafe(text, plainValues(values) as never[]),
+  }))
 }

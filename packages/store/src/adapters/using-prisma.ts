@@ -1,17 +1,17 @@
-/** The verbs inside an interactive transaction of Prisma: what `$transaction` gives to its function. */
+/** The verbs inside an interactive transaction of Prisma: the client that `$transaction` passes to its function. */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
-import { answerOf, borrowed, plainValues } from './borrowed.ts'
+import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 
-/** What is used of a `Prisma.TransactionClient`. */
+/** The used part of a `Prisma.TransactionClient`. */
 export interface PrismaTransaction {
   $queryRawUnsafe(query: string, ...values: never[]): PromiseLike<unknown>
-  /** The client outside of transactions can connect. */
+  /** Only the client outside of transactions can connect. */
   readonly $connect?: undefined
 }
 
 export function usingPrisma(tx: PrismaTransaction): Transaction<DB> {
-  return borrowed(tx, async (text, values) =>
-    answerOf(await tx.$queryRawUnsafe(text, ...(plainValues(values) as never[]))),
+  return wrapCallerTransaction(tx, async (text, values) =>
+    driverResultOf(await tx.$queryRawUnsafe(text, ...(plainValues(values) as never[]))),
   )
 }

@@ -1,8 +1,8 @@
 /**
- * How many runs of one concurrency key may be live at a time: one value per scope. Raising it is seen by the next
- * promotion; after lowering it, no run of a key follows until fewer than the new limit are live.
+ * Sets how many runs of one concurrency key may be live at a time, one value per scope. The next promotion applies a
+ * higher limit; after a lower one, no run of a key starts until fewer than the new limit are live.
  */
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 export async function setConcurrencyLimit(db: Db, scope: string, slots: number): Promise<void> {
   await db

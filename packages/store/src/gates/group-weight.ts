@@ -1,9 +1,9 @@
 /**
- * How many shares of its queue a group gets: 1 unless said. Weights count at the claim; nothing is rewritten, and what
- * is waiting is served by the new weight from the next look on.
+ * Sets how many shares of its queue a group gets; the default is 1. Claims read the weight, so waiting runs are served by
+ * the new weight from the next claim on.
  */
 import { ExplainedError } from '@q/schema'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 const weightMax = 1_000
 

@@ -1,14 +1,14 @@
 /**
- * Claims pass over a paused queue as a whole. Its runs stay AVAILABLE, except those that hold a concurrency key: they
- * return to PENDING, so that runs of other queues get the key, and are promoted again when the queue is resumed.
+ * Pauses a queue: claims skip it. Its runs stay AVAILABLE, except those that hold a concurrency key: they return to
+ * PENDING, so that runs of other queues get the key, and are promoted again when the queue is resumed.
  */
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { now } from '../clock.ts'
 import { freeBlockedKeys, promoteQueue } from '../runs/promote.ts'
 import { wakeQueue } from '../wakes.ts'
 
-export async function pauseQueue(db: Db, queue: string, by: string): Promise<void> {
-  const paused = { paused_at: now, paused_by: by }
+export async function pauseQueue(db: Db, queue: string, by: string, reason: string | null = null): Promise<void> {
+  const paused = { paused_at: now, paused_by: by, pause_reason: reason }
   await db
     .insertInto('q.queue')
     .values({ name: queue, ...paused })
@@ -18,7 +18,11 @@ export async function pauseQueue(db: Db, queue: string, by: string): Promise<voi
 }
 
 export async function resumeQueue(db: Db, queue: string): Promise<void> {
-  await db.updateTable('q.queue').set({ paused_at: null, paused_by: null }).where('name', '=', queue).execute()
+  await db
+    .updateTable('q.queue')
+    .set({ paused_at: null, paused_by: null, pause_reason: null })
+    .where('name', '=', queue)
+    .execute()
   await promoteQueue(db, queue)
   await wakeQueue(db, queue)
 }

@@ -1,20 +1,21 @@
 /**
- * The replica's own heartbeat: upsert with the database's clock, one row per replica, updated in place.
+ * The heartbeat of a replica: an upsert with the clock of the database, one row per replica, updated in place.
  *
- * One statement, whose answer carries what the replica must know: what the database's clock shows, whether anybody knows
- * the replica (its row may have been removed, or it was considered dead so long ago that it counts as stopped), whether it
- * was ordered to drain, and whether the database has declared its program too old. A replica that lost its presence
- * session withdraws its presence record with the same statement, so it never has a fresh heartbeat and looks gone at the
- * same time. The statement also records, for all replicas, that the server accepts heartbeats (liveness/streak.ts). It
- * does not read what the replica holds (`heldTaskRuns`): the heartbeat stays cheap, and must not fail because a long list does.
+ * One statement, whose response has what the replica must know: the clock of the database, whether the replica is
+ * registered (its row may have been removed, or it was considered dead so long ago that it counts as stopped), whether it
+ * was ordered to drain, and whether its program is too old for the database. A replica that lost its presence session
+ * withdraws its presence record with the same statement, so it never has a fresh heartbeat and looks gone at the same
+ * time. The statement also records, for all replicas, that the server accepts heartbeats (liveness/streak.ts). It does not
+ * read the runs that the replica holds (`heldTaskRuns`): a heartbeat must stay cheap and must not fail with a long list.
  */
 import { programLevel } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { noteBeat } from '../liveness/streak.ts'
 import type { DrainOrder, OnDeadline } from '../replicas/drain-order.ts'
+import { recordGap } from './beat-gap.ts'
 
-export interface ReplicaVitals {
+export interface ReplicaStats {
   readonly health: 'healthy' | 'degraded' | 'unhealthy'
   readonly cpuPercent: number
   readonly memoryMb: number
@@ -23,26 +24,26 @@ export interface ReplicaVitals {
   readonly completed: number
   readonly failed: number
   readonly uptimeS: number
-  /** What each thread is doing, as plain data; of a very long list the first part is kept. */
+  /** What each thread is doing, as plain data; a very long list is cut. */
   readonly threads?: readonly object[]
 }
 
 export interface BeatOptions {
-  /** Its presence session is lost: that layer does not apply to it until it has the lock again. */
+  /** Whether its presence session is lost: that layer does not apply to it until it has the lock again. */
   readonly withdrawPresence?: boolean
 }
 
 export interface HeartbeatAnswer {
-  /** False: it must introduce itself again. */
+  /** False: the replica must register again. */
   readonly known: boolean
   readonly draining: DrainOrder | null
   /** Whether the database demands a newer release of this program (`q.compatibility`). */
   readonly tooOld: boolean
-  /** What the database's clock showed, in ms since 1970. */
+  /** The clock of the database, in ms since 1970. */
   readonly clockMs: number
 }
 
-interface Answer {
+interface HeartbeatRow {
   readonly clockMs: number
   readonly known: boolean
   readonly drained: boolean
@@ -58,12 +59,12 @@ const threadBytesMax = 1_000
 export async function upsertReplicaHeartbeat(
   db: Db,
   replicaId: string,
-  vitals: ReplicaVitals,
+  stats: ReplicaStats,
   options: BeatOptions = {},
 ): Promise<HeartbeatAnswer> {
-  const { rows } = await db.executeQuery<Answer>(upsertHeartbeatStatement(db, replicaId, vitals, options))
+  const { rows } = await db.executeQuery<HeartbeatRow>(upsertHeartbeatStatement(db, replicaId, stats, options))
   const answer = rows[0]
-  if (answer === undefined) throw new Error('The database took a heartbeat and told nothing.')
+  if (answer === undefined) throw new Error('The heartbeat statement returned no row.')
   const { clockMs, known, drained, by, deadlineInMs, onDeadline, oldestProgram } = answer
   return {
     known,
@@ -73,25 +74,28 @@ export async function upsertReplicaHeartbeat(
   }
 }
 
-// A whole statement by hand: the beat, the withdrawal and the answer are one round trip and one commit.
+// A whole statement in SQL: heartbeat, withdrawal and response are one round trip and one commit.
 export function upsertHeartbeatStatement(
   db: Db,
   replicaId: string,
-  vitals: ReplicaVitals,
+  stats: ReplicaStats,
   { withdrawPresence = false }: BeatOptions = {},
-): CompiledQuery<Answer> {
-  return sql<Answer>`
-WITH beat AS (
+): CompiledQuery<HeartbeatRow> {
+  return sql<HeartbeatRow>`
+WITH previous AS MATERIALIZED (
+  SELECT last_heartbeat FROM q.replica_heartbeat WHERE replica_id = ${replicaId}
+), beat AS (
   INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, health, cpu_percent, memory_mb, active_runs, free_slots,
     completed, failed, uptime_s, threads)
-  VALUES (${replicaId}, clock_timestamp(), ${vitals.health}, ${vitals.cpuPercent}, ${vitals.memoryMb}, ${vitals.activeRuns},
-    ${vitals.freeSlots}, ${vitals.completed}, ${vitals.failed}, ${vitals.uptimeS}, ${threadsText(vitals.threads)}::jsonb)
+  VALUES (${replicaId}, clock_timestamp(), ${stats.health}, ${stats.cpuPercent}, ${stats.memoryMb}, ${stats.activeRuns},
+    ${stats.freeSlots}, ${stats.completed}, ${stats.failed}, ${stats.uptimeS}, ${threadsText(stats.threads)}::jsonb)
   ON CONFLICT (replica_id) DO UPDATE SET last_heartbeat = excluded.last_heartbeat, health = excluded.health,
     cpu_percent = excluded.cpu_percent, memory_mb = excluded.memory_mb, active_runs = excluded.active_runs,
     free_slots = excluded.free_slots, completed = excluded.completed, failed = excluded.failed,
     uptime_s = excluded.uptime_s, threads = excluded.threads
   RETURNING last_heartbeat
 ), noted AS (${noteBeat}
+), gap AS (${recordGap(replicaId)}
 ), withdrawn AS (
   DELETE FROM q.presence WHERE ${withdrawPresence}::boolean AND replica_id = ${replicaId}
 )
@@ -103,6 +107,6 @@ FROM beat LEFT JOIN q.replica n ON n.id = ${replicaId}`.compile(db)
 }
 
 function threadsText(threads: readonly object[] = []): string {
-  const told = threads.slice(0, threadsMax).map((thread) => JSON.stringify(thread))
-  return `[${told.filter((text) => text.length <= threadBytesMax).join(',')}]`
+  const texts = threads.slice(0, threadsMax).map((thread) => JSON.stringify(thread))
+  return `[${texts.filter((text) => text.length <= threadBytesMax).join(',')}]`
 }

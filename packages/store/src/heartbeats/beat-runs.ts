@@ -1,23 +1,23 @@
 /**
- * Beats for all runs of a replica in one statement, whose answer tells what became of each lease.
+ * Writes the heartbeats of all runs of a replica in one statement, whose response has the state of each lease.
  *
- * Whose beat it is follows from the state of the run: CLAIMED, the claimer's; RUNNING, the runner's. A beat is accepted
- * only under the current fence. `ageMs` is how long ago the evidence was seen, so what is stored is the time of the
- * evidence and not of the write. A beat under a lost lease is refused, and that is written down once per lease; a run
- * that was settled under its own lease is not lost but ended.
+ * The state of the run decides the role of its heartbeat: claimer while CLAIMED, runner while RUNNING. A heartbeat is
+ * accepted only under the current fence. `ageMs` is the age of the evidence, so the stored time is that of the evidence and
+ * not of the write. A heartbeat under a lost lease is refused, and an event records that once per lease; a run that was
+ * settled under its own lease is not lost but ended.
  *
- * Each run is locked for the moment, or passed over if somebody is just changing it: a user's open transaction that ends
- * a run does not hold up the beats of all others, and no beat comes after the end of its run. Whoever is passed over is
- * told so: nothing was stored, and others still count from the last beat that was.
+ * Each run is locked briefly, or skipped if another session is changing it: a user's open transaction that ends a run does
+ * not delay the heartbeats of all others, and no heartbeat is written after the end of its run. The response names skipped
+ * runs: their heartbeat was not stored, and reapers still count from the last one that was.
  */
 import { sql, type CompiledQuery } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { columnsOf, leaseKey, type Lease, type LeaseColumns } from '../lease.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../connection/prepared.ts'
 
 export interface RunBeat {
   readonly lease: Lease
-  /** Null: no thread has it yet. */
+  /** Null: no thread executes it yet. */
   readonly thread: number | null
   readonly ageMs: number
   readonly progress: number | null
@@ -35,12 +35,12 @@ export interface BeatRow extends Lease {
 }
 
 /**
- * `cancelled`: stop it. `lost`: somebody else has it, or may have. `ended`: settled under this lease. `busy`: ours, and
- * somebody has it locked, so this beat does not count.
+ * `cancelled`: stop the run. `lost`: another replica has it, or may have. `ended`: settled under this lease. `busy`: the
+ * lease is valid, but another session has locked the run, so this heartbeat was not stored.
  */
 export type BeatAnswer = 'alive' | 'busy' | 'cancelled' | 'ended' | 'lost'
 
-/** One answer per beat, in the order given. */
+/** Returns one answer per heartbeat, in the order given. */
 export async function beatTaskRuns(db: Db, sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]> {
   if (beats.length === 0) return []
   const { rows } = await db.executeQuery(beatStatement(sender, beats))
@@ -66,7 +66,7 @@ interface BeatColumns extends LeaseColumns, BeatSender {
   readonly notes: readonly (string | null)[]
 }
 
-// A whole statement by hand: arrays in, upsert, and an answer from the runs themselves.
+// A whole statement in SQL: arrays in, an upsert, and an answer from the runs themselves.
 const beat = prepared<BeatColumns, BeatRow>(
   'beat-runs',
   (given) => sql<BeatRow>`

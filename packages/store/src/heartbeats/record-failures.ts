@@ -1,11 +1,11 @@
-/** Heartbeats that could not be sent, written down when the database answers again; and forgotten when they are old. */
+/** Records heartbeats that could not be sent, once the database answers again, and removes old records. */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 export interface HeartbeatFailure {
   /** How long ago it failed, by the replica's own monotonic clock. */
   readonly agoMs: number
-  /** Which one in a row. */
+  /** The number of failures in a row, with this one. */
   readonly consecutive: number
   readonly error: string
 }

@@ -1,5 +1,5 @@
-/** What the database says a replica holds, for it to compare with what it executes. */
-import type { Db } from '../db.ts'
+/** Returns the runs that a replica holds according to the database, for comparison with those it executes. */
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 
 export interface HeldRun {

@@ -9,12 +9,12 @@
  * `evidence` names what it waited on: the mark and the last heartbeat. Any sign of life changes the evidence.
  */
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 /** Namespace of the presence locks. */
 export const presenceLocks = 0x71_70_72_65
 
-/** Sent on the session that holds the lock; changes nothing if the record is as it should be. */
+/** Sent on the session that holds the lock; changes nothing if the record is correct. */
 export const enterPresence = `
 INSERT INTO q.presence (num, replica_id, server_start) VALUES ($1, $2, pg_postmaster_start_time())
 ON CONFLICT (num) DO UPDATE SET replica_id = excluded.replica_id, server_start = excluded.server_start, gone_at = NULL
@@ -36,17 +36,17 @@ export function evidenceOf(
   return sql<string>`(${replicaId} || ' ' || extract(epoch FROM ${goneAt})::text || ' ' || coalesce(extract(epoch FROM ${lastBeat})::text, ''))`
 }
 
-export interface Gone {
+export interface MissingReplica {
   readonly replicaId: string
   /** Stays the same for as long as the replica gives no sign of life. */
   readonly evidence: string
-  /** Since its lock was first seen missing, by the database's clock; 0 if it has beaten since. */
+  /** Time since its lock was first seen missing, by the clock of the database; 0 if it has sent a heartbeat since. */
   readonly goneForMs: number
-  /** Its own: it is not taken for dead before. */
+  /** The replica's own grace: it is not considered dead before. */
   readonly graceMs: number
 }
 
-/** Until it has its lock again, this layer says nothing about the replica. */
+/** Removes the record: until the replica has its lock again, this layer does not apply to it. */
 export async function withdrawPresence(db: Db, replicaId: string): Promise<void> {
   await db.deleteFrom('q.presence').where('replica_id', '=', replicaId).execute()
 }

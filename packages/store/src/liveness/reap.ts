@@ -1,32 +1,32 @@
 /**
- * What is done about stale runs: `reap` is what replicas do by themselves; the other two are the sources' verbs, for
- * people and for systems that decide on their own.
+ * Handles stale runs: replicas call `reap` on their own; the other two verbs are for people and for systems that decide
+ * themselves.
  */
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { removeIdleMarksOfGone } from '../replicas/idle.ts'
-import { abandoned, recoverStale, type Recovered } from './recover.ts'
-import type { StaleQuestion } from './stale.ts'
+import { abandoned, recoverStale, type RecoveryResult } from './recover.ts'
+import type { StaleQuery } from './stale.ts'
 
 const result = JSON.stringify(abandoned)
 
-/** CLAIMED → AVAILABLE; RUNNING → AVAILABLE or FAILED, by the run's onCrash. Removes the idle marks of dead replicas too. */
-export async function reap(db: Db, question: StaleQuestion & { readonly by: string }): Promise<Recovered> {
+/** CLAIMED → AVAILABLE; RUNNING → AVAILABLE or FAILED, by onCrash. Also removes the idle marks of dead replicas. */
+export async function reap(db: Db, query: StaleQuery & { readonly by: string }): Promise<RecoveryResult> {
   await removeIdleMarksOfGone(db)
-  return recoverStale(db, question, { goal: 'CRASH', result })
+  return recoverStale(db, query, { goal: 'CRASH', result })
 }
 
-/** RUNNING → FAILED, whatever the run's onCrash says. */
+/** RUNNING → FAILED, whatever onCrash is. */
 export function failStaleTaskRuns(
   db: Db,
-  question: Omit<StaleQuestion, 'states'> & { readonly by: string },
-): Promise<Recovered> {
-  return recoverStale(db, { ...question, states: ['RUNNING'] }, { goal: 'CRASH', onCrash: 'fail', result })
+  query: Omit<StaleQuery, 'states'> & { readonly by: string },
+): Promise<RecoveryResult> {
+  return recoverStale(db, { ...query, states: ['RUNNING'] }, { goal: 'CRASH', onCrash: 'fail', result })
 }
 
-/** CLAIMED → AVAILABLE: safe, the code never began. */
+/** CLAIMED → AVAILABLE: safe, because the code has not begun. */
 export function requeueStaleClaimed(
   db: Db,
-  question: Omit<StaleQuestion, 'states'> & { readonly by: string },
-): Promise<Recovered> {
-  return recoverStale(db, { ...question, states: ['CLAIMED'] }, { goal: 'AVAILABLE' })
+  query: Omit<StaleQuery, 'states'> & { readonly by: string },
+): Promise<RecoveryResult> {
+  return recoverStale(db, { ...query, states: ['CLAIMED'] }, { goal: 'AVAILABLE' })
 }

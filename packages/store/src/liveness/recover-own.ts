@@ -1,16 +1,16 @@
 /**
  * own RUNNING → AVAILABLE | FAILED, own CLAIMED → AVAILABLE
  *
- * What a replica holds by the database's account and does not execute: its code began here, ended, and nothing was
- * written. The crash path, by the replica itself, under its own lease and with a record like every other recovery.
- * A run whose code is known never to have begun is given back instead (`releaseTaskRuns`).
+ * Recovers runs that a replica holds according to the database but does not execute: their code began, ended, and no
+ * outcome was written. The replica takes the crash path itself, under its own lease, with a record like every other
+ * recovery. A run whose code never began is released instead (`releaseTaskRuns`).
  */
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import type { Lease } from '../lease.ts'
-import { leaveRuns } from '../runs/leave.ts'
+import { applyTransitions } from '../runs/transition.ts'
 import { promoteOpenKeys } from '../runs/promote.ts'
-import { record, type Recovered } from './recover.ts'
+import { recordRecoveries, type RecoveryResult } from './recover.ts'
 
 export interface OwnRecovery {
   readonly replicaId: string
@@ -23,10 +23,10 @@ const result = JSON.stringify({
   detail: 'Its replica held the run without executing it: its code had ended there and nothing was written.',
 })
 
-export async function recoverOwnTaskRuns(db: Db, own: OwnRecovery): Promise<Recovered> {
-  const leavings = own.leases.map((lease) => ({ ...lease, goal: 'CRASH', result, revoke: true }) as const)
-  const left = await inTransaction(db, async (trx) => {
-    const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, { skipLocked: true })
+export async function recoverOwnTaskRuns(db: Db, own: OwnRecovery): Promise<RecoveryResult> {
+  const transitions = own.leases.map((lease) => ({ ...lease, goal: 'CRASH', result, revoke: true }) as const)
+  const changed = await inTransaction(db, async (trx) => {
+    const recovered = await applyTransitions(trx, ['CLAIMED', 'RUNNING'], transitions, { skipLocked: true })
     const { replicaId, hostname } = own
     const seen = recovered.map(({ id, fence }) => ({
       id,
@@ -36,10 +36,10 @@ export async function recoverOwnTaskRuns(db: Db, own: OwnRecovery): Promise<Reco
       cause: 'reconciled' as const,
       beatAgeMs: null,
     }))
-    await record(trx, recovered, seen, replicaId)
+    await recordRecoveries(trx, recovered, seen, replicaId)
     return recovered
   })
-  await promoteOpenKeys(db, left)
-  const ids = left.map((run) => run.id)
+  await promoteOpenKeys(db, changed)
+  const ids = changed.map((run) => run.id)
   return { ids, count: ids.length }
 }

@@ -1,62 +1,71 @@
 /**
  * stale CLAIMED → AVAILABLE; stale RUNNING → AVAILABLE | FAILED
  *
- * Look, lock, judge again, leave. Rows that somebody is just settling are skipped: look again next time. Staleness is
- * judged a second time, by a new snapshot under the row lock, in the statement that recovers: a beat that landed since
- * the look saves the run, and two reapers recover it once. The run leaves by the same path as when its holder settles
- * it, and every recovery is recorded in the same transaction. A run that the database refuses to change holds up no other.
+ * Read, lock, check again, transition. Runs that another session is settling are skipped until the next call. Staleness is
+ * checked a second time, in a new snapshot under the row lock, in the statement that recovers: a heartbeat that arrived
+ * since the read saves the run, and two reapers recover it once. The run takes the same transition as when its holder
+ * settles it, and every recovery is recorded in the same transaction. A run that the database refuses to change does not
+ * block the others.
  *
- * The old holder is not told: its next write matches no row. Not here: stopping its thread, which may be on another
- * machine.
+ * The old holder gets no message: its next write matches no row. Stopping its thread, which may be on another machine, is
+ * not done here.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
-import { leaveRuns, type Leaving, type Left } from '../runs/leave.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
+import { applyTransitions, type Transition, type Transitioned } from '../runs/transition.ts'
 import type { RunId } from '../lease.ts'
 import { promoteOpenKeys } from '../runs/promote.ts'
 import { withWorkflowsLocked } from '../workflows/lock.ts'
-import { isAboutRows } from '../sql-state.ts'
-import { getStaleTaskRuns, staleStatement, type StaleQuestion, type StaleRun } from './stale.ts'
+import { isAboutRows } from '../connection/sql-state.ts'
+import { getStaleTaskRuns, staleStatement, type StaleQuery, type StaleRun } from './stale.ts'
 
-export interface Recovered {
+export interface RecoveryResult {
   readonly ids: RunId[]
   readonly count: number
-  /** Those that the database does not let go (a trigger of somebody's, a row made by hand), if any. */
+  /** The dead holders of these runs, each with the evidence. */
+  readonly holders?: readonly DeadHolder[]
+  /** Runs that the database refuses to change, because of a user's trigger or a row written manually. */
   readonly stuck?: readonly { readonly id: RunId; readonly error: unknown }[]
 }
 
-export type Verdict = Pick<Leaving, 'goal' | 'result' | 'onCrash'>
+/** A holder that counts as dead, by one kind of evidence. */
+export interface DeadHolder extends Pick<StaleRun, 'replicaId' | 'name' | 'hostname' | 'cause'> {
+  /** The runs that were recovered from it. */
+  readonly ids: readonly RunId[]
+}
+
+export type RecoveryAction = Pick<Transition, 'goal' | 'result' | 'onCrash'>
 
 export const abandoned = {
   code: 'WORKER_CRASHED',
   detail: 'Task run abandoned: owning replica stopped responding',
 } as const
 
-/** In one transaction: a whole fleet may have died, and what a statement can carry is limited. */
+/** Runs per transaction: a whole fleet may have died, and the size of a statement is limited. */
 const atOnceMax = 1_000
 
-/** Looks for stale runs and recovers them as `verdict` says. `by`: who does it, for the record. */
+/** Finds stale runs and recovers them as `action` says. `by` names the replica that does it, for the record. */
 export async function recoverStale(
   db: Db,
-  question: StaleQuestion & { readonly by: string },
-  verdict: Verdict,
-): Promise<Recovered> {
-  return recoverSeen(db, await getStaleTaskRuns(db, question), question, verdict)
+  query: StaleQuery & { readonly by: string },
+  action: RecoveryAction,
+): Promise<RecoveryResult> {
+  return recoverStaleRuns(db, await getStaleTaskRuns(db, query), query, action)
 }
 
-/** The second half, for what was seen stale a moment ago. */
-export async function recoverSeen(
+/** Recovers runs that were found stale a moment ago. */
+export async function recoverStaleRuns(
   db: Db,
   seen: readonly StaleRun[],
-  question: StaleQuestion & { readonly by: string },
-  verdict: Verdict,
-): Promise<Recovered> {
+  query: StaleQuery & { readonly by: string },
+  action: RecoveryAction,
+): Promise<RecoveryResult> {
   const ids: RunId[] = []
   const stuck: { id: RunId; error: unknown }[] = []
   const recover = async (some: readonly StaleRun[]): Promise<void> => {
     try {
-      ids.push(...(await recoverSome(db, some, question, verdict)).map((run) => run.id))
+      ids.push(...(await recoverSome(db, some, query, action)).map((run) => run.id))
     } catch (error) {
       if (db.isTransaction || !isAboutRows(error)) throw error
       const [first, ...others] = some
@@ -67,53 +76,76 @@ export async function recoverSeen(
     }
   }
   for (let first = 0; first < seen.length; first += atOnceMax) await recover(seen.slice(first, first + atOnceMax))
-  return { ids, count: ids.length, ...(stuck.length === 0 ? {} : { stuck }) }
+  const holders = holdersOf(seen, ids)
+  return {
+    ids,
+    count: ids.length,
+    ...(holders.length === 0 ? {} : { holders }),
+    ...(stuck.length === 0 ? {} : { stuck }),
+  }
 }
 
-async function recoverSome(...[db, seen, question, verdict]: Part): Promise<Left[]> {
+function holdersOf(seen: readonly StaleRun[], ids: readonly RunId[]): DeadHolder[] {
+  const recovered = new Set(ids)
+  const runs = seen.filter(({ id }) => recovered.has(id))
+  const byEvidence = Map.groupBy(runs, ({ replicaId, cause }) => `${replicaId} ${cause}`)
+  return [...byEvidence.values()].flatMap((some) => {
+    const [first] = some
+    if (first === undefined) return []
+    const { replicaId, name, hostname, cause } = first
+    return { replicaId, name, hostname, cause, ids: some.map(({ id }) => id) }
+  })
+}
+
+async function recoverSome(...[db, seen, query, action]: RecoverArguments): Promise<Transitioned[]> {
   const steps = await stepsAmong(db, seen)
-  const left = [
+  const changed = [
     ...(await recoverPart(
       db,
       seen.filter((run) => !steps.has(run.id)),
-      question,
-      verdict,
+      query,
+      action,
     )),
     ...(await recoverSteps(
       db,
       seen.filter((run) => steps.has(run.id)),
-      question,
-      verdict,
+      query,
+      action,
     )),
   ]
-  await promoteOpenKeys(db, left)
-  return left
+  await promoteOpenKeys(db, changed)
+  return changed
 }
 
-type Part = [db: Db, seen: readonly StaleRun[], question: StaleQuestion & { readonly by: string }, verdict: Verdict]
+type RecoverArguments = [
+  db: Db,
+  seen: readonly StaleRun[],
+  question: StaleQuery & { readonly by: string },
+  verdict: RecoveryAction,
+]
 
-async function recoverPart(...[db, seen, question, verdict]: Part): Promise<Left[]> {
+async function recoverPart(...[db, seen, query, action]: RecoverArguments): Promise<Transitioned[]> {
   if (seen.length === 0) return []
   return inTransaction(db, async (trx) => {
-    const locked = await lockThoseNobodyHas(trx, seen)
-    const leavings = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...verdict }))
-    const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(question)}) stale)`
-    const recovered = await leaveRuns(trx, ['CLAIMED', 'RUNNING'], leavings, { onlyIf: stillStale })
-    await record(trx, recovered, seen, question.by)
+    const locked = await lockFreeRuns(trx, seen)
+    const transitions = locked.map((run) => ({ runId: run.id, fence: run.fence, revoke: true, ...action }))
+    const stillStale = sql<boolean>`r.id IN (SELECT id FROM (${staleStatement(query)}) stale)`
+    const recovered = await applyTransitions(trx, ['CLAIMED', 'RUNNING'], transitions, { onlyIf: stillStale })
+    await recordRecoveries(trx, recovered, seen, query.by)
     return recovered
   })
 }
 
-/** Workflows before their runs, as everybody does; those of one that somebody keeps locked are looked at again next time. */
-async function recoverSteps(...[db, seen, question, verdict]: Part): Promise<Left[]> {
+/** Locks workflows before their runs, like every transaction; steps of a workflow that stays locked are left to the next call. */
+async function recoverSteps(...[db, seen, query, action]: RecoverArguments): Promise<Transitioned[]> {
   if (seen.length === 0) return []
   const ids = seen.map((run) => run.id)
   return withWorkflowsLocked(db, ids, (trx, steps) =>
     recoverPart(
       trx,
       seen.filter((run) => steps.has(run.id)),
-      question,
-      verdict,
+      query,
+      action,
     ),
   )
 }
@@ -126,7 +158,7 @@ async function stepsAmong(db: Db, seen: readonly StaleRun[]): Promise<ReadonlySe
   return new Set(rows.map((row) => row.id))
 }
 
-async function lockThoseNobodyHas(trx: Db, seen: readonly StaleRun[]): Promise<StaleRun[]> {
+async function lockFreeRuns(trx: Db, seen: readonly StaleRun[]): Promise<StaleRun[]> {
   const { rows } = await sql<{ id: RunId }>`
     SELECT id FROM q.task_run WHERE id = ANY(${seen.map((run) => run.id)}::bigint[])
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`.execute(trx)
@@ -134,12 +166,17 @@ async function lockThoseNobodyHas(trx: Db, seen: readonly StaleRun[]): Promise<S
   return seen.filter((run) => locked.has(run.id))
 }
 
-type Seen = Pick<StaleRun, 'id' | 'fence' | 'replicaId' | 'hostname' | 'beatAgeMs'> & {
+type StaleEvidence = Pick<StaleRun, 'id' | 'fence' | 'replicaId' | 'hostname' | 'beatAgeMs'> & {
   readonly cause: StaleRun['cause'] | 'reconciled'
 }
 
-/** One row per recovery, in the transaction that recovers. */
-export async function record(trx: Db, recovered: readonly Left[], seen: readonly Seen[], by: string): Promise<void> {
+/** Writes one row per recovery, in the transaction that recovers. */
+export async function recordRecoveries(
+  trx: Db,
+  recovered: readonly Transitioned[],
+  seen: readonly StaleEvidence[],
+  by: string,
+): Promise<void> {
   if (recovered.length === 0) return
   const stale = new Map(seen.map((run) => [run.id, run]))
   await trx

@@ -1,29 +1,29 @@
 /**
- * The one session a replica keeps open: its presence lock and its ears.
+ * The session that a replica keeps open, for its presence lock and its LISTEN channels.
  *
- * When the process dies the kernel closes the socket and PostgreSQL drops the lock, which somebody who looks every
- * second sees (presence.ts). The lock is SHARED, or a replica's own half-open old session would refuse it. The session
- * answers several times within the grace, and proves from time to time that it still is what it was: the same backend,
- * which still listens.
+ * When the process dies, the kernel closes the socket and PostgreSQL drops the lock, which the watcher notices within a
+ * second (presence.ts). The lock is SHARED: an exclusive lock would conflict with the replica's own half-open old session.
+ * The replica pings the session several times within the grace, and verifies from time to time that it is still the same
+ * backend and still listens.
  *
- * Behind a pooler that lends a backend per transaction there are no sessions. That is found before anything is locked
- * (sessions-last.ts).
+ * A pooler that lends a backend per transaction has no sessions. That is detected before anything is locked
+ * (detect-pooler.ts).
  */
-import { openSession, type OwnSession } from '../open-session.ts'
-import { backendOf, lasts } from '../sessions-last.ts'
+import { openSession, type DedicatedSession } from '../connection/open-session.ts'
+import { backendOf, keepsSession } from '../connection/detect-pooler.ts'
 import { wakeOf, type Channel, type ListenHandlers } from '../wakes.ts'
 import { enterPresence, presenceLocks } from './presence.ts'
 
 export interface ReplicaSession {
   /** Resolves when the server answers: the backend that holds the lock is alive. Costs no transaction. */
   ping(): Promise<void>
-  /** Rejects when the server does not answer, or the session is not what it was. Close it then, and open another. */
-  prove(): Promise<void>
+  /** Rejects if the server does not answer, or the session has changed. Close it then and open another. */
+  verify(): Promise<void>
   close(): void
 }
 
 export interface ReplicaSessionHandlers extends ListenHandlers {
-  /** From now on its record may be there, also if the session never becomes ready. */
+  /** Called when its record may exist, even if the session never becomes ready. */
   readonly onEntering?: () => void
 }
 
@@ -32,9 +32,18 @@ export interface SessionOwner {
   readonly num: number
 }
 
-const channels: readonly Channel[] = ['q_ready', 'q_gated', 'q_due', 'q_cancel', 'q_drain', 'q_schedule']
+const channels: readonly Channel[] = [
+  'q_available',
+  'q_ready',
+  'q_gated',
+  'q_due',
+  'q_cancel',
+  'q_drain',
+  'q_schedule',
+  'q_operation',
+]
 
-/** Undefined: there are no lasting sessions here. */
+/** Returns undefined if connections do not keep their session here. */
 export async function openReplicaSession(
   url: string,
   replica: SessionOwner,
@@ -44,27 +53,28 @@ export async function openReplicaSession(
     onNotification: (channel, payload) => handlers.onWake(wakeOf(channel, payload)),
     onLost: handlers.onLost,
   })
-  const pid = await session.prepare(async (ask) => {
-    if (!(await lasts(session, url))) return undefined
-    await ask('SET idle_session_timeout = 0')
-    for (const channel of channels) await ask(`LISTEN ${channel}`)
+  const pid = await session.prepare(async (query) => {
+    if (!(await keepsSession(session, url))) return undefined
+    await query('SET idle_session_timeout = 0')
+    for (const channel of channels) await query(`LISTEN ${channel}`)
     handlers.onEntering?.()
-    await ask('SELECT pg_try_advisory_lock_shared($1, $2)', [presenceLocks, replica.num])
-    await ask(enterPresence, [replica.num, replica.id])
+    await query('SELECT pg_try_advisory_lock_shared($1, $2)', [presenceLocks, replica.num])
+    await query(enterPresence, [replica.num, replica.id])
     return backendOf(session)
   })
   if (pid === undefined) {
     session.close()
     return undefined
   }
-  return { ping: session.ping, prove: () => prove(session, replica, pid), close: session.close }
+  return { ping: session.ping, verify: () => verifySession(session, replica, pid), close: session.close }
 }
 
-async function prove(session: OwnSession, replica: SessionOwner, pid: number): Promise<void> {
-  // Also enters the record again, should a late withdrawal have removed it.
-  await session.ask(enterPresence, [replica.num, replica.id])
-  const [told] = await session.ask<{ pid: number; listens: number }>(
+async function verifySession(session: DedicatedSession, replica: SessionOwner, pid: number): Promise<void> {
+  // Also writes the record again, in case a late withdrawal has removed it.
+  await session.query(enterPresence, [replica.num, replica.id])
+  const [backend] = await session.query<{ pid: number; listens: number }>(
     'SELECT pg_backend_pid() AS pid, (SELECT count(*)::int FROM pg_listening_channels()) AS listens',
   )
-  if (told?.pid !== pid || told.listens < channels.length) throw new Error('The session was given to somebody else.')
+  if (backend?.pid !== pid || backend.listens < channels.length)
+    throw new Error('The session now belongs to another client.')
 }

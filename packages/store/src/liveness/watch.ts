@@ -8,8 +8,8 @@
  * would end. Two watchers at once do no harm.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { evidenceOf, heldLocks, type Gone } from './presence.ts'
+import type { Db } from '../connection/db.ts'
+import { evidenceOf, heldLocks, type MissingReplica } from './presence.ts'
 
 export interface WatchRequest {
   readonly replicaId: string
@@ -27,7 +27,7 @@ export interface WatchAnswer {
   /** What the database's clock showed, in ms since 1970. */
   readonly clockMs: number
   /** For the watcher: the replicas whose lock is missing and that still hold runs. */
-  readonly gone: readonly Gone[]
+  readonly gone: readonly MissingReplica[]
 }
 
 /** The name of the deputy's duty. */

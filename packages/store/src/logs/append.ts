@@ -1,28 +1,28 @@
 /**
- * Lines that the code of runs logged, from many runs in one statement, each under its lease.
+ * Appends log lines of the code of many runs in one statement, each under its lease.
  *
- * A line belongs to a claim (run, fence) and has a number in it: told twice, it is written once. The lease counts while
- * the run is RUNNING, and after its holder ended it under that very fence: last words may come late. Once the claim was
- * taken away nothing of it is written any more, and that is noted. Judged when the statement looks, without a lock: a
- * line that comes as the lease is being lost is written under the claim it belongs to, and disturbs nobody.
+ * A line belongs to a claim (run, fence) and has a number in it: sent twice, it is stored once. The lease is valid while
+ * the run is RUNNING, and after its holder ended it under the same fence: the last lines may arrive late. After the claim
+ * was revoked, no line is stored, and an event records that. The check takes no lock: a line that arrives while the lease
+ * is being lost is stored under its own claim.
  */
 import { sql, type CompiledQuery } from 'kysely'
-import type { Db } from '../db.ts'
-import { refusedWrites } from '../events/refused.ts'
+import type { Db } from '../connection/db.ts'
+import { auditRefusedWrites } from '../events/audit-refused-writes.ts'
 import { leaseKey, type Lease } from '../lease.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../connection/prepared.ts'
 import { logLimits, storableFacts, storableLevel, storableLine } from './storable-line.ts'
 
 export interface LogLine {
   readonly lease: Lease
   /** From 1 within one claim; at most 10 000 are kept. */
   readonly lineNo: number
-  /** As pino counts: 30 is info. */
+  /** Level as in pino: 30 is info. */
   readonly level: number
   /** Cut at 8 KiB. */
   readonly line: string
   readonly facts?: unknown
-  /** How long ago it was said. */
+  /** How long ago it was logged. */
   readonly ageMs: number
 }
 
@@ -33,7 +33,7 @@ export interface LogAnswer {
 
 const linesAtOnceMax = 1_000
 
-/** One answer per lease, in the order in which they first come. */
+/** Returns one answer per lease, in the order of their first lines. */
 export async function appendTaskLogs(db: Db, lines: readonly LogLine[]): Promise<LogAnswer[]> {
   const leases = new Map(lines.map(({ lease }) => [leaseKey(lease), lease]))
   const lost = new Map<string, Lease>()
@@ -43,16 +43,16 @@ export async function appendTaskLogs(db: Db, lines: readonly LogLine[]): Promise
     const held = new Set(rows.map(leaseKey))
     for (const { lease } of part) if (!held.has(leaseKey(lease))) lost.set(leaseKey(lease), lease)
   }
-  await refusedWrites(db, 'refused-log', [...lost.values()])
+  await auditRefusedWrites(db, 'refused-log', [...lost.values()])
   return [...leases].map(([key, lease]) => ({ lease, answer: lost.has(key) ? 'lost' : 'ok' }))
 }
 
-/** The leases that count. */
+/** The statement returns the valid leases. */
 export function appendStatement(lines: readonly LogLine[]): CompiledQuery<Lease> {
   return append({ lines: `[${lines.map(rowText).join(',')}]` })
 }
 
-// A whole statement by hand: an array in, lines written, and an answer from the runs themselves.
+// A whole statement in SQL: an array in, lines stored, and an answer from the runs themselves.
 const append = prepared<{ readonly lines: string }, Lease>(
   'append-logs',
   ({ lines }) => sql<Lease>`

@@ -1,10 +1,10 @@
 /**
- * What code logged, made fit for the table: text that PostgreSQL holds, of bounded size. A log line is never refused
- * for being strange: it is cut, repaired, or said to have been left out.
+ * Turns logged values into text that PostgreSQL can store, of limited size. A log line is never rejected: it is cut,
+ * repaired, or replaced by a note that it was left out.
  */
 import { repairJson, storableText } from '@q/schema/json'
 
-/** `linesMax` per claim; further ones are not written. */
+/** `linesMax` is per claim; further lines are not stored. */
 export const logLimits = { linesMax: 10_000, lineBytesMax: 8_192, factsBytesMax: 8_192 } as const
 
 const encoder = new TextEncoder()
@@ -17,7 +17,7 @@ export function storableLine(line: string): string {
   return read < text.length ? `${text.slice(0, read)}…` : text
 }
 
-/** JSON text. */
+/** Returns JSON text. */
 export function storableFacts(facts: unknown): string {
   if (facts === undefined) return 'null'
   const repaired = repairJson(facts, { bytesMax: logLimits.factsBytesMax, depthMax: 64 })
@@ -37,7 +37,7 @@ function leftOut(why: string): string {
   return JSON.stringify({ leftOut: why })
 }
 
-/** As pino counts; what is no level is taken for info. */
+/** Level as in pino; any other number becomes info. */
 export function storableLevel(level: number): number {
   return Number.isInteger(level) && level >= 0 && level <= 32_767 ? level : 30
 }

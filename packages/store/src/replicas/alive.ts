@@ -1,16 +1,16 @@
 /**
- * Is a replica alive? By its own registered threshold, its presence and the database's clock, judged in one place, so that names,
- * nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h` its heartbeat, if it has one.
+ * Whether a replica is alive: by its own registered threshold, its presence and the clock of the database. Decided in one
+ * place, so that names, nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h` its heartbeat, if any.
  */
 import { sql, type RawBuilder } from 'kysely'
 
 export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
 
-/** Null: it has no heartbeat (any more). */
+/** Null: it has no heartbeat. */
 export const beatAgeMs: RawBuilder<number | null> = sql<number | null>`
   (extract(epoch FROM clock_timestamp() - h.last_heartbeat) * 1000)::float8`
 
-/** Its session's lock was seen missing for longer than its grace, in this life of the server, and it has not beaten since. */
+/** Whether its presence lock has been missing for longer than its grace, on this start of the server, without a heartbeat since. */
 export const isGone: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
     AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
@@ -22,7 +22,7 @@ export const isGone: RawBuilder<boolean> = sql<boolean>`
 const isHeartbeatFresh = sql<boolean>`coalesce(h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms'
   AND h.last_heartbeat < clock_timestamp() + n.replica_stale_ms * interval '1 ms', false)`
 
-/** Neither stopped, nor gone, nor silent for longer than it said it ever would be. It may be draining. */
+/** Whether it has neither stopped, nor gone, nor been silent for longer than its threshold. It may be draining. */
 export const isAlive: RawBuilder<boolean> = sql<boolean>`
   (n.stopped_at IS NULL AND ${isHeartbeatFresh}
     AND NOT ${isGone})`

@@ -6,7 +6,7 @@
  * `leaving_at` is set while the drain stands, and the drain is undone while `leaving_at` is not set.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { fromNow, now } from '../clock.ts'
 import { freeBlockedKeys, promoteStartable } from '../runs/promote.ts'
 import type { DrainOrder, OnDeadline } from './drain-order.ts'
@@ -20,7 +20,7 @@ export interface NewDrainOrder {
 }
 
 /** A drain that the replica follows already. */
-export interface StandingDrain extends NewDrainOrder {
+export interface CurrentDrain extends NewDrainOrder {
   /** It leaves whatever is ordered. */
   readonly leaving: boolean
 }
@@ -37,7 +37,7 @@ export async function drainReplica(db: Db, replicaId: string, order: NewDrainOrd
 export async function writeOrder(
   db: Db,
   replicaId: string,
-  { by, deadlineMs, onDeadline = 'by-task', leaving }: StandingDrain,
+  { by, deadlineMs, onDeadline = 'by-task', leaving }: CurrentDrain,
 ): Promise<boolean> {
   const ordered = await db
     .updateTable('q.replica')
@@ -96,7 +96,7 @@ export type LeaveDecision =
   /** The row of the replica was deleted. Its drain cannot be undone. */
   | { readonly decision: 'unknown' }
 
-interface Decided extends DrainOrder {
+interface LeaveDecisionRow extends DrainOrder {
   /** Null: no drain is ordered. */
   readonly leaves: boolean | null
 }
@@ -108,7 +108,7 @@ export async function leaveIfOrdered(
   { finished }: { readonly finished: boolean },
 ): Promise<LeaveDecision> {
   // A whole statement in SQL, for the same reason as undrainReplica.
-  const { rows } = await sql<Decided>`
+  const { rows } = await sql<LeaveDecisionRow>`
 WITH target AS MATERIALIZED (
   SELECT n.id, coalesce(n.draining_by, 'unknown') AS by, n.drain_on_deadline AS "onDeadline",
     (extract(epoch FROM n.drain_deadline - clock_timestamp()) * 1000)::float8 AS "deadlineInMs",

@@ -1,9 +1,9 @@
 /**
- * Who waits for work. Users' own transactions wake a replica when they commit only if somebody is marked here. Set the
- * mark, then look once more, then wait: whatever was committed before the mark was seen is found by that look.
+ * Marks of replicas that wait for work. A user's transaction wakes a replica at its commit only if there is a mark. A
+ * replica sets its mark, claims once more, then waits: that claim finds whatever was committed before the mark was visible.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { isGone } from './alive.ts'
 
 export async function markIdle(db: Db, replicaId: string): Promise<void> {

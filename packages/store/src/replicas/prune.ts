@@ -1,17 +1,17 @@
 /**
- * Removes what is left of replicas that ended long ago: their rows, presence records, idle marks, and old samples and
- * failed heartbeats of all. A replica that still holds a run stays: its thresholds are there. Finished runs name their
- * last holder by id and need no row for that; attempts and recoveries carry its host.
+ * Removes heartbeats of replicas that have been silent for long, rows, presence records and idle marks of replicas that
+ * ended long ago, and old samples and failed heartbeats. A replica that still holds a run stays: its thresholds are needed.
+ * Ended runs name their last holder by id and need no row; attempts and recoveries have its host.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 export interface ReplicaPruneRequest {
-  /** Since the replica's end. */
+  /** How long a replica is kept after its end. */
   readonly keepMs: number
-  /** Of samples and failed heartbeats. */
+  /** How long samples and failed heartbeats are kept. */
   readonly samplesKeptMs: number
-  /** Rows of each kind at a time. */
+  /** The most rows of each kind in one call. */
   readonly limit: number
 }
 
@@ -23,7 +23,7 @@ export interface PrunedReplicas {
 
 export async function pruneReplicas(db: Db, request: ReplicaPruneRequest): Promise<PrunedReplicas> {
   const longAgo = (ms: number) => sql`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
-  // A whole statement by hand: bounded parts of several tables that have nothing to wait for in each other.
+  // A whole statement in SQL: limited parts of several tables that do not depend on each other.
   const { rows } = await sql<PrunedReplicas>`
 WITH ended AS MATERIALIZED (
   SELECT n.id, n.num FROM q.replica n WHERE n.stopped_at < ${longAgo(request.keepMs)}
@@ -47,4 +47,28 @@ WITH ended AS MATERIALIZED (
 SELECT coalesce((SELECT array_agg(id) FROM replicas), '{}') AS ids, (SELECT count(*)::int FROM samples) AS samples,
   (SELECT count(*)::int FROM failures) AS failures`.execute(db)
   return rows[0] ?? { ids: [], samples: 0, failures: 0 }
+}
+
+/**
+ * Removes the heartbeats of replicas that have been silent for this long and hold no run: without the row of a held run's
+ * holder, the holder would look as if it had never been alive. Such a replica counts as stopped at its last heartbeat; if
+ * it returns, the response to its next heartbeat says so. Returns the ids of the replicas.
+ */
+export async function deleteStaleReplicaHeartbeats(
+  db: Db,
+  olderThanMs: number,
+): Promise<{ ids: string[]; count: number }> {
+  const { rows } = await sql<{ replica_id: string }>`
+WITH removed AS (
+  DELETE FROM q.replica_heartbeat h WHERE last_heartbeat < clock_timestamp() - ${olderThanMs}::float8 * interval '1 ms'
+    AND NOT EXISTS (SELECT FROM q.task_run r WHERE r.held AND r.replica_id = h.replica_id)
+  RETURNING replica_id, last_heartbeat
+), ended AS (
+  UPDATE q.replica n SET stopped_at = removed.last_heartbeat FROM removed WHERE n.id = removed.replica_id AND n.stopped_at IS NULL
+), idle AS (
+  DELETE FROM q.idle USING removed WHERE idle.replica_id = removed.replica_id
+)
+SELECT replica_id FROM removed`.execute(db)
+  const ids = rows.map((row) => row.replica_id)
+  return { ids, count: ids.length }
 }

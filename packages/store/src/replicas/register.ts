@@ -1,14 +1,14 @@
 /**
- * A replica introduces itself: who it is, what it can do, and its own thresholds, by which alone it may be reaped.
+ * Registers a replica: its identity, its capabilities, and its own thresholds, by which alone it may be recovered.
  *
- * Its name is for people, so it must be unique among the living: the wish, or the wish with the first free number. A
- * name counts as taken while its bearer has neither stopped nor missed its own staleness threshold. A replica whose row
- * was removed, or that was taken for stopped, introduces itself again under the same id.
+ * Its name is for people, so it is unique among live replicas: the requested name, or that name with the first free
+ * number. A name is taken while its replica has neither stopped nor exceeded its own threshold. A replica whose row was
+ * removed, or that was considered stopped, registers again under the same id.
  */
 import { programLevel, type DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 import { isAlive } from './alive.ts'
-import { writeOrder, type StandingDrain } from './drain.ts'
+import { writeOrder, type CurrentDrain } from './drain.ts'
 
 export interface Thresholds {
   readonly replicaBeatMs: number
@@ -20,35 +20,37 @@ export interface Thresholds {
   readonly runnerStaleMs: number
 }
 
-export interface ReplicaIntroduction {
+export interface ReplicaRegistration {
   readonly id: string
   readonly name: string
   readonly hostname: string
   readonly pid: number
   readonly version: string
-  /** Empty: all. */
+  /** Empty: all queues. */
   readonly queues: readonly string[]
   readonly tasks: readonly string[]
   readonly capabilities: readonly string[]
-  /** Where others reach it, if they can. */
+  /** The address at which others reach it, if they can. */
   readonly endpoint?: string
   readonly slots: number
   readonly preset: string
   readonly onCrash: 'fail' | 'retry'
   readonly thresholds: Thresholds
-  /** How long after its session broke it may still show that it lives; 2.5 s unless said. */
+  /** Whether it recovers the runs of dead replicas; default: true. */
+  readonly recovers?: boolean
+  /** How long after its session broke the replica may still prove that it is alive; 2.5 s by default. */
   readonly presenceGraceMs?: number
   /** The drain that it follows, if it registers again: the order may have been deleted with its row. */
-  readonly draining?: StandingDrain
+  readonly draining?: CurrentDrain
 }
 
 /** Returns the name it got, and the number of its presence lock. */
 export async function registerReplica(
   db: Kysely<DB>,
-  replica: ReplicaIntroduction,
+  replica: ReplicaRegistration,
 ): Promise<{ name: string; num: number }> {
   return db.transaction().execute(async (trx) => {
-    // One at a time, or two replicas that start together would both find the name free.
+    // One at a time: two replicas that start together would both find the name free.
     await sql`SELECT pg_advisory_xact_lock(hashtextextended('q.replica.name', 0))`.execute(trx)
     const taken = await sql<{ name: string }>`
       SELECT n.name FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id
@@ -65,7 +67,7 @@ export async function registerReplica(
       .returning('num')
       .executeTakeFirstOrThrow()
     if (replica.draining !== undefined) await writeOrder(trx, replica.id, replica.draining)
-    // Its first sign of life, so that the next one to register sees the name taken.
+    // Its first heartbeat, so that the next replica to register finds the name taken.
     await sql`INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, free_slots)
       VALUES (${replica.id}, clock_timestamp(), ${replica.slots})
       ON CONFLICT (replica_id) DO UPDATE SET last_heartbeat = excluded.last_heartbeat`.execute(trx)
@@ -73,15 +75,15 @@ export async function registerReplica(
   })
 }
 
-function firstFree(wish: string, taken: readonly string[]): string {
-  if (!taken.includes(wish)) return wish
+function firstFree(requested: string, taken: readonly string[]): string {
+  if (!taken.includes(requested)) return requested
   for (let number = 2; number <= taken.length + 1; number++) {
-    if (!taken.includes(`${wish}-${number}`)) return `${wish}-${number}`
+    if (!taken.includes(`${requested}-${number}`)) return `${requested}-${number}`
   }
-  return `${wish}-${taken.length + 2}`
+  return `${requested}-${taken.length + 2}`
 }
 
-function rowOf(replica: ReplicaIntroduction) {
+function rowOf(replica: ReplicaRegistration) {
   const { thresholds } = replica
   return {
     id: replica.id,
@@ -93,6 +95,7 @@ function rowOf(replica: ReplicaIntroduction) {
     tasks: [...replica.tasks],
     capabilities: [...replica.capabilities],
     endpoint: replica.endpoint ?? null,
+    recovers: replica.recovers ?? true,
     slots: replica.slots,
     preset: replica.preset,
     on_crash: replica.onCrash,

@@ -1,9 +1,9 @@
-/** A replica leaves in order: it holds nothing any more, so its heartbeat may go and its name is free. */
+/** Retires a replica that shut down and holds no run: removes its heartbeat and frees its name. */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 
 export async function retireReplica(db: Db, replicaId: string): Promise<void> {
-  // A whole statement by hand: all that says it is there goes at once.
+  // A whole statement in SQL: all records of its life are removed at once.
   await sql`
 WITH stopped AS (UPDATE q.replica SET stopped_at = clock_timestamp() WHERE id = ${replicaId}),
   mark AS (DELETE FROM q.idle WHERE replica_id = ${replicaId}),

@@ -1,12 +1,12 @@
 /**
- * The time series of vitals: what each living replica said in its last heartbeat, one row per heartbeat at most, so it
- * does no harm if two replicas take the samples.
+ * Samples the stats of live replicas over time: their last heartbeats, at most one row per heartbeat, so it is harmless if
+ * two replicas take the samples.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { isAlive } from './alive.ts'
 
-/** How many were new. */
+/** Returns the number of new samples. */
 export async function sampleReplicas(db: Db): Promise<number> {
   const { rows } = await sql`
 INSERT INTO q.replica_sample (replica_id, sampled_at, memory_mb, cpu_percent, active_runs, free_slots, completed, failed, health)

@@ -1,7 +1,10 @@
-/** Whether two new runs differ in nothing but their payloads. Dates, keys and windows must be the same object. */
+/** Whether two new runs differ only in their payloads. Dates, keys and windows must be the same object. */
 import type { NewRun } from './new-run.ts'
 
-/** Written out, because it is asked of each run of a large batch: a loop over the names takes ten times as long. */
+/**
+ * Compares field by field, because it is called for each run of a large batch: a loop over the names takes ten times as
+ * long.
+ */
 export function areAlike(a: NewRun, b: NewRun): boolean {
   return (
     a.task === b.task &&

@@ -1,32 +1,32 @@
 /**
- * Everything that can be said against new runs before anything is sent: payloads, names, keys, numbers.
- * With one bad run in a batch none is enqueued, and each bad one is told by its place.
+ * Checks new runs before anything is sent: payloads, names, keys, numbers.
+ * One bad run in a batch rejects the whole batch, and the error names each bad run by its position.
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, checkName, jsonReasons, problemsText, storableText, type NameKind } from '@q/schema/json'
 import type { RunId } from '../lease.ts'
 import { areAlike } from './alike.ts'
 import type { NewRun } from './new-run.ts'
-import { sqlState } from '../sql-state.ts'
+import { sqlState } from '../connection/sql-state.ts'
 
 export interface CheckedRun {
   readonly run: NewRun
-  /** The same object for runs that follow each other and differ in nothing but the payload. Undefined: not compared. */
+  /** The same object for consecutive runs that differ only in the payload. Undefined: not compared. */
   readonly kind?: NewRun
-  /** JSON text that jsonb holds. */
+  /** JSON text that jsonb can hold. */
   readonly payload: string
-  /** Where it was taken before. */
+  /** Set if the id was taken before. */
   readonly id?: RunId
-  /** When it may start, if the time was read from the database before. */
+  /** When the run may start, if the time was read from the database before. */
   readonly runAt?: Date
 }
 
-/** More are not told. */
-const faultsMax = 10
+/** The error names no more problems than this. */
+const problemsMax = 10
 
 export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
   const checked: CheckedRun[] = []
-  const bad: { fault: Fault; why: string }[] = []
+  const bad: { kind: ProblemKind; why: string }[] = []
   let kind: NewRun | undefined
   for (const [index, run] of runs.entries()) {
     const which = runs.length === 1 ? '' : `run ${index + 1} of ${runs.length}: `
@@ -35,23 +35,23 @@ export function checkNewRuns(runs: readonly NewRun[]): CheckedRun[] {
     const options = isKnown ? [] : [...optionProblems(run), ...withoutLaneProblems(run)]
     if (kind === undefined || !isKnown) kind = run
     const payload = checkJson(run.payload)
-    if (names.length > 0) bad.push({ fault: 'name', why: `${which}${names.join('; ')}` })
-    if (options.length > 0) bad.push({ fault: 'option', why: `${which}${options.join('; ')}` })
+    if (names.length > 0) bad.push({ kind: 'name', why: `${which}${names.join('; ')}` })
+    if (options.length > 0) bad.push({ kind: 'option', why: `${which}${options.join('; ')}` })
     if (payload.ok) checked.push({ run, kind, payload: payload.text })
-    else bad.push({ fault: jsonReasons[payload.problems[0].reason], why: `${which}${problemsText(payload.problems)}` })
-    if (bad.length >= faultsMax) break
+    else bad.push({ kind: jsonReasons[payload.problems[0].reason], why: `${which}${problemsText(payload.problems)}` })
+    if (bad.length >= problemsMax) break
   }
   const [first] = bad
   if (first === undefined) return checked
-  throw new ExplainedError({ ...refusals[first.fault], why: `${bad.map(({ why }) => why).join('. ')}.` })
+  throw new ExplainedError({ ...refusals[first.kind], why: `${bad.map(({ why }) => why).join('. ')}.` })
 }
 
-/** What is wrong with names, keys and numbers of a run; its payload apart. */
+/** Returns the problems with names, keys and numbers of a run, without its payload. */
 export function runProblems(run: NewRun): string[] {
   return [...nameProblems(run), ...optionProblems(run)]
 }
 
-/** 22P05 and 22P02: text that jsonb cannot hold. The last resort; the check above lets none pass. */
+/** Explains 22P05 and 22P02, text that jsonb cannot hold. A last resort: the check above rejects such text. */
 export function unstorable(error: unknown): unknown {
   const code = sqlState(error)
   if (code !== '22P05' && code !== '22P02') return error
@@ -62,7 +62,7 @@ export function unstorable(error: unknown): unknown {
   })
 }
 
-type Fault = keyof typeof refusals
+type ProblemKind = keyof typeof refusals
 
 const refusals = {
   name: {
@@ -141,14 +141,15 @@ function optionProblems(run: NewRun): string[] {
   if (onCrash !== undefined && onCrash !== 'fail' && onCrash !== 'retry') {
     problems.push('onCrash is neither "fail" nor "retry"')
   }
-  if (trace !== undefined && !isTrace(trace)) problems.push(`trace is no text of at most ${traceCharsMax} characters`)
+  if (trace !== undefined && !isTrace(trace))
+    problems.push(`trace is not a text of at most ${traceCharsMax} characters`)
   if (run.runAt !== undefined && !isWithinReach(run.runAt)) problems.push('runAt is not a date before the year 10000')
   if (run.runAt !== undefined && run.delayMs !== undefined) problems.push('delayMs and runAt: a run has one of them')
   if (run.uniqueForMs !== undefined && run.uniqueKey === undefined) problems.push('uniqueForMs has no uniqueKey')
-  return [...problems, ...windowProblems(run)]
+  return [...problems, ...throttleDebounceProblems(run)]
 }
 
-/** Options of a run without a lane for which `q.enqueue()` has no parameter. */
+/** Returns the options of a run without a lane for which `q.enqueue()` has no parameter. */
 function withoutLaneProblems(run: NewRun): string[] {
   if (run.lane !== undefined) return []
   const taskOnly = ['onCrash', 'timeoutMs', 'maxSilentMs', 'concurrency'] as const
@@ -159,7 +160,7 @@ function isWithinReach(runAt: Date): boolean {
   return Math.abs(runAt.getTime()) < Date.UTC(10_000, 0)
 }
 
-function windowProblems({ uniqueKey, throttle, debounce, delayMs, runAt }: NewRun): string[] {
+function throttleDebounceProblems({ uniqueKey, throttle, debounce, delayMs, runAt }: NewRun): string[] {
   const problems: string[] = []
   if (throttle !== undefined) problems.push(...rangeProblem('throttle.forMs', throttle.forMs, ranges.uniqueForMs))
   if (debounce !== undefined) {

@@ -1,16 +1,16 @@
 /**
- * What a run's code saves of its state, under its lease, so that a later attempt continues from it. At most 1 MiB of
- * JSON that jsonb gives back as it was; anything else is refused before it is sent, so that a transaction it is part
- * of goes on. A lost lease saves nothing, and that is noted.
+ * Saves the state of a run's code under its lease, so that a later attempt continues from it. At most 1 MiB of JSON
+ * that jsonb returns unchanged; anything else is rejected before it is sent, so that a transaction around it can
+ * continue. A lost lease saves nothing, and an event records that.
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, jsonLimits, jsonReasons, problemsText } from '@q/schema/json'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { now } from '../clock.ts'
-import { refusedWrites } from '../events/refused.ts'
+import { auditRefusedWrites } from '../events/audit-refused-writes.ts'
 import type { Lease } from '../lease.ts'
 
-/** `state`: JSON text. */
+/** `state` is JSON text. */
 export async function checkpointTaskRun(db: Db, lease: Lease, state: string): Promise<'saved' | 'lease-lost'> {
   const { numUpdatedRows } = await db
     .updateTable('q.task_run')
@@ -20,7 +20,7 @@ export async function checkpointTaskRun(db: Db, lease: Lease, state: string): Pr
     .where('status', '=', 'RUNNING')
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 1n) return 'saved'
-  await refusedWrites(db, 'refused-checkpoint', [lease])
+  await auditRefusedWrites(db, 'refused-checkpoint', [lease])
   return 'lease-lost'
 }
 

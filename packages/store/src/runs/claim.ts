@@ -1,36 +1,39 @@
 /**
  * AVAILABLE → RUNNING, or → CLAIMED for runs that are claimed ahead
  *
- * Claim and start in one statement, for slots that are free now: the attempt is counted and RUNNING committed before
- * any code of the task begins. SKIP LOCKED makes replicas pass each other; the fence, raised here, makes this claim
- * different from every other one of the same run.
+ * Claims and starts in one statement, for slots that are free now: the attempt is counted and RUNNING committed before
+ * any code of the task begins. SKIP LOCKED lets replicas claim side by side; the raised fence distinguishes this claim
+ * from every other claim of the same run.
  *
- * Order: priority, then fair shares of queues and groups, then age. What there is to choose from is looked up before
- * (ready-heads.ts), how many of each is decided in memory (fair-shares.ts); the statement locks exactly so many and no
- * row more. Finished, gated and foreign runs cost nothing.
+ * Order: priority, then fair shares of queues and groups, then age. claim-candidates.ts finds the candidates first,
+ * fair-shares.ts decides in memory how many runs of each to take, and the statement locks exactly that many rows.
+ * Finished, gated and foreign runs cost nothing.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { RunId } from '../lease.ts'
-import { prepared, type Prepared } from '../prepared.ts'
+import { prepared, type Prepared } from '../connection/prepared.ts'
 import { isInTime, isPaused, isReady } from './claimable.ts'
-import type { FairShares, Quota, ReadyHead } from './fair-shares.ts'
+import type { FairShares, Quota, Candidate } from './fair-shares.ts'
 import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
-  /** Tasks this replica knows. */
+  /** Tasks that this replica knows. */
   readonly tasks: readonly string[]
-  /** Queues it works on; empty: all. A paused one is passed over. */
+  /** Queues that the replica works on; empty: all. Skips paused queues. */
   readonly queues: readonly string[]
-  /** Shares of queues; 1 unless said. */
+  /** Shares of queues; 1 by default. */
   readonly queueWeights?: Readonly<Record<string, number>>
-  /** What it can do; runs that require more are in lanes it does not look at. */
+  /** Capabilities of the replica. Runs that require more are in lanes that it does not read. */
   readonly capabilities?: readonly string[]
-  /** Claim only; `startTaskRuns` starts them later. */
-  readonly ahead?: boolean
-  /** Who was served so far, for those who claim few at a time: `createFairShares()`, kept by the caller. */
+  /** Claims only; `startTaskRuns` starts the runs later. */
+  readonly prefetch?: boolean
+  /**
+   * How far each queue and group has been served, for replicas that claim a few runs at a time: `createFairShares()`,
+   * kept by the caller.
+   */
   readonly shares?: FairShares
-  /** Never more than this many: the free slots. */
+  /** The number of free slots; never claims more. */
   readonly limit: number
 }
 
@@ -38,38 +41,44 @@ export interface ClaimedRun {
   readonly runId: RunId
   readonly fence: number
   readonly task: string
-  /** JSON text: parsed in the worker, not here. */
+  readonly queue: string
+  /** How long after it was due it was claimed. The wait of a retry includes its backoff. */
+  readonly waitMs: number
+  /** JSON text, which the worker parses. */
   readonly payload: string
   readonly attempt: number
   readonly epoch: number
   /** What happens if this replica dies while the run is RUNNING, as a reaper would resolve it. */
   readonly onCrash: OnCrash
-  /** Attempts that ended by the holder's death: above 0 it is a suspect. */
+  /** Attempts that ended with the holder's death. Above 0, the run is a suspect. */
   readonly crashCount: number
-  /** Limits of its own; null: the task's. */
+  /** Limits of the run itself; null: those of the task. */
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
-  /** It has a concurrency key: another run may follow as soon as its holder is taken for dead. */
+  /** Whether it has a concurrency key: another run may follow as soon as its holder is considered dead. */
   readonly keyed: boolean
-  /** It has a concurrency key or a workflow: others wait for its end, which takes the long way (settle.ts). */
+  /**
+   * Whether it has a concurrency key or a workflow: other runs wait for its end, so the full transition settles it
+   * (settle.ts).
+   */
   readonly gated: boolean
-  /** It is a step of a workflow: results of other steps may belong into its payload (`stepPayloads`). */
+  /** Whether it is a step of a workflow: its payload may contain results of other steps (`stepPayloads`). */
   readonly step: boolean
-  /** JSON text of what an earlier attempt saved, or null. */
+  /** JSON text that an earlier attempt saved, or null. */
   readonly checkpoint: string | null
 }
 
 export interface ClaimOrder {
   readonly replicaId: string
-  readonly ahead: boolean
+  readonly prefetch: boolean
   readonly quotas: readonly Quota[]
 }
 
-/** With the head it was taken from. */
-export type ClaimRow = ClaimedRun & Pick<ReadyHead, 'lane' | 'priority' | 'group'>
+/** A claimed run with the candidate it was taken from. */
+export type ClaimRow = ClaimedRun & Pick<Candidate, 'lane' | 'priority' | 'group'>
 
-export function claimStatement({ replicaId, ahead, quotas }: ClaimOrder): CompiledQuery<ClaimRow> {
-  return (ahead ? claimAhead : claimAndStart)({
+export function claimStatement({ replicaId, prefetch, quotas }: ClaimOrder): CompiledQuery<ClaimRow> {
+  return (prefetch ? claimPrefetched : claimAndStart)({
     replicaId,
     lanes: quotas.map((quota) => quota.lane),
     priorities: quotas.map((quota) => quota.priority),
@@ -87,9 +96,9 @@ interface ClaimValues {
 }
 
 const claimAndStart = claim('claim', sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`)
-const claimAhead = claim('claim-ahead', sql`status = 'CLAIMED', started_at = NULL`)
+const claimPrefetched = claim('claim-prefetched', sql`status = 'CLAIMED', started_at = NULL`)
 
-// A whole statement by hand: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
+// A whole statement in SQL: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
 function claim(name: string, change: RawBuilder<unknown>): Prepared<ClaimValues, ClaimRow> {
   return prepared(
     name,
@@ -111,11 +120,11 @@ WITH picked AS MATERIALIZED (
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,
-    r.checkpoint::text AS checkpoint,
+    r.checkpoint::text AS checkpoint, extract(epoch FROM r.claimed_at - r.run_at)::float8 * 1000 AS "waitMs",
     r.lane, r.priority, r.grp AS "group", r.run_at
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,
-  checkpoint, lane, priority, "group"
+  checkpoint, "waitMs", lane, priority, "group"
 FROM claimed ORDER BY run_at, "runId"`,
   )
 }

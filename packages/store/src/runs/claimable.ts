@@ -1,6 +1,6 @@
 /**
- * What must be true before a run is claimed: each condition once, under a name, as SQL. The claim and the promotion ask
- * them of their arguments, `why` asks them of what is in the database; so `why` cannot have an opinion of its own.
+ * The conditions of a claim, each once, under a name, as SQL. The claim and the promotion apply them to their
+ * arguments, `why` applies them to the database; so `why` cannot disagree with the claim.
  *
  * In these fragments `r` is a row of q.task_run and `lane` a row of q.lane.
  */
@@ -8,13 +8,13 @@ import { sql, type RawBuilder } from 'kysely'
 
 type Texts = RawBuilder<readonly string[]>
 
-/** AVAILABLE. The word by which the ready index is found. */
+/** Whether the run is AVAILABLE. The ready index is on this expression. */
 export const isReady: RawBuilder<boolean | null> = sql<boolean | null>`r.ready`
 
-/** Its deadline, if it has one, has not passed. */
+/** Whether its deadline, if it has one, has not passed. */
 export const isInTime: RawBuilder<boolean> = sql<boolean>`(r.expires_at IS NULL OR r.expires_at > clock_timestamp())`
 
-/** At the gate `time`, and its hour has come. */
+/** Whether it waits at the gate `time` and its time has come. */
 export const isDue: RawBuilder<boolean | null> = sql<boolean | null>`r.due_at <= clock_timestamp()`
 
 export const isPaused: RawBuilder<boolean> = sql<boolean>`
@@ -24,7 +24,7 @@ export function isKnownTask(tasks: Texts): RawBuilder<boolean> {
   return sql<boolean>`lane.task = ANY(${tasks})`
 }
 
-/** No queues: all of them. */
+/** Whether the lane's queue is among these; an empty list means all queues. */
 export function isWorkedOn(queues: Texts): RawBuilder<boolean> {
   return sql<boolean>`(${queues} = '{}' OR lane.queue = ANY(${queues}))`
 }
@@ -39,8 +39,8 @@ export function slotsOf(scope: RawBuilder<string | null>): RawBuilder<number> {
 }
 
 /**
- * The places of a concurrency key that may be taken now, as rows of `slot`: those that no run occupies, and no more than
- * the limit leaves. After a limit was lowered runs may sit above it; they count too.
+ * The slots of a concurrency key that may be taken now, as rows of `slot`: slots that no run occupies, up to the limit.
+ * After a limit was lowered, runs may occupy slots above it; they count too.
  */
 export function freeSlots(
   key: RawBuilder<string | null>,

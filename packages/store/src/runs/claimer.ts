@@ -1,157 +1,184 @@
 /**
- * One replica's claiming: what it saw ready, which heads it served last, what it asks for next. The state is in memory
- * only: a replica that loses it looks again.
+ * The claiming of one replica: which candidates it saw ready, which it served last, and what it asks for next. The
+ * state is in memory only: a replica that loses it reads again.
  *
- * A claim and a look go together (turn.ts). The claim asks the heads that are known, or, when none is known, the heads
- * that gave runs last; the look shows what is ready after it, for the next claim. So a run of a better priority or of a
- * new group is overtaken by at most one exchange after the replica decides to look.
+ * A claim and a look are sent together (work-exchange.ts). The claim asks the known candidates or, if none is known,
+ * the candidates that gave runs last; the look shows what is ready after it, for the next claim. So a run of a better
+ * priority or of a new group is overtaken by at most one exchange after the replica decides to look.
  *
- * A head that gave less than asked is exhausted until the next look: SKIP LOCKED passes over rows that another
- * connection is taking, and every other row of it was got. Two connections may share a claimer. Both may ask the same
- * heads; an answer that is older than the last look does not change what that look showed.
+ * A candidate that gave fewer runs than asked is exhausted until the next look: SKIP LOCKED skips rows that another
+ * connection is claiming, and the claim got every other row. Two connections may share a claimer. Both may ask the same
+ * candidates; an answer older than the last look does not change what that look showed.
  */
 import type { CompiledQuery } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { claimStatement, type ClaimedRun, type ClaimRequest, type ClaimRow } from './claim.ts'
-import { createFairShares, headKey, inTurn, quotasOf, type Fits, type Quota, type ReadyHead } from './fair-shares.ts'
-import { readyHeadsStatement } from './ready-heads.ts'
+import {
+  createFairShares,
+  candidateKey,
+  inFairOrder,
+  quotasOf,
+  type Fits,
+  type Quota,
+  type Candidate,
+} from './fair-shares.ts'
+import { candidatesStatement } from './claim-candidates.ts'
 
-/** Takes runs, in the order they are to be started. */
+/** Claims runs, and returns them in the order in which to start them. */
 export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Promise<ClaimedRun[]> {
   if (request.limit < 1 || request.tasks.length === 0) return []
   const claimer = createClaimer(request)
-  await claimer.look(db)
-  return claimer.claim(db, request.limit, request.ahead)
+  await claimer.refresh(db)
+  return claimer.claim(db, request.limit, request.prefetch)
 }
 
 export interface Claimer {
   readonly replicaId: string
   /** Whether no run is known to be ready. */
   readonly exhausted: boolean
-  /** Whether a look must come before a claim: no head is known, and none gave runs before. */
+  /** Whether a look must precede the claim: no candidate is known, and none gave runs before. */
   readonly isNew: boolean
-  /** Runs may have become ready since the last look: the next exchange looks too. */
-  forget(): void
-  /** The statements for at most so many runs. */
-  ask(wanted: Wanted): Ask
-  /** Looks at what is ready now. */
-  look(db: Db): Promise<void>
-  /** Asks until so many are got or nothing is left of what was seen. */
-  claim(db: Db, limit: number, ahead?: boolean, fits?: Fits): Promise<ClaimedRun[]>
+  /** Records that runs may have become ready since the last look: the next exchange looks too. */
+  invalidate(): void
+  /** Returns the statements that claim at most this many runs. */
+  statementsFor(limits: ClaimLimits): ClaimStatements
+  /** Reads what is ready now. */
+  refresh(db: Db): Promise<void>
+  /** Claims until it has this many runs, or none is left of the candidates it saw. */
+  claim(db: Db, limit: number, prefetch?: boolean, fits?: Fits): Promise<ClaimedRun[]>
 }
 
-export interface Wanted {
+export interface ClaimLimits {
   readonly claim: number
-  /** Which of them there is room for; default: all. */
+  /** Which runs there is room for; default: all. */
   readonly fits?: Fits
-  readonly ahead: number
+  readonly prefetch: number
 }
 
-/** One exchange: what to send, in this order, and what the rows say about the heads. Undefined: not needed. */
-export interface Ask {
+/** One exchange: the statements to send, in this order, and how to apply their rows. Undefined: not needed. */
+export interface ClaimStatements {
   readonly claim: CompiledQuery<ClaimRow> | undefined
-  readonly ahead: CompiledQuery<ClaimRow> | undefined
-  readonly look: CompiledQuery<ReadyHead> | undefined
-  learn(rows: AskedRows): void
-  /** What the claim brought, in the order in which it is to be started. */
-  inTurn(claimed: readonly ClaimRow[]): readonly ClaimRow[]
+  readonly prefetch: CompiledQuery<ClaimRow> | undefined
+  readonly refresh: CompiledQuery<Candidate> | undefined
+  record(rows: ClaimExchangeRows): void
+  /** The claimed runs, in the order in which to start them. */
+  inFairOrder(claimed: readonly ClaimRow[]): readonly ClaimRow[]
 }
 
-export interface AskedRows {
+export interface ClaimExchangeRows {
   readonly claim: readonly ClaimRow[]
-  readonly ahead: readonly ClaimRow[]
-  readonly look?: readonly ReadyHead[]
+  readonly prefetch: readonly ClaimRow[]
+  readonly refresh?: readonly Candidate[]
 }
 
-type Wish = Pick<ClaimRequest, 'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares'>
+type ClaimerOptions = Pick<ClaimRequest, 'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares'>
 
-export function createClaimer(wish: Wish): Claimer {
-  const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = wish
-  let heads: readonly ReadyHead[] = []
-  let served: readonly ReadyHead[] = []
+export function createClaimer(options: ClaimerOptions): Claimer {
+  const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = options
+  let candidates: readonly Candidate[] = []
+  let served: readonly Candidate[] = []
   /** How often runs may have become ready, and how many of these times the last look has seen. */
   let changes = 1
   let changesSeen = 0
-  const lookStatement = () => readyHeadsStatement({ tasks, queues, capabilities })
+  const refreshStatement = () => candidatesStatement({ tasks, queues, capabilities })
 
   function quotasFor(limit: number, fits?: Fits): readonly Quota[] {
     if (limit < 1) return []
-    if (heads.length > 0) return quotasOf(shares, heads, limit, queueWeights, fits)
-    // A guess, which charges no group: it may be that none of them has runs.
+    if (candidates.length > 0) return quotasOf(shares, candidates, limit, queueWeights, fits)
+    // A guess, which charges no group: perhaps none of them has runs.
     return quotasOf(createFairShares(), served, limit, queueWeights, fits)
   }
-  function statementOf(quotas: readonly Quota[], ahead: boolean) {
-    return quotas.length === 0 ? undefined : claimStatement({ replicaId, ahead, quotas })
+  function statementOf(quotas: readonly Quota[], prefetch: boolean) {
+    return quotas.length === 0 ? undefined : claimStatement({ replicaId, prefetch, quotas })
   }
 
   const claimer: Claimer = {
     replicaId,
     get exhausted() {
-      return heads.length === 0
+      return candidates.length === 0
     },
     get isNew() {
-      return heads.length + served.length === 0
+      return candidates.length + served.length === 0
     },
-    forget() {
+    invalidate() {
       changes++
     },
-    ask(wanted) {
-      const asked = { claim: quotasFor(wanted.claim, wanted.fits), ahead: quotasFor(wanted.ahead) }
-      const looks = wanted.claim + wanted.ahead > 0 && (heads.length === 0 || changesSeen < changes)
-      const headsAsked = heads
+    statementsFor(limits) {
+      const quotas = { claim: quotasFor(limits.claim, limits.fits), prefetch: quotasFor(limits.prefetch) }
+      const refreshes = limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes)
+      const candidatesAsked = candidates
       const changesAsked = changes
       return {
-        claim: statementOf(asked.claim, false),
-        ahead: statementOf(asked.ahead, true),
-        look: looks ? lookStatement() : undefined,
-        inTurn: (claimed) => inTurn(asked.claim, claimed),
-        learn(rows) {
-          const answers = [...answersOf(asked.claim, rows.claim), ...answersOf(asked.ahead, rows.ahead)]
-          const short = new Set(answers.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => headKey(quota)))
-          const left = (known: readonly ReadyHead[]) => known.filter((head) => !short.has(headKey(head)))
-          if (rows.look !== undefined && changesAsked >= changesSeen) {
+        claim: statementOf(quotas.claim, false),
+        prefetch: statementOf(quotas.prefetch, true),
+        refresh: refreshes ? refreshStatement() : undefined,
+        inFairOrder: (claimed) => inFairOrder(quotas.claim, claimed),
+        record(rows) {
+          nameQueues(quotas.claim, rows.claim)
+          nameQueues(quotas.prefetch, rows.prefetch)
+          const answers = [...quotaResults(quotas.claim, rows.claim), ...quotaResults(quotas.prefetch, rows.prefetch)]
+          const short = new Set(
+            answers.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => candidateKey(quota)),
+          )
+          const withRuns = (known: readonly Candidate[]) =>
+            known.filter((candidate) => !short.has(candidateKey(candidate)))
+          if (rows.refresh !== undefined && changesAsked >= changesSeen) {
             changesSeen = changesAsked
-            heads = left(rows.look)
-          } else if (heads === headsAsked) heads = left(heads)
+            candidates = withRuns(rows.refresh)
+          } else if (candidates === candidatesAsked) candidates = withRuns(candidates)
           const gave = answers.filter(({ got }) => got > 0).map(({ quota }) => quota)
           if (gave.length > 0) served = gave
         },
       }
     },
-    async look(db) {
+    async refresh(db) {
       const changesAsked = changes
-      heads = (await db.executeQuery(lookStatement())).rows
+      candidates = (await db.executeQuery(refreshStatement())).rows
       changesSeen = changesAsked
     },
-    async claim(db, limit, ahead = false, fits) {
-      const claimed: ClaimedRun[] = []
-      while (claimed.length < limit && heads.length > 0) {
-        const wanted = limit - claimed.length
-        const ask = claimer.ask({ claim: ahead ? 0 : wanted, ahead: ahead ? wanted : 0, ...(fits && { fits }) })
-        const query = ahead ? ask.ahead : ask.claim
-        if (query === undefined) break
-        // Each round gets all it asked for, or knows one head less.
-        const { rows } = await db.executeQuery(query)
-        ask.learn(ahead ? { claim: [], ahead: rows } : { claim: rows, ahead: [] })
-        claimed.push(...rows)
-      }
-      return claimed
-    },
+    claim: (db, limit, prefetch = false, fits) => claimUpTo(claimer, db, { limit, prefetch, ...(fits && { fits }) }),
   }
   return claimer
 }
 
-interface Answer {
+/** Claims until it has `limit` runs, or no candidate is known. */
+async function claimUpTo(
+  claimer: Claimer,
+  db: Db,
+  { limit, prefetch, ...rest }: { readonly limit: number; readonly prefetch: boolean; readonly fits?: Fits },
+): Promise<ClaimedRun[]> {
+  const claimed: ClaimedRun[] = []
+  while (claimed.length < limit && !claimer.exhausted) {
+    const missing = limit - claimed.length
+    const limits = { claim: prefetch ? 0 : missing, prefetch: prefetch ? missing : 0, ...rest }
+    const statements = claimer.statementsFor(limits)
+    const query = prefetch ? statements.prefetch : statements.claim
+    if (query === undefined) break
+    // Each round gets all it asked for, or drops a candidate.
+    const { rows } = await db.executeQuery(query)
+    statements.record(prefetch ? { claim: [], prefetch: rows } : { claim: rows, prefetch: [] })
+    claimed.push(...rows)
+  }
+  return claimed
+}
+
+/** The statement returns lanes; the quotas know which queue each is part of. */
+function nameQueues(quotas: readonly Quota[], rows: readonly ClaimRow[]): void {
+  const queues = new Map(quotas.map(({ lane, queue }) => [lane, queue]))
+  for (const row of rows) Object.assign(row, { queue: queues.get(row.lane) ?? '' })
+}
+
+interface QuotaResult {
   readonly quota: Quota
   readonly got: number
 }
 
-function answersOf(quotas: readonly Quota[], rows: readonly ClaimRow[]): Answer[] {
+function quotaResults(quotas: readonly Quota[], rows: readonly ClaimRow[]): QuotaResult[] {
   if (quotas.length === 1) return quotas.map((quota) => ({ quota, got: rows.length }))
   const counts = new Map<string, number>()
   for (const row of rows) {
-    const key = headKey(row)
+    const key = candidateKey(row)
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  return quotas.map((quota) => ({ quota, got: counts.get(headKey(quota)) ?? 0 }))
+  return quotas.map((quota) => ({ quota, got: counts.get(candidateKey(quota)) ?? 0 }))
 }

@@ -7,12 +7,12 @@
  */
 import { ExplainedError, type TaskState } from '@q/schema'
 import { sql, type CompiledQuery } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import { prepared } from '../prepared.ts'
-import { sqlState } from '../sql-state.ts'
+import { prepared } from '../connection/prepared.ts'
+import { sqlState } from '../connection/sql-state.ts'
 import { unstorable, type CheckedRun } from './check-new-runs.ts'
-import { partsOf } from './enqueue-parts.ts'
+import { enqueueBatchesOf } from './enqueue-batches.ts'
 import { arrayText } from './enqueue-text.ts'
 import { throttleKey, type EnqueuedRun } from './new-run.ts'
 
@@ -23,11 +23,11 @@ export async function enqueueByDatabase(db: Db, runs: readonly CheckedRun[]): Pr
     .map((run) => ({ run, key: Buffer.from(keyOf(run)) }))
     .toSorted((a, b) => Buffer.compare(a.key, b.key))
     .map(({ run }) => run)
-  for (const part of partsOf(inOrder)) {
+  for (const part of enqueueBatchesOf(inOrder)) {
     const { rows } = await db.executeQuery(enqueueByDatabaseStatement(part)).catch((error: unknown) => {
       throw refusalOf(error)
     })
-    for (const { place, ...answer } of rows) answers.push([part[place] as CheckedRun, answer])
+    for (const { ordinal, ...answer } of rows) answers.push([part[ordinal] as CheckedRun, answer])
     await setRunTimes(db, answers.slice(-rows.length))
   }
   return answers
@@ -58,7 +58,7 @@ function keyOf({ run: { task, uniqueKey, throttle, debounce } }: CheckedRun): st
 }
 
 interface Row {
-  readonly place: number
+  readonly ordinal: number
   readonly id: RunId
   readonly status: TaskState
   readonly duplicate: boolean
@@ -72,10 +72,10 @@ export function enqueueByDatabaseStatement(runs: readonly CheckedRun[]): Compile
 const enqueue = prepared<{ readonly runs: string }, Row>(
   'enqueue-by-database',
   ({ runs }) => sql<Row>`
-SELECT g.place, made.id::text AS id, made.status::text AS status, made.duplicate
+SELECT g.ordinal, made.id::text AS id, made.status::text AS status, made.duplicate
 FROM (SELECT * FROM jsonb_to_recordset(${runs}::text::jsonb) AS g(
-  place int, task text, payload jsonb, delay_ms float8, run_at timestamptz, priority int, grp text, unique_key text, unique_for_ms float8, expires_ms float8,
-  max_attempts int, trace text, throttle_of text, throttle_for_ms float8, debounce_key text, debounce_max_ms float8) ORDER BY place) g
+  ordinal int, task text, payload jsonb, delay_ms float8, run_at timestamptz, priority int, grp text, unique_key text, unique_for_ms float8, expires_ms float8,
+  max_attempts int, trace text, throttle_of text, throttle_for_ms float8, debounce_key text, debounce_max_ms float8) ORDER BY ordinal) g
 CROSS JOIN LATERAL q.enqueue(task => g.task, payload => coalesce(g.payload, 'null'),
   delay => CASE WHEN g.run_at IS NOT NULL THEN greatest(g.run_at - clock_timestamp(), '0')
     WHEN g.debounce_key IS NULL THEN g.delay_ms * interval '1 ms' END, priority => g.priority, run_group => g.grp,

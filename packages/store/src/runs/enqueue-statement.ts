@@ -13,16 +13,18 @@
  * the commit are close together.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../connection/prepared.ts'
 import type { CheckedRun } from './check-new-runs.ts'
 import { alikeText, arrayText } from './enqueue-text.ts'
 import { wakesForDue, wakesForReady } from './ready-wakes.ts'
 import { periodHolder } from './unique-period.ts'
 
 export interface EnqueueRow {
-  /** In the order asked, with commas, also of runs that were not made: text is read alike by every caller's library. */
+  /**
+   * Ids in the order given, with commas, also of runs that were not inserted: every caller's library reads text alike.
+   */
   readonly ids: string
   /** Null: all of them. */
   readonly made: string | null
@@ -36,13 +38,13 @@ export function enqueueStatement(
   return (wakes ? enqueueAndWake : enqueue)({ runs: alikeText(runs) })
 }
 
-/** The same, where some have unique keys: those that are taken are left out. */
+/** As `enqueueStatement`, for runs of which some have unique keys: runs whose key is taken are left out. */
 export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
   return enqueueUnique({ runs: arrayText(runs) })
 }
 
 /** Ids for runs that are inserted in another order than they were enqueued, and the time from which their delays count. */
-export async function takeNumbers(db: Db, count: number): Promise<{ ids: RunId[]; now: Date }> {
+export async function takeIds(db: Db, count: number): Promise<{ ids: RunId[]; now: Date }> {
   const { rows } = await sql<{ ids: string; now_ms: string }>`
     SELECT string_agg(nextval('q.task_run_id_seq')::text, ',') AS ids, extract(epoch FROM clock_timestamp()) * 1000 AS now_ms
     FROM generate_series(1, ${count}::int)`.execute(db)
@@ -51,11 +53,11 @@ export async function takeNumbers(db: Db, count: number): Promise<{ ids: RunId[]
 }
 
 /** The runs as JSON text. */
-interface Given {
+interface EnqueueValues {
   readonly runs: string
 }
 
-const fields = sql`place int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint,
+const fields = sql`ordinal int, number bigint, task text, lane int, priority smallint, grp text, max_attempts smallint,
     on_crash q.on_crash, delay_ms float8, run_at timestamptz, expires_ms float8, timeout_ms int, max_silent_ms int, waiting_for text,
     unique_key text, concurrency_scope text, concurrency_key text, trace text`
 
@@ -64,7 +66,7 @@ const startsAt = sql`coalesce(g.run_at, (SELECT clock_timestamp()) + coalesce(g.
 const columns = sql`id, task, lane, priority, grp, max_attempts, on_crash, expires_at, timeout_ms, max_silent_ms, status,
     waiting_for, unique_key, concurrency_scope, concurrency_key, trace, run_at, payload`
 
-/** What the columns between `id` and `run_at` get. */
+/** Values of the columns between `id` and `run_at`. */
 const values = sql`task, lane, coalesce(priority, 0), coalesce(grp, ''), coalesce(max_attempts, 1), on_crash,
     clock_timestamp() + expires_ms * interval '1 ms', timeout_ms, max_silent_ms,
     CASE WHEN waiting_for IS NULL THEN 'AVAILABLE' ELSE 'PENDING' END::q.task_status,
@@ -77,7 +79,7 @@ const insertAlike = sql`
   RETURNING id`
 
 // A whole statement in SQL: an array in, and the ids that its elements got.
-const enqueue = prepared<Given, EnqueueRow>(
+const enqueue = prepared<EnqueueValues, EnqueueRow>(
   'enqueue',
   ({ runs }) => sql<EnqueueRow>`
 WITH alike AS MATERIALIZED (SELECT * FROM ${alikeRecords(runs)}), made AS (${insertAlike})
@@ -86,7 +88,7 @@ SELECT string_agg(id::text, ',' ORDER BY id) AS ids, NULL AS made FROM made`,
 )
 
 // The trigger reads q.quiet when a row is inserted: it is set as soon as the first record is read.
-const enqueueAndWake = prepared<Given, EnqueueRow>(
+const enqueueAndWake = prepared<EnqueueValues, EnqueueRow>(
   'enqueue-and-wake',
   ({ runs }) => sql<EnqueueRow>`
 WITH alike AS MATERIALIZED (
@@ -100,8 +102,8 @@ SELECT string_agg(id::text, ',' ORDER BY id) AS ids, NULL AS made FROM made LEFT
   { keptAnywhere: true },
 )
 
-// As above, and without the runs whose keys are taken.
-const enqueueUnique = prepared<Given, EnqueueRow>(
+// As above, without the runs whose keys are taken.
+const enqueueUnique = prepared<EnqueueValues, EnqueueRow>(
   'enqueue-unique',
   ({ runs }) => sql<EnqueueRow>`
 WITH given AS MATERIALIZED (
@@ -112,11 +114,11 @@ WITH given AS MATERIALIZED (
   SELECT id, ${values}, starts_at, coalesce(payload, 'null') FROM given
   WHERE coalesce(unique_key, throttle_key) IS NULL
     OR (${periodHolder(sql.ref('given.task'), sql`coalesce(given.unique_key, given.throttle_key)`)}) IS NULL
-  ORDER BY task COLLATE "C", unique_key COLLATE "C", place
+  ORDER BY task COLLATE "C", unique_key COLLATE "C", ordinal
   ON CONFLICT (task, unique_live) WHERE unique_live IS NOT NULL DO NOTHING
   RETURNING id
 )
-SELECT string_agg(id::text, ',' ORDER BY place) AS ids,
+SELECT string_agg(id::text, ',' ORDER BY ordinal) AS ids,
   coalesce((SELECT string_agg(id::text, ',') FROM made), '') AS made FROM given`,
 )
 
@@ -125,7 +127,7 @@ export function recordsOf(runs: RawBuilder<string>, more: RawBuilder<unknown> = 
   return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(${fields}, payload jsonb${more})`
 }
 
-/** Rows `g`, one for runs that are alike. */
+/** Rows `g`, one for each group of alike runs. */
 function alikeRecords(runs: RawBuilder<string>): RawBuilder<unknown> {
   return sql`jsonb_to_recordset(${runs}::text::jsonb) AS g(${fields}, payloads jsonb)`
 }

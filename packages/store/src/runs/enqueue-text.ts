@@ -2,12 +2,12 @@
 import type { CheckedRun } from './check-new-runs.ts'
 import { gateOf, storedKey, throttleKey } from './new-run.ts'
 
-/** An object for each run. */
+/** Returns one object per run. */
 export function arrayText(runs: readonly CheckedRun[]): string {
-  return `[${runs.map((run, place) => `${fieldsText(run, place)},"payload":${run.payload}}`).join(',')}]`
+  return `[${runs.map((run, ordinal) => `${fieldsText(run, ordinal)},"payload":${run.payload}}`).join(',')}]`
 }
 
-/** An object for runs that are alike and follow each other. */
+/** Returns one object per group of consecutive alike runs. */
 export function alikeText(runs: readonly CheckedRun[]): string {
   const groups: CheckedRun[][] = []
   for (const run of runs) {
@@ -25,13 +25,13 @@ function shareRecord(one: CheckedRun, other: CheckedRun): boolean {
   return one.id === undefined && other.id === undefined && one.kind !== undefined && one.kind === other.kind
 }
 
-/** An object without its payload and its last brace. */
-function fieldsText({ run, id, runAt }: CheckedRun, place: number): string {
+/** Returns an object without its payload and its closing brace. */
+function fieldsText({ run, id, runAt }: CheckedRun, ordinal: number): string {
   const { task, lane, priority, group, maxAttempts, onCrash, delayMs, expiresInMs, timeoutMs, maxSilentMs } = run
   const { uniqueKey, uniqueForMs, throttle, debounce, concurrency, trace } = run
-  // What is undefined is left out, and null in the record.
+  // Undefined values are left out, and are null in the record.
   const text = JSON.stringify({
-    place,
+    ordinal,
     number: id,
     task,
     lane,

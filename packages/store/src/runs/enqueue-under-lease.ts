@@ -5,9 +5,10 @@
  * before it, and then nothing is inserted, or after it. The lock is shared, so a parent may send many children at once, and its
  * heartbeats pass.
  */
-import type { Db } from '../db.ts'
-import { refusedWrites } from '../events/refused.ts'
-import { inTransaction } from '../in-transaction.ts'
+import { sql } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import { auditRefusedWrites } from '../events/audit-refused-writes.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import type { Lease } from '../lease.ts'
 import { enqueueTaskRuns, promoteNew } from './enqueue.ts'
 import type { EnqueuedRun, NewRun } from './new-run.ts'
@@ -19,14 +20,22 @@ export async function enqueueUnderLease(
   newRuns: readonly NewRun[],
 ): Promise<EnqueuedRun[] | 'lease-lost'> {
   const enqueued = await inTransaction(db, async (trx) =>
-    (await lockHeld(trx, lease)) ? enqueueTaskRuns(trx, newRuns) : undefined,
+    (await lockHeld(trx, lease)) ? enqueueChildren(trx, lease, newRuns) : undefined,
   )
   if (enqueued === undefined) {
-    await refusedWrites(db, 'refused-enqueue', [lease])
+    await auditRefusedWrites(db, 'refused-enqueue', [lease])
     return 'lease-lost'
   }
   const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns, enqueued)
   return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
+}
+
+async function enqueueChildren(trx: Db, { runId }: Lease, newRuns: readonly NewRun[]): Promise<EnqueuedRun[]> {
+  const enqueued = await enqueueTaskRuns(trx, newRuns)
+  const children = enqueued.filter(({ duplicate }) => !duplicate).map(({ id }) => id)
+  await sql`INSERT INTO q.run_origin (run_id, origin_id, kind) SELECT id, ${runId}, 'child'
+    FROM unnest(${children}::bigint[]) AS child(id) ON CONFLICT DO NOTHING`.execute(trx)
+  return enqueued
 }
 
 /** Whether the run is RUNNING under the lease. If so, it stays RUNNING until the transaction ends. */

@@ -1,102 +1,110 @@
 /**
- * Who is served next: weighted round robin over queues, then over the groups of a queue, then over its tasks. Pure.
+ * Decides which runs are served next: weighted round robin over queues, then over the groups of a queue, then over its
+ * tasks. Pure.
  *
- * Each one served moves on by 1/weight on a clock of its own; the one that is furthest behind is next. Whoever was away
- * comes back at the present: nobody is owed for the time he had nothing to do. The memory is the caller's, so a replica
- * that claims one run at a time is as fair as one that claims a hundred.
+ * Each queue, group and task has its own virtual clock, which advances by 1/weight when it is served; the one furthest
+ * behind is next. One that had nothing to do resumes at the present and is not owed the missed turns. The caller keeps
+ * the state, so a replica that claims one run at a time is as fair as one that claims a hundred.
  */
 
 /** Runs that are ready in one lane, of one priority and one group. */
-export interface ReadyHead {
+export interface Candidate {
   readonly lane: number
   readonly task: string
   readonly queue: string
   readonly priority: number
   readonly group: string
-  /** Of the group within its queue. */
+  /** The weight of the group within its queue. */
   readonly weight: number
 }
 
-export interface Quota extends ReadyHead {
+export interface Quota extends Candidate {
   readonly runs: number
-  /** When its runs are in turn, counted over all quotas of a claim; undefined: it is the only one. */
-  readonly turns?: readonly number[]
+  /** The turns of its runs, counted over all quotas of a claim; undefined: it is the only quota. */
+  readonly positions?: readonly number[]
 }
 
-/** How far each queue, group and lane has been served; by what it is a part of. */
+/** How far each queue, group and lane has been served, by its parent. */
 export type FairShares = Map<string, Map<string, number>>
 
 export function createFairShares(): FairShares {
   return new Map()
 }
 
-/** Whether there is room for one more run of the task; the room is taken. */
+/** Whether there is room for one more run of the task; if so, takes it. */
 export type Fits = (task: string) => boolean
 
 /**
- * At most `limit` runs in all, all of the best priority there is; `weights` are those of queues, 1 unless said. If the
- * next run in turn does not fit, no later one is taken instead: a long run is not overtaken by short ones.
+ * Returns at most `limit` runs in all, all of the best priority present; `weights` are those of queues, 1 by default.
+ * If the next run in turn does not fit, no later run is taken instead: short runs do not overtake a long one.
  */
 export function quotasOf(
   shares: FairShares,
-  heads: readonly ReadyHead[],
+  candidates: readonly Candidate[],
   limit: number,
   weights: Readonly<Record<string, number>> = {},
   fits: Fits = () => true,
 ): Quota[] {
-  const best = heads.reduce((least, { priority }) => Math.min(least, priority), Number.POSITIVE_INFINITY)
-  const first = heads.filter((head) => head.priority === best)
+  const best = candidates.reduce((least, { priority }) => Math.min(least, priority), Number.POSITIVE_INFINITY)
+  const first = candidates.filter((candidate) => candidate.priority === best)
   if (first.length === 1)
-    return first.map((head) => ({ ...head, runs: countThatFit(head, limit, fits) })).filter(({ runs }) => runs > 0)
-  const queues = levelOf(shares, 'queues', first, (head) => head.queue, {
+    return first
+      .map((candidate) => ({ ...candidate, runs: countThatFit(candidate, limit, fits) }))
+      .filter(({ runs }) => runs > 0)
+  const queues = levelOf(shares, 'queues', first, (candidate) => candidate.queue, {
     weightOf: ({ queue }) => (Object.hasOwn(weights, queue) ? weights[queue] : undefined) ?? 1,
     below: (queue, ofQueue) =>
-      levelOf(shares, queue, ofQueue, (head) => head.group, {
+      levelOf(shares, queue, ofQueue, (candidate) => candidate.group, {
         weightOf: ({ weight }) => weight,
-        below: (group, ofGroup) => levelOf(shares, `${queue}\0${group}`, ofGroup, (head) => String(head.lane)),
+        below: (group, ofGroup) =>
+          levelOf(shares, `${queue}\0${group}`, ofGroup, (candidate) => String(candidate.lane)),
       }),
   })
-  const turns = new Map<ReadyHead, number[]>()
-  for (let turn = 0; turn < limit && first.length > 0; turn++) {
-    const head = queues.next(fits)
-    if (head === undefined) break
-    const ofHead = turns.get(head)
-    if (ofHead === undefined) turns.set(head, [turn])
-    else ofHead.push(turn)
+  const positions = new Map<Candidate, number[]>()
+  for (let position = 0; position < limit && first.length > 0; position++) {
+    const candidate = queues.next(fits)
+    if (candidate === undefined) break
+    const ofCandidate = positions.get(candidate)
+    if (ofCandidate === undefined) positions.set(candidate, [position])
+    else ofCandidate.push(position)
   }
   queues.save()
-  return [...turns].map(([head, ofHead]) => ({ ...head, runs: ofHead.length, turns: ofHead }))
+  return [...positions].map(([candidate, ofCandidate]) => ({
+    ...candidate,
+    runs: ofCandidate.length,
+    positions: ofCandidate,
+  }))
 }
 
-function countThatFit({ task }: ReadyHead, limit: number, fits: Fits): number {
+function countThatFit({ task }: Candidate, limit: number, fits: Fits): number {
   let runs = 0
   while (runs < limit && fits(task)) runs++
   return runs
 }
 
-/** The runs that a claim brought, each at its turn: a claim of a hundred is as fair as a hundred claims of one. */
-export function inTurn<Row extends Pick<ReadyHead, 'lane' | 'priority' | 'group'>>(
+/** Orders the runs of a claim by turn: a claim of a hundred is as fair as a hundred claims of one. */
+export function inFairOrder<Row extends Pick<Candidate, 'lane' | 'priority' | 'group'>>(
   quotas: readonly Quota[],
   rows: readonly Row[],
 ): readonly Row[] {
   if (quotas.length < 2) return rows
-  const next = new Map(quotas.map((quota) => [headKey(quota), { turns: quota.turns ?? [], at: 0 }]))
-  const turnOf = (row: Row): number => {
-    const head = next.get(headKey(row))
-    return head?.turns[head.at++] ?? Number.POSITIVE_INFINITY
+  const next = new Map(quotas.map((quota) => [candidateKey(quota), { positions: quota.positions ?? [], at: 0 }]))
+  const positionOf = (row: Row): number => {
+    const candidate = next.get(candidateKey(row))
+    return candidate?.positions[candidate.at++] ?? Number.POSITIVE_INFINITY
   }
-  const placed = rows.map((row) => ({ row, turn: turnOf(row) }))
-  return placed.toSorted((a, b) => a.turn - b.turn).map(({ row }) => row)
+  const placed = rows.map((row) => ({ row, position: positionOf(row) }))
+  return placed.toSorted((a, b) => a.position - b.position).map(({ row }) => row)
 }
 
-export function headKey({ lane, priority, group }: Pick<ReadyHead, 'lane' | 'priority' | 'group'>): string {
+export function candidateKey({ lane, priority, group }: Pick<Candidate, 'lane' | 'priority' | 'group'>): string {
   return `${lane} ${priority} ${group}`
 }
 
 interface Level {
-  /** The next one in turn; undefined: it does not fit, and was not served. */
-  next(fits: Fits): ReadyHead | undefined
-  /** Remembers how far everybody got. */
+  /** Returns the next one in turn; undefined if it does not fit, in which case it was not served. */
+  next(fits: Fits): Candidate | undefined
+  /** Stores how far each one has been served. */
   save(): void
 }
 
@@ -108,49 +116,49 @@ interface Share {
 }
 
 interface LevelRules {
-  readonly weightOf: (head: ReadyHead) => number
-  readonly below: (name: string, heads: readonly ReadyHead[]) => Level
+  readonly weightOf: (candidate: Candidate) => number
+  readonly below: (name: string, candidates: readonly Candidate[]) => Level
 }
 
 const lowest: LevelRules = {
   weightOf: () => 1,
-  below: (_, [head]) => ({
-    next: (fits) => (head !== undefined && fits(head.task) ? head : undefined),
+  below: (_, [candidate]) => ({
+    next: (fits) => (candidate !== undefined && fits(candidate.task) ? candidate : undefined),
     save: () => {},
   }),
 }
 
-/** Of several that are equally far behind, the first one given: they come in the order of age. */
+/** Among equals it chooses the first one given: they come in the order of age. */
 function levelOf(
   shares: FairShares,
   parent: string,
-  heads: readonly ReadyHead[],
-  nameOf: (head: ReadyHead) => string,
+  candidates: readonly Candidate[],
+  nameOf: (candidate: Candidate) => string,
   { weightOf, below }: LevelRules = lowest,
 ): Level {
   const remembered = shares.get(parent) ?? new Map<string, number>()
-  const parts = [...Map.groupBy(heads, nameOf)]
+  const parts = [...Map.groupBy(candidates, nameOf)]
   const clocks = parts.flatMap(([name]) => remembered.get(name) ?? [])
-  // Nobody here is known: they begin where those who are away have come to, so that nobody waits for anybody to catch up.
+  // None of them is known: they begin at the present clock of the absent ones, so that no one has to catch up.
   const known =
     clocks.length > 0 ? clocks : [[...remembered.values()].reduce((last, clock) => Math.max(last, clock), 0)]
   const present = known.reduce((earliest, clock) => Math.min(earliest, clock))
   const children = parts.map(([name, ofPart]): Share => ({
     name,
-    step: 1 / ofPart.reduce((most, head) => Math.max(most, weightOf(head)), 1),
+    step: 1 / ofPart.reduce((most, candidate) => Math.max(most, weightOf(candidate)), 1),
     below: below(name, ofPart),
     clock: remembered.get(name) ?? present,
   }))
   return {
     next(fits) {
       const served = children.reduce((first, child) => (child.clock < first.clock ? child : first))
-      const head = served.below.next(fits)
-      if (head !== undefined) served.clock += served.step
-      return head
+      const candidate = served.below.next(fits)
+      if (candidate !== undefined) served.clock += served.step
+      return candidate
     },
     save() {
       const now = children.reduce((earliest, { clock }) => Math.min(earliest, clock), Number.POSITIVE_INFINITY)
-      // Whoever is away and was served ahead of the others is remembered, until they have caught up.
+      // An absent one that was served ahead of the others is kept until the others have caught up.
       const away = [...remembered].filter(([, clock]) => clock > now)
       shares.set(parent, new Map([...away, ...children.map(({ name, clock }): [string, number] => [name, clock])]))
       for (const child of children) child.below.save()
@@ -160,7 +168,7 @@ function levelOf(
   }
 }
 
-/** What is below one who is away and owes nothing: remembered by nobody, it would be kept for ever. */
+/** Removes the children of an absent one that owes nothing; otherwise they would be kept forever. */
 function forget(shares: FairShares, parent: string, name: string): void {
   shares.delete(parent === 'queues' ? name : `${parent}\0${name}`)
 }

@@ -1,15 +1,15 @@
 /**
- * RUNNING → SUCCEEDED, for runs that nobody waits behind: the usual end, and the cheapest
+ * RUNNING → SUCCEEDED, for runs that no other run waits for: the usual and cheapest end
  *
- * A run with a concurrency key or a workflow is passed over here and goes the long way (leave.ts), as does a lease that
- * was lost; who is not named in the answer was not settled. What every end does is done here too: beats are removed,
- * those who await it are woken, and destinations are owed their report.
+ * It skips runs with a concurrency key or a workflow, which need the full transition (transition.ts), and lost leases;
+ * a run that the answer does not name was not settled. It does what every end does: removes heartbeats, wakes callers
+ * that wait for the run, and writes the deliveries owed to destinations.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import { byRun, columnsOf, type Lease, type LeaseColumns } from '../lease.ts'
-import { owedForEnds } from '../deliveries/owed.ts'
-import { prepared } from '../prepared.ts'
-import { wakesForEnds } from './awaited.ts'
+import { outboxRowsForEnds } from '../deliveries/outbox.ts'
+import { prepared } from '../connection/prepared.ts'
+import { notifyWaiters } from './notify-waiters.ts'
 import { realStart } from './real-start.ts'
 
 export interface Finish {
@@ -18,13 +18,13 @@ export interface Finish {
   readonly result: string
   /** How long the code ran: RUNNING is committed before a thread begins the run. */
   readonly tookMs?: number
-  /** For the history, where there is one: a success lives in the run alone. */
+  /** For the history, if there is one: a success is stored in the run alone. */
   readonly by: { readonly hostname: string; readonly pid: number; readonly thread: number }
 }
 
-/** Leases of those that were settled. */
+/** Returns the leases of the runs that were settled. */
 export function finishStatement(finishes: readonly Omit<Finish, 'by'>[]): CompiledQuery<Lease> {
-  // In the order of ids: two batches that meet take their locks in one order.
+  // In the order of ids, so that two batches take their locks in one order.
   const sorted = finishes.toSorted((a, b) => byRun(a.lease, b.lease))
   return finish({
     ...columnsOf(sorted.map(({ lease }) => lease)),
@@ -33,7 +33,7 @@ export function finishStatement(finishes: readonly Omit<Finish, 'by'>[]): Compil
   })
 }
 
-// A whole statement by hand: changes that must be one.
+// A whole statement in SQL: changes that must be atomic.
 interface FinishValues extends LeaseColumns {
   readonly results: readonly string[]
   readonly took: readonly (number | null)[]
@@ -50,6 +50,6 @@ WITH done AS (
   RETURNING r.id, r.fence, r.epoch, r.task, r.status
 ), beats AS (
   DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM done))
-), ${wakesForEnds(sql`done`)}, ${owedForEnds(sql`done`)}
+), ${notifyWaiters(sql`done`)}, ${outboxRowsForEnds(sql`done`)}
 SELECT done.id AS "runId", done.fence FROM done LEFT JOIN woken ON true`,
 )

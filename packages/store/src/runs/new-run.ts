@@ -1,4 +1,4 @@
-/** What a producer asks for, and what it is told. */
+/** The options of an enqueue, and its answer. */
 import type { TaskState } from '@q/schema'
 import type { RunId } from '../lease.ts'
 
@@ -12,11 +12,11 @@ export interface NewRun {
   readonly lane?: number
   /** The value itself; at most 1 MiB as JSON, and nothing that jsonb would lose or refuse. */
   readonly payload: unknown
-  /** From now; 0: at once. */
+  /** In ms from now; 0: at once. */
   readonly delayMs?: number
   /** A time in the future, instead of a delay: runs with equal times start in the order of their enqueues. */
   readonly runAt?: Date
-  /** Not started by then: EXPIRED. */
+  /** A run that has not started by then becomes EXPIRED. */
   readonly expiresInMs?: number
   readonly priority?: number
   readonly group?: string
@@ -28,13 +28,13 @@ export interface NewRun {
   readonly onCrash?: 'fail' | 'retry'
   /** Scoped to its task. While a run with it has not ended, there is no second one. */
   readonly uniqueKey?: string
-  /** Nor for so long from now, also if the run has ended by then. */
+  /** Also for this long from now, even if the run has ended by then. */
   readonly uniqueForMs?: number
   /** Scoped to its task. For `forMs` from now there is no second run with it, whatever becomes of this one. */
   readonly throttle?: { readonly key: string; readonly forMs: number }
   /**
-   * Scoped to its task. Waits for `forMs`; a run with the key that still waits becomes what the newest enqueue asks for,
-   * and waits anew, at most until `maxMs` after the first one.
+   * Scoped to its task. The run waits for `forMs`; a waiting run with the same key takes over what the newest enqueue
+   * asks for, and waits again, at most until `maxMs` after the first enqueue.
    */
   readonly debounce?: { readonly key: string; readonly forMs: number; readonly maxMs: number }
   /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */
@@ -46,7 +46,7 @@ export interface NewRun {
 export interface EnqueuedRun {
   readonly id: RunId
   readonly status: TaskState
-  /** True: it was there already. */
+  /** Whether the run existed already. */
   readonly duplicate: boolean
 }
 
@@ -62,12 +62,15 @@ export function dueInMs({ runAt, debounce, delayMs }: NewRun, now: Date): number
   return debounce?.forMs ?? (delayMs === 0 ? undefined : delayMs)
 }
 
-/** A concurrency key as it is stored: the scope is its first part, so equal keys of different scopes never meet. */
+/**
+ * Returns a concurrency key as it is stored: the scope is its first part, so equal keys of different scopes never
+ * collide.
+ */
 export function storedKey({ scope, key }: { readonly scope: string; readonly key: string }): string {
   return `${scope}\u001f${key}`
 }
 
-/** A throttle's key among the unique keys of its task: no name contains U+001F, so they never meet. */
+/** Returns a throttle's key among the unique keys of its task: no name contains U+001F, so they never collide. */
 export function throttleKey({ key }: { readonly key: string }): string {
   return `throttle\u001f${key}`
 }

@@ -1,20 +1,20 @@
 /**
  * PENDING → AVAILABLE, through the gates `time` and then `concurrency`
  *
- * Any replica may do it at any time. Time: SKIP LOCKED makes two of them share the work. Concurrency: a slot is a place
- * in a unique index, so two holders of one slot cannot exist; who takes a free slot first holds an advisory lock for
- * the key, then looks with a new snapshot. A settling run hands its slot on by itself (leave.ts); what is done here is
- * for slots that no settle handed on, and for slots of runs that cannot start or are less urgent than a waiting run
- * (keys-statement.ts). Enqueue and settle both promote after their commit, so the later of the two sees the other.
+ * Any replica may promote at any time. Time: SKIP LOCKED lets two replicas share the work. Concurrency: a slot is a
+ * place in a unique index, so a slot cannot have two holders; a promotion takes an advisory lock for the key, then
+ * reads with a new snapshot. A settling run hands its slot on itself (transition.ts); the promotion handles slots that
+ * no settle handed on, and slots of runs that cannot start or are less urgent than a waiting run (keys-statement.ts).
+ * Enqueue and settle both promote after their commit, so the later of the two sees the other.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import { prepared } from '../prepared.ts'
-import { isLockTimeout } from '../sql-state.ts'
+import { prepared } from '../connection/prepared.ts'
+import { isLockTimeout } from '../connection/sql-state.ts'
 import { isDue, slotsOf } from './claimable.ts'
-import { heirsMax, promoteKeysStatement, type MovedRun } from './keys-statement.ts'
-import type { Left } from './leave.ts'
+import { successorsMax, promoteKeysStatement, type MovedRun } from './keys-statement.ts'
+import type { Transitioned } from './transition.ts'
 import { wakesForReady } from './ready-wakes.ts'
 import { startRank } from './startable.ts'
 
@@ -25,22 +25,22 @@ const keyLocks = 0x71_6b_65_79
 const keysAtOnceMax = 500
 
 /** Where the next sweep begins: each sweep reads a bounded number of keys, and the next one continues after them. */
-export interface KeyWalk {
+export interface KeyCursor {
   after: string
   readonly keysMax: number
 }
 
-export function newKeyWalk(): KeyWalk {
+export function newKeyCursor(): KeyCursor {
   return { after: '', keysMax: 20_000 }
 }
 
 /** Keys that are promoted when a queue is paused or resumed; the sweep finds the rest. */
 const keysOfQueueMax = 10_000
 
-/** For a lock that somebody else has. */
+/** The longest wait for a lock that another session holds. */
 const lockMsMax = 250
 
-/** Ids that can be claimed now; `looked` as many as `limit` means there may be more. */
+/** Returns ids that can be claimed now; `looked` as large as `limit` means there may be more. */
 export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: RunId[]; looked: number }> {
   const { rows } = await db.executeQuery(promoteStatement(limit))
   const ready = rows.filter((row) => row.key === null).map((row) => row.id)
@@ -73,7 +73,7 @@ export async function moveRunsOf(db: Db, keys: readonly string[]): Promise<Moved
   return moved
 }
 
-/** A key that somebody's open transaction has locked is left to the sweep, and does not hold up the others. */
+/** Leaves a key that another transaction has locked to the sweep, so that it does not block the others. */
 async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]> {
   if (db.isTransaction) return promoteLocked(db, keys)
   try {
@@ -90,12 +90,12 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]>
   }
 }
 
-/** In this transaction nobody is waited for longer than a moment. */
+/** Limits every lock wait of this transaction to a moment. */
 export async function limitLockWaits(trx: Db): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }
 
-/** In the order of the locks, not of the keys: two keys may share one. */
+/** Locks in the order of the lock numbers, not of the keys: two keys may share a lock. */
 async function lockKeys(trx: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
   await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
@@ -107,16 +107,16 @@ async function promoteLocked(trx: Db, keys: readonly string[]): Promise<MovedRun
   for (;;) {
     const { rows } = await trx.executeQuery(promoteKeysStatement(keys))
     moved.push(...rows)
-    if (rows.length < heirsMax) return moved
+    if (rows.length < successorsMax) return moved
   }
 }
 
 /**
- * After leaving: slots that found no successor may have got one meanwhile. What was committed before does not fail
- * because this does: the sweep catches it.
+ * After a transition: slots without a successor may have one by now. An error here does not fail what was committed
+ * before: the sweep promotes later.
  */
-export async function promoteOpenKeys(db: Db, left: readonly Left[]): Promise<void> {
-  await bestEffort(db, promoteKeys(db, [...new Set(left.flatMap((run) => run.openKey ?? []))]))
+export async function promoteOpenKeys(db: Db, changed: readonly Transitioned[]): Promise<void> {
+  await bestEffort(db, promoteKeys(db, [...new Set(changed.flatMap((run) => run.openKey ?? []))]))
 }
 
 /** Outside a transaction, ignores an error: the sweep promotes later. */
@@ -128,7 +128,7 @@ async function bestEffort(db: Db, promoted: Promise<unknown>): Promise<void> {
  * The backstop: promotes keys with a free slot, or with a slot that an AVAILABLE run should not hold; a bounded number.
  * It skips keys whose runs cannot start or rightly wait, so however many there are, the other keys are reached.
  */
-export async function sweepGatedKeys(db: Db, limit: number, walk: KeyWalk = newKeyWalk()): Promise<RunId[]> {
+export async function sweepGatedKeys(db: Db, limit: number, walk: KeyCursor = newKeyCursor()): Promise<RunId[]> {
   // A whole statement in SQL: all lanes are judged once, all keys by their indexes.
   const { rows } = await sql<{ keys: string[]; isFull: boolean; last: string | null }>`
 WITH RECURSIVE ranks AS MATERIALIZED (
@@ -139,11 +139,11 @@ WITH RECURSIVE ranks AS MATERIALIZED (
   SELECT coalesce(array_agg(id) FILTER (WHERE rank = 0), '{}') AS served,
     coalesce(array_agg(id) FILTER (WHERE rank IS NOT NULL), '{}') AS startable FROM ranks
 ), gated AS (
-  (SELECT gated_key AS key, 1 AS place FROM q.task_run WHERE gated_key > ${walk.after} ORDER BY gated_key LIMIT 1)
+  (SELECT gated_key AS key, 1 AS ordinal FROM q.task_run WHERE gated_key > ${walk.after} ORDER BY gated_key LIMIT 1)
   UNION ALL
-  SELECT next.gated_key, gated.place + 1 FROM gated CROSS JOIN LATERAL (
+  SELECT next.gated_key, gated.ordinal + 1 FROM gated CROSS JOIN LATERAL (
     SELECT gated_key FROM q.task_run WHERE gated_key > gated.key ORDER BY gated_key LIMIT 1) next
-  WHERE gated.place < ${walk.keysMax}::int
+  WHERE gated.ordinal < ${walk.keysMax}::int
 ), open AS (
   SELECT gated.key FROM gated CROSS JOIN lanes
   WHERE EXISTS (SELECT FROM q.task_run n WHERE n.gated_key = gated.key AND n.lane = ANY(lanes.startable))
@@ -158,7 +158,7 @@ WITH RECURSIVE ranks AS MATERIALIZED (
   LIMIT ${limit}::int
 ), blocked AS (${blockedKeysQuery(sql`ranks`, limit)})
 SELECT ARRAY(SELECT key FROM open UNION SELECT key FROM blocked) AS keys, found.full AS "isFull",
-  CASE WHEN NOT found.full THEN (SELECT key FROM gated WHERE place = ${walk.keysMax}::int) END AS last
+  CASE WHEN NOT found.full THEN (SELECT key FROM gated WHERE ordinal = ${walk.keysMax}::int) END AS last
 FROM (SELECT count(*) >= ${limit}::int AS full FROM open) found`.execute(db)
   const [{ keys, isFull, last } = { keys: [], isFull: false, last: null }] = rows
   if (!isFull) walk.after = last ?? ''
@@ -215,7 +215,7 @@ ${blockedKeysQuery(sql`ranks`, limit)}`.execute(db)
   return rows.map((row) => row.key)
 }
 
-/** The query for them. `ranks`: lanes, and whether their runs can start. */
+/** The query of `blockedKeys`. `ranks`: lanes, and whether their runs can start. */
 function blockedKeysQuery(ranks: RawBuilder<unknown>, limit: number): RawBuilder<{ key: string }> {
   return sql<{ key: string }>`
   SELECT DISTINCT held.key FROM ${ranks} AS own CROSS JOIN LATERAL (
@@ -228,7 +228,7 @@ export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key:
   return promoteDue({ limit })
 }
 
-// A whole statement by hand: the limited, locked set must be materialised before the update.
+// A whole statement in SQL: the limited, locked set must be materialised before the update.
 const promoteDue = prepared<{ limit: number }, { id: RunId; key: string | null }>(
   'promote-due',
   ({ limit }) => sql<{ id: RunId; key: string | null }>`

@@ -7,14 +7,13 @@
  * part reads.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { dueWakeMsMax } from '../wakes.ts'
+import { availableWakes, dueWakeMsMax } from '../wakes.ts'
 
 /** `ready` names the part that has the lanes of these runs, as `lane`. */
 export function wakesForReady(ready: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`announced AS (
-  SELECT count(pg_notify('q_ready', queues.queue)) FROM (
-    SELECT DISTINCT lane.queue FROM q.lane
-    WHERE EXISTS (SELECT FROM q.idle) AND lane.id = ANY(ARRAY(SELECT DISTINCT own.lane FROM ${ready} AS own))) queues
+  SELECT count(pg_notify(channel, payload)) FROM ${availableWakes(sql`(SELECT lane.queue, lane.requires FROM q.lane
+    WHERE EXISTS (SELECT FROM q.idle) AND lane.id = ANY(ARRAY(SELECT DISTINCT own.lane FROM ${ready} AS own)))`)}
 )`
 }
 

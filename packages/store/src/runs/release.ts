@@ -1,25 +1,27 @@
 /**
  * RUNNING | CLAIMED → AVAILABLE, by the holder itself
  *
- * Given back: by a drain that ran out of time, or because the code never began. The attempt is given back too, and the
- * fence raised, so nothing the old execution may still try to write is accepted.
+ * For a drain that ran out of time, or for code that never began. The attempt does not count, and the fence rises, so
+ * the database rejects any later write of the old execution.
  */
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { Lease, RunId } from '../lease.ts'
-import { leaveRuns, type Leaving } from './leave.ts'
+import { applyTransitions, type Transition } from './transition.ts'
 import { promoteOpenKeys } from './promote.ts'
 import type { SettleOptions } from './settle.ts'
 
-/** Ids of those that were still held under their lease. */
+/** Returns the ids of runs that were still held under their lease. */
 export async function releaseTaskRuns(
   db: Db,
   leases: readonly Lease[],
-  by?: Leaving['by'],
+  by?: Transition['by'],
   { skipBusy = false }: SettleOptions = {},
 ): Promise<RunId[]> {
-  const leavings = leases.map((lease) => ({ ...lease, goal: 'AVAILABLE', giveBack: true, ...(by && { by }) }) as const)
-  const left = await leaveRuns(db, ['CLAIMED', 'RUNNING'], leavings, { skipLocked: skipBusy })
-  // One whose cancelling was requested has ended instead, and left its slot.
-  await promoteOpenKeys(db, left)
-  return left.map((run) => run.id)
+  const transitions = leases.map(
+    (lease) => ({ ...lease, goal: 'AVAILABLE', refundAttempt: true, ...(by && { by }) }) as const,
+  )
+  const changed = await applyTransitions(db, ['CLAIMED', 'RUNNING'], transitions, { skipLocked: skipBusy })
+  // A run with a requested cancel has ended instead, and freed its slot.
+  await promoteOpenKeys(db, changed)
+  return changed.map((run) => run.id)
 }

@@ -1,23 +1,24 @@
 /**
- * RUNNING → SUCCEEDED | FAILED | CANCELLED | PENDING (again later)
+ * RUNNING → SUCCEEDED | FAILED | CANCELLED | PENDING (retried later)
  *
- * What came of an attempt, told by its holder under its lease. A run that was reaped, released or claimed again since
- * matches no row, and its old holder is told so. One that is terminal under the same fence already was settled by us
- * and the answer got lost, or by its own code inside its own transaction: that is a success.
+ * The holder reports the outcome of an attempt under its lease. A run that was reaped, released or claimed again since
+ * matches no row, and the answer tells its old holder that the lease is lost. A run that is already terminal under the
+ * same fence is a success: either an earlier settle committed and its answer was lost, or the run's own code finished
+ * it in its own transaction.
  */
 import { ExplainedError, type ErrorCode, type TaskState } from '@q/schema'
 import { jsonLimits, problemsText, repairJson, type Causes } from '@q/schema/json'
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { refusedWrites } from '../events/refused.ts'
+import type { Db } from '../connection/db.ts'
+import { auditRefusedWrites } from '../events/audit-refused-writes.ts'
 import { columnsOf, leaseKey, type Lease, type RunId, type PlainLease } from '../lease.ts'
-import { isRefusal } from '../sql-state.ts'
+import { isRefusal } from '../connection/sql-state.ts'
 import { finishStatement } from './finish.ts'
-import { leaveRuns, type Leaving } from './leave.ts'
+import { applyTransitions, type Transition } from './transition.ts'
 import { promoteOpenKeys } from './promote.ts'
 
 export type Outcome =
-  /** `result`: JSON text. */
+  /** `result` is JSON text. */
   | { readonly status: 'SUCCEEDED'; readonly result: string }
   | { readonly status: 'CANCELLED'; readonly code: ErrorCode; readonly detail: string }
   | (Causes & {
@@ -26,11 +27,16 @@ export type Outcome =
       readonly detail: string
       readonly stack?: string
       /**
-       * Again, if attempts are left: after so long the first time, doubled every time, up to the cap, with jitter.
-       * Without a cap after exactly so long, every time: somebody asked for that.
+       * The part that errors of the same cause have in common (errors/fingerprint.ts); without one, code and task form
+       * it.
+       */
+      readonly fingerprint?: string
+      /**
+       * Retries if attempts are left: the delay doubles every time, up to the cap, with jitter. Without a cap the delay
+       * is exact every time, because the code asked for it.
        */
       readonly retry?: { readonly delayMs: number; readonly delayMsMax?: number }
-      /** Its thread or process died of it: a crash, which ends by the run's onCrash. */
+      /** Whether its thread or process died: a crash, which ends by the run's onCrash. */
       readonly crashed?: true
     })
 
@@ -43,29 +49,32 @@ export interface Settlement {
 }
 
 /**
- * `retried`: it failed or crashed and will be started again. `busy`: somebody else has locked the run, and it was asked not to wait.
- * `refused`: the database cannot hold what was said; nothing was written, say it in other words.
+ * `retried`: it failed or crashed and will be started again. `busy`: another session has locked the run, and the caller
+ * asked not to wait. `refused`: the database cannot store the outcome; nothing was written, settle it with another one.
  */
-export type Settled = 'settled' | 'retried' | 'lease-lost' | 'busy' | 'refused'
+export type SettleAnswer = 'settled' | 'retried' | 'lease-lost' | 'busy' | 'refused'
 
 export interface SettleOptions {
-  /** A run that somebody else has locked, a user's open transaction for instance, does not hold up the others. */
+  /**
+   * Whether to skip a run that another session has locked, for instance a user's open transaction, so that it does not
+   * block the others.
+   */
   readonly skipBusy?: boolean
 }
 
-/** One answer per settlement, in the order asked. One that is refused does not hold up the others. */
+/** Returns one answer per settlement, in the order given. A rejected settlement does not block the others. */
 export async function settleTaskRuns(
   db: Db,
   settlements: readonly Settlement[],
   options: SettleOptions = {},
-): Promise<Settled[]> {
+): Promise<SettleAnswer[]> {
   try {
     return await settleAtOnce(db, settlements, options)
   } catch (error) {
-    // In a caller's transaction nothing can be done after an error.
+    // In a caller's transaction nothing can be sent after an error.
     if (db.isTransaction || !isRefusal(error)) throw error
     if (settlements.length === 1) return ['refused']
-    const answers: Settled[] = []
+    const answers: SettleAnswer[] = []
     for (const settlement of settlements) answers.push(...(await settleTaskRuns(db, [settlement], options)))
     return answers
   }
@@ -75,18 +84,18 @@ async function settleAtOnce(
   db: Db,
   settlements: readonly Settlement[],
   { skipBusy = false }: SettleOptions,
-): Promise<Settled[]> {
-  const answers = new Map<string, Settled>()
-  if (!skipBusy) for (const lease of await finishPlain(db, settlements)) answers.set(leaseKey(lease), 'settled')
+): Promise<SettleAnswer[]> {
+  const answers = new Map<string, SettleAnswer>()
+  if (!skipBusy) for (const lease of await finishUngated(db, settlements)) answers.set(leaseKey(lease), 'settled')
   const rest = settlements.filter(({ lease }) => !answers.has(leaseKey(lease)))
-  const left = await leaveRuns(db, ['RUNNING'], rest.map(leavingOf), { skipLocked: skipBusy })
-  await promoteOpenKeys(db, left)
-  for (const { id, fence, status } of left) {
+  const changed = await applyTransitions(db, ['RUNNING'], rest.map(transitionOf), { skipLocked: skipBusy })
+  await promoteOpenKeys(db, changed)
+  for (const { id, fence, status } of changed) {
     answers.set(leaseKey({ runId: id, fence }), mayStart(status) ? 'retried' : 'settled')
   }
   const missing = settlements.filter(({ lease }) => !answers.has(leaseKey(lease))).map(({ lease }) => lease)
-  for (const [key, answer] of await lookAt(db, missing)) answers.set(key, answer)
-  await refusedWrites(
+  for (const [key, answer] of await settledOrBusy(db, missing)) answers.set(key, answer)
+  await auditRefusedWrites(
     db,
     'refused-settle',
     missing.filter((lease) => !answers.has(leaseKey(lease))),
@@ -98,8 +107,8 @@ function mayStart(status: TaskState): boolean {
   return status === 'PENDING' || status === 'AVAILABLE'
 }
 
-/** The short way, for successes; those it passes over go the long one. */
-async function finishPlain(db: Db, settlements: readonly Settlement[]): Promise<readonly Lease[]> {
+/** The short path, for successes; the runs that it skips take the full transition. */
+async function finishUngated(db: Db, settlements: readonly Settlement[]): Promise<readonly Lease[]> {
   const finishes = settlements.flatMap(({ outcome, ...settlement }) =>
     outcome.status === 'SUCCEEDED' ? { ...settlement, result: outcome.result } : [],
   )
@@ -107,17 +116,17 @@ async function finishPlain(db: Db, settlements: readonly Settlement[]): Promise<
 }
 
 /**
- * A run's own code, inside its own transaction: what it wrote there and this end are one. Strange characters and numbers
- * are repaired, as in what a function returns; what cannot be stored at all is refused before anything is sent, so the
- * transaction continues. Takes `ctx.lease` as it is.
+ * Ends a run from its own code, in a transaction of that code: what the code wrote there and this end commit together.
+ * Characters and numbers that jsonb cannot hold are repaired, as in a returned value; a result that cannot be stored at
+ * all is rejected before anything is sent, so the transaction can continue. Accepts `ctx.lease` as it is.
  */
 export async function finishTaskRun(db: Db, shown: PlainLease, result: unknown): Promise<'settled' | 'lease-lost'> {
   const lease = shown as Lease
-  const leaving: Leaving = { ...lease, goal: 'SUCCEEDED', result: storable(result) }
-  const left = await leaveRuns(db, ['RUNNING'], [leaving])
-  await promoteOpenKeys(db, left)
-  if (left.length === 1) return 'settled'
-  await refusedWrites(db, 'refused-settle', [lease])
+  const transition: Transition = { ...lease, goal: 'SUCCEEDED', result: storable(result) }
+  const changed = await applyTransitions(db, ['RUNNING'], [transition])
+  await promoteOpenKeys(db, changed)
+  if (changed.length === 1) return 'settled'
+  await auditRefusedWrites(db, 'refused-settle', [lease])
   return 'lease-lost'
 }
 
@@ -138,19 +147,21 @@ function storable(result: unknown): string {
   })
 }
 
-function leavingOf({ lease, outcome, ...report }: Settlement): Leaving {
+function transitionOf({ lease, outcome, ...report }: Settlement): Transition {
   if (outcome.status === 'SUCCEEDED') return { ...lease, ...report, goal: 'SUCCEEDED', result: outcome.result }
   const { status, code, detail } = outcome
-  const { retry, crashed, stack, cause, errors } = status === 'FAILED' ? outcome : {}
+  const { retry, crashed, stack, cause, errors, fingerprint } = status === 'FAILED' ? outcome : {}
   const result = JSON.stringify({ code, detail, stack, cause, errors })
-  if (crashed) return { ...lease, ...report, goal: 'CRASH', result }
-  return retry === undefined
-    ? { ...lease, ...report, goal: status, result }
-    : { ...lease, ...report, goal: 'RETRY', result, ...retry }
+  const leaving = { ...lease, ...report, ...(fingerprint === undefined ? {} : { fingerprint }), result }
+  if (crashed) return { ...leaving, goal: 'CRASH' }
+  return retry === undefined ? { ...leaving, goal: status } : { ...leaving, goal: 'RETRY', ...retry }
 }
 
-/** Of leases that matched no row: settled before, or, if the run is still theirs, locked by somebody. */
-async function lookAt(db: Db, leases: readonly Lease[]): Promise<Map<string, 'settled' | 'busy'>> {
+/**
+ * For leases that matched no row: whether the run was settled before or, if it is still held, another session has
+ * locked it.
+ */
+async function settledOrBusy(db: Db, leases: readonly Lease[]): Promise<Map<string, 'settled' | 'busy'>> {
   if (leases.length === 0) return new Map()
   const { ids, fences } = columnsOf(leases)
   const { rows } = await sql<{ runId: RunId; fence: number; ended: boolean }>`

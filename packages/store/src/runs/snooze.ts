@@ -1,12 +1,12 @@
 /**
  * RUNNING → PENDING (time), by the holder itself
  *
- * The code asked to be called later; that is no failure, so the attempt does not count. A concurrency key it held goes
- * to the next run that waits for it, which may overtake.
+ * The code asked to be called later. This is not a failure, so the attempt does not count. A concurrency key that it
+ * held goes to the next waiting run, which may overtake it.
  */
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { Lease } from '../lease.ts'
-import { leaveRuns } from './leave.ts'
+import { applyTransitions } from './transition.ts'
 import { promoteOpenKeys } from './promote.ts'
 
 export async function snoozeTaskRun(
@@ -15,13 +15,13 @@ export async function snoozeTaskRun(
   delayMs: number,
   tookMs?: number,
 ): Promise<'snoozed' | 'cancelled' | 'lease-lost'> {
-  const left = await leaveRuns(
+  const changed = await applyTransitions(
     db,
     ['RUNNING'],
-    [{ ...lease, goal: 'PENDING', delayMs, giveBack: true, ...(tookMs !== undefined && { tookMs }) }],
+    [{ ...lease, goal: 'PENDING', delayMs, refundAttempt: true, ...(tookMs !== undefined && { tookMs }) }],
   )
-  await promoteOpenKeys(db, left)
-  const [run] = left
+  await promoteOpenKeys(db, changed)
+  const [run] = changed
   if (run === undefined) return 'lease-lost'
   return run.status === 'CANCELLED' ? 'cancelled' : 'snoozed'
 }

@@ -1,34 +1,34 @@
 /**
  * CLAIMED → RUNNING, by lease
  *
- * For runs that were claimed ahead. Committed before the code begins, which is what makes a CLAIMED run safe to requeue.
- * A run whose deadline has passed meanwhile is not started.
+ * For runs that were claimed ahead. Committed before the code begins, which makes a CLAIMED run safe to requeue. A run
+ * whose deadline has passed in the meantime is not started.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
-import { refusedWrites } from '../events/refused.ts'
+import type { Db } from '../connection/db.ts'
+import { auditRefusedWrites } from '../events/audit-refused-writes.ts'
 import { columnsOf, type Lease, type LeaseColumns, type RunId } from '../lease.ts'
-import { prepared, type Places } from '../prepared.ts'
+import { prepared, type ParameterRefs } from '../connection/prepared.ts'
 import { isInTime } from './claimable.ts'
 
-/** Ids of those that may be executed now; the other leases are lost, or their runs expired. */
+/** Returns the ids of runs that may be executed now; the other leases are lost, or their runs expired. */
 export async function startTaskRuns(db: Db, leases: readonly Lease[]): Promise<RunId[]> {
   if (leases.length === 0) return []
   const started = (await db.executeQuery(startStatement(leases))).rows.map((row) => row.id)
   const begun = new Set(started)
   const others = leases.filter(({ runId }) => !begun.has(runId))
-  await refusedWrites(db, 'refused-start', others)
+  await auditRefusedWrites(db, 'refused-start', others)
   return started
 }
 
-export interface StartOptions {
-  /** Runs that somebody else has locked are passed over instead of waited for. */
+export interface StartStatementOptions {
+  /** Whether to skip runs that another session has locked instead of waiting. */
   readonly skipLocked?: boolean
 }
 
 export function startStatement(
   leases: readonly Lease[],
-  { skipLocked = false }: StartOptions = {},
+  { skipLocked = false }: StartStatementOptions = {},
 ): CompiledQuery<{ id: RunId }> {
   return (skipLocked ? startSkippingLocked : start)(columnsOf(leases))
 }
@@ -38,8 +38,11 @@ const startSkippingLocked = prepared<LeaseColumns, { id: RunId }>('start-skippin
   startSql(leases, sql`SKIP LOCKED`),
 )
 
-// A whole statement by hand: arrays in, and rows locked in the order of their ids.
-function startSql({ ids, fences }: Places<LeaseColumns>, others: RawBuilder<unknown>): RawBuilder<{ id: RunId }> {
+// A whole statement in SQL: arrays in, and rows locked in the order of their ids.
+function startSql(
+  { ids, fences }: ParameterRefs<LeaseColumns>,
+  others: RawBuilder<unknown>,
+): RawBuilder<{ id: RunId }> {
   return sql<{ id: RunId }>`
 WITH locked AS MATERIALIZED (
   SELECT r.id FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)
@@ -51,7 +54,7 @@ WHERE r.id = ANY(ARRAY(SELECT id FROM locked))
 RETURNING r.id`
 }
 
-/** Of leases that were not started: those that still could be, so somebody has them locked. */
+/** Of leases that were not started, returns those that still could be: another session has locked them. */
 export async function stillClaimed(db: Db, leases: readonly Lease[]): Promise<RunId[]> {
   const { ids, fences } = columnsOf(leases)
   const { rows } = await sql<{ id: RunId }>`

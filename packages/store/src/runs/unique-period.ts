@@ -1,13 +1,13 @@
 /**
- * A unique key for a period: counted from the enqueue of the run that took it, the key is that run's, whatever became
- * of it. The row of the key says until when; one that has run out is overwritten.
+ * A unique key for a period: counted from the enqueue of the run that took it, the key belongs to that run, whatever
+ * its outcome. The row of the key says until when; an expired row is overwritten.
  *
- * The run comes first, then its period, in one transaction: two enqueues with one unique key meet at the live run, and
- * wait for each other there. If the other run came and ended between our look and our insert, or the key is a
- * throttle's, which no live run holds, we meet here, and then ours is taken back.
+ * The run is inserted first, then its period, in one transaction: two enqueues with one unique key collide at the live
+ * run, and wait for each other there. If the other run came and ended between the read and the insert, or the key
+ * belongs to a throttle, which no live run holds, they collide here, and the new run is removed again.
  */
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 
 export interface UniquePeriod {
@@ -17,13 +17,13 @@ export interface UniquePeriod {
   readonly forMs: number
 }
 
-/** The run that has the key for a period. One that somebody removed has nothing. */
+/** Returns the run that has the key for a period. A run that was deleted has no key. */
 export function periodHolder(task: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`SELECT holder.id FROM q.unique_period period JOIN q.task_run holder ON holder.id = period.run_id
     WHERE period.task = ${task} AND period.unique_key = ${key} AND period.until > clock_timestamp()`
 }
 
-/** Gives new runs their keys. Those that came too late are taken back, and are the answer. */
+/** Gives new runs their keys. Runs that came too late are removed again, and the holder of the key is the answer. */
 export async function beginPeriods(db: Db, periods: readonly UniquePeriod[]): Promise<RunId[]> {
   if (periods.length === 0) return []
   const { rows } = await periodsStatement(periods).execute(db)
@@ -39,8 +39,8 @@ export async function beginPeriods(db: Db, periods: readonly UniquePeriod[]): Pr
 }
 
 /**
- * Periods whose run somebody removed by hand. In a statement after the one that waited for them: only this one sees the
- * run of whoever was waited for.
+ * Removes periods whose run was deleted manually. It follows the statement that waited for the rows, because only a
+ * later statement sees the run of the transaction that was waited for.
  */
 async function forgetRemoved(db: Db, periods: readonly UniquePeriod[]): Promise<void> {
   await sql`DELETE FROM q.unique_period period
@@ -49,7 +49,7 @@ async function forgetRemoved(db: Db, periods: readonly UniquePeriod[]): Promise<
       AND NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id)`.execute(db)
 }
 
-// A whole statement by hand: arrays in, rows in the order of their keys.
+// A whole statement in SQL: arrays in, rows in the order of their keys.
 export function periodsStatement(periods: readonly UniquePeriod[]): RawBuilder<{ id: RunId }> {
   const column = <T>(read: (period: UniquePeriod) => T): T[] => periods.map(read)
   return sql<{ id: RunId }>`

@@ -6,10 +6,10 @@
  * checks, as when the whole fleet was away, the grace begins again. A paused queue waits for a person, not for a replica.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 import { isPaused } from './claimable.ts'
-import { leaveRuns } from './leave.ts'
+import { applyTransitions } from './transition.ts'
 import { promoteOpenKeys } from './promote.ts'
 import { isServed } from './startable.ts'
 
@@ -38,9 +38,9 @@ LIMIT ${limit}`.execute(db)
   const unroutable = rows.map(({ id, fence }) => ({ runId: id, fence, goal: 'FAILED', result }) as const)
   const onlyIf = sql<boolean>`(r.ready OR r.gated_key IS NOT NULL)
     AND EXISTS (SELECT FROM q.lane WHERE lane.id = r.lane AND NOT ${isServed})`
-  const left = await leaveRuns(db, ['AVAILABLE', 'PENDING'], unroutable, { onlyIf, skipLocked: true })
-  await promoteOpenKeys(db, left)
-  return left.map((run) => run.id)
+  const changed = await applyTransitions(db, ['AVAILABLE', 'PENDING'], unroutable, { onlyIf, skipLocked: true })
+  await promoteOpenKeys(db, changed)
+  return changed.map((run) => run.id)
 }
 
 async function noteUnservedLanes(db: Db, gapMsMax: number): Promise<void> {

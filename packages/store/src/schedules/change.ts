@@ -1,11 +1,11 @@
 /**
- * A schedule is paused, resumed, removed by a person. While it is paused nothing ticks, and what would have ticked is
- * not missed, because it was not wanted: resumed, it begins anew from that moment.
+ * Pauses, resumes and removes a schedule. A paused schedule has no ticks, and they do not count as missed: after a resume
+ * it starts anew from that moment.
  */
 import { sql } from 'kysely'
 import { now } from '../clock.ts'
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import { wakeSchedules } from '../wakes.ts'
 
 const nextVersion = sql<number>`version + 1`
@@ -20,7 +20,7 @@ export async function pauseSchedule(db: Db, name: string, by: string): Promise<'
   return changed.length === 0 ? 'not-found' : 'paused'
 }
 
-/** One that is not paused stays as it is. */
+/** A schedule that is not paused does not change. */
 export async function resumeSchedule(db: Db, name: string): Promise<'resumed' | 'not-found'> {
   return inTransaction(db, async (trx) => {
     const there = await trx.selectFrom('q.schedule').select('name').where('name', '=', name).forUpdate().execute()
@@ -36,7 +36,7 @@ export async function resumeSchedule(db: Db, name: string): Promise<'resumed' | 
   })
 }
 
-/** What it has enqueued stays. One that a task declares comes back with the next replica that starts. */
+/** Its enqueued runs stay. A schedule that a task declares returns when the next replica starts. */
 export async function removeSchedule(db: Db, name: string): Promise<'removed' | 'not-found'> {
   const removed = await db.deleteFrom('q.schedule').where('name', '=', name).returning('name').execute()
   return removed.length === 0 ? 'not-found' : 'removed'

@@ -1,18 +1,18 @@
-/** Schedules that want to be looked at: a tick is due by the database's clock, or the next one is not reckoned yet. */
+/** Reads schedules that need attention: a tick is due by the clock of the database, or the next one has not been computed. */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { scheduleColumns, type Schedule } from './schedule.ts'
 
 export interface DueSchedule extends Schedule {
-  /** To be shown by whoever enqueues its ticks. */
+  /** Presented when its ticks are enqueued. */
   readonly version: number
-  /** Ticks up to here are dealt with. */
+  /** Every tick up to here has been enqueued or skipped. */
   readonly seenUntil: Date
   /** When it was read, by the database's clock. */
   readonly now: Date
 }
 
-/** By name; a page is followed by what comes after its last name. */
+/** Returns a page, ordered by name; the next page starts after its last name. */
 export async function dueSchedules(
   db: Db,
   page: { readonly after?: string; readonly limit: number },
@@ -25,7 +25,7 @@ export async function dueSchedules(
   return rows
 }
 
-/** In ms from now by the database's clock; undefined: no schedule waits for one. */
+/** Returns ms from now by the clock of the database; undefined if no schedule has a next tick. */
 export async function nextTickInMs(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ tick_in_ms: number | null }>`
     SELECT extract(epoch FROM min(coalesce(next_tick, clock_timestamp())) - clock_timestamp())::float8 * 1000 AS tick_in_ms

@@ -1,6 +1,6 @@
-/** What schedules there are. No locks. */
+/** Reads schedules. Takes no locks. */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { scheduleColumns, type Schedule } from './schedule.ts'
 
 export async function listSchedules(db: Db): Promise<Schedule[]> {

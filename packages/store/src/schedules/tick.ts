@@ -1,42 +1,42 @@
 /**
  * – → AVAILABLE | PENDING, by the clock
  *
- * The ticks of a schedule become runs in the transaction that says they are dealt with. It is exact: the schedule's row
- * is changed only by who has seen its newest version, and raises the version. Whoever comes second, however many look,
- * waits for that row, finds another version, and enqueues nothing; whoever dies in between leaves nothing at all. Each
- * tick is also written down with its run, under a unique key of schedule and tick: one that somebody brings back by
- * hand does not run a second time.
+ * The ticks of a schedule become runs in the transaction that records them as handled. Each tick is enqueued once: the
+ * transaction changes the schedule's row only if it has read the newest version, and raises the version. However many
+ * replicas try, the second waits for the row, finds another version, and enqueues nothing; a replica that dies in between
+ * leaves nothing. Each tick is also stored with its run under a unique key of schedule and tick: a tick that manual SQL
+ * brings back does not run again.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import { enqueueTaskRuns, promoteNew } from '../runs/enqueue.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
 
-export interface Ticking {
+export interface ScheduleAdvance {
   readonly schedule: string
-  /** As it was read. */
+  /** The version that was read. */
   readonly version: number
-  /** All up to here is dealt with, by the database's clock. */
+  /** Every tick up to here is handled, by the clock of the database. */
   readonly seenUntil: Date
-  /** Null: never again. */
+  /** Null: there is no further tick. */
   readonly next: Date | null
-  /** Oldest first; empty: there is only the next one to be written down. */
+  /** Oldest first; empty: only the next tick is stored. */
   readonly ticks: readonly { readonly tick: Date; readonly run: NewRun }[]
 }
 
-/** The runs that were made, in order; undefined: the schedule has changed meanwhile, and nothing was done. */
-export async function enqueueTicks(db: Db, ticking: Ticking): Promise<EnqueuedRun[] | undefined> {
-  const enqueued = await inTransaction(db, (trx) => enqueueIfFirst(trx, ticking))
+/** Returns the new runs in order; undefined if the schedule has changed in the meantime and nothing was done. */
+export async function enqueueTicks(db: Db, advance: ScheduleAdvance): Promise<EnqueuedRun[] | undefined> {
+  const enqueued = await inTransaction(db, (trx) => enqueueIfFirst(trx, advance))
   if (enqueued === undefined || db.isTransaction) return enqueued
-  const runs = ticking.ticks.map(({ run }) => run)
+  const runs = advance.ticks.map(({ run }) => run)
   const moved = await promoteNew(db, runs, enqueued)
   return enqueued.map((run) => ({ ...run, status: moved.get(run.id) ?? run.status }))
 }
 
-async function enqueueIfFirst(trx: Db, { schedule, version, seenUntil, next, ticks }: Ticking) {
+async function enqueueIfFirst(trx: Db, { schedule, version, seenUntil, next, ticks }: ScheduleAdvance) {
   const times = ticks.map(({ tick }) => tick.toISOString())
-  // A whole statement by hand: its answer is whether we were first, and which ticks somebody has brought back.
+  // A whole statement in SQL: it returns whether this replica was first, and which ticks were brought back.
   const { rows } = await sql<{ done: Date[] }>`
 UPDATE q.schedule SET version = version + 1, seen_until = greatest(seen_until, ${seenUntil.toISOString()}::timestamptz),
   next_tick = coalesce(${next?.toISOString() ?? null}::timestamptz, 'infinity'),
@@ -56,7 +56,7 @@ RETURNING ARRAY(SELECT t.tick FROM q.schedule_tick t WHERE t.schedule = ${schedu
   )
   await trx
     .insertInto('q.schedule_tick')
-    .values(enqueued.map((run, place) => ({ schedule, tick: fresh[place]?.tick as Date, run_id: run.id })))
+    .values(enqueued.map((run, index) => ({ schedule, tick: fresh[index]?.tick as Date, run_id: run.id })))
     .execute()
   return enqueued
 }

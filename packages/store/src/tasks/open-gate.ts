@@ -11,13 +11,13 @@
  * another transaction has locked does not delay other runs.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import type { RunId } from '../lease.ts'
-import { leaveRuns, type Leaving } from '../runs/leave.ts'
+import { applyTransitions, type Transition } from '../runs/transition.ts'
 import { limitLockWaits, promoteKeys } from '../runs/promote.ts'
-import { note } from '../workflows/release.ts'
-import { newTidings, tell } from '../workflows/tidings.ts'
+import { addWakes } from '../workflows/release.ts'
+import { newPendingWakes, flushWakes } from '../workflows/pending-wakes.ts'
 
 /** Runs that one transaction opens. */
 const runsAtOnceMax = 500
@@ -42,7 +42,7 @@ export async function openTaskGate(db: Db, tasks: readonly string[], batches: nu
     const rows = await openSome(db, tasks)
     opened.push(...rows.filter(({ fate }) => fate === 'opened').map(({ id }) => id))
     await promoteKeys(db, [...new Set(rows.flatMap(({ key }) => key ?? []))])
-    await leaveRuns(db, ['PENDING'], rows.flatMap(ending), {
+    await applyTransitions(db, ['PENDING'], rows.flatMap(ending), {
       onlyIf: sql<boolean>`r.asked IS NOT NULL`,
       skipLocked: true,
     })
@@ -70,17 +70,17 @@ function openSome(db: Db, tasks: readonly string[]): Promise<readonly OpenedRow[
     const { rows } = await sql<OpenedRow>`
       SELECT run_id::text AS id, run_fence AS fence, fate, key, lane, due
       FROM q.open_published(${tasks}::text[], ${runsAtOnceMax}::int)`.execute(trx)
-    const tidings = newTidings()
-    note(
+    const wakes = newPendingWakes()
+    addWakes(
       rows.map((row) => ({ ...row, key: null })),
-      tidings,
+      wakes,
     )
-    await tell(trx, tidings)
+    await flushWakes(trx, wakes)
     return rows
   })
 }
 
-function ending({ id: runId, fence, fate }: OpenedRow): Leaving[] {
+function ending({ id: runId, fence, fate }: OpenedRow): Transition[] {
   if (fate === 'duplicate') return [{ runId, fence, goal: 'SKIPPED', result: JSON.stringify(ends.duplicate) }]
   if (fate === 'keyed-by-result') return [{ runId, fence, goal: 'FAILED', result: JSON.stringify(ends.keyedByResult) }]
   return []

@@ -1,20 +1,20 @@
 /**
- * A replica publishes the tasks it knows, so that producers which never load their code enqueue with the right queue
- * and a typing error is answered with the nearest name. The last replica to start wins: it has the newest code. Runs that
- * were enqueued before then pass the gate `task` (open-gate.ts).
+ * Publishes the tasks of a replica, so that producers that never load their code enqueue to the right queue, and a
+ * misspelled name is answered with the nearest one. The last replica to start wins: it has the newest code. Runs that were
+ * enqueued earlier then pass the gate `task` (open-gate.ts).
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { internLane } from '../lanes.ts'
 import { openTaskGate } from './open-gate.ts'
 
 export interface TaskNotice {
   readonly name: string
   readonly queue: string
-  /** The task's options, as data. */
+  /** The options of the task, as plain data. */
   readonly options: object
-  /** JSON Schema of the payload, where the task's validator gives one. */
+  /** JSON Schema of the payload, if the task's validator provides one. */
   readonly payloadSchema: Record<string, unknown> | null
 }
 
@@ -47,8 +47,8 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
     )
     .execute()
   for (const task of tasks) await internLane(db, { queue: task.queue, task: task.name, requires: requiresOf(task) })
-  // The tasks are published even if this fails: the sweep opens the gate later. It also continues where this stops, so that
-  // a replica starts soon, however many runs wait.
+  // The tasks are published even if this fails: the sweep opens the gate later. It also continues where this stops, so that a
+  // replica starts quickly, however many runs wait.
   await openTaskGate(
     db,
     tasks.map(({ name }) => name),
@@ -56,7 +56,7 @@ export async function publishTasks(db: Kysely<DB>, replicaId: string, tasks: rea
   ).catch(() => [])
 }
 
-/** Lanes are made here, so that no producer has to make one inside of its transaction. */
+/** Lanes are created here, so that no producer has to create one inside its transaction. */
 function requiresOf({ options }: TaskNotice): string[] {
   const requires: unknown = Reflect.get(options, 'requires')
   return Array.isArray(requires) ? requires.map(String) : []
@@ -66,9 +66,9 @@ export interface PublishedTask {
   readonly name: string
   readonly queue: string
   readonly onCrash: 'fail' | 'retry' | null
-  /** As its replicas published them; those of another release may know more, or less. */
+  /** As published by its replicas; another release may have more or fewer options. */
   readonly options: Readonly<Record<string, unknown>>
-  /** JSON Schema of the payload, where there is one. */
+  /** JSON Schema of the payload, if there is one. */
   readonly payloadSchema: Readonly<Record<string, unknown>> | null
 }
 

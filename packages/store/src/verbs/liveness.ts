@@ -1,209 +1,98 @@
-/** What keeps runs and replicas alive in the eyes of others, and what is done about those that are not. The contracts are here; each law is in the file of its verb. */
+/** Run heartbeats, recovery and wakes: the contracts of the verbs. The file of each verb has its rules. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from '../heartbeats/beat-runs.ts'
-import {
-  upsertReplicaHeartbeat,
-  type BeatOptions,
-  type HeartbeatAnswer,
-  type ReplicaVitals,
-} from '../heartbeats/beat-replica.ts'
-import { recordHeartbeatFailures, type HeartbeatFailure } from '../heartbeats/record-failures.ts'
-import { deleteStaleReplicaHeartbeats } from '../heartbeats/delete-stale.ts'
 import type { RunId } from '../lease.ts'
-import { leaveDuty, takeDuty } from '../liveness/duty.ts'
+import { releaseDuty, takeDuty } from '../liveness/duty.ts'
 import { heldTaskRuns, type HeldRun } from '../liveness/held.ts'
 import { withdrawPresence } from '../liveness/presence.ts'
 import { failStaleTaskRuns, reap, requeueStaleClaimed } from '../liveness/reap.ts'
-import type { Recovered } from '../liveness/recover.ts'
+import type { RecoveryResult } from '../liveness/recover.ts'
 import { recoverOwnTaskRuns, type OwnRecovery } from '../liveness/recover-own.ts'
-import { getStaleTaskRuns, type StaleQuestion, type StaleRun } from '../liveness/stale.ts'
+import { getStaleTaskRuns, type StaleQuery, type StaleRun } from '../liveness/stale.ts'
 import { watchPresence, type WatchAnswer, type WatchRequest } from '../liveness/watch.ts'
-import { awaitTaskRuns } from '../reads/runs.ts'
-import {
-  announceLeaving,
-  drainReplica,
-  leaveIfOrdered,
-  undrainReplica,
-  type LeaveDecision,
-  type NewDrainOrder,
-  type UndrainAnswer,
-} from '../replicas/drain.ts'
-import { markBusy, markIdle } from '../replicas/idle.ts'
-import { pruneReplicas, type PrunedReplicas, type ReplicaPruneRequest } from '../replicas/prune.ts'
-import { registerReplica, type ReplicaIntroduction } from '../replicas/register.ts'
-import { retireReplica } from '../replicas/retire.ts'
-import { sampleReplicas } from '../replicas/sample.ts'
-import { publishedTasks, publishTasks, type PublishedTask, type TaskNotice } from '../tasks/publish.ts'
+import { awaitTaskRuns } from '../reads/runs/runs.ts'
 import { wakeDue, wakeQueue } from '../wakes.ts'
 
 export interface LivenessVerbs {
   // ---- Liveness
 
   /**
-   * Signs of life for all runs of a replica, claimed and running, in one statement, with progress and a note.
-   * One answer each: alive, busy (locked by somebody: not stored), cancelled (stop it), ended (settled under this lease),
-   * lost (somebody else may have it).
+   * Writes heartbeats for all runs that a replica holds, in one statement, with progress and a note.
+   * Returns one answer each: alive; busy (another session has locked the run, nothing was stored); cancelled (stop it);
+   * ended (settled under this lease); lost (another replica may hold it).
    */
   beatTaskRuns(sender: BeatSender, beats: readonly RunBeat[]): Promise<BeatAnswer[]>
 
   /**
-   * Held runs whose holder, or who themselves, gave no sign of life for longer than the holder's own thresholds.
-   * With id, holder, host, cause and the age of the last beat. Changes nothing.
+   * Returns held runs that are stale: the holder, or the run itself, sent no heartbeat for longer than the holder's own
+   * thresholds.
+   * With id, holder, host, cause and the age of the last heartbeat. Changes nothing.
    */
-  getStaleTaskRuns(question?: StaleQuestion): Promise<StaleRun[]>
+  getStaleTaskRuns(question?: StaleQuery): Promise<StaleRun[]>
 
   /**
-   * Recovers stale runs: CLAIMED to AVAILABLE, RUNNING by its onCrash. Judged again under the row lock; recorded.
-   * Safe with any number of reapers; never waits for a run that somebody is settling.
+   * Recovers stale runs: CLAIMED to AVAILABLE, RUNNING by its onCrash. Judges each run again under its row lock, and
+   * records each recovery.
+   * Safe with any number of reapers; never waits for a run that another session is settling.
    */
-  reap(question: StaleQuestion & { readonly by: string }): Promise<Recovered>
+  reap(question: StaleQuery & { readonly by: string }): Promise<RecoveryResult>
 
   /**
-   * Stale RUNNING to FAILED, whatever onCrash says. Counts as a crash.
-   * For people, and for systems that decide by themselves what to run again.
+   * Fails stale RUNNING runs, whatever onCrash says, and counts a crash.
+   * For people, and for systems that decide themselves which runs to repeat.
    */
-  failStaleTaskRuns(question: Omit<StaleQuestion, 'states'> & { readonly by: string }): Promise<Recovered>
+  failStaleTaskRuns(question: Omit<StaleQuery, 'states'> & { readonly by: string }): Promise<RecoveryResult>
 
   /**
-   * Stale CLAIMED to AVAILABLE.
-   * Safe: the code never began.
+   * Requeues stale CLAIMED runs: they become AVAILABLE.
+   * Safe, because their code never began.
    */
-  requeueStaleClaimed(question: Omit<StaleQuestion, 'states'> & { readonly by: string }): Promise<Recovered>
+  requeueStaleClaimed(question: Omit<StaleQuery, 'states'> & { readonly by: string }): Promise<RecoveryResult>
 
   /**
-   * What the database says this replica holds.
-   * For it to compare with what it executes.
+   * Returns the runs that the database says this replica holds.
+   * The replica compares them with the runs it executes.
    */
   heldTaskRuns(replicaId: string): Promise<HeldRun[]>
 
   /**
-   * What a replica holds and does not execute any more: the crash path, by itself and under its own leases.
-   * Recorded like every recovery; what never began is given back with `releaseTaskRuns` instead.
+   * Recovers runs that a replica holds but no longer executes, as after a crash, under the replica's own leases.
+   * Records each recovery. A run that never began is released with `releaseTaskRuns` instead.
    */
-  recoverOwnTaskRuns(own: OwnRecovery): Promise<Recovered>
+  recoverOwnTaskRuns(own: OwnRecovery): Promise<RecoveryResult>
 
   /**
-   * Takes or renews the watch over presence, or the post of its deputy, if one is free.
-   * The watcher also marks presence locks that are missing or back, and gets the replicas that are gone and hold runs.
+   * Takes or renews the duty of watching presence, or the duty of its deputy, if one is free.
+   * For the watcher it also marks presence locks that are missing or back, and returns the dead replicas that still
+   * hold runs.
    */
   watchPresence(request: WatchRequest): Promise<WatchAnswer>
 
   /**
-   * A replica that lost its presence session is not judged by that layer until it has the lock again.
+   * Withdraws the presence of a replica that lost its session: that evidence does not apply to it until it has the lock
+   * again.
    * `openReplicaSession(url, …)` takes the lock.
    */
   withdrawPresence(replicaId: string): Promise<void>
 
   /**
-   * A duty of one replica at a time, by lease: taken or renewed if it is free, ours, run out, or held for longer than asked.
-   * Else when to ask again.
+   * Takes or renews a duty that one replica has at a time, by lease: if it is free, ours, expired, or held for longer
+   * than asked.
+   * Otherwise returns when to ask again.
    */
   takeDuty(duty: { name: string; holder: string; forMs: number }): Promise<{ mine: boolean; untilInMs: number }>
 
   /**
-   * Given up in order.
-   * Nothing happens if somebody else has it.
+   * Gives up a duty before its lease expires.
+   * Does nothing if another replica has it.
    */
-  leaveDuty(duty: { name: string; holder: string }): Promise<void>
-
-  // ---- Replicas and tasks
-
-  /**
-   * A replica introduces itself with its own thresholds; its first heartbeat is part of it.
-   * Its name is made unique among the living; `num` is the key of its presence lock.
-   */
-  registerReplica(replica: ReplicaIntroduction): Promise<{ name: string; num: number }>
-
-  /**
-   * The replica's sign of life, by the database's clock, one row updated in place; may withdraw its presence record.
-   * The response says whether it is known, whether it was ordered to drain (by whom, until when, and what happens to the rest),
-   * and whether the database has declared its program too old.
-   */
-  upsertReplicaHeartbeat(replicaId: string, vitals: ReplicaVitals, options?: BeatOptions): Promise<HeartbeatAnswer>
-
-  /**
-   * Heartbeats that could not be sent, once the database answers again.
-   * With how long ago each failed, which one in a row it was, and why.
-   */
-  recordHeartbeatFailures(replicaId: string, failures: readonly HeartbeatFailure[]): Promise<void>
-
-  /**
-   * The vitals of all living replicas into the time series, one row per heartbeat at most.
-   * By any replica; how many were new.
-   */
-  sampleReplicas(): Promise<number>
-
-  /**
-   * This replica has room for more: users' own transactions wake it when they commit.
-   * Mark, look for work once more, then wait.
-   */
-  markIdle(replicaId: string): Promise<void>
-
-  /**
-   * It has no room: nobody needs to wake it.
-   * Nothing happens if it was not marked.
-   */
-  markBusy(replicaId: string): Promise<void>
-
-  /**
-   * Removes heartbeats of old, and marks their replicas as stopped.
-   * Not those of replicas that still hold something.
-   */
-  deleteStaleReplicaHeartbeats(olderThanMs: number): Promise<{ ids: string[]; count: number }>
-
-  /**
-   * Removes replicas that ended long ago and hold nothing, and old samples and failures, a bounded number at a time.
-   * Ids of the replicas, counts of the rest.
-   */
-  pruneReplicas(request: ReplicaPruneRequest): Promise<PrunedReplicas>
-
-  /**
-   * Orders a replica to drain: it stops claiming, releases runs that have not started, and leaves once its runs have finished.
-   * At the deadline, if the order has one, it stops the rest; `onDeadline` decides whether they are released or fail. The last order counts.
-   */
-  drainReplica(replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'>
-
-  /**
-   * Undoes a drain: `claiming` if the replica claims again; `leaving` if it is too late (deadline reached, runs finished, SIGTERM), or
-   * if its release cannot resume; `not-draining`; `not-found` if it does not exist or has left.
-   */
-  undrainReplica(replicaId: string): Promise<UndrainAnswer>
-
-  /**
-   * Records that a replica leaves by its own decision, as after SIGTERM.
-   * Its drain cannot be undone from then on.
-   */
-  announceLeaving(replicaId: string, announcement: { deadlineMs: number }): Promise<void>
-
-  /**
-   * Decides whether a replica that drains by order, and has finished its runs or reached its deadline, leaves now.
-   * Exactly one of this and `undrainReplica` succeeds. `unknown`: its row was deleted.
-   */
-  leaveIfOrdered(replicaId: string, request: { finished: boolean }): Promise<LeaveDecision>
-
-  /**
-   * The replica has left in order and holds nothing.
-   * Its heartbeat is removed and its name is free.
-   */
-  retireReplica(replicaId: string): Promise<void>
-
-  /**
-   * What a replica knows about its tasks, for producers that never load their code.
-   * The last to publish wins. Runs of these tasks that wait at the gate `task` pass it.
-   */
-  publishTasks(replicaId: string, tasks: readonly TaskNotice[]): Promise<void>
-
-  /**
-   * All tasks that replicas have published.
-   * By name.
-   */
-  publishedTasks(): Promise<PublishedTask[]>
+  releaseDuty(duty: { name: string; holder: string }): Promise<void>
 
   // ---- Wakes
 
   /**
-   * Tells idle replicas that a queue has work. After the commit; a hint, never a fact.
+   * Wakes idle replicas: a queue has work. Call it after the commit; a wake is a hint, never a fact.
    * Listen with `listen(url, channel, handlers)`.
    */
   wakeQueue(queue: string): Promise<void>
@@ -215,8 +104,8 @@ export interface LivenessVerbs {
   wakeDue(inMs: number): Promise<void>
 
   /**
-   * From now on the end of these runs is announced.
-   * Listen first, then await, then look.
+   * Requests a wake for the end of these runs.
+   * Listen first, then call it, then read the runs.
    */
   awaitTaskRuns(ids: readonly RunId[]): Promise<void>
 }
@@ -233,22 +122,7 @@ export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
     watchPresence: (request) => watchPresence(db, request),
     withdrawPresence: (replicaId) => withdrawPresence(db, replicaId),
     takeDuty: (duty) => takeDuty(db, duty),
-    leaveDuty: (duty) => leaveDuty(db, duty),
-    registerReplica: (replica) => registerReplica(db, replica),
-    upsertReplicaHeartbeat: (replicaId, vitals, options) => upsertReplicaHeartbeat(db, replicaId, vitals, options),
-    recordHeartbeatFailures: (replicaId, failures) => recordHeartbeatFailures(db, replicaId, failures),
-    sampleReplicas: () => sampleReplicas(db),
-    markIdle: (replicaId) => markIdle(db, replicaId),
-    markBusy: (replicaId) => markBusy(db, replicaId),
-    deleteStaleReplicaHeartbeats: (olderThanMs) => deleteStaleReplicaHeartbeats(db, olderThanMs),
-    pruneReplicas: (request) => pruneReplicas(db, request),
-    drainReplica: (replicaId, order) => drainReplica(db, replicaId, order),
-    undrainReplica: (replicaId) => undrainReplica(db, replicaId),
-    announceLeaving: (replicaId, announcement) => announceLeaving(db, replicaId, announcement),
-    leaveIfOrdered: (replicaId, request) => leaveIfOrdered(db, replicaId, request),
-    retireReplica: (replicaId) => retireReplica(db, replicaId),
-    publishTasks: (replicaId, tasks) => publishTasks(db, replicaId, tasks),
-    publishedTasks: () => publishedTasks(db),
+    releaseDuty: (duty) => releaseDuty(db, duty),
     wakeQueue: (queue) => wakeQueue(db, queue),
     wakeDue: (inMs) => wakeDue(db, inMs),
     awaitTaskRuns: (ids) => awaitTaskRuns(db, ids),

@@ -1,91 +1,79 @@
-/** What can be asked, without a lock and without a write. The contracts are here; each law is in the file of its verb. */
+/** Reads, without a lock and without a write: the contracts of the verbs. The file of each verb has its rules. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'
 import { readTaskLogs, type LogPage, type LogRequest } from '../logs/read.ts'
-import { countRunsByState, queueBacklog, type QueueBacklog } from '../reads/backlog.ts'
-import { listTaskRuns, type PageRequest, type RunFilter, type RunPage } from '../reads/list-runs.ts'
-import { findNode, listNodes, liveReplicas, type LiveReplica, type Node } from '../reads/nodes.ts'
-import { getTaskRun, type RunDetail } from '../reads/run.ts'
-import { getTaskRuns, type RunView } from '../reads/runs.ts'
-import { whyNotRunning, type Why } from '../reads/why.ts'
+import { countRunsByState } from '../reads/runs/count-by-state.ts'
+import { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from '../reads/runs/list-runs.ts'
+import type { PageRequest, RunFilter } from '../reads/runs/run-filter.ts'
+import { getTaskRun, type RunDetail } from '../reads/runs/run.ts'
+import { runTicks, type RunTick } from '../reads/runs/run-ticks.ts'
+import { getTaskRuns, type RunView } from '../reads/runs/runs.ts'
+import { whyNotRunning, type Why } from '../reads/why/why.ts'
 import type { TaskState } from '@q/schema'
 
 export interface ReadVerbs {
   // ---- Reads: no locks, no writes
 
   /**
-   * Runs by id, with progress, for whoever waits.
-   * Those that do not exist are left out.
+   * Returns runs by id, with progress, for callers that wait for them.
+   * Leaves out ids that do not exist.
    */
   getTaskRuns(ids: readonly RunId[]): Promise<RunView[]>
 
   /**
-   * One run with everything: attempts, recoveries, beats, events and the timeline.
-   * Read at one moment.
+   * Returns one run with everything: attempts, recoveries, heartbeats, events, timeline, exact values, links and why it
+   * waits.
+   * All from one snapshot.
    */
   getTaskRun(id: RunId): Promise<RunDetail | undefined>
 
   /**
-   * What a run's code logged, by claim and number, in pages that neither skip nor repeat.
-   * Go on after `next`, or after the last line to follow a run; at most 1 000 a page.
+   * Returns the state, progress and age of the last heartbeat of runs, for a loop that displays them.
+   * At most 500; leaves out ids that do not exist.
+   */
+  runTicks(ids: readonly RunId[]): Promise<RunTick[]>
+
+  /**
+   * Returns the log lines of a run, by claim and number, in pages that neither skip nor repeat.
+   * Continue after `next`, or after the last line to follow a run; at most 1 000 per page.
    */
   readTaskLogs(id: RunId, request?: LogRequest): Promise<LogPage>
 
   /**
-   * Runs by filter, newest first, in pages that neither skip nor repeat.
-   * At most 500 a page.
+   * Returns runs by filter and view, in pages that neither skip nor repeat.
+   * Reads 50 000 runs unless `look` says otherwise, and returns how far back it read; at most 500 per page.
    */
   listTaskRuns(filter?: RunFilter, page?: PageRequest): Promise<RunPage>
 
   /**
-   * Why a run is not running: all that is in its way, as data and in words.
-   * From the conditions of the claim and the gates themselves.
+   * Counts the runs that match, up to `max` and within the runs that it read.
+   * Exact unless `atLeast`.
+   */
+  countTaskRuns(filter?: RunFilter, request?: CountRequest): Promise<RunCount>
+
+  /**
+   * Returns why a run is not running: every obstacle, as data and in words.
+   * Uses the conditions of the claim and of the gates themselves.
    */
   whyNotRunning(id: RunId): Promise<Why | undefined>
 
   /**
-   * Live runs per queue and state, the oldest that is ready, and whether the queue is paused.
-   * Grows with what waits, not with what ended.
-   */
-  queueBacklog(): Promise<QueueBacklog[]>
-
-  /**
-   * All runs by state.
+   * Counts all runs by state.
    * Reads the whole table.
    */
   countRunsByState(): Promise<{ status: TaskState; runs: number }[]>
-
-  /**
-   * Replicas with their vitals: alive, draining or stale by their own thresholds.
-   * Those that stopped only if asked for.
-   */
-  listNodes(which?: { stopped?: boolean }): Promise<Node[]>
-
-  /**
-   * By exact name, else by the beginning of an id.
-   * More than one: the text is ambiguous.
-   */
-  findNode(text: string): Promise<Node[]>
-
-  /**
-   * Who is alive and has a capability, and where to reach it.
-   * For discovery.
-   */
-  liveReplicas(which?: { capability?: string }): Promise<LiveReplica[]>
 }
 
 export function readVerbs(db: Kysely<DB>): ReadVerbs {
   return {
     getTaskRuns: (ids) => getTaskRuns(db, ids),
     getTaskRun: (id) => getTaskRun(db, id),
+    runTicks: (ids) => runTicks(db, ids),
     readTaskLogs: (id, request) => readTaskLogs(db, id, request),
     listTaskRuns: (filter, page) => listTaskRuns(db, filter, page),
+    countTaskRuns: (filter, request) => countTaskRuns(db, filter, request),
     whyNotRunning: (id) => whyNotRunning(db, id),
-    queueBacklog: () => queueBacklog(db),
     countRunsByState: () => countRunsByState(db),
-    listNodes: (which) => listNodes(db, which),
-    findNode: (text) => findNode(db, text),
-    liveReplicas: (which) => liveReplicas(db, which),
   }
 }

@@ -1,4 +1,7 @@
-/** What can be done with runs, from enqueue to end, and with the gates that hold them back. The contracts are here; each law is in the file of its verb. */
+/**
+ * Runs, from enqueue to end, and the gates that hold them back: the contracts of the verbs. The file of each verb has
+ * its rules.
+ */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { internLane, type LaneName } from '../lanes.ts'
@@ -11,17 +14,23 @@ import { cancelTaskRuns, type CancelAnswer } from '../runs/cancel.ts'
 import { checkpointTaskRun } from '../runs/checkpoint.ts'
 import type { ClaimedRun, ClaimRequest } from '../runs/claim.ts'
 import { claimAvailableTaskRuns } from '../runs/claimer.ts'
-import { enqueueTaskRuns, type EnqueueOptions } from '../runs/enqueue.ts'
+import { enqueueTaskRuns, type EnqueueTaskRunsOptions } from '../runs/enqueue.ts'
 import { enqueueUnderLease } from '../runs/enqueue-under-lease.ts'
 import { expireTaskRuns } from '../runs/expire.ts'
 import { failUnroutableTaskRuns, type UnroutableOptions } from '../runs/unroutable.ts'
 import type { EnqueuedRun, NewRun } from '../runs/new-run.ts'
-import { newKeyWalk, nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
+import { newKeyCursor, nextDueInMs, promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from '../runs/promote.ts'
 import { sweepTaskGate } from '../tasks/open-gate.ts'
 import { pruneTaskRuns, type PruneRequest } from '../runs/prune.ts'
 import { releaseTaskRuns } from '../runs/release.ts'
 import { retryTaskRun, type RetryAnswer } from '../runs/retry.ts'
-import { finishTaskRun, settleTaskRuns, type Settled, type Settlement, type SettleOptions } from '../runs/settle.ts'
+import {
+  finishTaskRun,
+  settleTaskRuns,
+  type SettleAnswer,
+  type Settlement,
+  type SettleOptions,
+} from '../runs/settle.ts'
 import { snoozeTaskRun } from '../runs/snooze.ts'
 import { startTaskRuns } from '../runs/start.ts'
 
@@ -29,160 +38,165 @@ export interface RunVerbs {
   // ---- Runs: from enqueue to end
 
   /**
-   * The number of a lane (queue, task, required capabilities); made if it is new.
-   * On a connection of our own, never in a caller's transaction.
+   * Returns the number of a lane (queue, task, required capabilities); creates the lane if it is new.
+   * Uses its own connection, never a caller's transaction.
    */
   internLane(lane: LaneName): Promise<number>
 
   /**
-   * Makes runs durable, all of a batch or none. Payloads, names, keys and numbers are checked before anything is sent.
-   * Answers in the order asked; the run that has the unique key, while it lives or for a period, instead of a new one.
+   * Enqueues runs durably, all of a batch or none. Checks payloads, names, keys and numbers before it sends anything.
+   * Answers in the order given. If another run has the unique key, while it is live or for a period, the answer is that
+   * run.
    */
-  enqueueTaskRuns(runs: readonly NewRun[], options?: EnqueueOptions): Promise<EnqueuedRun[]>
+  enqueueTaskRuns(runs: readonly NewRun[], options?: EnqueueTaskRunsOptions): Promise<EnqueuedRun[]>
 
   /**
-   * The same for runs that the code of a RUNNING run enqueues, under the lease of that run.
-   * A lost lease inserts nothing, and an event records that.
+   * Enqueues runs for the code of a RUNNING run, under the lease of that run.
+   * With a lost lease it inserts nothing, and an event records that.
    */
   enqueueUnderLease(lease: Lease, runs: readonly NewRun[]): Promise<EnqueuedRun[] | 'lease-lost'>
 
   /**
-   * Opens the gate `time` for runs whose hour has come, a bounded number, oldest first.
-   * Safe to do by many at once.
+   * Opens the gate `time` for runs that are due, a bounded number, oldest first.
+   * Safe with many callers at once.
    */
   promoteDueTaskRuns(limit: number): Promise<{ ids: RunId[]; looked: number }>
 
   /**
-   * Gives the slots of concurrency keys to the most urgent runs that can start now.
-   * Needed after a commit that freed or asked for a slot; `sweepGatedKeys` is the backstop.
+   * Assigns the slots of concurrency keys to the most urgent runs that can start now.
+   * Needed after a commit that freed or requested a slot; `sweepGatedKeys` is the backstop.
    */
   promoteKeys(keys: readonly string[]): Promise<RunId[]>
 
   /**
-   * `promoteKeys` for keys that runs wait for, and for keys held by runs that cannot start; a bounded number.
+   * Does `promoteKeys` for keys that runs wait for, and for keys held by runs that cannot start; a bounded number.
    * Needed after a process died between a commit and its promotion, and after replicas died or started.
    */
   sweepGatedKeys(limit: number): Promise<RunId[]>
 
   /**
    * Opens the gate `task` for runs of tasks that have been published since they were enqueued.
-   * `publishTasks` does it too; the sweep finds runs of an enqueue that did not see the publication and committed after it.
+   * `publishTasks` does it too; the sweep finds runs whose enqueue did not see the publication and committed after it.
    */
   sweepTaskGate(): Promise<RunId[]>
 
   /**
-   * When the next run at the gate `time` is due, by the database's clock.
-   * Undefined: none waits.
+   * Returns in how many ms the next run at the gate `time` is due, by the database's clock.
+   * Undefined if none waits.
    */
   nextDueInMs(): Promise<number | undefined>
 
   /**
-   * Takes runs, never more than asked for, to RUNNING or, `ahead`, to CLAIMED: by priority, fair shares, then age.
-   * Each has a new fence: (id, fence) is the lease every later write must show.
+   * Claims at most `limit` runs, which become RUNNING or, with `ahead`, CLAIMED: by priority, then fair shares, then
+   * age.
+   * Each has a new fence: (id, fence) is the lease that every later write must present.
    */
   claimAvailableTaskRuns(request: ClaimRequest): Promise<ClaimedRun[]>
 
   /**
-   * CLAIMED to RUNNING, committed before the code begins.
-   * Ids of those that may be executed; the other leases are lost, or their runs expired.
+   * Starts CLAIMED runs: commits RUNNING before their code begins.
+   * Returns the ids of runs that may be executed; the other leases are lost, or their runs expired.
    */
   startTaskRuns(leases: readonly Lease[]): Promise<RunId[]>
 
   /**
-   * What came of attempts: success, failure (again later, if attempts are left), cancelled. One answer each, in order;
-   * one bad row fails alone. Told again under the same lease it is a success that changes nothing.
+   * Writes the outcomes of attempts: success, failure (retried later if attempts are left), cancelled. One answer each,
+   * in order;
+   * one bad row fails alone. The same outcome under the same lease again is a success that changes nothing.
    */
-  settleTaskRuns(settlements: readonly Settlement[], options?: SettleOptions): Promise<Settled[]>
+  settleTaskRuns(settlements: readonly Settlement[], options?: SettleOptions): Promise<SettleAnswer[]>
 
   /**
-   * A run's own code ends it inside its own transaction: its effects and its end are one.
-   * With `finishTaskRun(trx, lease, result)`; the runner then finds it settled.
+   * Ends a run in a transaction of its own code, so that its effects and its end commit together.
+   * Call `finishTaskRun(trx, lease, result)`; the runner then finds the run settled.
    */
   finishTaskRun(lease: Lease, result: unknown): Promise<'settled' | 'lease-lost'>
 
   /**
-   * Back to PENDING until later; the attempt does not count.
-   * A concurrency key it held goes to the next run. `tookMs`: how long the code ran.
+   * Returns a run to PENDING until later; the attempt does not count.
+   * A concurrency key that it held goes to the next run. `tookMs`: how long the code ran.
    */
   snoozeTaskRun(lease: Lease, delayMs: number, tookMs?: number): Promise<'snoozed' | 'cancelled' | 'lease-lost'>
 
   /**
-   * Given back by the holder: AVAILABLE, the attempt returned, the fence raised.
-   * Ids of those that were still held under their lease.
+   * Releases runs of the holder: they become AVAILABLE, the attempt does not count, the fence rises.
+   * Returns the ids of runs that were still held under their lease.
    */
   releaseTaskRuns(leases: readonly Lease[], by?: Settlement['by'], options?: SettleOptions): Promise<RunId[]>
 
   /**
-   * Saves JSON text, at most 1 MiB, that a later attempt continues from. What jsonb cannot hold is refused with a code.
-   * Only under the lease of a RUNNING run; a lost one saves nothing, and that is noted.
+   * Saves JSON text, at most 1 MiB, from which a later attempt continues. Rejects, with a code, what jsonb cannot hold.
+   * Only under the lease of a RUNNING run; with a lost lease it saves nothing, and an event records that.
    */
   checkpointTaskRun(lease: Lease, state: string): Promise<'saved' | 'lease-lost'>
 
   /**
-   * Writes what code logged, of many runs at once, one answer per lease: a lost one writes nothing, and that is noted.
-   * A line told twice is written once; of a claim 10 000 lines are kept, of a line 8 KiB; strange facts are repaired.
+   * Writes log lines of many runs at once, one answer per lease: a lost lease writes nothing, and an event records
+   * that.
+   * Writes a repeated line once; keeps 10 000 lines per claim and 8 KiB per line; repairs facts that jsonb cannot hold.
    */
   appendTaskLogs(lines: readonly LogLine[]): Promise<LogAnswer[]>
 
   /**
-   * What has not started is CANCELLED at once; for what runs the wish is recorded, and its holder told.
-   * A cancel that races with an outcome already reached loses.
+   * Cancels runs: one that has not started becomes CANCELLED at once; for a RUNNING run it records the request and
+   * wakes the holder.
+   * A cancel loses against an outcome that is already written.
    */
   cancelTaskRuns(ids: readonly RunId[], detail?: string): Promise<CancelAnswer[]>
 
   /**
-   * Ends runs that were not started before their deadline, a bounded number.
-   * A claim passes over them anyway.
+   * Expires runs that were not started before their deadline, a bounded number.
+   * A claim skips them in any case.
    */
   expireTaskRuns(limit: number): Promise<RunId[]>
 
   /**
-   * Fails runs that no live replica could serve for a grace, a bounded number: FAILED `UNROUTABLE`.
-   * Call it regularly: after a gap the grace begins again.
+   * Fails runs that no live replica could serve for a grace period, a bounded number: FAILED `UNROUTABLE`.
+   * Call it regularly: after a gap the grace period begins again.
    */
   failUnroutableTaskRuns(options: UnroutableOptions): Promise<RunId[]>
 
   /**
-   * By hand: a terminal run begins again in a new epoch, both counts at zero, its history kept.
+   * Starts a terminal run again, on request of a person: a new epoch, both counts at zero, its history kept.
    * Refused while another live run has its unique key.
    */
   retryTaskRun(id: RunId): Promise<RetryAnswer>
 
   /**
-   * Removes runs that ended long enough ago and that nobody needs, with all that is written about them.
-   * Looks at a bounded number of rows; go on at `next` until it is undefined.
+   * Removes runs that ended long enough ago and that nothing refers to, with all rows about them.
+   * Reads a bounded number of rows; continue at `next` until it is undefined.
    */
   pruneTaskRuns(request: PruneRequest): Promise<{ pruned: number; next: RunId | undefined }>
 
   // ---- Gates
 
   /**
-   * How many runs of one concurrency key of the scope may be live; 1 unless set.
-   * Lowered, nobody is stopped: no run follows until fewer than the new limit are live.
+   * Sets how many runs of one concurrency key of the scope may be live; 1 by default.
+   * A lower limit stops no run: no run follows until fewer than the new limit are live.
    */
   setConcurrencyLimit(scope: string, slots: number): Promise<void>
 
   /**
-   * How many shares of its queue a group gets when runs are claimed; 1 unless set.
-   * From the next look of each replica on.
+   * Sets how many shares of its queue a group gets when runs are claimed; 1 by default.
+   * Each replica applies it from its next look on.
    */
   setGroupWeight(group: { queue: string; group: string }, weight: number): Promise<void>
 
   /**
-   * Claims pass over the queue as a whole.
-   * None of its runs is rewritten.
+   * Pauses a queue: claims skip it.
+   * Rewrites none of its runs.
    */
-  pauseQueue(queue: string, by: string): Promise<void>
+  pauseQueue(queue: string, by: string, reason?: string): Promise<void>
 
   /**
-   * Claims see the queue again.
-   * A queue that was not paused stays as it is.
+   * Resumes a queue: claims read it again.
+   * A queue that was not paused does not change.
    */
   resumeQueue(queue: string): Promise<void>
 }
 
 export function runVerbs(db: Kysely<DB>): RunVerbs {
-  const walk = newKeyWalk()
+  const walk = newKeyCursor()
   return {
     internLane: (lane) => internLane(db, lane),
     enqueueTaskRuns: (runs, options) => enqueueTaskRuns(db, runs, options),
@@ -207,7 +221,7 @@ export function runVerbs(db: Kysely<DB>): RunVerbs {
     pruneTaskRuns: (request) => pruneTaskRuns(db, request),
     setConcurrencyLimit: (scope, slots) => setConcurrencyLimit(db, scope, slots),
     setGroupWeight: (group, weight) => setGroupWeight(db, group, weight),
-    pauseQueue: (queue, by) => pauseQueue(db, queue, by),
+    pauseQueue: (queue, by, reason) => pauseQueue(db, queue, by, reason),
     resumeQueue: (queue) => resumeQueue(db, queue),
   }
 }

@@ -1,4 +1,4 @@
-/** Runs by the clock. The contracts are here; each law is in the file of its verb. */
+/** Schedules, which enqueue runs by the clock: the contracts of the verbs. The file of each verb has its rules. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { EnqueuedRun } from '../runs/new-run.ts'
@@ -6,76 +6,77 @@ import { pauseSchedule, removeSchedule, resumeSchedule } from '../schedules/chan
 import { dueSchedules, nextTickInMs, type DueSchedule } from '../schedules/due.ts'
 import { publishSchedules, putSchedule, type OwnSchedule, type PutAnswer } from '../schedules/put.ts'
 import { getSchedule, listSchedules } from '../schedules/read.ts'
-import type { Schedule, ScheduleWish } from '../schedules/schedule.ts'
-import { enqueueTicks, type Ticking } from '../schedules/tick.ts'
+import type { Schedule, ScheduleInput } from '../schedules/schedule.ts'
+import { enqueueTicks, type ScheduleAdvance } from '../schedules/tick.ts'
 
 export interface ScheduleVerbs {
   // ---- Schedules
 
   /**
-   * Makes a schedule, or makes it what is asked for; a new pattern counts from now on.
-   * What says the same as before changes nothing. The caller has checked the pattern.
+   * Creates or changes a schedule; a new pattern counts from now on.
+   * An equal schedule changes nothing. The caller has checked the pattern.
    */
-  putSchedule(wish: ScheduleWish): Promise<PutAnswer>
+  putSchedule(input: ScheduleInput): Promise<PutAnswer>
 
   /**
-   * What the code of a replica declares, of every task it knows: made, changed, or taken away where there is none any more.
+   * Creates, changes or removes the schedules that the code of a replica declares for the tasks it knows.
    * The last replica to start wins: it has the newest code.
    */
   publishSchedules(replicaId: string, own: readonly OwnSchedule[]): Promise<void>
 
   /**
-   * Nothing ticks until it is resumed.
-   * What would have ticked meanwhile is not missed.
+   * Pauses a schedule: it does not tick until it is resumed.
+   * Ticks during the pause do not count as missed.
    */
   pauseSchedule(name: string, by: string): Promise<'paused' | 'not-found'>
 
   /**
-   * It ticks again, counted from now.
-   * One that is not paused stays as it is.
+   * Resumes a schedule: it ticks again, counted from now.
+   * One that is not paused does not change.
    */
   resumeSchedule(name: string): Promise<'resumed' | 'not-found'>
 
   /**
-   * The schedule is gone; its runs stay.
-   * One that a task declares comes back with the next replica that starts.
+   * Deletes a schedule; its runs stay.
+   * A schedule that a task declares comes back with the next replica that starts.
    */
   removeSchedule(name: string): Promise<'removed' | 'not-found'>
 
   /**
-   * Schedules of which a tick is due by the database's clock, or whose next one is not reckoned, by name, in pages.
-   * With the version that `enqueueTicks` must be shown.
+   * Returns schedules with a tick that is due by the database's clock, or whose next tick is not computed, by name, in
+   * pages.
+   * With the version that `enqueueTicks` must present.
    */
   dueSchedules(page: { after?: string; limit: number }): Promise<DueSchedule[]>
 
   /**
-   * When the next tick of any schedule is due, in ms by the database's clock.
-   * Undefined: none waits for one.
+   * Returns in how many ms the next tick of any schedule is due, by the database's clock.
+   * Undefined if no schedule waits for a tick.
    */
   nextTickInMs(): Promise<number | undefined>
 
   /**
-   * Ticks become runs in the transaction that says they are dealt with: by one, however many look.
-   * Undefined: the schedule has changed since it was read, and nothing was done.
+   * Enqueues the runs of ticks in the transaction that marks the ticks as done: exactly one caller succeeds.
+   * Undefined if the schedule has changed since it was read; then nothing was done.
    */
-  enqueueTicks(ticking: Ticking): Promise<EnqueuedRun[] | undefined>
+  enqueueTicks(ticking: ScheduleAdvance): Promise<EnqueuedRun[] | undefined>
 
   /**
-   * All schedules, with last and next tick.
-   * By name.
+   * Returns all schedules, with last and next tick.
+   * Sorted by name.
    */
   listSchedules(): Promise<Schedule[]>
 
   /**
-   * One schedule by name.
-   * That of a task's own code is named `task:` and the task.
+   * Returns one schedule by name.
+   * A schedule that a task declares is named `task:` and the task.
    */
   getSchedule(name: string): Promise<Schedule | undefined>
 }
 
 export function scheduleVerbs(db: Kysely<DB>): ScheduleVerbs {
   return {
-    putSchedule: (wish) => putSchedule(db, wish),
+    putSchedule: (input) => putSchedule(db, input),
     publishSchedules: (replicaId, own) => publishSchedules(db, replicaId, own),
     pauseSchedule: (name, by) => pauseSchedule(db, name, by),
     resumeSchedule: (name) => resumeSchedule(db, name),

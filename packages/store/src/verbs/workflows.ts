@@ -1,14 +1,20 @@
-/** What can be done with workflows. The contracts are here; each law is in the file of its verb. */
+/** Workflows: the contracts of the verbs. The file of each verb has its rules. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'
-import { getWorkflows, listSteps, type StepPageRequest, type StepView, type WorkflowView } from '../reads/workflow.ts'
+import {
+  getWorkflows,
+  listSteps,
+  type StepPageRequest,
+  type StepView,
+  type WorkflowView,
+} from '../reads/workflows/workflow.ts'
 import { awaitWorkflows } from '../workflows/await.ts'
 import { cancelWorkflow, type CancelWorkflowAnswer } from '../workflows/cancel.ts'
 import type { StartedWorkflow, WorkflowId, WorkflowStart } from '../workflows/new-workflow.ts'
 import { pauseWorkflow, resumeWorkflow, type PauseAnswer, type ResumeAnswer } from '../workflows/pause.ts'
 import { pruneWorkflows, type WorkflowPruneRequest } from '../workflows/prune.ts'
-import { repairWorkflows, type Repaired, type RepairRequest } from '../workflows/repair.ts'
+import { repairWorkflows, type RepairResult, type RepairRequest } from '../workflows/repair.ts'
 import { retryFailedSteps, type RetryWorkflowAnswer } from '../workflows/retry.ts'
 import { startWorkflow } from '../workflows/start.ts'
 import { stepPayloads } from '../workflows/step-values.ts'
@@ -17,68 +23,71 @@ export interface WorkflowVerbs {
   // ---- Workflows
 
   /**
-   * Writes a workflow and all its steps, or nothing: the plan is checked as a whole before anything is sent.
-   * With `startWorkflow(trx, start)` as part of a transaction of yours.
+   * Inserts a workflow and all its steps, or nothing: checks the plan as a whole before it sends anything.
+   * Call `startWorkflow(trx, start)` to make it part of your own transaction.
    */
   startWorkflow(start: WorkflowStart): Promise<StartedWorkflow>
 
   /**
-   * Payloads of steps that are about to be started, the results of other steps filled in, as JSON text.
-   * Steps without such places are not mentioned: their payload is complete. `INVALID_PAYLOAD`: one of them cannot be made.
+   * Returns the payloads of steps that are about to start, with the results of other steps filled in, as JSON text.
+   * Leaves out steps whose payload is complete. `INVALID_PAYLOAD`: one of the payloads cannot be built.
    */
   stepPayloads(runIds: readonly RunId[]): Promise<Map<RunId, string>>
 
   /**
-   * Nothing new begins in it, nor in its inner workflows; what runs goes on.
+   * Pauses a workflow and its inner workflows: no further step starts; running steps continue.
    * Its steps wait at the gate `workflow`.
    */
   pauseWorkflow(id: WorkflowId, by: string): Promise<PauseAnswer>
 
   /**
-   * It goes on where it was held.
-   * If all its steps ended meanwhile, it ends.
+   * Resumes a workflow where it was held.
+   * If all its steps ended in the meantime, it ends.
    */
   resumeWorkflow(id: WorkflowId): Promise<ResumeAnswer>
 
   /**
-   * What has not begun is CANCELLED, what runs is asked to stop; then compensations run, and it ends CANCELLED.
-   * One that is failing already ends FAILED.
+   * Cancels a workflow: unstarted steps become CANCELLED, running steps are asked to stop; then compensations run, and
+   * it ends CANCELLED.
+   * A workflow that is already failing ends FAILED.
    */
   cancelWorkflow(id: WorkflowId): Promise<CancelWorkflowAnswer>
 
   /**
-   * Steps that did not succeed begin again in a new epoch, with those that were skipped for them; it is RUNNING again.
-   * Not after its compensation has begun. `retryTaskRun` does the same for one step.
+   * Starts steps that did not succeed, and the steps skipped because of them, again in a new epoch; the workflow is
+   * RUNNING again.
+   * Refused once its compensation has begun. `retryTaskRun` does the same for one step.
    */
   retryFailedSteps(id: WorkflowId): Promise<RetryWorkflowAnswer>
 
   /**
-   * Heals workflows that contradict themselves, by hand-made changes or a restored backup, and says what was wrong.
-   * Looks at a bounded number; go on at `next` until it is undefined. On the normal path it finds nothing.
+   * Repairs workflows whose rows contradict each other after manual changes or a restored backup, and returns what was
+   * wrong.
+   * Reads a bounded number; continue at `next` until it is undefined. In normal operation it finds nothing.
    */
-  repairWorkflows(request: RepairRequest): Promise<Repaired>
+  repairWorkflows(request: RepairRequest): Promise<RepairResult>
 
   /**
    * Removes workflows that ended long enough ago, each with all its steps, or not at all.
-   * Looks at a bounded number; go on at `next` until it is undefined.
+   * Reads a bounded number; continue at `next` until it is undefined.
    */
   pruneWorkflows(request: WorkflowPruneRequest): Promise<{ pruned: number; next: WorkflowId | undefined }>
 
   /**
-   * From now on the end of these workflows is announced on `q_ended`.
-   * Listen first, then await, then look.
+   * From now on, announces the end of these workflows on `q_ended`.
+   * Listen first, then call it, then read the workflows.
    */
   awaitWorkflows(ids: readonly WorkflowId[]): Promise<void>
 
   /**
-   * Workflows by id: status, result, and how many steps are in which state.
-   * Those that do not exist are left out.
+   * Returns workflows by id: status, result, and how many steps are in which state.
+   * Leaves out ids that do not exist.
    */
   getWorkflows(ids: readonly WorkflowId[]): Promise<WorkflowView[]>
 
   /**
-   * The steps of a workflow, parents before children, with what each waits for.
-   * At most 1 000 a page; go on after the last one.
+   * Returns the steps of a workflow, parents before children, with what each waits for.
+   * At most 1 000 per page; continue after the last one.
    */
   listSteps(id: WorkflowId, page?: StepPageRequest): Promise<StepView[]>
 }

@@ -1,83 +1,70 @@
 /**
- * What follows from steps that left their state, in the same transaction, until nothing more follows: dependents are
- * released or skipped, the next items of maps let go, the workflow's policy applied, and workflows ended whose last step
- * has ended, which may end a step of another workflow. Every round ends at least one more step, so it comes to an end.
+ * Applies the consequences of steps that changed state, in the same transaction, until there are no more: releases or
+ * skips dependents, releases the next items of maps, applies the workflow's policy, and ends workflows whose last step
+ * has ended, which may end a step of another workflow. Every round ends at least one more step, so the loop terminates.
  *
- * The caller has locked the workflows (lock.ts). However many steps left at once, a round is a handful of statements.
+ * The caller has locked the workflows (lock.ts). A round takes a handful of statements, however many steps changed.
  */
-import { isTerminal, type TaskState } from '@q/schema'
+import { isTerminal } from '@q/schema'
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { leaveStatement } from '../runs/leave-statement.ts'
-import type { Leaving, Left } from '../runs/leave.ts'
+import type { Db } from '../connection/db.ts'
+import type { Transitioned } from '../runs/transition.ts'
 import { endWorkflows } from './end.ts'
-import { letNextItemsGo } from './map-items.ts'
+import { releaseNextItems } from './map-items.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { openSteps } from './open.ts'
-import { holdBack } from './pause.ts'
+import { activateSteps } from './activate-steps.ts'
+import { holdSteps } from './hold-steps.ts'
 import { applyPolicy } from './policy.ts'
 import { releaseDependents } from './release.ts'
 import { abandonChildren } from './stop.ts'
-import { newTidings, tell, type Tidings } from './tidings.ts'
+import { transitionSteps } from './transition-steps.ts'
+import { newPendingWakes, flushWakes, type PendingWakes } from './pending-wakes.ts'
 
-export async function advance(trx: Db, left: readonly Left[]): Promise<void> {
-  const steps = left.filter((run) => run.workflowId !== null)
+export async function advance(trx: Db, changed: readonly Transitioned[]): Promise<void> {
+  const steps = changed.filter((run) => run.workflowId !== null)
   if (steps.length === 0) return
-  const tidings = newTidings()
+  const wakes = newPendingWakes()
   const again = steps.filter((run) => !isTerminal(run.status))
-  await holdBack(
+  await holdSteps(
     trx,
     again.map((run) => run.id),
-    tidings,
+    wakes,
   )
-  await follow(
+  await propagateEnds(
     trx,
     steps.filter((run) => isTerminal(run.status)),
     [],
-    tidings,
+    wakes,
   )
-  await tell(trx, tidings)
+  await flushWakes(trx, wakes)
 }
 
-/** `also`: workflows that may be at their end for another reason than these steps. */
-export async function follow(
+/** `also`: workflows that may have ended for another reason than these steps. */
+export async function propagateEnds(
   trx: Db,
-  first: readonly Left[],
+  first: readonly Transitioned[],
   also: readonly WorkflowId[],
-  tidings: Tidings,
+  wakes: PendingWakes,
 ): Promise<void> {
   let ended = first
   let looked = also
   while (ended.length > 0 || looked.length > 0) {
     const atEnd = [...new Set([...looked, ...(await countEnds(trx, ended))])]
-    const { skipped, ready } = await releaseDependents(trx, ended, tidings)
-    await letNextItemsGo(trx, ended, tidings)
+    const { skipped, ready } = await releaseDependents(trx, ended, wakes)
+    await releaseNextItems(trx, ended, wakes)
     ended = [
-      ...(await leaveSteps(trx, ['PENDING'], skipped, tidings)),
-      ...(await openSteps(trx, ready, tidings)),
-      ...(await abandonChildren(trx, ended, tidings)),
-      ...(await applyPolicy(trx, ended, skipped, tidings)),
-      ...(await endWorkflows(trx, atEnd, tidings)),
+      ...(await transitionSteps(trx, ['PENDING'], skipped, wakes)),
+      ...(await activateSteps(trx, ready, wakes)),
+      ...(await abandonChildren(trx, ended, wakes)),
+      ...(await applyPolicy(trx, ended, skipped, wakes)),
+      ...(await endWorkflows(trx, atEnd, wakes)),
     ]
     looked = []
   }
 }
 
-/** Steps leave like all runs; what follows is the caller's next round. */
-export async function leaveSteps(
-  trx: Db,
-  from: readonly TaskState[],
-  leavings: readonly Leaving[],
-  tidings: Tidings,
-): Promise<Left[]> {
-  if (leavings.length === 0) return []
-  const { rows } = await trx.executeQuery(leaveStatement(from, leavings, { steps: true }))
-  for (const { openKey } of rows) if (openKey !== null) tidings.keys.add(openKey)
-  return rows
-}
-
-/** Workflows that have no open step any more. */
-async function countEnds(trx: Db, ended: readonly Left[]): Promise<WorkflowId[]> {
+/** Returns the workflows that have no open steps left. */
+async function countEnds(trx: Db, ended: readonly Transitioned[]): Promise<WorkflowId[]> {
   if (ended.length === 0) return []
   const counts = Map.groupBy(ended, (run) => run.workflowId)
   const ids = [...counts.keys()].flatMap((id) => id ?? [])

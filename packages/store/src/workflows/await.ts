@@ -1,5 +1,5 @@
-/** From now on the end of these workflows is announced. */
-import type { Db } from '../db.ts'
+/** Requests a wake for the end of these workflows. */
+import type { Db } from '../connection/db.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
 export async function awaitWorkflows(db: Db, ids: readonly WorkflowId[]): Promise<void> {

@@ -1,18 +1,18 @@
 /**
- * RUNNING | PAUSED → CANCELLED, of workflows: at once if nothing runs, else when what runs has ended
+ * RUNNING | PAUSED → CANCELLED, of workflows: at once if no step is running, else when the running steps have ended
  *
- * What has not begun is CANCELLED at once, what runs is asked to stop. Compensations run then, as after a failure. A
- * workflow that is failing already ends FAILED: a cancel that races with an outcome already reached loses.
+ * Steps that have not started are CANCELLED at once, running steps are asked to stop. Then compensations run, as after a
+ * failure. A workflow that is already failing ends FAILED: a cancel loses against an outcome that is already decided.
  */
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
-import { follow } from './advance.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
+import { propagateEnds } from './advance.ts'
 import { lockWorkflow } from './lock.ts'
 import type { WorkflowId } from './new-workflow.ts'
 import { stopWorkflows } from './stop.ts'
-import { newTidings, tell } from './tidings.ts'
+import { newPendingWakes, flushWakes } from './pending-wakes.ts'
 
-/** `requested`: something still runs. `ending`: it was failing, or cancelled, before. */
+/** `requested`: a step is still running. `ending`: the workflow was already failing or cancelled. */
 export type CancelWorkflowAnswer = 'cancelled' | 'requested' | 'ending' | 'already-ended' | 'not-found'
 
 export function cancelWorkflow(db: Db, id: WorkflowId): Promise<CancelWorkflowAnswer> {
@@ -21,10 +21,10 @@ export function cancelWorkflow(db: Db, id: WorkflowId): Promise<CancelWorkflowAn
     if (workflow === undefined) return 'not-found'
     if (workflow.status !== 'RUNNING' && workflow.status !== 'PAUSED') return 'already-ended'
     if (workflow.endsAs !== null) return 'ending'
-    const tidings = newTidings()
-    const ended = await stopWorkflows(trx, [id], 'CANCELLED', tidings)
-    await follow(trx, ended, [], tidings)
-    await tell(trx, tidings)
+    const wakes = newPendingWakes()
+    const ended = await stopWorkflows(trx, [id], 'CANCELLED', wakes)
+    await propagateEnds(trx, ended, [], wakes)
+    await flushWakes(trx, wakes)
     const after = await lockWorkflow(trx, id)
     return after?.status === 'CANCELLED' ? 'cancelled' : 'requested'
   })

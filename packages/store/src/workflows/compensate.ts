@@ -1,27 +1,27 @@
 /**
- * What steps that succeeded say about how to be undone becomes runs, one after the other in the reverse order of the
- * steps' ends. They are steps themselves, of a kind of their own: a workflow that is compensating still has open steps.
+ * Creates the compensations of steps that succeeded, as runs, one after the other in the reverse order of the steps'
+ * ends. They are steps of their own kind: a workflow that is compensating still has open steps.
  */
 import type { Compensation } from '@q/schema/workflow'
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { insertEdges, insertSteps } from './insert-steps.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
-import { undoRow } from './step-rows.ts'
-import type { Tidings } from './tidings.ts'
+import { compensationRow } from './step-rows.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-interface Failing {
+interface FailedWorkflow {
   readonly id: WorkflowId
   readonly input: unknown
   readonly definition: Definition
 }
 
-/** False: there is nothing to undo. */
+/** Returns false if there is nothing to compensate. */
 export async function beginCompensation(
   trx: Db,
-  { id, input, definition }: Failing,
+  { id, input, definition }: FailedWorkflow,
   endsAs: 'FAILED' | 'CANCELLED',
-  tidings: Tidings,
+  wakes: PendingWakes,
 ): Promise<boolean> {
   const { rows } = await sql<{ name: string; undo: Compensation }>`
 SELECT s.name, s.plan -> 'compensate' AS undo FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
@@ -29,11 +29,11 @@ WHERE s.workflow_id = ${id} AND s.plan ? 'compensate' AND r.status = 'SUCCEEDED'
 ORDER BY r.finished_at DESC, r.id DESC`.execute(trx)
   if (rows.length === 0) return false
   const steps = rows.map(({ name, undo }, index) => ({
-    row: undoRow(name, undo, index, { input, tasks: definition.tasks }),
+    row: compensationRow(name, undo, index, { input, tasks: definition.tasks }),
     opens: index === 0,
     waitingOn: index === 0 ? 0 : 1,
   }))
-  const ids = await insertSteps(trx, id, steps, tidings)
+  const ids = await insertSteps(trx, id, steps, wakes)
   const chain = ids.slice(1).flatMap((child, index) => {
     const parent = ids[index]
     return parent === undefined ? [] : [{ parent, child }]

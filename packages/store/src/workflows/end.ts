@@ -1,23 +1,23 @@
 /**
  * RUNNING → SUCCEEDED | FAILED | CANCELLED, of workflows whose last step has ended
  *
- * How is read from the steps, unless it was decided before: FAILED if one ended badly and nobody tolerated it (policy.ts).
- * One that did not succeed first undoes what its steps did, if they say how: compensations run one after the other, the
- * last step that succeeded first; each runs whatever became of the one before, and none of them changes how the workflow
- * ends. A workflow that is a step of another one ends that step, in the same transaction.
+ * The steps decide the outcome, unless it was decided before: FAILED if a step ended without success and no dependent
+ * tolerates that (policy.ts). A workflow that did not succeed first runs the compensations of its steps one after the
+ * other, starting with the step that succeeded last; each runs whatever the outcome of the one before, and none changes
+ * the outcome of the workflow. A sub-workflow ends its step of the outer workflow in the same transaction.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import type { Left } from '../runs/leave.ts'
-import { endBuiltIns } from './built-in.ts'
+import type { Transitioned } from '../runs/transition.ts'
+import { endStructuralSteps } from './structural-steps.ts'
 import { beginCompensation } from './compensate.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
-import { isError } from './policy.ts'
+import { isError } from './step-error.ts'
 import { filledTemplate, listBytesMax } from './step-values.ts'
-import type { Tidings } from './tidings.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-interface Ending {
+interface EndingWorkflow {
   readonly id: WorkflowId
   readonly parentRunId: RunId | null
   readonly endsAs: 'FAILED' | 'CANCELLED' | null
@@ -33,8 +33,8 @@ export interface WorkflowEnd {
   readonly result: string
 }
 
-/** Those of `ids` that are at their end. Returns the steps of other workflows that ended with them. */
-export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
+/** Ends those of `ids` that have no open steps. Returns the steps of other workflows that ended with them. */
+export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], wakes: PendingWakes): Promise<Transitioned[]> {
   const endings = await atTheirEnd(trx, ids)
   if (endings.length === 0) return []
   const errors = await errorsOf(
@@ -45,25 +45,24 @@ export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], tidings:
   for (const ending of endings) {
     const error = errors.get(ending.id)
     const status = ending.endsAs ?? (error === undefined ? 'SUCCEEDED' : 'FAILED')
-    if (status !== 'SUCCEEDED' && !ending.compensated && (await beginCompensation(trx, ending, status, tidings)))
-      continue
+    if (status !== 'SUCCEEDED' && !ending.compensated && (await beginCompensation(trx, ending, status, wakes))) continue
     ends.push(await endOf(trx, ending, status, error))
   }
   await write(trx, ends)
   const parents = new Map(endings.map(({ id, parentRunId }) => [id, parentRunId]))
-  return endBuiltIns(
+  return endStructuralSteps(
     trx,
     ends.flatMap(({ id, status, result }) => {
       const parent = parents.get(id) ?? null
       return parent === null ? [] : [{ id: parent, goal: status, result }]
     }),
-    tidings,
+    wakes,
   )
 }
 
-async function atTheirEnd(trx: Db, ids: readonly WorkflowId[]): Promise<readonly Ending[]> {
+async function atTheirEnd(trx: Db, ids: readonly WorkflowId[]): Promise<readonly EndingWorkflow[]> {
   if (ids.length === 0) return []
-  const { rows } = await sql<Ending>`
+  const { rows } = await sql<EndingWorkflow>`
 SELECT id, parent_run_id AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, input, definition
 FROM q.workflow WHERE id = ANY(${ids}::bigint[]) AND open_steps = 0 AND status = 'RUNNING' ORDER BY id`.execute(trx)
   return rows
@@ -77,7 +76,7 @@ interface StepError {
   readonly detail: string | null
 }
 
-/** The first bad end of each that nobody tolerated. */
+/** Returns the first error of each workflow that no dependent tolerates. */
 async function errorsOf(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMap<WorkflowId, StepError>> {
   const { rows } = await sql<StepError>`
 SELECT DISTINCT ON (s.workflow_id) s.workflow_id AS "workflowId", s.name, r.status, r.result ->> 'code' AS code, r.result ->> 'detail' AS detail
@@ -89,7 +88,7 @@ ORDER BY s.workflow_id, r.finished_at, r.id`.execute(trx)
 
 async function endOf(
   trx: Db,
-  { id, input, definition }: Ending,
+  { id, input, definition }: EndingWorkflow,
   status: WorkflowEnd['status'],
   error: StepError | undefined,
 ): Promise<WorkflowEnd> {
@@ -107,11 +106,11 @@ async function endOf(
   if (output === null || output === undefined) return { id, status, result: 'null' }
   const { text: result, tooLarge } = await filledTemplate(trx, { id, input }, output)
   if (!tooLarge && Buffer.byteLength(result) <= listBytesMax) return { id, status, result }
-  const detail = `Its output, or a list that belongs into it, has more than ${listBytesMax} bytes as JSON.`
+  const detail = `Its output, or a list in it, has more than ${listBytesMax} bytes as JSON.`
   return { id, status: 'FAILED', result: JSON.stringify({ code: 'RESULT_TOO_LARGE', detail }) }
 }
 
-/** And wakes those who wait for it, and only them. */
+/** Writes the ends and wakes only the callers that wait for them. */
 async function write(trx: Db, ends: readonly WorkflowEnd[]): Promise<void> {
   if (ends.length === 0) return
   const ids = ends.map((end) => end.id)

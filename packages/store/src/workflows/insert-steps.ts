@@ -1,25 +1,25 @@
 /**
- * Steps are written: the run, and what it is within its workflow, in one statement for many; then the edges. Ids rise in
- * the order given, so a parent's is lower than its children's.
+ * Inserts steps: many runs with their roles in the workflow in one statement, then the edges. Ids rise in the order
+ * given, so the id of a parent is lower than those of its children.
  *
- * A step that nothing holds back passes the gate `parents` as it is written; the others wait there. A step whose task is
- * not published keeps its own options, and waits at the gate `task` after its parents.
+ * A step without parents passes the gate `parents` as it is inserted; the others wait there. A step whose task is not
+ * published keeps its own options and waits at the gate `task` after its parents.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 import { noLane } from '../lanes.ts'
 import { storedKey } from '../runs/new-run.ts'
 import type { WorkflowId } from './new-workflow.ts'
 import type { StepRow } from './step-rows.ts'
-import type { Tidings } from './tidings.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-/** What one statement is given. */
+/** Limits of one statement. */
 const atOnce = { rowsMax: 1_000, charsMax: 16_777_216, edgesMax: 20_000 }
 
 export interface NewStep {
   readonly row: StepRow
-  /** False: it waits at the gate `parents`, for so many. */
+  /** False: it waits at the gate `parents`, for `waitingOn` parents. */
   readonly opens: boolean
   readonly waitingOn: number
 }
@@ -28,17 +28,17 @@ export async function insertSteps(
   trx: Db,
   workflowId: WorkflowId,
   steps: readonly NewStep[],
-  tidings: Tidings,
+  wakes: PendingWakes,
 ): Promise<RunId[]> {
   const ids: RunId[] = []
-  for (const part of partsOf(steps.map(rowText))) ids.push(...(await insertPart(trx, workflowId, part)))
+  for (const part of insertBatchesOf(steps.map(rowText))) ids.push(...(await insertBatch(trx, workflowId, part)))
   for (const { row, opens } of steps) {
     if (!opens) continue
     const { concurrency, delayMs } = row.settings
     if (isUnpublished(row)) continue
-    if (delayMs !== undefined && delayMs > 0) tidings.dueInMs = Math.min(tidings.dueInMs, delayMs)
-    else if (concurrency === undefined) tidings.lanes.add(row.lane)
-    else tidings.keys.add(storedKey(concurrency))
+    if (delayMs !== undefined && delayMs > 0) wakes.dueInMs = Math.min(wakes.dueInMs, delayMs)
+    else if (concurrency === undefined) wakes.lanes.add(row.lane)
+    else wakes.keys.add(storedKey(concurrency))
   }
   return ids
 }
@@ -58,7 +58,7 @@ export async function insertEdges(trx: Db, edges: readonly Edge[]): Promise<void
   }
 }
 
-function partsOf(texts: readonly string[]): string[][] {
+function insertBatchesOf(texts: readonly string[]): string[][] {
   const parts: string[][] = []
   let room = 0
   for (const text of texts) {
@@ -73,13 +73,13 @@ function partsOf(texts: readonly string[]): string[][] {
   return parts
 }
 
-async function insertPart(trx: Db, workflowId: WorkflowId, part: readonly string[]): Promise<RunId[]> {
-  const texts = `[${part.map((text, place) => `{"place":${place},${text.slice(1)}`).join(',')}]`
-  // A whole statement by hand: an array in, two tables, and the ids that its elements got.
+async function insertBatch(trx: Db, workflowId: WorkflowId, part: readonly string[]): Promise<RunId[]> {
+  const texts = `[${part.map((text, ordinal) => `{"ordinal":${ordinal},${text.slice(1)}`).join(',')}]`
+  // A whole statement in SQL: an array in, two tables written, and the ids of the elements out.
   const { rows } = await sql<{ ids: RunId[] }>`
 WITH given AS MATERIALIZED (
   SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::jsonb) AS g(
-    place int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
+    ordinal int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, opens boolean, waiting_on int,
     concurrency_scope text, concurrency_key text, asked jsonb, payload jsonb, name text, kind text, inputs jsonb, needs int,
     tolerates int, allows_failed boolean, conditional boolean, parallel_max int, item_of bigint, item_index int, plan jsonb)
@@ -102,13 +102,13 @@ WITH given AS MATERIALIZED (
     delay_ms, plan
   FROM given
 )
-SELECT array_agg(id ORDER BY place) AS ids FROM given`.execute(trx)
+SELECT array_agg(id ORDER BY ordinal) AS ids FROM given`.execute(trx)
   return rows[0]?.ids ?? []
 }
 
 function rowText({ row, opens, waitingOn }: NewStep): string {
   const { settings } = row
-  // What is undefined is left out, and null in the record.
+  // Undefined values are left out, and are null in the record.
   return JSON.stringify({
     task: row.task,
     lane: row.lane,

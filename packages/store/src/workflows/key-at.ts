@@ -1,6 +1,6 @@
 /**
- * The concurrency key of a step: the value at a place of its payload, as text. It is the key that `@q/task` returns for a
- * run that is not a step (payload-keys.ts explains it), so steps and other runs share a key.
+ * Returns the concurrency key of a step: the value at a pointer of its payload, as text. It is the same key that `@q/task`
+ * returns for a run that is not a step (payload-keys.ts explains it), so steps and other runs share keys.
  */
 import { createHash } from 'node:crypto'
 import { valueAt } from '@q/schema/workflow'
@@ -8,7 +8,7 @@ import { valueAt } from '@q/schema/workflow'
 const charsMax = 200
 const jsonPrefix = 'json:'
 
-/** Undefined where there is no such place, or null there. */
+/** Returns undefined if there is no value at the pointer, or null. */
 export function keyAt(payload: unknown, pointer: string): string | undefined {
   const value = valueAt(payload, pointer)
   if (value === undefined || value === null) return undefined
@@ -31,9 +31,9 @@ function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** True if the key would come out of a result that is not there yet. */
-export function isKeyedByResult(at: string, holes: readonly string[]): boolean {
-  return holes.some((pointer) => pointer === at || pointer.startsWith(`${at}/`) || at.startsWith(`${pointer}/`))
+/** Whether the key would come from a result that does not exist yet. */
+export function isKeyedByResult(at: string, pointers: readonly string[]): boolean {
+  return pointers.some((pointer) => pointer === at || pointer.startsWith(`${at}/`) || at.startsWith(`${pointer}/`))
 }
 
 function canonical(value: unknown): string {

@@ -1,15 +1,16 @@
 /**
- * Who changes steps locks the row of their outermost workflow first, in the order of ids; then runs, in the order of
- * theirs. So whatever happens to the steps of one workflow happens one after the other, and nobody waits in a circle.
+ * Locks: a transaction that changes steps first locks the rows of their outermost workflows, in the order of ids, then
+ * runs, in the order of their ids. So changes to the steps of one workflow are serialized, and no two transactions
+ * deadlock.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 import { limitLockWaits } from '../runs/promote.ts'
-import { isLockTimeout } from '../sql-state.ts'
+import { isLockTimeout } from '../connection/sql-state.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
-/** Locks the workflows these runs are steps of. */
+/** Locks the workflows of these steps. */
 export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<void> {
   await sql`SELECT w.id FROM q.workflow w WHERE w.id = ANY(ARRAY(
       SELECT coalesce(own.root_id, own.id) FROM q.task_run r JOIN q.workflow own ON own.id = r.workflow_id
@@ -18,8 +19,9 @@ export async function lockWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promis
 }
 
 /**
- * For those who do not wait long: works on these steps with their workflows locked. If that takes too long, on those
- * whose workflows nobody else has: a locked one does not hold up the others. In a transaction of the caller's nobody is waited for.
+ * Works on these steps with their workflows locked, for callers that must not wait long. If the locks take too long, it
+ * works only on steps whose workflows are free: a locked workflow does not delay the others. In a caller's transaction
+ * it never waits.
  */
 export async function withWorkflowsLocked<T>(
   db: Db,
@@ -44,7 +46,7 @@ export async function withWorkflowsLocked<T>(
   return []
 }
 
-/** Locks those that nobody else has. The runs that are steps of them, or whose workflow is gone. */
+/** Locks the workflows that are free. Returns the runs that are steps of them, or whose workflow no longer exists. */
 async function lockFreeWorkflowsOf(trx: Db, runIds: readonly RunId[]): Promise<ReadonlySet<RunId>> {
   const { rows } = await sql<{ id: RunId }>`
 WITH free AS MATERIALIZED (
@@ -68,7 +70,7 @@ export interface LockedWorkflow {
   readonly endsAs: 'FAILED' | 'CANCELLED' | null
 }
 
-/** Locks the workflow, with all that it is part of and that is part of it; undefined: there is none. */
+/** Locks the workflow with its outer and sub-workflows. Returns undefined if it does not exist. */
 export async function lockWorkflow(trx: Db, id: WorkflowId): Promise<LockedWorkflow | undefined> {
   await sql`SELECT w.id FROM q.workflow w WHERE w.id = (SELECT coalesce(own.root_id, own.id) FROM q.workflow own WHERE own.id = ${id})
     FOR NO KEY UPDATE OF w`.execute(trx)
@@ -77,7 +79,7 @@ export async function lockWorkflow(trx: Db, id: WorkflowId): Promise<LockedWorkf
   return rows[0]
 }
 
-/** The workflow and those that are steps of it, however deep; not those inside of one that was undone, which are done with. */
+/** Returns the workflows and their sub-workflows at any depth, except those inside compensated ones, which have ended. */
 export async function familyOf(trx: Db, ids: readonly WorkflowId[]): Promise<WorkflowId[]> {
   const { rows } = await sql<{ id: WorkflowId }>`
 WITH RECURSIVE family AS (

@@ -1,31 +1,31 @@
-/** What somebody who starts a workflow gives, and what they are told. */
+/** The input and the answer of `startWorkflow`. */
 import type { WorkflowPlan } from '@q/schema/workflow'
 import type { RunId } from '../lease.ts'
 
-/** Of a workflow: a bigint in the database, decimal text here. */
+/** Id of a workflow: a bigint in the database, decimal text here. */
 export type WorkflowId = string & { readonly brand: 'WorkflowId' }
 
-/** Undefined when the text cannot be the id of a workflow. */
+/** Returns undefined if the text cannot be the id of a workflow. */
 export function asWorkflowId(text: string): WorkflowId | undefined {
   return /^[1-9]\d{0,17}$/.test(text) ? (text as WorkflowId) : undefined
 }
 
 export interface WorkflowStart {
   readonly plan: WorkflowPlan
-  /** The value itself; at most 1 MiB as JSON. */
+  /** The input value, at most 1 MiB as JSON. */
   readonly input: unknown
-  /** Every task the plan names (`tasksOfPlan`), as replicas published it. */
+  /** Every task that the plan names (`tasksOfPlan`), as published by replicas. */
   readonly tasks: Readonly<Record<string, StepTask>>
 }
 
-/** What is known about a task, for all runs of it that the workflow makes, now or later. */
+/** The options of a task, for all its runs that the workflow creates, now or later. */
 export interface StepTask {
   /** `noLane`: no replica has published the task. Its steps wait at the gate `task`. */
   readonly lane: number
   readonly priority?: number
   readonly maxAttempts?: number
   readonly onCrash?: 'fail' | 'retry'
-  /** `at`: the place in the payload that is the key. */
+  /** `at`: the pointer in the payload to the key. */
   readonly concurrency?: { readonly scope: string; readonly at: string }
 }
 
@@ -34,7 +34,7 @@ export interface StartedWorkflow {
   readonly steps: readonly { readonly name: string; readonly runId: RunId }[]
 }
 
-/** What `q.workflow.definition` holds: what is needed after the start. The steps are in their own table. */
+/** The content of `q.workflow.definition`: what is needed after the start. The steps are in their own table. */
 export interface Definition {
   readonly output: WorkflowPlan['output'] | null
   readonly tasks: Readonly<Record<string, StepTask>>

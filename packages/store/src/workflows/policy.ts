@@ -1,29 +1,33 @@
 /**
- * What steps that ended badly mean to their workflow
+ * Applies a workflow's policy to steps that ended without success
  *
- * An end without success (FAILED, CANCELLED, EXPIRED) is tolerated if the step has dependents and none of them was skipped
- * for it: their joins do without it, or they allow failed parents. Every other one is an error of the workflow. A step
- * that was skipped is none.
+ * Such an end (FAILED, CANCELLED, EXPIRED) is tolerated if the step has dependents and none of them was skipped because of
+ * it: their joins do not need it, or they allow failed parents. Every other one is an error of the workflow. A skipped
+ * step is not an error.
  *
- *   fail      what has not begun is SKIPPED, what runs is asked to stop, the workflow ends FAILED
- *   pause     nothing new begins; a person resumes it, or retries what failed
- *   continue  only what depends on it is skipped; the workflow ends FAILED when all have ended
+ *   fail      steps that have not started are SKIPPED, running steps are asked to stop, the workflow ends FAILED
+ *   pause     no step starts; a person resumes the workflow or retries the failed steps
+ *   continue  only dependents are skipped; the workflow ends FAILED when all steps have ended
  */
-import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
-import type { Leaving, Left } from '../runs/leave.ts'
+import { sql } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import type { Transition, Transitioned } from '../runs/transition.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { pauseAll } from './pause.ts'
+import { pauseAll } from './hold-steps.ts'
+import { isError } from './step-error.ts'
 import { stopWorkflows } from './stop.ts'
-import type { Tidings } from './tidings.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-/** Those that ended for it. An error may be older than what makes it one: a dependent that could do without it was skipped. */
+/**
+ * Returns the steps that ended because of it. A tolerated end can become an error later, when a dependent that did not
+ * need it is skipped.
+ */
 export async function applyPolicy(
   trx: Db,
-  ended: readonly Left[],
-  skipped: readonly Leaving[],
-  tidings: Tidings,
-): Promise<Left[]> {
+  ended: readonly Transitioned[],
+  skipped: readonly Transition[],
+  wakes: PendingWakes,
+): Promise<Transitioned[]> {
   const bad = ended.filter(({ status }) => status !== 'SUCCEEDED' && status !== 'SKIPPED')
   if (bad.length + skipped.length === 0) return []
   const { rows } = await sql<{ id: WorkflowId; policy: 'fail' | 'pause' }>`
@@ -35,16 +39,6 @@ WHERE r.id = ANY(${bad.map((run) => run.id)}::bigint[] || ARRAY(
   AND ${isError}`.execute(trx)
   const pausing = rows.filter((row) => row.policy === 'pause').map((row) => row.id)
   const failing = rows.filter((row) => row.policy === 'fail').map((row) => row.id)
-  if (pausing.length > 0) await pauseAll(trx, pausing, 'a step that failed', tidings)
-  return stopWorkflows(trx, failing, 'FAILED', tidings)
+  if (pausing.length > 0) await pauseAll(trx, pausing, 'a step that failed', wakes)
+  return stopWorkflows(trx, failing, 'FAILED', wakes)
 }
-
-/**
- * Of a run `r` and its step `s`, once its dependents have been skipped. Not of an item, whose map judges it, nor of a
- * compensation, whose end changes nothing.
- */
-export const isError: RawBuilder<boolean> = sql<boolean>`(
-  r.status IN ('FAILED', 'CANCELLED', 'EXPIRED') AND s.kind IN ('task', 'map', 'workflow')
-  AND (NOT EXISTS (SELECT FROM q.workflow_edge e WHERE e.parent_id = r.id)
-    OR EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id
-      WHERE e.parent_id = r.id AND c.status = 'SKIPPED' AND c.result ->> 'code' IN ('UPSTREAM_FAILED', 'UPSTREAM_SKIPPED'))))`

@@ -1,27 +1,26 @@
 /**
- * Removes workflows that ended long enough ago, each with all its steps, its inner workflows and all that is written about
- * them, in one statement: there is never a workflow of which a part is missing. Not while a destination is owed the report
- * of one of its steps.
+ * Removes workflows that ended long enough ago, each with all its steps, sub-workflows and records, in one statement, so
+ * that a workflow never exists in part. A workflow stays while a report of one of its steps is undelivered.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import { isNeeded, prunedWithRuns } from '../runs/prune.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
 export interface WorkflowPruneRequest {
-  /** Where the last call stopped; undefined: from the beginning. */
+  /** Where the last call stopped. Undefined: start from the beginning. */
   readonly after?: WorkflowId
   readonly keepMs: number
-  /** Workflows looked at. */
+  /** How many workflows to check. */
   readonly limit: number
 }
 
-/** `next`: where to go on; undefined at the end of the table. */
+/** `next`: where to continue; undefined at the end of the table. */
 export async function pruneWorkflows(
   db: Db,
   { after, keepMs, limit }: WorkflowPruneRequest,
 ): Promise<{ pruned: number; next: WorkflowId | undefined }> {
-  // A whole statement by hand: all tables that must agree.
+  // A whole statement in SQL: it covers all tables that must agree.
   const { rows } = await sql<{ pruned: number; looked: number; last: WorkflowId | null }>`
 WITH looked AS MATERIALIZED (
   SELECT w.id FROM q.workflow w WHERE w.id > ${after ?? '0'} ORDER BY w.id LIMIT ${limit}
@@ -35,14 +34,14 @@ WITH looked AS MATERIALIZED (
 ), needed AS MATERIALIZED (
   SELECT DISTINCT family.root FROM family JOIN q.task_run r ON r.workflow_id = family.id
   WHERE r.finished_at IS NULL OR ${isNeeded}
-), gone AS MATERIALIZED (
+), expired AS MATERIALIZED (
   SELECT id FROM family WHERE root <> ALL(ARRAY(SELECT root FROM needed))
 ), pruned AS (
-  DELETE FROM q.task_run r WHERE r.workflow_id = ANY(ARRAY(SELECT id FROM gone)) RETURNING r.id
+  DELETE FROM q.task_run r WHERE r.workflow_id = ANY(ARRAY(SELECT id FROM expired)) RETURNING r.id
 ), ${prunedWithRuns}, awaited AS (
-  DELETE FROM q.awaited_workflow WHERE workflow_id = ANY(ARRAY(SELECT id FROM gone))
+  DELETE FROM q.awaited_workflow WHERE workflow_id = ANY(ARRAY(SELECT id FROM expired))
 ), workflows AS (
-  DELETE FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT id FROM gone)) RETURNING w.root_id
+  DELETE FROM q.workflow w WHERE w.id = ANY(ARRAY(SELECT id FROM expired)) RETURNING w.root_id
 )
 SELECT (SELECT count(*)::int FROM workflows WHERE root_id IS NULL) AS pruned, count(*)::int AS looked, max(id) AS last FROM looked`.execute(
     db,

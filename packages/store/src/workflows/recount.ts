@@ -1,19 +1,19 @@
 /**
- * The accounts of steps that wait for parents, made anew from the edges and the states of those parents: what the counts
- * must be, whatever happened to them. Who can go now is named, and who cannot go any more.
+ * Computes the counts of steps that wait for parents again, from the edges and the states of the parents. Returns the
+ * steps that can start now and those that can no longer start.
  */
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import type { Leaving } from '../runs/leave.ts'
+import type { Transition } from '../runs/transition.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { leavingSkipped, upstream } from './release.ts'
+import { skipTransition, upstream } from './release.ts'
 
-export interface Recounted {
+export interface RecountResult {
   /** Steps whose counts were wrong. */
   readonly corrected: readonly RunId[]
   readonly ready: readonly RunId[]
-  readonly skipped: readonly Leaving[]
+  readonly skipped: readonly Transition[]
 }
 
 interface Account {
@@ -26,11 +26,11 @@ interface Account {
 }
 
 /**
- * What the counts of steps at the gate `parents` must be: rows of `id`, `waiting_on`, `tolerates`, `failed` and what is
- * stored. Items that wait for their turn in a map are not among them: the map lets them go.
+ * Computes the counts of steps at the gate `parents`: rows of `id`, `waiting_on`, `tolerates`, `failed` and the stored
+ * values. Items that wait for room in their map are excluded: the map releases them.
  */
 export function accountsOf(workflows: RawBuilder<unknown>): RawBuilder<unknown> {
-  // Grouped, not asked for each child: a child may have as many parents as there are steps, and a parent as many children.
+  // Grouped instead of a subquery per child: a step may have as many parents, or children, as there are steps.
   return sql`
   SELECT c.id, c.fence, c.workflow_id, c.waiting_on AS stored_on, s.tolerates AS stored_tolerates, s.expanded, s.kind,
     CASE WHEN s.expanded AND s.kind = 'workflow' THEN (SELECT count(*) FROM q.workflow w WHERE w.parent_run_id = c.id AND w.finished_at IS NULL)
@@ -47,12 +47,12 @@ export function accountsOf(workflows: RawBuilder<unknown>): RawBuilder<unknown> 
   GROUP BY c.id, s.run_id`
 }
 
-/** Of a parent `p` and the step `s` that waits for it. A parent that is gone has ended, and did not succeed. */
+/** About a parent `p` and the step `s` that waits for it. A parent that no longer exists has ended without success. */
 const isOver = sql<boolean>`(p.id IS NULL OR p.finished_at IS NOT NULL)`
 const isGood = sql<boolean>`coalesce(p.status = 'SUCCEEDED' OR s.allows_failed AND ${isOver}, s.allows_failed)`
 
-/** The caller has locked them. */
-export async function recount(trx: Db, ids: readonly WorkflowId[]): Promise<Recounted> {
+/** The caller has locked the workflows. */
+export async function recount(trx: Db, ids: readonly WorkflowId[]): Promise<RecountResult> {
   const { rows } = await sql<Account>`
 WITH accounts AS MATERIALIZED (${accountsOf(sql`${ids}::bigint[]`)}), runs AS (
   UPDATE q.task_run r SET waiting_on = accounts.waiting_on, updated_at = clock_timestamp()
@@ -68,11 +68,11 @@ SELECT id, fence, waiting_on AS "waitingOn", tolerates, failed,
     ready: rows.filter((row) => row.waitingOn === 0).map((row) => row.id),
     skipped: rows
       .filter((row) => row.waitingOn > 0 && row.tolerates < 0)
-      .map(({ id, fence, failed }) => leavingSkipped(id, fence, failed ? upstream.failed : upstream.skipped)),
+      .map(({ id, fence, failed }) => skipTransition(id, fence, failed ? upstream.failed : upstream.skipped)),
   }
 }
 
-/** Counts the open steps anew; true where the count was wrong. */
+/** Counts the open steps again and returns the workflows whose count was wrong. */
 export async function recountOpen(trx: Db, ids: readonly WorkflowId[]): Promise<WorkflowId[]> {
   const { rows } = await sql<{ id: WorkflowId }>`
 UPDATE q.workflow w SET open_steps = counted.open, updated_at = clock_timestamp()

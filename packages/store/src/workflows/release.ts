@@ -1,24 +1,23 @@
 /**
- * PENDING (parents) → the next gate: what the end of steps does to the steps that wait for them
+ * PENDING (parents) → the next gate: releases the steps that wait for steps that ended
  *
- * In the transaction in which the parents end, so nothing can end without its dependents knowing. Each child is locked,
- * in the order of ids, together with its account of parents: how many must still succeed is `waiting_on`, how many may
- * still end otherwise is `tolerates`. All, one and a quorum are the same rule with other numbers. A child that has
- * passed the gate, or was skipped, does not care for parents that end later. A map that waits for its items counts them
- * alone.
+ * It runs in the transaction that ends the parents, so no end is missed. Each child is locked, in the order of ids,
+ * together with its counts: `waiting_on` parents must still succeed, and `tolerates` parents may still end otherwise. All,
+ * one and a quorum are the same rule with other numbers. A child that has passed the gate, or was skipped, ignores parents
+ * that end later. A map that waits for its items counts only them.
  *
- * Who cannot run any more is only named here: it leaves like every other run (leave.ts), with dependents of its own. So
- * is who has a condition to be judged, or is no run of a task: open.ts.
+ * Steps that can no longer start are only returned: they end like every other run (transition.ts) and have dependents of
+ * their own. Steps with a condition and structural steps are returned for activate-steps.ts.
  */
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import type { Leaving, Left } from '../runs/leave.ts'
-import type { Tidings } from './tidings.ts'
+import type { Transition, Transitioned } from '../runs/transition.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-export interface Released {
-  readonly skipped: readonly Leaving[]
-  /** Their parents have let them go. */
+export interface ReleaseResult {
+  readonly skipped: readonly Transition[]
+  /** Steps that their parents have released. */
   readonly ready: readonly RunId[]
 }
 
@@ -34,21 +33,25 @@ interface ReleasedRow {
   readonly due: number | null
 }
 
-/** Of a run `r`, as the gate after `parents`; `w` is its workflow, `s` its step. */
-const letGo = sql<boolean>`(r.waiting_for = 'parents')`
-const later = sql<boolean>`(${letGo} AND s.delay_ms > 0 OR r.run_at > clock_timestamp())`
-/** A delay counts from the moment the parents let it go: who comes from the gate `workflow` has waited already. */
+/** About a run `r` at a gate up to `workflow`; `w` is its workflow, `s` its step. */
+const isReleasedByParents = sql<boolean>`(r.waiting_for = 'parents')`
+const startsLater = sql<boolean>`(${isReleasedByParents} AND s.delay_ms > 0 OR r.run_at > clock_timestamp())`
+/** A delay counts from the release by the parents: a step that comes from the gate `workflow` has already waited. */
 export const gateColumns: RawBuilder<unknown> = sql`
-    run_at = CASE WHEN ${letGo} AND s.delay_ms IS NOT NULL THEN clock_timestamp() + s.delay_ms * interval '1 ms' ELSE r.run_at END,
-    waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN r.asked IS NOT NULL THEN 'task' WHEN ${later} THEN 'time'
+    run_at = CASE WHEN ${isReleasedByParents} AND s.delay_ms IS NOT NULL THEN clock_timestamp() + s.delay_ms * interval '1 ms' ELSE r.run_at END,
+    waiting_for = CASE WHEN w.status = 'PAUSED' THEN 'workflow' WHEN r.asked IS NOT NULL THEN 'task' WHEN ${startsLater} THEN 'time'
       WHEN r.concurrency_key IS NOT NULL THEN 'concurrency' END,
-    status = CASE WHEN w.status = 'PAUSED' OR r.asked IS NOT NULL OR ${later} OR r.concurrency_key IS NOT NULL
+    status = CASE WHEN w.status = 'PAUSED' OR r.asked IS NOT NULL OR ${startsLater} OR r.concurrency_key IS NOT NULL
       THEN 'PENDING' ELSE 'AVAILABLE' END::q.task_status,
     updated_at = clock_timestamp()`
 
-export async function releaseDependents(trx: Db, ended: readonly Left[], tidings: Tidings): Promise<Released> {
+export async function releaseDependents(
+  trx: Db,
+  ended: readonly Transitioned[],
+  wakes: PendingWakes,
+): Promise<ReleaseResult> {
   if (ended.length === 0) return { skipped: [], ready: [] }
-  // A whole statement by hand: two tables that are locked and counted together.
+  // A whole statement in SQL: it locks and counts two tables together.
   const { rows } = await sql<ReleasedRow>`
 WITH parents AS MATERIALIZED (
   SELECT e.child_id, count(*) AS ended, count(*) FILTER (WHERE p.status = 'SUCCEEDED') AS succeeded,
@@ -83,19 +86,19 @@ UNION ALL
 SELECT id, fence, 'opened', CASE WHEN waiting_for = 'concurrency' THEN concurrency_key END,
   CASE WHEN status = 'AVAILABLE' THEN lane END, ${msUntil(sql`due_at`)} FROM opened
 WHERE waiting_for = 'concurrency' OR status = 'AVAILABLE' OR due_at IS NOT NULL`.execute(trx)
-  note(rows, tidings)
+  addWakes(rows, wakes)
   return {
-    skipped: rows.flatMap(skipping),
+    skipped: rows.flatMap(skipOf),
     ready: rows.filter((row) => row.fate === 'ready').map((row) => row.id),
   }
 }
 
-/** What passed a gate, for the end of the transaction. */
-export function note(rows: readonly Pick<ReleasedRow, 'key' | 'lane' | 'due'>[], tidings: Tidings): void {
+/** Adds the wakes for runs that passed a gate, to be sent at the end of the transaction. */
+export function addWakes(rows: readonly Pick<ReleasedRow, 'key' | 'lane' | 'due'>[], wakes: PendingWakes): void {
   for (const { key, lane, due } of rows) {
-    if (due !== null) tidings.dueInMs = Math.min(tidings.dueInMs, Math.max(0, due))
-    if (key !== null) tidings.keys.add(key)
-    if (lane !== null) tidings.lanes.add(lane)
+    if (due !== null) wakes.dueInMs = Math.min(wakes.dueInMs, Math.max(0, due))
+    if (key !== null) wakes.keys.add(key)
+    if (lane !== null) wakes.lanes.add(lane)
   }
 }
 
@@ -103,9 +106,9 @@ export function msUntil(time: RawBuilder<unknown>): RawBuilder<number | null> {
   return sql<number | null>`extract(epoch FROM ${time} - clock_timestamp())::float8 * 1000`
 }
 
-function skipping({ id, fence, fate }: ReleasedRow): Leaving[] {
-  if (fate === 'upstream-failed') return [leavingSkipped(id, fence, upstream.failed)]
-  return fate === 'upstream-skipped' ? [leavingSkipped(id, fence, upstream.skipped)] : []
+function skipOf({ id, fence, fate }: ReleasedRow): Transition[] {
+  if (fate === 'upstream-failed') return [skipTransition(id, fence, upstream.failed)]
+  return fate === 'upstream-skipped' ? [skipTransition(id, fence, upstream.skipped)] : []
 }
 
 export const upstream = {
@@ -115,6 +118,10 @@ export const upstream = {
   condition: { code: 'CONDITION_NOT_MET', detail: 'Its condition did not hold.' },
 } as const
 
-export function leavingSkipped(runId: RunId, fence: number | null, reason: { code: string; detail: string }): Leaving {
+export function skipTransition(
+  runId: RunId,
+  fence: number | null,
+  reason: { code: string; detail: string },
+): Transition {
   return { runId, fence, goal: 'SKIPPED', result: JSON.stringify(reason) }
 }

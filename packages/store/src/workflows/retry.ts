@@ -1,46 +1,49 @@
 /**
- * FAILED | CANCELLED → RUNNING, of workflows; and one step that is retried by hand
+ * FAILED | CANCELLED → RUNNING, of workflows; and the manual retry of one step
  *
- * Steps that did not succeed get a new epoch and go back to the gate `parents`; so do those that were skipped for them,
- * however far down. Then all accounts are made anew (recount.ts), so an end is counted once, however often its step ends.
- * What succeeded stays. A map is retried with those of its items that did not succeed, a workflow step with its workflow;
- * and an item, or a step of an inner workflow, with the step it belongs to, if that has ended.
+ * Steps that did not succeed get a new epoch and return to the gate `parents`, and so do the steps that were skipped
+ * because of them, at any depth. Then all counts are computed again (recount.ts), so an end is counted once, however often
+ * its step ends. Steps that succeeded do not change. A map is retried with its items that did not succeed, a sub-workflow
+ * step with its workflow; an item, or a step of a sub-workflow, with the step that contains it, if that has ended.
  *
- * A workflow whose compensation has begun is not retried: what its steps did has been undone. An inner one is made anew.
+ * A workflow whose compensation has begun cannot be retried: its effects have been undone. A compensated sub-workflow is
+ * created anew.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { inTransaction } from '../in-transaction.ts'
+import type { Db } from '../connection/db.ts'
+import { inTransaction } from '../connection/in-transaction.ts'
 import type { RunId } from '../lease.ts'
-import { follow, leaveSteps } from './advance.ts'
+import { reviewedByRetry } from '../liveness/review.ts'
+import { propagateEnds } from './advance.ts'
+import { transitionSteps } from './transition-steps.ts'
 import { familyOf, lockWorkflow, lockWorkflowsOf } from './lock.ts'
-import { letNextItemsGo } from './map-items.ts'
+import { releaseNextItems } from './map-items.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { openSteps } from './open.ts'
-import { heldBack, pauseAll, resumeAll, withoutOpenSteps } from './pause.ts'
+import { activateSteps } from './activate-steps.ts'
+import { heldSteps, pauseAll, resumeAll, withoutOpenSteps } from './hold-steps.ts'
 import { recount, recountOpen } from './recount.ts'
-import { newTidings, tell, type Tidings } from './tidings.ts'
+import { newPendingWakes, flushWakes, type PendingWakes } from './pending-wakes.ts'
 
-/** `ending`: it has failed or was cancelled, and waits for what still runs: retry it then. */
+/** `ending`: the workflow failed or was cancelled and waits for running steps: retry it after they have ended. */
 export type RetryWorkflowAnswer = 'retried' | 'nothing-failed' | 'ending' | 'compensated' | 'not-found'
 export type RetryStepAnswer = 'retried' | 'not-ended' | 'ending' | 'compensated' | 'not-found'
 
-/** Retries all steps that did not succeed. A paused workflow goes on. */
+/** Retries all steps that did not succeed. A paused workflow continues. */
 export function retryFailedSteps(db: Db, id: WorkflowId): Promise<RetryWorkflowAnswer> {
   return inTransaction(db, async (trx) => {
     const workflow = await lockWorkflow(trx, id)
     if (workflow === undefined) return 'not-found'
-    const obstacle = await obstacleTo(trx, id)
+    const obstacle = await retryObstacle(trx, id)
     if (obstacle !== undefined) return obstacle
     const failed = await failedSteps(trx, await familyOf(trx, [id]))
     if (failed.length === 0) return 'nothing-failed'
-    const tidings = newTidings()
-    // What is retried is open again before anything else goes on: nothing may end for a failure that is forgiven.
-    await reopen(trx, failed, tidings)
+    const wakes = newPendingWakes()
+    // Retried steps are reopened before anything else happens: a failure that is retried must not end the workflow.
+    await reopen(trx, failed, wakes)
     const resumed = await resumeAll(trx, [id])
-    const ended = await openSteps(trx, await heldBack(trx, resumed), tidings)
-    await follow(trx, ended, await withoutOpenSteps(trx, resumed), tidings)
-    await tell(trx, tidings)
+    const ended = await activateSteps(trx, await heldSteps(trx, resumed), wakes)
+    await propagateEnds(trx, ended, await withoutOpenSteps(trx, resumed), wakes)
+    await flushWakes(trx, wakes)
     return 'retried'
   })
 }
@@ -54,17 +57,17 @@ export function retryStep(db: Db, runId: RunId): Promise<RetryStepAnswer> {
     const [step] = rows
     if (step === undefined) return 'not-found'
     if (!step.ended) return 'not-ended'
-    const obstacle = step.kind === 'compensation' ? undefined : await obstacleTo(trx, step.workflowId)
+    const obstacle = step.kind === 'compensation' ? undefined : await retryObstacle(trx, step.workflowId)
     if (obstacle !== undefined) return obstacle
-    const tidings = newTidings()
-    await reopen(trx, [runId], tidings)
-    await tell(trx, tidings)
+    const wakes = newPendingWakes()
+    await reopen(trx, [runId], wakes)
+    await flushWakes(trx, wakes)
     return 'retried'
   })
 }
 
-/** Of the workflow, or of one around it: what was undone is not done again, and what is ending ends first. */
-async function obstacleTo(trx: Db, id: WorkflowId): Promise<'compensated' | 'ending' | undefined> {
+/** Checks the workflow and the workflows that contain it: a compensated one is not retried, and an ending one ends first. */
+async function retryObstacle(trx: Db, id: WorkflowId): Promise<'compensated' | 'ending' | undefined> {
   const { rows } = await sql<{ compensated: boolean; ending: boolean }>`
 WITH RECURSIVE around AS (
   SELECT * FROM q.workflow WHERE id = ${id}
@@ -87,25 +90,25 @@ async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]
   return rows.map((row) => row.id)
 }
 
-async function reopen(trx: Db, first: readonly RunId[], tidings: Tidings): Promise<void> {
+async function reopen(trx: Db, first: readonly RunId[], wakes: PendingWakes): Promise<void> {
   const retried = await withRelatives(trx, first)
   const ids = await withRelatives(trx, [...retried, ...(await skippedByTheEnd(trx, retried))])
-  const workflows = await reopenWorkflows(trx, ids, tidings)
+  const workflows = await reopenWorkflows(trx, ids, wakes)
   const items = await reopenRuns(trx, ids)
   await recountOpen(trx, workflows)
   const { ready, skipped } = await recount(trx, workflows)
   const ended = [
-    ...(await leaveSteps(trx, ['PENDING'], skipped, tidings)),
-    ...(await openSteps(trx, [...ready, ...items.free], tidings)),
+    ...(await transitionSteps(trx, ['PENDING'], skipped, wakes)),
+    ...(await activateSteps(trx, [...ready, ...items.free], wakes)),
   ]
-  await letNextItemsGo(trx, [], tidings, items.maps)
-  await follow(trx, ended, await withoutOpenSteps(trx, workflows), tidings)
+  await releaseNextItems(trx, [], wakes, items.maps)
+  await propagateEnds(trx, ended, await withoutOpenSteps(trx, workflows), wakes)
 }
 
 /**
- * Those that are retried with them. Down: what was skipped for them, items of maps and steps of inner workflows that did
- * not succeed. Up: the map of an item, the step of an inner workflow, unless it is only undone again. Each only if it has
- * ended.
+ * Adds the ended steps that are retried together with these. Down: steps skipped because of them, and items of maps and
+ * steps of sub-workflows that did not succeed. Up: the map of an item, and the step of a sub-workflow unless that was
+ * compensated.
  */
 async function withRelatives(trx: Db, ids: readonly RunId[]): Promise<RunId[]> {
   const { rows } = await sql<{ id: RunId }>`
@@ -132,7 +135,7 @@ WITH RECURSIVE again AS (
   return rows.map((row) => row.id)
 }
 
-/** A workflow that failed had skipped what had not begun, on whichever branch: it goes on there too. */
+/** A failed workflow skipped the steps that had not started, on every branch: those are retried too. */
 async function skippedByTheEnd(trx: Db, ids: readonly RunId[]): Promise<RunId[]> {
   const { rows } = await sql<{ id: RunId }>`
     SELECT r.id FROM q.task_run r JOIN q.workflow w ON w.id = r.workflow_id AND w.ends_as = 'FAILED' AND w.compensated_at IS NULL
@@ -142,10 +145,10 @@ async function skippedByTheEnd(trx: Db, ids: readonly RunId[]): Promise<RunId[]>
 }
 
 /**
- * All workflows these are steps of, and their inner ones; those are paused as well where the one around them is. One that
- * is such a step is judged anew, also if all its steps have succeeded.
+ * Reopens the workflows of these steps, and their sub-workflows, which are paused if the outer workflow is. A sub-workflow
+ * that is itself such a step is evaluated again, even if all its steps have succeeded.
  */
-async function reopenWorkflows(trx: Db, ids: readonly RunId[], tidings: Tidings): Promise<WorkflowId[]> {
+async function reopenWorkflows(trx: Db, ids: readonly RunId[], wakes: PendingWakes): Promise<WorkflowId[]> {
   const { rows } = await sql<{ id: WorkflowId; paused: boolean }>`
 UPDATE q.workflow w SET status = CASE WHEN w.status = 'PAUSED' THEN w.status ELSE 'RUNNING' END, finished_at = NULL, result = NULL,
   ends_as = CASE WHEN w.compensated_at IS NULL THEN NULL ELSE w.ends_as END, updated_at = clock_timestamp()
@@ -153,7 +156,7 @@ WHERE w.id IN (SELECT workflow_id FROM q.task_run WHERE id = ANY(${ids}::bigint[
   OR w.parent_run_id = ANY(${ids}::bigint[]) AND w.status IN ('FAILED', 'CANCELLED') AND w.compensated_at IS NULL
 RETURNING w.id, w.status = 'PAUSED' AS paused`.execute(trx)
   const paused = rows.filter((row) => row.paused).map((row) => row.id)
-  if (paused.length > 0) await pauseAll(trx, paused, 'the workflow around it', tidings)
+  if (paused.length > 0) await pauseAll(trx, paused, 'the workflow around it', wakes)
   return familyOf(
     trx,
     rows.map((row) => row.id),
@@ -161,14 +164,14 @@ RETURNING w.id, w.status = 'PAUSED' AS paused`.execute(trx)
 }
 
 interface ReopenedItems {
-  /** Nothing holds them back. */
+  /** Steps that wait for no parent. */
   readonly free: readonly RunId[]
-  /** Maps that let their items go a few at a time. */
+  /** Maps with a limit of open items. */
   readonly maps: readonly RunId[]
 }
 
 async function reopenRuns(trx: Db, ids: readonly RunId[]): Promise<ReopenedItems> {
-  // A whole statement by hand: the success that lived in the run alone moves to the history as the run begins again.
+  // A whole statement in SQL: the success that only the run recorded moves to the history as the run starts again.
   const { rows } = await sql<{ id: RunId; map: RunId | null; bounded: boolean; kind: string }>`
 WITH ended AS MATERIALIZED (
   SELECT r.* FROM q.task_run r WHERE r.id = ANY(${ids}::bigint[]) AND r.finished_at IS NOT NULL ORDER BY r.id FOR NO KEY UPDATE
@@ -184,7 +187,7 @@ WITH ended AS MATERIALIZED (
     run_at = clock_timestamp(), updated_at = clock_timestamp()
   FROM ended JOIN q.workflow_step s ON s.run_id = ended.id WHERE r.id = ended.id
   RETURNING r.id
-), anew AS (
+), ${reviewedByRetry(sql`reopened`)}, anew AS (
   UPDATE q.workflow_step s SET expanded = false
   WHERE s.run_id = ANY(ARRAY(SELECT id FROM reopened)) AND s.kind = 'workflow' AND s.expanded AND NOT EXISTS (
     SELECT FROM q.workflow w WHERE w.parent_run_id = s.run_id AND w.compensated_at IS NULL)

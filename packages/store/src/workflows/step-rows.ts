@@ -1,12 +1,12 @@
 /**
- * Steps as rows: what a plan says about a step, settled with what is known about its task. Holes of the workflow's input
- * and of items are filled here; those of other steps stay holes, until the step is started.
+ * Turns steps of a plan into rows, with the options of their tasks. References to the workflow's input and to items are
+ * filled in here; references to other steps are filled in when the step starts.
  */
 import {
   fillSome,
   valueAt,
   type Compensation,
-  type Hole,
+  type ValueRef,
   type StepOptions,
   type StepPlan,
   type Template,
@@ -17,15 +17,15 @@ import { keyAt } from './key-at.ts'
 
 export type StepKind = 'task' | 'map' | 'workflow' | 'item' | 'compensation'
 
-/** One run and what it is within its workflow, as it is to be written. */
+/** A run and its role in its workflow, ready to insert. */
 export interface StepRow {
   readonly name: string
   readonly kind: StepKind
   readonly task: string
   readonly lane: number
   readonly payload: unknown
-  /** Holes that are filled when it is started. */
-  readonly inputs: Readonly<Record<string, Hole>>
+  /** References that are filled in when the step starts. */
+  readonly inputs: Readonly<Record<string, ValueRef>>
   readonly needs: number
   readonly tolerates: number
   readonly allowsFailed: boolean
@@ -41,8 +41,8 @@ interface RunSettings extends StepOptions {
   readonly concurrency?: { readonly scope: string; readonly key: string }
 }
 
-/** What their runs are called; no replica has such tasks, and no claim reads their lane. */
-const builtIn = { map: 'q.map', workflow: 'q.workflow' } as const
+/** Task names of structural steps; no replica has such tasks, and no claim reads their lane. */
+const structural = { map: 'q.map', workflow: 'q.workflow' } as const
 
 export interface RowContext {
   readonly input: unknown
@@ -69,7 +69,7 @@ export function rowOf(step: StepPlan, parents: number, context: RowContext): Ste
   return {
     ...common,
     kind: step.kind,
-    task: builtIn[step.kind],
+    task: structural[step.kind],
     payload: null,
     inputs: {},
     settings: expiry,
@@ -77,7 +77,7 @@ export function rowOf(step: StepPlan, parents: number, context: RowContext): Ste
   }
 }
 
-/** Undefined: its columns say all. */
+/** Returns undefined if the columns of the step hold everything. */
 function planOf(step: StepPlan): object | undefined {
   const { when, compensate } = step
   const also = { ...(when === undefined ? {} : { when }), ...(compensate === undefined ? {} : { compensate }) }
@@ -89,7 +89,7 @@ function planOf(step: StepPlan): object | undefined {
   return Object.keys(also).length === 0 ? undefined : also
 }
 
-/** A run's payload and settings; the task's, unless the step says otherwise. */
+/** Returns payload and options of a run; options of the step override those of the task. */
 export function runOf(
   task: string,
   template: Template,
@@ -97,9 +97,9 @@ export function runOf(
   { input, tasks }: RowContext,
   item?: { readonly value: unknown },
 ): Pick<StepRow, 'payload' | 'inputs' | 'settings'> {
-  const { value: payload, holes: inputs } = fillSome(template, (hole) => {
-    if (hole.from === 'input') return { value: valueAt(input, hole.at) ?? null }
-    return hole.from === 'item' && item !== undefined ? { value: valueAt(item.value, hole.at) ?? null } : undefined
+  const { value: payload, holes: inputs } = fillSome(template, (ref) => {
+    if (ref.from === 'input') return { value: valueAt(input, ref.at) ?? null }
+    return ref.from === 'item' && item !== undefined ? { value: valueAt(item.value, ref.at) ?? null } : undefined
   })
   const { priority, maxAttempts, onCrash, concurrency } = tasks[task] ?? {}
   const key = concurrency === undefined ? undefined : keyAt(payload, concurrency.at)
@@ -116,8 +116,8 @@ export function runOf(
   }
 }
 
-/** The run that undoes a step; `index`: its place in the order of undoing. */
-export function undoRow(
+/** Returns the run that compensates a step; `index` is its position in the order of compensation. */
+export function compensationRow(
   name: string,
   { task, payload, options }: Compensation,
   index: number,
@@ -138,6 +138,6 @@ export function undoRow(
 
 export function laneOf(task: string, { tasks }: Pick<RowContext, 'tasks'>): number {
   const lane = tasks[task]?.lane
-  if (lane === undefined) throw new Error(`A workflow was started without a word about its task ${task}.`)
+  if (lane === undefined) throw new Error(`The workflow was started without the options of its task ${task}.`)
   return lane
 }

@@ -1,25 +1,25 @@
 /**
- * What steps returned, looked up where it is stored: nothing is copied to those who need it. As JSON text: who only
- * passes it on does not parse it.
+ * Reads results of steps where they are stored: nothing is copied to the steps that use them. They are JSON text, so that
+ * callers that pass them on do not parse them.
  *
- * A result that there is not is an object with `code` and `detail` in its place: those of the step that did not succeed
- * (WORKER_CRASHED, TASK_CANCELLED, UPSTREAM_FAILED, …), or RESULT_NOT_AVAILABLE of one that has not ended or whose result
- * is gone. A place that the result does not have is null. The result of a map is the list of its items' results, or
- * RESULT_TOO_LARGE: PostgreSQL holds no list of any length.
+ * A missing result is an object with `code` and `detail`: those of the step that did not succeed (WORKER_CRASHED,
+ * TASK_CANCELLED, UPSTREAM_FAILED, …), or RESULT_NOT_AVAILABLE for a step that has not ended or whose result was removed. A
+ * pointer that the result does not have gives null. The result of a map is the list of its items' results, or
+ * RESULT_TOO_LARGE, because PostgreSQL limits the size of a list.
  */
 import { ExplainedError, isTerminal, type TaskState, type TerminalState } from '@q/schema'
 import { jsonLimits } from '@q/schema/json'
-import { filledText, valueAt, type Hole, type Template } from '@q/schema/workflow'
+import { filledText, valueAt, type ValueRef, type Template } from '@q/schema/workflow'
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import { isRefusal } from '../sql-state.ts'
+import { isRefusal } from '../connection/sql-state.ts'
 import type { WorkflowId } from './new-workflow.ts'
 
-/** Of a list, as JSON. As jsonb it is up to six times as long, and at most 256 MiB. */
+/** Limit of a list, as JSON. As jsonb it is up to six times as long, and jsonb holds at most 256 MiB. */
 export const listBytesMax: number = 32 * jsonLimits.bytesMax
 
-export interface Ask {
+export interface StepValueRequest {
   readonly workflowId: WorkflowId
   readonly step: string
   readonly at: string
@@ -28,23 +28,23 @@ export interface Ask {
 export interface StepValue {
   /** JSON text. */
   readonly text: string
-  /** It is no result: the text says why. */
+  /** Whether there is no result: the text has the reason. */
   readonly missing: boolean
-  /** Undefined: the step has not ended, or is gone. */
+  /** Undefined: the step has not ended, or no longer exists. */
   readonly end: TerminalState | undefined
-  /** It is the result of a map, and too long. */
+  /** Whether it is the result of a map and too large. */
   readonly tooLarge: boolean
 }
 
-/** One answer per question, in the order asked. */
-export async function stepValues(db: Db, asks: readonly Ask[]): Promise<StepValue[]> {
-  if (asks.length === 0) return []
+/** Returns one answer per request, in the order given. */
+export async function stepValues(db: Db, requests: readonly StepValueRequest[]): Promise<StepValue[]> {
+  if (requests.length === 0) return []
   const { rows } = await sql<ValueRow>`
 SELECT found.text, found.missing, found.status, found.too_large AS "tooLarge"
-FROM unnest(${asks.map((ask) => ask.workflowId)}::bigint[], ${asks.map((ask) => ask.step)}::text[], ${asks.map((ask) => ask.at)}::text[])
-  WITH ORDINALITY AS ask(workflow_id, step, at, place)
+FROM unnest(${requests.map((ask) => ask.workflowId)}::bigint[], ${requests.map((ask) => ask.step)}::text[], ${requests.map((ask) => ask.at)}::text[])
+  WITH ORDINALITY AS ask(workflow_id, step, at, ordinal)
 CROSS JOIN LATERAL (${valueOf(sql`ask.workflow_id`, sql`ask.step`, sql`ask.at`)}) found
-ORDER BY ask.place`.execute(db)
+ORDER BY ask.ordinal`.execute(db)
   return rows.map(({ text, missing, status, tooLarge }) => ({
     text,
     missing,
@@ -61,23 +61,23 @@ interface ValueRow {
 }
 
 /**
- * Payloads of steps that are about to be started, filled: JSON text by run. Those without holes are not mentioned. One
- * that cannot be made, lists of results have a size that the database cannot put together, is refused with its reason.
+ * Returns the filled payloads of steps that are about to start, as JSON text by run. Payloads without references are left
+ * out. A payload that exceeds what the database can assemble is rejected with the reason.
  */
 export async function stepPayloads(db: Db, runIds: readonly RunId[]): Promise<Map<RunId, string>> {
   const { rows } = await sql<{ id: RunId; payload: unknown; pointer: string; text: string }>`
-SELECT r.id, r.payload, hole.key AS pointer, found.text
+SELECT r.id, r.payload, input.key AS pointer, found.text
 FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
-CROSS JOIN LATERAL jsonb_each(s.inputs) hole
-CROSS JOIN LATERAL (${valueOf(sql`s.workflow_id`, sql`hole.value ->> 'step'`, sql`hole.value ->> 'at'`)}) found
+CROSS JOIN LATERAL jsonb_each(s.inputs) input
+CROSS JOIN LATERAL (${valueOf(sql`s.workflow_id`, sql`input.value ->> 'step'`, sql`input.value ->> 'at'`)}) found
 WHERE s.run_id = ANY(${runIds}::bigint[])`
     .execute(db)
     .catch(unreadable)
   const filled = Map.groupBy(rows, (row) => row.id)
   return new Map(
-    [...filled].map(([id, holes]) => [
+    [...filled].map(([id, inputs]) => [
       id,
-      filledText(holes[0]?.payload, new Map(holes.map(({ pointer, text }) => [pointer, text]))),
+      filledText(inputs[0]?.payload, new Map(inputs.map(({ pointer, text }) => [pointer, text]))),
     ]),
   )
 }
@@ -93,34 +93,34 @@ function unreadable(error: unknown): never {
   })
 }
 
-/** A template of a workflow, filled: JSON text; and whether a list that belongs into it is too long. */
+/** Fills a template of a workflow: returns JSON text, and whether a list in it is too large. */
 export async function filledTemplate(
   db: Db,
   workflow: { readonly id: WorkflowId; readonly input: unknown },
-  { value, holes }: Template,
+  { value, holes: references }: Template,
 ): Promise<{ readonly text: string; readonly tooLarge: boolean }> {
-  const places = Object.entries(holes)
-  const asked = places.flatMap(([pointer, hole]) => (hole.from === 'step' ? [{ pointer, hole }] : []))
+  const entries = Object.entries(references)
+  const asked = entries.flatMap(([pointer, ref]) => (ref.from === 'step' ? [{ pointer, ref }] : []))
   const values = await stepValues(
     db,
-    asked.map(({ hole }) => ({ workflowId: workflow.id, step: hole.step, at: hole.at })),
+    asked.map(({ ref }) => ({ workflowId: workflow.id, step: ref.step, at: ref.at })),
   )
-  const texts = new Map(asked.map(({ pointer }, place) => [pointer, values[place]?.text ?? 'null']))
-  for (const [pointer, hole] of places) if (hole.from === 'input') texts.set(pointer, inputText(workflow.input, hole))
+  const texts = new Map(asked.map(({ pointer }, ordinal) => [pointer, values[ordinal]?.text ?? 'null']))
+  for (const [pointer, ref] of entries) if (ref.from === 'input') texts.set(pointer, inputText(workflow.input, ref))
   return { text: filledText(value, texts), tooLarge: values.some((found) => found.tooLarge) }
 }
 
-function inputText(input: unknown, hole: Hole): string {
-  return JSON.stringify(valueAt(input, hole.at) ?? null)
+function inputText(input: unknown, ref: ValueRef): string {
+  return JSON.stringify(valueAt(input, ref.at) ?? null)
 }
 
-/** The keys along a JSON pointer, as `#>` takes them. */
+/** Returns the keys along a JSON pointer, in the form that `#>` takes. */
 function pathOf(at: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`ARRAY(SELECT replace(replace(part, '~1', '/'), '~0', '~')
-    FROM unnest((string_to_array(${at}, '/'))[2:]) WITH ORDINALITY AS parts(part, place) ORDER BY place)`
+    FROM unnest((string_to_array(${at}, '/'))[2:]) WITH ORDINALITY AS parts(part, ordinal) ORDER BY ordinal)`
 }
 
-/** One row of `text`, `missing`, `status` and `too_large`, whatever there is. */
+/** Returns one row of `text`, `missing`, `status` and `too_large` in every case. */
 function valueOf(
   workflowId: RawBuilder<unknown>,
   step: RawBuilder<unknown>,
@@ -148,7 +148,7 @@ const tooLarge = sql`jsonb_build_object('code', 'RESULT_TOO_LARGE', 'detail', ${
 
 const notAvailable = sql`jsonb_build_object('code', 'RESULT_NOT_AVAILABLE', 'detail', 'The step has not ended, or its result is gone.')`
 
-/** Of a run that has ended. */
+/** Returns the result of an ended run. */
 function resultOf(run: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`CASE WHEN ${run}.status = 'SUCCEEDED' THEN coalesce(${run}.result, ${notAvailable})
     ELSE jsonb_build_object('code', ${run}.result -> 'code', 'detail', ${run}.result -> 'detail') END`

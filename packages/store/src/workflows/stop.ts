@@ -1,39 +1,39 @@
 /**
- * Workflows that are to end: nothing more begins in them, nor in the workflows that are their steps
+ * Stops workflows that are to end: no further step starts in them or in their sub-workflows
  *
- * What waits is SKIPPED or CANCELLED at once, what is claimed is CANCELLED, for what runs the wish is recorded. In this
- * order, because a run that is claimed or started meanwhile is met by the next one. Maps and workflow steps that have begun
- * wait for the end of their own; a workflow of which nothing is open, paused by its last error, ends at once. Compensations
- * are let be.
+ * Waiting steps become SKIPPED or CANCELLED at once, then CLAIMED steps become CANCELLED, then running steps are asked to
+ * stop. In this order, a run that is claimed or started in the meantime is caught by the next statement. Maps and
+ * sub-workflow steps that have begun wait for the end of their own steps. A workflow without open steps, paused by its
+ * last error, ends at once. Compensations continue.
  */
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
-import { requestCancel } from '../runs/cancel.ts'
-import type { Left } from '../runs/leave.ts'
-import { leaveSteps } from './advance.ts'
+import { requestCancel } from '../runs/request-cancel.ts'
+import type { Transitioned } from '../runs/transition.ts'
+import { transitionSteps } from './transition-steps.ts'
 import { endWorkflows } from './end.ts'
 import { familyOf } from './lock.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { withoutOpenSteps } from './pause.ts'
-import { leavingSkipped, upstream } from './release.ts'
-import type { Tidings } from './tidings.ts'
+import { withoutOpenSteps } from './hold-steps.ts'
+import { skipTransition, upstream } from './release.ts'
+import type { PendingWakes } from './pending-wakes.ts'
 
-/** Those that ended at once. */
+/** Returns the steps that ended at once. */
 export async function stopWorkflows(
   trx: Db,
   ids: readonly WorkflowId[],
   endsAs: 'FAILED' | 'CANCELLED',
-  tidings: Tidings,
-): Promise<Left[]> {
+  wakes: PendingWakes,
+): Promise<Transitioned[]> {
   if (ids.length === 0) return []
   const family = await familyOf(trx, ids)
   const inner = family.filter((id) => !ids.includes(id))
   await mark(trx, ids, endsAs)
   await mark(trx, inner, 'CANCELLED')
-  const ended = endsAs === 'FAILED' ? await skipWaiting(trx, ids, tidings) : await cancelOpen(trx, ids, tidings)
-  const cancelled = await cancelOpen(trx, inner, tidings)
-  return [...ended, ...cancelled, ...(await endWorkflows(trx, await withoutOpenSteps(trx, family), tidings))]
+  const ended = endsAs === 'FAILED' ? await skipWaiting(trx, ids, wakes) : await cancelOpen(trx, ids, wakes)
+  const cancelled = await cancelOpen(trx, inner, wakes)
+  return [...ended, ...cancelled, ...(await endWorkflows(trx, await withoutOpenSteps(trx, family), wakes))]
 }
 
 async function mark(trx: Db, ids: readonly WorkflowId[], endsAs: string): Promise<void> {
@@ -43,24 +43,29 @@ async function mark(trx: Db, ids: readonly WorkflowId[], endsAs: string): Promis
     WHERE id = ANY(${ids}::bigint[]) AND finished_at IS NULL AND ends_as IS NULL`.execute(trx)
 }
 
-async function skipWaiting(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
+async function skipWaiting(trx: Db, ids: readonly WorkflowId[], wakes: PendingWakes): Promise<Transitioned[]> {
   const open = await openRuns(trx, ids)
-  const skipped = open.map((id) => leavingSkipped(id, null, upstream.over))
-  const ended = await leaveSteps(trx, ['PENDING', 'AVAILABLE'], skipped, tidings)
-  return [...ended, ...(await cancelRuns(trx, open, 'Its workflow failed.', tidings))]
+  const skipped = open.map((id) => skipTransition(id, null, upstream.over))
+  const ended = await transitionSteps(trx, ['PENDING', 'AVAILABLE'], skipped, wakes)
+  return [...ended, ...(await cancelRuns(trx, open, 'Its workflow failed.', wakes))]
 }
 
-/** The caller has locked them. */
-export async function cancelOpen(trx: Db, ids: readonly WorkflowId[], tidings: Tidings): Promise<Left[]> {
-  return ids.length === 0 ? [] : cancelRuns(trx, await openRuns(trx, ids), 'Its workflow was cancelled.', tidings)
+/** The caller has locked the workflows. */
+export async function cancelOpen(trx: Db, ids: readonly WorkflowId[], wakes: PendingWakes): Promise<Transitioned[]> {
+  return ids.length === 0 ? [] : cancelRuns(trx, await openRuns(trx, ids), 'Its workflow was cancelled.', wakes)
 }
 
-async function cancelRuns(trx: Db, ids: readonly RunId[], detail: string, tidings: Tidings): Promise<Left[]> {
+async function cancelRuns(
+  trx: Db,
+  ids: readonly RunId[],
+  detail: string,
+  wakes: PendingWakes,
+): Promise<Transitioned[]> {
   const result = JSON.stringify({ code: 'TASK_CANCELLED', detail })
-  const leavings = ids.map((runId) => ({ runId, fence: null, goal: 'CANCELLED', result }) as const)
+  const transitions = ids.map((runId) => ({ runId, fence: null, goal: 'CANCELLED', result }) as const)
   const ended = [
-    ...(await leaveSteps(trx, ['PENDING', 'AVAILABLE'], leavings, tidings)),
-    ...(await leaveSteps(trx, ['CLAIMED'], leavings, tidings)),
+    ...(await transitionSteps(trx, ['PENDING', 'AVAILABLE'], transitions, wakes)),
+    ...(await transitionSteps(trx, ['CLAIMED'], transitions, wakes)),
   ]
   await requestCancel(trx, ids, { steps: true })
   return ended
@@ -74,8 +79,12 @@ async function openRuns(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]> {
   return rows.map((row) => row.id)
 }
 
-/** A map or workflow step that was cancelled by itself takes with it what it waited for. */
-export async function abandonChildren(trx: Db, ended: readonly Left[], tidings: Tidings): Promise<Left[]> {
+/** Cancels the items or the sub-workflow of a structural step that was itself cancelled. */
+export async function abandonChildren(
+  trx: Db,
+  ended: readonly Transitioned[],
+  wakes: PendingWakes,
+): Promise<Transitioned[]> {
   const cancelled = ended.filter(({ was, status }) => was === 'PENDING' && status === 'CANCELLED').map((run) => run.id)
   if (cancelled.length === 0) return []
   const { rows: items } = await sql<{ id: RunId }>`
@@ -86,14 +95,14 @@ export async function abandonChildren(trx: Db, ended: readonly Left[], tidings: 
     trx,
   )
   const ids = items.map((row) => row.id)
-  const stopped = ids.length === 0 ? [] : await cancelRuns(trx, ids, 'The map it is an item of was cancelled.', tidings)
+  const stopped = ids.length === 0 ? [] : await cancelRuns(trx, ids, 'The map it is an item of was cancelled.', wakes)
   return [
     ...stopped,
     ...(await stopWorkflows(
       trx,
       inner.map((row) => row.id),
       'CANCELLED',
-      tidings,
+      wakes,
     )),
   ]
 }

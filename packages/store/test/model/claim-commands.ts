@@ -1,5 +1,5 @@
 /**
- * Replicas take runs: to start at once, or ahead; one alone, or two at the same moment.
+ * Replicas take runs: to start at once, or to prefetch; one alone, or two at the same moment.
  *
  * Which runs a claim takes is judged, not foretold: only what may be claimed, none twice, as many as asked for if there
  * are so many, and nothing while a run of better priority is left.
@@ -20,28 +20,28 @@ const known: fc.Arbitrary<readonly string[]> = fc.constantFrom([...tasks], ['ren
 export const claimCommands: fc.Arbitrary<Command>[] = [
   ...often(
     5,
-    fc.tuple(claimers, limits, fc.boolean(), known).map(([replicaId, limit, ahead, taskNames]) =>
+    fc.tuple(claimers, limits, fc.boolean(), known).map(([replicaId, limit, prefetch, taskNames]) =>
       command({
-        name: `${replicaId} claims ${limit}${ahead ? ' ahead' : ''} of ${taskNames.join(', ')}`,
+        name: `${replicaId} claims ${limit}${prefetch ? ' as prefetch' : ''} of ${taskNames.join(', ')}`,
         run: async (model, real) => {
-          const request = { replicaId, tasks: taskNames, queues: [], limit, ahead }
+          const request = { replicaId, tasks: taskNames, queues: [], limit, prefetch }
           const claimed = await storeOf(real, replicaId).claimAvailableTaskRuns(request)
           expectFairClaim(model, claimed, { limit, taskNames, rounds: 'all' })
-          for (const run of claimed) take(model, run, replicaId, ahead)
+          for (const run of claimed) take(model, run, replicaId, prefetch)
         },
       }),
     ),
   ),
   ...often(
     2,
-    fc.tuple(limits, fc.boolean()).map(([limit, ahead]) =>
+    fc.tuple(limits, fc.boolean()).map(([limit, prefetch]) =>
       command({
-        name: `alpha and bravo claim ${limit} at once${ahead ? ' ahead' : ''}`,
+        name: `alpha and bravo claim ${limit} at once${prefetch ? ' as prefetch' : ''}`,
         run: async (model, real) => {
           const both = ['alpha', 'bravo']
           const claims = await Promise.all(
             both.map((replicaId) =>
-              storeOf(real, replicaId).claimAvailableTaskRuns({ replicaId, tasks, queues: [], limit, ahead }),
+              storeOf(real, replicaId).claimAvailableTaskRuns({ replicaId, tasks, queues: [], limit, prefetch }),
             ),
           )
           const ids = claims.flat().map((run) => run.runId)
@@ -53,14 +53,14 @@ export const claimCommands: fc.Arbitrary<Command>[] = [
               [],
             )
           }
-          claims.forEach((claimed, index) => claimed.forEach((run) => take(model, run, both[index]!, ahead)))
+          claims.forEach((claimed, index) => claimed.forEach((run) => take(model, run, both[index]!, prefetch)))
         },
       }),
     ),
   ),
   fc.tuple(claimers, fc.nat(30)).map(([replicaId, number]) =>
     command({
-      name: `${replicaId} claims 5 while somebody has run ${number} locked`,
+      name: `${replicaId} claims 5 while another session has locked run ${number}`,
       when: (model) => model.runs.size > 0,
       run: async (model, real) => {
         const locked = pick([...model.runs.keys()], number)!
@@ -70,7 +70,7 @@ export const claimCommands: fc.Arbitrary<Command>[] = [
         const claimed = await Promise.race([claim, setTimeout(waitMsMax, undefined, { ref: false })])
         await real.byHand('ROLLBACK', [])
         await claim
-        if (claimed === undefined) throw new Error('The claim waited for a row that somebody had locked.')
+        if (claimed === undefined) throw new Error('The claim waited for a row that another session had locked.')
         same(
           claimed.some((run) => run.runId === locked),
           false,
@@ -117,17 +117,17 @@ export function expectFairClaim(model: Model, claimed: readonly ClaimedRun[], fa
   )
 }
 
-export function take(model: Model, claimed: ClaimedRun, replicaId: string, ahead: boolean): void {
+export function take(model: Model, claimed: ClaimedRun, replicaId: string, prefetch: boolean): void {
   const run = runOf(model, claimed.runId)
   const earlier = model.leases.filter((lease) => lease.runId === run.id).map((lease) => lease.fence)
   same(claimed.fence > Math.max(run.fence, ...earlier), true, 'a new fence')
   Object.assign(run, {
-    status: ahead ? 'CLAIMED' : 'RUNNING',
-    attempt: run.attempt + (ahead ? 0 : 1),
+    status: prefetch ? 'CLAIMED' : 'RUNNING',
+    attempt: run.attempt + (prefetch ? 0 : 1),
     holder: replicaId,
     lease: claimed.fence,
     claimedAt: model.now,
-    startedAt: ahead ? null : model.now,
+    startedAt: prefetch ? null : model.now,
     beatAt: null,
   })
   const { attempt, epoch, task } = claimed

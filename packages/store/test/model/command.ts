@@ -1,4 +1,4 @@
-/** A command: something somebody does to the store, and afterwards a look at every run, held against the model. */
+/** A command: a call of the store, after which every run is compared with the model. */
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type * as fc from 'fast-check'
 import { brokenLaws } from './invariants.ts'

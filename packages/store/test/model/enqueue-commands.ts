@@ -5,7 +5,7 @@ import { command, often, same, type Command, type Real } from './command.ts'
 import { fill, keyOwner, type Model, type ModelRun } from './model.ts'
 import { minute, replicas, scope } from './world.ts'
 
-export interface Wish {
+export interface EnqueueInput {
   readonly task: string
   readonly delay: number | null
   readonly expiresIn: number | null
@@ -18,7 +18,7 @@ export interface Wish {
   readonly onCrash: 'fail' | 'retry' | null
 }
 
-const wishes: fc.Arbitrary<Wish> = fc.record({
+const inputs: fc.Arbitrary<EnqueueInput> = fc.record({
   task: fc.constantFrom('render', 'encode'),
   delay: fc.constantFrom(null, null, null, 20),
   expiresIn: fc.constantFrom(null, null, null, 40),
@@ -34,13 +34,13 @@ const producers = fc.constantFrom(...replicas.map((replica) => replica.id))
 export const enqueueCommands: fc.Arbitrary<Command>[] = [
   ...often(
     5,
-    fc.tuple(wishes, producers).map(([wish, producer]) =>
+    fc.tuple(inputs, producers).map(([input, producer]) =>
       command({
-        name: `enqueue ${JSON.stringify(wish)} by ${producer}`,
+        name: `enqueue ${JSON.stringify(input)} by ${producer}`,
         run: async (model, real) => {
-          const [answer] = await real.stores.get(producer)!.enqueueTaskRuns([newRun(real, wish)])
-          expectEnqueued(model, wish, answer!)
-          promote(model, [wish])
+          const [answer] = await real.stores.get(producer)!.enqueueTaskRuns([newRun(real, input)])
+          expectEnqueued(model, input, answer!)
+          promote(model, [input])
           expectStates(model, [answer!])
         },
       }),
@@ -48,13 +48,13 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
   ),
   ...often(
     2,
-    fc.tuple(fc.array(wishes, { minLength: 2, maxLength: 5 }), producers).map(([several, producer]) =>
+    fc.tuple(fc.array(inputs, { minLength: 2, maxLength: 5 }), producers).map(([several, producer]) =>
       command({
         name: `enqueue together ${JSON.stringify(several)} by ${producer}`,
         run: async (model, real) => {
-          const runs = several.map((wish) => newRun(real, wish))
+          const runs = several.map((input) => newRun(real, input))
           const answers = await real.stores.get(producer)!.enqueueTaskRuns(runs)
-          for (const [index, wish] of several.entries()) expectEnqueued(model, wish, answers[index]!)
+          for (const [index, input] of several.entries()) expectEnqueued(model, input, answers[index]!)
           promote(model, several)
           expectStates(model, answers)
         },
@@ -63,24 +63,24 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
   ),
   ...often(
     2,
-    wishes.map((wish) =>
+    inputs.map((input) =>
       command({
-        name: `enqueue ${JSON.stringify(wish)} and die before promoting`,
+        name: `enqueue ${JSON.stringify(input)} and die before promoting`,
         run: async (model, real) => {
           const { db } = real.connections.get('alpha')!
-          const run = newRun(real, wish)
+          const run = newRun(real, input)
           const [answer] = await db.transaction().execute((trx) => enqueueTaskRuns(trx, [run]))
-          expectEnqueued(model, wish, answer!)
+          expectEnqueued(model, input, answer!)
           expectStates(model, [answer!])
         },
       }),
     ),
   ),
-  wishes.map((wish) =>
+  inputs.map((input) =>
     command({
-      name: `enqueue twice at once with one unique key ${JSON.stringify(wish)}`,
+      name: `enqueue twice at once with one unique key ${JSON.stringify(input)}`,
       run: async (model, real) => {
-        const both = { ...wish, uniqueKey: 'at-once', key: null }
+        const both = { ...input, uniqueKey: 'at-once', key: null }
         const stores = [real.stores.get('alpha')!, real.stores.get('bravo')!]
         const answers = (await Promise.all(stores.map((one) => one.enqueueTaskRuns([newRun(real, both)])))).flat()
         for (const answer of answers.toSorted((a, b) => Number(a.duplicate) - Number(b.duplicate))) {
@@ -92,8 +92,8 @@ export const enqueueCommands: fc.Arbitrary<Command>[] = [
   ),
 ]
 
-function newRun(real: Real, wish: Wish): NewRun {
-  const { task, delay, expiresIn, key, uniqueKey, uniqueFor, priority, maxAttempts, onCrash } = wish
+function newRun(real: Real, input: EnqueueInput): NewRun {
+  const { task, delay, expiresIn, key, uniqueKey, uniqueFor, priority, maxAttempts, onCrash } = input
   return {
     task,
     lane: real.lanes.get(task)!,
@@ -109,19 +109,19 @@ function newRun(real: Real, wish: Wish): NewRun {
   }
 }
 
-export function expectEnqueued(model: Model, wish: Wish, answer: EnqueuedRun): void {
-  const { task, uniqueKey, uniqueFor } = wish
+export function expectEnqueued(model: Model, input: EnqueueInput, answer: EnqueuedRun): void {
+  const { task, uniqueKey, uniqueFor } = input
   const owner = keyOwner(model, task, uniqueKey)
   same(answer.duplicate, owner !== undefined)
   if (owner !== undefined) return same(answer.id, owner.id)
   same(model.runs.has(answer.id), false)
-  model.runs.set(answer.id, begun(model, wish, answer))
+  model.runs.set(answer.id, begun(model, input, answer))
   if (uniqueKey === null || uniqueFor === null) return
   model.periods.set(`${task} ${uniqueKey}`, { runId: answer.id, until: model.now + uniqueFor })
 }
 
 /** Once all are committed. */
-function promote(model: Model, several: readonly Wish[]): void {
+function promote(model: Model, several: readonly EnqueueInput[]): void {
   for (const { key, delay } of several) if (key !== null && delay === null) fill(model, key)
 }
 
@@ -129,9 +129,9 @@ export function expectStates(model: Model, answers: readonly EnqueuedRun[]): voi
   for (const { id, status } of answers) same(status, model.runs.get(id)?.status)
 }
 
-export function begun(model: Model, wish: Wish, { id }: EnqueuedRun): ModelRun {
-  const { delay, expiresIn, ...rest } = wish
-  const gate = delay !== null ? 'time' : wish.key !== null ? 'concurrency' : null
+export function begun(model: Model, input: EnqueueInput, { id }: EnqueuedRun): ModelRun {
+  const { delay, expiresIn, ...rest } = input
+  const gate = delay !== null ? 'time' : input.key !== null ? 'concurrency' : null
   return {
     ...rest,
     id,

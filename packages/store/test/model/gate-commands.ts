@@ -5,14 +5,14 @@
 import * as fc from 'fast-check'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '@q/store'
 import { command, often, same, sorted, storeOf, type Command, type Real } from './command.ts'
-import { begun, expectEnqueued, expectStates, type Wish } from './enqueue-commands.ts'
+import { begun, expectEnqueued, expectStates, type EnqueueInput } from './enqueue-commands.ts'
 import { fill, keyOwner, leave, type Model, type ModelRun } from './model.ts'
 import { lateTask, minute, replicas } from './world.ts'
 
 const { maxAttempts, onCrash } = lateTask
 
 /** What the caller asks for; the keys are values of the payload. */
-const wishes: fc.Arbitrary<Wish> = fc.record({
+const inputs: fc.Arbitrary<EnqueueInput> = fc.record({
   task: fc.constant(lateTask.name),
   delay: fc.constantFrom(null, null, null, 20),
   expiresIn: fc.constantFrom(null, null, null, 40),
@@ -28,13 +28,13 @@ const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
 export const gateCommands: fc.Arbitrary<Command>[] = [
   ...often(
     3,
-    fc.tuple(wishes, everybody).map(([wish, producer]) =>
+    fc.tuple(inputs, everybody).map(([input, producer]) =>
       command({
-        name: `enqueue ${JSON.stringify(wish)} without its options, by ${producer}`,
+        name: `enqueue ${JSON.stringify(input)} without its options, by ${producer}`,
         run: async (model, real) => {
-          const [answer] = await storeOf(real, producer).enqueueTaskRuns([newRun(wish)])
-          if (model.published) expectEnqueued(model, wish, answer!)
-          else expectGated(model, wish, answer!)
+          const [answer] = await storeOf(real, producer).enqueueTaskRuns([newRun(input)])
+          if (model.published) expectEnqueued(model, input, answer!)
+          else expectGated(model, input, answer!)
           const run = model.runs.get(answer!.id)
           if (run?.waitingFor === 'concurrency') fill(model, run.key ?? '')
           expectStates(model, [answer!])
@@ -48,18 +48,18 @@ export const gateCommands: fc.Arbitrary<Command>[] = [
       run: (model, real) => publish(model, real, replicaId),
     }),
   ),
-  wishes.map((wish) =>
+  inputs.map((input) =>
     command({
-      name: `enqueue ${JSON.stringify(wish)} in a transaction that commits after the publication`,
+      name: `enqueue ${JSON.stringify(input)} in a transaction that commits after the publication`,
       when: (model) => !model.published,
       run: async (model, real) => {
         const { db } = real.connections.get('alpha')!
         const [answer] = await db.transaction().execute(async (trx) => {
-          const answers = await enqueueTaskRuns(trx, [newRun(wish)])
+          const answers = await enqueueTaskRuns(trx, [newRun(input)])
           await publish(model, real, 'bravo')
           return answers
         })
-        expectGated(model, wish, answer!)
+        expectGated(model, input, answer!)
       },
     }),
   ),
@@ -83,7 +83,7 @@ async function publish(model: Model, real: Real, replicaId: string): Promise<voi
   openGate(model)
 }
 
-function newRun({ task, delay, expiresIn, key, uniqueKey }: Wish): NewRun {
+function newRun({ task, delay, expiresIn, key, uniqueKey }: EnqueueInput): NewRun {
   return {
     task,
     payload: { key, uniqueKey },
@@ -93,10 +93,10 @@ function newRun({ task, delay, expiresIn, key, uniqueKey }: Wish): NewRun {
 }
 
 /** The run waits at the gate, without the options of its task. */
-function expectGated(model: Model, wish: Wish, answer: EnqueuedRun): void {
+function expectGated(model: Model, input: EnqueueInput, answer: EnqueuedRun): void {
   same(answer, { id: answer.id, status: 'PENDING', duplicate: false })
-  const { key, uniqueKey } = wish
-  const bare = begun(model, { ...wish, key: null, uniqueKey: null, maxAttempts: 1, onCrash: null }, answer)
+  const { key, uniqueKey } = input
+  const bare = begun(model, { ...input, key: null, uniqueKey: null, maxAttempts: 1, onCrash: null }, answer)
   model.runs.set(answer.id, { ...bare, status: 'PENDING', waitingFor: 'task', asked: { key, uniqueKey } })
 }
 

@@ -3,7 +3,7 @@
  * same words, by the same replica too. A lease counts or does not; nothing in between.
  */
 import * as fc from 'fast-check'
-import type { Outcome, Settled } from '@q/store'
+import type { Outcome, SettleAnswer } from '@q/store'
 import { by } from '../fixture.ts'
 import { command, live, lost, often, pick, same, storeOf, type Command, type Real } from './command.ts'
 import { counts, isLate, leave, runOf, type GivenLease, type Model, type ModelRun } from './model.ts'
@@ -39,13 +39,13 @@ const deeds: Record<string, Deed> = {
     const answer = await storeOf(real, lease.replicaId).snoozeTaskRun(lease, snoozeDelay * minute)
     same(answer, may ? (runOf(model, lease.runId).cancelRequested ? 'cancelled' : 'snoozed') : 'lease-lost')
     const run = runOf(model, lease.runId)
-    if (may) leave(model, [{ run, next: 'PENDING', outcome: 'snoozed', delay: snoozeDelay, giveBack: true }])
+    if (may) leave(model, [{ run, next: 'PENDING', outcome: 'snoozed', delay: snoozeDelay, refund: true }])
   },
   release: async (model, real, lease) => {
     const may = counts(model, lease)
     same(await storeOf(real, lease.replicaId).releaseTaskRuns([lease]), may ? [lease.runId] : [])
     const run = runOf(model, lease.runId)
-    if (may) leave(model, [{ run, next: 'AVAILABLE', outcome: 'released', giveBack: true }])
+    if (may) leave(model, [{ run, next: 'AVAILABLE', outcome: 'released', refund: true }])
   },
   checkpoint: async (model, real, lease) => {
     const may = counts(model, lease, 'RUNNING')
@@ -157,7 +157,7 @@ async function settle(model: Model, real: Real, leases: readonly GivenLease[], o
   )
 }
 
-function settled(model: Model, lease: GivenLease, outcome: Outcome): Settled {
+function settled(model: Model, lease: GivenLease, outcome: Outcome): SettleAnswer {
   const run = runOf(model, lease.runId)
   if (!counts(model, lease, 'RUNNING')) return run.endedUnder === lease.fence ? 'settled' : 'lease-lost'
   return mayTryAgain(run, outcome) && !run.cancelRequested ? 'retried' : 'settled'

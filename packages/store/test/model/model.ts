@@ -32,7 +32,7 @@ export interface ModelRun {
   /** As last seen. */
   fence: number
   holder: string | null
-  /** The fence that counts; null: nobody may write. */
+  /** The valid fence; null: no holder may write. */
   lease: number | null
   /** The fence under which its own holder ended it: telling so again is no loss. */
   endedUnder: number | null
@@ -42,7 +42,7 @@ export interface ModelRun {
   cancelRequested: boolean
   checkpoint: number | null
   code: string | null
-  /** Outcomes of ended attempts; a success stays in the run alone until a retry by hand. */
+  /** Outcomes of ended attempts; a success is only in the run until a manual retry. */
   history: string[]
 }
 
@@ -103,7 +103,7 @@ export function newModel(replicas: readonly ModelReplica[]): Model {
 
 export function runOf(model: Model, id: RunId): ModelRun {
   const run = model.runs.get(id)
-  if (run === undefined) throw new Error(`The store named run ${id}, which nobody enqueued.`)
+  if (run === undefined) throw new Error(`The store named run ${id}, which no command enqueued.`)
   return run
 }
 
@@ -159,7 +159,7 @@ export interface Departure {
   readonly outcome: string
   readonly code?: string
   readonly delay?: number
-  readonly giveBack?: boolean
+  readonly refund?: boolean
   readonly crashed?: boolean
   /** Its own holder says so. */
   readonly byHolder?: boolean
@@ -180,9 +180,9 @@ export function leave(model: Model, plans: readonly Departure[]): void {
   const again = departures.filter(({ run, next }) => next === 'AVAILABLE' && run.slot !== null)
   const open = new Set<string>(again.flatMap(({ run }) => run.key ?? []))
   for (const { key, slot, above } of freed) {
-    const [heir] = above || slot > model.limit ? [] : waiting(model, key)
-    if (heir === undefined) open.add(key)
-    else makeLive(heir, slot)
+    const [successor] = above || slot > model.limit ? [] : waiting(model, key)
+    if (successor === undefined) open.add(key)
+    else makeLive(successor, slot)
   }
   for (const key of open) fill(model, key)
 }
@@ -200,10 +200,10 @@ function cancelledInstead(plan: Departure): Departure {
 }
 
 function depart(model: Model, departure: Departure): void {
-  const { run, next, outcome, code = null, delay = 0, giveBack = false, crashed = false, byHolder = false } = departure
+  const { run, next, outcome, code = null, delay = 0, refund = false, crashed = false, byHolder = false } = departure
   const wasRunning = run.status === 'RUNNING'
   if (wasRunning && next !== 'SUCCEEDED') run.history.push(outcome)
-  if (wasRunning && giveBack) run.attempt -= 1
+  if (wasRunning && refund) run.attempt -= 1
   if (crashed) run.crashes += 1
   run.endedUnder = byHolder && isTerminal(next) ? run.lease : null
   run.lease = null
@@ -240,15 +240,15 @@ export function fill(model: Model, key: string): RunId[] {
   const contest = [...ready.filter((run) => canStart(model, run)).toSorted(byAge), ...waiting(model, key)].toSorted(
     (a, b) => urgency(a) - urgency(b),
   )
-  const heirs = contest.slice(0, room).filter((run) => run.slot === null)
-  const beaten = heirs.length === 0 ? [] : contest.slice(room).filter((run) => run.slot !== null)
+  const successors = contest.slice(0, room).filter((run) => run.slot === null)
+  const beaten = successors.length === 0 ? [] : contest.slice(room).filter((run) => run.slot !== null)
   for (const run of [...ready.filter((one) => !canStart(model, one)), ...beaten]) {
     Object.assign(run, { status: 'PENDING', waitingFor: 'concurrency', slot: null })
   }
   const taken = live.flatMap((run) => run.slot ?? [])
   const free = Array.from({ length: model.limit }, (_, index) => index + 1).filter((slot) => !taken.includes(slot))
-  heirs.forEach((heir, index) => makeLive(heir, free[index] ?? 0))
-  return heirs.map((heir) => heir.id)
+  successors.forEach((successor, index) => makeLive(successor, free[index] ?? 0))
+  return successors.map((successor) => successor.id)
 }
 
 /** Fills every key that runs wait for, or that a run holds which cannot start. Returns the runs that got a slot. */

@@ -4,8 +4,8 @@
  */
 import * as fc from 'fast-check'
 import type { RunId } from '@q/store'
-import { abandoned, recoverSeen } from '../../src/liveness/recover.ts'
-import { vitals } from '../holders.ts'
+import { abandoned, recoverStaleRuns } from '../../src/liveness/recover.ts'
+import { stats } from '../holders.ts'
 import { command, often, pick, same, sorted, storeOf, type Command, type Real } from './command.ts'
 import {
   crash,
@@ -33,7 +33,7 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
         when: (model) => holders(model).length > 0,
         run: async (model, real) => {
           const replicaId = pick(holders(model), number)!
-          await storeOf(real, replicaId).upsertReplicaHeartbeat(replicaId, vitals)
+          await storeOf(real, replicaId).upsertReplicaHeartbeat(replicaId, stats)
           model.replicas.get(replicaId)!.lastBeat = model.now
         },
       }),
@@ -43,7 +43,7 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
     command({
       name: `${served.by} beats`,
       run: async (model, real) => {
-        await storeOf(real, served.by).upsertReplicaHeartbeat(served.by, vitals)
+        await storeOf(real, served.by).upsertReplicaHeartbeat(served.by, stats)
         model.replicas.get(served.by)!.lastBeat = model.now
       },
     }),
@@ -74,7 +74,7 @@ export const reaperCommands: fc.Arbitrary<Command>[] = [
           const seen = new Map(model.seen.map((run) => [run.id, run.fence]))
           const expected = staleRuns(model).filter((run) => seen.get(run.id) === run.fence)
           const { db } = real.connections.get(replicaId)!
-          const recovered = await recoverSeen(db, model.seen, { by: replicaId }, { goal: 'CRASH', result })
+          const recovered = await recoverStaleRuns(db, model.seen, { by: replicaId }, { goal: 'CRASH', result })
           await expectRecovered(
             model,
             real,

@@ -1,6 +1,6 @@
 /**
  * Workflows of any shape, under any order of ends, crashes, cancels, pauses and retries, some of them at the same moment by
- * two processes: after each, the laws of workflow-laws.ts hold, and the repair finds nothing to do.
+ * two processes: after each, the invariants of workflow-invariants.ts hold, and the repair finds nothing to do.
  *
  *     Q_WORKFLOW_SEED=123 Q_WORKFLOW_RUNS=500 vitest run --project store workflow-model
  */
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import type { StepPlan } from '@q/schema/workflow'
 import type { ClaimedRun, Outcome, Store, WorkflowId } from '@q/store'
 import { by, fixture, leaseOf } from '../fixture.ts'
-import { brokenLaws, type ModelStep, type Seen } from './workflow-laws.ts'
+import { brokenLaws, type ModelStep, type Seen } from './workflow-invariants.ts'
 
 const { store, another, db } = await fixture()
 const others = [another(), another()] as const
@@ -63,15 +63,15 @@ type Deed = typeof deed extends fc.Arbitrary<infer D> ? D : never
 type Shape = typeof shape extends fc.Arbitrary<infer S> ? S : never
 
 function graphOf({ steps }: Shape): ModelStep[] {
-  return steps.map(({ parents, needs, allowFailed }, place) => {
-    const names = [...new Set(parents.filter((parent) => parent < place).map((parent) => `s${parent}`))]
+  return steps.map(({ parents, needs, allowFailed }, index) => {
+    const names = [...new Set(parents.filter((parent) => parent < index).map((parent) => `s${parent}`))]
     const quorum = Math.ceil((names.length + 1) / 2)
     return {
-      name: `s${place}`,
+      name: `s${index}`,
       parents: names,
       needs:
         names.length === 0 ? 0 : needs === 'all' ? names.length : needs === 'any' ? 1 : Math.min(quorum, names.length),
-      allowFailed: allowFailed && place % 3 === 0,
+      allowFailed: allowFailed && index % 3 === 0,
     }
   })
 }
@@ -90,9 +90,9 @@ const take = (replicaId: string, limit: number) =>
   store.claimAvailableTaskRuns({ replicaId, tasks: ['w'], queues: [], limit })
 
 function settling(runs: readonly ClaimedRun[], ends: readonly boolean[]) {
-  return runs.map((run, place) => {
+  return runs.map((run, index) => {
     const outcome: Outcome =
-      ends[place % ends.length] === true
+      ends[index % ends.length] === true
         ? { status: 'SUCCEEDED', result: '1' }
         : { status: 'FAILED', code: 'TASK_ERROR', detail: '' }
     return { lease: leaseOf(run), outcome, by }
@@ -102,8 +102,8 @@ function settling(runs: readonly ClaimedRun[], ends: readonly boolean[]) {
 /** Each half by another process, at the same moment. */
 async function work(ends: readonly boolean[]): Promise<void> {
   const all = settling(await take('alive', ends.length), ends)
-  const halves = [all.filter((_, place) => place % 2 === 0), all.filter((_, place) => place % 2 === 1)]
-  await Promise.all(halves.map((half, place) => (others[place] as Store).settleTaskRuns(half)))
+  const halves = [all.filter((_, index) => index % 2 === 0), all.filter((_, index) => index % 2 === 1)]
+  await Promise.all(halves.map((half, index) => (others[index] as Store).settleTaskRuns(half)))
 }
 
 async function carryOut(id: WorkflowId, { do: what, ends }: Deed): Promise<void> {

@@ -7,7 +7,7 @@ import { testDatabase } from '@q/testing'
 import { connect, createClaimer, createStore, type Claimer, type Connection, type RunId, type Store } from '@q/store'
 import type { TaskState } from '@q/schema'
 import { Client } from 'pg'
-import { introduction } from '../introduction.ts'
+import { introduction } from '../replica-registration.ts'
 import { served, type ModelReplica } from './model.ts'
 
 export const minute = 60_000

@@ -11,7 +11,7 @@ export type PlanMode = 'force_custom_plan' | 'force_generic_plan'
 
 /**
  * What a connection must set before it may keep plans: one that was made while the table was small stays for as long
- * as nobody analyses the table, and on a small table a sequential scan is cheapest.
+ * as the table is not analysed, and on a small table a sequential scan is cheapest.
  */
 export const pins: readonly string[] = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin']
 

@@ -1,6 +1,6 @@
 /**
  * Runs that no hot statement has any business with: finished, blocked by a concurrency key, not due yet, and AVAILABLE
- * in a lane that nobody asks for. Written straight into their states, which only a superuser with the triggers off may
+ * in a lane that no claim reads. Written straight into their states, which only a superuser with the triggers off may
  * do; generated columns and CHECKs still hold.
  *
  * `Q_PLAN_ROWS` finished runs, and a tenth as many of each other kind.
@@ -8,7 +8,7 @@
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
 
-const finishedRows = Number(process.env.Q_PLAN_ROWS ?? 1_000_000)
+const finishedRows = Number(process.env.Q_PLAN_ROWS ?? 250_000)
 
 /** Runs that wait for one concurrency key, one behind the other. */
 const runsPerKey = 100

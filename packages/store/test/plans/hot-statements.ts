@@ -11,14 +11,14 @@ import { beatStatement } from '../../src/heartbeats/beat-runs.ts'
 import { staleStatement } from '../../src/liveness/stale.ts'
 import { appendStatement } from '../../src/logs/append.ts'
 import { claimStatement } from '../../src/runs/claim.ts'
-import { giveKeysStatement, lockKeysStatement, touchStatement } from '../../src/runs/debounce.ts'
+import { assignKeysStatement, lockKeysStatement, touchStatement } from '../../src/runs/debounce.ts'
 import { duplicatesStatement } from '../../src/runs/duplicates.ts'
 import { enqueueStatement, enqueueUniqueStatement } from '../../src/runs/enqueue-statement.ts'
 import { finishStatement } from '../../src/runs/finish.ts'
-import { leaveStatement } from '../../src/runs/leave-statement.ts'
+import { transitionStatement } from '../../src/runs/transition-statement.ts'
 import { promoteKeysStatement } from '../../src/runs/keys-statement.ts'
 import { promoteStatement } from '../../src/runs/promote.ts'
-import { readyHeadsStatement } from '../../src/runs/ready-heads.ts'
+import { candidatesStatement } from '../../src/runs/claim-candidates.ts'
 import { startStatement } from '../../src/runs/start.ts'
 import { by } from '../fixture.ts'
 import { batch, holder, type LiveWork } from './live-work.ts'
@@ -35,7 +35,7 @@ export interface HotStatement {
 
 export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
   const quotas = work.heads.map((head) => ({ ...head, runs: batch / work.heads.length }))
-  const claim = { replicaId: holder.replicaId, ahead: false, quotas }
+  const claim = { replicaId: holder.replicaId, prefetch: false, quotas }
   const finishes = work.running.map((lease) => ({ lease, result: '1' }))
   const succeeded = (leases: LiveWork['running']) =>
     leases.map((lease) => ({ ...lease, by, goal: 'SUCCEEDED' as const, result: '1' }))
@@ -49,11 +49,11 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     const debounce = { key: `${number}`, forMs: 3_600_000, maxMs: 3_600_000 }
     return { ...one, run: { ...run, task: 'debounced', debounce } }
   })
-  const vitals = { health: 'healthy', cpuPercent: 0, memoryMb: 0, activeRuns: 0, freeSlots: 0 } as const
+  const stats = { health: 'healthy', cpuPercent: 0, memoryMb: 0, activeRuns: 0, freeSlots: 0 } as const
   return [
     {
       of: 'a look at what is ready',
-      query: readyHeadsStatement({ tasks: ['wanted'], queues: [], capabilities: [] }),
+      query: candidatesStatement({ tasks: ['wanted'], queues: [], capabilities: [] }),
       scans: ['task_run_ready'],
       rowsMax: 40,
       pagesMax: 200,
@@ -74,7 +74,7 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'a claim ahead',
-      query: claimStatement({ ...claim, ahead: true }),
+      query: claimStatement({ ...claim, prefetch: true }),
       scans: ['task_run_pkey', 'task_run_ready'],
       rowsMax: 600,
       pagesMax: 2_000,
@@ -88,21 +88,21 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'settling a batch',
-      query: leaveStatement(['RUNNING'], succeeded(work.running)),
+      query: transitionStatement(['RUNNING'], succeeded(work.running)),
       scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_200,
       pagesMax: 2_000,
     },
     {
       of: 'settling keyed runs with successors',
-      query: leaveStatement(['RUNNING'], succeeded(work.keyed)),
+      query: transitionStatement(['RUNNING'], succeeded(work.keyed)),
       scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_400,
       pagesMax: 2_500,
     },
     {
       of: 'recovering crashed runs',
-      query: leaveStatement(['RUNNING'], crashed),
+      query: transitionStatement(['RUNNING'], crashed),
       scans: ['task_run_gated', 'task_run_pkey', 'task_run_slot'],
       rowsMax: 1_200,
       pagesMax: 2_000,
@@ -138,7 +138,7 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'a replica’s heartbeat',
-      query: upsertHeartbeatStatement(db, holder.replicaId, { ...vitals, completed: 0, failed: 0, uptimeS: 0 }),
+      query: upsertHeartbeatStatement(db, holder.replicaId, { ...stats, completed: 0, failed: 0, uptimeS: 0 }),
       scans: [],
       rowsMax: 0,
       pagesMax: 50,
@@ -180,7 +180,7 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
     },
     {
       of: 'giving debounced runs their keys',
-      query: giveKeysStatement(
+      query: assignKeysStatement(
         debounced,
         debounced.map((_, number) => `${number}`),
       ),

@@ -1,8 +1,8 @@
 /** The few runs that hot statements are about, one task for each kind of work, made by the verbs themselves. */
 import { connect, createStore, enqueueTaskRuns, type Connection, type Lease, type RunId, type Store } from '@q/store'
 import { by, leaseOf } from '../fixture.ts'
-import type { ReadyHead } from '../../src/runs/fair-shares.ts'
-import { introduction } from '../introduction.ts'
+import type { Candidate } from '../../src/runs/fair-shares.ts'
+import { introduction } from '../replica-registration.ts'
 
 /** How many runs one statement is about. */
 export const batch = 50
@@ -12,12 +12,12 @@ export const holder = { replicaId: 'replica-live', hostname: 'host', pid: 1 }
 export interface LiveWork {
   readonly lanes: { readonly wanted: number; readonly unwanted: number }
   /** What a claim may choose from: two priorities of five groups, of which it takes one. */
-  readonly heads: readonly ReadyHead[]
+  readonly heads: readonly Candidate[]
   readonly claimed: readonly Lease[]
   readonly running: readonly Lease[]
   /** RUNNING under a concurrency key that another run waits for. */
   readonly keyed: readonly Lease[]
-  /** Concurrency keys that runs wait for and nobody holds. */
+  /** Concurrency keys that runs wait for and no run holds. */
   readonly openKeys: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export async function liveWork(url: string): Promise<LiveWork> {
       wanted: await store.internLane({ queue: 'default', task: 'wanted' }),
       unwanted: await store.internLane({ queue: 'elsewhere', task: 'unwanted' }),
     },
-    claimed: await held(store, 'claimed', { ahead: true }),
+    claimed: await held(store, 'claimed', { prefetch: true }),
     running: await held(store, 'running'),
     keyed: await held(store, 'keyed', { waiting: 2 }),
     openKeys: await openKeys(connection),
@@ -56,7 +56,7 @@ export async function liveWork(url: string): Promise<LiveWork> {
 async function held(
   store: Store,
   task: string,
-  { ahead = false, waiting = 0 }: { ahead?: boolean; waiting?: number } = {},
+  { prefetch = false, waiting = 0 }: { prefetch?: boolean; waiting?: number } = {},
 ): Promise<Lease[]> {
   const lane = await store.internLane({ queue: 'default', task })
   const runs = Array.from({ length: batch * Math.max(1, waiting) }, (_, number) => ({
@@ -66,12 +66,12 @@ async function held(
     ...(waiting > 0 && { concurrency: { scope: task, key: `${number % batch}` } }),
   }))
   await store.enqueueTaskRuns(runs)
-  const claim = { replicaId: holder.replicaId, tasks: [task], queues: [], limit: batch, ahead }
+  const claim = { replicaId: holder.replicaId, tasks: [task], queues: [], limit: batch, prefetch }
   return (await store.claimAvailableTaskRuns(claim)).map(leaseOf)
 }
 
 /** Twice what a claim takes, in two priorities and five groups. */
-async function makeReady(store: Store, lane: number): Promise<ReadyHead[]> {
+async function makeReady(store: Store, lane: number): Promise<Candidate[]> {
   const groups = Array.from({ length: 5 }, (_, number) => `group ${number}`)
   const run = (number: number) => ({ priority: number % 2, group: `group ${number % 5}` })
   await store.enqueueTaskRuns(

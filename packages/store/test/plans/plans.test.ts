@@ -6,18 +6,25 @@
  * - with statistics of the filled table, with none, and with a plan that was kept from when the table was empty;
  * - planned for its parameters and planned for any;
  * - with the settings a connection needs to keep plans, and, where the table is full, also without them.
+ *
+ * Reads for operators keep no plans: they are measured with no runs and with the full table and its history.
  */
 import { beforeAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { Client } from 'pg'
+import type { RunId } from '@q/store'
 import { fixture } from '../fixture.ts'
 import { explain, pins, prepare, type Effort, type PlanMode } from './explain.ts'
 import { fill } from './fill.ts'
+import { fillHistory } from './fill-history.ts'
 import { hotStatements } from './hot-statements.ts'
 import { liveWork, noWork, type LiveWork } from './live-work.ts'
+import { operatorReads } from './operator-reads.ts'
+import { readEffort, type ReadEffort } from './read-efforts.ts'
 
 const modes: readonly PlanMode[] = ['force_custom_plan', 'force_generic_plan']
 const seen = new Map<string, (Effort & { readonly when: string })[]>()
+const seenOfReads = new Map<string, Map<'no runs' | 'full', ReadEffort>>()
 
 const { db, url } = await fixture()
 // Only this file decides when statistics are made.
@@ -28,6 +35,7 @@ beforeAll(async () => {
   const session = (pinned?: 'pinned') => open(sessions, pinned)
   const old = await session('pinned')
   await measure('no runs at all', old, noWork)
+  await measureReads('no runs')
   const work = await liveWork(url)
   await measure('nothing else', await session('pinned'), work)
   await measure('nothing else, planned for no runs', old, work)
@@ -38,6 +46,9 @@ beforeAll(async () => {
   await sql`ANALYZE q.task_run`.execute(db)
   await measure('full, statistics', await session('pinned'), work)
   await measure('full, statistics, not pinned', await session(), work)
+  await fillHistory(db)
+  await sql`ANALYZE`.execute(db)
+  await measureReads('full')
 }, 300_000)
 
 test.for(hotStatements(db, noWork))(
@@ -60,6 +71,21 @@ for (const { of } of hotStatements(db, noWork)) {
       .map((effort) => effort.pairsInVain)
     expect(Math.max(...inVain)).toBe(0)
   })
+}
+
+test.for([...operatorReads])('the cost of $of does not grow with history or backlog', ({ of, rowsMax }) => {
+  const efforts = seenOfReads.get(of)
+  expect(efforts?.get('no runs')?.rows).toBe(0)
+  expect(efforts?.get('full')?.wholeScans).toEqual([])
+  expect(efforts?.get('full')?.rows).toBeLessThanOrEqual(rowsMax)
+})
+
+async function measureReads(when: 'no runs' | 'full'): Promise<void> {
+  const newest = await db.selectFrom('q.task_run').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  for (const { of, read } of operatorReads) {
+    const effort = await readEffort(url, (store) => read(store, (newest?.id ?? '1') as RunId))
+    seenOfReads.set(of, new Map([...(seenOfReads.get(of) ?? []), [when, effort]]))
+  }
 }
 
 /** Keeps the plans it made; so a new one is needed for new plans. */

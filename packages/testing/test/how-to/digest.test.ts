@@ -1,4 +1,4 @@
-// digest.test.ts: what is run by the clock
+// digest.test.ts: tasks with a schedule
 import { task } from '@q/task'
 import { testQueue } from '@q/testing'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ const tasks = {
   clean: task({ every: '1h', missed: 'all' }, () => 'cleaned'),
 }
 
-test('the digest is sent on workdays at nine, as the clocks in Berlin show it', async () => {
+test('the digest is sent on workdays at nine, Berlin time', async () => {
   const { digest } = tasks
   await using q = await testQueue({ tasks: { digest }, startsAt: new Date('2026-07-03T06:30:00Z') }) // a Friday
   await q.travel('30m') // 07:00 UTC is nine o'clock in Berlin
@@ -19,7 +19,7 @@ test('the digest is sent on workdays at nine, as the clocks in Berlin show it', 
   expect(await q.schedules()).toMatchObject([{ name: 'task:digest', nextTick: new Date('2026-07-06T07:00:00Z') }])
 })
 
-test('hours in which nothing ran are made up for', async () => {
+test('missed hours are enqueued later', async () => {
   const { clean } = tasks
   await using q = await testQueue({ tasks: { clean } })
   await q.travel('5h')

@@ -1,4 +1,4 @@
-// order.test.ts: a workflow, from its start to its end
+// order.test.ts: a workflow from start to end
 import { task, workflow, type Ref } from '@q/client'
 import { testQueue } from '@q/testing'
 import { expect, test } from 'vitest'
@@ -18,10 +18,10 @@ const sell = workflow<typeof tasks>()('sell', ({ step, map }, input: Ref<Order>)
   return step('review', { receipt: paid.receipt }, { after: [packed], delay: '7d' })
 })
 
-test('an order is paid, packed, and a week later its customer is asked for a review', async () => {
+test('an order is paid and packed, and its customer is asked for a review a week later', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.start(sell, { order: 'o1', items: ['cup', 'pot'] })
-  const { ran } = await q.drain() // all steps, as far as they need no time
+  const { ran } = await q.drain() // all steps up to the delay of a week
   expect(ran).toMatchObject([{ task: 'pay' }, { task: 'pack' }, { task: 'pack' }])
 
   await q.travel('7d')
@@ -29,7 +29,7 @@ test('an order is paid, packed, and a week later its customer is asked for a rev
   expect(await run.result()).toEqual({ asked: 'o1-paid' })
 })
 
-test('nothing is packed if the till dies', async () => {
+test('nothing is packed if the replica dies during the payment', async () => {
   await using q = await testQueue({ tasks })
   const run = await q.start(sell, { order: 'o1', items: ['cup'] })
   await q.abandon('pay')

@@ -9,7 +9,7 @@ import * as tasks from './tasks.ts'
 const send = vi.spyOn(mail, 'send')
 beforeEach(() => void send.mockReset().mockResolvedValue())
 
-test('who signs up is welcomed, and reminded a day later', async () => {
+test('a new user gets a welcome mail, and a reminder a day later', async () => {
   await using q = await testQueue({ tasks }) // a database of its own, gone at the end
   await signUp(q, 'Ada@Example.org')
   await expect(q).toHaveEnqueued('welcome', { email: 'ada@example.org' })
@@ -23,7 +23,7 @@ test('who signs up is welcomed, and reminded a day later', async () => {
   expect(ran).toMatchObject([{ task: 'remind', outcome: 'succeeded' }])
 })
 
-test('a mail server that is away for a moment costs nobody the welcome', async () => {
+test('a welcome mail is sent again after the mail server was unreachable', async () => {
   await using q = await testQueue({ tasks })
   send.mockRejectedValueOnce(new Error('connection refused'))
   await signUp(q, 'ada@example.org')
@@ -33,7 +33,7 @@ test('a mail server that is away for a moment costs nobody the welcome', async (
   expect((await q.drain()).ran).toMatchObject([{ task: 'welcome', attempt: 2, outcome: 'succeeded' }])
 })
 
-test('a welcome that was perhaps sent when its machine died is not sent again', async () => {
+test('a welcome mail whose machine died, and that may have been sent, is not sent again', async () => {
   await using q = await testQueue({ tasks })
   await signUp(q, 'ada@example.org')
   const id = await q.abandon('welcome') // a replica starts it, and dies
@@ -44,7 +44,7 @@ test('a welcome that was perhaps sent when its machine died is not sent again', 
   await expect(q.handle(id).result()).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
 })
 
-test('amounts are added up, with progress', async () => {
+test('a total is computed, with progress', async () => {
   const { result, heartbeats, logs } = await runTask(tasks.total, { amounts: [1, 2] }) // no database
   expect(result).toEqual({ sum: 3 })
   expect(heartbeats.map(({ progress }) => progress)).toEqual([0, 0.5])

@@ -1,0 +1,154 @@
+/**
+ * kill -9 of a replica whose threads have runs of a batch waiting for them. Two replicas share a backlog of short runs;
+ * one is killed in the middle, and what became of every run is compared with what its code left behind.
+ *
+ * A run of the dead replica that had not begun counts as started, because other replicas cannot know. So a `fail` run may
+ * end WORKER_CRASHED without having begun, and how many did is bounded; none begins twice. A `retry` run is started again.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, createStore, type RunId, type Store } from '@q/store'
+import { until } from './observations.ts'
+import { startReplica, type ReplicaProcess } from './processes.ts'
+
+export type Kind = 'fail' | 'retry'
+
+export interface BatchOptions {
+  readonly rounds: number
+  readonly preset: string
+  readonly kind: Kind
+  /** Of each round. */
+  readonly runs: number
+  /** How long each one computes; default: 1. */
+  readonly ms?: number
+}
+
+export interface BatchKill {
+  readonly kind: Kind
+  /** RUNNING there when it died. */
+  readonly held: number
+  /** Of those, how many had not begun. */
+  readonly neverBegan: number
+  /** From the signal until the dead replica held nothing. */
+  readonly recoveredMs: number
+  /** From then until all runs had ended; the suspects need a process each. */
+  readonly clearedMs: number
+  readonly failed: number
+  /** Runs that did not end as they must. */
+  readonly wrong: readonly string[]
+}
+
+const threads = 2
+
+export async function batchScenario(
+  databaseUrl: string,
+  { rounds, preset, kind, runs, ms = 1 }: BatchOptions,
+  onKill: (kill: BatchKill) => void = () => {},
+): Promise<BatchKill[]> {
+  const { db, close } = connect(databaseUrl, { purpose: 'pool' })
+  const store = createStore(db)
+  const folder = mkdtempSync(join(tmpdir(), 'q-batch-'))
+  const env = { DATABASE_URL: databaseUrl, Q_PRESET: preset, Q_THREADS: `${threads}` }
+  let replicas: ReplicaProcess[] = []
+  try {
+    replicas = [await startReplica(env), await startReplica(env)]
+    const kills: BatchKill[] = []
+    for (let round = 1; round <= rounds; round++) {
+      kills.push(await killOne(round))
+      onKill(kills.at(-1) as BatchKill)
+    }
+    return kills
+  } finally {
+    for (const replica of replicas) replica.kill('SIGKILL')
+    await Promise.all(replicas.map((replica) => replica.exited))
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  async function killOne(round: number): Promise<BatchKill> {
+    const marks = join(folder, `marks ${round}`)
+    const ids = await enqueue(store, { kind, runs, marks, ms })
+    const [victim, other] = round % 2 === 0 ? replicas : replicas.toReversed()
+    if (victim === undefined || other === undefined) throw new Error('There must be two replicas.')
+    // In the middle: some have begun, and it holds more than it has threads.
+    await until(
+      async () => linesOf(marks).length > runs / 10 && (await store.heldTaskRuns(victim.id)).length > threads,
+      'it has runs in batches',
+    )
+    const killedMs = performance.now()
+    victim.kill('SIGKILL')
+    await victim.exited
+    const held = await store.heldTaskRuns(victim.id)
+    const begunBefore = new Set(linesOf(marks))
+    await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
+    const recoveredMs = performance.now() - killedMs
+    await until(async () => (await unfinished(store, ids)) === 0, 'all runs end')
+    const clearedMs = performance.now() - killedMs - recoveredMs
+    replicas = [other, await startReplica(env)]
+    const ends = await viewsOf(store, ids)
+    return {
+      kind,
+      held: held.length,
+      neverBegan: held.filter(({ runId }) => !begunBefore.has(runId)).length,
+      recoveredMs,
+      clearedMs,
+      failed: ends.filter(({ status }) => status === 'FAILED').length,
+      wrong: wrongEnds(ends, { kind, begun: linesOf(marks), held: new Set(held.map(({ runId }) => runId)) }),
+    }
+  }
+}
+
+async function enqueue(
+  store: Store,
+  { kind, runs, marks, ms }: { kind: Kind; runs: number; marks: string; ms: number },
+): Promise<RunId[]> {
+  const task = kind === 'fail' ? 'briefOnce' : 'briefAgain'
+  const lane = await store.internLane({ queue: 'default', task })
+  const rows = Array.from({ length: runs }, () => ({ task, lane, onCrash: kind, payload: { marks, ms } }))
+  const enqueued = await store.enqueueTaskRuns(rows)
+  await store.wakeQueue('default')
+  return enqueued.map(({ id }) => id)
+}
+
+type View = Awaited<ReturnType<Store['getTaskRuns']>>[number]
+
+async function viewsOf(store: Store, ids: readonly RunId[]): Promise<readonly View[]> {
+  return store.getTaskRuns(ids)
+}
+
+async function unfinished(store: Store, ids: readonly RunId[]): Promise<number> {
+  return (await viewsOf(store, ids)).filter(({ result }) => result === null).length
+}
+
+interface ExpectedBatch {
+  readonly kind: Kind
+  /** Run ids, each time one began. */
+  readonly begun: readonly string[]
+  /** RUNNING there when it died. */
+  readonly held: ReadonlySet<string>
+}
+
+function wrongEnds(ends: readonly View[], { kind, begun, held }: ExpectedBatch): string[] {
+  const counts = new Map<string, number>()
+  for (const id of begun) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return ends.flatMap(({ id, status, attempt, result }) => {
+    const began = counts.get(id) ?? 0
+    const code: unknown = Reflect.get(Object(result), 'code')
+    const crashed = held.has(id)
+    const succeeded = status === 'SUCCEEDED' && began >= 1 && began <= attempt
+    const isRight =
+      kind === 'fail' && crashed
+        ? status === 'FAILED' && code === 'WORKER_CRASHED' && began <= 1 && attempt === 1
+        : succeeded && attempt === (crashed ? 2 : 1)
+    return isRight
+      ? []
+      : [
+          `run ${id}, ${crashed ? 'held' : 'not held'} there: ${status} ${String(code)}, attempt ${attempt}, begun ${began} times`,
+        ]
+  })
+}
+
+function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+}

@@ -1,0 +1,66 @@
+/**
+ * `pnpm demo`: three replicas, a stream of CPU-heavy runs of several tasks and tenants, a workflow and a schedule, some
+ * failures, and kill -9 of a replica every few seconds. It ends by itself (`--for 120`, seconds) or with Ctrl-C, and sums up
+ * what was killed, recovered and lost.
+ */
+import { parseArgs } from 'node:util'
+import { findDatabase } from '@q/runner/database'
+import { connect, createStore, migrateDatabase } from '@q/store'
+import { runFleet, type Kill } from './demo/fleet.ts'
+import { outcomesOf, type Outcomes } from './demo/outcomes.ts'
+import { produce } from './demo/producer.ts'
+import { summary } from './observations.ts'
+
+const { values } = parseArgs({
+  options: { for: { type: 'string', default: '120' }, 'kill-every': { type: 'string', default: '8' } },
+})
+const database = await findDatabase(process.env, { notice: (sentence) => console.error(sentence) })
+const ending = new AbortController()
+process.once('SIGINT', () => ending.abort())
+process.once('SIGTERM', () => ending.abort())
+const { db, close } = connect(database.url, { purpose: 'pool' })
+try {
+  await migrateDatabase(database.url)
+  console.log(`Three replicas on ${database.description}.`)
+  console.log(`It ends after ${values.for} s, or with Ctrl-C. In another terminal: npx --yes pnpm@12 q status\n`)
+  const store = createStore(db)
+  const timer = setTimeout(() => ending.abort(), Number(values.for) * 1_000)
+  const [kills, { runIds, workflows }] = await Promise.all([
+    runFleet(
+      {
+        databaseUrl: database.url,
+        store,
+        replicas: 3,
+        killEveryMs: Number(values['kill-every']) * 1_000,
+        onKill: (kill) => console.log(killLine(kill)),
+      },
+      ending.signal,
+    ),
+    produce(database.url, ending.signal),
+  ])
+  clearTimeout(timer)
+  const outcomes = await outcomesOf(store, runIds)
+  console.log(`\n${summaryOf(kills, runIds.length, workflows, outcomes)}`)
+  process.exitCode = outcomes.lost === 0 ? 0 : 1
+} finally {
+  await close()
+  await database.close()
+}
+
+function killLine({ name, held, recoveredMs }: Kill): string {
+  return `kill -9 ${name}: it held ${held} runs; another replica had recovered them after ${(recoveredMs / 1_000).toFixed(1)} s`
+}
+
+function summaryOf(kills: readonly Kill[], runs: number, workflows: number, outcomes: Outcomes): string {
+  const counted = (counts: ReadonlyMap<string, number>) =>
+    [...counts].map(([name, count]) => `${count} ${name}`).join(', ') || 'none'
+  const held = kills.reduce((sum, kill) => sum + kill.held, 0)
+  return [
+    `killed     ${kills.length} replicas, which held ${held} runs`,
+    `recovered  ${held} runs: ${kills.length === 0 ? 'none was killed' : summary(kills.map(({ recoveredMs }) => recoveredMs))}`,
+    `enqueued   ${runs} runs and ${workflows} workflows`,
+    `states     ${counted(outcomes.byStatus)}`,
+    `codes      ${counted(outcomes.byCode)}`,
+    `lost       ${outcomes.lost}`,
+  ].join('\n')
+}

@@ -1,0 +1,157 @@
+/**
+ * Two replicas, runs in every slot and a few claimed ahead; kill -9 of one of them, in turns the one that has the duty to
+ * watch and the one that has not. The clock runs from the signal until the dead holds nothing. Then all runs are let go,
+ * and what became of each is held against what the dead held of it.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, createStore, type HeldRun, type RunId, type Store } from '@q/store'
+import { recoveriesOf, until, watcherId } from './observations.ts'
+import { startReplica, type ReplicaProcess } from './processes.ts'
+import type * as tasks from './tasks.ts'
+
+export interface KillOptions {
+  readonly rounds: number
+  readonly preset: string
+  /** Runs in execution, on both together. */
+  readonly inFlight: number
+  /** Before each kill: a watcher holds its fire for as long as the grace. */
+  readonly restMs: () => number
+}
+
+export interface Kill {
+  readonly wasWatcher: boolean
+  readonly tookMs: number
+  readonly running: number
+  readonly claimed: number
+  /** What became of what it held, in short. */
+  readonly recoveries: string
+  /** Runs that did not end as they must. */
+  readonly wrong: readonly string[]
+}
+
+const prefetchMax = 2
+
+export async function killScenario(
+  databaseUrl: string,
+  { rounds, preset, inFlight, restMs }: KillOptions,
+  onKill: (kill: Kill) => void = () => {},
+): Promise<Kill[]> {
+  const { db, close } = connect(databaseUrl, { purpose: 'pool' })
+  const store = createStore(db)
+  const folder = mkdtempSync(join(tmpdir(), 'q-kill-'))
+  const slots = inFlight / 2
+  const env = { DATABASE_URL: databaseUrl, Q_PRESET: preset, Q_THREADS: `${slots}`, Q_PREFETCH: `${prefetchMax}` }
+  let replicas: ReplicaProcess[] = []
+  try {
+    replicas = [await startReplica(env), await startReplica(env)]
+    const kills: Kill[] = []
+    for (let round = 1; round <= rounds; round++) {
+      await sleep(restMs())
+      kills.push(await killOne(round))
+      onKill(kills.at(-1) as Kill)
+    }
+    return kills
+  } finally {
+    for (const replica of replicas) replica.kill('SIGKILL')
+    await Promise.all(replicas.map((replica) => replica.exited))
+    await close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  async function killOne(round: number): Promise<Kill> {
+    const files = { marks: join(folder, `marks ${round}`), gate: join(folder, `gate ${round}`) }
+    const runs = await fill({ store, replicas, slots }, files)
+    const views = () => store.getTaskRuns(runs.map(({ id }) => id))
+    let watcher: string | undefined
+    const isWatched = async () => {
+      watcher = await watcherId(db)
+      return replicas.some(({ id }) => id === watcher)
+    }
+    await until(isWatched, 'one of them watches')
+    const victim = replicas.find(({ id }) => (id === watcher) === (round % 2 === 1)) as ReplicaProcess
+    const held = await store.heldTaskRuns(victim.id)
+    const killedMs = performance.now()
+    victim.kill('SIGKILL')
+    await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
+    const tookMs = performance.now() - killedMs
+    replicas = [...replicas.filter((replica) => replica !== victim), await startReplica(env)]
+    writeFileSync(files.gate, '')
+    await until(async () => (await views()).every(({ result }) => result !== null), 'all runs end')
+    const running = held.filter(({ status }) => status === 'RUNNING').length
+    return {
+      wasWatcher: victim.id === watcher,
+      tookMs,
+      running,
+      claimed: held.length - running,
+      recoveries: await recoveriesOf(db, victim.id),
+      wrong: wrongEnds(await views(), { runs, held, deadId: victim.id, begun: linesOf(files.marks) }),
+    }
+  }
+}
+
+interface KillScene {
+  readonly store: Store
+  readonly replicas: readonly ReplicaProcess[]
+  readonly slots: number
+}
+
+interface WaitingRun {
+  readonly id: RunId
+  readonly onCrash: 'fail' | 'retry'
+}
+
+/**
+ * The code of a run has begun in every slot of both, and both have claimed ahead what they may. Of one task, so that they
+ * are claimed in their order, and each replica has as many of one kind as of the other.
+ */
+async function fill({ store, replicas, slots }: KillScene, files: tasks.GatePayload): Promise<WaitingRun[]> {
+  const task = 'gated'
+  const lane = await store.internLane({ queue: 'default', task })
+  const kinds = Array.from({ length: 2 * (slots + prefetchMax) }, (_, index) => (index % 2 === 0 ? 'fail' : 'retry'))
+  const runs = await store.enqueueTaskRuns(kinds.map((onCrash) => ({ task, lane, onCrash, payload: files })))
+  await store.wakeQueue('default')
+  const isFull = async ({ id }: ReplicaProcess) => (await store.heldTaskRuns(id)).length === slots + prefetchMax
+  await until(
+    async () => linesOf(files.marks).length === 2 * slots && (await Promise.all(replicas.map(isFull))).every(Boolean),
+    'all slots are taken',
+  )
+  return runs.map(({ id }, index) => ({ id, onCrash: kinds[index] ?? 'fail' }))
+}
+
+type View = Awaited<ReturnType<Store['getTaskRuns']>>[number]
+
+/**
+ * What was RUNNING there: FAILED WORKER_CRASHED and begun once, or begun again elsewhere, once. Everything else, what was
+ * only claimed there too: begun once, at its first attempt, and not there.
+ */
+function wrongEnds(ends: readonly View[], { runs, held, deadId, begun }: ExpectedRuns): string[] {
+  return ends.flatMap(({ id, status, attempt, replicaId, result }) => {
+    const onCrash = runs.find((run) => run.id === id)?.onCrash
+    const was = held.find(({ runId }) => runId === id)?.status
+    const began = begun.filter((line) => line === id).length
+    const code: unknown = Reflect.get(Object(result), 'code')
+    const isRight =
+      was === 'RUNNING' && onCrash === 'fail'
+        ? status === 'FAILED' && code === 'WORKER_CRASHED' && began === 1
+        : status === 'SUCCEEDED' && replicaId !== deadId && attempt === (was === 'RUNNING' ? 2 : 1) && began === attempt
+    if (isRight) return []
+    const there = `onCrash ${onCrash}, ${was ?? 'not'} there`
+    return [`run ${id}, ${there}: ${status} ${String(code)}, attempt ${attempt}, begun ${began} times`]
+  })
+}
+
+interface ExpectedRuns {
+  readonly runs: readonly WaitingRun[]
+  /** By the dead, when it died. */
+  readonly held: readonly HeldRun[]
+  readonly deadId: string
+  /** Run ids, each time one began. */
+  readonly begun: readonly string[]
+}
+
+function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+}

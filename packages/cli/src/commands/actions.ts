@@ -1,0 +1,56 @@
+/** q actions: the audit. */
+import type { Command } from 'commander'
+import type { Action } from '@q/store'
+import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+import { ago } from '../words/ages.ts'
+import { table } from '../words/table.ts'
+
+export function actionsCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'actions',
+    summary: 'list what people ordered by this program, the page or the HTTP API, and the answers',
+    examples: [
+      ['q actions', 'newest first'],
+      ['q actions --limit 500 --json', 'as data; verbs of the store and plain SQL leave no record'],
+    ],
+    json: '{ items: [{ id, at, by, via, what, subject, detail, answer }], next }',
+    route: 'GET /api/actions',
+  })
+    .option('--limit <n>', 'at most this many, up to 500', '50')
+    .option('--cursor <cursor>', 'continue after the page before')
+    .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
+      await operate(terminal, options, async ({ store, answer, json }) => {
+        const { cursor } = options
+        const limit = wholeNumber('--limit', options.limit, 1, 500)
+        const page = await store.listActions({ limit, ...(cursor !== undefined && { cursor }) })
+        answer(page, (look) =>
+          page.items.length === 0
+            ? 'Nothing was ordered yet.'
+            : table<Action>(
+                look,
+                [
+                  { heading: 'WHEN', cell: ({ at }) => ago(at), align: 'right' },
+                  { heading: 'BY', cell: ({ by }) => by, shrink: 8 },
+                  { heading: 'VIA', cell: ({ via }) => via, drop: 3 },
+                  { heading: 'WHAT', cell: ({ what }) => what },
+                  { heading: 'SUBJECT', cell: ({ subject }) => subject, shrink: 10 },
+                  { heading: 'ANSWER', cell: ({ answer: answered }) => answered, shrink: 8 },
+                  { heading: 'DETAIL', cell: ({ detail }) => detailText(detail), shrink: 12, drop: 2 },
+                ],
+                page.items,
+              ),
+        )
+        const next = page.next === undefined ? undefined : `q actions --cursor ${page.next}`
+        if (!json && page.items.length > 0)
+          terminal.tell(listEnd({ shown: page.items.length, noun: 'action', order: 'newest first', next }))
+      })
+    })
+}
+
+function detailText(detail: unknown): string {
+  const text = detail === null || detail === undefined ? '' : JSON.stringify(detail)
+  return text === '{}' ? '' : text
+}

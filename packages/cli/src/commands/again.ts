@@ -1,0 +1,88 @@
+/** q again: a new run like an old one, with the same or an edited payload. The old run is never changed. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { ExplainedError } from '@q/schema'
+import type { RunId } from '@q/store'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { runId } from '../typed/ids.ts'
+import { runNotFound } from '../typed/not-found.ts'
+import { payloadText, readPayloadText } from '../typed/payload.ts'
+
+interface Options extends CommonOptions {
+  readonly payload?: string
+  readonly edit?: true
+}
+
+export function againCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'again',
+    summary: 'enqueue a new run like this one, with the same or another payload',
+    examples: [
+      ['q again 9123', 'the same task, queue, keys and payload, as a new run'],
+      ['q again 9123 --edit', 'opens the payload in $EDITOR first'],
+      [`q again 9123 --payload '{"width":640}'`, 'with another payload; @file and - work too'],
+    ],
+    json: '{ runId, of }',
+    route: 'POST /api/runs/{id}/again',
+  })
+    .argument('<run>', 'id of the run')
+    .option('--payload <json>', 'JSON, @file, or - for standard input')
+    .option('--edit', 'edit the payload of the old run')
+    .action(async (text: string, options: Options) => {
+      await operate(terminal, options, async (frame) => {
+        const id = runId(text)
+        const payload = await newPayload(frame, id, options)
+        const result = await audited(frame, {
+          what: 'run-again',
+          subject: `run ${id}`,
+          detail: { edited: payload !== undefined },
+          act: () => frame.store.enqueueAgain(id, { by: frame.by, ...(payload !== undefined && { payload }) }),
+          answerOf: (answer) => (typeof answer === 'string' ? answer : `run ${answer.runId}`),
+        })
+        if (typeof result === 'string') throw runNotFound(id)
+        frame.answer({ runId: result.runId, of: id }, () => `Run ${result.runId} was enqueued, like run ${id}.`)
+      })
+    })
+}
+
+/** Undefined: that of the old run. */
+async function newPayload(frame: Frame, id: RunId, options: Options): Promise<string | undefined> {
+  if (options.payload !== undefined) return readPayloadText(options.payload, frame.terminal.env)
+  if (options.edit !== true) return undefined
+  if (!frame.terminal.canAsk) {
+    throw new ExplainedError({
+      code: 'EDITOR_WITHOUT_TERMINAL',
+      what: 'The payload cannot be edited here; nothing was enqueued.',
+      why: 'There is no terminal to open an editor in.',
+      fix: 'Use --payload with JSON, @file, or - for standard input.',
+    })
+  }
+  const detail = await frame.store.getTaskRun(id)
+  if (detail === undefined) throw runNotFound(id)
+  return payloadText(edited(detail.payloadText ?? '{}', frame.terminal.env))
+}
+
+function edited(text: string, env: NodeJS.ProcessEnv): string {
+  const folder = mkdtempSync(join(tmpdir(), 'q-payload-'))
+  const file = join(folder, 'payload.json')
+  try {
+    writeFileSync(file, text)
+    const editor = env['VISUAL'] || env['EDITOR'] || 'vi'
+    // An editor may be given with options: "code --wait".
+    const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
+    if (status === 0) return readFileSync(file, 'utf8').trim()
+    throw new ExplainedError({
+      code: 'EDITOR_FAILED',
+      what: `The editor "${editor}" failed; nothing was enqueued.`,
+      why: `It ended with ${status ?? 'a signal'}.`,
+      fix: 'Set EDITOR to an editor that waits, or use --payload.',
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,72 @@
+/** q deliveries: what destinations are owed. */
+import type { Command } from 'commander'
+import type { DeliveryView } from '@q/store'
+import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import type { Look, Terminal } from '../frame/terminal.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+import { ago } from '../words/ages.ts'
+import { count } from '../words/counts.ts'
+import { styled } from '../words/style.ts'
+import { table } from '../words/table.ts'
+
+interface Options extends CommonOptions {
+  readonly givenUp?: true
+  readonly limit: string
+  readonly cursor?: string
+}
+
+export function deliveriesCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'deliveries',
+    summary: 'list reports to destinations: waiting, delivered or given up',
+    examples: [
+      ['q deliveries', 'newest first'],
+      ['q deliveries --given-up', 'those that no retry follows, with the last error'],
+    ],
+    json: '{ items: [{ id, destination, kind, runId, createdAt, attempts, dueAt, deliveredAt, lastError }], next }',
+    route: 'GET /api/deliveries',
+  })
+    .option('--given-up', 'only those that no retry follows')
+    .option('--limit <n>', 'at most this many, up to 500', '50')
+    .option('--cursor <cursor>', 'continue after the page before')
+    .action(async (options: Options) => {
+      await operate(terminal, options, async ({ store, answer, json }) => {
+        const { cursor } = options
+        const page = await store.listDeliveries({
+          limit: wholeNumber('--limit', options.limit, 1, 500),
+          givenUp: options.givenUp === true,
+          ...(cursor !== undefined && { cursor }),
+        })
+        answer(page, (look) => (page.items.length === 0 ? 'There is no delivery.' : deliveriesTable(look, page.items)))
+        const next =
+          page.next === undefined
+            ? undefined
+            : `q deliveries${options.givenUp === true ? ' --given-up' : ''} --cursor ${page.next}`
+        if (!json && page.items.length > 0)
+          terminal.tell(listEnd({ shown: page.items.length, noun: 'delivery', order: 'newest first', next }))
+      })
+    })
+}
+
+function deliveriesTable(look: Look, deliveries: readonly DeliveryView[]): string {
+  return table<DeliveryView>(
+    look,
+    [
+      { heading: 'ID', cell: ({ id }) => id, align: 'right' },
+      { heading: 'DESTINATION', cell: ({ destination }) => destination, shrink: 11 },
+      { heading: 'KIND', cell: ({ kind }) => kind, drop: 3 },
+      { heading: 'RUN', cell: ({ runId }) => runId ?? '', align: 'right', drop: 4 },
+      { heading: 'CREATED', cell: ({ createdAt }) => ago(createdAt), align: 'right' },
+      { heading: 'ATTEMPTS', cell: ({ attempts }) => count(attempts), align: 'right', drop: 2 },
+      { heading: 'STATE', cell: (delivery) => stateOf(look, delivery) },
+      { heading: 'LAST ERROR', cell: ({ lastError }) => lastError ?? '', shrink: 12, drop: 1 },
+    ],
+    deliveries,
+  )
+}
+
+function stateOf(look: Look, { deliveredAt, dueAt }: DeliveryView): string {
+  if (deliveredAt !== null) return styled(look, 'green', `delivered ${ago(deliveredAt)}`)
+  return dueAt === null ? styled(look, 'red', 'given up') : `due ${ago(dueAt)}`
+}

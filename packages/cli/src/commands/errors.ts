@@ -1,0 +1,115 @@
+/** q errors: groups of errors by fingerprint, one in detail, and muting. */
+import type { Command } from 'commander'
+import { durationMs } from '@q/task'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { errorScreen, errorsTable } from '../screens/errors.ts'
+import { errorGroupNotFound } from '../typed/not-found.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+
+interface Options extends CommonOptions {
+  readonly task?: string
+  readonly muted?: true
+  readonly limit: string
+  readonly cursor?: string
+}
+
+export function errorsCommand(terminal: Terminal): Command {
+  const errors = newCommand({
+    name: 'errors',
+    summary: 'list the errors of tasks, grouped by fingerprint; or show one group',
+    examples: [
+      ['q errors', 'what goes wrong, last seen first'],
+      ['q errors 9f3a', 'one group: message, place, tasks, versions, hours, and its newest runs'],
+      ['q retry --errors 9f3a', 'retries every run that ended with it'],
+    ],
+    json: '{ items: [group], next }; with a fingerprint the group',
+    route: 'GET /api/errors, GET /api/errors/{fingerprint}',
+  })
+    .argument('[fingerprint]', 'the fingerprint, or the beginning of it')
+    .option('--task <task>', 'errors of this task')
+    .option('--muted', 'muted groups too')
+    .option('--limit <n>', 'at most this many, up to 500', '50')
+    .option('--cursor <cursor>', 'continue after the page before')
+    .action(async (fingerprint: string | undefined, options: Options) => {
+      await operate(terminal, options, (frame) =>
+        fingerprint === undefined ? listErrors(frame, options) : showError(frame, fingerprint),
+      )
+    })
+  errors.addCommand(muteCommand(terminal))
+  errors.addCommand(unmuteCommand(terminal))
+  return errors
+}
+
+async function listErrors({ store, answer, json, terminal }: Frame, options: Options): Promise<void> {
+  const { task, cursor } = options
+  const page = await store.listErrorGroups({
+    limit: wholeNumber('--limit', options.limit, 1, 500),
+    muted: options.muted === true,
+    ...(task !== undefined && { task }),
+    ...(cursor !== undefined && { cursor }),
+  })
+  answer(page, (look) => (page.items.length === 0 ? 'No error is on record.' : errorsTable(look, page.items)))
+  const next = page.next === undefined ? undefined : `q errors --cursor ${page.next}`
+  if (!json && page.items.length > 0)
+    terminal.tell(listEnd({ shown: page.items.length, noun: 'group', order: 'last seen first', next }))
+}
+
+async function showError({ store, answer, json }: Frame, fingerprint: string): Promise<void> {
+  const group = await store.getErrorGroup(fingerprint)
+  if (group === undefined) throw errorGroupNotFound(fingerprint)
+  const runs = json ? [] : (await store.listTaskRuns({ fingerprint: group.fingerprint }, { limit: 5 })).runs
+  answer(group, (look) => errorScreen(look, group, runs))
+}
+
+function muteCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'mute',
+    summary: 'mute a group: it no longer needs attention for a while',
+    examples: [
+      ['q errors mute 9f3a --for 1d', 'for a day'],
+      ['q errors unmute 9f3a', 'ends it'],
+    ],
+    json: '{ fingerprint, answer }',
+    route: 'PUT /api/errors/{fingerprint}/mute',
+  })
+    .argument('<fingerprint>', 'the fingerprint, or the beginning of it')
+    .option('--for <duration>', 'how long', '1d')
+    .action(async (text: string, options: CommonOptions & { for: string }) => {
+      const untilMs = durationMs(options.for)
+      await operate(terminal, options, (frame) => setMute(frame, text, { untilMs, by: frame.by }))
+    })
+}
+
+function unmuteCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'unmute',
+    summary: 'end the muting of a group',
+    examples: [
+      ['q errors unmute 9f3a', 'it needs attention again'],
+      ['q errors --muted', 'lists muted groups too'],
+    ],
+    json: '{ fingerprint, answer }',
+    route: 'DELETE /api/errors/{fingerprint}/mute',
+  })
+    .argument('<fingerprint>', 'the fingerprint, or the beginning of it')
+    .action(async (text: string, options: CommonOptions) => {
+      await operate(terminal, options, (frame) => setMute(frame, text, null))
+    })
+}
+
+async function setMute(frame: Frame, text: string, mute: { untilMs: number; by: string } | null): Promise<void> {
+  const group = await frame.store.getErrorGroup(text)
+  if (group === undefined) throw errorGroupNotFound(text)
+  const { fingerprint } = group
+  const answer = await audited(frame, {
+    what: mute === null ? 'unmute-errors' : 'mute-errors',
+    subject: `error ${fingerprint}`,
+    detail: mute === null ? {} : { untilMs: mute.untilMs },
+    act: () => frame.store.muteErrorGroup(fingerprint, mute),
+    answerOf: String,
+  })
+  frame.answer({ fingerprint, answer }, () => `${fingerprint} is ${answer}.`)
+}

@@ -1,0 +1,91 @@
+/** q logs: what a run's code logged, and with --follow what it logs from now on. */
+import { Option, type Command } from 'commander'
+import { isTerminal } from '@q/schema'
+import type { LoggedLine, LogCursor, RunId } from '@q/store'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { repeat } from '../frame/repeat.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { levelNames, levelNumber, logLine } from '../screens/logs.ts'
+import { runId } from '../typed/ids.ts'
+import { runNotFound } from '../typed/not-found.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+import { count } from '../words/counts.ts'
+
+interface Options extends CommonOptions {
+  readonly follow?: true
+  readonly level?: string
+  readonly tail: string
+}
+
+const lookEveryMs = 500
+const pageLines = 1_000
+
+export function logsCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'logs',
+    summary: "print what a run's code logged",
+    examples: [
+      ['q logs 9123', 'its last 200 lines'],
+      ['q logs 9123 -f --level warn', 'warnings and errors, until the run has ended'],
+    ],
+    json: '{ lines: [{ at, level, line, facts, fence, lineNo }] }; with --follow one line each, as NDJSON',
+    route: 'GET /api/runs/{id}/logs',
+  })
+    .argument('<run>', 'id of the run')
+    .option('-f, --follow', 'continue with new lines until the run has ended')
+    .addOption(new Option('--level <level>', 'this level and above').choices(levelNames))
+    .option('--tail <n>', 'the last lines only, up to 1000', '200')
+    .action(async (text: string, options: Options) => {
+      await operate(terminal, options, async (frame) => {
+        const id = runId(text)
+        const last = wholeNumber('--tail', options.tail, 1, pageLines)
+        if ((await frame.store.getTaskRuns([id])).length === 0) throw runNotFound(id)
+        const { lines } = await frame.store.readTaskLogs(id, { last })
+        const shown = lines.filter(isLoudEnough(options))
+        if (options.follow === true) return follow(frame, id, { lines, options })
+        frame.answer({ lines: shown }, (look) =>
+          shown.length === 0 ? 'It logged nothing.' : shown.map((line) => logLine(look, line)).join('\n'),
+        )
+        if (!frame.json && lines.length === last)
+          terminal.tell(`The last ${count(last)} lines; more: q logs ${id} --tail ${pageLines}`)
+      })
+    })
+}
+
+async function follow(
+  { store, terminal, look, json }: Frame,
+  id: RunId,
+  { lines, options }: { readonly lines: readonly LoggedLine[]; readonly options: Options },
+): Promise<void> {
+  const write = (some: readonly LoggedLine[]) => {
+    for (const line of some.filter(isLoudEnough(options))) {
+      if (json) terminal.printData(JSON.stringify(line))
+      else terminal.print(logLine(look, line))
+    }
+  }
+  write(lines)
+  let place: LogCursor | undefined = placeOf(lines)
+  await repeat(lookEveryMs, async () => {
+    // The state first: lines that were written before the end are then read below.
+    const [run] = await store.getTaskRuns([id])
+    for (;;) {
+      const page = await store.readTaskLogs(id, { limit: pageLines, ...(place !== undefined && { after: place }) })
+      write(page.lines)
+      place = placeOf(page.lines) ?? place
+      if (page.next === undefined) break
+    }
+    if (run !== undefined && !isTerminal(run.status)) return 'again'
+    if (!json) terminal.tell(run === undefined ? `Run ${id} was removed.` : `Run ${id} ended ${run.status}.`)
+    return 'done'
+  })
+}
+
+function placeOf(lines: readonly LoggedLine[]): LogCursor | undefined {
+  const last = lines.at(-1)
+  return last === undefined ? undefined : { fence: last.fence, lineNo: last.lineNo }
+}
+
+function isLoudEnough({ level }: Options): (line: LoggedLine) => boolean {
+  const least = level === undefined ? 0 : levelNumber(level)
+  return (line) => line.level >= least
+}

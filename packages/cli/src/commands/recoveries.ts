@@ -1,0 +1,53 @@
+/** q recoveries */
+import type { Command } from 'commander'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { recoveriesTable } from '../screens/recoveries.ts'
+import { nodeNamed } from '../typed/nodes.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+
+export interface RecoveryOptions extends CommonOptions {
+  readonly node?: string
+  readonly toReview?: true
+  readonly limit: string
+  readonly before?: string
+}
+
+export function recoveriesCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'recoveries',
+    summary: 'list runs that were recovered from dead nodes, with the evidence',
+    examples: [
+      ['q recoveries --node eu-3', 'what became of the runs of eu-3'],
+      ['q recoveries --to-review', 'runs that failed because their node died, and were not reviewed'],
+    ],
+    json: '{ items: [recovery], next }',
+    route: 'GET /api/recoveries',
+  })
+    .option('--node <node>', 'runs that this node held')
+    .option('--to-review', 'only those that a person should look at')
+    .option('--limit <n>', 'at most this many, up to 500', '50')
+    .option('--before <id>', 'continue after the page before')
+    .action(async (options: RecoveryOptions) => {
+      await operate(terminal, options, (frame) => listRecoveries(frame, options, 'q recoveries'))
+    })
+}
+
+export async function listRecoveries(frame: Frame, options: RecoveryOptions, command: string): Promise<void> {
+  const { store, answer, json, terminal } = frame
+  const node = options.node === undefined ? undefined : (await nodeNamed(store, options.node)).id
+  const page = await store.listRecoveries({
+    limit: wholeNumber('--limit', options.limit, 1, 500),
+    toReview: options.toReview === true,
+    ...(node !== undefined && { node }),
+    ...(options.before !== undefined && { before: options.before }),
+  })
+  const { items } = page
+  const nothing = options.toReview === true ? 'Nothing is to be reviewed.' : 'No run was recovered.'
+  answer(page, (look) => (items.length === 0 ? nothing : recoveriesTable(look, items)))
+  if (json || items.length === 0) return
+  const more = options.node === undefined ? '' : ` --node ${options.node}`
+  const next = page.next === undefined ? undefined : `${command}${more} --before ${page.next}`
+  terminal.tell(listEnd({ shown: items.length, noun: 'recovery', order: 'newest first', next }))
+}

@@ -1,0 +1,87 @@
+/** q runs: runs by view and filter, a page at a time. */
+import { Option, type Command } from 'commander'
+import type { RunPage, PageRequest, RunViewName } from '@q/store'
+import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { runsTable } from '../screens/runs.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+import { filterArguments, filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
+
+const orders: Readonly<Record<RunViewName, string>> = {
+  newest: 'newest first',
+  running: 'running longest first',
+  failed: 'failed last first',
+  waiting: 'waiting longest first',
+  review: 'to review, newest first',
+  stopping: 'stopping longest first',
+}
+
+interface Options extends CommonOptions, FilterOptions {
+  readonly view: RunViewName
+  readonly limit: string
+  readonly before?: string
+  readonly look?: string
+  readonly count?: true
+}
+
+export function runsCommand(terminal: Terminal): Command {
+  const command = newCommand({
+    name: 'runs',
+    summary: 'list runs by view and filter',
+    examples: [
+      ['q runs --view failed --since 1h', 'what failed in the last hour'],
+      ['q runs --view waiting --queue media', 'what waits longest in a queue'],
+      [`q runs --task resize --payload 'url~cdn' --json`, 'by a member of the payload, as data'],
+    ],
+    json: '{ runs: [run], next, looked, lookedBackTo, exhausted }; with --count { count, atLeast, lookedBackTo, exhausted }',
+    route: 'GET /api/runs',
+  })
+    .addOption(
+      new Option('--view <view>', 'which runs, and in which order').choices(Object.keys(orders)).default('newest'),
+    )
+    .option('--limit <n>', 'at most this many, up to 500', '50')
+    .option('--before <cursor>', 'continue after the page before (its last line names the cursor)')
+    .option('--look <n>', 'look at this many runs at most, up to 1000000; default 50000')
+    .option('--count', 'count what matches, up to 10 000, instead of listing it')
+  return withFilterOptions(command).action(async (options: Options) => {
+    await operate(terminal, options, async ({ store, answer, json }) => {
+      const filter = await filterOf(store, options)
+      if (options.count === true) {
+        const counted = await store.countTaskRuns(filter)
+        return answer(counted, () => `${counted.count}${counted.atLeast ? '+' : ''}`)
+      }
+      const page = await store.listTaskRuns(filter, pageOf(options))
+      answer(page, (look) => (page.runs.length === 0 ? emptyText(page) : runsTable(look, page.runs)))
+      if (!json) terminal.tell(endOf(page, options))
+    })
+  })
+}
+
+function pageOf({ view, limit, before, look }: Options): PageRequest {
+  return {
+    view,
+    limit: wholeNumber('--limit', limit, 1, 500),
+    ...(before === undefined ? {} : { cursor: before }),
+    ...(look === undefined ? {} : { look: wholeNumber('--look', look, 1, 1_000_000) }),
+  }
+}
+
+/** Nothing matches, or the search did not look far enough: two different answers. */
+function emptyText({ exhausted }: RunPage): string {
+  return exhausted ? 'No run matches.' : 'No run matches among those looked at; there are older ones.'
+}
+
+function endOf(page: RunPage, options: Options): string {
+  const next =
+    page.next === undefined
+      ? undefined
+      : `q runs${options.view === 'newest' ? '' : ` --view ${options.view}`}${filterArguments(options)} --before ${page.next}`
+  return listEnd({
+    shown: page.runs.length,
+    noun: 'run',
+    order: orders[options.view],
+    lookedBackTo: page.exhausted ? null : page.lookedBackTo,
+    next,
+  })
+}

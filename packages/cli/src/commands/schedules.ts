@@ -1,0 +1,126 @@
+/** q schedules: all schedules, one with its last ticks, and what can be ordered about them. */
+import type { Command } from 'commander'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import { listEnd } from '../frame/list-end.ts'
+import { orderCommand } from '../frame/order.ts'
+import type { Terminal } from '../frame/terminal.ts'
+import { schedulesTable, scheduleScreen } from '../screens/schedules.ts'
+import { scheduleNotFound } from '../typed/not-found.ts'
+
+export function schedulesCommand(terminal: Terminal): Command {
+  const schedules = newCommand({
+    name: 'schedules',
+    summary: 'list the schedules with their last and next ticks; or show one',
+    examples: [
+      ['q schedules', 'all schedules'],
+      ['q schedules nightly-report', 'one, with its last 20 ticks and what became of them'],
+      ['q schedules run nightly-report', 'one run now, beside its ticks'],
+    ],
+    json: '{ items: [schedule] }; with a name { schedule, ticks: [{ tick, runId, status, startedAt, finishedAt, code }] }',
+    route: 'GET /api/schedules, GET /api/schedules/{name}',
+  })
+    .argument('[name]', 'name of the schedule')
+    .action(async (name: string | undefined, options: CommonOptions) => {
+      await operate(terminal, options, async ({ store, answer, json }) => {
+        if (name !== undefined) {
+          const schedule = await store.getSchedule(name)
+          if (schedule === undefined) throw scheduleNotFound(name)
+          const ticks = await store.scheduleTicks(name)
+          return answer({ schedule, ticks }, (look) => scheduleScreen(look, schedule, ticks))
+        }
+        const items = await store.listSchedules()
+        answer({ items }, (look) => (items.length === 0 ? 'There is no schedule.' : schedulesTable(look, items)))
+        if (!json && items.length > 0)
+          terminal.tell(listEnd({ shown: items.length, noun: 'schedule', order: 'by name' }))
+      })
+    })
+  const subject = {
+    subject: 'schedule',
+    argument: ['<name>', 'name of the schedule'],
+    parse: String,
+    notFound: scheduleNotFound,
+  } as const
+  schedules.addCommand(runCommand(terminal))
+  schedules.addCommand(
+    orderCommand(terminal, {
+      ...subject,
+      texts: {
+        name: 'pause',
+        summary: 'pause a schedule: nothing ticks until it is resumed',
+        examples: [
+          ['q schedules pause nightly-report', 'ticks in the meantime are not missed ticks'],
+          ['q schedules resume nightly-report', 'ends the pause'],
+        ],
+        json: '{ schedule, answer: paused }',
+        route: 'POST /api/schedules/{name}/pause',
+      },
+      audit: 'pause-schedule',
+      act: ({ store, by }, name) => store.pauseSchedule(name, by),
+      verdicts: { paused: ['is paused', true] },
+    }),
+  )
+  schedules.addCommand(
+    orderCommand(terminal, {
+      ...subject,
+      texts: {
+        name: 'resume',
+        summary: 'resume a schedule, counted from now',
+        examples: [
+          ['q schedules resume nightly-report', 'it ticks again'],
+          ['q schedules nightly-report', 'shows its next tick'],
+        ],
+        json: '{ schedule, answer: resumed }',
+        route: 'POST /api/schedules/{name}/resume',
+      },
+      audit: 'resume-schedule',
+      act: ({ store }, name) => store.resumeSchedule(name),
+      verdicts: { resumed: ['ticks again', true] },
+    }),
+  )
+  schedules.addCommand(
+    orderCommand(terminal, {
+      ...subject,
+      texts: {
+        name: 'delete',
+        summary: 'delete a schedule; its runs stay',
+        examples: [
+          ['q schedules delete nightly-report', 'one that a task declares returns with the next replica that starts'],
+          ['q schedules pause nightly-report', 'keeps it, without ticks'],
+        ],
+        json: '{ schedule, answer: removed }',
+        route: 'DELETE /api/schedules/{name}',
+      },
+      audit: 'remove-schedule',
+      act: ({ store }, name) => store.removeSchedule(name),
+      verdicts: { removed: ['is deleted; its runs stay', true] },
+    }),
+  )
+  return schedules
+}
+
+function runCommand(terminal: Terminal): Command {
+  return newCommand({
+    name: 'run',
+    summary: 'enqueue one run of a schedule now, beside its ticks',
+    examples: [
+      ['q schedules run nightly-report', 'prints the id of the run'],
+      ['q schedules run nightly-report --json', '{ "schedule": …, "runId": … }'],
+    ],
+    json: '{ schedule, runId }',
+    route: 'POST /api/schedules/{name}/run',
+  })
+    .argument('<name>', 'name of the schedule')
+    .action(async (name: string, options: CommonOptions) => {
+      await operate(terminal, options, async (frame) => {
+        const result = await audited(frame, {
+          what: 'run-schedule',
+          subject: `schedule ${name}`,
+          act: () => frame.store.runScheduleNow(name, { by: frame.by }),
+          answerOf: (answer) => (typeof answer === 'string' ? answer : `run ${answer.runId}`),
+        })
+        if (typeof result === 'string') throw scheduleNotFound(name)
+        frame.answer({ schedule: name, runId: result.runId }, () => `Run ${result.runId} was enqueued.`)
+      })
+    })
+}

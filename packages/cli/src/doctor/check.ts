@@ -1,0 +1,76 @@
+/** A check of `q doctor`, and what it found. Each has a time limit of its own; one that fails or hangs stops no other. */
+import type { ServerFacts, Node, AttentionReport, Store } from '@q/store'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Level = 'ok' | 'note' | 'warn' | 'fail' | 'skipped'
+
+export interface Verdict {
+  readonly level: Level
+  /** One sentence. */
+  readonly what: string
+  /** What follows from it; empty for `ok`. */
+  readonly why: string
+  /** A command, a statement or a setting; empty: there is nothing to do. */
+  readonly fix: string
+}
+
+export interface CheckResult extends Verdict {
+  readonly id: string
+  readonly tookMs: number
+}
+
+export interface Check {
+  /** `group.check` */
+  readonly id: string
+  look(surroundings: Surroundings): Promise<Verdict>
+}
+
+/** What checks look at. Facts that several checks need are read once. */
+export interface Surroundings {
+  readonly store: Store
+  readonly url: string
+  /** Of `DATABASE_URL_DIRECT`, else the same. */
+  readonly directUrl: string
+  readonly embedded: boolean
+  readonly env: NodeJS.ProcessEnv
+  server(): Promise<ServerFacts>
+  nodes(): Promise<readonly Node[]>
+  attention(): Promise<AttentionReport>
+}
+
+const limitMs = 3_000
+
+export function ok(what: string): Verdict {
+  return { level: 'ok', what, why: '', fix: '' }
+}
+
+export function skipped(what: string): Verdict {
+  return { level: 'skipped', what, why: '', fix: '' }
+}
+
+export async function runCheck(check: Check, surroundings: Surroundings): Promise<CheckResult> {
+  const begun = performance.now()
+  const done = new AbortController()
+  const verdict = await Promise.race([
+    check.look(surroundings).catch(failed),
+    sleep(limitMs, undefined, { signal: done.signal }).then(() => late, failed),
+  ])
+  done.abort()
+  return { id: check.id, ...verdict, tookMs: Math.round(performance.now() - begun) }
+}
+
+const late: Verdict = {
+  level: 'warn',
+  what: `The check did not end within ${limitMs / 1_000} s.`,
+  why: 'The server is slow or overloaded.',
+  fix: 'Try again; look at the load of the database server.',
+}
+
+function failed(error: unknown): Verdict {
+  return {
+    level: 'warn',
+    what: `The check itself failed: ${error instanceof Error ? error.message : String(error)}`,
+    why: 'What it would have found is not known.',
+    fix: 'Q_DEBUG=1 q doctor',
+  }
+}

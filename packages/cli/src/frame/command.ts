@@ -1,0 +1,87 @@
+/**
+ * The frame of a command that operates a cluster: its help with examples, `--json` and `--fields`, the database, and the
+ * answer, which is one document or one text.
+ */
+import { Command } from 'commander'
+import { exitCodes } from '@q/runner/report-error'
+import type { Store } from '@q/store'
+import { answerText } from './answer.ts'
+import { personOf } from './person.ts'
+import { session, withStore } from './session.ts'
+import type { Look, Terminal } from './terminal.ts'
+
+export interface CommandTexts {
+  readonly name: string
+  readonly summary: string
+  /** A command line, and what it does: at least two. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[]
+  /** The document that `--json` prints. */
+  readonly json: string
+  /** The route of the HTTP API that answers the same. */
+  readonly route?: string
+}
+
+export interface CommonOptions {
+  readonly json?: true
+  readonly fields?: string
+  readonly wide?: true
+}
+
+export interface Frame {
+  readonly store: Store
+  readonly url: string
+  /** The database, for people. */
+  readonly description: string
+  readonly terminal: Terminal
+  /** How texts are laid out: the terminal, or wider if the caller asked for it. */
+  readonly look: Look
+  /** The person who runs the command, as records name them. */
+  readonly by: string
+  /** Whether the answer is a JSON document. */
+  readonly json: boolean
+  /** Prints the answer: the document with `--json`, else the text. */
+  answer(document: object, text: (look: Look) => string): void
+}
+
+export function newCommand({ name, summary, examples, json, route }: CommandTexts): Command {
+  const width = Math.max(...examples.map(([line]) => line.length))
+  const lines = examples.map(([line, meaning]) => `  ${line.padEnd(width)}  ${meaning}`)
+  const documents = [`JSON: ${json}`, ...(route === undefined ? [] : [`HTTP: ${route}`])]
+  return new Command(name)
+    .description(summary)
+    .option('--json', 'print one JSON document')
+    .option('--fields <names>', 'with --json: only these members, separated by commas')
+    .option('--wide', 'do not cut tables to the width of the terminal')
+    .addHelpText('after', ['\nExamples:', ...lines, '', ...documents].join('\n'))
+}
+
+/** Runs `work` with the store; its exit code is 0 unless it returns another. */
+export async function operate(
+  terminal: Terminal,
+  options: CommonOptions,
+  work: (frame: Frame) => Promise<number | void>,
+): Promise<void> {
+  const look: Look = options.wide === true ? { ...lookOf(terminal), columns: 0 } : lookOf(terminal)
+  await session(terminal, options, ({ url, description }) =>
+    withStore(url, async (store) => {
+      const frame: Frame = {
+        store,
+        url,
+        description,
+        terminal,
+        look,
+        by: personOf(terminal.env),
+        json: options.json === true,
+        answer(document, text) {
+          if (options.json === true) terminal.printData(answerText(document, options.fields))
+          else terminal.print(text(look))
+        },
+      }
+      return (await work(frame)) ?? exitCodes.ok
+    }),
+  )
+}
+
+function lookOf({ columns, colour, ascii }: Terminal): Look {
+  return { columns, colour, ascii }
+}

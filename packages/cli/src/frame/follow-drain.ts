@@ -1,0 +1,97 @@
+/**
+ * Follows a node that drains until it has left, and counts what became of the runs it held: finished, released for other
+ * nodes, or lost, which means that another replica had to recover them.
+ */
+import { exitCodes } from '@q/runner/report-error'
+import { asRunId, type RunId, type HeldRunView, type Node } from '@q/store'
+import { countdown, long, short } from '../words/ages.ts'
+import { cut } from '../words/style.ts'
+import type { Frame } from './command.ts'
+import { repeat } from './repeat.ts'
+
+export interface DrainToFollow {
+  readonly node: Node
+  /** The beginning of the answer. */
+  readonly document: object
+  readonly timeoutMs?: number
+}
+
+const lookEveryMs = 500
+const namedMax = 4
+
+export async function followDrain(frame: Frame, { node, document, timeoutMs }: DrainToFollow): Promise<number> {
+  const { store, terminal } = frame
+  const begun = performance.now()
+  const seen = new Map<string, HeldRunView>()
+  let state = node.state as Node['state'] | 'gone'
+  let isLate = false
+  const end = await repeat(lookEveryMs, async () => {
+    const detail = await store.nodeDetail(node.id)
+    state = detail?.node.state ?? 'gone'
+    for (const run of detail?.held ?? []) seen.set(run.id, run)
+    if (detail === undefined || state === 'stopped' || state === 'stale' || detail.node.drain === null) return 'done'
+    terminal.progress(progressLine(frame, detail.node, detail.held))
+    isLate = timeoutMs !== undefined && performance.now() - begun > timeoutMs
+    return isLate ? 'done' : 'again'
+  })
+  terminal.progress('')
+  const tookMs = Math.round(performance.now() - begun)
+  const became = await fates(frame, node, [...seen.keys()])
+  const left = state === 'stopped' || state === 'gone'
+  frame.answer({ ...document, tookMs, ...became, left }, () => sentence(node, { state, tookMs, ...became }))
+  if (end === 'interrupted' || isLate) {
+    terminal.tell(`${node.name} keeps draining. Undo: q undrain ${node.name}`)
+    return exitCodes.timedOut
+  }
+  if (!left && state !== 'stale') return exitCodes.runFailed
+  return state === 'stale' || became.lost > 0 ? exitCodes.runsLeftBehind : exitCodes.ok
+}
+
+interface Fates {
+  readonly finished: number
+  readonly released: number
+  readonly lost: number
+}
+
+/** By their states now: a run that has ended was finished unless the recoveries of the node name it. */
+async function fates({ store }: Frame, node: Node, ids: readonly string[]): Promise<Fates> {
+  const runs = await store.getTaskRuns(ids.map((id) => asRunId(id)).filter((id): id is RunId => id !== undefined))
+  const detail = await store.nodeDetail(node.id)
+  const recovered = new Set((detail?.recoveries ?? []).map(({ runId }) => runId))
+  const lost = runs.filter((run) => recovered.has(run.id)).length
+  const ended = runs.filter((run) => !recovered.has(run.id) && isEnded(run.status)).length
+  return { finished: ended, released: runs.length - ended - lost, lost }
+}
+
+function isEnded(status: string): boolean {
+  return !['PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING'].includes(status)
+}
+
+function progressLine({ look, terminal }: Frame, node: Node, held: readonly HeldRunView[]): string {
+  const named = held.slice(0, namedMax).map(runText).join(', ')
+  const more = held.length > namedMax ? `, ${held.length - namedMax} more` : ''
+  const deadline = node.drain?.deadline ?? null
+  const left = deadline === null ? '' : `   [${countdown(deadline.getTime() - Date.now())} left]`
+  const line = `${node.name}: no new runs. ${held.length} of ${node.slots} left${named === '' ? '' : `: ${named}${more}`}${left}`
+  return terminal.columns === 0 ? line : cut(line, terminal.columns - 1, look)
+}
+
+function runText({ id, task, progress, expectedEndMs }: HeldRunView): string {
+  const percent = progress === null ? '' : ` ${Math.round(progress * 100)} %`
+  return `${id} ${task}${percent}${expectedEndMs === null ? '' : ` (~${short(expectedEndMs)})`}`
+}
+
+function sentence(node: Node, end: Fates & { readonly state: string; readonly tookMs: number }): string {
+  const runs = `${end.finished} finished, ${end.released} released, ${end.lost} lost`
+  switch (end.state) {
+    case 'stopped':
+    case 'gone':
+      return `${node.name} stopped ${end.lost === 0 ? 'cleanly ' : ''}after ${long(end.tookMs)}: ${runs}.`
+    case 'stale':
+      return `${node.name} was lost while it drained, after ${long(end.tookMs)}: ${runs}.`
+    case 'draining':
+      return `${node.name} is still draining after ${long(end.tookMs)}: ${runs}.`
+    default:
+      return `${node.name} is no longer draining: the drain was undone after ${long(end.tookMs)}.`
+  }
+}

@@ -1,0 +1,27 @@
+/** The line on stderr after a list: how much of how many was shown, in which order, and the command that continues. Pure. */
+import type { Bounded } from '@q/store'
+import { bounded, count } from '../words/counts.ts'
+import { moment } from '../words/ages.ts'
+
+export interface ListEnd {
+  readonly shown: number
+  /** Of one item. */
+  readonly noun: string
+  /** Undefined: not counted. */
+  readonly of?: Bounded
+  readonly order: string
+  readonly lookedBackTo?: Date | null
+  /** Undefined: the list is complete. */
+  readonly next?: string | undefined
+}
+
+export function listEnd({ shown, noun, of, order, lookedBackTo, next }: ListEnd): string {
+  const total = of === undefined || (of.count === shown && !of.atLeast) ? '' : ` of ${bounded(of)}`
+  const back = lookedBackTo === null || lookedBackTo === undefined ? '' : `; looked back to ${moment(lookedBackTo)}`
+  const more = next === undefined ? '' : ` Next: ${next}`
+  return `${count(shown)}${total} ${shown === 1 && total === '' ? noun : pluralOf(noun)} shown, ${order}${back}.${more}`
+}
+
+function pluralOf(noun: string): string {
+  return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+}

@@ -1,0 +1,43 @@
+/** A nested command that gives one order about one named thing: `q schedules pause <name>`. */
+import type { Command } from 'commander'
+import { exitCodes } from '@q/runner/report-error'
+import { audited } from './audited.ts'
+import { newCommand, operate, type CommandTexts, type CommonOptions, type Frame } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface Order<Id extends string, Answer extends string> {
+  readonly texts: CommandTexts
+  /** What is ordered about: `schedule`. Also the name of its member in the answer. */
+  readonly subject: string
+  /** What the audit calls it. */
+  readonly audit: string
+  readonly argument: readonly [name: string, meaning: string]
+  readonly parse: (text: string) => Id
+  readonly act: (frame: Frame, id: NoInfer<Id>) => Promise<Answer>
+  /** Each answer as a sentence about the thing, and whether it did what was asked. */
+  readonly verdicts: Readonly<Record<Exclude<Answer, 'not-found'>, readonly [sentence: string, isDone: boolean]>>
+  readonly notFound: (id: string) => Error
+}
+
+export function orderCommand<Id extends string, Answer extends string>(
+  terminal: Terminal,
+  order: Order<Id, Answer>,
+): Command {
+  return newCommand(order.texts)
+    .argument(...order.argument)
+    .action(async (text: string, options: CommonOptions) => {
+      await operate(terminal, options, async (frame) => {
+        const id = order.parse(text)
+        const answer = await audited(frame, {
+          what: order.audit,
+          subject: `${order.subject} ${id}`,
+          act: () => order.act(frame, id),
+          answerOf: String,
+        })
+        if (answer === 'not-found') throw order.notFound(id)
+        const [sentence, isDone] = order.verdicts[answer as Exclude<Answer, 'not-found'>]
+        frame.answer({ [order.subject]: id, answer }, () => `${id} ${sentence}.`)
+        return isDone ? exitCodes.ok : exitCodes.runFailed
+      })
+    })
+}

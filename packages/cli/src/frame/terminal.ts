@@ -1,0 +1,93 @@
+/**
+ * The surroundings of a command: what it prints to, where it asks, what it may read. stdout holds the answer alone; everything
+ * said to people goes to stderr. Commands know nothing else of the process, so a test runs them without one.
+ */
+import { createInterface } from 'node:readline/promises'
+import { styleText } from 'node:util'
+import { printable } from '@q/schema'
+import { safeText } from '../words/safe.ts'
+
+/** What a text must fit: width, colours and characters. */
+export interface Look {
+  /** Of stdout; 0: it is not a terminal, so nothing is cut. */
+  readonly columns: number
+  readonly colour: boolean
+  /** Whether only ASCII characters may be used. */
+  readonly ascii: boolean
+}
+
+export interface Terminal extends Look {
+  readonly env: NodeJS.ProcessEnv
+  /** Height of stdout; 0: it is not a terminal. */
+  readonly rows: number
+  /** Whether a person can answer a question. */
+  readonly canAsk: boolean
+  exitCode: number
+  /** Writes a line of the answer for a person. */
+  print(text: string): void
+  /** Writes data for a program: as it is, except to a terminal. */
+  printData(text: string): void
+  /** Writes a line to the person, on stderr. */
+  tell(text: string): void
+  /** Replaces the progress line; an empty text removes it. Does nothing if stderr is not a terminal. */
+  progress(line: string): void
+  /** Replaces everything on the screen; without a terminal it prints the text. */
+  redraw(text: string): void
+  ask(question: string): Promise<string>
+}
+
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr, env } = process
+  const colour = styleText('bold', 'x', { stream: stdout }) !== 'x'
+  let hasProgress = false
+  function progress(line: string): void {
+    if (!stderr.isTTY || (line === '' && !hasProgress)) return
+    hasProgress = line !== ''
+    stderr.write(`\r\u001B[2K${line}`)
+  }
+  return {
+    env,
+    get columns() {
+      return stdout.isTTY ? stdout.columns : 0
+    },
+    get rows() {
+      return stdout.isTTY ? stdout.rows : 0
+    },
+    colour,
+    ascii: isAscii(env),
+    canAsk: stdin.isTTY && stderr.isTTY,
+    exitCode: 0,
+    print(text) {
+      progress('')
+      stdout.write(`${safeText(text, { colour })}\n`)
+    },
+    printData(text) {
+      progress('')
+      stdout.write(`${stdout.isTTY ? printable(text) : text}\n`)
+    },
+    tell(text) {
+      progress('')
+      stderr.write(`${printable(text)}\n`)
+    },
+    progress,
+    redraw(text) {
+      const clear = stdout.isTTY ? '\u001B[H\u001B[2J\u001B[3J' : ''
+      stdout.write(`${clear}${safeText(text, { colour })}\n`)
+    },
+    async ask(question) {
+      const reader = createInterface({ input: stdin, output: stderr })
+      try {
+        return await reader.question(question)
+      } finally {
+        reader.close()
+      }
+    },
+  }
+}
+
+/** By `Q_ASCII`, else by the locale, as the C library reads it. */
+export function isAscii(env: NodeJS.ProcessEnv): boolean {
+  if (env['Q_ASCII'] !== undefined && env['Q_ASCII'] !== '') return env['Q_ASCII'] !== '0'
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''
+  return locale !== '' && !/utf-?8/i.test(locale)
+}

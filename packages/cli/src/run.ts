@@ -1,0 +1,40 @@
+/** Runs one command line in a terminal and returns its exit code. Never throws for what a person typed. */
+import { CommanderError, type Command } from 'commander'
+import { exitCodes } from '@q/runner/report-error'
+import { printable } from '@q/schema'
+import { reportProblem } from './frame/session.ts'
+import type { Terminal } from './frame/terminal.ts'
+import { createProgram } from './program.ts'
+
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = createProgram(terminal)
+  overrideExit(program, terminal, args.includes('--json'))
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) terminal.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    else reportProblem(terminal, error, { json: args.includes('--json') })
+  }
+  return terminal.exitCode
+}
+
+/** Our exit codes and our way to report, for nested commands too. */
+function overrideExit(command: Command, terminal: Terminal, json: boolean): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => terminal.print(text.trimEnd()),
+    writeErr: (text) => terminal.tell(text.trimEnd()),
+    outputError: (text) => reportUsage(text.replace(/^error: /, '').trim(), command, terminal, json),
+  })
+  for (const nested of command.commands) overrideExit(nested, terminal, json)
+}
+
+function reportUsage(message: string, command: Command, terminal: Terminal, json: boolean): void {
+  const why = 'The command line cannot be read.'
+  const fix = `${pathOf(command)} --help`
+  if (json) terminal.printData(JSON.stringify({ error: { code: 'USAGE', message, why, fix } }))
+  else terminal.tell(printable(`USAGE  ${message}\n  fix  ${fix}`))
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
+}

@@ -1,0 +1,48 @@
+/** What the checks found, worst first. Pure. */
+import type { CheckResult, Level } from '../doctor/check.ts'
+import type { Look } from '../frame/terminal.ts'
+import { short } from '../words/ages.ts'
+import { plural } from '../words/counts.ts'
+import { levelGlyph } from '../words/states.ts'
+import { styled } from '../words/style.ts'
+import { wrapped } from '../words/wrap.ts'
+
+const order: readonly Level[] = ['fail', 'warn', 'note', 'skipped', 'ok']
+
+export function doctorScreen(
+  look: Look,
+  results: readonly CheckResult[],
+  { tookMs, all }: { readonly tookMs: number; readonly all: boolean },
+): string {
+  const shown = results
+    .filter(({ level }) => all || (level !== 'ok' && level !== 'skipped'))
+    .toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
+  const width = Math.max(0, ...shown.map(({ id }) => id.length))
+  return [...shown.flatMap((result) => lines(look, result, width)), summary(look, results, tookMs)].join('\n')
+}
+
+function lines(look: Look, { id, level, what, why, fix }: CheckResult, width: number): string[] {
+  const indent = ' '.repeat(width + 5)
+  const room = look.columns - indent.length
+  const [first = '', ...rest] = wrapped(what, room)
+  return [
+    ` ${levelGlyph(look, level)} ${styled(look, 'bold', id.padEnd(width))}  ${first}`,
+    ...rest.map((line) => `${indent}${line}`),
+    ...(why === '' ? [] : wrapped(why, room)).map((line) => `${indent}${styled(look, 'dim', line)}`),
+    ...(fix === '' ? [] : wrapped(fix, room - 5)).map(
+      (line, index) => `${indent}${index === 0 ? styled(look, 'dim', 'fix  ') : '     '}${styled(look, 'cyan', line)}`,
+    ),
+  ]
+}
+
+function summary(look: Look, results: readonly CheckResult[], tookMs: number): string {
+  const of = (level: Level) => results.filter((result) => result.level === level).length
+  const parts = [
+    `${of('ok')} ok`,
+    ...(of('skipped') > 0 ? [`${of('skipped')} skipped`] : []),
+    ...(of('note') > 0 ? [plural(of('note'), 'note')] : []),
+    ...(of('warn') > 0 ? [styled(look, 'yellow', plural(of('warn'), 'warning'))] : []),
+    ...(of('fail') > 0 ? [styled(look, 'red', plural(of('fail'), 'failure'))] : []),
+  ]
+  return `${plural(results.length, 'check')}: ${parts.join(', ')}   (${short(tookMs)})`
+}

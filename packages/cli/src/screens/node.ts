@@ -1,0 +1,180 @@
+/** One node with everything a person asks about it. Pure. */
+import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
+import type { Look } from '../frame/terminal.ts'
+import { ago, exact, long, moment, short } from '../words/ages.ts'
+import { count } from '../words/counts.ts'
+import { sparkline } from '../words/sparkline.ts'
+import { nodeState, runState } from '../words/states.ts'
+import { cut, styled } from '../words/style.ts'
+import { table } from '../words/table.ts'
+import { recoveriesTable } from './recoveries.ts'
+import { isLiving } from './nodes.ts'
+
+export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date()): string {
+  const { node, held, samples, failures, gaps, recoveries } = detail
+  const parts = [
+    heading(look, node),
+    facts(look, node, detail, now),
+    ...(node.threads.length === 0 || !isLiving(node)
+      ? []
+      : [
+          '',
+          threadsTable(
+            look,
+            node.threads.toSorted((a, b) => a.slot - b.slot),
+          ),
+        ]),
+    ...(held.length === 0
+      ? []
+      : [section(look, `Holds ${count(held.length)}, longest first`), heldTable(look, held, node)]),
+    ...(samples.length < 2
+      ? []
+      : [
+          `CPU, last hour  ${sparkline(
+            look,
+            samples.map(({ cpuPercent }) => cpuPercent),
+          )}`,
+        ]),
+    ...(gaps.length === 0
+      ? []
+      : [
+          section(look, 'Gaps between heartbeats'),
+          ...gaps.slice(0, 5).map((gap) => `  ${moment(gap.endedAt, now)}  silent for ${long(gap.ms)}`),
+        ]),
+    ...(failures.length === 0
+      ? []
+      : [
+          section(look, 'Heartbeats that failed'),
+          ...failures
+            .slice(0, 5)
+            .map(({ at, inARow, error }) => fit(look, `  ${moment(at, now)}  ${inARow} in a row  ${error}`)),
+        ]),
+    ...(recoveries.length === 0
+      ? []
+      : [section(look, 'Runs recovered from it'), recoveriesTable(look, recoveries.slice(0, 10), now)]),
+  ]
+  return parts.join('\n')
+}
+
+function heading(look: Look, { name, state, id, hostname, pid, version }: Node): string {
+  return `${styled(look, 'bold', name)}  ${nodeState(look, state)}  ${styled(look, 'dim', `id ${id}, ${hostname} pid ${pid}, version ${version}`)}`
+}
+
+function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string {
+  const lines: (readonly [string, string])[] = [
+    ...(node.drain === null || node.state === 'stopped' ? [] : [['drain', drainLine(node.drain, now)] as const]),
+    ['heartbeat', heartbeatLine(node)],
+    ...(isLiving(node) ? [['load', loadLine(node)] as const] : []),
+    ['executed', `${count(node.completed)} completed, ${count(node.failed)} failed; holds ${count(held.length)}`],
+    ['serves', `${node.queues.length === 0 ? 'all queues' : node.queues.join(', ')}; ${tasksText(node.tasks)}`],
+    ...(node.capabilities.length === 0 ? [] : [['can', node.capabilities.join(', ')] as const]),
+    ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
+    ...(node.recovers ? [] : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),
+  ]
+  return lines.map(([name, text]) => fit(look, `${styled(look, 'dim', name.padEnd(10))} ${text}`)).join('\n')
+}
+
+function drainLine(drain: NonNullable<Node['drain']>, now: Date): string {
+  const asked = `ordered ${ago(drain.at, now)}${drain.by === null ? '' : ` by ${drain.by}`}`
+  const deadline =
+    drain.deadline === null
+      ? 'no deadline'
+      : `deadline ${moment(drain.deadline, now)} (${ago(drain.deadline, now)}), then ${drain.onDeadline}`
+  const end = drain.expectedEnd === null ? '' : `, expected end ${ago(drain.expectedEnd, now)}`
+  return `${asked}; ${drain.runsLeft} left${end}; ${deadline}${drain.leavingAt === null ? '' : '; leaving'}`
+}
+
+function heartbeatLine({ beatAgeMs, thresholds, presence, goneAt, preset, presenceGraceMs }: Node): string {
+  const age = beatAgeMs === null ? 'none on record' : `${short(beatAgeMs)} ago`
+  const seen =
+    presence === 'held'
+      ? 'present'
+      : presence === 'gone'
+        ? `session gone${goneAt === null ? '' : ` since ${moment(goneAt)}`} (grace ${short(presenceGraceMs)})`
+        : 'no presence lock'
+  return `${age}; every ${exact(thresholds.replicaBeatMs)}, lost after ${exact(thresholds.replicaStaleMs)}; ${seen}; preset ${preset}`
+}
+
+function loadLine({ cpuPercent, memoryMb, health, slots, freeSlots, uptimeS }: Node): string {
+  return `${slots - freeSlots}/${slots} slots, CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB, ${health}; up ${long(uptimeS * 1_000)}`
+}
+
+const tasksShown = 8
+
+function tasksText(tasks: readonly string[]): string {
+  const more = tasks.length > tasksShown ? ` and ${tasks.length - tasksShown} more` : ''
+  return tasks.length === 0 ? 'no task' : `${tasks.slice(0, tasksShown).join(', ')}${more}`
+}
+
+function threadsTable(look: Look, threads: readonly SlotView[]): string {
+  return table<SlotView>(
+    look,
+    [
+      { heading: 'SLOT', cell: ({ slot }) => String(slot), align: 'right' },
+      {
+        heading: 'STATE',
+        cell: ({ state, stoppingFor }) =>
+          state === 'stopping' ? styled(look, 'yellow', `stopping ${stoppingFor ?? ''}`) : state,
+      },
+      { heading: 'RUN', cell: ({ runId }) => runId ?? '', align: 'right' },
+      { heading: 'TASK', cell: ({ task }) => task ?? '', shrink: 8 },
+      {
+        heading: 'CPU',
+        cell: ({ cpuPercent }) => (cpuPercent === null ? '' : `${Math.round(cpuPercent)} %`),
+        align: 'right',
+        drop: 2,
+      },
+      {
+        heading: 'HEAP',
+        cell: ({ heapMb }) => (heapMb === null ? '' : `${Math.round(heapMb)} MB`),
+        align: 'right',
+        drop: 3,
+      },
+      {
+        heading: 'SILENT',
+        cell: ({ silentMs }) => (silentMs === null ? '' : short(silentMs)),
+        align: 'right',
+        drop: 4,
+      },
+      { heading: 'WHERE', cell: ({ isolation }) => isolation ?? '', drop: 5 },
+    ],
+    threads,
+  )
+}
+
+function heldTable(look: Look, held: readonly HeldRunView[], node: Node): string {
+  return table<HeldRunView>(
+    look,
+    [
+      { heading: 'RUN', cell: ({ id }) => id, align: 'right' },
+      {
+        heading: 'STATE',
+        cell: ({ status, cancelRequested }) => runState(look, { status, stopping: cancelRequested }),
+      },
+      { heading: 'TASK', cell: ({ task }) => task, shrink: 8 },
+      { heading: 'FOR', cell: ({ forMs }) => short(forMs), align: 'right' },
+      {
+        heading: 'DONE',
+        cell: ({ progress }) => (progress === null ? '' : `${Math.round(progress * 100)} %`),
+        align: 'right',
+      },
+      {
+        heading: 'LEFT',
+        cell: ({ expectedEndMs }) => (expectedEndMs === null ? '' : `~${short(expectedEndMs)}`),
+        align: 'right',
+        drop: 3,
+      },
+      { heading: 'AT DEADLINE', cell: ({ atDeadline }) => (node.drain?.deadline == null ? '' : atDeadline), drop: 2 },
+      { heading: 'NOTE', cell: ({ note }) => note ?? '', shrink: 10, drop: 4 },
+    ],
+    held.slice(0, 50),
+  )
+}
+
+function section(look: Look, title: string): string {
+  return `\n${styled(look, 'bold', title)}`
+}
+
+function fit(look: Look, line: string): string {
+  return look.columns === 0 ? line : cut(line, look.columns, look)
+}

@@ -1,0 +1,147 @@
+/** One run: what it is, what happened to it, how its attempts ended, what it logged last. Pure. */
+import type { LoggedLine, RunAttempt, RunDetail } from '@q/store'
+import type { Look } from '../frame/terminal.ts'
+import { ago, long, moment, short } from '../words/ages.ts'
+import { runState } from '../words/states.ts'
+import { cut, styled } from '../words/style.ts'
+import { table } from '../words/table.ts'
+import { logLines } from './logs.ts'
+import { timelineLines } from './timeline.ts'
+
+export interface RunScreen {
+  readonly detail: RunDetail
+  readonly logs: readonly LoggedLine[]
+}
+
+export function runScreen(look: Look, { detail, logs }: RunScreen, now: Date = new Date()): string {
+  const { run, attempts } = detail
+  const parts = [
+    heading(look, detail, now),
+    facts(look, detail, now),
+    ...(detail.why === null || detail.why === undefined || run.status === 'RUNNING'
+      ? []
+      : [`\n${styled(look, 'bold', 'Why it is not running')}\n  ${detail.why.sentence}`]),
+    `\n${styled(look, 'bold', 'Timeline')}`,
+    ...timelineLines(look, detail),
+    ...(attempts.length === 0 ? [] : [`\n${styled(look, 'bold', 'Attempts')}`, attemptsTable(look, attempts, now)]),
+    ...errorLines(look, run.result, run.status),
+    ...(logs.length === 0 ? [] : [`\n${styled(look, 'bold', 'Last log lines')}`, ...logLines(look, logs)]),
+    ...valueLines(look, 'Payload', detail.payloadText),
+    ...(run.status === 'SUCCEEDED' ? valueLines(look, 'Result', detail.resultText) : []),
+    ...valueLines(look, 'Checkpoint', detail.checkpointText),
+  ]
+  return parts.join('\n')
+}
+
+function heading(look: Look, { run, beats }: RunDetail, now: Date): string {
+  const { id, task, status, waitingFor, cancelRequestedAt, startedAt, finishedAt } = run
+  const stopping = status === 'RUNNING' && cancelRequestedAt !== null
+  const progress = beats.findLast((beat) => beat.progress !== null)?.progress
+  const took =
+    startedAt === null
+      ? ''
+      : `, ${finishedAt === null ? 'for' : 'took'} ${long((finishedAt ?? now).getTime() - startedAt.getTime())}`
+  const percent =
+    progress === undefined || progress === null || finishedAt !== null ? '' : `, ${Math.round(progress * 100)} %`
+  return `${styled(look, 'bold', `run ${id}`)}  ${task}  ${runState(look, { status, waitingFor, stopping })}${took}${percent}`
+}
+
+function facts(look: Look, detail: RunDetail, now: Date): string {
+  const { run, replicaName, waitMs, parent, scheduleTick, again } = detail
+  const lines: (readonly [string, string])[] = [
+    [
+      'where',
+      [
+        `queue ${run.queue || '-'}`,
+        ...(run.group === '' ? [] : [`group ${run.group}`]),
+        `priority ${run.priority}`,
+      ].join(', '),
+    ],
+    [
+      'enqueued',
+      `${moment(run.createdAt, now)} (${ago(run.createdAt, now)})${waitMs === null ? '' : `, waited ${short(waitMs)}`}`,
+    ],
+    ...(run.replicaId === null ? [] : [['node', `${replicaName ?? run.replicaId} (${run.replicaId})`] as const]),
+    [
+      'attempt',
+      `${run.attempt} of ${run.maxAttempts}${run.crashCount === 0 ? '' : `, ${run.crashCount} crashed`}${run.epoch === 1 ? '' : `, epoch ${run.epoch}`}; on crash: ${run.onCrash ?? 'as the task says'}`,
+    ],
+    ...(run.concurrency === null ? [] : [['key', `${run.concurrency.key} (scope ${run.concurrency.scope})`] as const]),
+    ...(run.uniqueKey === null ? [] : [['unique', run.uniqueKey] as const]),
+    ...(run.workflowId === null ? [] : [['workflow', run.workflowId] as const]),
+    ...(parent === null || parent === undefined ? [] : [['parent', `run ${parent.runId} of ${parent.task}`] as const]),
+    ...(scheduleTick === null || scheduleTick === undefined
+      ? []
+      : [['schedule', `${scheduleTick.schedule}, tick ${moment(scheduleTick.tick, now)}`] as const]),
+    ...(again?.of == null ? [] : [['again of', `run ${again.of}`] as const]),
+    ...(run.expiresAt === null
+      ? []
+      : [['expires', `${moment(run.expiresAt, now)} (${ago(run.expiresAt, now)})`] as const]),
+  ]
+  return lines.map(([name, text]) => fit(look, `${styled(look, 'dim', name.padEnd(10))} ${text}`)).join('\n')
+}
+
+function attemptsTable(look: Look, attempts: readonly RunAttempt[], now: Date): string {
+  return table<RunAttempt>(
+    look,
+    [
+      { heading: 'EPOCH', cell: ({ epoch }) => String(epoch), align: 'right', drop: 5 },
+      { heading: 'ATTEMPT', cell: ({ attempt }) => String(attempt), align: 'right' },
+      {
+        heading: 'OUTCOME',
+        cell: ({ outcome }) => (outcome === 'failed' || outcome === 'crashed' ? styled(look, 'red', outcome) : outcome),
+      },
+      {
+        heading: 'TOOK',
+        cell: ({ startedAt, endedAt }) =>
+          startedAt === null ? '-' : short((endedAt ?? now).getTime() - startedAt.getTime()),
+        align: 'right',
+      },
+      { heading: 'STARTED', cell: ({ startedAt }) => (startedAt === null ? '-' : moment(startedAt, now)), drop: 2 },
+      { heading: 'NODE', cell: ({ replicaName, replicaId }) => replicaName ?? replicaId, shrink: 8, drop: 3 },
+      { heading: 'PID', cell: ({ pid }) => (pid === null ? '' : String(pid)), align: 'right', drop: 6 },
+      { heading: 'CODE', cell: ({ code }) => code ?? '' },
+      { heading: 'DETAIL', cell: ({ detail }) => detail ?? '', shrink: 12, drop: 1 },
+    ],
+    attempts,
+  )
+}
+
+/** The frames of the user's own code first: they are what can be corrected. */
+function errorLines(look: Look, result: unknown, status: string): string[] {
+  if (status === 'SUCCEEDED' || typeof result !== 'object' || result === null) return []
+  const member = (name: string) => {
+    const value: unknown = Reflect.get(result, name)
+    return typeof value === 'string' ? value : undefined
+  }
+  const code = member('code')
+  if (code === undefined) return []
+  const stack = member('stack') ?? ''
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  const own = frames.filter((line) => !/node_modules|\(node:|at node:/.test(line))
+  const shown = [...own, ...frames.filter((line) => !own.includes(line))].slice(0, framesMax)
+  return [
+    `\n${styled(look, 'bold', 'Error')}`,
+    `  ${styled(look, 'red', code)}  ${member('detail') ?? member('message') ?? ''}`,
+    ...shown.map((line) =>
+      fit(look, own.includes(line) ? `    ${line.trim()}` : styled(look, 'dim', `    ${line.trim()}`)),
+    ),
+  ]
+}
+
+const framesMax = 8
+const valueCharactersMax = 2_000
+
+/** The text as it is stored: numbers keep all their digits. */
+function valueLines(look: Look, title: string, text: string | null | undefined): string[] {
+  if (text === null || text === undefined || text === 'null' || text === '{}') return []
+  const isLong = text.length > valueCharactersMax
+  const shown = isLong
+    ? `${text.slice(0, valueCharactersMax)} … (${text.length} characters; --json prints all of it)`
+    : text
+  return [`\n${styled(look, 'bold', title)}`, `  ${shown}`]
+}
+
+function fit(look: Look, line: string): string {
+  return look.columns === 0 ? line : cut(line, look.columns, look)
+}

@@ -1,0 +1,52 @@
+/** Runs, one line each. Pure. */
+import type { RunSummary } from '@q/store'
+import type { Look } from '../frame/terminal.ts'
+import { short } from '../words/ages.ts'
+import { runState } from '../words/states.ts'
+import { styled } from '../words/style.ts'
+import { table, type Column } from '../words/table.ts'
+
+export function runsTable(look: Look, runs: readonly RunSummary[], now: Date = new Date()): string {
+  const columns: readonly Column<RunSummary>[] = [
+    { heading: 'RUN', cell: ({ id }) => id, align: 'right' },
+    { heading: 'STATE', cell: (run) => runState(look, { ...run, stopping: isStopping(run) }) },
+    { heading: 'TASK', cell: ({ task }) => task, shrink: 8 },
+    { heading: 'QUEUE', cell: ({ queue }) => queue, shrink: 6, drop: 4 },
+    { heading: 'GROUP', cell: ({ group }) => group, shrink: 6, drop: 7 },
+    {
+      heading: 'ENQUEUED',
+      cell: ({ createdAt }) => `${short(now.getTime() - createdAt.getTime())} ago`,
+      align: 'right',
+      drop: 3,
+    },
+    { heading: 'FOR', cell: (run) => forText(run, now), align: 'right' },
+    { heading: 'ATTEMPT', cell: attemptOf, align: 'right', drop: 5 },
+    { heading: 'NODE', cell: ({ replicaName, replicaId }) => replicaName ?? replicaId ?? '', shrink: 6, drop: 2 },
+    { heading: 'DETAIL', cell: (run) => detailOf(look, run), shrink: 10, drop: 1 },
+  ]
+  return table(look, columns, runs)
+}
+
+function isStopping({ status, cancelRequestedAt }: RunSummary): boolean {
+  return status === 'RUNNING' && cancelRequestedAt !== null
+}
+
+/** How long it has run, took, or has been waiting for its start. */
+function forText({ startedAt, finishedAt, runAt, createdAt }: RunSummary, now: Date): string {
+  if (startedAt !== null) return short((finishedAt ?? now).getTime() - startedAt.getTime())
+  if (finishedAt !== null) return '-'
+  const waitsMs = now.getTime() - Math.max(runAt.getTime(), createdAt.getTime())
+  return waitsMs < 0 ? `in ${short(-waitsMs)}` : `waits ${short(waitsMs)}`
+}
+
+function attemptOf({ attempt, maxAttempts, crashCount }: RunSummary): string {
+  const crashes = crashCount === 0 ? '' : ` +${crashCount} crash${crashCount === 1 ? '' : 'es'}`
+  return `${attempt}/${maxAttempts}${crashes}`
+}
+
+function detailOf(look: Look, { status, code, progress, note, reviewed, uniqueKey }: RunSummary): string {
+  if (code !== null)
+    return (status === 'FAILED' ? styled(look, 'red', code) : code) + (reviewed === false ? ', to review' : '')
+  const percent = progress === null ? [] : [`${Math.round(progress * 100)} %`]
+  return [...percent, ...(note === null ? [] : [note]), ...(uniqueKey === null ? [] : [`key ${uniqueKey}`])].join(' ')
+}

@@ -1,0 +1,57 @@
+/** Why a run is not running: a sentence per reason, and under each the command that helps. Pure. */
+import { sentenceOf, type Reason, type Why } from '@q/store'
+import type { Look } from '../frame/terminal.ts'
+import { runState } from '../words/states.ts'
+import { styled } from '../words/style.ts'
+import { wrapped } from '../words/wrap.ts'
+
+export function whyScreen(look: Look, why: Why, task: string): string {
+  const heading = `${styled(look, 'bold', `run ${why.runId}`)}  ${task}  ${runState(look, { status: why.status })}`
+  return [heading, ...why.reasons.flatMap((reason) => reasonLines(look, reason, why))].join('\n')
+}
+
+function reasonLines(look: Look, reason: Reason, why: Pick<Why, 'runId'>): string[] {
+  const command = commandFor(reason, why.runId)
+  return [
+    ...wrapped(sentenceOf(reason), look.columns - 2).map((line) => `  ${line}`),
+    ...(command === undefined ? [] : [`    ${styled(look, 'cyan', command)}`]),
+  ]
+}
+
+/** The command that a person would type next; undefined: waiting is all there is to do. */
+function commandFor(reason: Reason, runId: string): string | undefined {
+  switch (reason.reason) {
+    case 'ended':
+      return reason.status === 'SUCCEEDED' ? `q show ${runId}` : `q retry ${runId}`
+    case 'held':
+      return reason.state === 'alive' || reason.state === 'draining'
+        ? `q node ${reason.name ?? reason.replicaId}`
+        : 'q recover --dry-run'
+    case 'workflow-paused':
+      return `q workflows resume ${reason.workflowId}`
+    case 'parents':
+      return `q show ${runId}`
+    case 'concurrency': {
+      const [holder] = reason.holders
+      return holder === undefined ? undefined : `q show ${holder.runId}`
+    }
+    case 'queue-paused':
+      return `q queues resume ${reason.queue}`
+    case 'no-replica':
+      return 'q start'
+    case 'task-unpublished':
+    case 'task-unknown':
+    case 'queue-unserved':
+    case 'capabilities-missing':
+      return 'q nodes --wide'
+    case 'all-draining':
+      return reason.nodes.length === 0 ? undefined : `q undrain ${reason.nodes[0]}`
+    case 'ready':
+      return 'q runs --view running'
+    case 'expired':
+    case 'lane-missing':
+    case 'task-gate':
+    case 'time':
+      return undefined
+  }
+}

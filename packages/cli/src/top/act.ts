@@ -1,0 +1,40 @@
+/** Does what a person confirmed in `q top`; the sentence that says what came of it. */
+import { asRunId } from '@q/store'
+import { audited } from '../frame/audited.ts'
+import type { Frame } from '../frame/command.ts'
+import type { Act } from './view.ts'
+
+export async function doAct(frame: Frame, act: Act): Promise<string> {
+  const answer = await audited(frame, {
+    what: act.what === 'pause' || act.what === 'resume' ? `${act.what}-queue` : act.what,
+    subject: subjectOf(act),
+    act: () => carryOut(frame, act),
+    answerOf: String,
+  })
+  return `${subjectOf(act)}: ${answer}`
+}
+
+function subjectOf({ what, id }: Act): string {
+  if (what === 'cancel' || what === 'retry') return `run ${id}`
+  return what === 'pause' || what === 'resume' ? `queue ${id}` : `node ${id}`
+}
+
+async function carryOut({ store, by }: Frame, { what, id }: Act): Promise<string> {
+  const run = asRunId(id)
+  switch (what) {
+    case 'drain':
+      return store.drainReplica(id, { by })
+    case 'undrain':
+      return store.undrainReplica(id)
+    case 'pause':
+      await store.pauseQueue(id, by)
+      return 'paused'
+    case 'resume':
+      await store.resumeQueue(id)
+      return 'resumed'
+    case 'cancel':
+      return run === undefined ? 'not-found' : ((await store.cancelTaskRuns([run]))[0] ?? 'not-found')
+    case 'retry':
+      return run === undefined ? 'not-found' : store.retryTaskRun(run)
+  }
+}

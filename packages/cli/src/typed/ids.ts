@@ -1,0 +1,36 @@
+/** Ids as people type them: `123`, `#123`, or the address of the page. */
+import { ExplainedError } from '@q/schema'
+import { asRunId, asWorkflowId, type RunId, type WorkflowId } from '@q/store'
+
+export function runId(text: string): RunId {
+  const id = asRunId(digitsOf(text, 'runs'))
+  if (id !== undefined) return id
+  throw notAnId(text, { code: 'RUN_ID_INVALID', what: 'run' })
+}
+
+export function workflowId(text: string): WorkflowId {
+  const id = asWorkflowId(digitsOf(text, 'workflows'))
+  if (id !== undefined) return id
+  throw notAnId(text, { code: 'WORKFLOW_ID_INVALID', what: 'workflow' })
+}
+
+/** Operations, recoveries and deliveries. */
+export function plainId(text: string, what: string): string {
+  const id = digitsOf(text, `${what}s`)
+  if (/^\d{1,19}$/.test(id)) return id
+  throw notAnId(text, { code: 'ID_INVALID', what })
+}
+
+function digitsOf(text: string, path: string): string {
+  const inAddress = new RegExp(`/${path}/(\\d+)(?:[/?#]|$)`).exec(text)
+  return inAddress?.[1] ?? text.trim().replace(/^(run|workflow)?\s*#?/i, '')
+}
+
+function notAnId(text: string, { code, what }: { code: string; what: string }): ExplainedError {
+  return new ExplainedError({
+    code,
+    what: `"${text}" is not the id of a ${what}.`,
+    why: `The id of a ${what} is a whole number.`,
+    fix: `Write 123, #123, or the address of the ${what} on the page.`,
+  })
+}

@@ -1,0 +1,56 @@
+/** There is nothing of that id or name: exit code 4. */
+import { ExplainedError } from '@q/schema'
+
+export function runNotFound(id: string): ExplainedError {
+  return new ExplainedError({
+    code: 'RUN_NOT_FOUND',
+    what: `There is no run ${id}.`,
+    why: 'It was never enqueued in this database, or it ended long ago and was removed.',
+    fix: 'Check the id, and DATABASE_URL. q runs lists the newest runs.',
+  })
+}
+
+export function workflowNotFound(id: string): ExplainedError {
+  return new ExplainedError({
+    code: 'WORKFLOW_NOT_FOUND',
+    what: `There is no workflow ${id}.`,
+    why: 'It was never started in this database, or it ended long ago and was removed.',
+    fix: 'Check the id, and DATABASE_URL. q workflows lists the newest workflows.',
+  })
+}
+
+export function scheduleNotFound(name: string): ExplainedError {
+  return new ExplainedError({
+    code: 'SCHEDULE_NOT_FOUND',
+    what: `There is no schedule "${name}".`,
+    why: 'No schedule has that name. A schedule that a task declares is named task:<task>.',
+    fix: 'q schedules lists all of them.',
+  })
+}
+
+export function queueNotFound(name: string): ExplainedError {
+  return new ExplainedError({
+    code: 'QUEUE_NOT_FOUND',
+    what: `There is no queue "${name}".`,
+    why: 'No run has ever been enqueued in it, and it is not paused.',
+    fix: 'q queues lists all of them.',
+  })
+}
+
+export function errorGroupNotFound(fingerprint: string): ExplainedError {
+  return new ExplainedError({
+    code: 'ERROR_GROUP_NOT_FOUND',
+    what: `There is no group of errors ${fingerprint}.`,
+    why: 'No error with that fingerprint is on record, or more than one begins so.',
+    fix: 'q errors lists them; use more characters of the fingerprint.',
+  })
+}
+
+export function operationNotFound(id: string): ExplainedError {
+  return new ExplainedError({
+    code: 'OPERATION_NOT_FOUND',
+    what: `There is no operation ${id}.`,
+    why: 'It was never requested in this database, or it ended long ago and was removed.',
+    fix: 'q operations lists the newest operations.',
+  })
+}

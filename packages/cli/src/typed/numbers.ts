@@ -1,0 +1,13 @@
+/** A whole number as a person types it. */
+import { ExplainedError } from '@q/schema'
+
+export function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = Number(text.replaceAll(/[ _]/g, ''))
+  if (/^[\d _]+$/.test(text) && value >= least && value <= most) return value
+  throw new ExplainedError({
+    code: 'NUMBER_INVALID',
+    what: `${option} ${text} is not a number that it can be.`,
+    why: `${option} takes a whole number from ${least} to ${most}.`,
+    fix: `Write ${option} ${least}, for instance.`,
+  })
+}

@@ -1,0 +1,98 @@
+/** The filter of runs as options of a command: `--status`, `--task`, `--node`, `--since`, … */
+import type { Command } from 'commander'
+import type { RunFilter, Store } from '@q/store'
+import { workflowId } from './ids.ts'
+import { momentOf } from './moments.ts'
+import { nodeNamed } from './nodes.ts'
+import { errorGroupNotFound } from './not-found.ts'
+
+export interface FilterOptions {
+  readonly status?: string
+  readonly task?: string
+  readonly queue?: string
+  readonly group?: string
+  readonly node?: string
+  readonly workflow?: string
+  readonly schedule?: string
+  readonly key?: string
+  readonly code?: string
+  readonly errors?: string
+  readonly payload?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+export function withFilterOptions(command: Command): Command {
+  return command
+    .option('--status <states>', 'states, separated by commas: failed, running, queued, …')
+    .option('--task <task>', 'runs of this task')
+    .option('--queue <queue>', 'runs of this queue')
+    .option('--group <group>', 'runs of this group')
+    .option('--node <node>', 'runs that this node holds or held last')
+    .option('--workflow <id>', 'steps of this workflow')
+    .option('--schedule <name>', 'runs of this schedule')
+    .option('--key <key>', 'runs with this unique key')
+    .option('--code <code>', 'runs that ended with this code')
+    .option('--errors <fingerprint>', 'runs that ended with this error (q errors)')
+    .option('--payload <condition>', "a member of the payload: 'url~cdn' contains, 'id=5' equals")
+    .option('--since <time>', 'enqueued at or after: 90s, 1h (ago), 13:02, yesterday, 2026-05-01')
+    .option('--until <time>', 'enqueued before')
+}
+
+export async function filterOf(store: Store, options: FilterOptions): Promise<RunFilter> {
+  const { status, task, queue, group, node, workflow, schedule, key, code, errors, payload, since, until } = options
+  return {
+    ...given('status', status?.split(',')),
+    ...given('task', task),
+    ...given('queue', queue),
+    ...given('group', group),
+    ...given('replica', node === undefined ? undefined : (await nodeNamed(store, node)).id),
+    ...given('workflow', workflow === undefined ? undefined : workflowId(workflow)),
+    ...given('schedule', schedule),
+    ...given('uniqueKey', key),
+    ...given('code', code?.toUpperCase()),
+    ...given('fingerprint', errors === undefined ? undefined : await fingerprintOf(store, errors)),
+    ...given('payload', payload),
+    ...given('createdAfter', since === undefined ? undefined : momentOf(since)),
+    ...given('createdBefore', until === undefined ? undefined : momentOf(until)),
+  }
+}
+
+/** The options that were given, as they were typed: for the command that continues a list. */
+export function filterArguments(options: FilterOptions): string {
+  const names = [
+    'status',
+    'task',
+    'queue',
+    'group',
+    'node',
+    'workflow',
+    'schedule',
+    'key',
+    'code',
+    'errors',
+    'payload',
+    'since',
+    'until',
+  ] as const
+  return names.flatMap((name) => (options[name] === undefined ? [] : ` --${name} ${quoted(options[name])}`)).join('')
+}
+
+export function isFiltered(options: FilterOptions): boolean {
+  return filterArguments(options) !== ''
+}
+
+async function fingerprintOf(store: Store, text: string): Promise<string> {
+  const group = await store.getErrorGroup(text)
+  if (group === undefined) throw errorGroupNotFound(text)
+  return group.fingerprint
+}
+
+function given<Key extends string, T>(key: Key, value: T | undefined): { [K in Key]?: T } {
+  return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: T })
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

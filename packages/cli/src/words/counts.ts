@@ -1,0 +1,30 @@
+/** Numbers, as people read them. Pure. */
+import type { Bounded } from '@q/store'
+
+/** `12 345` */
+export function count(value: number): string {
+  return String(Math.round(value)).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ' ')
+}
+
+/** `10 000+` where counting stopped. */
+export function bounded({ count: value, atLeast }: Bounded): string {
+  return atLeast ? `${count(value)}+` : count(value)
+}
+
+export function sum(counts: readonly Bounded[]): Bounded {
+  return { count: counts.reduce((all, one) => all + one.count, 0), atLeast: counts.some((one) => one.atLeast) }
+}
+
+/** Runs per second: `40.1`, `0.02`. */
+export function rate(perSecond: number | null | undefined): string {
+  if (perSecond === null || perSecond === undefined) return ''
+  if (perSecond === 0) return '0'
+  if (perSecond < 0.1) return perSecond.toFixed(2)
+  return perSecond < 100 ? perSecond.toFixed(1) : count(perSecond)
+}
+
+/** `1 run`, `3 runs`, `10 000+ runs` */
+export function plural(value: number | Bounded, one: string, many: string = `${one}s`): string {
+  const counted = typeof value === 'number' ? { count: value, atLeast: false } : value
+  return `${bounded(counted)} ${counted.count === 1 && !counted.atLeast ? one : many}`
+}

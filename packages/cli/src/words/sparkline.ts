@@ -1,0 +1,28 @@
+/** Numbers as a line of small bars, the latest at the right. Pure. */
+import type { Look } from '../frame/terminal.ts'
+
+const bars = '▁▂▃▄▅▆▇█'
+const asciiBars = '_.-=+*%#'
+
+/** At most `width` bars: neighbours are joined by their maximum, so a peak is never hidden. */
+export function sparkline(look: Pick<Look, 'ascii'>, values: readonly (number | null)[], width = 30): string {
+  const joined = joinedTo(values, width)
+  const most = Math.max(0, ...joined.filter((value) => value !== null))
+  const glyphs = look.ascii ? asciiBars : bars
+  return joined
+    .map((value) =>
+      value === null ? ' ' : (glyphs[most === 0 ? 0 : Math.round((value / most) * (glyphs.length - 1))] ?? ' '),
+    )
+    .join('')
+}
+
+function joinedTo(values: readonly (number | null)[], width: number): readonly (number | null)[] {
+  if (values.length <= width) return values
+  const size = values.length / width
+  return Array.from({ length: width }, (_, index) => {
+    const present = values
+      .slice(Math.floor(index * size), Math.floor((index + 1) * size))
+      .filter((value) => value !== null)
+    return present.length === 0 ? null : Math.max(...present)
+  })
+}

@@ -1,0 +1,103 @@
+/**
+ * Rows under headings, no wider than the terminal. What does not fit is taken from the columns that may shrink, the widest first;
+ * if that is not enough, columns are left out, those with the highest `drop` first. Texts of users become one printable line.
+ */
+import { stripVTControlCharacters } from 'node:util'
+import type { Look } from '../frame/terminal.ts'
+import { escape, safeLine } from './safe.ts'
+import { cut, styled, widthOf } from './style.ts'
+
+export interface Column<Row> {
+  readonly heading: string
+  readonly cell: (row: Row) => string
+  readonly align?: 'right'
+  /** The least width to which its texts may be cut; without it they are shown whole. */
+  readonly shrink?: number
+  /** Left out when there is no room, the highest number first; without it never. */
+  readonly drop?: number
+}
+
+const gap = '  '
+
+export function table<Row>(look: Look, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const filled = columns.map((column) => ({ column, cells: rows.map((row) => safeLine(column.cell(row), look)) }))
+  const shown = fitting(
+    filled.map((each) => ({ ...each, width: naturalWidth(each.column.heading, each.cells) })),
+    look.columns === 0 ? Number.POSITIVE_INFINITY : look.columns,
+  )
+  const line = (textOf: (column: Fitted<Row>) => string) =>
+    shown
+      .map((column, index) => padded(look, column, textOf(column), index === shown.length - 1))
+      .join(gap)
+      .trimEnd()
+  const heading = styled(
+    look,
+    'dim',
+    line(({ column }) => column.heading),
+  )
+  return [heading, ...rows.map((_, row) => line(({ cells }) => cells[row] ?? ''))].join('\n')
+}
+
+interface Fitted<Row> {
+  readonly column: Column<Row>
+  readonly cells: readonly string[]
+  readonly width: number
+}
+
+function naturalWidth(heading: string, cells: readonly string[]): number {
+  return cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), widthOf(heading))
+}
+
+function fitting<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row>[] {
+  let shown = columns.filter(({ cells }) => cells.length === 0 || cells.some((cell) => cell !== ''))
+  for (;;) {
+    const fits = shrunk(shown, room)
+    if (fits !== undefined) return fits
+    const dropped = shown.reduce<Fitted<Row> | undefined>(
+      (last, each) => ((each.column.drop ?? 0) > (last?.column.drop ?? 0) ? each : last),
+      undefined,
+    )
+    if (dropped === undefined) return shown.map((each) => ({ ...each, width: least(each) }))
+    shown = shown.filter((each) => each !== dropped)
+  }
+}
+
+/** Takes what is missing from the widest columns that may shrink; undefined: that is not enough. */
+function shrunk<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row>[] | undefined {
+  const widths = columns.map(({ width }) => width)
+  let over = totalWidth(widths) - room
+  while (over > 0) {
+    let widest: number | undefined
+    for (const [index, each] of columns.entries()) {
+      if ((widths[index] ?? 0) <= least(each)) continue
+      if (widest === undefined || (widths[index] ?? 0) > (widths[widest] ?? 0)) widest = index
+    }
+    if (widest === undefined) return undefined
+    widths[widest] = (widths[widest] ?? 0) - 1
+    over--
+  }
+  return columns.map((each, index) => ({ ...each, width: widths[index] ?? each.width }))
+}
+
+function least<Row>({ column, width }: Fitted<Row>): number {
+  return Math.min(width, Math.max(column.shrink ?? width, widthOf(column.heading)))
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, gap.length * Math.max(0, widths.length - 1))
+}
+
+function padded<Row>(look: Look, { column, width }: Fitted<Row>, text: string, isLast: boolean): string {
+  const fits = widthOf(text) > width ? cutCell(look, text, width) : text
+  const space = ' '.repeat(Math.max(0, width - widthOf(fits)))
+  if (column.align === 'right') return space + fits
+  return isLast ? fits : fits + space
+}
+
+const oneColour = new RegExp(`^(${escape}\\[\\d+m)([^${escape}]*)(${escape}\\[\\d+m)$`)
+
+/** A cell in one colour keeps it. */
+function cutCell(look: Look, text: string, width: number): string {
+  const [, before = '', inner, after = ''] = oneColour.exec(text) ?? []
+  return before + cut(inner ?? stripVTControlCharacters(text), width, look) + after
+}

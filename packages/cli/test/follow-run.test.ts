@@ -1,0 +1,18 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import { progressLine } from '../src/frame/follow-run.ts'
+
+const view = { status: 'RUNNING', progress: 0.5, note: `${'123 primes '.repeat(20)}\n\x1b[2Jbelow 4` } as const
+const shown = (columns: number) => stripVTControlCharacters(progressLine('1234567', view, columns))
+
+test.each([30, 40, 60, 80, 200])('in a terminal of %d columns the line of a run does not wrap', (columns) => {
+  expect(shown(columns).length).toBeLessThan(columns)
+  expect(shown(columns)).toContain('run 1234567 RUNNING')
+  expect(shown(columns)).toContain('50 %')
+})
+
+test('what code says about its progress is one line, and moves nothing on the screen', () => {
+  const line = progressLine('1', view, Number.POSITIVE_INFINITY)
+  expect(line).toContain('primes  [2Jbelow 4')
+  expect(line).not.toMatch(/\n|\[2J.*\[2J/)
+})

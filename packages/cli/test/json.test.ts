@@ -1,0 +1,76 @@
+import { afterAll, expect, test } from 'vitest'
+import { exampleCluster } from './example-cluster.ts'
+import { shapeOf } from './json-shape.ts'
+import { qJson } from './terminal.ts'
+
+const cluster = await exampleCluster()
+const { env, runs, workflow, fingerprint } = cluster
+afterAll(() => cluster.close())
+
+/** Reads first, in the order of the help; then what changes something. */
+const commands: readonly (readonly [line: string, code?: number])[] = [
+  ['status --exact'],
+  ['top --count 1'],
+  ['runs'],
+  ['runs --view failed --count'],
+  [`show ${runs.failed}`],
+  [`why ${runs.gated}`],
+  ['why media'],
+  [`logs ${runs.succeeded}`],
+  ['errors'],
+  [`errors ${fingerprint.slice(0, 4)}`],
+  ['nodes --stopped'],
+  ['node eu-1'],
+  ['recover --dry-run'],
+  ['recoveries'],
+  ['review'],
+  ['queues'],
+  ['queues default'],
+  ['schedules'],
+  ['schedules nightly'],
+  ['workflows'],
+  [`workflows show ${workflow}`],
+  ['deliveries'],
+  // A server for tests runs without fsync, which is a finding.
+  ['doctor', 1],
+  ['repair'],
+  ['enqueue resize {"width":1}'],
+  [`cancel ${runs.ready}`],
+  [`retry ${runs.failed}`],
+  [`again ${runs.succeeded}`],
+  ['retry --status failed --dry-run'],
+  ['retry --status failed --yes --detach'],
+  ['operations'],
+  ['operations OPERATION'],
+  ['operations stop OPERATION'],
+  [`errors mute ${fingerprint} --for 1h`],
+  [`errors unmute ${fingerprint}`],
+  [`review accept ${runs.lost}`],
+  [`review retry ${runs.lost}`],
+  ['queues pause media --reason test'],
+  ['queues resume media'],
+  ['schedules run nightly'],
+  ['schedules pause nightly'],
+  ['schedules resume nightly'],
+  ['schedules delete nightly'],
+  [`workflows pause ${workflow}`],
+  [`workflows resume ${workflow}`],
+  [`workflows cancel ${workflow}`],
+  [`workflows retry-failed ${workflow}`],
+  ['drain eu-2 --deadline 2m --on-deadline release'],
+  ['undrain eu-2'],
+  ['migrate'],
+  ['actions'],
+]
+
+test('every command prints one JSON document, whose members stay as they are documented', async () => {
+  const shapes: Record<string, unknown> = {}
+  let operation = ''
+  for (const [line, code = 0] of commands) {
+    const answer = await qJson(line.replace('OPERATION', operation).split(' '), env)
+    expect([line, answer.code]).toEqual([line, code])
+    if (line.includes('--detach')) operation = String(Reflect.get(answer.json as object, 'id'))
+    shapes[line.replaceAll(/\b(\d+|[0-9a-f]{4,16})\b/g, 'N')] = shapeOf(answer.json)
+  }
+  expect(shapes).toMatchSnapshot()
+})

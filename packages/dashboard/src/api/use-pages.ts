@@ -1,0 +1,36 @@
+/** A list that comes in pages: the first is kept fresh, the next ones are added on request. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useConnection } from '../live/connection.ts'
+import type { Items } from './contract.ts'
+import type { ApiProblem } from './problem.ts'
+import { request } from './request.ts'
+
+export interface PagedList<T> {
+  readonly items: readonly T[]
+  readonly isLoaded: boolean
+  readonly error: ApiProblem | null
+  readonly hasNext: boolean
+  readonly isFetchingNext: boolean
+  readonly fetchNext: () => void
+}
+
+export function usePages<T>(path: string, { everyMs = 5_000 }: { readonly everyMs?: number } = {}): PagedList<T> {
+  const { frozenAt, away } = useConnection()
+  const join = path.includes('?') ? '&' : '?'
+  const list = useInfiniteQuery<Items<T>, ApiProblem, { pages: Items<T>[] }, string[], string | null>({
+    queryKey: ['pages', path],
+    initialPageParam: null,
+    queryFn: ({ pageParam, signal }) =>
+      request('GET', pageParam === null ? path : `${path}${join}cursor=${encodeURIComponent(pageParam)}`, { signal }),
+    getNextPageParam: (page) => page.next ?? null,
+    refetchInterval: frozenAt !== null ? false : away === null ? everyMs : 2_000,
+  })
+  return {
+    items: list.data?.pages.flatMap(({ items }) => items) ?? [],
+    isLoaded: list.data !== undefined,
+    error: list.error,
+    hasNext: list.hasNextPage,
+    isFetchingNext: list.isFetchingNextPage,
+    fetchNext: () => void list.fetchNextPage(),
+  }
+}

@@ -1,0 +1,66 @@
+/** What the palette finds for a text. Pure. */
+import type { Node, PublishedTask, QueueView } from '../api/contract.ts'
+import { connection } from '../live/connection.ts'
+import type { IconName } from '../parts/icon.tsx'
+import { pages } from './pages.ts'
+import { toggleTheme } from './theme.ts'
+
+export interface Finding {
+  readonly kind: 'run' | 'node' | 'queue' | 'task' | 'page' | 'action'
+  readonly name: string
+  readonly icon: IconName
+  readonly path: string
+  readonly run?: () => void
+}
+
+interface Known {
+  readonly nodes: readonly Node[] | undefined
+  readonly queues: readonly QueueView[] | undefined
+  readonly tasks: readonly PublishedTask[] | undefined
+}
+
+const findingsMax = 30
+
+const actions: readonly Finding[] = [
+  { kind: 'action', name: 'Enqueue a run', icon: 'plus', path: '/enqueue' },
+  { kind: 'action', name: 'Freeze or go on', icon: 'heartbeats', path: '', run: connection.toggleFrozen },
+  { kind: 'action', name: 'Change the theme', icon: 'theme', path: '', run: toggleTheme },
+  { kind: 'page', name: 'Operations on many runs', icon: 'runs', path: '/operations' },
+]
+
+export function findings(text: string, { nodes = [], queues = [], tasks = [] }: Known): Finding[] {
+  const typed = text.trim().toLowerCase()
+  const id = /^#?(?:run )?(\d{1,19})$/.exec(typed)?.[1]
+  const all: Finding[] = [
+    ...pages.map(({ path, name, icon }): Finding => ({ kind: 'page', name, icon, path })),
+    ...actions,
+    ...nodes.map(({ id: node, name, state }): Finding => ({
+      kind: 'node',
+      name: `${name} ${node.slice(0, 4)}${state === 'alive' ? '' : `, ${state}`}`,
+      icon: 'nodes',
+      path: `/nodes/${encodeURIComponent(node)}`,
+    })),
+    ...queues.map(({ queue }): Finding => ({
+      kind: 'queue',
+      name: queue,
+      icon: 'queues',
+      path: `/queues/${encodeURIComponent(queue)}`,
+    })),
+    ...tasks.map(({ name }): Finding => ({
+      kind: 'task',
+      name,
+      icon: 'runs',
+      path: `/runs?task=${encodeURIComponent(name)}`,
+    })),
+  ]
+  const run: Finding[] = id === undefined ? [] : [{ kind: 'run', name: `Run ${id}`, icon: 'runs', path: `/runs/${id}` }]
+  return [...run, ...all.filter(({ name, kind }) => matches(typed, `${name} ${kind}`.toLowerCase()))].slice(
+    0,
+    findingsMax,
+  )
+}
+
+/** Every word of the text occurs. */
+function matches(typed: string, name: string): boolean {
+  return typed.split(/\s+/).every((word) => name.includes(word))
+}

@@ -1,0 +1,54 @@
+/**
+ * The keys of the page. A key is handled by the part of the page that was drawn last and knows it, so a list takes `j` while it is
+ * shown. Nothing is handled while a person types or a dialog is open; `g` waits a second for the key that follows.
+ */
+import { useEffect, useRef } from 'react'
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+
+const layers: { current: Keys }[] = []
+const followMs = 1_000
+let prefix = ''
+let prefixAt = 0
+
+export function useKeys(keys: Keys): void {
+  const layer = useRef(keys)
+  useEffect(() => {
+    layer.current = keys
+  })
+  useEffect(() => {
+    layers.push(layer)
+    return () => void layers.splice(layers.indexOf(layer), 1)
+  }, [])
+}
+
+/** Returns how to stop listening. */
+export function listenToKeys(): () => void {
+  const listen = (event: KeyboardEvent) => handle(event)
+  document.addEventListener('keydown', listen)
+  return () => document.removeEventListener('keydown', listen)
+}
+
+function handle(event: KeyboardEvent): void {
+  if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') return call('mod+k', event)
+  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
+  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+  const isFollowing = prefix !== '' && event.timeStamp - prefixAt < followMs
+  const name = isFollowing ? `${prefix} ${event.key}` : event.key
+  prefix = ''
+  if (name === 'g') [prefix, prefixAt] = ['g', event.timeStamp]
+  else call(name, event)
+}
+
+function call(name: string, event: KeyboardEvent): void {
+  const layer = layers.findLast(({ current }) => name in current)
+  if (layer === undefined) return
+  event.preventDefault()
+  layer.current[name]?.(event)
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  if (target instanceof HTMLInputElement) return !['checkbox', 'radio', 'button'].includes(target.type)
+  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName)
+}

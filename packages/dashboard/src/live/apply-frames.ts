@@ -1,0 +1,78 @@
+/** Writes frames of the stream into the cache of answers, under the path whose answer they renew. */
+import type { QueryClient } from '@tanstack/react-query'
+import type { Items, Node, Operation } from '../api/contract.ts'
+import type { RunTick, Step, Workflow } from '../api/run-contract.ts'
+import { connection } from './connection.ts'
+import { onFrame } from './live.ts'
+import { keepTick } from './run-ticks.ts'
+import { setServerTime } from './server-clock.ts'
+
+interface NodesFrame {
+  readonly changed: readonly Node[]
+  readonly gone: readonly string[]
+  readonly snapshot?: boolean
+}
+
+export const allNodes = '/nodes?stopped=true'
+
+export function applyFrames(cache: QueryClient): () => void {
+  return onFrame(({ event, data }) => {
+    if (event === 'tick' || event === 'hello') setServerTime((data as { now: string }).now)
+    if (event === 'old') {
+      const { why, since } = data as { why: string; since?: string }
+      return connection.lost('database', why, since ?? null)
+    }
+    switch (event) {
+      case 'hello':
+        return void cache.setQueryData(['/session'], (old: object | undefined) => ({ ...old, ...(data as object) }))
+      case 'overview':
+      case 'queues':
+      case 'attention':
+        cache.setQueryData([`/${event}`], data)
+        return connection.answered()
+      case 'nodes':
+        mergeNodes(cache, data as NodesFrame)
+        return connection.answered()
+      case 'run':
+        keepTick(data as RunTick)
+        return connection.answered()
+      case 'workflow': {
+        const { workflow, steps } = data as { workflow: Workflow; steps: readonly Step[] }
+        cache.setQueryData([`/workflows/${workflow.id}`], workflow)
+        return mergeSteps(cache, workflow.id, steps)
+      }
+      case 'operation':
+        return void cache.setQueryData([`/operations/${(data as Operation).id}`], data)
+    }
+  })
+}
+
+/** A node that is gone from the living is read again, because it may be among the stopped ones now. */
+function mergeNodes(cache: QueryClient, { changed, gone }: NodesFrame): void {
+  cache.setQueryData([allNodes], (old: Items<Node> | undefined) => {
+    if (old === undefined) return undefined
+    const byId = new Map(changed.map((node) => [node.id, node]))
+    const items = old.items.map((node) => {
+      const fresh = byId.get(node.id)
+      byId.delete(node.id)
+      return fresh === undefined ? node : { ...node, ...fresh }
+    })
+    return { ...old, items: [...items, ...byId.values()] }
+  })
+  if (gone.length > 0) void cache.invalidateQueries({ queryKey: [allNodes] })
+}
+
+/** The frame has the steps that changed. */
+function mergeSteps(cache: QueryClient, id: string, changed: readonly Step[]): void {
+  cache.setQueryData([stepsOf(id)], (old: Items<Step> | undefined) => {
+    if (old === undefined) return undefined
+    const byRun = new Map(changed.map((step) => [step.runId, step]))
+    const items = old.items.map((step) => byRun.get(step.runId) ?? step)
+    const known = new Set(old.items.map(({ runId }) => runId))
+    return { ...old, items: [...items, ...changed.filter(({ runId }) => !known.has(runId))] }
+  })
+}
+
+export function stepsOf(workflow: string): string {
+  return `/workflows/${workflow}/steps?limit=1000`
+}

@@ -1,0 +1,74 @@
+/**
+ * What the page knows about its own data: whether the stream is open, since when the database is away, whether the person froze
+ * the page. One store for the tab; the header, the banner and every button read it.
+ */
+import { useSyncExternalStore } from 'react'
+import { serverNow } from './server-clock.ts'
+
+export type Mode = 'connecting' | 'live' | 'polling'
+
+export interface Away {
+  readonly what: 'database' | 'server'
+  /** By the clock of the server. */
+  readonly since: number
+  readonly why: string
+}
+
+export interface ConnectionState {
+  readonly mode: Mode
+  readonly frozenAt: number | null
+  readonly away: Away | null
+  /** When the last good answer or frame arrived, by the clock of the server. */
+  readonly lastAt: number
+  readonly isSignedOut: boolean
+}
+
+let state: ConnectionState = { mode: 'connecting', frozenAt: null, away: null, lastAt: serverNow(), isSignedOut: false }
+const listeners = new Set<() => void>()
+const returned = new Set<() => void>()
+
+export const connection = {
+  get: (): ConnectionState => state,
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+  /** Calls back when the data is good again after it was not. */
+  onReturn(listener: () => void): () => void {
+    returned.add(listener)
+    return () => returned.delete(listener)
+  },
+  setMode(mode: Mode): void {
+    if (mode !== state.mode) change({ mode })
+  },
+  answered(): void {
+    const wasAway = state.away !== null
+    change({ away: null, lastAt: serverNow() })
+    if (wasAway) for (const listener of returned) listener()
+  },
+  /** The first report names the time; later ones of the same loss only refresh the reason. */
+  lost(what: Away['what'], why: string, since: string | null): void {
+    if (state.away?.what === what && state.away.why === why) return
+    const at = since === null ? (state.away?.since ?? serverNow()) : Date.parse(since)
+    change({ away: { what, why, since: at } })
+  },
+  signedOut(): void {
+    if (!state.isSignedOut) change({ isSignedOut: true })
+  },
+  signedIn(): void {
+    change({ isSignedOut: false, away: null })
+  },
+  toggleFrozen(): void {
+    change({ frozenAt: state.frozenAt === null ? serverNow() : null })
+    if (state.frozenAt === null) for (const listener of returned) listener()
+  },
+}
+
+export function useConnection(): ConnectionState {
+  return useSyncExternalStore(connection.subscribe, connection.get)
+}
+
+function change(part: Partial<ConnectionState>): void {
+  state = { ...state, ...part }
+  for (const listener of listeners) listener()
+}

@@ -1,0 +1,28 @@
+/** What a tab wants to hear about. Written as one word each, so that the wants of all tabs can be joined as sets. */
+export type Topic =
+  | 'nodes'
+  | 'overview'
+  | 'queues'
+  | 'attention'
+  | `run:${string}`
+  | `log:${string}`
+  | `workflow:${string}`
+  | `operation:${string}`
+
+const runsMax = 50
+
+/** The path of the stream for a set of topics; the same set gives the same path. */
+export function streamPath(topics: ReadonlySet<Topic>): string {
+  const sorted = [...topics].toSorted()
+  const of = (kind: string) =>
+    sorted.filter((topic) => topic.startsWith(`${kind}:`)).map((topic) => topic.slice(kind.length + 1))
+  const query = new URLSearchParams()
+  query.set('topics', sorted.filter((topic) => !topic.includes(':')).join(','))
+  const runs = of('run').slice(0, runsMax)
+  if (runs.length > 0) query.set('runs', runs.join(','))
+  for (const kind of ['log', 'workflow', 'operation']) {
+    const [first] = of(kind)
+    if (first !== undefined) query.set(kind, first)
+  }
+  return `/events?${query}`
+}

@@ -1,0 +1,64 @@
+/** What people and programs ordered, by page, API or command line, and what was answered. */
+import type { ReactNode } from 'react'
+import type { Action } from '../../api/contract.ts'
+import { usePages } from '../../api/use-pages.ts'
+import { Empty, Head } from '../../parts/card.tsx'
+import { ListCard } from '../../parts/list-card.tsx'
+import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
+import { At } from '../../parts/time.tsx'
+import { visibleText } from '../../words/visible-text.ts'
+
+export function AuditPage(): ReactNode {
+  const list = usePages<Action>('/actions?limit=50')
+  const empty = (
+    <Empty title="No action yet">
+      <p>Every drain, cancel, retry, pause and enqueue by a person is listed here.</p>
+    </Empty>
+  )
+  const head = (
+    <>
+      <Th>At</Th>
+      <Th>By</Th>
+      <Th>Via</Th>
+      <Th>Action</Th>
+      <Th>Subject</Th>
+      <Th>Detail</Th>
+      <Th>Answer</Th>
+    </>
+  )
+  return (
+    <>
+      <Head title="Audit" />
+      <ListCard label="Actions" list={list} empty={empty}>
+        {(actions) => (
+          <Table label="Actions" className="sticky" head={head}>
+            <Body>
+              {actions.map((action) => (
+                <Tr key={action.id}>
+                  <Td className="mute">
+                    <At at={action.at} />
+                  </Td>
+                  <Td className="end">
+                    <b>{visibleText(action.by)}</b>
+                  </Td>
+                  <Td className="hide-s mute">{action.via}</Td>
+                  <Td>{action.what}</Td>
+                  <Td className="end any">{visibleText(action.subject)}</Td>
+                  <Td className="fill whole">
+                    <span className="cut mono mute">{detailOf(action.detail)}</span>
+                  </Td>
+                  <Td>{action.answer}</Td>
+                </Tr>
+              ))}
+            </Body>
+          </Table>
+        )}
+      </ListCard>
+    </>
+  )
+}
+
+function detailOf(detail: unknown): string {
+  const text = JSON.stringify(detail) ?? ''
+  return text === '{}' || text === 'null' ? '' : visibleText(text)
+}

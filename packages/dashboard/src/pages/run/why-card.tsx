@@ -1,0 +1,101 @@
+/** Why it does not run, or that nothing holds it up: one sentence per reason, with the way to what is in its way. */
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { RunDetail, Why } from '../../api/run-contract.ts'
+import { useData } from '../../api/use-data.ts'
+import { Card, Pending } from '../../parts/card.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
+import { visibleText } from '../../words/visible-text.ts'
+
+export function WhyCard({ detail }: { readonly detail: RunDetail }): ReactNode {
+  const { run } = detail
+  const { data, error } = useData<Why>(`/runs/${run.id}/why`, { everyMs: 2_000, enabled: run.finishedAt === null })
+  if (run.finishedAt !== null) return null
+  return (
+    <section id="why" className="o3">
+      <Card className="why" title="Why" end={<CliLine command={`q why ${run.id}`} />}>
+        {data === undefined ? (
+          <Pending error={error} rows={1} />
+        ) : (
+          <ul className="pad" aria-live="polite">
+            {data.reasons.map((reason, index) => (
+              <ReasonItem key={index} reason={reason} sentence={data.sentences?.[index] ?? data.sentence} />
+            ))}
+          </ul>
+        )}
+      </Card>
+    </section>
+  )
+}
+
+const looks: Readonly<Record<string, readonly [glyph: GlyphName, tone: string]>> = {
+  held: ['running', 'running'],
+  ready: ['available', 'available'],
+  'queue-paused': ['paused', 'paused'],
+  'workflow-paused': ['paused', 'paused'],
+  'no-replica': ['lost', 'lost'],
+  'task-unknown': ['failed', 'failed'],
+  'task-unpublished': ['failed', 'failed'],
+  'queue-unserved': ['failed', 'failed'],
+  'capabilities-missing': ['failed', 'failed'],
+  'all-draining': ['draining', 'draining'],
+  expired: ['expired', 'expired'],
+}
+
+function ReasonItem({
+  reason,
+  sentence,
+}: {
+  readonly reason: Why['reasons'][number]
+  readonly sentence: string
+}): ReactNode {
+  const [glyph, tone] = looks[reason.reason] ?? ['pending', 'pending']
+  return (
+    <li className={tone}>
+      <Glyph name={glyph} />
+      <span>
+        {visibleText(sentence)} <Ways reason={reason} />
+      </span>
+    </li>
+  )
+}
+
+function Ways({ reason }: { readonly reason: Why['reasons'][number] }): ReactNode {
+  const text = (key: string) => (typeof reason[key] === 'string' ? reason[key] : '')
+  switch (reason.reason) {
+    case 'held':
+      return <Way to={`/nodes/${encodeURIComponent(text('replicaId'))}`}>{text('name') || 'the node'}</Way>
+    case 'queue-paused':
+    case 'queue-unserved':
+      return <Way to={`/queues/${encodeURIComponent(text('queue'))}`}>the queue</Way>
+    case 'workflow-paused':
+      return <Way to={`/workflows/${text('workflowId')}`}>the workflow</Way>
+    case 'no-replica':
+    case 'task-unknown':
+    case 'task-unpublished':
+    case 'capabilities-missing':
+    case 'all-draining':
+      return <Way to="/nodes">the nodes</Way>
+    case 'concurrency':
+      return ((reason['holders'] as readonly { readonly runId: string }[] | undefined) ?? [])
+        .slice(0, 5)
+        .map(({ runId }) => (
+          <Way key={runId} to={`/runs/${runId}`}>
+            {runId}
+          </Way>
+        ))
+    default:
+      return null
+  }
+}
+
+function Way({ to, children }: { readonly to: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <>
+      <Link className="link" href={to}>
+        {children}
+      </Link>{' '}
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+/**
+ * What can be done to the selection. Each button counts what it can act on. A selection of rows is done row by row; everything that
+ * matches becomes an operation, which goes on without this page.
+ */
+import { useState, type ReactNode } from 'react'
+import { ApiProblem } from '../../api/problem.ts'
+import { request } from '../../api/request.ts'
+import type { Operation, OperationKind } from '../../api/contract.ts'
+import type { RunCount, RunSummary } from '../../api/run-contract.ts'
+import { useAct } from '../../api/use-act.ts'
+import { useData } from '../../api/use-data.ts'
+import { useKeys } from '../../app/keys.ts'
+import { ActButton } from '../../parts/act-button.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { bounded, count, several } from '../../words/numbers.ts'
+import { type ApiFilter, apiQuery, cliOptions, type Token } from './filter.ts'
+import type { Selection } from './runs-card.tsx'
+import type { View } from './views.ts'
+
+interface Props {
+  readonly selection: Selection
+  readonly runs: readonly RunSummary[]
+  readonly view: View
+  readonly tokens: readonly Token[]
+  readonly filter: ApiFilter
+  readonly onClear: () => void
+  readonly onOperation: (id: string) => void
+}
+
+const can = {
+  cancel: ['pending', 'available', 'claimed', 'running'],
+  retry: ['failed', 'cancelled', 'expired'],
+} as const
+
+type Kind = keyof typeof can
+
+export function BulkBar(props: Props): ReactNode {
+  const { selection, onClear } = props
+  return (
+    <div className="bulk" role="region" aria-label="Selection">
+      {selection === 'all' ? <AllThatMatch {...props} /> : <Rows {...props} selection={selection} />}
+      <button type="button" className="btn ghost" onClick={onClear}>
+        Clear <kbd>esc</kbd>
+      </button>
+    </div>
+  )
+}
+
+function AllThatMatch({ view, tokens, filter, runs, onOperation }: Props): ReactNode {
+  const [asking, setAsking] = useState<Kind>()
+  const { act, busy } = useAct()
+  const given = (filter['status'] as readonly string[] | undefined) ?? view.states ?? []
+  const statesFor = (kind: Kind) =>
+    given.length === 0
+      ? kind === 'retry'
+        ? ['failed']
+        : [...can.cancel]
+      : given.filter((state) => (can[kind] as readonly string[]).includes(state))
+  const filterFor = (kind: Kind) => ({ ...filter, status: statesFor(kind) })
+  const counts = { cancel: useMatches(filterFor('cancel')), retry: useMatches(filterFor('retry')) }
+  const all = useMatches(given.length === 0 ? filter : { ...filter, status: given })
+  const options = (kind: Kind) =>
+    cliOptions([
+      ...tokens.filter(({ key }) => key !== 'status'),
+      ...statesFor(kind).map((value) => ({ key: 'status' as const, value })),
+    ])
+  useKeys({
+    r: () => statesFor('retry').length > 0 && setAsking('retry'),
+    c: () => statesFor('cancel').length > 0 && setAsking('cancel'),
+  })
+
+  async function start(kind: OperationKind & Kind): Promise<void> {
+    const operation = await act<Operation>({
+      method: 'POST',
+      path: '/operations',
+      body: { kind, filter: filterFor(kind) },
+      done: () => undefined,
+    })
+    if (operation !== undefined) onOperation(operation.id)
+  }
+  const main: Kind = (counts.retry?.count ?? 0) > 0 ? 'retry' : 'cancel'
+  return (
+    <>
+      <b>All {all === undefined ? '' : bounded(all)} matches</b>
+      <span className="mute only-l" title="Runs enqueued after the click are not touched">
+        up to {runs[0]?.id}
+      </span>
+      <span className="grow only-l" />
+      <CliLine command={`q ${main} ${options(main)}`} />
+      {(['cancel', 'retry'] as const).map((kind) => {
+        const matching = counts[kind]
+        if (statesFor(kind).length === 0 || matching?.count === 0) return null
+        return (
+          <ActButton
+            key={kind}
+            look={kind === main ? 'pri' : ''}
+            disabled={busy || matching === undefined}
+            onClick={() => setAsking(kind)}
+          >
+            {kind === 'retry' ? 'Retry' : 'Cancel'} {matching === undefined ? '…' : `${bounded(matching)} runs`}
+          </ActButton>
+        )
+      })}
+      {asking === undefined ? null : (
+        <Confirm
+          title={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${counts[asking] === undefined ? 'all' : bounded(counts[asking])} runs?`}
+          lead="Runs that are enqueued from now on are not touched. It goes on without this page, says what became of each run, and can be stopped between two steps."
+          command={`q ${asking} ${options(asking)} --yes`}
+          button={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${counts[asking] === undefined ? '' : bounded(counts[asking])} runs`}
+          danger={asking === 'cancel'}
+          touches={counts[asking]?.count ?? 1}
+          busy={busy}
+          onConfirm={() => void start(asking).then(() => setAsking(undefined))}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function useMatches(filter: ApiFilter): RunCount | undefined {
+  return useData<RunCount>(`/runs/count?${apiQuery(filter)}`, { everyMs: 10_000 }).data
+}
+
+function Rows({ selection, runs, onClear }: Props & { readonly selection: ReadonlySet<string> }): ReactNode {
+  const [asking, setAsking] = useState<Kind>()
+  const [busy, setBusy] = useState(false)
+  const chosen = runs.filter(({ id }) => selection.has(id))
+  const able = (kind: Kind) =>
+    chosen.filter(({ status }) => (can[kind] as readonly string[]).includes(status.toLowerCase()))
+  useKeys({
+    r: () => able('retry').length > 0 && setAsking('retry'),
+    c: () => able('cancel').length > 0 && setAsking('cancel'),
+  })
+
+  async function each(kind: Kind): Promise<void> {
+    setBusy(true)
+    const refusals: string[] = []
+    for (const { id } of able(kind)) {
+      await request('POST', `/runs/${id}/${kind}`).catch((error: unknown) => {
+        refusals.push(error instanceof ApiProblem ? `${id}: ${error.title}` : String(error))
+      })
+    }
+    const done = able(kind).length - refusals.length
+    say(
+      `${several(done, 'run')} ${kind === 'retry' ? 'retried' : 'cancelled'}.`,
+      refusals.length === 0 ? {} : { good: false, why: refusals.slice(0, 3).join(' ') },
+    )
+    setBusy(false)
+    onClear()
+  }
+  const ids = (kind: Kind) => able(kind).map(({ id }) => id)
+  const main: Kind = able('retry').length > 0 ? 'retry' : 'cancel'
+  return (
+    <>
+      <b>{count(selection.size)} selected</b>
+      <span className="grow only-l" />
+      {ids(main).length === 0 ? null : <CliLine command={`q ${main} ${ids(main).join(' ')}`} />}
+      {(['cancel', 'retry'] as const).map((kind) =>
+        ids(kind).length === 0 ? null : (
+          <ActButton key={kind} look={kind === main ? 'pri' : ''} disabled={busy} onClick={() => setAsking(kind)}>
+            {kind === 'retry' ? 'Retry' : 'Cancel'} {several(ids(kind).length, 'run')}
+          </ActButton>
+        ),
+      )}
+      {asking === undefined ? null : (
+        <Confirm
+          title={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}?`}
+          lead={ids(asking).join(', ')}
+          command={`q ${asking} ${ids(asking).join(' ')}`}
+          button={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}`}
+          danger={asking === 'cancel'}
+          busy={busy}
+          onConfirm={() => void each(asking)}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+    </>
+  )
+}

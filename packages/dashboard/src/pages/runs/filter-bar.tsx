@@ -1,0 +1,141 @@
+/** One field that takes tokens, with what could be meant below it. Backspace in the empty field takes the last token back. */
+import { useId, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useLocation } from 'wouter'
+import type { Items, Node, PublishedTask, QueueView } from '../../api/contract.ts'
+import { useData } from '../../api/use-data.ts'
+import { useKeys } from '../../app/keys.ts'
+import { allNodes } from '../../live/apply-frames.ts'
+import { Glyph } from '../../parts/glyph.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { parseToken, type Token, withToken } from './filter.ts'
+import { suggestionsFor, type Suggestion } from './suggestions.ts'
+
+interface Props {
+  readonly tokens: readonly Token[]
+  readonly onChange: (tokens: readonly Token[]) => void
+}
+
+export function FilterBar({ tokens, onChange }: Props): ReactNode {
+  const [text, setText] = useState('')
+  const [isOpen, setOpen] = useState(false)
+  const [at, setAt] = useState(-1)
+  const [, navigate] = useLocation()
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useKeys({ '/': () => input.current?.focus() })
+  const suggestions = useSuggestions(text, isOpen)
+  const isShown = isOpen && suggestions.length > 0
+
+  function add(token: Token): void {
+    onChange(withToken(tokens, token))
+    setText('')
+    setAt(-1)
+  }
+  function choose({ token, typed }: Suggestion): void {
+    if (token !== undefined) return add(token)
+    setText(typed)
+    setAt(-1)
+    input.current?.focus()
+  }
+  function submit(): void {
+    const chosen = suggestions[at]
+    if (chosen !== undefined) return choose(chosen)
+    const run = /^#?(\d{1,19})$/.exec(text.trim())?.[1]
+    if (run !== undefined) return navigate(`/runs/${run}`)
+    const token = parseToken(text)
+    if (token !== undefined) add(token)
+  }
+  function onKey(event: KeyboardEvent): void {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setOpen(true)
+      return setAt((at + step + suggestions.length + 1) % (suggestions.length + 1))
+    }
+    if (event.key === 'Enter') return submit()
+    if (event.key === 'Backspace' && text === '') return onChange(tokens.slice(0, -1))
+    if (event.key !== 'Escape') return
+    if (isOpen) setOpen(false)
+    else input.current?.blur()
+  }
+  return (
+    <div
+      className="filter"
+      role="search"
+      onBlur={(event) => !event.currentTarget.contains(event.relatedTarget) && setOpen(false)}
+    >
+      <Icon name="find" />
+      {tokens.map((token) => (
+        <TokenChip
+          key={`${token.key} ${token.value}`}
+          token={token}
+          onRemove={() => onChange(tokens.filter((other) => other !== token))}
+        />
+      ))}
+      <input
+        ref={input}
+        role="combobox"
+        aria-label="Add a filter"
+        aria-expanded={isShown}
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={at >= 0 && isShown ? `${id}-${at}` : undefined}
+        placeholder={
+          tokens.length === 0
+            ? 'Filter: status, task, queue, node, since, payload.url~cdn, or a run id'
+            : 'Add a filter'
+        }
+        value={text}
+        autoComplete="off"
+        spellCheck={false}
+        onFocus={() => setOpen(true)}
+        onClick={() => setOpen(true)}
+        onChange={(event) => (setText(event.target.value), setOpen(true), setAt(-1))}
+        onKeyDown={onKey}
+      />
+      <kbd>/</kbd>
+      <ul className="options" id={id} role="listbox" aria-label="Filters" hidden={!isShown}>
+        {suggestions.map((suggestion, index) => (
+          <li
+            key={suggestion.label}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onPointerDown={(event) => (event.preventDefault(), choose(suggestion))}
+            onMouseMove={() => setAt(index)}
+          >
+            <b>{suggestion.label}</b>
+            <span className="mute">{suggestion.hint}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function useSuggestions(text: string, isOpen: boolean): Suggestion[] {
+  const nodes = useData<Items<Node>>(allNodes, { enabled: isOpen }).data?.items
+  const queues = useData<Items<QueueView>>('/queues', { enabled: isOpen }).data?.items
+  const tasks = useData<Items<PublishedTask>>('/tasks', { enabled: isOpen, everyMs: 60_000 }).data?.items
+  return useMemo(
+    () =>
+      suggestionsFor(text, {
+        node: nodes?.filter(({ state }) => state !== 'stopped').map(({ name }) => name) ?? [],
+        queue: queues?.map(({ queue }) => queue) ?? [],
+        task: tasks?.map(({ name }) => name) ?? [],
+      }),
+    [text, nodes, queues, tasks],
+  )
+}
+
+export function TokenChip({ token, onRemove }: { readonly token: Token; readonly onRemove: () => void }): ReactNode {
+  return (
+    <span className="tok">
+      <span>{token.key}</span>
+      <b title={token.value}>{token.value}</b>
+      <button type="button" aria-label={`Remove ${token.key} ${token.value}`} onClick={onRemove}>
+        <Glyph name="close" />
+      </button>
+    </span>
+  )
+}

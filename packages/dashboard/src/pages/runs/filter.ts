@@ -1,0 +1,104 @@
+/**
+ * The filter of the list of runs: tokens that stand in the address, so that a link is a saved view. One query string, one writer.
+ * Pure; the time of the server is given.
+ */
+import type { TaskState } from '../../api/contract.ts'
+import { quoted } from '../../parts/cli-line.tsx'
+import { timeOf } from './time-text.ts'
+
+export const filterKeys = {
+  status: 'a state: failed, running, waiting …',
+  task: 'a task',
+  queue: 'a queue',
+  group: 'a group (tenant)',
+  node: 'the node that holds it, or held it last',
+  since: 'enqueued since 13:02, 1h, yesterday',
+  before: 'enqueued before 13:02, 1h, yesterday',
+  code: 'the code of its end, as WORKER_CRASHED',
+  payload: 'a member of its payload, as payload.url~cdn',
+  key: 'its unique key',
+  error: 'the fingerprint of its error',
+  workflow: 'a workflow, by id',
+  schedule: 'the schedule that enqueued it',
+} as const satisfies Record<string, string>
+
+export type FilterKey = keyof typeof filterKeys
+export interface Token {
+  readonly key: FilterKey
+  readonly value: string
+}
+
+/** The filter as the API reads it, in a query and in an operation. */
+export type ApiFilter = Readonly<Record<string, string | readonly string[]>>
+
+export const states: readonly TaskState[] = [
+  'PENDING',
+  'AVAILABLE',
+  'CLAIMED',
+  'RUNNING',
+  'SUCCEEDED',
+  'FAILED',
+  'CANCELLED',
+  'EXPIRED',
+  'SKIPPED',
+]
+
+/** What a person typed; undefined: it is not a token yet. */
+export function parseToken(text: string): Token | undefined {
+  const typed = text.trim()
+  const payload = /^payload\.(\S+?[~=].+)$/i.exec(typed)?.[1]
+  if (payload !== undefined) return { key: 'payload', value: payload }
+  if (states.includes(typed.toUpperCase() as TaskState)) return { key: 'status', value: typed.toLowerCase() }
+  const [, name = '', value = ''] = /^(\w+)\s*[:=\s]\s*(.+)$/.exec(typed) ?? []
+  const key = name.toLowerCase()
+  return isKey(key) && value !== '' ? { key, value: value.trim() } : undefined
+}
+
+/** With one token more; all but states are there once. */
+export function withToken(tokens: readonly Token[], token: Token): Token[] {
+  const others = tokens.filter(({ key, value }) =>
+    token.key === 'status' ? key !== 'status' || value !== token.value : key !== token.key,
+  )
+  return [...others, token]
+}
+
+export function tokensIn(search: URLSearchParams): Token[] {
+  return [...search].flatMap(([key, value]) => (isKey(key) && value !== '' ? [{ key, value }] : []))
+}
+
+/** The query of the page with these tokens; everything else in it stays. */
+export function searchWith(search: URLSearchParams, tokens: readonly Token[]): URLSearchParams {
+  const rest = [...search].filter(([key]) => !isKey(key))
+  return new URLSearchParams([...rest, ...tokens.map(({ key, value }): [string, string] => [key, value])])
+}
+
+const namesInApi: Partial<Record<FilterKey, string>> = { key: 'uniqueKey', error: 'fingerprint' }
+
+/** As the API reads it: states together, times as ISO text. A time that cannot be read is left out. */
+export function apiFilter(tokens: readonly Token[], now: number): ApiFilter {
+  const filter: Record<string, string | string[]> = {}
+  const status = tokens.filter(({ key }) => key === 'status').map(({ value }) => value)
+  if (status.length > 0) filter['status'] = status
+  for (const { key, value } of tokens) {
+    if (key === 'status') continue
+    const isTime = key === 'since' || key === 'before'
+    const given = isTime ? timeOf(value, now)?.toISOString() : value
+    if (given !== undefined) filter[namesInApi[key] ?? key] = given
+  }
+  return filter
+}
+
+export function apiQuery(filter: ApiFilter): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(filter).map(([key, value]) => [key, typeof value === 'string' ? value : value.join(',')]),
+  )
+}
+
+/** The options of the command line for the same runs. */
+export function cliOptions(tokens: readonly Token[]): string {
+  return tokens.map(({ key, value }) => `--${key} ${quoted(value)}`).join(' ')
+}
+
+function isKey(key: string): key is FilterKey {
+  return Object.hasOwn(filterKeys, key)
+}

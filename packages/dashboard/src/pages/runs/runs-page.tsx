@@ -1,0 +1,83 @@
+/** Runs by view and filter. Every list says how far it looked; what is done to everything that matches is an operation. */
+import { type ReactNode } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import type { Bounded, Overview } from '../../api/contract.ts'
+import { useData } from '../../api/use-data.ts'
+import { connection, useConnection } from '../../live/connection.ts'
+import { serverNow } from '../../live/server-clock.ts'
+import { Head } from '../../parts/card.tsx'
+import { bounded } from '../../words/numbers.ts'
+import { FilterBar } from './filter-bar.tsx'
+import { apiFilter, apiQuery, searchWith, tokensIn } from './filter.ts'
+import { RunsCard } from './runs-card.tsx'
+import { useFixedTime } from './use-fixed-time.ts'
+import { type View, viewNamed, views } from './views.ts'
+
+export function RunsPage(): ReactNode {
+  const [search, setSearch] = useSearchParams()
+  const tokens = tokensIn(search)
+  const view = viewNamed(search.get('view'))
+  // "1h" is read once, so that the list does not begin again with every second.
+  const readAt = useFixedTime(tokens.map(({ value }) => value).join(' '), serverNow)
+  const filter = apiFilter(tokens, readAt)
+  const query = apiQuery({ ...(view.name === 'newest' ? {} : { view: view.name }), ...filter })
+  return (
+    <>
+      <Head title="Runs">
+        <div className="acts">
+          <Freeze />
+          <Link className="btn" href="/enqueue">
+            Enqueue…
+          </Link>
+        </div>
+      </Head>
+      <Views current={view} search={search} />
+      <FilterBar tokens={tokens} onChange={(next) => setSearch(searchWith(search, next))} />
+      <RunsCard
+        key={query.toString()}
+        view={view}
+        tokens={tokens}
+        filter={filter}
+        query={query}
+        onTokens={(next) => setSearch(searchWith(search, next))}
+      />
+    </>
+  )
+}
+
+function Freeze(): ReactNode {
+  const { frozenAt } = useConnection()
+  return (
+    <button type="button" className="btn ghost" aria-pressed={frozenAt !== null} onClick={connection.toggleFrozen}>
+      {frozenAt === null ? 'Freeze' : 'Go on'} <kbd>.</kbd>
+    </button>
+  )
+}
+
+function Views({ current, search }: { readonly current: View; readonly search: URLSearchParams }): ReactNode {
+  const { data } = useData<Overview>('/overview', { topic: 'overview' })
+  const counts: Partial<Record<string, Bounded>> =
+    data === undefined
+      ? {}
+      : { running: { count: data.running, atLeast: false }, review: data.toReview, waiting: data.ready }
+  return (
+    <nav className="views" aria-label="Views">
+      {views.map(({ name, label }) => {
+        const to = new URLSearchParams(search)
+        if (name === 'newest') to.delete('view')
+        else to.set('view', name)
+        const count = counts[name]
+        return (
+          <Link
+            key={name}
+            href={`/runs${to.size === 0 ? '' : `?${to}`}`}
+            aria-current={name === current.name ? 'page' : undefined}
+          >
+            {label}
+            {count === undefined || count.count === 0 ? null : <span className="n">{bounded(count)}</span>}
+          </Link>
+        )
+      })}
+    </nav>
+  )
+}

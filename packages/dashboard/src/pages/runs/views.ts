@@ -1,0 +1,23 @@
+/** The built-in views: each has an order of its own that the database reads cheaply. */
+import type { RunViewName } from '../../api/run-contract.ts'
+
+export interface View {
+  readonly name: RunViewName
+  readonly label: string
+  /** The states that the view shows, as a filter for what is done to all of them; null: it cannot be said as one. */
+  readonly states: readonly string[] | null
+  readonly empty: string
+}
+
+export const views: readonly View[] = [
+  { name: 'newest', label: 'Newest', states: [], empty: 'Nothing was enqueued yet.' },
+  { name: 'running', label: 'Running longest', states: ['running', 'claimed'], empty: 'Nothing runs now.' },
+  { name: 'failed', label: 'Failed lately', states: ['failed'], empty: 'Nothing failed lately.' },
+  { name: 'waiting', label: 'Waiting longest', states: ['available'], empty: 'No run is ready and waits.' },
+  { name: 'review', label: 'To review', states: null, empty: 'There is nothing to review.' },
+  { name: 'stopping', label: 'Stopping', states: null, empty: 'No run is being stopped.' },
+]
+
+export function viewNamed(name: string | null): View {
+  return views.find((view) => view.name === name) ?? (views[0] as View)
+}

@@ -1,0 +1,171 @@
+/** One workflow: its graph, live, with the critical path; its steps as a table; pause, cancel, retry what failed. */
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Items } from '../../api/contract.ts'
+import type { Step, Workflow } from '../../api/run-contract.ts'
+import { useData } from '../../api/use-data.ts'
+import { stepsOf } from '../../live/apply-frames.ts'
+import { useNow } from '../../live/use-now.ts'
+import { RunBadge, WorkflowBadge } from '../../parts/badge.tsx'
+import { Card, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { JsonCard } from '../../parts/json/json-view.tsx'
+import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
+import { duration } from '../../words/durations.ts'
+import { Graph } from './graph.tsx'
+import { WorkflowActions } from './workflow-actions.tsx'
+
+export default function WorkflowPage({ id }: { readonly id: string }): ReactNode {
+  const { data, error } = useData<Workflow>(`/workflows/${id}`, { topic: `workflow:${id}`, everyMs: 2_000 })
+  const steps = useData<Items<Step>>(stepsOf(id), { topic: `workflow:${id}`, everyMs: 2_000 }).data?.items
+  if (data === undefined)
+    return (
+      <>
+        <Head title={`Workflow ${id}`} />
+        <Card label="Workflow">
+          <Pending error={error} rows={8} />
+        </Card>
+      </>
+    )
+  return <Loaded workflow={data} steps={steps} />
+}
+
+function Loaded({
+  workflow,
+  steps,
+}: {
+  readonly workflow: Workflow
+  readonly steps: readonly Step[] | undefined
+}): ReactNode {
+  const now = useNow()
+  const end = workflow.finishedAt === null ? now : Date.parse(workflow.finishedAt)
+  return (
+    <>
+      <Head title={workflow.name} className="run" before={<WorkflowBadge status={workflow.status} big />}>
+        <span className="idl">
+          <span className="id mute">{workflow.id}</span>
+          <Copy text={workflow.id} label="Copy the workflow id" />
+        </span>
+        <Figures
+          of={[
+            { name: 'steps ended', value: workflow.progress.ended, unit: ` / ${workflow.progress.total}` },
+            {
+              name: workflow.finishedAt === null ? 'running for' : 'took',
+              value: duration(end - Date.parse(workflow.createdAt)),
+            },
+            { name: 'failed', value: workflow.steps.FAILED ?? 0 },
+          ]}
+        />
+      </Head>
+      <Card title="Steps" sub={<span className="only-l">the critical path has a frame; ctrl and wheel zoom</span>}>
+        {steps === undefined ? (
+          <Pending error={null} rows={6} />
+        ) : (
+          <Graph steps={steps} ended={workflow.finishedAt !== null} />
+        )}
+      </Card>
+      <div className="cols">
+        <div className="stack">{steps === undefined ? null : <StepsCard steps={steps} now={now} />}</div>
+        <aside className="stack">
+          <WorkflowActions workflow={workflow} />
+          <Facts workflow={workflow} />
+          {workflow.input === null || workflow.input === undefined ? null : (
+            <JsonCard title="Input" text={JSON.stringify(workflow.input)} />
+          )}
+          {workflow.result === null || workflow.result === undefined ? null : (
+            <JsonCard title="Result" text={JSON.stringify(workflow.result)} />
+          )}
+        </aside>
+      </div>
+    </>
+  )
+}
+
+function Facts({ workflow }: { readonly workflow: Workflow }): ReactNode {
+  return (
+    <Card title="Workflow">
+      <dl className="facts pad">
+        <dt>On error</dt>
+        <dd>{{ fail: 'fails', pause: 'pauses', continue: 'continues' }[workflow.onError]}</dd>
+        {workflow.pausedBy === null ? null : (
+          <>
+            <dt>Paused by</dt>
+            <dd>{workflow.pausedBy}</dd>
+          </>
+        )}
+        {workflow.endsAs === null || workflow.finishedAt !== null ? null : (
+          <>
+            <dt>Will end</dt>
+            <dd className="warn">{workflow.endsAs}, when what still runs has ended</dd>
+          </>
+        )}
+        {workflow.parentRunId === null ? null : (
+          <>
+            <dt>Part of</dt>
+            <dd>
+              <Link className="link id" href={`/runs/${workflow.parentRunId}`}>
+                {workflow.parentRunId}
+              </Link>
+            </dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  )
+}
+
+const rowsMax = 300
+
+function StepsCard({ steps, now }: { readonly steps: readonly Step[]; readonly now: number }): ReactNode {
+  const head = (
+    <>
+      <Th>State</Th>
+      <Th>Step</Th>
+      <Th>Task</Th>
+      <Th>Run</Th>
+      <Th className="num">Attempt</Th>
+      <Th className="num">Took</Th>
+      <Th>Waits for, outcome</Th>
+    </>
+  )
+  return (
+    <Card title="All steps" sub={steps.length > rowsMax ? `the first ${rowsMax} of ${steps.length}` : steps.length}>
+      <Table label="Steps" head={head}>
+        <Body>
+          {steps.slice(0, rowsMax).map((step) => (
+            <Tr key={step.runId}>
+              <Td>
+                <RunBadge status={step.status} />
+              </Td>
+              <Td className="end">
+                <b>{step.name}</b>
+              </Td>
+              <Td className="hide-s">{step.kind === 'task' || step.kind === 'item' ? step.task : step.kind}</Td>
+              <Td>
+                <Link
+                  className="id"
+                  href={step.subWorkflowId === null ? `/runs/${step.runId}` : `/workflows/${step.subWorkflowId}`}
+                >
+                  {step.runId}
+                </Link>
+              </Td>
+              <Td className="num hide-s">{step.attempt === 0 ? '–' : step.attempt}</Td>
+              <Td className="num end">
+                {step.startedAt === null
+                  ? '–'
+                  : duration(
+                      (step.finishedAt === null ? now : Date.parse(step.finishedAt)) - Date.parse(step.startedAt),
+                    )}
+              </Td>
+              <Td className="fill whole">
+                <span className="cut mute">
+                  {step.code ?? (step.startedAt === null && step.parents.length > 0 ? step.parents.join(', ') : '')}
+                </span>
+              </Td>
+            </Tr>
+          ))}
+        </Body>
+      </Table>
+    </Card>
+  )
+}

@@ -1,0 +1,90 @@
+/** Runs that were taken from nodes that died: when, why, and what became of them. */
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Recovery, TaskState } from '../api/contract.ts'
+import { duration } from '../words/durations.ts'
+import { RunBadge } from './badge.tsx'
+import { Body, Table, Td, Th, Tr } from './table.tsx'
+import { At } from './time.tsx'
+
+interface Props {
+  readonly recoveries: readonly Recovery[]
+  readonly selected?: ReadonlySet<string>
+  readonly onSelect?: (id: string) => void
+}
+
+export function RecoveriesTable({ recoveries, selected, onSelect }: Props): ReactNode {
+  const head = (
+    <>
+      {onSelect === undefined ? null : (
+        <Th>
+          <span className="vh">Select</span>
+        </Th>
+      )}
+      <Th>At</Th>
+      <Th>Run</Th>
+      <Th>Task</Th>
+      <Th>Was</Th>
+      <Th>Became</Th>
+      <Th>From</Th>
+      <Th>Cause</Th>
+      <Th className="num hide-m">Silent</Th>
+      <Th>Review</Th>
+    </>
+  )
+  return (
+    <Table label="Recoveries" head={head}>
+      <Body>
+        {recoveries.map((recovery) => (
+          <Tr key={recovery.id}>
+            {onSelect === undefined ? null : (
+              <Td className="hide-s">
+                {recovery.needsReview && recovery.reviewedAt === null ? (
+                  <input
+                    type="checkbox"
+                    aria-label={`Select run ${recovery.runId}`}
+                    checked={selected?.has(recovery.id) ?? false}
+                    onChange={() => onSelect(recovery.id)}
+                  />
+                ) : null}
+              </Td>
+            )}
+            <Td className="mute">
+              <At at={recovery.at} />
+            </Td>
+            <Td className="end">
+              <Link className="id" href={`/runs/${recovery.runId}`}>
+                {recovery.runId}
+              </Link>
+            </Td>
+            <Td>{recovery.task}</Td>
+            <Td className="hide-s mute">{recovery.was}</Td>
+            <Td className="end">
+              <RunBadge status={recovery.became as TaskState} />
+            </Td>
+            <Td data-l="from">
+              <Link href={`/nodes/${encodeURIComponent(recovery.replicaId)}`}>
+                {recovery.replicaName ?? recovery.replicaId}
+              </Link>
+              <span className="mute"> by {recovery.recoveredByName ?? recovery.recoveredBy}</span>
+            </Td>
+            <Td className="soft whole">
+              {recovery.cause}
+              {recovery.code === null ? '' : `, ${recovery.code}`}
+            </Td>
+            <Td className="num hide-s hide-m">{recovery.beatAgeMs === null ? '–' : duration(recovery.beatAgeMs)}</Td>
+            <Td>
+              <Reviewed recovery={recovery} />
+            </Td>
+          </Tr>
+        ))}
+      </Body>
+    </Table>
+  )
+}
+
+function Reviewed({ recovery }: { readonly recovery: Recovery }): ReactNode {
+  if (!recovery.needsReview) return <span className="mute">–</span>
+  if (recovery.reviewedAt === null) return <span className="warn">to review</span>
+  return <span className="mute">{recovery.reviewedBy === null ? 'reviewed' : `by ${recovery.reviewedBy}`}</span>
+}

@@ -1,0 +1,53 @@
+/** The threads of a node as a row of cells; more than sixteen are drawn as narrower cells in two or four rows. */
+import type { ReactNode } from 'react'
+import type { Node } from '../api/contract.ts'
+
+const perRow = 16
+
+export function Strip({ node }: { readonly node: Node }): ReactNode {
+  const cells = cellsOf(node)
+  const rows = Math.ceil(cells.length / (cells.length > 32 ? 32 : perRow))
+  const columns = Math.ceil(cells.length / rows)
+  const [width, height] = rows === 1 ? [columns > 8 ? 5 : 7, 13] : [4, rows === 2 ? 7 : 5]
+  const [dx, dy] = [width + (rows === 1 ? 3 : 2), height + 2]
+  return (
+    <svg
+      className="strip"
+      width={columns * dx}
+      height={rows * dy - 1}
+      viewBox={`0 0 ${columns * dx} ${rows * dy - 1}`}
+      aria-hidden="true"
+    >
+      {cells.map((kind, index) => (
+        <rect
+          key={index}
+          className={kind}
+          x={(index % columns) * dx + 0.5}
+          y={Math.floor(index / columns) * dy + 0.5}
+          width={width}
+          height={height}
+          rx={rows === 1 ? 1.5 : 1}
+        />
+      ))}
+    </svg>
+  )
+}
+
+/** u: used, st: stopping, x: closed to new runs, empty: free. */
+function cellsOf(node: Node): string[] {
+  if (node.state === 'stale') return Array.from({ length: node.slots }, () => 'x')
+  const free = node.state === 'alive' ? '' : 'x'
+  const known = node.threads.map(({ state }) => (state === 'running' ? 'u' : state === 'stopping' ? 'st' : free))
+  const busy = Math.min(node.slots, node.slots - node.freeSlots)
+  return node.slots === known.length || known.length > 0
+    ? known
+    : Array.from({ length: node.slots }, (_, index) => (index < busy ? 'u' : free))
+}
+
+/** What a lost node reported last says nothing about now. */
+export function busySlots(node: Node): number {
+  if (node.state === 'stale') return 0
+  return node.threads.length > 0
+    ? node.threads.filter(({ state }) => state !== 'idle').length
+    : node.slots - node.freeSlots
+}

@@ -1,0 +1,140 @@
+/**
+ * The page in a real browser against a real server, database and replica, which all tests of the file share. The longer rest is
+ * `pnpm test:page`.
+ */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violations } from './axe.ts'
+import { launchBrowser } from './launch.ts'
+import { openScene, type Scene } from './scene.ts'
+import { addresses, seed, type Seeded } from './seed.ts'
+
+const launched = await launchBrowser().catch((error: unknown) => error as Error)
+if (launched instanceof Error) console.warn(`Skipped, because no browser starts here: ${launched.message}`)
+
+describe.skipIf(launched instanceof Error)('the page in a browser', () => {
+  const browser = launched as Browser
+  let scene: Scene
+  let seeded: Seeded
+  let page: Page
+  beforeAll(async () => {
+    scene = await openScene(browser)
+    const replica = await scene.replica('node-1')
+    seeded = await seed(scene, replica.id)
+    page = await scene.open('/')
+    page.setDefaultTimeout(15_000)
+  })
+  afterAll(async () => {
+    await scene[Symbol.asyncDispose]()
+    await browser.close()
+  })
+  const go = (path: string) => page.goto(`${scene.origin}${path}`)
+  const badge = (text: string) => page.locator('.badge.big', { hasText: text })
+
+  test('every page has its heading and no violation that axe finds', async () => {
+    for (const [path, heading] of addresses(seeded)) {
+      await go(path)
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+      await page.locator('main .skeleton').first().waitFor({ state: 'detached' })
+      expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] })
+    }
+    expect(scene.faults).toEqual([])
+  })
+
+  test('the progress, the log and the end of a run appear without a reload', async () => {
+    const gate = scene.gate()
+    const { id } = await scene.q.enqueue('resume', { until: gate.until })
+    await go(`/runs/${id}`)
+    await badge('RUNNING').waitFor()
+    await page.getByText('25 %').first().waitFor()
+    await page.getByText('first part done').waitFor()
+    gate.release()
+    await badge('SUCCEEDED').waitFor()
+    await page.getByText('it may end').waitFor()
+    expect(scene.faults).toEqual([])
+  })
+
+  test('a run that computes without a pause is cancelled after a confirmation, and retried', async () => {
+    const gate = scene.gate()
+    const { id } = await scene.q.enqueue('spin', { until: gate.until })
+    await go(`/runs/${id}`)
+    await badge('RUNNING').waitFor()
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await page.getByRole('button', { name: 'Cancel this run' }).click()
+    await badge('CANCELLED').waitFor()
+    gate.release()
+    await page.getByRole('button', { name: 'Retry…' }).click()
+    await page.getByRole('button', { name: 'Retry this run' }).click()
+    await badge('SUCCEEDED').waitFor()
+    expect((await scene.q.get(id))?.status).toBe('SUCCEEDED')
+  })
+
+  test('a filter is part of the address, and the back button removes it', async () => {
+    const runs = await Promise.all([1, 2, 3].map(() => scene.q.enqueue('fail', { message: 'bulk' }, { group: 'bulk' })))
+    await Promise.allSettled(runs.map((run) => run.result()))
+    await go('/runs')
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('group:bulk')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toContain('group=bulk')
+    await expect.poll(() => page.locator('tr.r').count()).toBe(3)
+    await page.goBack()
+    await expect.poll(() => page.url()).not.toContain('group=bulk')
+    await expect.poll(() => page.locator('tr.r').count()).toBeGreaterThan(3)
+    await page.goForward()
+    await expect.poll(() => page.locator('tr.r').count()).toBe(3)
+  })
+
+  test('everything that matches a filter is retried by one operation after a confirmation', async () => {
+    await go('/runs?group=bulk')
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Retry 3 runs' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 3 runs' }).click()
+    await page.getByText('retried 3 runs').waitFor()
+    expect(page.url()).toContain('operation=')
+  })
+
+  test('the keys open pages, help and palette, and the theme stays after a reload', async () => {
+    await go('/')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('n')
+    await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(seeded.failedId)
+    await page.keyboard.press('Enter')
+    await badge('FAILED').waitFor()
+    await page.keyboard.press('T')
+    await page.reload()
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    await page.keyboard.press('T')
+  })
+
+  test('while the database is away a banner tells since when, and the page returns without a reload', async () => {
+    await go('/nodes')
+    await page.getByText('node-1').first().waitFor()
+    await scene.proxy.cut()
+    await page.getByRole('alert').getByText('No database since').waitFor()
+    expect(await page.locator('main.old').count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Drain…' }).first().isDisabled()).toBe(true)
+    await scene.proxy.restore()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.locator('main.old').waitFor({ state: 'detached' })
+  })
+
+  test('a wrong token is refused, a right one opens the page, and signing out closes it', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).first().click()
+    await page.getByLabel('Token').fill('wrong')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.getByText('This token was not accepted.').waitFor()
+    await page.getByLabel('Token').fill(scene.token)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.locator('.app').waitFor()
+    expect(await page.getByLabel('Token').count()).toBe(0)
+  })
+})

@@ -1,0 +1,3 @@
+import { start } from '@q/runner/start'
+
+process.exit(await start())

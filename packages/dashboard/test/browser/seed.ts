@@ -1,0 +1,58 @@
+/** Something on every page: runs that ended, failed and wait, a workflow, a schedule, a paused queue. */
+import { workflow } from '@q/client'
+import type { Scene } from './scene.ts'
+import type * as tasks from './tasks.ts'
+
+export interface Seeded {
+  readonly succeededId: string
+  readonly failedId: string
+  readonly workflowId: string
+  readonly replicaId: string
+}
+
+export async function seed({ q, store }: Scene, replicaId: string): Promise<Seeded> {
+  const succeeded = await q.enqueue('hello', { name: 'page' })
+  const failed = await q.enqueue('fail', { message: 'The host cdn.example does not answer' })
+  await q.enqueue('hello', { name: 'later' }, { delay: '1h' })
+  await q.schedule('nightly', { task: 'hello', cron: '0 9 * * *', payload: {} })
+  await store.pauseQueue('reports', 'oncall', 'bad deploy')
+  const build = workflow<typeof tasks>()('build', ({ step }) => {
+    const first = step('hello', { name: 'first' })
+    return step('hello', { name: first }, { name: 'second' })
+  })
+  const started = await q.start(build)
+  await succeeded.result()
+  await failed.result().catch(() => {})
+  await started.result()
+  return { succeededId: succeeded.id, failedId: failed.id, workflowId: String(started.id), replicaId }
+}
+
+/** Every address of the page, with the heading that it has. */
+export function addresses({
+  failedId,
+  succeededId,
+  workflowId,
+  replicaId,
+}: Seeded): readonly (readonly [path: string, heading: string])[] {
+  return [
+    ['/', 'Overview'],
+    ['/runs', 'Runs'],
+    [`/runs/${succeededId}`, 'hello'],
+    [`/runs/${failedId}`, 'fail'],
+    ['/nodes', 'Nodes'],
+    [`/nodes/${replicaId}`, 'node-1'],
+    ['/queues', 'Queues'],
+    ['/queues/default', 'default'],
+    ['/workflows', 'Workflows'],
+    [`/workflows/${workflowId}`, 'build'],
+    ['/schedules', 'Schedules'],
+    ['/schedules/nightly', 'nightly'],
+    ['/errors', 'Errors'],
+    ['/recoveries', 'Recoveries'],
+    ['/heartbeats', 'Heartbeats'],
+    ['/deliveries', 'Deliveries'],
+    ['/audit', 'Audit'],
+    ['/operations', 'Operations'],
+    ['/enqueue', 'Enqueue'],
+  ]
+}

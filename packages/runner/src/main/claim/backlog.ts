@@ -1,0 +1,56 @@
+/**
+ * Tracks whether more runs are ready than this replica has taken, and decides when to send the next exchange. The cost of
+ * an exchange hardly depends on the number of runs it carries. So while there is a backlog, the replica waits until a
+ * thread is about to run out of work or enough runs have ended, and at most a few milliseconds.
+ */
+import type { WorkExchangeResult } from '@q/store'
+
+export interface Backlog {
+  /** Whether runs were still ready after the last exchange. */
+  isSeen(): boolean
+  /** Whether runs may be handed to busy threads: not if the last claimed runs need a slot each. */
+  allowsStartAhead(): boolean
+  sent(nowMs: number): void
+  /** `exclusive`: whether the exchange returned a run that needs a slot for itself. */
+  learn(answer: Pick<WorkExchangeResult, 'more' | 'claimed'>, nowMs: number, exclusive: boolean): void
+  /**
+   * The time until the next exchange; 0: now. `leftMs`: until each thread runs out of work. `ends`: how many successes
+   * wait to be written.
+   */
+  exchangeInMs(nowMs: number, leftMs: readonly number[], ends: number): number
+  readonly lingerMs: number
+}
+
+const endsMax = 256
+const lingerMs = 15
+const reserveMsMin = 4
+const meanOver = 8
+
+export function createBacklog(): Backlog {
+  let seen = false
+  let exclusive = false
+  let sentMs = Number.NEGATIVE_INFINITY
+  let roundTripMs = 0
+  return {
+    lingerMs,
+    isSeen: () => seen,
+    allowsStartAhead: () => seen && !exclusive,
+    sent(nowMs) {
+      sentMs = nowMs
+    },
+    learn({ more, claimed }, nowMs, isExclusive) {
+      seen = more
+      if (claimed.length > 0) exclusive = isExclusive
+      roundTripMs += (nowMs - sentMs - roundTripMs) / meanOver
+    },
+    exchangeInMs(nowMs, leftMs, ends) {
+      if (ends >= endsMax) return 0
+      const reserveMs = Math.max(reserveMsMin, 2 * roundTripMs)
+      const dryMs = Math.min(...leftMs) - reserveMs
+      const lastCallMs = sentMs + Math.max(lingerMs, 2 * roundTripMs) - nowMs
+      // One exchange for all threads that run out of work at about the same time.
+      const togetherMs = Math.max(...leftMs.filter((ms) => ms <= roundTripMs / 4), 0)
+      return Math.max(0, togetherMs, Math.min(dryMs, lastCallMs))
+    },
+  }
+}

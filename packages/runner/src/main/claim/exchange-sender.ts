@@ -1,0 +1,71 @@
+/**
+ * Sends exchanges to the database. When the replica pauses or is cut off, it disowns the runs of exchanges in flight: the
+ * database may start them for this replica, but they must not begin here.
+ */
+import { createClaimer, createFairShares, exchangeWork, type Connection } from '@q/store'
+import type { RunnerConfig } from '../../settings/config.ts'
+import type { ExchangeDeps } from './exchange.ts'
+
+export interface ExchangeSender {
+  over(connection: Connection): ExchangeDeps['exchangeWork']
+  /** The number of exchanges in flight. */
+  inFlight(): number
+  /** Runs became ready: the claim candidates that are known are out of date. */
+  invalidateCandidates(): void
+  /** Runs that exchanges in flight return must not begin here. */
+  disown(): void
+  /** Returns a function that reports whether runs were disowned since this call. */
+  watchDisowned(): () => boolean
+  isPaused(): boolean
+  /** Disowns, and resolves when no exchange is in flight. */
+  pause(): Promise<void>
+  resume(): void
+}
+
+export interface ExchangeSenderDeps {
+  readonly replicaId: string
+  readonly tasks: readonly string[]
+  readonly config: Pick<RunnerConfig, 'pollEveryMs' | 'queues' | 'queueWeights' | 'capabilities'>
+  readonly nowMs: () => number
+}
+
+export function createExchangeSender({ replicaId, tasks, config, nowMs }: ExchangeSenderDeps): ExchangeSender {
+  const { pollEveryMs, queues, queueWeights, capabilities } = config
+  const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
+  const inFlight = new Set<Promise<unknown>>()
+  let paused = false
+  /** Raised whenever runs are disowned. */
+  let generation = 0
+  let refreshedMs = Number.NEGATIVE_INFINITY
+
+  function watchDisowned(): () => boolean {
+    const before = generation
+    return () => generation !== before
+  }
+
+  return {
+    over: (connection) => async (exchange) => {
+      if (nowMs() - refreshedMs >= pollEveryMs) {
+        claimer.invalidate()
+        refreshedMs = nowMs()
+      }
+      const areDisowned = watchDisowned()
+      const exchanged = exchangeWork(connection, claimer, exchange)
+      const done = exchanged.catch(() => {}).finally(() => inFlight.delete(done))
+      inFlight.add(done)
+      const result = await exchanged
+      return areDisowned() ? { ...result, started: [], claimed: [], prefetched: [] } : result
+    },
+    inFlight: () => inFlight.size,
+    invalidateCandidates: () => claimer.invalidate(),
+    disown: () => void generation++,
+    watchDisowned,
+    isPaused: () => paused,
+    async pause() {
+      paused = true
+      generation++
+      await Promise.all(inFlight)
+    },
+    resume: () => void (paused = false),
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * A replica at work: its state, its parts in the order they start, and how they end. Each part depends only on parts
+ * above it; what goes the other way is a signal (signals.ts).
+ *
+ * Execution runs the code. Intake brings runs into execution. Liveness shows others that this replica and its runs are
+ * alive, and stops what must not go on. The fleet watch recovers runs of others; maintenance works for all replicas. A
+ * drain ends intake first and heartbeats last.
+ */
+import type { ReplicaRegistration } from '@q/store'
+import type { TaskDescription } from '../protocol/messages.ts'
+import type { RunnerConfig } from '../settings/config.ts'
+import { createExchangeBuffer } from './claim/exchange-buffer.ts'
+import { startIntake } from './claim/intake.ts'
+import { createPrefetchBuffer } from './claim/prefetch-buffer.ts'
+import { createTaskRouting } from './claim/task-routing.ts'
+import type { Connections } from './connections.ts'
+import { createDrain, type Drain } from './drain.ts'
+import type { Observe } from './events.ts'
+import { releaseHeld, releaseUnstarted as release, releaseWaiting, type ReleaseUnstarted } from './execute/release.ts'
+import { createExecution } from './execution.ts'
+import type { Executors } from './executors/start-executors.ts'
+import { createFollowedDrain } from './followed-drain.ts'
+import { createBeatStreak } from './liveness/beat-streak.ts'
+import { createDatabaseClock } from './liveness/database-clock.ts'
+import { startFleetWatch } from './liveness/fleet-watch.ts'
+import { createHeldRuns } from './liveness/held-runs.ts'
+import { createOwnPresence } from './liveness/own-presence.ts'
+import { presenceTickMs } from './liveness/presence-watch.ts'
+import { startReplicaLiveness } from './liveness/replica-liveness.ts'
+import { startRunLiveness } from './liveness/run-liveness.ts'
+import type { RunMonitors } from './liveness/run-monitors.ts'
+import { beatIntervalMs, presenceFenceMs, replicaFenceMs } from './liveness/self-fence-limits.ts'
+import { loopStarter, nowMs } from './loop.ts'
+import { startMaintenance } from './maintenance/start-maintenance.ts'
+import { createSignals } from './signals.ts'
+import { createRecoveryCounter } from './stats/count-recovered.ts'
+import { createCountFlusher } from './stats/flush-counts.ts'
+import { createProcessStats } from './stats/process-stats.ts'
+import { createRunCounts } from './stats/run-counts.ts'
+import type { SlotStats } from './stats/slot-stats.ts'
+
+export interface ReplicaParts {
+  readonly config: RunnerConfig
+  readonly observe: Observe
+  readonly tasks: readonly TaskDescription[]
+  readonly registration: ReplicaRegistration
+  /** Of its presence lock. */
+  readonly num: number
+  /** When its registration, which is its first heartbeat, was sent. */
+  readonly bornMs: number
+  readonly executors: Executors
+  readonly slotStats: () => readonly SlotStats[]
+  readonly runMonitors: RunMonitors
+  readonly connections: Connections
+  readonly databaseUrl: string
+  readonly sessionUrl: string
+  readonly closeAll: () => Promise<void>
+}
+
+export function startReplicaLoops(parts: ReplicaParts): Drain {
+  const { config, registration, connections } = parts
+  const { control } = connections
+  const { id: replicaId } = registration
+  const state = createState(parts)
+  const shared = { ...parts, ...connections, ...state, replicaId }
+  const { signals, left } = state
+
+  const { hostname, pid } = registration
+  const dispatch = createExecution({ ...shared, hasLeft: left.signal, host: { hostname, pid } })
+  const { slots } = dispatch
+  const releaseUnstarted: ReleaseUnstarted = (runs) => release(shared, runs)
+  const intake = startIntake({
+    ...shared,
+    tasks: registration.tasks,
+    dispatch,
+    releaseUnstarted,
+    canBeWoken: state.presence.isHeld,
+  })
+  const sender = { replicaId, hostname, pid }
+  const runLiveness = startRunLiveness({
+    ...shared,
+    sender,
+    dispatch,
+    relieveThreads: intake.relieve,
+    forgetStarted: intake.forgetStarted,
+  })
+  const replicaLiveness = startReplicaLiveness({
+    ...shared,
+    sender,
+    slots,
+    beatEveryMs: beatIntervalMs(config.preset.thresholds),
+    checkForCancels: runLiveness.checkForCancels,
+    releaseWaiting: () => releaseWaiting({ ...shared, dispatch, releaseUnstarted }),
+  })
+  const fleetWatch = startFleetWatch({ ...shared, failSession: replicaLiveness.failSession })
+  const maintenance = startMaintenance(shared)
+  const flusher = createCountFlusher(shared)
+  const flushing = shared.startLoop('flush-counts', flusher.tick)
+  const drain = createDrain({
+    ...shared,
+    slots,
+    drainMs: config.drainMs,
+    stopGraceMs: config.stopGraceMs,
+    pauseIntake: intake.pause,
+    resumeIntake: intake.resume,
+    announce: (deadlineMs) => control.announceLeaving(replicaId, { deadlineMs }),
+    leaveIfOrdered: (finished) => control.leaveIfOrdered(replicaId, { finished }),
+    stopIntake: intake.stop,
+    stopWatching: () => Promise.all([fleetWatch.stop(), maintenance.stop()]),
+    releaseUnstarted: () => releaseHeld({ ...shared, releaseUnstarted }),
+    stopBeats: () => Promise.all([runLiveness.stop(), replicaLiveness.stop()]),
+    async flushCounts() {
+      await flushing.stop()
+      await flusher.flush()
+    },
+    retire: () => control.retireReplica(replicaId),
+    closeSession: replicaLiveness.closeSession,
+    closeAll() {
+      left.abort(new Error('The replica has left.'))
+      return parts.closeAll()
+    },
+  })
+  signals.connect({ drainOrdered: drain.onOrder, programTooOld: drain.tooOld })
+  return drain
+}
+
+/** What several parts use; made before all of them. */
+function createState({ config, observe, bornMs, connections, registration }: ReplicaParts) {
+  const { thresholds } = config.preset
+  const signals = createSignals()
+  const presence = createOwnPresence()
+  const beats = createBeatStreak(beatIntervalMs(thresholds), bornMs)
+  const processStats = createProcessStats(config)
+  const counts = createRunCounts({ version: registration.version, count: processStats.count })
+  return {
+    signals,
+    presence,
+    beats,
+    presenceStreak: createBeatStreak(3 * presenceTickMs),
+    databaseClock: createDatabaseClock(),
+    heldRuns: createHeldRuns(),
+    prefetched: createPrefetchBuffer(config.prefetch),
+    exchangeBuffer: createExchangeBuffer(signals.wakeClaim),
+    processStats,
+    counts,
+    countRecovered: createRecoveryCounter(connections.store, counts),
+    followed: createFollowedDrain(nowMs),
+    routeOf: createTaskRouting(connections.store, nowMs),
+    startLoop: loopStarter((loop, error, retryInMs) => observe({ type: 'loop-failed', loop, error, retryInMs })),
+    /** Without an accepted heartbeat for so long, its runs are stopped, and it begins none until one is accepted. */
+    isCutOff: () =>
+      beats.silentForMs(nowMs()) > replicaFenceMs(thresholds) ||
+      (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),
+    /** Aborts when the replica has left. */
+    left: new AbortController(),
+    nowMs,
+  }
+}

@@ -1,0 +1,15 @@
+/** Counts the runs that this replica recovered. Counts may be lost: no recovery fails for them. */
+import type { RunId, Store } from '@q/store'
+import type { RunCounts } from './run-counts.ts'
+
+export type CountRecovered = (ids: readonly RunId[]) => Promise<void>
+
+export function createRecoveryCounter(
+  store: Pick<Store, 'recoveredRuns'>,
+  counts: Pick<RunCounts, 'recovered'>,
+): CountRecovered {
+  const count = async (ids: readonly RunId[]) => {
+    for (const run of await store.recoveredRuns(ids)) counts.recovered(run)
+  }
+  return (ids) => count(ids).catch(() => {})
+}

@@ -1,0 +1,47 @@
+/**
+ * How well a replica is, and how many of its slots it may fill for that.
+ *
+ * CPU is judged by what its runs do not account for: a run may use a core, and a replica whose runs do so on every core
+ * does what it is there for (docs/decisions/0009). Memory is what is resident, against limits that never exceed a share
+ * of what the container has.
+ */
+import type { ReplicaStats } from '@q/store'
+
+export type Health = ReplicaStats['health']
+
+export interface HealthLimits {
+  readonly degradedCpu: number
+  readonly unhealthyCpu: number
+  readonly degradedMb: number
+  readonly unhealthyMb: number
+}
+
+const share = { degraded: 0.7, unhealthy: 0.9 }
+
+/** `containerMb`: 0, or absurdly large, when there is no limit. */
+export function limitsWithin(containerMb: number, limits: HealthLimits): HealthLimits {
+  if (containerMb <= 0) return limits
+  return {
+    ...limits,
+    degradedMb: Math.min(limits.degradedMb, containerMb * share.degraded),
+    unhealthyMb: Math.min(limits.unhealthyMb, containerMb * share.unhealthy),
+  }
+}
+
+export function judge(sign: { cpuPercent: number; memoryMb: number }, limits: HealthLimits): Health {
+  if (sign.cpuPercent > limits.unhealthyCpu || sign.memoryMb > limits.unhealthyMb) return 'unhealthy'
+  if (sign.cpuPercent > limits.degradedCpu || sign.memoryMb > limits.degradedMb) return 'degraded'
+  return 'healthy'
+}
+
+/** How many of its free slots it may fill. */
+export function slotsToFill(health: Health, slots: { readonly total: number; readonly free: number }): number {
+  switch (health) {
+    case 'healthy':
+      return slots.free
+    case 'degraded':
+      return Math.max(0, Math.ceil(slots.total / 2) - (slots.total - slots.free))
+    case 'unhealthy':
+      return 0
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What this replica counts of the runs it executes, by queue and task, until the next flush takes it (flush-counts.ts). In
+ * memory: no statement, and nothing that a run waits for. A replica that is killed loses what it has not flushed.
+ */
+import { countTime, type ClaimedRun, type ErrorCount, type Outcome, type RecoveredRun, type RunTally } from '@q/store'
+import { signatureOf, type ErrorSignature } from './error-signature.ts'
+
+type RunOf = Pick<ClaimedRun, 'queue' | 'task' | 'runId'>
+
+export interface RunEnd {
+  readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'retried'
+  /** Whether its thread or child process died. */
+  readonly crashed?: boolean
+  /** How long the code ran; undefined: not known. */
+  readonly tookMs?: number
+  readonly error?: ErrorSignature | undefined
+}
+
+export interface RunCounts {
+  /** A run was handed over to a thread. */
+  started(run: ClaimedRun): void
+  /** It was withdrawn before its code began. */
+  notBegun(run: ClaimedRun): void
+  ended(run: RunOf, end: RunEnd): void
+  /** This replica recovered the run of a dead one. */
+  recovered(run: RecoveredRun): void
+  /** Everything since the last time; undefined: nothing. */
+  take(): CountedRuns | undefined
+}
+
+export interface CountedRuns {
+  readonly runs: readonly RunTally[]
+  readonly errors: readonly ErrorCount[]
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Item)[] ? Item[] : T[Key] }
+
+/** Groups of errors that are counted between two flushes. */
+const errorGroupsMax = 1_000
+const tasksOfGroupMax = 20
+
+export interface RunCountsDeps {
+  /** Of this replica. */
+  readonly version: string
+  /** Counts ends for the heartbeats of this replica. */
+  readonly count: (status: Outcome['status']) => void
+}
+
+export function createRunCounts({ version, count }: RunCountsDeps): RunCounts {
+  let tallies = new Map<string, Map<string, Mutable<RunTally>>>()
+  let errors = new Map<string, Mutable<ErrorCount>>()
+
+  function tallyOf({ queue, task }: RunOf): Mutable<RunTally> {
+    let ofQueue = tallies.get(queue)
+    if (ofQueue === undefined) tallies.set(queue, (ofQueue = new Map()))
+    let tally = ofQueue.get(task)
+    if (tally === undefined) ofQueue.set(task, (tally = emptyTally(queue, task)))
+    return tally
+  }
+
+  function countError({ runId, task }: RunOf, signature: ErrorSignature): void {
+    const known = errors.get(signature.fingerprint)
+    if (known === undefined) {
+      if (errors.size >= errorGroupsMax) return
+      errors.set(signature.fingerprint, { ...signature, seen: 1, lastRunId: runId, tasks: [task], version })
+      return
+    }
+    known.seen++
+    known.lastRunId = runId
+    known.message = signature.message
+    if (!known.tasks.includes(task) && known.tasks.length < tasksOfGroupMax) known.tasks.push(task)
+  }
+
+  return {
+    started(run) {
+      const tally = tallyOf(run)
+      tally.started++
+      if (isFirstStart(run)) countTime(tally.wait, run.waitMs)
+    },
+    notBegun(run) {
+      const tally = tallyOf(run)
+      tally.started--
+      if (isFirstStart(run)) countTime(tally.wait, run.waitMs, -1)
+    },
+    ended(run, { outcome, crashed = false, tookMs, error }) {
+      const tally = tallyOf(run)
+      if (outcome !== 'retried') count(statusOf[outcome])
+      tally[outcome]++
+      if (crashed) tally.crashed++
+      if (tookMs !== undefined) {
+        tally.busyMs += tookMs
+        countTime(tally.duration, tookMs)
+      }
+      if (error !== undefined) countError(run, error)
+    },
+    recovered(run) {
+      // A run that was only claimed had no attempt that could end.
+      if (run.was !== 'RUNNING') return
+      const tally = tallyOf(run)
+      tally.crashed++
+      tally[run.became === 'FAILED' ? 'failed' : run.became === 'CANCELLED' ? 'cancelled' : 'retried']++
+      countError(run, signatureOf({ ...run, detail: lostDetail }))
+    },
+    take() {
+      if (tallies.size === 0) return undefined
+      const runs = [...tallies.values()].flatMap((ofQueue) => [...ofQueue.values()])
+      const taken = { runs, errors: [...errors.values()] }
+      tallies = new Map()
+      errors = new Map()
+      return taken
+    },
+  }
+}
+
+const statusOf = { succeeded: 'SUCCEEDED', failed: 'FAILED', cancelled: 'CANCELLED' } as const
+const lostDetail = 'The replica that held the run stopped responding.'
+
+/** A retry waited for its backoff, and a run that crashed or was retried by a person was ready before. */
+function isFirstStart({ attempt, crashCount, epoch }: ClaimedRun): boolean {
+  return attempt === 1 && crashCount === 0 && epoch === 1
+}
+
+function emptyTally(queue: string, task: string): Mutable<RunTally> {
+  return {
+    queue,
+    task,
+    started: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+    retried: 0,
+    crashed: 0,
+    busyMs: 0,
+    wait: [],
+    duration: [],
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The messages between the main thread and its worker threads: plain data only. Child processes get the same
+ * (child-messages.ts), because the same worker thread does the work inside them.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { ErrorCode } from '@q/schema'
+import type { Causes } from '@q/schema/json'
+import type { OptionData } from '@q/task'
+import type { AbortReason } from './slot-layout.ts'
+
+export interface WorkerSetup {
+  /** file: URLs of task modules. */
+  readonly taskModules: readonly string[]
+  /** slot-layout.ts */
+  readonly slotMemory: SharedArrayBuffer
+}
+
+/** What Piscina is asked for: a look at the task modules, or a thread that is served runs for the rest of its life. */
+export type ThreadJob = { readonly kind: 'describe' } | ServeJob
+
+export interface ServeJob {
+  readonly kind: 'serve'
+  /** Its place in the slot memory. */
+  readonly slot: number
+  /** ring-layout.ts */
+  readonly ring: SharedArrayBuffer
+  readonly port: MessagePort
+}
+
+export interface RunCommand {
+  /** The number of the run in its slot: counted from 1, never used again. */
+  readonly seq: number
+  /** Whether other replicas may start the run, or its successor, once they consider this replica dead. */
+  readonly fenced: boolean
+  readonly runId: string
+  readonly fence: number
+  readonly epoch: number
+  readonly attempt: number
+  readonly task: string
+  /** JSON text. */
+  readonly payload: string
+  /** JSON text of what an earlier attempt saved, or null. */
+  readonly checkpoint: string | null
+  /** Set only for tasks with `database: true`: the URL contains the password. */
+  readonly databaseUrl: string | undefined
+}
+
+/** What a worker found in the task modules. */
+export interface Description {
+  readonly tasks: readonly TaskDescription[]
+  readonly problems: readonly Problem[]
+}
+
+export interface TaskDescription {
+  readonly name: string
+  readonly queue: string
+  readonly options: OptionData
+  readonly payloadSchema: Record<string, unknown> | null
+}
+
+export interface Problem {
+  readonly code: string
+  readonly what: string
+  readonly why: string
+  readonly fix: string
+  /** Of the error behind it. */
+  readonly stack?: string
+}
+
+export type RunReport =
+  /** `result`: JSON text, already fit for jsonb; `repaired`: where that changed it, as JSON pointers. */
+  | { readonly ended: 'returned'; readonly result: string; readonly repaired: readonly string[] }
+  | (Causes & {
+      readonly ended: 'failed'
+      readonly code: ErrorCode
+      readonly detail: string
+      readonly stack?: string
+      /** Class of the error. */
+      readonly errorName?: string
+      /** What the code says all errors of this cause have in common. */
+      readonly fingerprint?: string
+      /** Undefined: as the task's `retry` says. */
+      readonly again?: 'never' | { readonly afterMs: number }
+    })
+  /** The thread or process died of it. */
+  | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
+  | { readonly ended: 'snoozed'; readonly afterMs: number }
+  /** The code stopped on request; `reason`: of the main thread, or of its own thread or child. */
+  | { readonly ended: 'aborted'; readonly reason?: AbortReason }
+
+/** To a thread: runs to execute, as one flat array (batch-encoding.ts), or the reply to a request of a run. */
+export type ToThread = readonly unknown[] | ContextReply
+
+/** From a thread. `seq`: of which run, so that a message that comes late is not taken for another run's. */
+export type FromThread =
+  /** Its first message. `osThreadId`: of the operating system; 0 where the system does not report it. */
+  | { readonly kind: 'handshake'; readonly threadId: number; readonly osThreadId: number }
+  /** Runs have ended, or none is left: look at the ring. */
+  | { readonly kind: 'signal' }
+  /** The end of a run, where the ring has no place for it. */
+  | { readonly kind: 'report'; readonly seq: number; readonly report: RunReport }
+  | ThreadMessage
+
+/** A message of the code of a run while it runs. */
+export type ThreadMessage = { readonly seq: number } & ThreadMessageBody
+
+export type ThreadMessageBody =
+  /** An error outside of the function's own promise: its run ends with this, and the thread with it. */
+  | { readonly kind: 'uncaught-error'; readonly report: RunReport }
+  | { readonly kind: 'log'; readonly line: TaskLine }
+  | { readonly kind: 'request'; readonly id: number; readonly request: ContextRequest }
+
+export interface TaskLine {
+  /** Counted from 1 within one claim. */
+  readonly lineNo: number
+  /** As pino counts: 20 debug, 30 info, 40 warn, 50 error. */
+  readonly level: number
+  readonly line: string
+  /** JSON text. */
+  readonly facts: string | null
+  /** By the clock of this machine. */
+  readonly atMs: number
+}
+
+/** A request of a run's code to the store, which only the main thread reaches. */
+export type ContextRequest =
+  /** `state`: JSON text. */
+  | { readonly verb: 'checkpoint'; readonly state: string }
+  | {
+      readonly verb: 'enqueue'
+      readonly task: string
+      /** JSON text. */
+      readonly payload: string
+      readonly delayMs: number | null
+      readonly priority: number | null
+    }
+
+export type ContextReply =
+  | { readonly id: number; readonly ok: true; readonly value: string }
+  | { readonly id: number; readonly ok: false; readonly refusal: Problem }

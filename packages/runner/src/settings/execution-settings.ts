@@ -1,0 +1,127 @@
+/** Settings of what a replica executes, how many runs at once, and how it starts and ends. */
+import { availableParallelism, hostname } from 'node:os'
+import { presets } from './presets.ts'
+import { integer, list, names, oneOf, string, weights, type SettingsOf } from './setting-parsers.ts'
+
+export interface ExecutionValues {
+  readonly presetName: string
+  /** Files or globs of task modules; empty: the demo tasks. */
+  readonly taskModules: readonly string[]
+  /** Runs executed at once: one per thread. */
+  readonly threads: number
+  /** Heap of each; 0: what Node allows. */
+  readonly threadMemoryMb: number
+  /** Variables that child processes get beside the harmless ones. */
+  readonly childEnv: readonly string[]
+  readonly prefetch: number
+  /** Start-ahead: expected work in ms, and most runs, of one thread. */
+  readonly startAheadMs: number
+  readonly startAheadRetryMax: number
+  readonly startAheadFailMax: number
+  /** Queues to work on, with their shares; empty: all. */
+  readonly queueWeights: Readonly<Record<string, number>>
+  readonly capabilities: readonly string[]
+  readonly name: string
+  /** Below the 30 s after which orchestrators kill. */
+  readonly drainMs: number
+  readonly stopGraceMs: number
+  readonly pollEveryMs: number
+  readonly connections: number
+  /** Of a start, for a database that does not answer yet. */
+  readonly databaseWaitMs: number
+}
+
+const second = 1_000
+const day = 86_400 * second
+
+export const executionSettings: SettingsOf<ExecutionValues> = {
+  presetName: oneOf('Q_PRESET', Object.keys(presets), 'default', 'intervals and thresholds, see below'),
+  taskModules: list(
+    'Q_TASKS',
+    'the demo tasks',
+    'task modules: files or globs, separated by commas, relative to where the command is given',
+  ),
+  threads: {
+    ...integer('Q_THREADS', [1, 1_024], availableParallelism(), 'runs executed at once, 1 to 1024'),
+    shown: 'available cores (affinity and cgroup quotas count)',
+  },
+  threadMemoryMb: integer(
+    'Q_THREAD_MEMORY_MB',
+    [0, 1_048_576],
+    0,
+    'heap of each worker thread; 0: what Node allows. Most ways to exceed it end the whole process (`docs/reference/poison.md`)',
+  ),
+  childEnv: list(
+    'Q_CHILD_ENV',
+    'the harmless ones',
+    'environment variables that tasks with `isolation: process` get beside PATH, HOME, LANG, TZ and their like, separated by commas; `S3_*` names all that begin so',
+  ),
+  prefetch: integer(
+    'Q_PREFETCH',
+    [0, 64],
+    0,
+    'runs claimed ahead of a free slot; they wait here while other replicas may be free',
+  ),
+  startAheadMs: integer(
+    'Q_START_AHEAD_MS',
+    [0, 10_000],
+    25,
+    'expected work that is handed to a thread ahead, while there is a backlog; 0: one run at a time',
+  ),
+  startAheadRetryMax: integer(
+    'Q_START_AHEAD_RETRY_MAX',
+    [1, 500],
+    256,
+    "most runs handed to one thread, of tasks with onCrash 'retry'; they are started again if the process dies",
+  ),
+  startAheadFailMax: integer(
+    'Q_START_AHEAD_FAIL_MAX',
+    [1, 500],
+    32,
+    'most runs handed to one thread, of other tasks; those that have not begun fail if the process dies',
+  ),
+  queueWeights: weights(
+    'Q_QUEUES',
+    'all',
+    'queues to work on, separated by commas; `cpu:3,default:1` gives the first three shares of four while both have work. A weight is 1 to 1000, and 1 unless said; a name that ends in a colon and digits needs one',
+  ),
+  capabilities: names(
+    'Q_CAPABILITIES',
+    'none',
+    'what this replica can do beyond the ordinary (`gpu`), for runs that require it, separated by commas',
+  ),
+  name: {
+    ...string('Q_NAME', hostname(), "the replica's name for people, made unique among living replicas"),
+    shown: 'host name',
+  },
+  drainMs: integer(
+    'Q_DRAIN_MS',
+    [0, day],
+    25 * second,
+    'how long runs may take to finish after SIGTERM before they are stopped; an ordered drain has the deadline of its order, or none',
+  ),
+  stopGraceMs: integer(
+    'Q_STOP_GRACE_MS',
+    [0, 600 * second],
+    2 * second,
+    'how long code that is told to stop may take before its thread is ended',
+  ),
+  pollEveryMs: integer(
+    'Q_POLL_MS',
+    [50, 60 * second],
+    second,
+    'how often to look for work when no wake comes; up to 10 s while wakes can arrive and there is nothing to do',
+  ),
+  connections: integer(
+    'Q_CONNECTIONS',
+    [1, 100],
+    4,
+    'connections for outcomes, logs and upkeep, beside one for exchanges (claims and successes), one for heartbeats and one session',
+  ),
+  databaseWaitMs: integer(
+    'Q_DATABASE_WAIT_MS',
+    [0, 3_600 * second],
+    30 * second,
+    'how long a start waits for a database that does not answer yet, or that breaks its connections; 0: not at all',
+  ),
+}

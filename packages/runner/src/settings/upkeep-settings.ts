@@ -1,0 +1,88 @@
+/** Settings of what is kept for how long, of health, and of the log. */
+import type { Preset } from './presets.ts'
+import { integer, oneOf, type SettingsOf } from './setting-parsers.ts'
+
+export interface UpkeepValues {
+  readonly heartbeatsKeptMs: number
+  readonly replicasKeptMs: number
+  readonly runsKeptMs: number
+  readonly sampleEveryMs: number
+  readonly samplesKeptMs: number
+  readonly tallyKeptMs: number
+  readonly actionsKeptMs: number
+  readonly degradedCpu: number
+  readonly unhealthyCpu: number
+  readonly degradedMb: number
+  readonly unhealthyMb: number
+  readonly logLevel: string
+}
+
+const second = 1_000
+const day = 86_400 * second
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+export const upkeepSettings: SettingsOf<UpkeepValues> = {
+  heartbeatsKeptMs: {
+    ...integer(
+      'Q_HEARTBEATS_KEPT_MS',
+      [second, 365 * day],
+      3_600 * second,
+      'how long heartbeats of replicas that are gone are kept',
+    ),
+    otherwise: (preset: Preset) => preset.heartbeatsKeptMs,
+    shown: 'by preset',
+  },
+  replicasKeptMs: integer(
+    'Q_REPLICAS_KEPT_MS',
+    [second, 3_650 * day],
+    day,
+    'how long replicas are remembered after their end',
+  ),
+  runsKeptMs: integer(
+    'Q_RUNS_KEPT_MS',
+    [second, 3_650 * day],
+    7 * day,
+    'how long finished runs are kept when their task does not say (`keep`)',
+  ),
+  sampleEveryMs: integer('Q_SAMPLE_MS', [second, day], 60 * second, 'how often process stats go into the time series'),
+  samplesKeptMs: integer(
+    'Q_SAMPLES_KEPT_MS',
+    [second, 3_650 * day],
+    day,
+    'how long the time series of nodes and queues, failed heartbeats and gaps between heartbeats are kept',
+  ),
+  tallyKeptMs: integer(
+    'Q_TALLY_KEPT_MS',
+    [day, 3_650 * day],
+    30 * day,
+    'how long rates per hour, groups of errors that are no longer seen, and ended operations are kept',
+  ),
+  actionsKeptMs: integer(
+    'Q_ACTIONS_KEPT_MS',
+    [day, 3_650 * day],
+    90 * day,
+    'how long it is kept what people did through the page, the API or the command line',
+  ),
+
+  degradedCpu: integer(
+    'Q_DEGRADED_CPU',
+    [1, 1_000],
+    70,
+    'CPU, in percent, that its runs do not account for, above which it fills half of its slots',
+  ),
+  unhealthyCpu: integer('Q_UNHEALTHY_CPU', [1, 1_000], 90, 'the same, above which it claims nothing'),
+  degradedMb: integer(
+    'Q_DEGRADED_MB',
+    [1, 100_000_000],
+    4_096,
+    'memory, with that of child processes, above which it fills half of its slots; at most 70 % of what its container has',
+  ),
+  unhealthyMb: integer(
+    'Q_UNHEALTHY_MB',
+    [1, 100_000_000],
+    8_192,
+    'the same, above which it claims nothing; at most 90 %',
+  ),
+
+  logLevel: oneOf('Q_LOG_LEVEL', logLevels, 'info', logLevels.map((level) => `\`${level}\``).join(', ')),
+}

@@ -1,0 +1,73 @@
+/**
+ * The page of a replica. `@q/server` is an optional peer that only this file imports. Wrong settings are reported before
+ * anything starts; a page that cannot start for another reason is logged, and the replica works without it.
+ */
+import { ExplainedError, isExplained } from '@q/schema'
+import type { Observe } from '../main/events.ts'
+import type { Logger } from '../observers/log.ts'
+
+export interface ReplicaPage {
+  readonly url: string
+  /** With the token: for a terminal, never for a log. */
+  readonly link: string
+  /** Follows whether the replica drains. */
+  readonly observe: Observe
+  close(): Promise<void>
+}
+
+export interface PageFacts {
+  readonly databaseUrl: string
+  readonly version: string
+  readonly log: Logger
+}
+
+/** Undefined: it is switched off, cannot start, or is not installed. */
+export type StartPage = (facts: PageFacts) => Promise<ReplicaPage | undefined>
+
+export async function preparePage(env: NodeJS.ProcessEnv): Promise<StartPage> {
+  const isOn = isSwitchedOn(env['Q_HTTP'])
+  const server = isOn ? await import('@q/server').catch(unlessMissing) : undefined
+  if (server === undefined) return () => Promise.resolve(undefined)
+  const startServer = server.prepareServer(env)
+  return async ({ databaseUrl, version, log }) => {
+    let draining = false
+    const isDraining = () => draining
+    const onFault = (error: unknown, what: string) => log.error({ err: error, what }, 'the page could not answer')
+    try {
+      const started = await startServer({ databaseUrl, version, isDraining, onFault })
+      return {
+        url: started.url,
+        link: started.link,
+        observe({ type }) {
+          if (type === 'draining') draining = true
+          if (type === 'drain-undone') draining = false
+        },
+        close: () => started.close('The replica has left.'),
+      }
+    } catch (error) {
+      const facts = isExplained(error)
+        ? { code: error.code, what: error.message, why: error.why, fix: error.fix }
+        : { err: error }
+      log.warn(facts, 'the page did not start; the replica works without it')
+      return undefined
+    }
+  }
+}
+
+function isSwitchedOn(text: string | undefined): boolean {
+  if (text === undefined || text === '' || text === 'on') return true
+  if (text === 'off') return false
+  throw new ExplainedError({
+    code: 'CONFIG_INVALID',
+    what: `A setting is wrong:\n    Q_HTTP=${text}: must be on or off`,
+    why: 'The environment of this process says so; nothing was started.',
+    fix: 'Correct the variable above, or unset it for its default.',
+  })
+}
+
+/** A fault inside the package is not the same as a package that is not there. */
+function unlessMissing(error: unknown): undefined {
+  const isMissing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
+  if (isMissing && error.message.includes("'@q/server'")) return undefined
+  throw error
+}

@@ -1,0 +1,176 @@
+/**
+ * The main job: find the database (or start one), migrate it, be a replica until told to leave.
+ * `pnpm --filter runner start` and `q start` both come here; with DATABASE_URL this replica joins that cluster.
+ */
+import { readFileSync } from 'node:fs'
+import { explainDatabaseError, migrateDatabase, migrationPlan, databaseAddress } from '@q/store'
+import { banner } from './banner.ts'
+import { boundOutput, type BoundedOutput } from '../output/bounded-output.ts'
+import { retryUntilReachable, logIfSlow, unlessLeaving } from './wait-for-database.ts'
+import { readConfig, type RunnerConfig } from '../settings/config.ts'
+import { findDatabase } from './database.ts'
+import { preparePage, type ReplicaPage } from './page.ts'
+import { listenForShutdown, type ShutdownSignals } from './shutdown-signals.ts'
+import type { Departure } from '../main/drain.ts'
+import { newReplicaId } from '../main/identity.ts'
+import { pause } from '../main/loop.ts'
+import { startRunner, type Runner, type RunnerOptions } from '../main/runner.ts'
+import { createLog, logObserver, type Logger } from '../observers/log.ts'
+import { exitCodeAfter, exitCodeOf, exitCodes, problemText } from '../output/report-error.ts'
+import { settings } from '../settings/settings.ts'
+import { findTaskModules } from './task-modules.ts'
+
+/** Returns the exit code when the replica has left; never throws. */
+export async function start(env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const signals = listenForShutdown()
+  const outputs = [process.stdout, process.stderr].map(boundOutput)
+  try {
+    return exitCodeAfter(await runReplica(env, signals, outputs))
+  } catch (error) {
+    if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
+    console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
+    return exitCodeOf(error)
+  } finally {
+    await Promise.race([Promise.all(outputs.map((output) => output.flushed())), pause(lastLinesMsMax)])
+  }
+}
+
+/** How long the end of the process waits for its last lines to be read. */
+const lastLinesMsMax = 1_000
+
+async function runReplica(
+  env: NodeJS.ProcessEnv,
+  signals: ShutdownSignals,
+  outputs: readonly BoundedOutput[],
+): Promise<Departure> {
+  const { config, taskModules } = readEnvironment(env)
+  const startPage = await preparePage(env)
+  const terminal = process.stdout.isTTY
+  const log = createLog({ level: config.logLevel, terminal })
+  for (const output of outputs)
+    output.onDropped((lines) => log.warn({ lines }, 'dropped log lines: the output was not being read'))
+  const version = programVersion()
+  log.info({ version }, 'starting')
+  for (const warning of config.warnings) log.warn(warning)
+  const database = await logIfSlow(
+    () => log.info('the embedded database is being made or started'),
+    findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
+  )
+  const page = await startPage({ databaseUrl: database.url, version, log })
+  const logEvent = logObserver(log)
+  try {
+    const runner = await join(log, {
+      databaseUrl: database.url,
+      directUrl: env['DATABASE_URL_DIRECT'] || database.url,
+      config,
+      version,
+      taskModules,
+      replicaId: newReplicaId(),
+      observe(event) {
+        page?.observe(event)
+        logEvent(event)
+      },
+      ...endpointOf(env, page),
+      leaving: signals.leaving,
+    })
+    signals.attach(runner)
+    const tasks = runner.tasks.map((task) => task.name)
+    const facts = {
+      version,
+      database: database.description,
+      replicaId: runner.replicaId,
+      name: runner.name,
+      threads: config.threads,
+      preset: config.presetName,
+      logLevel: config.logLevel,
+      tasks,
+      next: nextCommand(env, tasks),
+    }
+    if (terminal) console.log(banner({ ...facts, pid: process.pid, ...(page && { link: page.link }) }))
+    else log.info({ ...facts, ...(page && { page: page.url }) }, 'started') // with the pid, as in every line
+    return await runner.left
+  } catch (error) {
+    if (error === signals.leaving.reason) log.info('told to leave before it had started')
+    throw error
+  } finally {
+    await page?.close()
+    await database.close()
+  }
+}
+
+/** Where others find this replica: as configured, else at its page. */
+function endpointOf(env: NodeJS.ProcessEnv, page: ReplicaPage | undefined): { readonly endpoint?: string } {
+  const endpoint = env['Q_ENDPOINT'] || page?.url
+  return endpoint === undefined ? {} : { endpoint }
+}
+
+/** All that can be seen to be wrong before anything is done, together. */
+function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskModules: string[] } {
+  const errors: unknown[] = []
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      errors.push(error)
+      return undefined
+    }
+  }
+  const config = attempt(() => readConfig(env))
+  const taskModules = attempt(() => findTaskModules(settings.taskModules.parse(env['Q_TASKS'] ?? '') ?? [], env))
+  const { DATABASE_URL: url, DATABASE_URL_DIRECT: directUrl } = env
+  // An empty variable is a mistake, not a request for an embedded database.
+  attempt(() => url !== undefined && databaseAddress(url))
+  attempt(() => directUrl && databaseAddress(directUrl))
+  if (config === undefined || taskModules === undefined || errors.length > 0)
+    throw errors.length === 1 ? errors[0] : new AggregateError(errors)
+  return { config, taskModules }
+}
+
+interface JoinOptions extends RunnerOptions {
+  readonly directUrl: string
+  readonly leaving: AbortSignal
+}
+
+/** Migrates, loads the task modules and registers. Retries after a temporary error of the database, as the same replica. */
+function join(log: Logger, options: JoinOptions): Promise<Runner> {
+  const { databaseUrl, directUrl, config, taskModules, leaving } = options
+  const loading = () => log.info({ taskModules }, 'the task modules are being loaded')
+  const attempt = async () => {
+    await migrate(directUrl, log, leaving)
+    return logIfSlow(loading, startRunner(options))
+  }
+  const explained = async (error: unknown) => {
+    throw await explainDatabaseError(error, databaseUrl)
+  }
+  return retryUntilReachable(() => attempt().catch(explained), {
+    leaving,
+    forMs: config.databaseWaitMs,
+    onWait: ({ code, message, why }) =>
+      log.warn({ code, what: message, why, waitMs: config.databaseWaitMs }, 'waiting for the database'),
+  })
+}
+
+async function migrate(url: string, log: Logger, leaving: AbortSignal): Promise<void> {
+  const slow = () =>
+    log.info('the database is slow to answer, or its schema is being migrated, here or by another program')
+  const migrated = await unlessLeaving(leaving, logIfSlow(slow, migrateDatabase(url)))
+  if (migrated.length === 0) return
+  log.info({ migrations: migrated }, 'migrated')
+  const { olderReplicas } = await migrationPlan(url)
+  if (olderReplicas.length > 0) log.warn({ replicas: olderReplicas }, 'replicas of older releases are alive')
+}
+
+/** Exactly what to type next, in another terminal. */
+function nextCommand(env: NodeJS.ProcessEnv, tasks: readonly string[]): string {
+  const prefixes = ['DATABASE_URL', 'Q_DATA_DIR'].filter((name) => env[name]).map((name) => `${name}="$${name}" `)
+  const q = env['npm_config_user_agent']?.startsWith('pnpm') ? 'npx --yes pnpm@12 q' : 'npx q'
+  const [task, payload] = tasks.includes('primes') ? ['primes', '{"upTo":3000000}'] : [tasks[0] ?? 'hello', '{}']
+  return `${prefixes.join('')}${q} enqueue ${task} '${payload}' --wait`
+}
+
+export function programVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  return version
+}

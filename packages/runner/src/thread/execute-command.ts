@@ -1,0 +1,71 @@
+/**
+ * A run's story where its code is: find the task, check the payload, call the code, put what came of it into plain data.
+ * Wherever that is: a worker thread (entry.ts), or the process of a test (inline/).
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TaskContext } from '@q/task'
+import type { RunCommand, RunReport } from '../protocol/messages.ts'
+import { createContext } from './context.ts'
+import type { MainThreadChannel } from './main-thread-channel.ts'
+import { detailText, reportReturn, reportThrow } from './plain-data.ts'
+import type { RunSlot } from './run-slot.ts'
+import type { Registry } from './registry.ts'
+
+export interface RunDeps {
+  readonly registry: Registry
+  readonly channel: MainThreadChannel
+  /** Opened only for a task that is known; closed when its code has ended. */
+  readonly openSlot: () => RunSlot
+  /** Called with the context before the validator and the function of the task. */
+  readonly began?: (context: TaskContext) => void
+}
+
+export async function executeCommand(
+  { registry, channel, openSlot, began }: RunDeps,
+  command: RunCommand,
+): Promise<RunReport> {
+  const task = registry.tasks.get(command.task)
+  if (task === undefined) {
+    const detail = detailText(unknownTask(registry, command.task))
+    return { ended: 'failed', code: 'UNKNOWN_TASK', detail, again: 'never' }
+  }
+  using slot = openSlot()
+  try {
+    const context = createContext(command, slot, channel)
+    began?.(context)
+    const checked = await checkPayload(task.options.input, JSON.parse(command.payload))
+    if ('problem' in checked)
+      return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: detailText(checked.problem), again: 'never' }
+    // Told to stop while it was on its way here: code that never began need not be stopped.
+    const reason = slot.stopReason()
+    if (reason !== undefined) return { ended: 'aborted', reason }
+    const report = reportReturn(await task.run(checked.payload as never, context))
+    if (report.ended === 'returned' && report.repaired.length > 0)
+      context.log.warn({ places: report.repaired }, 'What JSON cannot hold was replaced in the result.')
+    return report
+  } catch (error) {
+    const reason = slot.stopReason()
+    return reason === undefined ? reportThrow(error) : { ended: 'aborted', reason }
+  }
+}
+
+function unknownTask({ problems }: Registry, name: string): string {
+  const reasons = problems.map((problem) => `${problem.what} ${problem.why}`).join(' ')
+  return `This thread does not know the task "${name}". ${reasons}`.trimEnd()
+}
+
+async function checkPayload(
+  input: StandardSchemaV1 | undefined,
+  payload: unknown,
+): Promise<{ payload: unknown } | { problem: string }> {
+  if (input === undefined) return { payload }
+  const checked = await input['~standard'].validate(payload)
+  if (checked.issues === undefined) return { payload: checked.value }
+  return { problem: checked.issues.map((issue) => `${pointerOf(issue)}: ${issue.message}`).join('; ') }
+}
+
+/** Where in the payload, as a JSON pointer. */
+function pointerOf(issue: StandardSchemaV1.Issue): string {
+  const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
+  return keys.length === 0 ? 'payload' : `/${keys.join('/')}`
+}

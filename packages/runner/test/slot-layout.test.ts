@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import {
+  createSlotMemory,
+  slotMemoryAt,
+  readNote,
+  stopReasonOf,
+  stopRun,
+  word,
+  writeNote,
+} from '../src/protocol/slot-layout.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (note: Uint8Array | undefined) => (note === undefined ? undefined : new TextDecoder().decode(note))
+
+test('the last note is the one that is read; before the first there is none', () => {
+  const slot = slotMemoryAt(createSlotMemory(1), 0)
+  expect(readNote(slot)).toBeUndefined()
+  for (const note of ['one', 'second', '3']) writeNote(slot, bytes(note))
+  expect(text(readNote(slot))).toBe('3')
+})
+
+test('a note that is being read is not written to, however many are written meanwhile', () => {
+  const slot = slotMemoryAt(createSlotMemory(1), 0)
+  writeNote(slot, bytes('being read'))
+  const buffer = Atomics.load(slot.words, word.lastNote)
+  Atomics.store(slot.words, word.reading, buffer)
+  for (let count = 0; count < 10; count++) writeNote(slot, bytes(`note ${count}`))
+  expect(text(slot.notes[buffer - 1]?.slice(0, 10))).toBe('being read')
+  expect(text(readNote(slot))).toBe('note 9')
+})
+
+test('slots do not touch each other', () => {
+  const memory = createSlotMemory(2)
+  const [first, second] = [slotMemoryAt(memory, 0), slotMemoryAt(memory, 1)]
+  writeNote(first, new Uint8Array(240).fill(120))
+  first.progress[0] = 0.5
+  expect(readNote(second)).toBeUndefined()
+  expect(second.progress[0]).toBe(0)
+  expect([...second.words]).toEqual(Array.from(second.words, () => 0))
+})
+
+test('a stop is for the run it names, and for no earlier or later one', () => {
+  const slot = slotMemoryAt(createSlotMemory(1), 0)
+  stopRun(slot, 2, 'cancelled')
+  expect([1, 2, 3].map((seq) => stopReasonOf(slot, seq))).toEqual([undefined, 'cancelled', undefined])
+})
+
+test('the first reason to stop a run counts', () => {
+  const slot = slotMemoryAt(createSlotMemory(1), 0)
+  stopRun(slot, 1, 'timed out')
+  stopRun(slot, 1, 'cancelled')
+  expect(stopReasonOf(slot, 1)).toBe('timed out')
+})
+
+test.each([1, 2 ** 27 - 2])('a late stop of an earlier run does not replace that of the present one: run %d', (seq) => {
+  const slot = slotMemoryAt(createSlotMemory(1), 0)
+  stopRun(slot, seq, 'timed out')
+  stopRun(slot, seq + 3, 'cancelled')
+  stopRun(slot, seq + 1, 'lease lost')
+  expect(stopReasonOf(slot, seq + 3)).toBe('cancelled')
+  expect(stopReasonOf(slot, seq + 1)).toBeUndefined()
+})

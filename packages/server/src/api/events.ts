@@ -1,0 +1,65 @@
+/**
+ * The live stream: server-sent events, each with the topic as its name and JSON as its data. A new stream begins with
+ * `hello` and a whole frame of every topic, so a reconnect needs no replay.
+ */
+import { z } from 'zod'
+import { runId, time } from './fields.ts'
+import { logLine, logPlace } from './logs.ts'
+import { node } from './nodes.ts'
+import { operation } from './operations.ts'
+import { attention, overview } from './overview.ts'
+import { queueView } from './queues.ts'
+import { routes } from './route.ts'
+import { runTick } from './runs.ts'
+import { session } from './session.ts'
+import { step, workflow } from './workflows.ts'
+
+const topics = ['nodes', 'overview', 'queues', 'attention'] as const
+export type TopicName = (typeof topics)[number]
+
+/** Frames by the name of their event. */
+export const frames = {
+  hello: session,
+  /** `snapshot`: there are no others. */
+  nodes: z.object({ at: time, snapshot: z.boolean(), changed: z.array(node), gone: z.array(z.string()) }),
+  overview,
+  queues: z.object({ at: time, items: z.array(queueView) }),
+  attention,
+  /** Of a subscribed run, when it changed. */
+  run: runTick,
+  /** Lines after `after`. If that is not the last known line, fetch what lies between. `dropped`: too much to send, fetch it. */
+  log: z.object({
+    runId,
+    after: logPlace.nullable(),
+    lines: z.array(logLine),
+    next: logPlace.nullable(),
+    dropped: z.boolean(),
+  }),
+  workflow: z.object({ at: time, workflow, steps: z.array(step) }),
+  operation,
+  /** The server could not look: what is shown of the topic is old. */
+  old: z.object({ topic: z.string(), since: time, code: z.string(), why: z.string() }),
+  tick: z.object({ now: time }),
+  /** The server ends the stream; reconnect. */
+  bye: z.object({ why: z.string() }),
+} as const
+export type Frames = { [Name in keyof typeof frames]: z.infer<(typeof frames)[Name]> }
+
+export const eventRoutes = routes({
+  'GET /api/events': {
+    scope: 'read',
+    summary: 'Server-sent events of topics, runs, one log, one workflow and one operation.',
+    query: z.object({
+      topics: z.array(z.enum(topics)).max(4).optional(),
+      runs: z.array(runId).max(50).optional(),
+      log: z
+        .string()
+        .regex(/^[1-9]\d{0,18}(\.\d{1,10}\.\d{1,10})?$/)
+        .optional()
+        .describe('Id of a run, or `id.fence.lineNo` of the last line that is known.'),
+      workflow: runId.optional(),
+      operation: runId.optional(),
+    }),
+    answer: 'stream',
+  },
+})

@@ -1,0 +1,53 @@
+/** Kinds of fields that many resources share. Ids are decimal text, times are ISO text with milliseconds, durations end in `Ms`. */
+import { z } from 'zod'
+
+export const runId = z
+  .string()
+  .regex(/^[1-9]\d{0,18}$/)
+  .describe('Id of a run or workflow: a 64-bit integer as decimal text.')
+export const time = z.iso.datetime().describe('ISO 8601, UTC, with milliseconds.')
+export const jsonValue = z.unknown().describe('Any JSON value.')
+export const name = z.string().min(1).max(200)
+export const perSecond = z.number().min(0)
+export const ms = z.number()
+export const count = z.int().min(0)
+
+/** A count that looked at a bounded number of rows. */
+export const bounded = z
+  .object({ count, atLeast: z.boolean() })
+  .describe('Exact, unless `atLeast`: then there are at least so many.')
+export type Bounded = z.infer<typeof bounded>
+
+export const runState = z.enum([
+  'PENDING',
+  'AVAILABLE',
+  'CLAIMED',
+  'RUNNING',
+  'SUCCEEDED',
+  'FAILED',
+  'CANCELLED',
+  'EXPIRED',
+  'SKIPPED',
+])
+export const gate = z.enum(['parents', 'workflow', 'task', 'time', 'concurrency'])
+export const onCrash = z.enum(['fail', 'retry'])
+
+const cursor = z.string().min(1).max(500).describe('`next` of the page before.')
+
+/** Query of a list that comes in pages. */
+export const paging = { cursor: cursor.optional(), limit: z.int().min(1).max(500).optional() }
+
+/** A page of a list; without `next` it is the last one. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), next: z.string().optional() })
+}
+
+/** A list that is complete. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item) })
+}
+
+/** What an order came to. */
+export function answerOf<const Answer extends readonly [string, ...string[]]>(...answers: Answer) {
+  return z.object({ answer: z.enum(answers) })
+}

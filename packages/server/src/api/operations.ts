@@ -1,0 +1,59 @@
+/** Operations on everything that matches a filter, executed step by step by a replica. */
+import { z } from 'zod'
+import { bounded, count, pageOf, paging, runId, time } from './fields.ts'
+import { runFilter } from './run-filter.ts'
+import { routes } from './route.ts'
+import { runSummary } from './runs.ts'
+
+const kind = z.enum(['retry', 'cancel', 'review'])
+
+export const operation = z.object({
+  id: z.string(),
+  kind,
+  filter: z.record(z.string(), z.unknown()),
+  askedAt: time,
+  askedBy: z.string(),
+  state: z.enum(['waiting', 'running', 'stopping', 'stopped', 'done']),
+  looked: count,
+  changed: count,
+  answers: z.record(z.string(), count).describe('How many runs got which answer: `{ "retried": 900, "conflict": 3 }`.'),
+  lookedBackTo: runId.nullable(),
+  finishedAt: time.nullable(),
+  leasedBy: z.string().nullable(),
+})
+export type Operation = z.infer<typeof operation>
+
+const operationPreview = z.object({ dryRun: z.literal(true), match: bounded, samples: z.array(runSummary) })
+export type OperationPreview = z.infer<typeof operationPreview>
+
+export const operationRoutes = routes({
+  'GET /api/operations': {
+    scope: 'read',
+    summary: 'Operations, newest first.',
+    query: z.object(paging),
+    answer: pageOf(operation),
+  },
+  'GET /api/operations/{id}': {
+    scope: 'read',
+    summary: 'One operation with its progress.',
+    params: z.object({ id: runId }),
+    answer: operation,
+    problems: [404],
+  },
+  'POST /api/operations': {
+    action: 'start-operation',
+    scope: 'admin',
+    summary: 'Retries, cancels or reviews every run that matches now. `dryRun`: only counts, with three samples.',
+    body: z.strictObject({ kind, filter: runFilter.strict(), dryRun: z.boolean().optional() }),
+    status: 202,
+    answer: z.union([operation, operationPreview]),
+  },
+  'DELETE /api/operations/{id}': {
+    action: 'stop-operation',
+    scope: 'admin',
+    summary: 'Stops an operation after its current step.',
+    params: z.object({ id: runId }),
+    answer: operation,
+    problems: [404],
+  },
+})

@@ -1,0 +1,58 @@
+/** What a person on call sees first. */
+import { z } from 'zod'
+import { bounded, count, perSecond, time } from './fields.ts'
+import { routes } from './route.ts'
+
+export const overview = z.object({
+  at: time,
+  slots: z.object({ busy: count, total: count }),
+  nodes: z.object({ alive: count, draining: count, stale: count }),
+  ready: bounded,
+  running: count,
+  succeededPerS: perSecond.nullable(),
+  failedPerS: perSecond.nullable(),
+  toReview: bounded,
+  errorGroups: bounded,
+})
+export type Overview = z.infer<typeof overview>
+
+const attentionItem = z.object({
+  kind: z.enum([
+    'no-node',
+    'stale-node-holds-runs',
+    'lane-unserved',
+    'queue-paused',
+    'queue-waits',
+    'queue-grows',
+    'drain-overdue',
+    'heartbeats-fail',
+    'refused-writes',
+    'to-review',
+    'schedule-late',
+    'deliveries-given-up',
+    'recovery-off',
+    'slots-stopping',
+    'versions-mixed',
+    'health-degraded',
+    'errors-rise',
+    'snapshot-held',
+    'connections-scarce',
+    'dead-tuples',
+  ]),
+  level: z.enum(['bad', 'warn', 'note']),
+  subject: z.string(),
+  sentence: z.string(),
+  detail: z.string().nullable(),
+  command: z.string(),
+  page: z.string(),
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+})
+export type AttentionItem = z.infer<typeof attentionItem>
+
+export const attention = z.object({ at: time, checks: count, items: z.array(attentionItem) })
+export type Attention = z.infer<typeof attention>
+
+export const overviewRoutes = routes({
+  'GET /api/overview': { scope: 'read', summary: 'Totals of the whole system.', answer: overview },
+  'GET /api/attention': { scope: 'read', summary: 'What needs a person, the most harmful first.', answer: attention },
+})

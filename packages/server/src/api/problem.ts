@@ -1,0 +1,21 @@
+/** What every refusal answers: RFC 9457, with our code, why and fix. */
+import { z } from 'zod'
+
+export const problem = z
+  .object({
+    type: z.string().describe('Address of the documentation of the code.'),
+    title: z.string().describe('What happened.'),
+    status: z.int(),
+    code: z.string(),
+    why: z.string(),
+    fix: z.string(),
+    docs: z.string(),
+    /** Of a request that is wrong: where, and what. */
+    errors: z.array(z.object({ at: z.string(), problem: z.string() })).optional(),
+    /** Of a conflict: the state that is in the way. */
+    state: z.string().optional(),
+    /** While the database is away: since when. */
+    since: z.string().optional(),
+  })
+  .describe('application/problem+json (RFC 9457)')
+export type Problem = z.infer<typeof problem>

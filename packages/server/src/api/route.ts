@@ -1,0 +1,41 @@
+/**
+ * What a route promises: who may call it, what it takes, what it answers. Path and method are its key in the table
+ * (routes.ts): `GET /api/nodes/{id}`. Handlers, the OpenAPI document, the table of rights and the typed client all derive from it.
+ */
+import type { z } from 'zod'
+
+/** Each scope includes the ones before it. `open`: no token is needed. */
+export const scopes = ['open', 'read', 'enqueue', 'admin'] as const
+export type Scope = (typeof scopes)[number]
+
+export interface Route {
+  /** The least scope that may call it. */
+  readonly scope: Scope
+  readonly summary: string
+  /** What the audit calls it. Every route that changes something has one. */
+  readonly action?: string
+  /** Members of the path; one without a schema here is any text of 1 to 200 characters. */
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  /** JSON; a request without a body counts as `{}`. */
+  readonly body?: z.ZodType
+  /** Of a success; 200 unless said. */
+  readonly status?: 200 | 201 | 202
+  /** What a success answers: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events. */
+  readonly answer: z.ZodType | 'text' | 'stream'
+  /** Statuses of problems beyond those that every route can have. */
+  readonly problems?: readonly (404 | 409 | 422)[]
+}
+
+export type RouteKey = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
+export type RouteTable = Readonly<Record<RouteKey, Route>>
+
+/** Keeps the literal types of a table. */
+export function routes<const Table extends RouteTable>(table: Table): Table {
+  return table
+}
+
+/** Names of the members of a path. */
+export type ParamsOf<Key extends string> = Key extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never

@@ -1,0 +1,24 @@
+/** By what runs are listed, counted and acted on. In a query each member is text; in the body of an operation the same as JSON. */
+import { z } from 'zod'
+import { name, runId, time } from './fields.ts'
+
+export const runFilter = z.object({
+  status: z
+    .array(z.string().max(40))
+    .max(20)
+    .optional()
+    .describe('Names of states in any case, also those of other systems: queued, in-progress, done.'),
+  task: name.optional(),
+  queue: name.optional(),
+  group: z.string().max(200).optional(),
+  node: name.optional().describe('Name or id of the node that holds it, or held it last.'),
+  workflow: runId.optional(),
+  uniqueKey: z.string().max(1_000).optional(),
+  code: z.string().max(100).optional(),
+  payload: z.string().max(500).optional().describe('`url~cdn`: the text of a member contains; `id=5`: it is equal.'),
+  fingerprint: z.string().max(64).optional(),
+  schedule: name.optional(),
+  since: time.optional().describe('Enqueued at this time or later.'),
+  before: time.optional().describe('Enqueued earlier than this.'),
+})
+export type RunFilter = z.infer<typeof runFilter>

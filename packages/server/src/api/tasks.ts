@@ -1,0 +1,20 @@
+/** Tasks that replicas have published. */
+import { z } from 'zod'
+import { listOf, onCrash } from './fields.ts'
+import { routes } from './route.ts'
+
+const task = z.object({
+  name: z.string(),
+  queue: z.string(),
+  onCrash: onCrash.nullable(),
+  options: z.record(z.string(), z.unknown()),
+  payloadSchema: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('JSON Schema of the payload, where there is one.'),
+})
+export type Task = z.infer<typeof task>
+
+export const taskRoutes = routes({
+  'GET /api/tasks': { scope: 'read', summary: 'All published tasks.', answer: listOf(task) },
+})

@@ -1,0 +1,94 @@
+/** Tokens with a name and a scope, one per line of a file: `name scope sha256`. The tokens themselves are stored nowhere. */
+import { createHash } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ExplainedError } from '@q/schema'
+import { newToken, requirePrivate } from './token-file.ts'
+
+export type TokenScope = 'read' | 'enqueue' | 'admin'
+
+export interface Token {
+  readonly name: string
+  readonly scope: TokenScope
+  readonly digest: Buffer
+}
+
+/** The name under which actions of the one token are recorded. */
+export const ownerName = 'owner'
+
+export const tokenScopes: readonly TokenScope[] = ['read', 'enqueue', 'admin']
+
+export function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+export function readNamedTokens(path: string): Token[] {
+  requirePrivate(path)
+  const lines = readLines(path)
+  return lines.flatMap((line, place) => {
+    const text = line.replace(/#.*/, '').trim()
+    if (text === '') return []
+    const [, name, scope, digest] = /^(\S{1,100})\s+(read|enqueue|admin)\s+([\da-f]{64})$/.exec(text) ?? []
+    if (name === undefined || digest === undefined) throw wrongLine(path, place + 1)
+    return { name, scope: scope as TokenScope, digest: Buffer.from(digest, 'hex') }
+  })
+}
+
+/** Names and scopes of the tokens; none if there is no file yet. */
+export function namedTokens(path: string): Pick<Token, 'name' | 'scope'>[] {
+  return existsSync(path) ? readNamedTokens(path).map(({ name, scope }) => ({ name, scope })) : []
+}
+
+/** Adds a token to the file and returns it: it cannot be read again. */
+export function addNamedToken(path: string, { name, scope }: Pick<Token, 'name' | 'scope'>): string {
+  const isTaken = name === ownerName || namedTokens(path).some((one) => one.name === name)
+  if (isTaken || !/^[^\s#]{1,100}$/.test(name)) throw wrongName(name, isTaken)
+  const token = newToken()
+  mkdirSync(dirname(path), { recursive: true })
+  appendFileSync(path, `${name} ${scope} ${digestOf(token).toString('hex')}\n`, { mode: 0o600 })
+  return token
+}
+
+/** Whether there was such a token. Comments and other lines stay as they are. */
+export function removeNamedToken(path: string, name: string): boolean {
+  if (!namedTokens(path).some((one) => one.name === name)) return false
+  const kept = readLines(path).filter((line) => !new RegExp(`^\\s*${RegExp.escape(name)}\\s`).test(line))
+  const beside = `${path}.${process.pid}`
+  writeFileSync(beside, kept.join('\n'), { mode: 0o600 })
+  renameSync(beside, path)
+  return true
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n')
+  } catch (cause) {
+    throw new ExplainedError({
+      code: 'TOKENS_FILE_INVALID',
+      what: `${path} cannot be read.`,
+      why: cause instanceof Error ? cause.message : 'The file system refused it.',
+      fix: 'Correct Q_HTTP_TOKENS_FILE, or make the file with `q token new`.',
+      cause,
+    })
+  }
+}
+
+function wrongLine(path: string, line: number): ExplainedError {
+  return new ExplainedError({
+    code: 'TOKENS_FILE_INVALID',
+    what: `Line ${line} of ${path} is not a token.`,
+    why: 'A line is `name scope sha256`: scope is read, enqueue or admin, and sha256 has 64 hex digits.',
+    fix: 'Correct the line, or add a token with `q token new --name grafana --scope read`.',
+  })
+}
+
+function wrongName(name: string, isTaken: boolean): ExplainedError {
+  return new ExplainedError({
+    code: 'TOKEN_NAME_INVALID',
+    what: `"${name}" cannot be the name of a new token.`,
+    why: isTaken ? 'Another token has that name.' : 'A name has 1 to 100 characters, without spaces and #.',
+    fix: isTaken
+      ? `Choose another name, or revoke the other token: q token revoke ${name}`
+      : 'Use a name like grafana.',
+  })
+}

@@ -1,0 +1,78 @@
+/**
+ * The token that always exists: `q_` and 32 random bytes, in a file that only its owner can read. Two programs that start
+ * at once agree on one token: the file is created exclusively.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ExplainedError } from '@q/schema'
+
+export function newToken(): string {
+  return `q_${randomBytes(32).toString('base64url')}`
+}
+
+/** Reads the token; makes one if there is no file. */
+export function readOrMakeToken(path: string): string {
+  mkdirSync(dirname(path), { recursive: true })
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    writeFileSync(file, `${newToken()}\n`)
+    closeSync(file)
+  } catch (error) {
+    if (!(error instanceof Error) || Reflect.get(error, 'code') !== 'EEXIST') throw unusable(path, error)
+  }
+  return readToken(path)
+}
+
+/** Replaces the token: sessions and programs that use the old one are refused from then on. */
+export function replaceToken(path: string): string {
+  const token = newToken()
+  const beside = `${path}.${process.pid}`
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(beside, `${token}\n`, { mode: 0o600 })
+  chmodSync(beside, 0o600)
+  renameSync(beside, path)
+  return token
+}
+
+export function readToken(path: string): string {
+  requirePrivate(path)
+  let token: string
+  try {
+    token = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw unusable(path, error)
+  }
+  if (/^[\w.~+/=-]{16,200}$/.test(token)) return token
+  throw new ExplainedError({
+    code: 'TOKEN_FILE_INVALID',
+    what: `${path} does not contain a token.`,
+    why: 'A token is one line of 16 to 200 letters, digits or . _ ~ + / = -',
+    fix: 'Write one with `q token --replace`, or remove the file: the next start makes one.',
+  })
+}
+
+/** A token that others can read protects nothing. */
+export function requirePrivate(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || process.platform === 'win32') return
+  const uid = process.getuid?.()
+  const isForeign = uid !== undefined && uid !== 0 && stats.uid !== uid
+  if (!isForeign && (stats.mode & 0o077) === 0) return
+  throw new ExplainedError({
+    code: 'TOKEN_FILE_EXPOSED',
+    what: `${path} is not private.`,
+    why: isForeign ? 'It belongs to another user.' : 'Other users of this machine can read or change it.',
+    fix: isForeign ? 'Remove it, or name another file in Q_HTTP_TOKEN_FILE.' : `chmod 600 ${path}`,
+  })
+}
+
+function unusable(path: string, cause: unknown): ExplainedError {
+  return new ExplainedError({
+    code: 'TOKEN_FILE_INVALID',
+    what: `${path} cannot be used.`,
+    why: cause instanceof Error ? cause.message : 'The file system refused it.',
+    fix: 'Correct its rights, or name another file in Q_HTTP_TOKEN_FILE.',
+    cause,
+  })
+}

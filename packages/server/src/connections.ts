@@ -1,0 +1,25 @@
+/** The connections of the server: reads on a pool whose writes the database refuses, orders and enqueues on others. */
+import { queue } from '@q/client'
+import { connect, createStore } from '@q/store'
+import type { HandlerDeps } from './handlers/handler-deps.ts'
+
+export interface Connections extends HandlerDeps {
+  close(): Promise<void>
+}
+
+const readConnections = 4
+const writeConnections = 2
+
+export function openConnections(databaseUrl: string): Connections {
+  const reading = connect(databaseUrl, { purpose: 'page', connectionsMax: readConnections })
+  const writing = connect(databaseUrl, { purpose: 'pool', connectionsMax: writeConnections })
+  const producer = queue(databaseUrl)
+  return {
+    reads: createStore(reading.db),
+    writes: createStore(writing.db),
+    queue: producer,
+    async close() {
+      await Promise.all([reading.close(), writing.close(), producer.close()])
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** Enqueues a run of a published task: its payload is checked by the schema that the task published. */
+import type { AnyTasks, EnqueueOptions, Queue } from '@q/client'
+import { wrongParameters } from '../http/refusal.ts'
+import { Reply, type Call } from '../http/route-call.ts'
+import { given } from './given.ts'
+
+type EnqueueCall = Call<'POST /api/runs'>
+
+export async function enqueue(queue: Queue<AnyTasks>, { body, headers, note }: EnqueueCall) {
+  note.detail = { task: body.task }
+  const run = await queue.enqueue(body.task, payloadOf(body), optionsOf(body, headers))
+  const { status } = await run.status()
+  note.subject = `run ${run.id}`
+  note.answer = run.duplicate ? 'duplicate' : 'enqueued'
+  const answer = { runId: run.id, status, duplicate: run.duplicate }
+  return new Reply(answer, { status: run.duplicate ? 200 : 201, headers: { Location: `/api/runs/${run.id}` } })
+}
+
+function optionsOf(body: EnqueueCall['body'], headers: Headers): EnqueueOptions {
+  const { delayMs, runAt, priority, group, expiresMs } = body
+  return given({
+    delay: delayMs,
+    runAt: runAt === undefined ? undefined : new Date(runAt),
+    priority,
+    group,
+    expires: expiresMs,
+    idempotencyKey: headers.get('Idempotency-Key') ?? undefined,
+  })
+}
+
+function payloadOf({ payload, payloadText }: EnqueueCall['body']): unknown {
+  if (payloadText === undefined) return payload ?? {}
+  if (payload !== undefined)
+    throw wrongParameters([{ at: 'payloadText', problem: 'says the same as payload: give one of them' }])
+  try {
+    return JSON.parse(payloadText, exact)
+  } catch (error) {
+    throw wrongParameters([
+      { at: 'payloadText', problem: error instanceof Inexact ? error.message : 'cannot be read as JSON' },
+    ])
+  }
+}
+
+class Inexact extends Error {}
+
+/** A number that would lose digits is refused instead. */
+function exact(_: string, value: unknown): unknown {
+  if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return value
+  throw new Inexact(`has an integer near ${value} that loses digits: send it as text`)
+}

@@ -1,0 +1,9 @@
+/** What handlers work with: reads on connections that cannot write, orders on others. */
+import type { Store } from '@q/store'
+import type { Queue, AnyTasks } from '@q/client'
+
+export interface HandlerDeps {
+  readonly reads: Store
+  readonly writes: Store
+  readonly queue: Queue<AnyTasks>
+}

@@ -1,0 +1,22 @@
+/** From the filter of a request to that of the store. A node may be given by its name. */
+import type { Store } from '@q/store'
+import type { RunFilter } from '../api/run-filter.ts'
+import { given } from './given.ts'
+
+type StoreFilter = NonNullable<Parameters<Store['listTaskRuns']>[0]>
+
+export async function storeFilter(reads: Store, filter: RunFilter): Promise<StoreFilter> {
+  const { node, since, before, ...same } = filter
+  return {
+    ...given(same),
+    ...(node === undefined ? {} : { replica: await idOf(reads, node) }),
+    ...(since === undefined ? {} : { createdAfter: new Date(since) }),
+    ...(before === undefined ? {} : { createdBefore: new Date(before) }),
+  }
+}
+
+/** A node that is no longer remembered can still be found by its whole id. */
+async function idOf(reads: Store, text: string): Promise<string> {
+  const [node] = await reads.findNode(text)
+  return node === undefined ? text : node.id
+}

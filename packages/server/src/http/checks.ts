@@ -1,0 +1,91 @@
+/**
+ * What every request must pass before anything of it is read: limits, Host, no token in the address, same origin. Exempt is
+ * only what a list names; never a list of what is checked.
+ */
+import { Refusal } from './refusal.ts'
+
+/** What is asked for, decided by the exact path. */
+export type Area = 'probe' | 'api' | 'page'
+
+const probePaths = ['/healthz', '/readyz', '/startupz'] as const
+
+export function areaOf(path: string): Area {
+  if ((probePaths as readonly string[]).includes(path)) return 'probe'
+  return path === '/api' || path.startsWith('/api/') ? 'api' : 'page'
+}
+
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly path: string
+  readonly headers: Headers
+  /** As they came, names and values. */
+  readonly rawHeaders: readonly string[]
+}
+
+const urlMax = 8_192
+const headersMax = 100
+
+export function requireSmall({ url, rawHeaders }: Seen): void {
+  if (url.length > urlMax)
+    throw new Refusal(414, {
+      code: 'URL_TOO_LONG',
+      what: 'The address is too long.',
+      why: `It has ${url.length} characters; ${urlMax} are allowed.`,
+      fix: 'Ask with fewer or shorter conditions.',
+    })
+  if (rawHeaders.length > headersMax * 2)
+    throw new Refusal(431, {
+      code: 'TOO_MANY_HEADERS',
+      what: 'The request has too many headers.',
+      why: `At most ${headersMax} are allowed.`,
+      fix: 'Send fewer headers or cookies.',
+    })
+}
+
+/** Returns the origin that belongs to the Host. */
+export function requireOwnHost(headers: Headers, hosts: ReadonlyMap<string, string>): string {
+  const host = (headers.get('Host') ?? '').toLowerCase()
+  const origin = hosts.get(host)
+  if (origin !== undefined) return origin
+  throw hostNotAllowed()
+}
+
+export function hostNotAllowed(): Refusal {
+  return new Refusal(421, {
+    code: 'HOST_NOT_ALLOWED',
+    what: 'This server does not answer to that name.',
+    why: 'The Host header is not one of its own addresses: a proxy changed it, or another site points at this machine.',
+    fix: 'Use the printed link; behind a proxy set Q_HTTP_ORIGIN to the address that people use.',
+  })
+}
+
+export function requireNoTokenInUrl(url: URL): void {
+  if (!url.searchParams.has('token') && !url.searchParams.has('access_token')) return
+  throw new Refusal(400, {
+    code: 'TOKEN_IN_URL',
+    what: 'A token must not be part of the address.',
+    why: 'Addresses end up in logs, histories and Referer headers; consider this token known to others.',
+    fix: 'Send it as `Authorization: Bearer …`, or open the printed link, where it follows the #. Replace it: q token --replace.',
+  })
+}
+
+/** A request that a page of another origin made is refused, whatever it carries. */
+export function requireSameOrigin(seen: Seen, area: Area, ownOrigin: string): void {
+  const isRead = seen.method === 'GET' || seen.method === 'HEAD'
+  if (isRead && area !== 'api') return
+  const origin = seen.headers.get('Origin')
+  const site = seen.headers.get('Sec-Fetch-Site')
+  const isNavigation = site === 'none' && seen.headers.get('Sec-Fetch-Mode') === 'navigate'
+  if ((origin === null || origin === ownOrigin) && (site === null || site === 'same-origin' || isNavigation)) return
+  throw crossSite()
+}
+
+export function crossSite(): Refusal {
+  return new Refusal(403, {
+    code: 'CROSS_SITE',
+    what: 'The request came from another site.',
+    why: 'Its Origin or Sec-Fetch-Site is not that of this server, or it carries a cookie without the proof of its page.',
+    fix: 'Use the page of this server; programs send `Authorization: Bearer …` and no cookie.',
+  })
+}

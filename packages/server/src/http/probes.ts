@@ -1,0 +1,27 @@
+/**
+ * What an orchestrator asks. `/healthz`: the process answers; the database is not asked, so an outage of it restarts nothing.
+ * `/startupz`: the server has reached its database once. `/readyz`: it has, and is not draining.
+ */
+export interface Probes {
+  answer(path: string): Response
+}
+
+export interface ProbeState {
+  readonly started: () => boolean
+  readonly draining: () => boolean
+}
+
+export function createProbes({ started, draining }: ProbeState): Probes {
+  return {
+    answer(path) {
+      if (path === '/healthz') return stateResponse(200, 'ok')
+      if (!started()) return stateResponse(503, 'starting')
+      return path === '/readyz' && draining() ? stateResponse(503, 'draining') : stateResponse(200, 'ok')
+    },
+  }
+}
+
+function stateResponse(status: number, state: string): Response {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
+  return new Response(`${state}\n`, { status, headers })
+}

@@ -1,0 +1,58 @@
+/** The JSON of a request: bounded in size and depth before it is parsed. */
+import { Refusal, wrongParameters } from './refusal.ts'
+
+const bodyMax = 1_048_576 + 65_536
+const depthMax = 64
+
+export async function readBody(request: Request): Promise<unknown> {
+  const text = await readText(request)
+  if (text.trim() === '') return {}
+  const type = (request.headers.get('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json')
+    throw new Refusal(415, {
+      code: 'CONTENT_TYPE_INVALID',
+      what: 'The body is not JSON.',
+      why: `Its Content-Type is ${type === undefined || type === '' ? 'missing' : `"${type.slice(0, 100)}"`}.`,
+      fix: 'Send JSON with `Content-Type: application/json`.',
+    })
+  if (isDeeperThan(text, depthMax))
+    throw wrongParameters([{ at: 'body', problem: `is nested deeper than ${depthMax}` }])
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw wrongParameters([{ at: 'body', problem: 'cannot be read as JSON' }])
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('Content-Length') ?? 0) > bodyMax) throw tooLarge()
+  if (request.body === null) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > bodyMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Counts brackets outside of strings. */
+function isDeeperThan(text: string, max: number): boolean {
+  let depth = 0
+  for (const [mark] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (mark === '[' || mark === '{') depth += 1
+    if (mark === ']' || mark === '}') depth -= 1
+    if (depth > max) return true
+  }
+  return false
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(413, {
+    code: 'BODY_TOO_LARGE',
+    what: 'The body is too large.',
+    why: 'At most 1 MiB of payload is stored with a run.',
+    fix: 'Store large data elsewhere and send its address.',
+  })
+}

@@ -1,0 +1,65 @@
+/** What a handler is given and what it may return. A handler knows nothing of HTTP; types force one for every route of the table. */
+import type { z } from 'zod'
+import type { ApiKey, ApiRoutes } from '../api/routes.ts'
+import type { ParamsOf } from '../api/route.ts'
+import type { Identity } from '../auth/identify.ts'
+
+type QueryOf<Key extends ApiKey> = ApiRoutes[Key] extends { query: infer Q extends z.ZodType } ? z.output<Q> : object
+type BodyOf<Key extends ApiKey> = ApiRoutes[Key] extends { body: infer B extends z.ZodType } ? z.output<B> : object
+
+/** What the audit will say; a handler makes it more precise. */
+export interface AuditNote {
+  subject: string
+  detail: unknown
+  answer: string
+}
+
+export interface Call<Key extends ApiKey> {
+  readonly params: Readonly<Record<ParamsOf<Key>, string>>
+  readonly query: QueryOf<Key>
+  readonly body: BodyOf<Key>
+  readonly who: Identity
+  readonly headers: Headers
+  readonly note: AuditNote
+  /** Binds cursors to this list and its filter. */
+  readonly cursors: Cursors
+}
+
+export interface Cursors {
+  /** The cursor of the store in what a client sent; refuses one of another list. */
+  open(cursor: string | undefined): { readonly cursor?: string }
+  /** What a client gets for it. */
+  seal(next: string | undefined): { readonly next?: string }
+}
+
+/** A value that becomes the JSON of `T`: times may still be dates. */
+export type Sent<T> = T extends string
+  ? T | Date
+  : T extends readonly (infer Item)[]
+    ? readonly Sent<Item>[]
+    : T extends object
+      ? { readonly [Member in keyof T]: Sent<T[Member]> }
+      : T
+
+type Answered<Key extends ApiKey> = ApiRoutes[Key]['answer'] extends infer A extends z.ZodType
+  ? Sent<z.input<A>>
+  : string
+
+/** An answer with headers of its own, or another status. */
+export class Reply<Data> {
+  readonly data: Data
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(data: Data, extra: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> }) {
+    this.data = data
+    this.status = extra.status
+    this.headers = extra.headers ?? {}
+  }
+}
+
+export type Handler<Key extends ApiKey> = (call: Call<Key>) => Promise<Answered<Key> | Reply<Answered<Key>>>
+
+/** Sessions and the live stream need the connection itself (app.ts). */
+export type HandledKey = Exclude<ApiKey, `${string} /api/session` | 'GET /api/events' | 'GET /api/openapi.json'>
+export type Handlers<Keys extends ApiKey = HandledKey> = { readonly [Key in Keys]: Handler<Key> }

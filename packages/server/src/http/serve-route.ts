@@ -1,0 +1,124 @@
+/**
+ * From a request whose sender is known to the answer of its route: scope, limits, parameters, handler, audit. Every route
+ * that changes something leaves a row in the audit, whether it succeeded or was refused.
+ */
+import { isExplained } from '@q/schema'
+import { z } from 'zod'
+import type { ApiKey } from '../api/routes.ts'
+import type { Route } from '../api/route.ts'
+import { requireScope, type Identity } from '../auth/identify.ts'
+import { jsonAnswer, textAnswer } from './answer.ts'
+import { cursorsOf } from './cursors.ts'
+import type { Rate } from './rate.ts'
+import { readBody } from './read-body.ts'
+import { check, readQuery } from './read-query.ts'
+import { notFound, Refusal, tooMany } from './refusal.ts'
+import { Reply, type AuditNote, type Call } from './route-call.ts'
+
+export interface Audit {
+  record(action: AuditNote & { readonly who: Identity; readonly what: string }): Promise<void>
+}
+
+export interface RouteDeps {
+  readonly readOnly: boolean
+  readonly mutations: Rate
+  readonly audit: Audit
+  /** Tests: an answer that its schema does not describe is an error. */
+  readonly checkAnswers: boolean
+}
+
+export interface Asked {
+  readonly key: ApiKey
+  readonly route: Route
+  readonly request: Request
+  readonly url: URL
+  readonly params: Readonly<Record<string, string>>
+  readonly who: Identity
+}
+
+type AnyHandler = (call: Call<never>) => Promise<unknown>
+
+export async function serveRoute(deps: RouteDeps, asked: Asked, handler: AnyHandler): Promise<Response> {
+  const { route, request, who } = asked
+  requireScope(who, route.scope)
+  if (route.action !== undefined) requireMayChange(deps, who)
+  const call = await read(asked)
+  const answered = await (route.action === undefined
+    ? handler(call)
+    : audited(deps.audit, route.action, asked, call, handler))
+  const reply = answered instanceof Reply ? answered : new Reply(answered, {})
+  if (typeof route.answer === 'string') return textAnswer(String(reply.data))
+  if (deps.checkAnswers) requireDescribed(asked.key, route.answer, reply.data)
+  return jsonAnswer(request, reply.data, { status: reply.status ?? route.status ?? 200, headers: reply.headers })
+}
+
+function requireMayChange({ readOnly, mutations }: RouteDeps, who: Identity): void {
+  if (readOnly)
+    throw new Refusal(403, {
+      code: 'SERVER_READ_ONLY',
+      what: 'This server accepts no actions.',
+      why: 'It was started with Q_HTTP_READ_ONLY=1.',
+      fix: 'Use another server, or the CLI.',
+    })
+  const afterS = mutations.take(who.name)
+  if (afterS > 0) throw tooMany(`The token "${who.name}" may change 20 things a second.`, afterS)
+}
+
+async function read({ key, route, request, url, params, who }: Asked): Promise<Call<never>> {
+  const known = z.object({
+    ...Object.fromEntries(Object.keys(params).map((one) => [one, anyName])),
+    ...route.params?.shape,
+  })
+  const parsed = known.safeParse(params)
+  if (!parsed.success) throw notFound('There is no such thing.')
+  const query = readQuery(route.query, url.searchParams) as object
+  const body = route.body === undefined ? {} : check(route.body, await readBody(request), '')
+  const note: AuditNote = { subject: Object.values(params).join(' '), detail: body, answer: 'done' }
+  return {
+    params: parsed.data,
+    query,
+    body,
+    who,
+    headers: request.headers,
+    note,
+    cursors: cursorsOf(key, query),
+  }
+}
+
+const anyName = z.string().min(1).max(200)
+
+async function audited(
+  audit: Audit,
+  what: string,
+  { who }: Asked,
+  call: Call<never>,
+  handler: AnyHandler,
+): Promise<unknown> {
+  const { note } = call
+  try {
+    const answered = await handler(call)
+    await audit.record({ ...note, who, what })
+    return answered
+  } catch (error) {
+    // A database that is away cannot record either; the caller learns the first reason.
+    if (isExplained(error)) await audit.record({ ...note, who, what, answer: error.code }).catch(() => {})
+    throw error
+  }
+}
+
+function requireDescribed(key: string, schema: z.ZodType, data: unknown): void {
+  const sent: unknown = JSON.parse(JSON.stringify(data))
+  const [undescribed] = additions(sent, schema.parse(sent))
+  if (undescribed !== undefined) throw new Error(`${key} answers ${undescribed}, which its schema lacks.`)
+}
+
+/** Members that are sent and not described, by their paths. */
+function additions(sent: unknown, described: unknown, at = ''): string[] {
+  if (typeof sent !== 'object' || sent === null) return []
+  if (typeof described !== 'object' || described === null) return [at]
+  return Object.entries(sent).flatMap(([name, member]: [string, unknown]) =>
+    Object.hasOwn(described, name)
+      ? additions(member, Reflect.get(described, name), `${at}.${name}`)
+      : [`${at}.${name}`],
+  )
+}

@@ -1,0 +1,117 @@
+/**
+ * Every open stream and every topic that is followed. The streams of all browsers share the topics; the last viewer that
+ * leaves ends a topic, and with it every question to the database.
+ */
+import type { ServerResponse } from 'node:http'
+import { asRunId, type Store } from '@q/store'
+import type { Frames, TopicName } from '../api/events.ts'
+import { explaining } from './explaining.ts'
+import { tooMany } from '../http/refusal.ts'
+import type { Sent } from '../http/route-call.ts'
+import { logSource } from './log-source.ts'
+import { responseSink } from './sink.ts'
+import { operationSource, runsSource, topicSource, workflowSource } from './sources.ts'
+import type { Source } from './source.ts'
+import { createTopic, type Topic } from './topic.ts'
+import { createViewer, type Viewer } from './viewer.ts'
+
+export interface StreamRequest {
+  readonly topics?: readonly TopicName[] | undefined
+  readonly runs?: readonly string[] | undefined
+  readonly log?: string | undefined
+  readonly workflow?: string | undefined
+  readonly operation?: string | undefined
+}
+
+export interface Live {
+  /** Refuses one stream too many; to be called before anything is answered. */
+  requireRoom(token: string): void
+  open(response: ServerResponse, request: StreamRequest, of: { token: string; hello: Sent<Frames['hello']> }): void
+  /** After an action: what is followed is looked at now. */
+  lookNow(): void
+  close(why: string): void
+  readonly streams: number
+  readonly topics: number
+}
+
+const streamsMax = 100
+const streamsOfTokenMax = 20
+const tickMs = 10_000
+/** Lets proxies and browsers show that the stream has begun. */
+const padding = `: ${' '.repeat(2_048)}\n\n`
+
+export function createLive(reads: Store, databaseUrl: string): Live {
+  const viewers = new Map<Viewer, string>()
+  const topics = new Map<string, Topic<Viewer>>()
+  let ticking: NodeJS.Timeout | undefined
+
+  function leave(viewer: Viewer): void {
+    if (!viewers.delete(viewer)) return
+    if (viewers.size === 0) clearInterval(ticking)
+    const followed = new Set(viewer.topics)
+    for (const [key, topic] of topics) if (followed.has(topic) && topic.remove(viewer) === 0) topics.delete(key)
+  }
+
+  function topicOf(key: string, source: () => Source): Topic<Viewer> {
+    const known = topics.get(key)
+    if (known !== undefined) return known
+    const pump = (all: Iterable<Viewer>) => [...all].forEach((viewer) => viewer.pump())
+    const topic = createTopic<Viewer>(explaining(source(), databaseUrl), pump)
+    topics.set(key, topic)
+    return topic
+  }
+
+  return {
+    get streams() {
+      return viewers.size
+    },
+    get topics() {
+      return topics.size
+    },
+    requireRoom(token) {
+      const ofToken = [...viewers.values()].filter((name) => name === token).length
+      if (viewers.size >= streamsMax) throw tooMany(`This server has ${streamsMax} open streams.`, 30)
+      if (ofToken >= streamsOfTokenMax) throw tooMany(`The token "${token}" has ${streamsOfTokenMax} open streams.`, 30)
+    },
+    open(response, request, { token, hello }) {
+      const sink = responseSink(response, () => leave(viewer))
+      const viewer = createViewer(sink, request.runs ?? [])
+      viewers.set(viewer, token)
+      if (viewers.size === 1)
+        ticking = setInterval(() => {
+          for (const one of viewers.keys()) one.send({ event: 'tick', data: { now: new Date() } })
+        }, tickMs)
+      void sink.write(padding)
+      viewer.send({ event: 'hello', data: hello })
+      for (const { key, source } of followedBy(request, reads)) {
+        const topic = topicOf(key, source)
+        viewer.follow(topic)
+        topic.add(viewer)
+      }
+      viewer.pump()
+    },
+    lookNow: () => [...topics.values()].forEach((topic) => topic.lookNow()),
+    close(why) {
+      for (const viewer of viewers.keys()) {
+        viewer.end({ event: 'bye', data: { why } })
+        leave(viewer)
+      }
+    },
+  }
+}
+
+function followedBy(request: StreamRequest, reads: Store): { key: string; source: () => Source }[] {
+  const { topics = [], runs = [], log, workflow, operation } = request
+  const [logOf = '', fence, lineNo] = (log ?? '').split('.')
+  const logId = asRunId(logOf)
+  const known = fence === undefined ? null : { fence: Number(fence), lineNo: Number(lineNo) }
+  return [
+    ...topics.map((name) => ({ key: name, source: () => topicSource(name, reads) })),
+    ...(runs.length === 0 ? [] : [{ key: 'runs', source: () => runsSource(reads) }]),
+    ...(logId === undefined ? [] : [{ key: `log ${logId}`, source: () => logSource(logId, known, reads) }]),
+    ...(workflow === undefined ? [] : [{ key: `workflow ${workflow}`, source: () => workflowSource(workflow, reads) }]),
+    ...(operation === undefined
+      ? []
+      : [{ key: `operation ${operation}`, source: () => operationSource(operation, reads) }]),
+  ]
+}

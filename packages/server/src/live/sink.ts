@@ -1,0 +1,27 @@
+/** The response that a stream is written to. A viewer that does not read for too long is cut off. */
+import type { ServerResponse } from 'node:http'
+
+export interface Sink {
+  /** Resolves when the text was taken, or the stream has ended. */
+  write(text: string): Promise<void>
+  end(): void
+}
+
+const unreadMsMax = 15_000
+
+export function responseSink(response: ServerResponse, onClose: () => void): Sink {
+  response.on('close', onClose)
+  response.on('error', () => {})
+  return {
+    async write(text) {
+      if (response.destroyed || response.writableEnded || response.write(text)) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const cut = setTimeout(() => response.destroy(), unreadMsMax)
+      response.once('drain', resolve).once('close', resolve)
+      await promise
+      clearTimeout(cut)
+      response.off('drain', resolve).off('close', resolve)
+    },
+    end: () => void response.end(),
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * One source and its viewers. It looks while there are viewers, and not at all without: one look serves them all. A look
+ * that took long is repeated later, so that watching costs the database at most 2 % of a core.
+ */
+import type { Following, Source } from './source.ts'
+
+export interface TopicProblem {
+  readonly since: Date
+  readonly error: unknown
+}
+
+export interface Topic<Viewer extends Following> {
+  readonly source: Source
+  readonly revision: number
+  /** Set while the last look failed. */
+  readonly problem: TopicProblem | undefined
+  add(viewer: Viewer): void
+  /** How many viewers are left. */
+  remove(viewer: Viewer): number
+  lookNow(): void
+}
+
+/** A look is repeated after so many times its own duration, at the earliest. */
+const restFactor = 50
+const restMsMax = 15_000
+
+export function createTopic<Viewer extends Following>(
+  source: Source,
+  onChange: (viewers: Iterable<Viewer>) => void,
+): Topic<Viewer> {
+  const viewers = new Set<Viewer>()
+  let revision = 0
+  let problem: TopicProblem | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isLooking = false
+  let isAskedAgain = false
+
+  async function round(): Promise<void> {
+    if (isLooking) return void (isAskedAgain = true)
+    clearTimeout(timer)
+    isLooking = true
+    isAskedAgain = false
+    const began = performance.now()
+    await look()
+    isLooking = false
+    if (viewers.size === 0) return
+    const restMs = Math.min((performance.now() - began) * restFactor, restMsMax)
+    timer = setTimeout(() => void round(), isAskedAgain ? 0 : Math.max(source.everyMs, restMs))
+  }
+
+  async function look(): Promise<void> {
+    try {
+      // The first look counts as a change even if it finds nothing: viewers then know that there is nothing.
+      const isChanged = (await source.look(revision + 1, viewers)) || revision === 0
+      const isBack = problem !== undefined
+      problem = undefined
+      if (isChanged) revision += 1
+      if (isChanged || isBack) onChange(viewers)
+    } catch (error) {
+      problem = { since: problem?.since ?? new Date(), error }
+      onChange(viewers)
+    }
+  }
+
+  return {
+    source,
+    get revision() {
+      return revision
+    },
+    get problem() {
+      return problem
+    },
+    add(viewer) {
+      viewers.add(viewer)
+      void round()
+    },
+    remove(viewer) {
+      viewers.delete(viewer)
+      if (viewers.size === 0) clearTimeout(timer)
+      return viewers.size
+    },
+    lookNow: () => void round(),
+  }
+}

@@ -1,0 +1,85 @@
+/** One stream: what it follows, what it was sent of it. It writes one frame at a time and makes each when the last was taken. */
+import { isExplained } from '@q/schema'
+import type { Following, OutFrame } from './source.ts'
+import type { Sink } from './sink.ts'
+import type { Topic } from './topic.ts'
+
+export interface Viewer extends Following {
+  follow(topic: Topic<Viewer>): void
+  readonly topics: Iterable<Topic<Viewer>>
+  /** Sends what it lacks. */
+  pump(): void
+  /** Sends a frame that no topic has. */
+  send(frame: OutFrame): void
+  end(frame: OutFrame): void
+}
+
+interface Followed {
+  sent: number
+  isToldOld: boolean
+}
+
+export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
+  const followed = new Map<Topic<Viewer>, Followed>()
+  const extra: OutFrame[] = []
+  let isWriting = false
+
+  async function writeAll(): Promise<void> {
+    if (isWriting) return
+    isWriting = true
+    for (let frame = next(); frame !== undefined; frame = next()) await sink.write(textOf(frame))
+    isWriting = false
+  }
+
+  const made: OutFrame[] = []
+  function next(): OutFrame | undefined {
+    for (const [topic, state] of followed) {
+      if (made.length > 0 || extra.length > 0) break
+      made.push(...framesOf(topic, state, viewer))
+    }
+    return extra.shift() ?? made.shift()
+  }
+
+  const viewer: Viewer = {
+    runs,
+    get topics() {
+      return followed.keys()
+    },
+    follow: (topic) => void followed.set(topic, { sent: 0, isToldOld: false }),
+    pump: () => void writeAll(),
+    send(frame) {
+      extra.push(frame)
+      void writeAll()
+    },
+    end(frame) {
+      extra.push(frame)
+      void writeAll().then(() => sink.end())
+    },
+  }
+  return viewer
+}
+
+function framesOf(topic: Topic<Viewer>, state: Followed, viewer: Viewer): OutFrame[] {
+  if (topic.problem !== undefined) {
+    if (state.isToldOld) return []
+    // After the outage it gets everything again: that is how it learns that the data is fresh.
+    Object.assign(state, { sent: 0, isToldOld: true })
+    return [oldFrame(topic)]
+  }
+  if (topic.revision <= state.sent) return []
+  const since = state.sent
+  Object.assign(state, { sent: topic.revision, isToldOld: false })
+  return topic.source.framesSince(since, viewer)
+}
+
+function oldFrame({ source, problem }: Topic<Viewer>): OutFrame {
+  const error = problem?.error
+  const [code, why] = isExplained(error)
+    ? [error.code, error.message]
+    : ['INTERNAL_ERROR', 'The server could not look.']
+  return { event: 'old', data: { topic: source.name, since: problem?.since ?? new Date(), code, why } }
+}
+
+function textOf({ event, data }: OutFrame): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}

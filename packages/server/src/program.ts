@@ -1,0 +1,26 @@
+/** The server as a program starts it: settings and token from the environment, the page from this package. */
+import { readOrMakeToken } from './auth/token-file.ts'
+import { tokenPlace } from './auth/token-place.ts'
+import { builtPage } from './page/built-page.ts'
+import { startServer, type Server, type ServerOptions } from './server.ts'
+import { readHttpSettings } from './settings.ts'
+
+export interface PageServer extends Server {
+  /** With the token after the #, which browsers do not send. For terminals, never for logs. */
+  readonly link: string
+}
+
+export type PageOptions = Pick<ServerOptions, 'databaseUrl' | 'version' | 'isDraining' | 'onFault'>
+
+/** Reads the settings at once, and throws if one is wrong; the returned function starts the server. */
+export function prepareServer(env: NodeJS.ProcessEnv): (options: PageOptions) => Promise<PageServer> {
+  const settings = readHttpSettings(env)
+  return async (options) => {
+    // With named tokens alone there is no token that could be printed.
+    const isNamedOnly = settings.tokensFile !== undefined && settings.tokenFile === undefined
+    const tokenFile = isNamedOnly && settings.address !== undefined ? undefined : tokenPlace(env)
+    const token = tokenFile === undefined ? undefined : readOrMakeToken(tokenFile)
+    const server = await startServer({ ...options, settings, tokenFile, page: await builtPage() })
+    return { ...server, link: token === undefined ? server.url : `${server.url}/#token=${token}` }
+  }
+}

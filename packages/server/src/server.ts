@@ -1,0 +1,154 @@
+/** The composition root of the server: connections, guards, handlers, live stream, page; then it listens. */
+import { getRequestListener } from '@hono/node-server'
+import { databaseAddress } from '@q/store'
+import { apiRoutes } from './api/routes.ts'
+import { openApiDocument } from './api/openapi.ts'
+import type { Session } from './api/session.ts'
+import type { Identity } from './auth/identify.ts'
+import { createSessions } from './auth/sessions.ts'
+import { createTokens } from './auth/tokens.ts'
+import { openConnections, type Connections } from './connections.ts'
+import { createHandlers } from './handlers/handlers.ts'
+import { allowedHosts } from './http/allowed-hosts.ts'
+import { createApp, unreadable } from './http/app.ts'
+import { createProbes } from './http/probes.ts'
+import { createRate } from './http/rate.ts'
+import type { Sent } from './http/route-call.ts'
+import { securityHeaders } from './http/security-headers.ts'
+import type { Audit } from './http/serve-route.ts'
+import { listen } from './listen.ts'
+import { createLive, type Live } from './live/hub.ts'
+import { createAssets } from './page/assets.ts'
+import type { BuiltPage } from './page/built-page.ts'
+import type { HttpSettings } from './settings.ts'
+
+export interface ServerOptions {
+  readonly databaseUrl: string
+  readonly settings: HttpSettings
+  /** The file of the token that always exists. Undefined: only named tokens are accepted. */
+  readonly tokenFile: string | undefined
+  readonly version: string
+  /** Undefined: a page that says how to build it. */
+  readonly page?: BuiltPage
+  /** Whether the replica that serves this is draining. */
+  readonly isDraining?: () => boolean
+  /** Errors that are not the caller's: for the log. */
+  readonly onFault?: (error: unknown, what: string) => void
+  readonly headersMs?: number
+  /** Tests: answers must be as their schemas say. */
+  readonly checkAnswers?: boolean
+}
+
+export interface Server {
+  /** `http://127.0.0.1:7780`, or the configured origin. */
+  readonly url: string
+  readonly port: number
+  readonly live: { readonly streams: number; readonly topics: number }
+  close(why?: string): Promise<void>
+}
+
+const mutationsPerSecond = 20
+const failuresPerMinute = 10
+
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { databaseUrl, settings, tokenFile, version, onFault = () => {} } = options
+  const { address, origin, tokensFile, readOnly } = settings
+  const isHttps = origin?.startsWith('https:') ?? false
+  const tokens = createTokens({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
+  const connections = openConnections(databaseUrl)
+  const live = createLive(connections.reads, databaseUrl)
+  const openApi = openApiDocument(apiRoutes, version)
+  // The port is known once it listens; no request comes earlier.
+  const own = { hosts: new Map() as ReadonlyMap<string, string>, cookieName: '' }
+  const app = createApp({
+    databaseUrl,
+    readOnly,
+    isHttps,
+    live,
+    onFault,
+    guards: { tokens, sessions: createSessions(tokens), cookieName: () => own.cookieName },
+    describe: (who) => describe(options, who),
+    hosts: () => own.hosts,
+    isReachable: address !== undefined,
+    headers: securityHeaders(isHttps),
+    probes: createProbes({ started: startedOnce(connections), draining: options.isDraining ?? (() => false) }),
+    handlers: createHandlers(connections),
+    assets: createAssets(options.page ?? { folder: undefined }, onFault),
+    openApi: () => openApi,
+    failures: createRate({ burst: failuresPerMinute, perSecond: failuresPerMinute / 60 }),
+    mutations: createRate({ burst: mutationsPerSecond, perSecond: mutationsPerSecond }),
+    audit: auditOf(connections, live),
+    checkAnswers: options.checkAnswers ?? false,
+  })
+  const answer = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // Only a Host or path that is not part of an address comes here.
+    errorHandler: () => unreadable(securityHeaders(isHttps)),
+  })
+  try {
+    const { port, close } = await listen((incoming, outgoing) => void answer(incoming, outgoing), {
+      ...settings,
+      ...(options.headersMs !== undefined && { headersMs: options.headersMs }),
+    })
+    own.hosts = allowedHosts({ ...settings, port })
+    own.cookieName = isHttps ? '__Host-q' : `q_${port}`
+    return {
+      url: origin ?? `http://${address ?? '127.0.0.1'}:${port}`,
+      port,
+      live,
+      async close(why = 'The server stops.') {
+        live.close(why)
+        await close()
+        await connections.close()
+      },
+    }
+  } catch (error) {
+    await connections.close()
+    throw error
+  }
+}
+
+function describe({ databaseUrl, settings, version }: ServerOptions, who: Identity): Sent<Session> {
+  return {
+    name: who.name,
+    scope: who.scope,
+    expiresAt: who.expiresAt,
+    readOnly: settings.readOnly,
+    badge: settings.badge,
+    version,
+    database: { name: databaseName(databaseUrl), place: databaseAddress(databaseUrl) },
+    now: new Date(),
+  }
+}
+
+function databaseName(url: string): string {
+  return decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '') || 'postgres'
+}
+
+/** Whether the database has answered once. Each question asks it again, until it has. */
+function startedOnce({ reads }: Connections): () => boolean {
+  let hasAnswered = false
+  let isAsking = false
+  function ask(): void {
+    if (hasAnswered || isAsking) return
+    isAsking = true
+    void reads.publishedTasks().then(
+      () => (hasAnswered = true),
+      () => (isAsking = false),
+    )
+  }
+  ask()
+  return () => {
+    ask()
+    return hasAnswered
+  }
+}
+
+function auditOf({ writes }: Connections, live: Live): Audit {
+  return {
+    async record({ who, ...action }) {
+      await writes.recordAction({ ...action, by: who.name, via: who.via })
+      live.lookNow()
+    },
+  }
+}

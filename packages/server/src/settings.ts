@@ -1,0 +1,99 @@
+/**
+ * The settings of the server, read once from the environment. Everything that is wrong is reported in one go, before
+ * anything is listened to.
+ */
+import { ExplainedError } from '@q/schema'
+
+export interface HttpSettings {
+  /** Undefined: 127.0.0.1 and ::1. */
+  readonly address?: string
+  /** Undefined: the first free one from 7780. */
+  readonly port?: number
+  /** The address that people use, behind a proxy. */
+  readonly origin?: string
+  /** Set by the owner. */
+  readonly tokenFile?: string
+  readonly tokensFile?: string
+  readonly readOnly: boolean
+  readonly badge: { readonly text: string; readonly color: string | null } | null
+}
+
+export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
+  const problems: string[] = []
+  const read = <T>(variable: string, parse: (text: string) => T | undefined, rule: string): T | undefined => {
+    const text = env[variable] ?? ''
+    if (text === '') return undefined
+    const value = parse(text)
+    if (value === undefined) problems.push(`${variable}=${text}: ${rule}`)
+    return value
+  }
+  const port = read('Q_HTTP_PORT', wholePort, 'must be a port from 0 to 65535')
+  const address = read('Q_HTTP_ADDRESS', plainAddress, 'must be an IP address or a host name, without a port')
+  const origin = read('Q_HTTP_ORIGIN', httpOrigin, 'must be like https://q.example.com, without a path')
+  const readOnly = read('Q_HTTP_READ_ONLY', zeroOrOne, 'must be 1 or 0')
+  const badge = read(
+    'Q_HTTP_BADGE',
+    badgeOf,
+    'must be a name of up to 40 characters, and a colour like #b3261e or none',
+  )
+  if (problems.length > 0) throw wrong(problems)
+  const settings = {
+    ...(port !== undefined && { port }),
+    ...(address !== undefined && !isLoopback(address) && { address }),
+    ...(origin !== undefined && { origin }),
+    ...(env['Q_HTTP_TOKEN_FILE'] && { tokenFile: env['Q_HTTP_TOKEN_FILE'] }),
+    ...(env['Q_HTTP_TOKENS_FILE'] && { tokensFile: env['Q_HTTP_TOKENS_FILE'] }),
+    readOnly: readOnly ?? false,
+    badge: badge ?? null,
+  }
+  requireOwnToken(settings)
+  return settings
+}
+
+/** A generated token was never seen by the person who opens the server to others. */
+function requireOwnToken({ address, tokenFile, tokensFile }: Omit<HttpSettings, 'readOnly' | 'badge'>): void {
+  if (address === undefined || tokenFile !== undefined || tokensFile !== undefined) return
+  throw new ExplainedError({
+    code: 'HTTP_TOKEN_MISSING',
+    what: `The server does not listen on ${address} with a generated token.`,
+    why: 'Others can reach that address, and its owner did not choose the token that would protect it.',
+    fix: 'Set Q_HTTP_TOKEN_FILE or Q_HTTP_TOKENS_FILE, or leave Q_HTTP_ADDRESS out: then only this machine can reach it.',
+  })
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address)
+}
+
+function wholePort(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
+}
+
+function plainAddress(text: string): string | undefined {
+  return /^[\da-z.:-]{1,253}$/i.test(text) ? text : undefined
+}
+
+function httpOrigin(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && /^\/?$/.test(url.pathname + url.search)
+    ? url.origin
+    : undefined
+}
+
+function zeroOrOne(text: string): boolean | undefined {
+  return text === '1' ? true : text === '0' ? false : undefined
+}
+
+function badgeOf(text: string): HttpSettings['badge'] | undefined {
+  const [, name, color = null] = /^(.{1,40}?)(?:\s+(#[\da-f]{6}))?$/i.exec(text.trim()) ?? []
+  return name === undefined ? undefined : { text: name, color }
+}
+
+function wrong(problems: readonly string[]): ExplainedError {
+  return new ExplainedError({
+    code: 'CONFIG_INVALID',
+    what: `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} wrong:\n${problems.map((problem) => `    ${problem}`).join('\n')}`,
+    why: 'The environment of this process says so; nothing was started.',
+    fix: 'Correct the variables above, or unset them for their defaults.',
+  })
+}

@@ -1,0 +1,132 @@
+/**
+ * A connection on the caller's own `pg` pool or client. Neither is ever closed here.
+ *
+ * A pool lends a client for each statement or transaction. Its options tell how to open a session of our own, for LISTEN
+ * and for work that must not wait for a client of the pool: all clients may be in transactions that wait for that work.
+ * A client serves one piece of work after the other. If its owner has a transaction open on it, writes are part of that
+ * transaction, and our own transactions are savepoints in it.
+ */
+import { ExplainedError, type DB } from '@q/schema'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import { Pool, type ClientConfig } from 'pg'
+import type { PgClient } from '../adapters/using-pg.ts'
+import type { Connection } from './db.ts'
+import { pgTypeParsers } from './pg-type-parsers.ts'
+
+/** The used part of a `Pool`. */
+export interface PgPool {
+  readonly totalCount: number
+  readonly options: object
+  connect(): Promise<PgPoolClient>
+}
+
+interface PgPoolClient extends PgClient {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  off(event: 'error', listener: (error: Error) => void): unknown
+  release(error?: Error | boolean): void
+}
+
+export function wrapCallerConnection(caller: PgPool | PgClient): Connection {
+  const pool = isPool(caller) ? adaptPool(caller) : adaptClient(caller)
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: pool }) })
+  return {
+    db,
+    origin: isPool(caller) ? originOf(caller) : undefined,
+    onOwnConnection: (work) => (isPool(caller) ? onOwnConnection(originOf(caller), work) : work(db)),
+    ...(isPool(caller) ? {} : { isInTransaction: () => caller.getTransactionStatus?.() !== 'I' }),
+    pipeline: (queries) =>
+      db.transaction().execute(async (trx) => {
+        const rows: unknown[][] = []
+        for (const query of queries) rows.push((await trx.executeQuery(query)).rows)
+        return rows
+      }),
+    close: () => db.destroy(),
+  }
+}
+
+function isPool(caller: PgPool | PgClient): caller is PgPool {
+  return 'totalCount' in caller
+}
+
+/** `pg` hides the password when the options are copied. */
+function originOf({ options }: PgPool): ClientConfig {
+  const password: unknown = Reflect.get(options, 'password')
+  return {
+    ...options,
+    ...(password === undefined ? {} : { password: password as NonNullable<ClientConfig['password']> }),
+  }
+}
+
+async function onOwnConnection<T>(config: ClientConfig, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
+  const pool = new Pool({ ...config, max: 1, types: pgTypeParsers })
+  pool.on('error', () => {})
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+function adaptPool(pool: PgPool): PostgresPool {
+  return {
+    options: {},
+    async connect() {
+      const client = await pool.connect()
+      // A checked-out client that breaks has no other listener and would end this process.
+      const ignore = () => {}
+      client.on('error', ignore)
+      return wrapClient(client, () => {
+        client.off('error', ignore)
+        client.release()
+      })
+    },
+    end: async () => {},
+  }
+}
+
+function adaptClient(client: PgClient): PostgresPool {
+  if (client.getTransactionStatus === undefined) throw unsupportedClient()
+  let free: Promise<void> = Promise.resolve()
+  return {
+    options: {},
+    async connect() {
+      const before = free
+      const { promise, resolve } = Promise.withResolvers<void>()
+      free = promise
+      await before
+      return wrapClient(client, resolve)
+    },
+    end: async () => {},
+  }
+}
+
+const savepointVerbs: Readonly<Record<string, string>> = {
+  begin: 'SAVEPOINT q_inner',
+  commit: 'RELEASE SAVEPOINT q_inner',
+  rollback: 'ROLLBACK TO SAVEPOINT q_inner',
+}
+
+/** Only what Kysely's driver uses. */
+function wrapClient(client: PgClient, release: () => void): PostgresPoolClient {
+  let isInner = false
+  function query(text: string, values: readonly unknown[] = []) {
+    const verb = text.startsWith('start transaction') ? 'begin' : text
+    if (verb === 'begin') isInner = (client.getTransactionStatus?.() ?? 'I') !== 'I'
+    return client.query({
+      text: (isInner ? savepointVerbs[verb] : undefined) ?? text,
+      values: [...values],
+      types: pgTypeParsers,
+    })
+  }
+  return { query: query as unknown as PostgresPoolClient['query'], release }
+}
+
+function unsupportedClient(): ExplainedError {
+  return new ExplainedError({
+    code: 'CLIENT_UNSUPPORTED',
+    what: 'This client cannot say whether it is in a transaction.',
+    why: 'It is not a client of pg, or its version of pg lacks getTransactionStatus().',
+    fix: 'Upgrade pg, or pass a Pool or the URL of the database.',
+  })
+}

@@ -1,0 +1,33 @@
+/**
+ * A person has seen that a run failed because it was running when its replica died, and accepts that. An explicit retry of the
+ * run counts as a review too (runs/retry.ts).
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../connection/db.ts'
+
+export interface Review {
+  /** Of recoveries. */
+  readonly ids?: readonly string[]
+  /** All recoveries of these runs. */
+  readonly runIds?: readonly string[]
+  readonly by: string
+}
+
+/** Judged of a recovery `v`. The words of the index recovery_to_review. */
+export const needsReview: RawBuilder<boolean> = sql<boolean>`(v.became = 'FAILED' AND v.reviewed_at IS NULL)`
+
+/** How many were reviewed; those that needed no review are not counted. */
+export async function reviewRecoveries(db: Db, { ids = [], runIds = [], by }: Review): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    UPDATE q.recovery v SET reviewed_at = clock_timestamp(), reviewed_by = ${by}
+    WHERE ${needsReview} AND (v.id = ANY(${ids}::bigint[]) OR v.run_id = ANY(${runIds}::bigint[]))`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** Part of a statement that retries the runs of `retried`, which has their ids. */
+export function reviewedByRetry(retried: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`reviewed AS (
+  UPDATE q.recovery v SET reviewed_at = clock_timestamp(), reviewed_by = 'a retry'
+  WHERE ${needsReview} AND v.run_id = ANY(ARRAY(SELECT id FROM ${retried}))
+)`
+}

@@ -1,0 +1,49 @@
+/** An act on all runs that match a filter, as it is stored and as people see it. */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import { pageOf, placeOf, type ListRequest, type Page } from '../reads/page.ts'
+import type { StoredFilter } from './stored-filter.ts'
+
+export type OperationKind = 'retry' | 'cancel' | 'review'
+
+export interface Operation {
+  readonly id: string
+  readonly kind: OperationKind
+  readonly filter: StoredFilter
+  readonly askedAt: Date
+  readonly askedBy: string
+  /** `waiting`: no step was made yet. `stopping`: the next step ends it. */
+  readonly state: 'waiting' | 'running' | 'stopping' | 'stopped' | 'done'
+  /** Runs that match and were tried. */
+  readonly looked: number
+  readonly changed: number
+  /** How often each answer was given. */
+  readonly answers: Readonly<Record<string, number>>
+  /** The oldest run that was looked at; null: no step was made yet, or all runs were. */
+  readonly lookedBackTo: string | null
+  readonly finishedAt: Date | null
+  /** The replica that executes it. */
+  readonly leasedBy: string | null
+}
+
+/** Of q.operation, to be read as an Operation. */
+export const operationColumns: RawBuilder<Operation> = sql<Operation>`
+  id, kind, filter, asked_at AS "askedAt", asked_by AS "askedBy", looked::float8 AS looked, changed::float8 AS changed, answers,
+  CASE WHEN next_id < upper_id THEN (next_id + 1)::text END AS "lookedBackTo", finished_at AS "finishedAt",
+  CASE WHEN leased_until > clock_timestamp() AND finished_at IS NULL THEN leased_by END AS "leasedBy",
+  CASE WHEN finished_at IS NOT NULL THEN CASE WHEN stop_asked_at IS NOT NULL AND next_id IS NOT NULL THEN 'stopped' ELSE 'done' END
+    WHEN stop_asked_at IS NOT NULL THEN 'stopping' WHEN leased_by IS NULL THEN 'waiting' ELSE 'running' END AS state`
+
+export async function getOperation(db: Db, id: string): Promise<Operation | undefined> {
+  const { rows } = await sql<Operation>`SELECT ${operationColumns} FROM q.operation WHERE id = ${id}`.execute(db)
+  return rows[0]
+}
+
+/** The newest first. */
+export async function listOperations(db: Db, request: ListRequest = {}): Promise<Page<Operation>> {
+  const { limit, before } = placeOf(request)
+  const { rows } = await sql<Operation>`
+    SELECT ${operationColumns} FROM q.operation WHERE ${before ?? null}::bigint IS NULL OR id < ${before ?? null}::bigint
+    ORDER BY operation.id DESC LIMIT ${limit + 1}`.execute(db)
+  return pageOf(rows, limit)
+}

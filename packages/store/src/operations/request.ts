@@ -1,0 +1,82 @@
+/**
+ * Asks for an operation, and shows beforehand what it would do. The newest run at the time of the request is its upper bound,
+ * and only ends before that time count: runs that are enqueued or fail later are not touched.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import type { RunId } from '../lease.ts'
+import { needsReview } from '../liveness/review.ts'
+import { requireValidFilter } from '../reads/runs/check-run-filter.ts'
+import type { RunFilter } from '../reads/runs/run-filter.ts'
+import { runSummaries, type RunSummary } from '../reads/runs/run-summary.ts'
+import { matches } from '../reads/runs/matches.ts'
+import { operationColumns, type Operation, type OperationKind } from './operation.ts'
+import { storedFilter } from './stored-filter.ts'
+
+export interface NewOperation {
+  readonly kind: OperationKind
+  readonly filter: RunFilter
+  readonly by: string
+}
+
+export interface OperationPreview {
+  /** Exact unless `atLeast`: then there may be more. */
+  readonly match: { readonly count: number; readonly atLeast: boolean }
+  /** The newest of them. */
+  readonly samples: RunSummary[]
+}
+
+const countMax = 10_000
+/** Runs that a preview looks at, whether they match or not. */
+const previewLookMax = 200_000
+const samplesMax = 3
+
+export async function requestOperation(db: Db, { kind, filter, by }: NewOperation): Promise<Operation> {
+  requireValidFilter(filter, {})
+  const stored = JSON.stringify(storedFilter(filter))
+  const { rows } = await sql<Operation>`
+WITH made AS (
+  INSERT INTO q.operation (kind, filter, upper_id, next_id, asked_by)
+  SELECT ${kind}, ${stored}::jsonb, newest.id, newest.id, ${by} FROM (SELECT coalesce(max(id), 0) AS id FROM q.task_run) newest
+  RETURNING *
+), woken AS (
+  SELECT count(pg_notify('q_operation', '')) FROM made
+)
+SELECT ${operationColumns} FROM made LEFT JOIN woken ON true`.execute(db)
+  return rows[0] as Operation
+}
+
+export async function previewOperation(db: Db, kind: OperationKind, filter: RunFilter): Promise<OperationPreview> {
+  requireValidFilter(filter, {})
+  const { rows } = await sql<{ count: number; exhausted: boolean; newest: RunId[] }>`
+WITH oldest AS MATERIALIZED (SELECT id FROM q.task_run ORDER BY id DESC OFFSET ${previewLookMax} LIMIT 1),
+found AS MATERIALIZED (
+  SELECT r.id FROM q.task_run r
+  WHERE r.id > coalesce((SELECT id FROM oldest), 0) AND ${applies(kind, filter, sql`clock_timestamp()`)}
+  ORDER BY r.id DESC LIMIT ${countMax + 1}
+)
+SELECT count(*)::int AS count, NOT EXISTS (SELECT FROM oldest) AS exhausted,
+  ARRAY(SELECT id::text FROM found ORDER BY id DESC LIMIT ${samplesMax}) AS newest FROM found`.execute(db)
+  const { count = 0, exhausted = true, newest = [] } = rows[0] ?? {}
+  const match = { count: Math.min(count, countMax), atLeast: count > countMax || !exhausted }
+  return { match, samples: await runSummaries(db, newest) }
+}
+
+/** Whether the operation applies to a run `r`: it matches, and was in a state to be changed when the operation was asked for. */
+export function applies(kind: OperationKind, filter: RunFilter, askedAt: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(${matches(filter)} AND ${stateFor(kind, filter, askedAt)})`
+}
+
+function stateFor(kind: OperationKind, filter: RunFilter, askedAt: RawBuilder<unknown>): RawBuilder<boolean> {
+  switch (kind) {
+    case 'retry': {
+      // What succeeded, or was cancelled, is retried only if the filter names it.
+      const failed = filter.status === undefined ? sql`r.status = 'FAILED' AND` : sql``
+      return sql<boolean>`(${failed} r.finished_at <= ${askedAt})`
+    }
+    case 'cancel':
+      return sql<boolean>`(r.finished_at IS NULL)`
+    case 'review':
+      return sql<boolean>`EXISTS (SELECT FROM q.recovery v WHERE v.run_id = r.id AND ${needsReview} AND v.recovered_at <= ${askedAt})`
+  }
+}

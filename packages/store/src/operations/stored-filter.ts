@@ -1,0 +1,26 @@
+/** A filter of runs as data, and back: times are ISO text, states have their own names. Pure. */
+import type { RunFilter } from '../reads/runs/run-filter.ts'
+import { statesNamed } from '../reads/runs/status-names.ts'
+
+export type StoredFilter = {
+  readonly [Member in keyof RunFilter]: RunFilter[Member] extends Date | undefined ? string : RunFilter[Member]
+}
+
+const times = ['createdAfter', 'createdBefore'] as const
+
+export function storedFilter(filter: RunFilter): StoredFilter {
+  const { status, createdAfter, createdBefore, ...others } = filter
+  return {
+    ...others,
+    ...(status === undefined ? {} : { status: statesNamed(status) }),
+    ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
+    ...(createdBefore === undefined ? {} : { createdBefore: createdBefore.toISOString() }),
+  }
+}
+
+export function filterOf(stored: StoredFilter): RunFilter {
+  const members = Object.entries(stored).map(([name, value]: [string, unknown]) =>
+    times.some((time) => time === name) ? [name, new Date(String(value))] : [name, value],
+  )
+  return Object.fromEntries(members) as RunFilter
+}

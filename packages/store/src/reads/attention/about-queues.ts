@@ -1,0 +1,94 @@
+/** What queues need a person for: unserved lanes, pauses with a backlog, long waits and growth. Pure. */
+import type { QueueView } from '../queues/queue-view.ts'
+import type { UnservedLane } from '../queues/unserved-lanes.ts'
+import { counted, inWords } from '../words.ts'
+import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
+
+/** A shorter wait needs no person. */
+const waitMsMin = 60_000
+/** A wait is long if it is so many times the 95th percentile of the last hour. */
+const waitFactor = 10
+/** Runs that a queue must have grown by in ten minutes. */
+const growthMin = 100
+const growthS = 600
+
+export function aboutLanes(lanes: readonly UnservedLane[]): Attention[] {
+  return lanes.slice(0, subjectsMax).map((lane) => ({
+    kind: 'lane-unserved',
+    level: 'bad',
+    subject: lane.task,
+    sentence: `${lane.task}: ${counted(lane.ready, 'run')} cannot start, ${lane.missing}.`,
+    detail: `The oldest has waited for ${inWords(lane.oldestMs)}.`,
+    command: `q why ${lane.sampleRunId}`,
+    page: pagePath('queues', lane.queue),
+    facts: { queue: lane.queue, ready: lane.ready.count, oldestMs: Math.round(lane.oldestMs), runId: lane.sampleRunId },
+  }))
+}
+
+/** `usualWaitMs`: the 95th percentile of the last hour, of queues that started runs. */
+export function aboutQueues(
+  queues: readonly QueueView[],
+  usualWaitMs: ReadonlyMap<string, number>,
+  now: Date,
+): Attention[] {
+  return [
+    ...queues.flatMap((queue) => pausedWithBacklog(queue, now)).slice(0, subjectsMax),
+    ...queues.flatMap((queue) => longWait(queue, usualWaitMs.get(queue.queue) ?? null)).slice(0, subjectsMax),
+    ...queues.flatMap(growth).slice(0, subjectsMax),
+  ]
+}
+
+function about({ queue }: QueueView): Pick<Attention, 'subject' | 'page'> {
+  return { subject: queue, page: pagePath('queues', queue) }
+}
+
+function pausedWithBacklog(view: QueueView, now: Date): Attention[] {
+  if (!view.paused || view.ready.count + view.waiting.concurrency.count === 0) return []
+  const forMs = view.pausedAt === null ? 0 : now.getTime() - view.pausedAt.getTime()
+  const by = view.pausedBy === null ? '' : ` by ${view.pausedBy}`
+  return [
+    {
+      kind: 'queue-paused',
+      level: 'warn',
+      ...about(view),
+      sentence: `${view.queue} was paused ${inWords(forMs)} ago${by}, and ${counted(view.ready, 'run')} ${view.ready.count === 1 ? 'waits' : 'wait'} in it.`,
+      detail: view.pauseReason,
+      command: `q queues resume ${argument(view.queue)}`,
+      facts: { forMs, by: view.pausedBy, ready: view.ready.count },
+    },
+  ]
+}
+
+function longWait(view: QueueView, usualMs: number | null): Attention[] {
+  const limitMs = Math.max(waitMsMin, waitFactor * (usualMs ?? 0))
+  const waitMs = view.oldestReadyMs ?? 0
+  // An unserved lane is reported as such.
+  if (view.paused || waitMs <= limitMs || view.unserved.length > 0) return []
+  return [
+    {
+      kind: 'queue-waits',
+      level: 'warn',
+      ...about(view),
+      sentence: `The oldest run of ${view.queue} has been ready for ${inWords(waitMs)}.`,
+      detail: usualMs === null ? null : `In the last hour 95 % of its runs started within ${inWords(usualMs)}.`,
+      command: `q runs --view waiting --queue ${argument(view.queue)}`,
+      facts: { waitMs: Math.round(waitMs), usualMs, ready: view.ready.count },
+    },
+  ]
+}
+
+function growth(view: QueueView): Attention[] {
+  const perS = view.rates?.growthPerS ?? 0
+  if (view.paused || perS * growthS < growthMin || view.ready.count < growthMin) return []
+  return [
+    {
+      kind: 'queue-grows',
+      level: 'warn',
+      ...about(view),
+      sentence: `${view.queue} grows by ${perS.toFixed(1)} runs a second; ${counted(view.ready, 'run')} are ready.`,
+      detail: 'At this rate it never becomes empty.',
+      command: `q queues ${argument(view.queue)}`,
+      facts: { growthPerS: perS, ready: view.ready.count },
+    },
+  ]
+}

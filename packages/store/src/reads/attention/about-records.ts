@@ -1,0 +1,122 @@
+/** What is recorded, as sentences for a person. Pure. */
+import { bounded } from '../bounded.ts'
+import { counted, inWords } from '../words.ts'
+import { argument, pagePath, type Attention } from './attention-item.ts'
+import type { Recorded } from './recorded.ts'
+
+export function aboutRecords(facts: Recorded): Attention[] {
+  return [
+    ...facts.deadHolders.map(deadHolder),
+    ...facts.failing.map(failingHeartbeats),
+    ...refusedWrites(facts.refused),
+    ...toReview(facts.toReview),
+    ...facts.schedules.map(lateSchedule),
+    ...givenUp(facts.deliveries),
+    ...facts.errors.map(risingError),
+  ]
+}
+
+function deadHolder({ id, name, runs }: Recorded['deadHolders'][number]): Attention {
+  const node = name ?? id
+  return {
+    kind: 'stale-node-holds-runs',
+    level: 'bad',
+    subject: node,
+    sentence: `${node} is lost and still holds ${counted(bounded(runs, 999), 'run')}.`,
+    detail: 'Living nodes recover them once it has been silent for as long as its thresholds allow.',
+    command: `q recover --node ${argument(node)}`,
+    page: pagePath('nodes', id),
+    facts: { id, runs },
+  }
+}
+
+function failingHeartbeats({ id, name, inARow, error }: Recorded['failing'][number]): Attention {
+  const node = name ?? id
+  return {
+    kind: 'heartbeats-fail',
+    level: 'warn',
+    subject: node,
+    sentence: `${node} could not send ${inARow} heartbeats in a row within the last 10 minutes.`,
+    detail: error,
+    command: `q node ${argument(node)}`,
+    page: pagePath('nodes', id),
+    facts: { inARow, error },
+  }
+}
+
+function refusedWrites({ count, runId, kind, name }: Recorded['refused']): Attention[] {
+  if (count === 0 || runId === null) return []
+  return [
+    {
+      kind: 'refused-writes',
+      level: 'warn',
+      subject: name ?? 'a node',
+      sentence: `${counted(bounded(count), 'write')} under a lost lease ${count === 1 ? 'was' : 'were'} refused in the last hour.`,
+      detail: `The last: ${kind ?? 'refused'} of run ${runId}${name === null ? '' : ` by ${name}`}. The code went on after its run had been recovered.`,
+      command: `q show ${runId}`,
+      page: pagePath('heartbeats'),
+      facts: { count, runId },
+    },
+  ]
+}
+
+function toReview({ count, task }: Recorded['toReview']): Attention[] {
+  if (count === 0) return []
+  return [
+    {
+      kind: 'to-review',
+      level: 'warn',
+      subject: task ?? 'runs',
+      sentence: `${counted(bounded(count), 'run')} ${count === 1 ? 'was' : 'were'} running when ${count === 1 ? 'its' : 'their'} node died and ${count === 1 ? 'is' : 'are'} to be reviewed.`,
+      detail: 'Their code may have done part of its work: retry or accept each.',
+      command: 'q review',
+      page: pagePath('recoveries'),
+      facts: { count },
+    },
+  ]
+}
+
+function lateSchedule({ name, lateMs, failedRunId }: Recorded['schedules'][number]): Attention {
+  const late = lateMs !== null
+  return {
+    kind: 'schedule-late',
+    level: late ? 'warn' : 'note',
+    subject: name,
+    sentence: late
+      ? `The schedule ${name} is ${inWords(lateMs)} late.`
+      : `The last run of the schedule ${name} failed.`,
+    detail: late ? 'Any living node enqueues its ticks; none did.' : null,
+    command: failedRunId !== null && !late ? `q show ${failedRunId}` : `q schedules ${argument(name)}`,
+    page: pagePath('schedules', name),
+    facts: { lateMs, failedRunId },
+  }
+}
+
+function givenUp({ count, destination, error }: Recorded['deliveries']): Attention[] {
+  if (count === 0) return []
+  return [
+    {
+      kind: 'deliveries-given-up',
+      level: 'warn',
+      subject: destination ?? 'deliveries',
+      sentence: `${counted(bounded(count), 'delivery', 'deliveries')} ${count === 1 ? 'was' : 'were'} given up, the last to ${destination ?? 'a destination'}.`,
+      detail: error,
+      command: 'q deliveries --given-up',
+      page: pagePath('deliveries'),
+      facts: { count, destination },
+    },
+  ]
+}
+
+function risingError({ fingerprint, name, message, task, seen, usual }: Recorded['errors'][number]): Attention {
+  return {
+    kind: 'errors-rise',
+    level: 'warn',
+    subject: task ?? fingerprint,
+    sentence: `${task ?? 'A task'} failed ${seen} times within two hours: ${name}${message === '' ? '' : `: ${message}`}`,
+    detail: usual === 0 ? 'It was not seen in the day before.' : `Usual are ${usual.toFixed(1)} an hour.`,
+    command: `q errors ${argument(fingerprint.slice(0, 8))}`,
+    page: pagePath('errors', fingerprint),
+    facts: { fingerprint, seen, usual },
+  }
+}

@@ -1,0 +1,37 @@
+/** What is owed to destinations, newest first, and what was given up. No locks. */
+import { sql } from 'kysely'
+import type { Db } from '../../connection/db.ts'
+import type { RunId } from '../../lease.ts'
+import { pageOf, placeOf, type ListRequest, type Page } from '../page.ts'
+
+export interface DeliveryView {
+  readonly id: string
+  readonly destination: string
+  /** What it reports: run-ended, status, heartbeat or sample. */
+  readonly kind: string
+  readonly runId: RunId | null
+  readonly createdAt: Date
+  readonly attempts: number
+  /** When it is sent next; null: it was delivered or given up. */
+  readonly dueAt: Date | null
+  readonly deliveredAt: Date | null
+  readonly lastError: string | null
+}
+
+export interface DeliveryRequest extends ListRequest {
+  /** Only those that were given up. */
+  readonly givenUp?: boolean
+}
+
+export async function listDeliveries(db: Db, request: DeliveryRequest = {}): Promise<Page<DeliveryView>> {
+  const { givenUp = false, ...page } = request
+  const { limit, before } = placeOf(page)
+  // In the words of the index.
+  const which = givenUp ? sql`d.due_at IS NULL AND d.delivered_at IS NULL` : sql`true`
+  const { rows } = await sql<DeliveryView>`
+SELECT d.id, d.destination, d.news AS kind, d.run_id AS "runId", d.created_at AS "createdAt", d.attempts, d.due_at AS "dueAt",
+  d.delivered_at AS "deliveredAt", d.last_error AS "lastError"
+FROM q.delivery d WHERE ${which} AND ${before === undefined ? sql`true` : sql`d.id < ${before}`}
+ORDER BY d.id DESC LIMIT ${limit + 1}::int`.execute(db)
+  return pageOf(rows, limit)
+}

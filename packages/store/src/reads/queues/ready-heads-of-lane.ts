@@ -1,0 +1,29 @@
+/**
+ * The oldest AVAILABLE run of every priority and group of a lane: a loose scan of the ready index, which jumps from one
+ * group to the next. A million runs of one group cost as much as one.
+ */
+import { sql, type RawBuilder } from 'kysely'
+
+export interface LaneHead {
+  readonly id: string
+  readonly priority: number
+  readonly grp: string
+  readonly run_at: Date
+}
+
+/** Groups of a lane beyond this are not looked at. */
+const headsMax = 10_000
+
+/** As rows, in the order of the index. */
+export function headsOfLane(lane: RawBuilder<number>, most: number = headsMax): RawBuilder<LaneHead> {
+  return sql<LaneHead>`
+  WITH RECURSIVE head AS (
+    (SELECT r.id, r.priority, r.grp, r.run_at FROM q.task_run r
+      WHERE r.ready AND r.lane = ${lane} ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT 1)
+    UNION ALL
+    SELECT next.* FROM head CROSS JOIN LATERAL (
+      SELECT r.id, r.priority, r.grp, r.run_at FROM q.task_run r
+      WHERE r.ready AND r.lane = ${lane} AND (r.priority, r.grp) > (head.priority, head.grp)
+      ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT 1) next
+  ) SELECT * FROM head LIMIT ${most}::int`
+}

@@ -1,0 +1,13 @@
+/** All runs by state. Reads the whole table, so it is for a person who asks and not for a loop. */
+import type { TaskState } from '@q/schema'
+import { sql } from 'kysely'
+import type { Db } from '../../connection/db.ts'
+
+export async function countRunsByState(db: Db): Promise<{ status: TaskState; runs: number }[]> {
+  return db
+    .selectFrom('q.task_run')
+    .select(['status', sql<number>`count(*)::int`.as('runs')])
+    .groupBy('status')
+    .orderBy('status')
+    .execute()
+}

@@ -1,0 +1,27 @@
+/** What happened to a run beside its ordinary way: writes that were refused, wishes, losses. */
+import type { Db } from '../../connection/db.ts'
+import type { RunId } from '../../lease.ts'
+
+export interface RunEvent {
+  /** The claim it belongs to. */
+  readonly fence: number
+  readonly kind: string
+  readonly at: Date
+  readonly replicaId: string | null
+  readonly detail: string | null
+}
+
+/** The latest of them; each claim has a few at most. */
+const eventsMax = 1_000
+
+export async function runEvents(db: Db, id: RunId): Promise<RunEvent[]> {
+  const latest = await db
+    .selectFrom('q.task_event')
+    .select(['fence', 'kind', 'happened_at as at', 'replica_id as replicaId', 'detail'])
+    .where('run_id', '=', id)
+    .orderBy('fence', 'desc')
+    .orderBy('happened_at', 'desc')
+    .limit(eventsMax)
+    .execute()
+  return latest.toReversed()
+}

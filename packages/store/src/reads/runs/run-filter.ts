@@ -1,0 +1,42 @@
+/** Which runs, and which page of them. */
+
+export interface RunFilter {
+  /** Names of states, in any case, also those of other systems: queued, in-progress, done, … */
+  readonly status?: readonly string[]
+  readonly task?: string
+  readonly queue?: string
+  readonly group?: string
+  /** Id of the holder, or of the last one. */
+  readonly replica?: string
+  /** Its id, in decimal. */
+  readonly workflow?: string
+  readonly uniqueKey?: string
+  /** Of an end that is not a success. */
+  readonly code?: string
+  /** `url~cdn`: the text of the member contains it, in any case. `id=5`: it equals. `a.b=5`: a member of a member. `~cdn`: anywhere. */
+  readonly payload?: string
+  /** Of the error that ended its last recorded attempt: 16 hexadecimal digits. */
+  readonly fingerprint?: string
+  /** Name of the schedule whose tick it is. */
+  readonly schedule?: string
+  /** At this time or later. */
+  readonly createdAfter?: Date
+  /** Earlier than this. */
+  readonly createdBefore?: Date
+}
+
+/**
+ * `newest`: by id. `running`: longest first. `failed`: the last failure first. `waiting`: AVAILABLE runs and those that wait
+ * for a concurrency key, longest first. `review`: recovered as FAILED and not reviewed. `stopping`: asked to stop, longest first.
+ */
+export const runViews = ['newest', 'running', 'failed', 'waiting', 'review', 'stopping'] as const
+export type RunViewName = (typeof runViews)[number]
+
+export interface PageRequest {
+  /** `next` of the page before. */
+  readonly cursor?: string
+  readonly limit?: number
+  readonly view?: RunViewName
+  /** Runs to look at, whether they match or not: 50 000 unless set, at most 1 000 000. */
+  readonly look?: number
+}

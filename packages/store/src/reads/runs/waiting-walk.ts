@@ -1,0 +1,62 @@
+/**
+ * Runs that wait, longest first: AVAILABLE ones and those at the gate `concurrency`.
+ *
+ * The ready index has the runs of each group of a lane in the order of their age, so the k oldest runs of all are among the
+ * k oldest of the k groups whose oldest run is oldest. Of runs that wait for a key the first ten thousand are looked at.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import { headsOfLane } from '../queues/ready-heads-of-lane.ts'
+import { refuseCursor } from '../page.ts'
+import { asRunId } from '../../lease.ts'
+import type { RunFilter } from './run-filter.ts'
+import { timeOf, type Walk } from './walk.ts'
+
+export interface WaitingRequest {
+  readonly filter: RunFilter
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+/** Runs that are looked at when the filter is about more than their lane and group. */
+const filteredMax = 300
+const gatedMax = 10_000
+
+export function waitingWalk({ filter, cursor, limit }: WaitingRequest): Walk {
+  const { task, queue, group, ...others } = filter
+  const isPlain = Object.values(others).every((value) => value === undefined)
+  const most = isPlain ? limit + 1 : Math.max(limit + 1, filteredMax)
+  const lanes = sql`(${task ?? null}::text IS NULL OR lane.task = ${task ?? null}) AND (${queue ?? null}::text IS NULL OR lane.queue = ${queue ?? null})`
+  const groups = sql`(${group ?? null}::text IS NULL OR head.grp = ${group ?? null})`
+  const ofGroup = (alias: RawBuilder<unknown>, count: number) => sql`
+    SELECT r.id, r.run_at FROM q.task_run r
+    WHERE r.ready AND r.lane = ${alias}.lane AND r.priority = ${alias}.priority AND r.grp = ${alias}.grp AND ${older(cursor)}
+    ORDER BY r.run_at, r.id LIMIT ${count}::int`
+  return {
+    from: sql`(
+      WITH heads AS MATERIALIZED (
+        SELECT head.lane, head.priority, head.grp, first.run_at, first.id FROM (
+          SELECT lane.id AS lane, head.priority, head.grp FROM q.lane CROSS JOIN LATERAL (${headsOfLane(sql.ref('lane.id'))}) head
+          WHERE ${lanes} AND ${groups}) head
+        CROSS JOIN LATERAL (${ofGroup(sql`head`, 1)}) first ORDER BY first.run_at, first.id LIMIT ${most}::int
+      )
+      SELECT runs.id, runs.run_at FROM heads CROSS JOIN LATERAL (${ofGroup(sql`heads`, most)}) runs
+      UNION ALL
+      SELECT r.id, r.run_at FROM (SELECT g.id, g.run_at FROM q.task_run g WHERE g.gated_key IS NOT NULL
+        ORDER BY g.gated_key, g.lane, g.priority, g.id LIMIT ${gatedMax}::int) r WHERE ${older(cursor)}
+    ) c CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = c.id LIMIT 1) r`,
+    where: sql`true`,
+    key: sql`c.run_at`,
+    id: sql`c.id`,
+    order: 'ASC',
+    keyKind: 'time',
+    shows: sql<boolean>`true`,
+    lookMax: most,
+  }
+}
+
+function older(cursor: string | undefined): RawBuilder<boolean> {
+  if (cursor === undefined) return sql<boolean>`true`
+  const [time = '', id = ''] = cursor.split('.')
+  if ([time, id].some((part) => asRunId(part) === undefined)) refuseCursor(cursor)
+  return sql<boolean>`(r.run_at, r.id) > (${timeOf(time)}, ${id}::bigint)`
+}

@@ -1,0 +1,107 @@
+/**
+ * A way through runs that looks at a bounded number of them, in an order that an index has. It stops when the page is full
+ * or when it has looked at as many runs as it may, and says how far it came; so a filter that few runs pass costs no more
+ * than one that all pass.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { Db } from '../../connection/db.ts'
+import { asRunId, type RunId } from '../../lease.ts'
+import { refuseCursor } from '../page.ts'
+
+export interface Walk {
+  /** FROM with what it joins. The run is `r`. */
+  readonly from: RawBuilder<unknown>
+  /** Which rows of it are part of the walk. They are looked at in this order: by key, then by id. */
+  readonly where: RawBuilder<unknown>
+  readonly key: RawBuilder<unknown>
+  readonly id: RawBuilder<unknown>
+  readonly order: 'ASC' | 'DESC'
+  /** `id`: the key is the id. `time`: a time. `number`: another id. */
+  readonly keyKind: 'id' | 'time' | 'number'
+  /** No two rows of the walk have the same key, so the index on the key alone has their order. */
+  readonly isKeyUnique?: boolean
+  /** Beside the filter: which of the runs that were looked at are shown. */
+  readonly shows: RawBuilder<boolean>
+  /** The walk ends after so many, whatever the page allows. */
+  readonly lookMax?: number
+}
+
+export interface Walked {
+  readonly ids: readonly RunId[]
+  readonly next: string | undefined
+  readonly looked: number
+  readonly lookedBackTo: Date | null
+  readonly exhausted: boolean
+}
+
+export interface WalkRequest {
+  readonly matches: RawBuilder<boolean>
+  readonly cursor: string | undefined
+  readonly limit: number
+  readonly look: number
+}
+
+interface WalkedRow {
+  readonly id: RunId
+  readonly cursor: string
+  readonly place: number
+  readonly createdAt: Date
+  readonly shown: boolean
+}
+
+export async function walkRuns(db: Db, walk: Walk, { matches, cursor, limit, look }: WalkRequest): Promise<Walked> {
+  const lookMax = Math.min(look, walk.lookMax ?? look)
+  const order = walk.order === 'ASC' ? sql`ASC` : sql`DESC`
+  const inOrder = (key: RawBuilder<unknown>, id: RawBuilder<unknown>) =>
+    walk.isKeyUnique === true ? sql`${key} ${order}` : sql`${key} ${order}, ${id} ${order}`
+  const places = inOrder(sql`looked.key`, sql`looked.id`)
+  // The last run that was looked at is a row even if it does not match: it says how far the walk came.
+  const { rows } = await sql<WalkedRow>`
+SELECT seen.id, ${cursorText(walk)} AS cursor, seen.place::float8 AS place, seen.created_at AS "createdAt", seen.shown FROM (
+  SELECT looked.*, row_number() OVER (ORDER BY ${places}) AS place, lead(looked.id) OVER (ORDER BY ${places}) IS NULL AS is_last
+  FROM (
+    SELECT r.id, ${walk.key} AS key, r.created_at, (${walk.shows} AND ${matches}) IS TRUE AS shown
+    FROM ${walk.from} WHERE ${walk.where} AND ${after(walk, cursor)}
+    ORDER BY ${inOrder(walk.key, walk.id)} LIMIT ${lookMax}::int) looked
+) seen WHERE seen.shown OR seen.is_last ORDER BY ${inOrder(sql`seen.key`, sql`seen.id`)} LIMIT ${limit + 1}::int`.execute(
+    db,
+  )
+  return walkedOf(rows, limit, lookMax)
+}
+
+function walkedOf(rows: readonly WalkedRow[], limit: number, lookMax: number): Walked {
+  const shown = rows.filter((row) => row.shown)
+  const isFull = shown.length > limit
+  const last = isFull ? shown[limit - 1] : rows.at(-1)
+  const exhausted = !isFull && (last?.place ?? 0) < lookMax
+  return {
+    ids: shown.slice(0, limit).map((row) => row.id),
+    next: exhausted ? undefined : last?.cursor,
+    looked: last?.place ?? 0,
+    lookedBackTo: last?.createdAt ?? null,
+    exhausted,
+  }
+}
+
+/** Times have microseconds, which a Date does not. */
+function cursorText({ keyKind }: Walk): RawBuilder<string> {
+  if (keyKind === 'id') return sql<string>`seen.id::text`
+  const key = keyKind === 'time' ? sql`(extract(epoch FROM seen.key) * 1000000)::bigint` : sql`seen.key`
+  return sql<string>`concat(${key}, '.', seen.id)`
+}
+
+function after({ keyKind, key, id, order }: Walk, cursor: string | undefined): RawBuilder<boolean> {
+  if (cursor === undefined) return sql<boolean>`true`
+  const beyond = order === 'ASC' ? sql`>` : sql`<`
+  const [first = '', second] = cursor.split('.')
+  const parts = [first, ...(keyKind === 'id' ? [] : [second ?? ''])]
+  if (cursor.split('.').length !== parts.length || parts.some((part) => asRunId(part) === undefined))
+    refuseCursor(cursor)
+  if (keyKind === 'id') return sql<boolean>`${id} ${beyond} ${first}::bigint`
+  const place = keyKind === 'time' ? timeOf(first) : sql`${first}::bigint`
+  return sql<boolean>`(${key}, ${id}) ${beyond} (${place}, ${second}::bigint)`
+}
+
+export function timeOf(microseconds: string): RawBuilder<Date> {
+  return sql<Date>`(timestamptz 'epoch' + ${microseconds}::float8 * interval '1 microsecond')`
+}

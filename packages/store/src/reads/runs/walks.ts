@@ -1,0 +1,150 @@
+/**
+ * Which way through the runs serves a filter and a view: the index that has the few runs in question, else the primary key
+ * backwards. The choice follows from the request alone, never from statistics, so the cost of a list is known beforehand.
+ */
+import { sql, type RawBuilder } from 'kysely'
+import type { TaskState } from '@q/schema'
+import type { RunFilter, RunViewName } from './run-filter.ts'
+import { statesNamed } from './status-names.ts'
+import type { Walk } from './walk.ts'
+import { waitingWalk } from './waiting-walk.ts'
+
+export interface WalkChoice {
+  readonly view: RunViewName
+  readonly filter: RunFilter
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+/** Runs that are AVAILABLE are found by their index if there are no more than this. */
+export const readyMax = 10_000
+/** More runs are never held: replicas hold what their slots and start-ahead allow. */
+const heldMax = 200_000
+
+export function walkFor({ view, filter, cursor, limit }: WalkChoice, isReadyShort: boolean): Walk {
+  switch (view) {
+    case 'newest':
+      return newestWalk(filter, isReadyShort)
+    case 'running':
+      return held(sql`c.started_at`, sql<boolean>`r.status = 'RUNNING'`)
+    case 'stopping':
+      return held(sql`coalesce(c.cancel_requested_at, c.started_at)`, isStopping)
+    case 'failed':
+      return failedWalk(filter)
+    case 'review':
+      return reviewWalk
+    case 'waiting':
+      return waitingWalk({ filter, cursor, limit })
+  }
+}
+
+/** Whether the filter asks for AVAILABLE runs alone. */
+export function asksForReady(filter: RunFilter): boolean {
+  return asksOnlyFor(filter, ['AVAILABLE'])
+}
+
+function asksOnlyFor({ status }: RunFilter, states: readonly TaskState[]): boolean {
+  return status !== undefined && statesNamed(status).every((state) => states.includes(state))
+}
+
+function newestWalk(filter: RunFilter, isReadyShort: boolean): Walk {
+  if (filter.fingerprint !== undefined) return failedWalk(filter, 'any state')
+  if (filter.schedule !== undefined) return scheduleWalk(filter.schedule)
+  if (filter.workflow !== undefined)
+    return byId(sql`SELECT w.id FROM q.task_run w WHERE w.workflow_id = ${filter.workflow}`)
+  if (asksOnlyFor(filter, ['CLAIMED', 'RUNNING']))
+    return byId(sql`SELECT h.id FROM q.task_run h WHERE h.held ORDER BY h.replica_id LIMIT ${heldMax}::int`)
+  if (isReadyShort && asksForReady(filter)) return byId(readyIds)
+  return {
+    from: sql`q.task_run r`,
+    where: sql`true`,
+    key: sql`r.id`,
+    id: sql`r.id`,
+    order: 'DESC',
+    keyKind: 'id',
+    shows: sql<boolean>`true`,
+  }
+}
+
+const readyIds = sql`
+  SELECT ready.id FROM q.lane CROSS JOIN LATERAL (
+    SELECT a.id FROM q.task_run a WHERE a.ready AND a.lane = lane.id
+    ORDER BY a.priority, a.grp, a.run_at, a.id LIMIT ${readyMax + 1}::int) ready`
+
+/** The run of each row, by its primary key: a join could be planned as a scan of the whole table. */
+const runOf = (id: RawBuilder<unknown>) => sql`
+  CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = ${id} LIMIT 1) r`
+
+/** `ids`: a statement, which is executed before anything is sorted. */
+function byId(ids: RawBuilder<unknown>): Walk {
+  return {
+    from: sql`(SELECT * FROM (${ids}) found OFFSET 0) c ${runOf(sql`c.id`)}`,
+    where: sql`true`,
+    key: sql`c.id`,
+    id: sql`c.id`,
+    order: 'DESC',
+    keyKind: 'id',
+    shows: sql<boolean>`true`,
+  }
+}
+
+/** Longest first. */
+function held(since: RawBuilder<unknown>, shows: RawBuilder<boolean>): Walk {
+  return {
+    from: sql`(SELECT h.id, h.started_at, h.cancel_requested_at FROM q.task_run h WHERE h.held ORDER BY h.replica_id LIMIT ${heldMax}::int) c
+      ${runOf(sql`c.id`)}`,
+    where: sql`${since} IS NOT NULL`,
+    key: since,
+    id: sql`c.id`,
+    order: 'ASC',
+    keyKind: 'time',
+    shows,
+  }
+}
+
+/** A cancel was requested, or its replica says that the slot is being stopped, for a timeout for instance. */
+const isStopping = sql<boolean>`
+  (r.cancel_requested_at IS NOT NULL OR r.id::text = ANY(ARRAY(
+    SELECT slot.value ->> 'runId' FROM q.replica_heartbeat h CROSS JOIN LATERAL jsonb_array_elements(h.threads) slot
+    WHERE slot.value ->> 'state' = 'stopping')))`
+
+/** By the end of attempts that failed, the last first; a run is shown where its last attempt is. */
+function failedWalk({ fingerprint }: RunFilter, states: 'failed' | 'any state' = 'failed'): Walk {
+  const isLast = sql<boolean>`
+    NOT EXISTS (SELECT FROM q.task_attempt later WHERE later.run_id = c.run_id AND later.fence > c.fence)`
+  const isFailed = sql<boolean>`(r.status = 'FAILED' AND c.outcome IN ('failed', 'crashed'))`
+  return {
+    from: sql`q.task_attempt c ${runOf(sql`c.run_id`)}`,
+    where: fingerprint === undefined ? sql`true` : sql`c.fingerprint = ${fingerprint}`,
+    key: sql`c.ended_at`,
+    id: sql`c.run_id`,
+    order: 'DESC',
+    keyKind: 'time',
+    shows: states === 'any state' ? isLast : sql<boolean>`(${isFailed} AND ${isLast})`,
+  }
+}
+
+function scheduleWalk(schedule: string): Walk {
+  return {
+    from: sql`q.schedule_tick c ${runOf(sql`c.run_id`)}`,
+    where: sql`c.schedule = ${schedule}`,
+    key: sql`c.tick`,
+    isKeyUnique: true,
+    id: sql`c.run_id`,
+    order: 'DESC',
+    keyKind: 'time',
+    shows: sql<boolean>`true`,
+  }
+}
+
+/** By recovery, the last first; a run is shown where its last one is. */
+const reviewWalk: Walk = {
+  from: sql`q.recovery c ${runOf(sql`c.run_id`)}`,
+  where: sql`c.became = 'FAILED' AND c.reviewed_at IS NULL`,
+  key: sql`c.id`,
+  id: sql`c.run_id`,
+  order: 'DESC',
+  keyKind: 'number',
+  shows: sql<boolean>`NOT EXISTS (SELECT FROM q.recovery later WHERE later.run_id = c.run_id AND later.id > c.id
+    AND later.became = 'FAILED' AND later.reviewed_at IS NULL)`,
+}

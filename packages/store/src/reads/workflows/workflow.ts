@@ -1,0 +1,105 @@
+/** Workflows with their steps and how far they are. No locks. */
+import type { TaskState } from '@q/schema'
+import { sql } from 'kysely'
+import type { Db } from '../../connection/db.ts'
+import type { RunId } from '../../lease.ts'
+import type { WorkflowStatus } from '../../workflows/lock.ts'
+import type { WorkflowId } from '../../workflows/new-workflow.ts'
+import type { StepKind } from '../../workflows/step-rows.ts'
+
+export interface WorkflowView {
+  readonly id: WorkflowId
+  readonly name: string
+  readonly status: WorkflowStatus
+  /** Decided while steps are still open: how it is going to end. */
+  readonly endsAs: 'FAILED' | 'CANCELLED' | null
+  readonly onError: 'fail' | 'pause' | 'continue'
+  readonly compensating: boolean
+  readonly pausedBy: string | null
+  /** The step of another workflow that it is. */
+  readonly parentRunId: RunId | null
+  readonly input: unknown
+  /** Output of a SUCCEEDED one; `{ code, detail }`, and `step` if one is to blame, of one that ended otherwise. */
+  readonly result: unknown
+  /** Steps that have ended, of those there are so far: a map adds its items when it begins. */
+  readonly progress: { readonly ended: number; readonly total: number }
+  readonly steps: Readonly<Partial<Record<TaskState, number>>>
+  readonly createdAt: Date
+  readonly finishedAt: Date | null
+}
+
+interface WorkflowRow extends Omit<WorkflowView, 'progress' | 'steps'> {
+  readonly counts: Partial<Record<TaskState, number>>
+}
+
+const allSteps = 2_147_483_647
+
+/** Those that do not exist are left out. `stepsMax`: steps of each that are counted. */
+export async function getWorkflows(
+  db: Db,
+  ids: readonly WorkflowId[],
+  stepsMax: number = allSteps,
+): Promise<WorkflowView[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<WorkflowRow>`
+SELECT w.id, w.name, w.status, w.ends_as AS "endsAs", w.on_error AS "onError", w.compensated_at IS NOT NULL AND w.finished_at IS NULL AS compensating,
+  w.paused_by AS "pausedBy", w.parent_run_id AS "parentRunId", w.input, w.result, w.created_at AS "createdAt", w.finished_at AS "finishedAt",
+  (SELECT coalesce(jsonb_object_agg(status, runs), '{}') FROM (
+    SELECT r.status, count(*) AS runs FROM (SELECT step.status FROM q.task_run step WHERE step.workflow_id = w.id LIMIT ${stepsMax}::int) r
+    GROUP BY r.status) counted) AS counts
+FROM q.workflow w WHERE w.id = ANY(${ids}::bigint[]) ORDER BY w.id`.execute(db)
+  return rows.map(({ counts, ...row }) => ({ ...row, steps: counts, progress: progressOf(counts) }))
+}
+
+const open: readonly TaskState[] = ['PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING']
+
+function progressOf(counts: WorkflowRow['counts']): WorkflowView['progress'] {
+  const total = Object.values(counts).reduce((sum, runs) => sum + runs, 0)
+  return { total, ended: total - open.reduce((sum, state) => sum + (counts[state] ?? 0), 0) }
+}
+
+export interface StepView {
+  readonly runId: RunId
+  readonly name: string
+  readonly kind: StepKind
+  readonly task: string
+  readonly status: TaskState
+  readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
+  /** Parents, items or an inner workflow that it still waits for. */
+  readonly waitingOn: number
+  readonly attempt: number
+  /** Of an end that is not a success. */
+  readonly code: string | null
+  /** Names of the steps it waits for, or waited for. */
+  readonly parents: readonly string[]
+  /** The workflow that it is; null: it is none, or has not begun. */
+  readonly subWorkflowId: WorkflowId | null
+  readonly startedAt: Date | null
+  readonly finishedAt: Date | null
+}
+
+export interface StepPageRequest {
+  /** The last of the page before. */
+  readonly after?: RunId
+  /** At most 1 000. */
+  readonly limit?: number
+}
+
+/** In the order in which they were written: parents before children. Items of a map have no parents of their own. */
+export async function listSteps(
+  db: Db,
+  id: WorkflowId,
+  { after, limit = 1_000 }: StepPageRequest = {},
+): Promise<StepView[]> {
+  const { rows } = await sql<StepView>`
+SELECT r.id AS "runId", s.name, s.kind, r.task, r.status, r.waiting_for AS "waitingFor", CASE WHEN r.waiting_for = 'parents' THEN r.waiting_on ELSE 0 END AS "waitingOn",
+  r.attempt, CASE WHEN r.finished_at IS NOT NULL AND r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END AS code,
+  ARRAY(SELECT p.name FROM q.workflow_edge e JOIN q.workflow_step p ON p.run_id = e.parent_id
+    WHERE e.child_id = r.id AND p.kind <> 'item' ORDER BY e.parent_id) AS parents,
+  (SELECT max(w.id) FROM q.workflow w WHERE w.parent_run_id = r.id) AS "subWorkflowId", r.started_at AS "startedAt", r.finished_at AS "finishedAt"
+FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
+WHERE r.workflow_id = ${id} AND r.id > ${after ?? '0'} ORDER BY r.id LIMIT ${Math.min(Math.max(1, limit), 1_000)}`.execute(
+    db,
+  )
+  return rows
+}

@@ -1,0 +1,157 @@
+/**
+ * Writes for operating q: counts and samples that replicas write, and decisions of people. The contracts are here; the
+ * file of each verb has its rules.
+ */
+import type { DB } from '@q/schema'
+import type { Kysely } from 'kysely'
+import { listActions, recordAction, type Action, type NewAction } from '../audit/actions.ts'
+import { muteErrorGroup, type Mute } from '../errors/mute.ts'
+import type { RunId } from '../lease.ts'
+import { reviewRecoveries, type Review } from '../liveness/review.ts'
+import { getOperation, listOperations, type Operation, type OperationKind } from '../operations/operation.ts'
+import { previewOperation, requestOperation, type NewOperation, type OperationPreview } from '../operations/request.ts'
+import { stepOperations, type StepAnswer, type StepRequest } from '../operations/step.ts'
+import { stopOperation } from '../operations/stop.ts'
+import type { ListRequest, Page } from '../reads/page.ts'
+import type { RunFilter } from '../reads/runs/run-filter.ts'
+import { enqueueAgain, type AgainRequest } from '../runs/enqueue-again.ts'
+import { runScheduleNow } from '../schedules/run-now.ts'
+import { flushTally, type Flush, type FlushAnswer } from '../tally/flush.ts'
+import { foldTally } from '../tally/fold.ts'
+import { pruneOperate, type OperatePruneRequest } from '../tally/prune.ts'
+import { recoveredRuns, type RecoveredRun } from '../tally/recovered-runs.ts'
+import { sampleQueues } from '../tally/sample-queues.ts'
+
+export interface OperateVerbs {
+  // ---- Counts and samples, written by replicas
+
+  /**
+   * Adds what a replica counted since its last flush to the tally of the minute and to the groups of errors.
+   * A flush that is sent again with its number adds nothing.
+   */
+  flushTally(flush: Flush): Promise<FlushAnswer>
+
+  /**
+   * What the last recovery of each of these runs did, for the counts of the replica that recovered them.
+   * Runs that were never recovered are left out.
+   */
+  recoveredRuns(ids: readonly RunId[]): Promise<RecoveredRun[]>
+
+  /**
+   * Samples how long each queue is, by counts with a bound.
+   * Returns how many queues there are.
+   */
+  sampleQueues(): Promise<number>
+
+  /**
+   * Folds minutes of the tally that are older than a day into hours, a bounded number.
+   * Returns how many; fewer than `limit` means that none is left.
+   */
+  foldTally(limit: number): Promise<number>
+
+  /**
+   * Removes old counts, samples, gaps between heartbeats, error groups, ended operations and actions.
+   * Returns the largest number of rows removed of one kind; fewer than `limit` means that none is left.
+   */
+  pruneOperate(request: OperatePruneRequest): Promise<number>
+
+  // ---- What people decide
+
+  /**
+   * Marks recoveries as reviewed, by recovery or by run: a person accepts that the run failed because its replica died.
+   * Returns how many recoveries needed a review.
+   */
+  reviewRecoveries(review: Review): Promise<number>
+
+  /**
+   * Mutes an error group for a time, so that it needs no attention; null unmutes it.
+   * Its errors are still counted.
+   */
+  muteErrorGroup(fingerprint: string, mute: Mute | null): Promise<'muted' | 'unmuted' | 'not-found'>
+
+  /**
+   * Enqueues a new run like an old one, with the same payload or another (JSON text); the old run does not change.
+   * Throws if the payload does not fit, if the old run is a step, or if a live run has its unique key.
+   */
+  enqueueAgain(id: RunId, request: AgainRequest): Promise<{ runId: RunId } | 'not-found'>
+
+  /**
+   * Enqueues one run of a schedule at once, in addition to its ticks.
+   * A paused schedule stays paused.
+   */
+  runScheduleNow(name: string, request: { readonly by: string }): Promise<{ runId: RunId } | 'not-found'>
+
+  // ---- Operations on all runs that match
+
+  /**
+   * Counts the runs that an operation would apply to, up to a bound, and returns the newest three of them.
+   * Changes nothing.
+   */
+  previewOperation(kind: OperationKind, filter: RunFilter): Promise<OperationPreview>
+
+  /**
+   * Requests an operation. Replicas execute it in steps; runs that are enqueued or end later are not touched.
+   * `retry` without a status applies to FAILED runs.
+   */
+  requestOperation(operation: NewOperation): Promise<Operation>
+
+  /**
+   * Executes one step of the oldest open operation that no other holder has; commits it together with the progress.
+   * Safe with many callers at once; after a death the next holder continues when the lease has expired.
+   */
+  stepOperations(request: StepRequest): Promise<StepAnswer>
+
+  /**
+   * Ends an operation between two steps; its changes stay.
+   * Returns `ended` if it had ended before.
+   */
+  stopOperation(id: string): Promise<'stopping' | 'ended' | 'not-found'>
+
+  /**
+   * Returns one operation with its progress.
+   * Undefined if there is none with this id, or it was pruned.
+   */
+  getOperation(id: string): Promise<Operation | undefined>
+
+  /**
+   * Returns operations with their progress, newest first.
+   * In pages.
+   */
+  listOperations(request?: ListRequest): Promise<Page<Operation>>
+
+  // ---- Audit
+
+  /**
+   * Records an action of a person on the page, the HTTP API or the command line.
+   * Returns the id of the action.
+   */
+  recordAction(action: NewAction): Promise<string>
+
+  /**
+   * Returns the actions of people, newest first.
+   * In pages.
+   */
+  listActions(request?: ListRequest): Promise<Page<Action>>
+}
+
+export function operateVerbs(db: Kysely<DB>): OperateVerbs {
+  return {
+    flushTally: (flush) => flushTally(db, flush),
+    recoveredRuns: (ids) => recoveredRuns(db, ids),
+    sampleQueues: () => sampleQueues(db),
+    foldTally: (limit) => foldTally(db, limit),
+    pruneOperate: (request) => pruneOperate(db, request),
+    reviewRecoveries: (review) => reviewRecoveries(db, review),
+    muteErrorGroup: (fingerprint, mute) => muteErrorGroup(db, fingerprint, mute),
+    enqueueAgain: (id, request) => enqueueAgain(db, id, request),
+    runScheduleNow: (name, request) => runScheduleNow(db, name, request),
+    previewOperation: (kind, filter) => previewOperation(db, kind, filter),
+    requestOperation: (operation) => requestOperation(db, operation),
+    stepOperations: (request) => stepOperations(db, request),
+    stopOperation: (id) => stopOperation(db, id),
+    getOperation: (id) => getOperation(db, id),
+    listOperations: (request) => listOperations(db, request),
+    recordAction: (action) => recordAction(db, action),
+    listActions: (request) => listActions(db, request),
+  }
+}

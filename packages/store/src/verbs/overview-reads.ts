@@ -1,0 +1,93 @@
+/**
+ * Reads of the whole system for the person who operates it: overview, figures over time, errors, workflows, schedules,
+ * deliveries.
+ */
+import type { DB } from '@q/schema'
+import type { Kysely } from 'kysely'
+import { attention, type AttentionReport } from '../reads/attention/attention.ts'
+import { listDeliveries, type DeliveryRequest, type DeliveryView } from '../reads/deliveries/list-deliveries.ts'
+import {
+  getErrorGroup,
+  listErrorGroups,
+  type ErrorGroup,
+  type ErrorGroupRequest,
+} from '../reads/errors/error-groups.ts'
+import { heartbeatLanes, type HeartbeatLane, type LaneWindow } from '../reads/nodes/heartbeat-lanes.ts'
+import { overview, type Overview } from '../reads/overview/overview.ts'
+import type { Page } from '../reads/page.ts'
+import { series, type SeriesPoint, type SeriesRequest } from '../reads/rates/series.ts'
+import { scheduleTicks, type ScheduleTick } from '../reads/schedules/schedule-ticks.ts'
+import { listWorkflows, type WorkflowRequest } from '../reads/workflows/list-workflows.ts'
+import type { WorkflowView } from '../reads/workflows/workflow.ts'
+
+export interface OverviewReadVerbs {
+  // ---- Reads of the whole system: no locks, no writes
+
+  /**
+   * Returns slots, nodes, backlog, rates and the number of items that need a person, as a few figures.
+   * The cost does not grow with backlog or history.
+   */
+  overview(): Promise<Overview>
+
+  /**
+   * Returns what a person should act on, the most harmful first, each with one sentence and the command that helps.
+   * Twenty bounded queries; an empty list means that nothing needs a person.
+   */
+  attention(): Promise<AttentionReport>
+
+  /**
+   * Returns rates, waits, durations, ages or lengths over time, of everything, a queue or a task.
+   * Reads tallies and samples, never runs; at most 300 points, of which the last may be partial.
+   */
+  series(request: SeriesRequest): Promise<SeriesPoint[]>
+
+  /**
+   * Returns groups of equal errors, last seen first, with the last 24 hours of each.
+   * At most 500 per page.
+   */
+  listErrorGroups(request?: ErrorGroupRequest): Promise<Page<ErrorGroup>>
+
+  /**
+   * Returns one group of equal errors, by its fingerprint or the beginning of it.
+   * Undefined if none, or more than one, begins so.
+   */
+  getErrorGroup(fingerprint: string): Promise<ErrorGroup | undefined>
+
+  /**
+   * Returns workflows by state and name, newest first.
+   * Counts at most 2 000 steps of each; at most 500 per page.
+   */
+  listWorkflows(request?: WorkflowRequest): Promise<Page<WorkflowView>>
+
+  /**
+   * Returns the last ticks of a schedule and the outcomes of their runs.
+   * 20 by default, at most 500.
+   */
+  scheduleTicks(schedule: string, limit?: number): Promise<ScheduleTick[]>
+
+  /**
+   * Returns deliveries owed to destinations, newest first; with `givenUp`, those that are no longer tried.
+   * At most 500 per page.
+   */
+  listDeliveries(request?: DeliveryRequest): Promise<Page<DeliveryView>>
+
+  /**
+   * Returns when each node was alive within a window, its gaps without a heartbeat, and what happened to it.
+   * At most 250 nodes.
+   */
+  heartbeatLanes(window: LaneWindow): Promise<HeartbeatLane[]>
+}
+
+export function overviewReadVerbs(db: Kysely<DB>): OverviewReadVerbs {
+  return {
+    overview: () => overview(db),
+    attention: () => attention(db),
+    series: (request) => series(db, request),
+    listErrorGroups: (request) => listErrorGroups(db, request),
+    getErrorGroup: (fingerprint) => getErrorGroup(db, fingerprint),
+    listWorkflows: (request) => listWorkflows(db, request),
+    scheduleTicks: (schedule, limit) => scheduleTicks(db, schedule, limit),
+    listDeliveries: (request) => listDeliveries(db, request),
+    heartbeatLanes: (window) => heartbeatLanes(db, window),
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * A replica's turn: it finishes and starts everything it ever claimed, under leases that count and leases that were
+ * lost, and claims, in one round trip. A run with a concurrency key is passed over by the finish. And turns until a replica
+ * that was woken knows of no more: whatever it knew before, it gets all there is.
+ */
+import * as fc from 'fast-check'
+import { exchangeWork, type ClaimedRun } from '@q/store'
+import { by } from '../fixture.ts'
+import { expectFairClaim, isClaimable, take } from './claim-commands.ts'
+import { command, often, same, sorted, type Command } from './command.ts'
+import { counts, isLate, leave, runOf } from './model.ts'
+import { replicas, tasks } from './world.ts'
+
+const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
+
+export const turnCommands: fc.Arbitrary<Command>[] = [...often(3, turns()), ...often(2, wakes())]
+
+function turns(): fc.Arbitrary<Command> {
+  return fc
+    .tuple(everybody, fc.boolean(), fc.boolean(), fc.constantFrom(0, 1, 3))
+    .map(([replicaId, finishing, starting, claim]) =>
+      command({
+        name: `${replicaId} takes a turn: ${finishing ? 'finishes, ' : ''}${starting ? 'starts, ' : ''}claims ${claim}`,
+        run: async (model, real) => {
+          const leases = model.leases.filter((lease) => lease.replicaId === replicaId)
+          const finishes = finishing ? leases.map((lease) => ({ lease, result: '1', by })) : []
+          const starts = starting ? leases : []
+          const answer = await exchangeWork(real.connections.get(replicaId)!, real.claimers.get(replicaId)!, {
+            finishes,
+            starts,
+            claim,
+            prefetch: 0,
+          })
+
+          const ending = finishes
+            .map(({ lease }) => lease)
+            .filter((lease) => counts(model, lease, 'RUNNING') && runOf(model, lease.runId).key === null)
+          same(sorted(answer.finished.map(({ runId }) => runId)), sorted(ending.map(({ runId }) => runId)), 'finished')
+          const starters = starts.filter(
+            (lease) => counts(model, lease, 'CLAIMED') && !isLate(model, runOf(model, lease.runId)),
+          )
+          same(sorted(answer.started), sorted(starters.map(({ runId }) => runId)), 'started')
+          leave(
+            model,
+            ending.map(({ runId }) => ({
+              run: runOf(model, runId),
+              next: 'SUCCEEDED',
+              outcome: 'succeeded',
+              byHolder: true,
+            })),
+          )
+          for (const { runId } of starters) {
+            const run = runOf(model, runId)
+            Object.assign(run, { status: 'RUNNING', attempt: run.attempt + 1, startedAt: model.now })
+          }
+          expectTurnClaim()
+
+          /** One statement takes from one priority; what is left of the room is for the next turn. */
+          function expectTurnClaim(): void {
+            expectFairClaim(model, answer.claimed, { limit: claim, taskNames: tasks, rounds: 'one' })
+            for (const run of answer.claimed) take(model, run, replicaId, false)
+          }
+        },
+      }),
+    )
+}
+
+function wakes(): fc.Arbitrary<Command> {
+  return fc.tuple(everybody, fc.constantFrom(1, 2, 5)).map(([replicaId, limit]) =>
+    command({
+      name: `${replicaId} is woken and takes turns for ${limit}`,
+      run: async (model, real) => {
+        const claimer = real.claimers.get(replicaId)!
+        const ready = [...model.runs.values()].filter((run) => isClaimable(model, run, tasks))
+        const claimed: ClaimedRun[] = []
+        claimer.invalidate()
+        for (let more = true; more && claimed.length < limit;) {
+          const wanted = { finishes: [], starts: [], claim: limit - claimed.length, prefetch: 0 }
+          const answer = await exchangeWork(real.connections.get(replicaId)!, claimer, wanted)
+          claimed.push(...answer.claimed)
+          more = answer.more
+        }
+        expectFairClaim(model, claimed, { limit, taskNames: tasks, rounds: 'one' })
+        same(claimed.length, Math.min(limit, ready.length), 'as many as there are')
+        for (const run of claimed) take(model, run, replicaId, false)
+      },
+    }),
+  )
+}

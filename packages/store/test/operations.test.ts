@@ -1,0 +1,252 @@
+/** Operations on all runs that match: what they touch, and what a death, a race or a lost answer does to them. */
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { connect, createStore, type Operation, type RunFilter, type RunId, type Store } from '@q/store'
+import { cuttingProxy } from './cutting-proxy.ts'
+import { leaseOf, by } from './fixture.ts'
+import { failed, step, workflowFixture } from './workflow-fixture.ts'
+
+const scene = await workflowFixture()
+const { db, store, another, enqueue, claim, row, url } = scene
+const lease = { holder: 'r1', forMs: 60_000 }
+
+/** Runs of the task that have failed. */
+async function failing(task: string, count: number): Promise<RunId[]> {
+  const ids = await enqueue(task, { count })
+  await fail(task, count)
+  return ids
+}
+
+async function fail(task: string, count: number): Promise<void> {
+  const runs = await claim(task, count)
+  await store.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome: failed, by })))
+}
+
+/** All steps of the operation, by one holder. */
+async function toEnd(on: Store, { id }: Operation, holder = 'r1', runsMax = 200): Promise<Operation> {
+  for (let round = 0; round < 1_000; round++) {
+    const { worked } = await on.stepOperations({ holder, forMs: 60_000, runsMax })
+    if (worked?.id === id && worked.finishedAt !== null) return worked
+  }
+  throw new Error(`operation ${id} did not end`)
+}
+
+async function epochs(task: string): Promise<Record<string, number>> {
+  const { rows } = await sql<{ state: string; runs: number }>`
+    SELECT status || ' ' || epoch AS state, count(*)::int AS runs FROM q.task_run WHERE task = ${task} GROUP BY 1`.execute(
+    db,
+  )
+  return Object.fromEntries(rows.map(({ state, runs }) => [state, runs]))
+}
+
+/** The replica that held it has died: its lease has run out. */
+async function leaseRunsOut(): Promise<void> {
+  await sql`UPDATE q.operation SET leased_until = clock_timestamp() WHERE finished_at IS NULL`.execute(db)
+}
+
+test('a preview counts what an operation would apply to, and changes nothing', async () => {
+  const ids = await failing('previewed', 5)
+  await enqueue('previewed', { count: 2 })
+  const { match, samples } = await store.previewOperation('retry', { task: 'previewed' })
+  expect(match).toEqual({ count: 5, atLeast: false })
+  expect(samples.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 3))
+  expect((await store.previewOperation('cancel', { task: 'previewed' })).match.count).toBe(2)
+  expect(await epochs('previewed')).toEqual({ 'FAILED 1': 5, 'AVAILABLE 1': 2 })
+})
+
+test('a retry opens a new epoch of every run that had failed, and counts each answer', async () => {
+  await failing('retried', 7)
+  await enqueue('retried', { count: 1 })
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'retried' }, by: 'ada' })
+  expect(asked).toMatchObject({ state: 'waiting', kind: 'retry', askedBy: 'ada', looked: 0, leasedBy: null })
+  const first = await store.stepOperations({ ...lease, runsMax: 3 })
+  expect(first.worked).toMatchObject({ id: asked.id, state: 'running', looked: 3, changed: 3, leasedBy: 'r1' })
+  const done = await toEnd(store, asked)
+  expect(done).toMatchObject({
+    state: 'done',
+    looked: 7,
+    changed: 7,
+    answers: { retried: 7 },
+    lookedBackTo: null,
+    leasedBy: null,
+  })
+  expect(await epochs('retried')).toEqual({ 'AVAILABLE 2': 7, 'AVAILABLE 1': 1 })
+  expect(await store.stepOperations(lease)).toEqual({ worked: undefined })
+})
+
+test('runs that are enqueued or fail after the request are not touched', async () => {
+  await enqueue('later', { count: 2 })
+  await fail('later', 1)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'later' }, by: 'ada' })
+  await fail('later', 1)
+  await failing('later', 3)
+  expect(await toEnd(store, asked)).toMatchObject({ looked: 1, changed: 1 })
+  expect(await epochs('later')).toEqual({ 'AVAILABLE 2': 1, 'FAILED 1': 4 })
+})
+
+test('a run that fails again while the operation goes on is not retried a second time', async () => {
+  await failing('again', 4)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'again' }, by: 'ada' })
+  await store.stepOperations({ ...lease, runsMax: 2 })
+  await fail('again', 2)
+  await toEnd(store, asked)
+  expect(await epochs('again')).toEqual({ 'FAILED 2': 2, 'AVAILABLE 2': 2 })
+})
+
+test('10 000 runs are retried exactly once although the replica that does it dies twice', async () => {
+  const count = 10_000
+  await enqueue('many', { count })
+  await sql`UPDATE q.task_run SET status = 'FAILED', finished_at = clock_timestamp(), result = '{"code":"TASK_ERROR"}'
+    WHERE task = 'many'`.execute(db)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'many' }, by: 'ada' })
+  const proxy = await cuttingProxy(url)
+  for (const holder of ['first', 'second']) {
+    const connection = connect(proxy.url, { purpose: 'pool' })
+    const dying = createStore(connection.db)
+    for (let round = 0; round < 5; round++) await dying.stepOperations({ holder, forMs: 60_000, runsMax: 200 })
+    // It dies between its commit and the answer.
+    proxy.cutAfter('commit')
+    await expect(dying.stepOperations({ holder, forMs: 60_000, runsMax: 200 })).rejects.toThrow(/connection/i)
+    await connection.close()
+    const { worked, leasedForMs } = await store.stepOperations({ ...lease, holder: 'other' })
+    expect(worked).toBeUndefined()
+    expect(leasedForMs).toBeGreaterThan(0)
+    await leaseRunsOut()
+  }
+  const done = await toEnd(store, asked, 'third', 1_000)
+  expect(done).toMatchObject({ looked: count, changed: count, answers: { retried: count } })
+  expect(await epochs('many')).toEqual({ 'AVAILABLE 2': count })
+  await sql`DELETE FROM q.task_run WHERE task = 'many'`.execute(db)
+})
+
+test('a step that fails leaves neither its effects nor its place', async () => {
+  await failing('atomic', 2)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'atomic' }, by: 'ada' })
+  await sql`CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$`.execute(
+    db,
+  )
+  await sql`CREATE TRIGGER refuse_step BEFORE UPDATE ON q.operation FOR EACH ROW EXECUTE FUNCTION refuse_step()`.execute(
+    db,
+  )
+  await expect(store.stepOperations(lease)).rejects.toThrow('no')
+  await sql`DROP FUNCTION refuse_step() CASCADE`.execute(db)
+  expect(await epochs('atomic')).toEqual({ 'FAILED 1': 2 })
+  expect(await store.getOperation(asked.id)).toMatchObject({ state: 'waiting', looked: 0 })
+  await toEnd(store, asked)
+  expect(await epochs('atomic')).toEqual({ 'AVAILABLE 2': 2 })
+})
+
+test('two replicas that step at once make every step once, and each takes an operation of its own', async () => {
+  await failing('shared', 300)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'shared' }, by: 'ada' })
+  const steps = async (on: Store, holder: string) => {
+    for (let round = 0; round < 5_000; round++) {
+      await on.stepOperations({ holder, forMs: 0, runsMax: 10 })
+      if ((await on.getOperation(asked.id))?.state === 'done') return
+    }
+  }
+  await Promise.all([steps(another(), 'one'), steps(another(), 'two')])
+  const done = await store.getOperation(asked.id)
+  expect(done).toMatchObject({ state: 'done', looked: 300, changed: 300, answers: { retried: 300 } })
+  expect(await epochs('shared')).toEqual({ 'AVAILABLE 2': 300 })
+})
+
+test('a run that the database refuses, or that another transaction has locked, holds up no other', async () => {
+  const [locked, taken, plain] = await failing('stuck', 3)
+  await sql`UPDATE q.task_run SET unique_key = 'k' WHERE id = ${taken}`.execute(db)
+  const [live] = await enqueue('stuck', { uniqueKey: 'k' })
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'stuck' }, by: 'ada' })
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.task_run WHERE id = ${locked} FOR UPDATE`.execute(trx)
+    const done = await toEnd(another(), asked)
+    expect(done).toMatchObject({ looked: 3, changed: 1, answers: { retried: 1, refused: 1, busy: 1 } })
+  })
+  expect((await row(plain!)).status).toBe('AVAILABLE')
+  expect((await row(live!)).epoch).toBe(1)
+})
+
+test('a stop ends an operation between two steps; what it has changed stays', async () => {
+  await failing('stopped', 5)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'stopped' }, by: 'ada' })
+  await store.stepOperations({ ...lease, runsMax: 2 })
+  expect(await store.stopOperation(asked.id)).toBe('stopping')
+  expect(await store.getOperation(asked.id)).toMatchObject({ state: 'stopping' })
+  expect((await store.stepOperations(lease)).worked).toMatchObject({ state: 'stopped', changed: 2 })
+  expect(await store.stopOperation(asked.id)).toBe('ended')
+  expect(await store.stopOperation('999999')).toBe('not-found')
+  expect(await epochs('stopped')).toEqual({ 'AVAILABLE 2': 2, 'FAILED 1': 3 })
+})
+
+test('a stop ends an operation that no replica executes at once', async () => {
+  const asked = await store.requestOperation({ kind: 'cancel', filter: { task: 'none' }, by: 'ada' })
+  expect(await store.stopOperation(asked.id)).toBe('stopping')
+  expect(await store.getOperation(asked.id)).toMatchObject({ state: 'stopped' })
+})
+
+test('a cancel ends what waits, and requests it of what runs', async () => {
+  await enqueue('cancelled', { count: 3 })
+  const [running] = await claim('cancelled', 1)
+  const asked = await store.requestOperation({ kind: 'cancel', filter: { task: 'cancelled' }, by: 'ada' })
+  expect(await toEnd(store, asked)).toMatchObject({ changed: 3, answers: { cancelled: 2, requested: 1 } })
+  expect((await row(running!.runId)).cancel_requested_at).not.toBeNull()
+  expect(await epochs('cancelled')).toEqual({ 'CANCELLED 1': 2, 'RUNNING 1': 1 })
+})
+
+test('failed steps of workflows are retried with their workflows', async () => {
+  const first = await scene.start({ steps: [step('w-a'), step('w-b', ['w-a'])] })
+  const second = await scene.start({ steps: [step('w-a'), step('w-b', ['w-a'])] })
+  await scene.end('w-a', failed)
+  await scene.end('w-a', failed)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'w-a' }, by: 'ada' })
+  expect(await toEnd(store, asked)).toMatchObject({ answers: { retried: 2 } })
+  for (const workflow of [first, second]) {
+    expect(await workflow.status()).toBe('RUNNING')
+    expect(await workflow.states()).toEqual({ 'w-a': 'AVAILABLE', 'w-b': 'PENDING' })
+  }
+})
+
+test('a review accepts the recoveries of the runs that match, and only of them', async () => {
+  const filter: RunFilter = { task: 'lost' }
+  await sql`DELETE FROM q.task_run WHERE held`.execute(db)
+  await enqueue('lost', { count: 3 })
+  await enqueue('left')
+  await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'dead' WHERE task IN ('lost', 'left')`.execute(db)
+  await store.reap({ by: 'reaper' })
+  expect((await store.previewOperation('review', filter)).match.count).toBe(3)
+  const asked = await store.requestOperation({ kind: 'review', filter, by: 'ada' })
+  expect(await toEnd(store, asked)).toMatchObject({ answers: { reviewed: 3 } })
+  expect((await store.previewOperation('review', filter)).match.count).toBe(0)
+  const { rows } = await sql<{ task: string; by: string | null }>`
+    SELECT DISTINCT r.task, v.reviewed_by AS by FROM q.recovery v JOIN q.task_run r ON r.id = v.run_id ORDER BY r.task`.execute(
+    db,
+  )
+  expect(rows).toEqual([
+    { task: 'left', by: null },
+    { task: 'lost', by: 'ada' },
+  ])
+})
+
+test('the filter is stored as data and applies as it was asked for', async () => {
+  await failing('filtered', 2)
+  const createdBefore = new Date(Date.now() + 3_600_000)
+  const asked = await store.requestOperation({
+    kind: 'retry',
+    filter: { task: 'filtered', status: ['failed'], createdBefore },
+    by: 'ada',
+  })
+  expect(asked.filter).toEqual({ task: 'filtered', status: ['FAILED'], createdBefore: createdBefore.toISOString() })
+  expect(await toEnd(store, asked)).toMatchObject({ changed: 2 })
+  await expect(
+    store.requestOperation({ kind: 'retry', filter: { tsak: 'x' } as RunFilter, by: 'ada' }),
+  ).rejects.toMatchObject({ code: 'FILTER_INVALID' })
+})
+
+test('operations are listed newest first, in pages', async () => {
+  const asked = [1, 2, 3].map(() => store.requestOperation({ kind: 'cancel', filter: { task: 'none' }, by: 'ada' }))
+  const ids = (await Promise.all(asked)).map(({ id }) => id).toSorted((a, b) => Number(b) - Number(a))
+  onTestFinished(async () => void (await Promise.all(ids.map((id) => store.stopOperation(id)))))
+  const page = await store.listOperations({ limit: 2 })
+  const rest = await store.listOperations({ limit: 1, cursor: page.next! })
+  expect([...page.items, ...rest.items].map(({ id }) => id)).toEqual(ids)
+  await expect(store.listOperations({ cursor: 'x' })).rejects.toMatchObject({ code: 'CURSOR_INVALID' })
+})

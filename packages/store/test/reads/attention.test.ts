@@ -1,0 +1,285 @@
+import { beforeEach, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import type { Attention, AttentionKind } from '@q/store'
+import { aboutServerFacts } from '../../src/reads/attention/about-server.ts'
+import { fixture } from '../fixture.ts'
+import { fleetOf } from '../fleet.ts'
+import { introduction } from '../replica-registration.ts'
+
+const its = await fixture()
+const { store, db, enqueue, claimOne } = its
+const fleet = fleetOf(its)
+
+const tables = [
+  'task_run',
+  'task_event',
+  'recovery',
+  'heartbeat_failure',
+  'delivery',
+  'schedule',
+  'schedule_tick',
+  'queue',
+  'lane',
+  'run_tally',
+  'queue_sample',
+  'error_group',
+  'error_tally',
+  'task',
+]
+
+beforeEach(async () => {
+  await fleet.disband()
+  for (const table of tables) await sql`DELETE FROM ${sql.table(`q.${table}`)}`.execute(db)
+})
+
+async function all(): Promise<readonly Attention[]> {
+  return (await store.attention()).items
+}
+
+async function only(kind: AttentionKind): Promise<Attention> {
+  const items = await all()
+  expect(items.map((item) => item.kind)).toEqual([kind])
+  return items[0]!
+}
+
+test('nothing needs a person when a node is alive and nothing waits; every question was asked', async () => {
+  await fleet.join('n1')
+  expect(await store.attention()).toMatchObject({ checks: 20, items: [] })
+})
+
+test('without a living node nothing is executed: worse when runs wait, and the lanes are not reported one by one', async () => {
+  expect(await only('no-node')).toMatchObject({ level: 'warn', command: 'q start', page: '/nodes' })
+  await enqueue('a', { count: 2 })
+  expect(await only('no-node')).toMatchObject({ level: 'bad', sentence: 'No node is alive: nothing is executed.' })
+  await fleet.join('n1', { tasks: ['a'] })
+  await store.drainReplica('n1', { by: 'ada' })
+  expect(await only('no-node')).toMatchObject({
+    command: 'q undrain n1',
+    sentence: expect.stringContaining('draining'),
+  })
+})
+
+test('a lost node that holds runs is the first thing to look at, also one that never registered', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await enqueue('a', { count: 3 })
+  await store.claimAvailableTaskRuns({ replicaId: 'n1', tasks: ['a'], queues: [], limit: 2 })
+  await claimOne('a', 'fake')
+  expect(await only('stale-node-holds-runs')).toMatchObject({ subject: 'fake', facts: { runs: 1 } })
+  await fleet.silence('n1')
+  expect((await all()).map(({ kind, level, subject }) => [kind, level, subject])).toEqual([
+    ['no-node', 'bad', 'nodes'],
+    ['stale-node-holds-runs', 'bad', 'n1'],
+    ['stale-node-holds-runs', 'bad', 'fake'],
+  ])
+})
+
+test('a lane that no living node serves is named with what is missing and a run to ask about', async () => {
+  await fleet.join('n1', { tasks: [] })
+  await fleet.publish('n1', 'a')
+  const id = await fleet.enqueueIn({ queue: 'media', task: 'a', requires: ['gpu'] })
+  expect(await only('lane-unserved')).toMatchObject({
+    level: 'bad',
+    subject: 'a',
+    sentence: 'a: 1 run cannot start, no node that knows a has gpu.',
+    command: `q why ${id}`,
+    page: '/queues/media',
+  })
+})
+
+test('a paused queue needs a person only while runs wait in it', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await store.pauseQueue('default', 'ada', 'bad deploy')
+  expect(await all()).toEqual([])
+  await enqueue('a')
+  expect(await only('queue-paused')).toMatchObject({
+    sentence: expect.stringMatching(/^default was paused 0\.\d s ago by ada, and 1 run waits in it\.$/),
+    detail: 'bad deploy',
+    command: 'q queues resume default',
+  })
+})
+
+test('a wait is long beyond a minute and ten times what is usual for the queue', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  const [id] = await enqueue('a')
+  const aged = (seconds: number) =>
+    sql`UPDATE q.task_run SET run_at = clock_timestamp() - ${seconds}::int * interval '1 s' WHERE id = ${id}`.execute(
+      db,
+    )
+  await aged(30)
+  expect(await all()).toEqual([])
+  await aged(300)
+  expect(await only('queue-waits')).toMatchObject({ subject: 'default', detail: null })
+  const histogram = Array.from({ length: 34 }, (_, place) => (place === 33 ? 100 : 0))
+  await sql`INSERT INTO q.run_tally (bucket_at, width_s, started, wait_histogram, queue, task)
+    VALUES (date_trunc('minute', clock_timestamp()) - interval '30 minutes', 60, 100, ${histogram}::int[], 'default', 'a')`.execute(
+    db,
+  )
+  expect(await all()).toEqual([])
+})
+
+test('a queue that has grown for ten minutes is named with its rate', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await enqueue('a', { count: 150 })
+  await sql`INSERT INTO q.queue_sample (sampled_at, ready, claimed, running, waiting_time, waiting_concurrency, queue)
+    SELECT clock_timestamp() - s * interval '1 s', 1300 - 2 * s, 0, 0, 0, 0, 'default' FROM unnest('{550,10}'::int[]) s`.execute(
+    db,
+  )
+  expect(await only('queue-grows')).toMatchObject({
+    sentence: 'default grows by 2.0 runs a second; 150 runs are ready.',
+  })
+})
+
+test('a drain is overdue when its deadline has passed for a while', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await fleet.join('n2')
+  await store.drainReplica('n1', { by: 'ci', deadlineMs: 1_000 })
+  expect(await all()).toEqual([])
+  await sql`UPDATE q.replica SET drain_deadline = clock_timestamp() - interval '5 minutes' WHERE id = 'n1'`.execute(db)
+  expect(await only('drain-overdue')).toMatchObject({ subject: 'n1', detail: 'Drained by ci.', page: '/nodes/n1' })
+})
+
+test('three heartbeats in a row that could not be sent, within ten minutes, are named with the error', async () => {
+  await fleet.join('n1')
+  const failed = (inARow: number, agoS: number) =>
+    sql`INSERT INTO q.heartbeat_failure (replica_id, failed_at, consecutive, error)
+      VALUES ('n1', clock_timestamp() - ${agoS}::int * interval '1 s', ${inARow}, 'ECONNRESET')`.execute(db)
+  await failed(2, 10)
+  await failed(9, 700)
+  expect(await all()).toEqual([])
+  await failed(3, 5)
+  expect(await only('heartbeats-fail')).toMatchObject({ subject: 'n1', detail: 'ECONNRESET', facts: { inARow: 3 } })
+})
+
+test('refused writes, recoveries to review and deliveries that were given up are counted', async () => {
+  await fleet.join('n1')
+  const [run] = await enqueue('a', { delayMs: 60_000 })
+  await sql`INSERT INTO q.task_event (run_id, fence, kind, happened_at, replica_id)
+    VALUES (${run}, 1, 'refused-settle', now(), 'n1'), (${run}, 1, 'refused-log', now() - interval '2 hours', 'n1')`.execute(
+    db,
+  )
+  expect(await only('refused-writes')).toMatchObject({ facts: { count: 1, runId: run }, command: `q show ${run}` })
+  await sql`DELETE FROM q.task_event`.execute(db)
+  await sql`INSERT INTO q.recovery (run_id, fence, was, became, cause, replica_id, recovered_by)
+    VALUES (${run}, 1, 'RUNNING', 'FAILED', 'presence', 'n0', 'n1')`.execute(db)
+  expect(await only('to-review')).toMatchObject({ subject: 'a', command: 'q review', page: '/recoveries' })
+  await sql`DELETE FROM q.recovery`.execute(db)
+  await sql`INSERT INTO q.delivery (destination, news, subject, payload, due_at, last_error) VALUES ('hook', 'status', 's', '{}', NULL, 'HTTP 500')`.execute(
+    db,
+  )
+  expect(await only('deliveries-given-up')).toMatchObject({ subject: 'hook', detail: 'HTTP 500' })
+})
+
+test('a schedule is named when it is late, or when the run of its last tick failed', async () => {
+  await fleet.join('n1')
+  await sql`INSERT INTO q.schedule (name, task, cron, next_tick) VALUES ('nightly', 'a', '0 0 * * *', now() + interval '1 hour')`.execute(
+    db,
+  )
+  expect(await all()).toEqual([])
+  await sql`UPDATE q.schedule SET next_tick = now() - interval '10 minutes'`.execute(db)
+  expect(await only('schedule-late')).toMatchObject({ level: 'warn', sentence: 'The schedule nightly is 10 min late.' })
+  await sql`UPDATE q.schedule SET paused_at = now()`.execute(db)
+  expect(await all()).toEqual([])
+  const [run] = await enqueue('a', { delayMs: 60_000 })
+  await db.transaction().execute(async (trx) => {
+    await sql`SET LOCAL session_replication_role = replica`.execute(trx)
+    await sql`UPDATE q.task_run SET status = 'FAILED', waiting_for = NULL, finished_at = now(), result = '{"code":"TASK_ERROR"}' WHERE id = ${run}`.execute(
+      trx,
+    )
+  })
+  await sql`UPDATE q.schedule SET paused_at = NULL, next_tick = now() + interval '1 hour'`.execute(db)
+  await sql`INSERT INTO q.schedule_tick VALUES ('nightly', now(), ${run})`.execute(db)
+  expect(await only('schedule-late')).toMatchObject({ level: 'note', command: `q show ${run}` })
+})
+
+test('recovery that is switched off is worse when no living node recovers', async () => {
+  for (const id of ['n1', 'n2']) await fleet.join(id)
+  await sql`UPDATE q.replica SET recovers = false WHERE id = 'n1'`.execute(db)
+  expect(await only('recovery-off')).toMatchObject({ level: 'note', subject: 'n1' })
+  await sql`UPDATE q.replica SET recovers = false`.execute(db)
+  expect(await only('recovery-off')).toMatchObject({ level: 'bad' })
+})
+
+test('a slot that cannot be stopped, mixed versions and poor health are named', async () => {
+  await fleet.join('n1')
+  const slot = { slot: 0, state: 'stopping', task: 'native', runId: '7', silentMs: 40_000 }
+  const threads = (value: object[]) =>
+    sql`UPDATE q.replica_heartbeat SET threads = ${JSON.stringify(value)}::jsonb`.execute(db)
+  await threads([{ ...slot, silentMs: 1_000 }])
+  expect(await all()).toEqual([])
+  await threads([slot])
+  expect(await only('slots-stopping')).toMatchObject({ command: 'q show 7', facts: { slots: 1, silentMs: 40_000 } })
+  await threads([])
+  await store.registerReplica({ ...introduction('n2', 'n2'), version: '9' })
+  expect(await only('versions-mixed')).toMatchObject({ level: 'note', subject: '0, 9' })
+  await sql`DELETE FROM q.replica WHERE id = 'n2'`.execute(db)
+  await sql`UPDATE q.replica_heartbeat SET health = 'unhealthy', cpu_percent = 99, memory_mb = 9000 WHERE replica_id = 'n1'`.execute(
+    db,
+  )
+  expect(await only('health-degraded')).toMatchObject({
+    level: 'warn',
+    sentence: 'n1 is unhealthy and claims nothing: CPU 99 %, memory 9000 MB.',
+  })
+})
+
+test('an error is rising when it was seen much more often than in the day before; not while it is muted', async () => {
+  await fleet.join('n1')
+  await sql`INSERT INTO q.error_group (fingerprint, first_seen, last_seen, seen, last_run_id, code, name, message, tasks, versions)
+    VALUES ('0123456789abcdef', now(), now(), 1, 1, 'TASK_ERROR', 'Error', 'ECONNRESET', '{resize}', '{}')`.execute(db)
+  const seen = (hoursAgo: number, count: number) =>
+    sql`
+    INSERT INTO q.error_tally VALUES ('0123456789abcdef', date_trunc('hour', clock_timestamp()) - ${hoursAgo}::int * interval '1 hour', ${count})`.execute(
+      db,
+    )
+  await seen(0, 4)
+  expect(await all()).toEqual([])
+  await seen(1, 4)
+  expect(await only('errors-rise')).toMatchObject({
+    subject: 'resize',
+    sentence: 'resize failed 8 times within two hours: Error: ECONNRESET',
+    command: 'q errors 01234567',
+    page: '/errors/0123456789abcdef',
+  })
+  await seen(5, 100)
+  expect(await all()).toEqual([])
+  await sql`DELETE FROM q.error_tally WHERE seen = 100`.execute(db)
+  await sql`UPDATE q.error_group SET muted_until = now() + interval '1 hour'`.execute(db)
+  expect(await all()).toEqual([])
+})
+
+test('what does harm now comes before what may do harm later', async () => {
+  await fleet.join('n1', { tasks: [] })
+  await fleet.publish('n1', 'a')
+  await sql`UPDATE q.replica SET recovers = false`.execute(db)
+  await fleet.join('n2', { tasks: [] })
+  await fleet.enqueueIn({ queue: 'media', task: 'a', requires: ['gpu'] })
+  await sql`INSERT INTO q.recovery (run_id, fence, was, became, cause, replica_id, recovered_by)
+    VALUES (1, 1, 'RUNNING', 'FAILED', 'presence', 'n0', 'n1')`.execute(db)
+  expect((await all()).map(({ kind, level }) => [kind, level])).toEqual([
+    ['lane-unserved', 'bad'],
+    ['to-review', 'warn'],
+    ['recovery-off', 'note'],
+  ])
+})
+
+test('names with spaces or quotes are arguments that a shell reads as one', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await fleet.enqueueIn({ queue: "ada's queue", task: 'a' })
+  await store.pauseQueue("ada's queue", 'ada')
+  expect(await only('queue-paused')).toMatchObject({
+    command: `q queues resume 'ada'\\''s queue'`,
+    page: `/queues/ada's%20queue`,
+  })
+})
+
+test('a snapshot that is held for ten minutes, scarce connections and dead rows are named', () => {
+  const holder = { kind: 'session', pid: 11, name: 'psql', user: 'ada', state: null, age: 1, query: null } as const
+  const table = { table: 'task_run', live: 100_000, dead: 90_000, bytes: 0, vacuumedAt: null, invalidIndexes: [] }
+  const about = (forMs: number, used: number, dead: number) =>
+    aboutServerFacts([{ ...holder, forMs }], { used, max: 100 }, [{ ...table, dead }]).map(({ sentence }) => sentence)
+  expect(about(599_000, 90, 90_000)).toEqual([])
+  expect(about(7_860_000, 91, 200_000)).toEqual([
+    'A transaction has held a snapshot for 2 h (psql, pid 11, ada): claims slow down with every dead row.',
+    '91 of 100 connections of the server are in use.',
+    'q.task_run has more dead rows than live ones: 200000 against 100000.',
+  ])
+})

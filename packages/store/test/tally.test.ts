@@ -1,0 +1,258 @@
+/** Counts of replicas: each is added once, to the minute of the flush, and later to its hour. */
+import { sql } from 'kysely'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { bucketEndMs, bucketOf, connect, countTime, createStore, otherTasks, type Flush, type RunTally } from '@q/store'
+import { cuttingProxy } from './cutting-proxy.ts'
+import { fixture } from './fixture.ts'
+
+const { db, store, another, url, enqueue, claim } = await fixture()
+
+beforeEach(async () => {
+  await sql`TRUNCATE q.run_tally, q.tally_flush, q.error_group, q.error_tally`.execute(db)
+})
+
+function counted(task: string, more: Partial<RunTally> = {}): RunTally {
+  const none = {
+    started: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+    retried: 0,
+    crashed: 0,
+    busyMs: 0,
+    wait: [],
+    duration: [],
+  }
+  return { queue: 'default', task, ...none, ...more }
+}
+
+function flush(flushNo: number, runs: readonly RunTally[], replicaId = 'r1'): Flush {
+  return { replicaId, flushNo, runs, errors: [] }
+}
+
+function tallies() {
+  return db.selectFrom('q.run_tally').selectAll().orderBy('bucket_at').orderBy('queue').orderBy('task').execute()
+}
+
+async function totals() {
+  const rows = await tallies()
+  return Object.fromEntries(rows.map((row) => [row.task, row.started]))
+}
+
+/** Lets time pass for what was counted. */
+async function age(interval: string) {
+  await sql`UPDATE q.run_tally SET bucket_at = bucket_at - ${interval}::interval`.execute(db)
+}
+
+test('a bucket ends at √2 times the end of the one before, and every time has one', () => {
+  expect([0, 0.4, 1, 1.01, 1.5, 2, 1_000, 1e12].map(bucketOf)).toEqual([0, 0, 0, 1, 2, 2, 20, 59])
+  for (const ms of [3, 17, 250, 86_400_000]) {
+    expect(bucketEndMs(bucketOf(ms))).toBeGreaterThanOrEqual(ms)
+    expect(bucketEndMs(bucketOf(ms) - 1)).toBeLessThan(ms)
+  }
+  const counts: number[] = []
+  countTime(counts, 3)
+  countTime(counts, 3)
+  expect(counts).toEqual([0, 0, 0, 0, 2])
+})
+
+test('the flushes of two replicas add up in the minute of the database, histograms element by element', async () => {
+  await store.flushTally(
+    flush(1, [counted('a', { started: 3, succeeded: 2, busyMs: 10.4, wait: [1, 2], duration: [5] })]),
+  )
+  await store.flushTally(flush(1, [counted('a', { started: 1, failed: 1, busyMs: 5, wait: [1, 0, 4] })], 'r2'))
+  expect(await tallies()).toMatchObject([
+    {
+      width_s: 60,
+      queue: 'default',
+      task: 'a',
+      started: 4,
+      succeeded: 2,
+      failed: 1,
+      busy_ms: '15',
+      wait_histogram: [2, 2, 4],
+      duration_histogram: [5],
+    },
+  ])
+  const { rows } = await sql<{ here: boolean }>`SELECT bucket_at = date_bin('1 minute', bucket_at, 'epoch')
+    AND clock_timestamp() - bucket_at < '2 minutes' AS here FROM q.run_tally`.execute(db)
+  expect(rows).toEqual([{ here: true }])
+})
+
+test('a flush that is sent again with its number adds nothing, whatever it says', async () => {
+  expect(await store.flushTally(flush(1, [counted('a', { started: 3 })]))).toMatchObject({ repeated: false })
+  expect(await store.flushTally(flush(1, [counted('a', { started: 3 })]))).toMatchObject({ repeated: true })
+  expect(await store.flushTally(flush(2, [counted('a', { started: 1 })]))).toMatchObject({ repeated: false })
+  expect(await totals()).toEqual({ a: 4 })
+})
+
+test('a flush whose answer is lost after its commit is counted once when it is sent again', async () => {
+  const proxy = await cuttingProxy(url)
+  const connection = connect(proxy.url, { purpose: 'pool' })
+  onTestFinished(() => connection.close())
+  const behind = createStore(connection.db)
+  const error = {
+    fingerprint: 'f',
+    code: 'TASK_ERROR',
+    name: 'Error',
+    message: 'm',
+    place: null,
+    lastRunId: '1',
+    tasks: ['a'],
+    version: '1',
+  }
+  for (let flushNo = 1; flushNo <= 5; flushNo++) {
+    const once = { ...flush(flushNo, [counted('a', { started: 1, wait: [1] })]), errors: [{ ...error, seen: 1 }] }
+    proxy.cutAfter('q.tally_flush')
+    await expect(behind.flushTally(once)).rejects.toThrow(/connection/i)
+    expect(await behind.flushTally(once)).toMatchObject({ repeated: true })
+  }
+  expect(await tallies()).toMatchObject([{ started: 5, wait_histogram: [5] }])
+  expect(await db.selectFrom('q.error_group').select('seen').execute()).toEqual([{ seen: '5' }])
+})
+
+test('many replicas that flush the same tasks at the same moment lose nothing and do not deadlock', async () => {
+  const tasks = Array.from({ length: 20 }, (_, place) => `t${place}`)
+  const replicas = Array.from({ length: 6 }, (_, place) => ({ id: `r${place}`, own: another() }))
+  await Promise.all(
+    replicas.map(async ({ id, own }, place) => {
+      const runs = tasks.map((task) => counted(task, { started: 1 }))
+      for (let flushNo = 1; flushNo <= 10; flushNo++) {
+        await own.flushTally(flush(flushNo, place % 2 === 0 ? runs : runs.toReversed(), id))
+      }
+    }),
+  )
+  const sums = (await tallies()).reduce((sum, row) => sum + row.started, 0)
+  expect(sums).toBe(6 * 10 * 20)
+})
+
+test('one flush names the 200 busiest tasks; the others are summed up per queue', async () => {
+  const runs = Array.from({ length: 250 }, (_, place) => counted(`t${place}`, { started: place + 1, wait: [1] }))
+  await store.flushTally(flush(1, runs))
+  const rows = await tallies()
+  expect(rows).toHaveLength(201)
+  expect(rows.find((row) => row.task === otherTasks)).toMatchObject({ started: (50 * 51) / 2, wait_histogram: [50] })
+  expect(rows.reduce((sum, row) => sum + row.started, 0)).toBe((250 * 251) / 2)
+})
+
+test('minutes older than a day become hours without a count lost or doubled; younger ones stay minutes', async () => {
+  await store.flushTally(flush(1, [counted('a', { started: 1, wait: [0, 1] })]))
+  await age('10 minutes')
+  await store.flushTally(flush(2, [counted('a', { started: 2, wait: [3], busyMs: 7 }), counted('b', { started: 4 })]))
+  await age('26 hours')
+  await store.flushTally(flush(3, [counted('a', { started: 8 })]))
+  const folded = [await store.foldTally(2), await store.foldTally(2), await store.foldTally(2)]
+  expect(folded).toEqual([2, 1, 0])
+  const rows = await tallies()
+  expect(rows.filter((row) => row.width_s === 60)).toMatchObject([{ started: 8 }])
+  const hours = rows.filter((row) => row.width_s === 3_600)
+  expect(hours.every((row) => row.bucket_at.getTime() % 3_600_000 === 0)).toBe(true)
+  expect(hours.reduce((sum, row) => sum + row.started, 0)).toBe(7)
+  expect(
+    hours
+      .filter((row) => row.task === 'a')
+      .map((row) => row.wait_histogram)
+      .flat()
+      .reduce((a, b) => a + b),
+  ).toBe(4)
+})
+
+test('two replicas that fold at once fold each minute once', async () => {
+  await store.flushTally(
+    flush(
+      1,
+      Array.from({ length: 150 }, (_, place) => counted(`t${place}`, { started: 1 })),
+    ),
+  )
+  await age('30 hours')
+  const [one, two] = [another(), another()]
+  const fold = async (own: typeof store) => {
+    while ((await own.foldTally(20)) > 0);
+  }
+  await Promise.all([fold(one), fold(two)])
+  await fold(store)
+  const rows = await tallies()
+  expect(rows).toHaveLength(150)
+  expect(rows.every((row) => row.width_s === 3_600 && row.started === 1)).toBe(true)
+})
+
+test('what is old is removed, a bounded number at a time, and what is not stays', async () => {
+  await sql`INSERT INTO q.lane (queue, task) VALUES ('default', 'a') ON CONFLICT DO NOTHING`.execute(db)
+  await sql`INSERT INTO q.run_tally (width_s, bucket_at, queue, task)
+    SELECT 3600, clock_timestamp() - n * interval '20 days', 'default', 'a' FROM generate_series(0, 3) n`.execute(db)
+  await sql`INSERT INTO q.queue_sample (sampled_at, ready, claimed, running, waiting_time, waiting_concurrency, queue)
+    SELECT clock_timestamp() - n * interval '20 hours', 0, 0, 0, 0, 0, 'default' FROM generate_series(0, 3) n`.execute(
+    db,
+  )
+  await sql`INSERT INTO q.action (acted_at, acted_by, via, what, subject, answer)
+    SELECT clock_timestamp() - n * interval '50 days', 'ada', 'cli', 'drain', 'n', 'ok' FROM generate_series(0, 3) n`.execute(
+    db,
+  )
+  await sql`INSERT INTO q.tally_flush VALUES ('gone', 1, clock_timestamp() - interval '9 days')`.execute(db)
+  const day = 86_400_000
+  const request = { samplesKeptMs: day, tallyKeptMs: 30 * day, actionsKeptMs: 90 * day, limit: 1 }
+  const pruned = [
+    await store.pruneOperate(request),
+    await store.pruneOperate(request),
+    await store.pruneOperate(request),
+  ]
+  expect(pruned).toEqual([1, 1, 0])
+  const { rows } = await sql<{
+    kept: number
+  }>`SELECT count(*)::int AS kept FROM q.run_tally UNION ALL SELECT count(*)::int FROM q.queue_sample
+    UNION ALL SELECT count(*)::int FROM q.action UNION ALL SELECT count(*)::int FROM q.tally_flush`.execute(db)
+  expect(rows.map(({ kept }) => kept)).toEqual([2, 2, 2, 0])
+})
+
+test('a sample says how long each queue is, and what is counted stays within its bound', async () => {
+  await enqueue('sampled', { count: 3 })
+  await enqueue('sampled', { delayMs: 60_000 })
+  await claim('sampled', 1)
+  await store.pauseQueue('default', 'ada')
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '5 s' WHERE ready`.execute(db)
+  expect(await store.sampleQueues()).toBeGreaterThan(0)
+  await store.resumeQueue('default')
+  const [sample] = await db
+    .selectFrom('q.queue_sample')
+    .selectAll()
+    .where('queue', '=', 'default')
+    .orderBy('sampled_at', 'desc')
+    .execute()
+  expect(sample).toMatchObject({
+    ready: 2,
+    running: 1,
+    waiting_time: 1,
+    waiting_concurrency: 0,
+    at_least: false,
+    paused: true,
+  })
+  expect(Number(sample!.oldest_ms)).toBeGreaterThanOrEqual(5_000)
+})
+
+test('a claim says of each run which queue it came from and how long it waited', async () => {
+  await enqueue('waited', { count: 2 })
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '2 s' WHERE task = 'waited'`.execute(db)
+  const runs = await claim('waited', 2)
+  expect(runs).toMatchObject([{ queue: 'default' }, { queue: 'default' }])
+  for (const { waitMs } of runs) expect(waitMs).toBeGreaterThanOrEqual(2_000)
+})
+
+test('a run that is 30 years late can be claimed', async () => {
+  await enqueue('ancient')
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '30 years' WHERE task = 'ancient'`.execute(db)
+  expect(await claim('ancient')).toHaveLength(1)
+})
+
+test('a recovery says of each run what became of it, and with which code its attempt ended', async () => {
+  const [id] = await enqueue('lost')
+  await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'dead' WHERE id = ${id}`.execute(db)
+  const { ids } = await store.reap({ by: 'r1' })
+  expect((await store.recoveredRuns(ids)).find(({ runId }) => runId === id)).toEqual({
+    runId: id,
+    task: 'lost',
+    queue: 'default',
+    was: 'RUNNING',
+    became: 'FAILED',
+    code: 'WORKER_CRASHED',
+  })
+})
