@@ -9,6 +9,7 @@ const packages = [
   'client',
   'runner',
   'embedded',
+  'destinations',
   'testing',
   'server',
   'dashboard',

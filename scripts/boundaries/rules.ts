@@ -42,6 +42,7 @@ export const rules: readonly Rule[] = [
     store: { may: ['schema'], because: 'the store is below everybody who stores' },
     task: { may: [], because: 'a task is pure: client and runner both import it' },
     embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
+    destinations: { may: ['schema'], because: 'a sender knows reports and its receiver, not where reports are stored' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
     runner: {
       may: ['schema', 'store', 'task', 'embedded', 'server'],

@@ -35,6 +35,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
     'what @q/testing exports reaches neither Piscina nor pino nor Vitest',
     2,
   ],
+  ['packages/destinations/src/a.ts', "import '@q/store'", 'destinations imports only @q/schema', 1],
   ['packages/dashboard/src/a.ts', "import '@q/store'", 'dashboard imports only @q/server', 1],
   ['packages/dashboard/src/b.tsx', 'a()\ndiv.innerHTML = text', 'no markup from text on the page', 2],
   ['packages/dashboard/src/c.ts', "await fetch('/api/runs')", 'requests of the page are made in two files', 1],

@@ -1,0 +1,14 @@
+export { destinationKinds } from './kinds.ts'
+export type {
+  Heartbeat,
+  HeartbeatAlert,
+  HeartbeatData,
+  Recovery,
+  Report,
+  ReportKind,
+  RunEnded,
+  RunStatus,
+  WorkerMetrics,
+  WorkflowStatus,
+} from './report.ts'
+export type { DestinationKind, Sender, SenderContext, SenderState, SendResult, Settings } from './sender.ts'

@@ -1,0 +1,109 @@
+/**
+ * Reports, as the outbox stores them and destinations receive them. A report carries everything that a destination needs:
+ * its run may be pruned before it is sent. `id` stays the same when a report is sent again, so that a receiver can
+ * recognise a repeat.
+ */
+import type { TaskState } from '@q/schema'
+
+export type Report =
+  | ReportOf<'status', RunStatus | WorkflowStatus>
+  | ReportOf<'run-ended', RunEnded>
+  | ReportOf<'recovery', Recovery>
+  | ReportOf<'heartbeat', Heartbeat>
+  | ReportOf<'sample', HeartbeatData>
+  | ReportOf<'alert', HeartbeatAlert>
+
+export type ReportKind = Report['kind']
+
+interface ReportOf<Kind extends string, Payload> {
+  readonly id: string
+  readonly kind: Kind
+  /** What it is about: reports with the same subject are sent in order. */
+  readonly subject: string
+  readonly createdAt: Date
+  /** 1 for the first try to send it. */
+  readonly attempt: number
+  readonly payload: Payload
+}
+
+/** A run, as far as reports name it. */
+interface ReportedRun {
+  readonly runId: string
+  readonly epoch: number
+  readonly task: string
+  readonly queue: string
+  /** The value in the run's payload that the destination's setting `issue` points to. */
+  readonly issue: string | null
+}
+
+export interface RunStatus extends ReportedRun {
+  readonly of: 'run'
+  readonly status: TaskState
+  /** Null: the run was enqueued. */
+  readonly previous: TaskState | null
+  /** The name of the replica that holds or held the run. */
+  readonly worker: string | null
+  /** ISO time. */
+  readonly at: string
+}
+
+export interface WorkflowStatus {
+  readonly of: 'workflow'
+  readonly workflowId: string
+  readonly name: string
+  readonly status: string
+  readonly previous: string | null
+  readonly at: string
+}
+
+export interface RunEnded extends ReportedRun {
+  readonly status: TaskState
+  readonly code: string | null
+  readonly detail: string | null
+  readonly at: string
+}
+
+export interface Recovery extends ReportedRun {
+  /** The name of the replica that died. */
+  readonly worker: string
+  /** How long it had been silent. */
+  readonly silentMs: number
+  readonly cause: string
+  /** What the run became: AVAILABLE or PENDING (requeued), or FAILED. */
+  readonly became: TaskState
+  readonly code: string | null
+  readonly at: string
+}
+
+export interface Heartbeat {
+  readonly heartbeat: HeartbeatData
+  /** The runs that the worker executes, at most 100. */
+  readonly runs: readonly ReportedRun[]
+}
+
+/** The heartbeat message of a worker. */
+export interface HeartbeatData {
+  readonly worker_id: string
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+  readonly health_status: 'healthy' | 'degraded' | 'unhealthy'
+  readonly current_tasks: readonly string[]
+  readonly capacity_available: number
+  readonly metrics: WorkerMetrics
+}
+
+export interface WorkerMetrics {
+  readonly cpu_usage: number
+  readonly memory_usage: number
+  readonly tasks_completed: number
+  readonly tasks_failed: number
+  readonly uptime: number
+}
+
+/** Heartbeats of a worker failed several times in a row. */
+export interface HeartbeatAlert {
+  readonly worker_id: string
+  readonly timestamp: number
+  readonly error: string
+  readonly consecutive_failures: number
+}

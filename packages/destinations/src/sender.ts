@@ -1,0 +1,50 @@
+/**
+ * What every kind of destination implements. A sender sends; the outbox leases, orders, retries and gives up. A sender never
+ * rejects: an error of the outside world is a result.
+ */
+import type { Report } from './report.ts'
+
+export interface Sender {
+  /** Sends reports in this order. Returns one result for each, in the same order. */
+  send(reports: readonly Report[]): Promise<readonly SendResult[]>
+  /** Sends something harmless, to find out whether settings, secrets and network are right. */
+  test(): Promise<SendResult>
+  close(): Promise<void>
+}
+
+export type SendResult =
+  | { readonly kind: 'delivered' }
+  /** Worth another try, at the earliest after `retryAfterMs`. */
+  | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
+  /** Another try would fail too: the report is given up. */
+  | { readonly kind: 'rejected'; readonly error: string }
+
+export interface SenderContext {
+  /** The name of the destination. */
+  readonly name: string
+  readonly settings: Settings
+  /** The value of an environment variable. Settings name variables and files that hold secrets, never secrets. */
+  readonly env: (variable: string) => string | undefined
+  readonly state: SenderState
+  readonly nowMs: () => number
+  readonly log: (level: 'info' | 'warn', facts: Readonly<Record<string, unknown>>, sentence: string) => void
+}
+
+export type Settings = Readonly<Record<string, unknown>>
+
+/** What a sender has to remember, shared by all replicas: ids of comments, for example. */
+export interface SenderState {
+  get(key: string): Promise<string | undefined>
+  put(key: string, value: string): Promise<void>
+  remove(key: string): Promise<void>
+}
+
+export interface DestinationKind {
+  /** Every mistake in the settings, one sentence each. Empty: none. */
+  readonly problemsOf: (settings: Settings) => readonly string[]
+  readonly open: (context: SenderContext) => Promise<Sender>
+  /** How many batches of this destination all replicas together may have in flight. */
+  readonly inFlightMax: number
+  /** How many reports one `send` gets at most. */
+  readonly batchMax: number
+}
