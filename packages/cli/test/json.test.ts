@@ -21,6 +21,7 @@ const commands: readonly (readonly [line: string, code?: number])[] = [
   [`errors ${fingerprint.slice(0, 4)}`],
   ['nodes --stopped'],
   ['node eu-1'],
+  ['node eu-1 --heartbeat-json'],
   ['recover --dry-run'],
   ['recoveries'],
   ['review'],

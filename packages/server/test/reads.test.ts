@@ -23,6 +23,7 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   'GET /api/queues/{queue}': ['/api/queues/default'],
   'GET /api/nodes': ['/api/nodes', '/api/nodes?stopped=true'],
   'GET /api/nodes/{id}': ['/api/nodes/aaa', '/api/nodes/node-bbb'],
+  'GET /api/nodes/{id}/heartbeat': ['/api/nodes/node-aaa/heartbeat'],
   'GET /api/lanes': ['/api/lanes'],
   'GET /api/runs': [
     '/api/runs',

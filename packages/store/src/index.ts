@@ -83,6 +83,14 @@ export {
   type HeartbeatAnswer,
   type ReplicaStats,
 } from './heartbeats/beat-replica.ts'
+export {
+  heartbeatData,
+  heartbeatSample,
+  type HealthStatus,
+  type HeartbeatData,
+  type HeartbeatSample,
+  type WorkerMetrics,
+} from './heartbeats/heartbeat-data.ts'
 export { recordHeartbeatFailures, type HeartbeatFailure } from './heartbeats/record-failures.ts'
 export { getStaleTaskRuns, type StaleCause, type StaleQuery, type StaleRun } from './liveness/stale.ts'
 export { failStaleTaskRuns, reap, requeueStaleClaimed } from './liveness/reap.ts'
@@ -157,6 +165,7 @@ export { unservedLanes, type UnservedLane } from './reads/queues/unserved-lanes.
 export { findNode, listNodes, liveReplicas, type LiveReplica } from './reads/nodes/nodes.ts'
 export type { Node, NodeDrain, SlotView } from './reads/nodes/node-view.ts'
 export { nodeDetail, type NodeDetail } from './reads/nodes/node-detail.ts'
+export { nodeHeartbeat, nodeHeartbeats, type NodeHeartbeat } from './reads/nodes/node-heartbeats.ts'
 export type { HeldRunView } from './reads/nodes/held-runs.ts'
 export {
   nodeSamples,

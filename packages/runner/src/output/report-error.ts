@@ -39,6 +39,7 @@ const codesWithExit: Record<string, number> = {
   PROGRAM_TOO_OLD: exitCodes.programTooOld,
   RUN_NOT_FOUND: exitCodes.notFound,
   NODE_NOT_FOUND: exitCodes.notFound,
+  HEARTBEAT_NOT_FOUND: exitCodes.notFound,
   NODE_AMBIGUOUS: exitCodes.notFound,
   QUEUE_NOT_FOUND: exitCodes.notFound,
   SCHEDULE_NOT_FOUND: exitCodes.notFound,

@@ -125,6 +125,22 @@ const nodeDetail = z.object({
 })
 export type NodeDetail = z.infer<typeof nodeDetail>
 
+const heartbeat = z.object({
+  worker_id: z.string().describe('The name of the node.'),
+  timestamp: z.int().describe('In ms since 1970, by the clock of the database.'),
+  health_status: z.enum(['healthy', 'degraded', 'unhealthy']),
+  current_tasks: z.array(runId).describe('The runs it executes, at most 500.'),
+  capacity_available: count,
+  metrics: z.object({
+    cpu_usage: z.number().describe('In percent of all cores.'),
+    memory_usage: z.number().describe('In MB, with child processes.'),
+    tasks_completed: count,
+    tasks_failed: count,
+    uptime: z.number().describe('In seconds.'),
+  }),
+})
+export type Heartbeat = z.infer<typeof heartbeat>
+
 const drainOrder = z.strictObject({
   deadlineMs: z.int().min(0).max(86_400_000).optional().describe('Without one, running runs may finish.'),
   onDeadline: onDeadline.optional().describe('What happens to runs that are stopped at the deadline.'),
@@ -142,6 +158,12 @@ export const nodeRoutes = routes({
     summary:
       'One node with the runs it holds, its samples, gaps and recoveries. `id`: a name, an id or the beginning of one.',
     answer: nodeDetail,
+    problems: [404, 409],
+  },
+  'GET /api/nodes/{id}/heartbeat': {
+    scope: 'read',
+    summary: 'The last heartbeat of a node as a message, as destinations get it.',
+    answer: heartbeat,
     problems: [404, 409],
   },
   'POST /api/nodes/{id}/drain': {

@@ -14,6 +14,12 @@ export function nodeHandlers({ reads, writes }: HandlerDeps): Handlers<keyof typ
       if (detail === undefined) throw notFound(`There is no node "${params.id}".`)
       return detail
     },
+    'GET /api/nodes/{id}/heartbeat': async ({ params }) => {
+      const { id, name } = await oneNode(reads, params.id)
+      const heartbeat = await reads.nodeHeartbeat(id)
+      if (heartbeat === undefined) throw notFound(`No heartbeat of ${name} is kept.`)
+      return heartbeat
+    },
     'POST /api/nodes/{id}/drain': async ({ params, body: { deadlineMs, onDeadline }, who, note }) => {
       const node = await oneNode(reads, params.id)
       const { id, name } = node

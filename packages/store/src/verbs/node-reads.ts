@@ -1,7 +1,9 @@
 /** Nodes: their state, load and history, and the recoveries of their runs. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
+import type { HeartbeatData } from '../heartbeats/heartbeat-data.ts'
 import { nodeDetail, type NodeDetail } from '../reads/nodes/node-detail.ts'
+import { nodeHeartbeat, nodeHeartbeats, type NodeHeartbeat } from '../reads/nodes/node-heartbeats.ts'
 import { nodeSamples, type NodeSample } from '../reads/nodes/node-history.ts'
 import type { Node } from '../reads/nodes/node-view.ts'
 import { findNode, listNodes, liveReplicas, type LiveReplica } from '../reads/nodes/nodes.ts'
@@ -36,6 +38,18 @@ export interface NodeReadVerbs {
   nodeSamples(id: string, which?: { sinceMs?: number }): Promise<NodeSample[]>
 
   /**
+   * Returns the last heartbeat of a node as a message for programs: health, runs, free slots and metrics.
+   * Undefined if no heartbeat of it is kept.
+   */
+  nodeHeartbeat(id: string): Promise<HeartbeatData | undefined>
+
+  /**
+   * Returns that message for every live node, oldest node first.
+   * `worker_id` in the message is the node's name.
+   */
+  nodeHeartbeats(): Promise<NodeHeartbeat[]>
+
+  /**
    * Returns the live replicas that have a capability, and their addresses.
    * For service discovery.
    */
@@ -54,6 +68,8 @@ export function nodeReadVerbs(db: Kysely<DB>): NodeReadVerbs {
     findNode: (text) => findNode(db, text),
     nodeDetail: (id) => nodeDetail(db, id),
     nodeSamples: (id, which) => nodeSamples(db, id, which),
+    nodeHeartbeat: (id) => nodeHeartbeat(db, id),
+    nodeHeartbeats: () => nodeHeartbeats(db),
     liveReplicas: (which) => liveReplicas(db, which),
     listRecoveries: (request) => listRecoveries(db, request),
   }
