@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { containerMb } from '../src/main/stats/container-memory.ts'
-import { judge, limitsWithin, slotsToFill } from '../src/main/stats/health.ts'
+import { beatInMs, judge, limitsWithin, slotsToFill } from '../src/main/stats/health.ts'
 import { createProcessStats } from '../src/main/stats/process-stats.ts'
 
 const limits = { degradedCpu: 70, unhealthyCpu: 90, degradedMb: 4_096, unhealthyMb: 8_192 }
@@ -61,6 +61,14 @@ test('a degraded replica fills half of its slots, an unhealthy one none', () => 
   expect(slotsToFill('degraded', { total: 5, free: 3 })).toBe(1)
   expect(slotsToFill('degraded', { total: 5, free: 1 })).toBe(0)
   expect(slotsToFill('unhealthy', { total: 5, free: 5 })).toBe(0)
+})
+
+test('poor health shortens the interval of heartbeats, and never lengthens it', () => {
+  expect(['healthy', 'degraded', 'unhealthy'].map((health) => beatInMs(health as 'healthy', 300_000))).toEqual([
+    300_000, 150_000, 75_000,
+  ])
+  expect(beatInMs('unhealthy', 2_000)).toBe(1_000)
+  expect(beatInMs('unhealthy', 400)).toBe(400)
 })
 
 test('cores that runs keep busy are what a replica is there for; cores that nothing accounts for are not', () => {

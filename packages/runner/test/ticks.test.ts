@@ -31,6 +31,23 @@ test('what is written down about a failed heartbeat says why, also if each addre
   expect(written).toEqual(['connect ECONNREFUSED ::1; connect ECONNREFUSED 127.0.0.1'])
 })
 
+test('three failed heartbeats in a row raise one alert, and a success starts a new count', async () => {
+  const outcomes = [false, false, false, false, true, false, false, true, false, false, false]
+  const alerts: number[] = []
+  const heart = heartOf(
+    {
+      upsertReplicaHeartbeat: async () => {
+        if (outcomes.shift() === true) return { known: true, draining: null, tooOld: false, clockMs: 0 }
+        throw new Error('unreachable')
+      },
+      recordHeartbeatFailures: async () => {},
+    },
+    { observe: (event) => event.type === 'heartbeat-alert' && alerts.push(event.consecutive + outcomes.length) },
+  )
+  while (outcomes.length > 0) await heart.tick()
+  expect(alerts).toEqual([3 + 8, 3])
+})
+
 test('failed heartbeats that cannot be written down do not keep a replica from comparing what it holds', async () => {
   let isAway = true
   let compared = 0

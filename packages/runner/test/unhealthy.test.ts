@@ -60,11 +60,11 @@ test('one that becomes unwell gives back what it has not begun, goes on with the
   expect(await ahead.status()).toMatchObject({ replicaId: runner.replicaId, attempt: 1 })
 })
 
-test('what its last claim brings when it is unwell already is given back, too', async () => {
+test('a degraded replica releases the runs of its last claim, too', async () => {
   const { q, start, url } = await cluster()
   const proxy = await holdingProxy(url)
   const limitMb = String(residentMb() + 300)
-  const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
+  const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb }
   const { runner, events } = await start(env, proxy.url)
   const busy = await q.enqueue('patient', { ms: 600_000 })
   await eventually(async () => ((await busy.status()).status === 'RUNNING' ? true : undefined), 'start')
@@ -72,10 +72,10 @@ test('what its last claim brings when it is unwell already is given back, too', 
   const ahead = await q.enqueue('echo', 'held-back')
   await held
   const ballast = Buffer.alloc(600 * megabyte, 1)
-  await eventually(() => events.find((event) => event.type === 'health-changed'), 'it becomes unwell')
+  await eventually(() => events.find((event) => event.type === 'health-changed' && event.health === 'degraded'), 'degraded')
   expect(await ahead.status()).toMatchObject({ status: 'CLAIMED' })
   proxy.release()
-  await eventually(async () => ((await ahead.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
+  await eventually(async () => ((await ahead.status()).status === 'AVAILABLE' ? true : undefined), 'released')
   expect(await ahead.status()).toMatchObject({ attempt: 0, replicaId: null })
   expect(ballast.length).toBe(600 * megabyte)
   // While it can still reach the database.

@@ -66,6 +66,8 @@ export type RunnerEvent =
       readonly error: unknown
       readonly retryInMs: number
     }
+  /** Raised once for heartbeats that fail in a row. The replica goes on. */
+  | { readonly type: 'heartbeat-alert'; readonly consecutive: number; readonly error: unknown }
   /** The first one after `failed` ones in a row. */
   | { readonly type: 'beat-accepted-again'; readonly failed: number }
   /** Runs that others may start were stopped here, because this replica may be taken for dead. */

@@ -3,7 +3,8 @@
  * this program is too old, and whether the row of the replica is missing. After each heartbeat the replica compares the runs
  * it holds with the runs it executes.
  *
- * A failed heartbeat never ends the replica: it is reported, retried soon, and recorded once the database answers.
+ * A failed heartbeat never ends the replica: it is reported, retried soon, and recorded once the database answers. Several in
+ * a row raise one alert; the next success ends the row.
  */
 import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
 import { errorMessage } from '../../output/error-message.ts'
@@ -14,6 +15,7 @@ import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from './own-presence.ts'
 import type { Slots } from '../dispatch/slots.ts'
 import type { BeatStreak } from './beat-streak.ts'
+import { beatInMs } from '../stats/health.ts'
 import type { ProcessStats } from '../stats/process-stats.ts'
 
 export interface HeartbeatDeps {
@@ -49,6 +51,8 @@ export interface Heartbeat {
 }
 
 const failuresKeptMax = 100
+/** Failed heartbeats in a row that raise an alert. */
+export const alertAfterFailures = 3
 const retry = { firstMs: 200, msMax: 5_000 }
 
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
@@ -97,6 +101,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
     failures = [...failures, { atMs: deps.nowMs(), consecutive, error: errorMessage(error) }].slice(-failuresKeptMax)
     const retryInMs = backoffMs({ ...retry, msMax: Math.min(retry.msMax, deps.beatEveryMs) }, consecutive)
     deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
+    if (consecutive === alertAfterFailures) deps.observe({ type: 'heartbeat-alert', consecutive, error })
     return after(retryInMs)
   }
 
@@ -115,7 +120,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       // Runs first: recording failures is for people, and may fail.
       await deps.reconcile()
       await recordFailures()
-      return after(deps.beatEveryMs)
+      return after(beatInMs(deps.processStats.health(), deps.beatEveryMs))
     },
   }
 }

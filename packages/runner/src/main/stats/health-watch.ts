@@ -1,4 +1,7 @@
-/** Acts on the health of this replica: reports a change, and releases waiting runs while it is unhealthy. */
+/**
+ * Acts on the health of this replica: reports a change, and releases waiting runs while it is not healthy, so that healthy
+ * replicas can start them.
+ */
 import type { Observe } from '../events.ts'
 import type { ProcessStats } from './process-stats.ts'
 
@@ -14,8 +17,8 @@ export function createHealthWatch({ processStats, observe, releaseWaiting, onCha
   let last = processStats.health()
   return () => {
     const { health, cpuPercent, memoryMb } = processStats.read()
-    // With every heartbeat: a claim may have been under way, or the database away. Until then the runs get heartbeats here.
-    if (health === 'unhealthy') void releaseWaiting().catch(() => {})
+    // With every heartbeat: a claim may have been in flight, or the database unreachable. Until then the runs get heartbeats here.
+    if (health !== 'healthy') void releaseWaiting().catch(() => {})
     if (health === last) return
     last = health
     observe({ type: 'health-changed', health, cpuPercent, memoryMb })

@@ -1,5 +1,5 @@
 /**
- * How well a replica is, and how many of its slots it may fill for that.
+ * The health of a replica, and what follows from it: how many slots it may fill, and how often it sends heartbeats.
  *
  * CPU is judged by what its runs do not account for: a run may use a core, and a replica whose runs do so on every core
  * does what it is there for (docs/decisions/0009). Memory is what is resident, against limits that never exceed a share
@@ -44,4 +44,13 @@ export function slotsToFill(health: Health, slots: { readonly total: number; rea
     case 'unhealthy':
       return 0
   }
+}
+
+/** Below this, a shorter interval shows nothing new: health is measured at most once a second. */
+const beatMsMin = 1_000
+
+/** The time until the next heartbeat. Poor health shortens the interval and never lengthens it. */
+export function beatInMs(health: Health, everyMs: number): number {
+  const parts = { healthy: 1, degraded: 2, unhealthy: 4 }[health]
+  return Math.min(everyMs, Math.max(beatMsMin, everyMs / parts))
 }
