@@ -72,7 +72,10 @@ test('a degraded replica releases the runs of its last claim, too', async () => 
   const ahead = await q.enqueue('echo', 'held-back')
   await held
   const ballast = Buffer.alloc(600 * megabyte, 1)
-  await eventually(() => events.find((event) => event.type === 'health-changed' && event.health === 'degraded'), 'degraded')
+  await eventually(
+    () => events.find((event) => event.type === 'health-changed' && event.health === 'degraded'),
+    'degraded',
+  )
   expect(await ahead.status()).toMatchObject({ status: 'CLAIMED' })
   proxy.release()
   await eventually(async () => ((await ahead.status()).status === 'AVAILABLE' ? true : undefined), 'released')

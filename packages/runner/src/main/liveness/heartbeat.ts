@@ -52,7 +52,7 @@ export interface Heartbeat {
 
 const failuresKeptMax = 100
 /** Failed heartbeats in a row that raise an alert. */
-export const alertAfterFailures = 3
+const alertAfterFailures = 3
 const retry = { firstMs: 200, msMax: 5_000 }
 
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
