@@ -141,7 +141,7 @@ const inOrder = {
   code: 0,
   signal: null,
   stderr: '',
-  stdout: expect.stringContaining('told to leave before it had started'),
+  stdout: expect.stringContaining('stopped by a signal before the start was complete'),
 }
 
 function toldToLeave(replica: Program): Promise<Ended> {
@@ -179,6 +179,6 @@ test('SIGTERM ends a start whose task module never finishes loading; the log nam
   const folder = await scratch('q-boot-')
   await writeFile(join(folder, 'endless.mjs'), 'setInterval(() => {}, 1_000)\nawait new Promise(() => {})\n')
   const replica = startMain({ ...(await database()), Q_TASKS: join(folder, 'endless.mjs') })
-  await replica.line('the task modules are being loaded')
+  await replica.line('loading the task modules')
   expect(await toldToLeave(replica)).toMatchObject(inOrder)
 })

@@ -17,8 +17,8 @@ const portTriesMax = 20
 export async function choosePort(cluster: Cluster, refused: ReadonlySet<number>): Promise<number> {
   const last = await portOfLastLife(cluster)
   const chances = Array.from({ length: portTriesMax }, () => portMin + randomInt(portCount))
-  const wishes = [...(last === undefined ? [] : [last]), portFromPath(cluster.data), ...chances]
-  for (const port of wishes) if (!refused.has(port) && (await listenOnce(port)) !== undefined) return port
+  const candidates = [...(last === undefined ? [] : [last]), portFromPath(cluster.data), ...chances]
+  for (const port of candidates) if (!refused.has(port) && (await listenOnce(port)) !== undefined) return port
   return (await listenOnce(0)) ?? portMin
 }
 
@@ -27,11 +27,11 @@ function portFromPath(path: string): number {
 }
 
 /** The port if it is free; 0 lets the kernel choose one. */
-function listenOnce(wish: number): Promise<number | undefined> {
+function listenOnce(candidate: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(undefined))
-    server.listen({ port: wish, host: '127.0.0.1', exclusive: true }, () => {
+    server.listen({ port: candidate, host: '127.0.0.1', exclusive: true }, () => {
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : undefined
       server.close(() => resolve(port))

@@ -29,11 +29,11 @@ export async function copyPrograms(native: string, home: DataHome): Promise<stri
 /** Root's directory outside the clone, a user's cache, or, without a home, a directory next to the data. */
 async function placeForCopies(home: DataHome): Promise<string> {
   const asRoot = home.user.become !== undefined
-  const wish = asRoot ? outsideDir : join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'q')
+  const dir = asRoot ? outsideDir : join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'q')
   try {
-    await mkdir(wish, { recursive: true, mode: 0o755 })
-    if (asRoot) await chmod(wish, 0o755)
-    return wish
+    await mkdir(dir, { recursive: true, mode: 0o755 })
+    if (asRoot) await chmod(dir, 0o755)
+    return dir
   } catch {
     return home.dataDir
   }

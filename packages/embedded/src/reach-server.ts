@@ -65,5 +65,5 @@ export async function joinServer(cluster: Cluster): Promise<JoinedServer> {
   const postmaster = await lookAtPostmaster(cluster)
   const answer = postmaster.state === 'ready' ? await tryToJoin(cluster, postmaster.port) : undefined
   if (answer !== undefined && 'session' in answer) return answer
-  throw didNotStart(cluster, 'Nobody is there to be joined.')
+  throw didNotStart(cluster, 'No server is running.')
 }

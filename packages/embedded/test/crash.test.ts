@@ -65,7 +65,7 @@ test('processes that a killed server left behind, even in a long computation, do
 })
 
 test('a pid file whose pid was reused does not block the start', async () => {
-  // PostgreSQL itself would wait for a process of its own user for ever.
+  // PostgreSQL itself would wait forever for a process of its own user.
   const { uid, gid } = statSync(join(dataDir, 'cluster'))
   const identity = isRoot ? { uid, gid } : {}
   const stranger = spawn('/bin/sleep', ['600'], { ...identity, cwd: '/' })

@@ -1,4 +1,4 @@
-/** Where things go when the workspace is closed to whoever has to run them. */
+/** Where files go if the user that runs the server cannot enter the workspace. */
 import {
   chmodSync,
   cpSync,
@@ -85,20 +85,20 @@ test.skipIf(isRoot)(
 )
 
 test.skipIf(!isRoot)(
-  'root runs the database of a normal user as that user (only root can be somebody else)',
+  'root runs the database of a normal user as that user (only root can change the user)',
   async () => {
     const dataDir = join(scratch(), 'db')
-    const nobody = { uid: 65_534, gid: 65_534 }
+    const unprivileged = { uid: 65_534, gid: 65_534 }
     mkdirSync(dataDir)
     chmodSync(dataDir, 0o777)
-    const user = await otherProcess({ dataDir }, nobody)
+    const user = await otherProcess({ dataDir }, unprivileged)
     const asRoot = await startEmbedded({ dataDir, durable: false })
     expect(asRoot).toMatchObject({ how: 'joined', url: user.url })
     expect(await user.leave()).toBe('left-running')
     expect(await asRoot.close()).toBe('stopped')
     const again = await startEmbedded({ dataDir, durable: false })
     expect(again.how).toBe('started')
-    expect(statSync(join(dataDir, 'cluster', 'data', 'postmaster.pid')).uid).toBe(nobody.uid)
+    expect(statSync(join(dataDir, 'cluster', 'data', 'postmaster.pid')).uid).toBe(unprivileged.uid)
     expect(await again.close()).toBe('stopped')
   },
 )

@@ -36,14 +36,14 @@ describe('runs are started ahead', () => {
 })
 
 describe('the next exchange', () => {
-  test('waits until a thread is about to run dry', () => {
+  test('waits until a thread is about to run out of work', () => {
     const backlog = afterExchange()
     expect(backlog.exchangeInMs(1_000, [100, 10], 1)).toBe(6)
     expect(backlog.exchangeInMs(1_000, [4], 1)).toBe(0)
     expect(backlog.exchangeInMs(1_000, [0], 1)).toBe(0)
   })
 
-  test('serves all threads that run dry at about the same time', () => {
+  test('serves all threads that run out of work at about the same time', () => {
     expect(afterExchange({ tookMs: 80 }).exchangeInMs(1_000, [0, 2, 50], 1)).toBe(2)
   })
 
@@ -57,7 +57,7 @@ describe('the next exchange', () => {
     expect(backlog.exchangeInMs(1_013, [1_000], 1)).toBe(0)
   })
 
-  test('does not wait when many ends are to be written', () => {
+  test('does not wait when many outcomes wait to be written', () => {
     const backlog = afterExchange()
     expect(backlog.exchangeInMs(1_000, [1_000], 256)).toBe(0)
     expect(backlog.exchangeInMs(1_000, [1_000], 255)).toBeGreaterThan(0)

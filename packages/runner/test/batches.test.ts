@@ -43,7 +43,7 @@ function endedIn(url: string) {
 
 const shorts = (count: number): tasks.ShortPayload[] => Array.from({ length: count }, () => ({}))
 
-test('short runs are handed over in batches, and each one is executed once, whatever it returns, throws or logs', async () => {
+test('short runs are handed over in batches, and each one is executed once, no matter what it returns, throws or logs', async () => {
   const { enqueue, ended, events } = await practised('short')
   const others = (['throws', 'logs', 'a large result'] as const).map((does) => ({ does }))
   const runs = await enqueue([...shorts(100), ...others, ...shorts(100)])
@@ -139,7 +139,7 @@ test('runs that need a process, and steps of a workflow, are executed once among
   expect(rows.map(({ status, attempt }) => [status, attempt])).toEqual(rows.map(() => ['SUCCEEDED', 1]))
 })
 
-test('a database outage in the middle of batches costs no run: each one ends once, at its first attempt', async () => {
+test('a database outage in the middle of batches loses no run: each one ends once, at its first attempt', async () => {
   const { enqueue, ended, proxy, events } = await practised('short', {}, true)
   const { file: until, open } = gate()
   await enqueue([...shorts(40), { does: 'waits', until }, ...shorts(40)])

@@ -3,7 +3,7 @@ import { createSuspensionDetector } from '../src/main/liveness/suspension-detect
 import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
 import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
 
-test('trust grows with beats that were accepted one after the other', () => {
+test('the streak grows with each accepted beat', () => {
   const streak = createBeatStreak(10)
   expect(streak.unbrokenForMs(0)).toBe(0)
   for (let nowMs = 0; nowMs <= 100; nowMs += 10) streak.beatAccepted(nowMs)
@@ -11,7 +11,7 @@ test('trust grows with beats that were accepted one after the other', () => {
   expect(streak.silentForMs(105)).toBe(5)
 })
 
-test('a failed beat begins it again', () => {
+test('a failed beat restarts the streak', () => {
   const streak = createBeatStreak(10)
   streak.beatAccepted(0)
   streak.beatAccepted(10)
@@ -21,7 +21,7 @@ test('a failed beat begins it again', () => {
   expect(streak.unbrokenForMs(25)).toBe(5)
 })
 
-test('a gap that only a stopped process explains begins it again, also before the next beat', () => {
+test('a gap that only a stopped process explains restarts the streak, even before the next beat', () => {
   const streak = createBeatStreak(10)
   streak.beatAccepted(0)
   streak.beatAccepted(10)
@@ -30,7 +30,7 @@ test('a gap that only a stopped process explains begins it again, also before th
   expect(streak.unbrokenForMs(5_001)).toBe(1)
 })
 
-test('time that the monotonic clock slept through counts as silence, and ends trust', () => {
+test('time that the monotonic clock did not count is silence, and breaks the streak', () => {
   const streak = createBeatStreak(10)
   streak.beatAccepted(0)
   streak.beatAccepted(10)
@@ -39,7 +39,7 @@ test('time that the monotonic clock slept through counts as silence, and ends tr
   expect(streak.silentForMs(11)).toBe(60_001)
 })
 
-test('a stopped process and a suspended machine are seen at the next look; a clock that is set back is not taken for one', () => {
+test('the next check detects a stopped process and a suspended machine, and does not take a clock that is set back for one', () => {
   const clock = createSuspensionDetector(250)
   const wall = 1_700_000_000_000
   expect(clock.check(0, wall)).toBeUndefined()
@@ -49,7 +49,7 @@ test('a stopped process and a suspended machine are seen at the next look; a clo
   expect(clock.check(11_010, wall)).toBeUndefined()
 })
 
-test('a replica without its session is exposed until a beat has withdrawn its record, or the server’s life has ended', () => {
+test('a replica without its session is exposed until a beat has withdrawn its record, or the server has restarted', () => {
   const presence = createOwnPresence()
   presence.lost(0)
   expect(presence.exposedForMs(10)).toBeUndefined() // it never had one
@@ -83,7 +83,7 @@ test('a session that is lost while a beat withdraws the record of the one before
   expect(presence.mustWithdraw()).toBe(false)
 })
 
-test('a session that breaks while it is opened does not make others forget the one that was lost before', () => {
+test('a session that breaks while it is being opened does not hide that an earlier one was lost', () => {
   const presence = createOwnPresence()
   presence.held(0)
   presence.lost(10)
@@ -95,7 +95,7 @@ test('a session that breaks while it is opened does not make others forget the o
   expect([presence.mustWithdraw(), presence.exposedForMs(2_000)]).toEqual([false, undefined])
 })
 
-test('what is withdrawn while a session is opened is the record of the one before; its own is withdrawn if it breaks', () => {
+test('a withdrawal while a session is being opened removes the record of the previous session; the new record is withdrawn if the new session breaks', () => {
   const presence = createOwnPresence()
   presence.held(0)
   presence.lost(10)

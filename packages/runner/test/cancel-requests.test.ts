@@ -1,13 +1,13 @@
-/** What people and producers ask for reaches a replica at once: work, cancels, drains. Polls and beats are made slow here. */
+/** Requests reach a replica at once: work, cancels, drains. Polls and heartbeats are slow here, so only wakes can bring them. */
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, drainReplica, enqueueTaskRuns, undrainReplica } from '@q/store'
 import { cluster, eventually } from './fixture.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { marksFile } from './marks.ts'
 
-/** Default preset: runs are beaten for every 30 s, the replica every 10 s. */
+/** Default preset: run heartbeats every 30 s, heartbeats of the replica every 10 s. */
 const deaf = { Q_POLL_MS: '60000' }
-/** Beats every few minutes: nothing but the wake can bring what is heard here. */
+/** Heartbeats every few minutes: only a wake can bring a request. */
 const deafer = { ...deaf, Q_PRESET: 'relaxed', Q_ON_CRASH: 'fail' }
 
 async function access(url: string) {
@@ -29,7 +29,7 @@ async function waiting({ db }: Awaited<ReturnType<typeof access>>): Promise<void
   }, 'idle and listening')
 }
 
-test('a cancelled run is stopped at once, also inside a synchronous loop', async () => {
+test('a cancelled run is stopped at once, even inside a synchronous loop', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   await start(deafer)
@@ -51,7 +51,7 @@ test('a cancel during the claim of its run stops the run as soon as the response
   await held
   expect(await run.status()).toMatchObject({ status: 'RUNNING' })
   expect(await there.store.cancelTaskRuns([run.id])).toEqual(['requested'])
-  await eventually(() => (proxy.hasRead('q_cancel') ? true : undefined), 'it has heard of the wish')
+  await eventually(() => (proxy.hasRead('q_cancel') ? true : undefined), 'it has received the cancel request')
   proxy.release()
   await expect(run.result({ timeout: '9s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
@@ -73,7 +73,7 @@ test('a run that is cancelled while it waits here for a slot has ended at once, 
   expect(marks.all().map(({ name }) => name)).toEqual(['next', 'next'])
 })
 
-test('a drain that somebody asks for begins at once and keeps to its deadline', async () => {
+test('an ordered drain begins at once and keeps its deadline', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   const { runner, events } = await start(deafer)
@@ -103,7 +103,7 @@ test('a later order may bring the deadline forward', async () => {
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
 })
 
-test('an order that is taken back before the replica heard of it has no effect', async () => {
+test('an order that is undone before the replica receives it has no effect', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   const { runner, events } = await start(deaf)
@@ -116,7 +116,7 @@ test('an order that is taken back before the replica heard of it has no effect',
   expect(events.map((event) => event.type)).not.toContain('draining')
 })
 
-test('a transaction of a user’s own wakes an idle replica when it commits', async () => {
+test('a user’s own transaction wakes an idle replica when it commits', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   await start(deaf)
@@ -124,13 +124,13 @@ test('a transaction of a user’s own wakes an idle replica when it commits', as
   const lane = await there.store.internLane({ queue: 'default', task: 'echo' })
   const { id } = await there.db
     .insertInto('q.task_run')
-    .values({ task: 'echo', lane, payload: JSON.stringify('by hand') })
+    .values({ task: 'echo', lane, payload: JSON.stringify('manual') })
     .returning('id')
     .executeTakeFirstOrThrow()
-  expect(await q.handle(id).result({ timeout: '20s' })).toBe('by hand')
+  expect(await q.handle(id).result({ timeout: '20s' })).toBe('manual')
 })
 
-test('so does one that asks for a concurrency key, whose gate is then opened', async () => {
+test('a user’s own transaction with a concurrency key wakes a replica, which opens the gate', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   await start(deaf)
@@ -144,7 +144,7 @@ test('so does one that asks for a concurrency key, whose gate is then opened', a
   expect(await q.handle(run!.id).result({ timeout: '4s' })).toBe('keyed')
 })
 
-test('a replica with no room is not marked as waiting for work', async () => {
+test('a replica without a free slot is not marked as idle', async () => {
   const { q, start, url } = await cluster()
   const there = await access(url)
   await start({ Q_POLL_MS: '60000', Q_THREADS: '1' })

@@ -24,7 +24,7 @@ test('a checkpoint that is refused does not undo one that was saved after it', a
   expect(saved.at(-1)).toEqual({ state: 'second', once: { step: 1 } })
 })
 
-test('what was refused is not saved with what comes after it', async () => {
+test('a refused state is not saved with a later checkpoint', async () => {
   const { saved, save } = saving()
   const { checkpoint, once } = openCheckpoints(null, save)
   await Promise.allSettled([checkpoint('bad'), checkpoint('bad too'), once('a', () => 'bad')])

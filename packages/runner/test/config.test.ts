@@ -13,7 +13,7 @@ import {
 } from '../src/main/liveness/self-fence-limits.ts'
 import { noEvidenceMsMax } from '../src/main/liveness/run-limits.ts'
 
-test('with nothing set everything has a value', () => {
+test('without any setting every value has a default', () => {
   expect(readConfig({})).toMatchObject({
     presetName: 'default',
     threads: availableParallelism(),
@@ -39,7 +39,7 @@ test('all problems are reported together, each with its value and one that passe
   for (const [key, value] of Object.entries(wrong)) expect(read).toThrow(`${key}=${value}`)
 })
 
-test('queues have weights, 1 unless said; all that is wrong with them is said together', () => {
+test('queues have weights, by default 1; all mistakes in them are reported together', () => {
   const { queues, queueWeights } = readConfig({ Q_QUEUES: 'cpu:3, default,mail:10:1000' })
   expect(queues).toEqual(['cpu', 'default', 'mail:10'])
   expect(queueWeights).toEqual({ cpu: 3, default: 1, 'mail:10': 1_000 })
@@ -88,7 +88,7 @@ test('a slower preset never waits less for evidence of life than a faster one', 
   for (const thresholds of all) expect(noEvidenceMsMax(thresholds)).toBeLessThan(thresholds.runnerStaleMs)
 })
 
-test('what settings must be to each other is checked, all of it together, and what is proposed passes', () => {
+test('all broken constraints between settings are reported together, and the proposed values pass', () => {
   const wrong = {
     Q_PRESET: 'fast',
     Q_THREADS: '0',
@@ -113,7 +113,7 @@ test('what settings must be to each other is checked, all of it together, and wh
   expect(() => readConfig({ ...wrong, ...better })).not.toThrow()
 })
 
-test('a grace that is too short to notice a lost session in, and thresholds too short to stop a run in, are refused', () => {
+test('a grace too short to notice a lost session is refused, and so is a threshold too short to stop a run', () => {
   const wrong = {
     Q_PRESENCE_GRACE_MS: String(proofMs.every + proofMs.max),
     Q_RUNNER_BEAT_MS: '100',
@@ -132,12 +132,12 @@ test('the shortest grace leaves time to notice a lost session before runs are st
   expect(presenceFenceMs(presenceGraceMsMin)).toBeGreaterThanOrEqual(proofMs.every + proofMs.max)
 })
 
-test('a variable that is no setting is probably misspelt, and is told', () => {
+test('an unknown variable with our prefix is reported as a warning', () => {
   const env = { Q_THREAD: '4', Q_THREADS: '4', Q_DATA_DIR: 'here', Q_TEST_DATABASE_URL: 'there', QUEUE: 'not ours' }
-  expect(readConfig(env).warnings).toEqual(['Q_THREAD is no setting: it has no effect'])
+  expect(readConfig(env).warnings).toEqual(['Q_THREAD is not a setting: it has no effect'])
 })
 
-test('less than three beats is a warning, except in a preset as it is shipped', () => {
+test('a threshold below three beats is a warning, except in an unchanged preset', () => {
   expect(readConfig({ Q_PRESET: 'relaxed' }).warnings).toEqual([])
   expect(readConfig({ Q_REPLICA_STALE_MS: '25000', Q_CHECK_MS: '10000' }).warnings).toEqual([
     expect.stringContaining('Q_REPLICA_STALE_MS=25000'),
@@ -160,7 +160,7 @@ test.each(Object.entries(presets))(
   },
 )
 
-test('what follows from a preset that does not exist is no problem of its own', () => {
+test('an unknown preset is one problem, not several', () => {
   const read = () => readConfig({ Q_PRESET: 'relaxd', Q_REPLICA_BEAT_MS: '120000' })
   expect(read).toThrow('Q_PRESET=relaxd')
   expect(read).not.toThrow('Q_REPLICA_STALE_MS')

@@ -13,18 +13,21 @@ async function logOf({ send }: Scene, task: string): Promise<TaskLine[]> {
 test.each([
   ['a thread', () => onThreads('console'), 'speaksHere'],
   ['a child process', () => inProcesses('console', ['speaksAlone']), 'speaksAlone'],
-])('what a task on %s writes to the console is in its log, in order, at its level', async (_, scene, task) => {
-  const lines = await logOf(scene(), task)
-  expect(lines.map(({ lineNo, level, line }) => [lineNo, level, line])).toEqual([
-    [1, 30, 'hello Ada { deep: { er: [ 1 ] } }'],
-    [2, 20, 'detail'],
-    [3, 30, 'by ctx.log'],
-    [4, 40, 'careful'],
-    [5, 50, 'failed: odd'],
-    [6, 30, expect.stringContaining('│')],
-    [7, 30, '{ b: 2 }'],
-  ])
-})
+])(
+  'lines that a task on %s writes to the console are in its log, in order, with their level',
+  async (_, scene, task) => {
+    const lines = await logOf(scene(), task)
+    expect(lines.map(({ lineNo, level, line }) => [lineNo, level, line])).toEqual([
+      [1, 30, 'hello Ada { deep: { er: [ 1 ] } }'],
+      [2, 20, 'detail'],
+      [3, 30, 'by ctx.log'],
+      [4, 40, 'careful'],
+      [5, 50, 'failed: odd'],
+      [6, 30, expect.stringContaining('│')],
+      [7, 30, '{ b: 2 }'],
+    ])
+  },
+)
 
 test('a line that code writes to the console after its run has ended is not in the log of the next run', async () => {
   const scene = onThreads('console')

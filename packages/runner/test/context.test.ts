@@ -8,7 +8,7 @@ import type * as tasks from './tasks/resumable.ts'
 
 const logged = (events: readonly RunnerEvent[]) => events.flatMap((event) => (event.type === 'task-log' ? event : []))
 
-test('a later attempt goes on where the last checkpoint was', async () => {
+test('a later attempt continues from the last checkpoint', async () => {
   const { q } = await execution<typeof tasks>('resumable')
   const counted = await (await q.enqueue('counts', {})).result({ timeout: '20s' })
   expect(counted).toEqual({ attempt: 3, begunAt: 8 })
@@ -16,7 +16,7 @@ test('a later attempt goes on where the last checkpoint was', async () => {
   expect(alone).toMatchObject({ resumed: 'half way' })
 })
 
-test('a step is done once for all attempts, what it returned is remembered beside the checkpoint', async () => {
+test('a once() step is executed once for all attempts, and its result is saved with the checkpoint', async () => {
   const { q } = await execution<typeof tasks>('resumable')
   const { first, same, nothing, fails, seen } = await (await q.enqueue('steps', {})).result({ timeout: '20s' })
   expect(same).toEqual(first)
@@ -24,7 +24,7 @@ test('a step is done once for all attempts, what it returned is remembered besid
   expect({ nothing, fails }).toEqual({ nothing: null, fails: 'thrown' })
 })
 
-test('what cannot be stored is refused with a code and changes nothing', async () => {
+test('a value that cannot be stored is refused with a code and changes nothing', async () => {
   const { q, store } = await execution<typeof tasks>('resumable')
   const run = await q.enqueue('asksTooMuch', {})
   expect(await run.result({ timeout: '20s' })).toEqual([
@@ -37,7 +37,7 @@ test('what cannot be stored is refused with a code and changes nothing', async (
   expect((await store.getTaskRun(run.id))?.run.checkpoint).toEqual({ state: 'kept', once: {} })
 })
 
-test('a run enqueues runs of its own, with all that their task says about them', async () => {
+test('a run can enqueue other runs, with the options of their tasks', async () => {
   const { q, store } = await execution<typeof tasks>('resumable')
   const [child, later] = await (await q.enqueue('parent', {})).result({ timeout: '20s' })
   expect(await q.handle(child!).result({ timeout: '20s' })).toEqual({ key: 'k' })
@@ -48,7 +48,7 @@ test('a run enqueues runs of its own, with all that their task says about them',
   ])
 })
 
-test('every line that was logged is heard before the run has ended, and too many are not', async () => {
+test('every logged line arrives before the run ends, up to a limit', async () => {
   const { q, events } = await execution<typeof tasks>('resumable')
   await (await q.enqueue('logs', { lines: 300 })).result({ timeout: '20s' })
   const lines = logged(events)
@@ -61,7 +61,7 @@ test('every line that was logged is heard before the run has ended, and too many
   expect(logged(events).at(-1)?.line).toMatch(/rest is not kept/)
 })
 
-test('what was logged is kept with the run, under the claim it belongs to, whatever came of it', async () => {
+test('log lines are kept with the run and its attempt, for every outcome', async () => {
   const { q, store } = await execution<typeof tasks>('resumable')
   const many = await q.enqueue('logs', { lines: 300 })
   await many.result({ timeout: '20s' })
@@ -69,12 +69,12 @@ test('what was logged is kept with the run, under the claim it belongs to, whate
   expect(lines.map(({ lineNo }) => lineNo)).toEqual(Array.from({ length: 301 }, (_, index) => index + 1))
   const fails = await q.enqueue('logsAndFails', {})
   await expect(fails.result({ timeout: '20s' })).rejects.toMatchObject({ attempts: 3 })
-  const told = (await store.readTaskLogs(fails.id)).lines
-  expect(told.map(({ line, facts }) => [line, facts])).toEqual([1, 2, 3].map((attempt) => ['tried', { attempt }]))
-  expect(new Set(told.map(({ fence }) => fence)).size).toBe(3)
+  const tries = (await store.readTaskLogs(fails.id)).lines
+  expect(tries.map(({ line, facts }) => [line, facts])).toEqual([1, 2, 3].map((attempt) => ['tried', { attempt }]))
+  expect(new Set(tries.map(({ fence }) => fence)).size).toBe(3)
 })
 
-test('a line gets out of a busy loop, cut to size, its facts replaced if they are no JSON', async () => {
+test('a busy loop can log a line; it is truncated, and facts that are not JSON are replaced', async () => {
   const { q, store, events } = await execution<typeof tasks>('resumable')
   const run = await q.enqueue('logsBusily', {})
   const line = await eventually(() => logged(events)[0], 'a line of a busy loop')
@@ -84,7 +84,7 @@ test('a line gets out of a busy loop, cut to size, its facts replaced if they ar
   await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
-test('a run that was told to stop is granted nothing any more', async () => {
+test('requests of a run that is being stopped are refused', async () => {
   const { q } = await execution<typeof tasks>('resumable')
   expect(await (await q.enqueue('asksLate', {})).result({ timeout: '20s' })).toBe('RUN_STOPPED')
 })
@@ -116,7 +116,7 @@ test('a checkpoint under a lost lease is refused, and the run is stopped', async
   }
 })
 
-test('a run that is given back at the deadline of a drain keeps its checkpoint, and uses no attempt', async () => {
+test('a run that is released at the deadline of a drain keeps its checkpoint and uses no attempt', async () => {
   const { q, runner, store } = await execution<typeof tasks>('resumable', { env: { Q_DRAIN_MS: '0' } })
   const run = await q.enqueue('savesAndWaits', {})
   const recordOf = async () => (await store.getTaskRun(run.id))!.run

@@ -27,14 +27,14 @@ test('a cut-off replica stops runs that others may start before they start them;
   const [, second] = marks.all('again').filter(({ what }) => what === 'began')
   expect(stopped!.atMs).toBeLessThanOrEqual(second!.atMs)
   expect(cutOff.events).toContainEqual(expect.objectContaining({ type: 'fenced', runIds: [again.id] }))
-  // Others were told that it died; its code went on to the end, and does not count.
+  // Others consider it dead; its code ran to its end, and the result does not count.
   await expect(once.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
   open()
   await eventually(() => (marks.count('effect', 'once') === 1 ? true : undefined), 'its code ends')
   proxy.restore()
   await eventually(() => cutOff.events.find((event) => event.type === 'lease-lost'), 'it learns')
   expect(await once.status()).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
-  // What it could not send is written down.
+  // The heartbeats that it could not send are recorded.
   const failures = await eventually(async () => {
     const rows = await db
       .selectFrom('q.heartbeat_failure')
@@ -93,12 +93,12 @@ test('half-open connections are noticed and replaced, and no replica is consider
   proxy.halfOpen()
   expect(await run.result({ timeout: '30s' })).toBe('waited')
   expect(await (await q.enqueue('echo', 'after')).result({ timeout: '30s' })).toBe('after')
-  await eventually(() => half.events.find((event) => event.type === 'session-lost'), 'the session is given up')
+  await eventually(() => half.events.find((event) => event.type === 'session-lost'), 'the session is replaced')
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present again')
   expect(neighbour.events.filter((event) => event.type === 'runs-recovered')).toEqual([])
 })
 
-test('one that is told to leave stale runs alone does not keep from looking those who may recover them', async () => {
+test('a replica that does not recover stale runs does not hold the duty', async () => {
   const { q, start, url } = await cluster()
   const { db, store } = access(url)
   await start({ Q_QUEUES: 'another', Q_AUTO_FAIL_STALE_RUNNING: 'off' })
@@ -115,7 +115,7 @@ test('one that is told to leave stale runs alone does not keep from looking thos
   expect(await db.selectFrom('q.recovery').select('cause').execute()).toEqual([{ cause: 'presence' }])
 })
 
-test('what is switched off stays as it is', async () => {
+test('recovery that is switched off leaves runs as they are', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const off = { Q_PRESET: 'fast', Q_QUEUES: 'another', Q_AUTO_FAIL_STALE_RUNNING: 'off' }
@@ -137,7 +137,7 @@ test('a claim whose response was lost is released with the next heartbeat, and t
   await store.claimAvailableTaskRuns(who)
   await store.claimAvailableTaskRuns({ ...who, prefetch: true })
   for (const run of runs) {
-    await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
+    await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'released')
     expect(await run.status()).toMatchObject({ attempt: 0, replicaId: null })
   }
   expect(events.filter((event) => event.type === 'runs-released')).not.toEqual([])

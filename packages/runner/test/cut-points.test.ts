@@ -1,4 +1,4 @@
-/** The process dies exactly between two steps; whatever the moment, the law holds. */
+/** The process dies exactly between two steps. At each point the guarantees hold. */
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, type RunId } from '@q/store'
@@ -64,22 +64,25 @@ test('killed after a prefetch: the code never began, so another replica executes
 test.each([
   ['a claim whose answer it never read', { CUT_AT: here }],
   ['a start, before the code', { CUT_EVENT: 'run-started' }],
-])('after %s: what may not start twice has failed without having begun, what may runs elsewhere', async (_, cut) => {
-  const { start, startDoomed, enqueue, ended, marks } = await scene()
-  const ids: RunId[] = []
-  for (const task of ['markOnce', 'markAgain'] as const) {
-    const doomed = await startDoomed(cut)
-    ids.push(await enqueue(task, `${here} ${task}`))
-    expect(await doomed.ended).toEqual(killed)
-  }
-  const survivor = await start()
-  expect(await ended(ids[0]!)).toMatchObject({ ...crashed, attempt: 1 })
-  expect(marks.count('began', `${here} markOnce`)).toBe(0)
-  expect(await ended(ids[1]!)).toMatchObject({ status: 'SUCCEEDED', replicaId: survivor.id, attempt: 2 })
-  expect(marks.count('began', `${here} markAgain`)).toBe(1)
-})
+])(
+  'after %s: a run that must not start twice has failed without having begun, a run that may is executed elsewhere',
+  async (_, cut) => {
+    const { start, startDoomed, enqueue, ended, marks } = await scene()
+    const ids: RunId[] = []
+    for (const task of ['markOnce', 'markAgain'] as const) {
+      const doomed = await startDoomed(cut)
+      ids.push(await enqueue(task, `${here} ${task}`))
+      expect(await doomed.ended).toEqual(killed)
+    }
+    const survivor = await start()
+    expect(await ended(ids[0]!)).toMatchObject({ ...crashed, attempt: 1 })
+    expect(marks.count('began', `${here} markOnce`)).toBe(0)
+    expect(await ended(ids[1]!)).toMatchObject({ status: 'SUCCEEDED', replicaId: survivor.id, attempt: 2 })
+    expect(marks.count('began', `${here} markAgain`)).toBe(1)
+  },
+)
 
-test('after the effect, before the end is written: at most once means once, at least once means again', async () => {
+test('after the effect, before the outcome is written: an at-most-once run is not repeated, an at-least-once run is', async () => {
   const { start, startDoomed, enqueue, ended, marks } = await scene()
   const ids: RunId[] = []
   for (const task of ['markOnce', 'markAgain'] as const) {
@@ -94,7 +97,7 @@ test('after the effect, before the end is written: at most once means once, at l
   expect(marks.count('effect', 'markAgain')).toBe(2)
 })
 
-test('after the end was written, before it was acknowledged: it has ended, and nobody touches it', async () => {
+test('after the outcome was written, before it was acknowledged: the run has ended, and no replica changes it', async () => {
   const { store, startDoomed, start, enqueue, ended, marks, recoveries } = await scene()
   // The answer to a finish: rows of two columns, of which the first is called runId.
   const doomed = await startDoomed({ CUT_AT: '\\x00\\x02runId[^]*?SELECT 1\\x00' })
@@ -109,7 +112,7 @@ test('after the end was written, before it was acknowledged: it has ended, and n
   expect(await recoveries()).toEqual([])
 })
 
-test('in the middle of recovering: nothing of it is seen, and the next one recovers each run once', async () => {
+test('in the middle of a recovery: the transaction rolls back, and the next reaper recovers each run once', async () => {
   const { start, startDoomed, enqueue, ended, marks, recoveries } = await scene()
   const victim = await start()
   const once = await enqueue('markOnce', 'once', { ms: 600_000 })

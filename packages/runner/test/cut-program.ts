@@ -1,6 +1,6 @@
 /**
  * A replica that kills itself at one exact moment. CUT_AT: when an answer of the database that matches has arrived, with
- * the connection in CUT_STATE (I: committed, T: inside a transaction), before anybody here has read it; with CUT_AFTER only
+ * the connection in CUT_STATE (I: committed, T: inside a transaction), before this process has read it; with CUT_AFTER only
  * on a connection that has brought an answer which matches that. CUT_EVENT: when an event of that type is observed.
  */
 import { Socket } from 'node:net'

@@ -8,12 +8,12 @@ import { heartOf } from './heartbeat-scene.ts'
 
 const hour = 3_600_000
 
-/** Asked at that moment of ours and answered 40 ms later, in the middle of which their clock was read. */
+/** A request sent at that time of ours and answered 40 ms later; the clock was read in the middle. */
 function ask(clock: ReturnType<typeof createDatabaseClock>, sentMs: number, aheadMs: number): number | undefined {
   return clock.record({ sentMs, receivedMs: sentMs + 40, clockMs: sentMs + 20 + aheadMs })
 }
 
-test('a clock that goes as ours does, or is slewed, has not jumped, however slow its answers are', () => {
+test('a clock that runs like ours, or is slewed, has not jumped, however slow the responses are', () => {
   const clock = createDatabaseClock()
   expect(ask(clock, 0, hour)).toBeUndefined()
   expect(ask(clock, 10_000, hour + 500)).toBeUndefined()
@@ -22,7 +22,7 @@ test('a clock that goes as ours does, or is slewed, has not jumped, however slow
   expect(ask(clock, 40_000, hour)).toBeUndefined()
 })
 
-test('a jump is told once, with its direction', () => {
+test('a jump is reported once, with its direction', () => {
   const clock = createDatabaseClock()
   ask(clock, 0, 0)
   expect(ask(clock, 10_000, hour)).toBeGreaterThan(hour - 100)
@@ -30,7 +30,7 @@ test('a jump is told once, with its direction', () => {
   expect(ask(clock, 30_000, 0)).toBeLessThan(100 - hour)
 })
 
-test('what it can show at most follows from the last beat; before the first one nothing is known of it', () => {
+test('the last beat bounds the time that the clock can show; before the first one there is no bound', () => {
   const clock = createDatabaseClock()
   expect(clock.latestMs(0)).toBe(Number.NEGATIVE_INFINITY)
   ask(clock, 0, hour)
@@ -39,7 +39,7 @@ test('what it can show at most follows from the last beat; before the first one 
   expect(latestMs).toBeLessThan(5_000 + hour + 5_000)
 })
 
-test('the clock is steady for as long as no answer shows a step, however small; a slow answer shows none', () => {
+test('the clock is steady while no response shows a step, however small; a slow response shows none', () => {
   const clock = createDatabaseClock()
   expect(clock.steadyForMs(1_000)).toBe(0)
   expect(clock.earliestMs(0)).toBe(Number.POSITIVE_INFINITY)
@@ -53,7 +53,7 @@ test('the clock is steady for as long as no answer shows a step, however small; 
   expect(clock.earliestMs(7_000)).toBeLessThan(7_000 + hour)
 })
 
-test('a replica that hears of a jump judges nobody before its beats have been good for a whole threshold again', async () => {
+test('after a clock jump a replica recovers no run until its beats have been accepted for a whole threshold', async () => {
   const now = { ms: 0 }
   const database = { aheadMs: 0 }
   const streak = createBeatStreak(10_000)
@@ -82,7 +82,7 @@ async function turnableClock(url: string) {
   await sql`INSERT INTO turned.clock VALUES ('0')`.execute(db)
   await sql`CREATE FUNCTION turned.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
     AS 'SELECT pg_catalog.clock_timestamp() + (SELECT by FROM turned.clock)'`.execute(db)
-  // What a session looks for it finds there first.
+  // Sessions find these functions first.
   await sql`DO 'BEGIN EXECUTE format($$ALTER DATABASE %I SET search_path = turned, pg_catalog, public$$, current_database()); END'`.execute(
     db,
   )
@@ -97,7 +97,7 @@ async function turnableClock(url: string) {
   }
 }
 
-test('when the clock of the database jumps nobody is taken for dead, and who really dies still is', async () => {
+test('a jump of the database’s clock makes no replica count as dead, and a replica that really dies is still recovered', async () => {
   const { q, url, start } = await cluster()
   await using clock = await turnableClock(url)
   const { db } = clock
@@ -109,7 +109,7 @@ test('when the clock of the database jumps nobody is taken for dead, and who rea
     eventually(async () => {
       const duties = db.selectFrom('q.duty').select('until').where('name', '=', 'reap').where('until', '>', since)
       return (await duties.executeTakeFirst()) ?? undefined
-    }, 'somebody trusts its eyes, and reaps')
+    }, 'a replica reaps again')
   await reaperSince(new Date())
   let turned = new Date()
   for (let times = 0; times < 4; times++) {

@@ -7,7 +7,7 @@ import { ownServer } from './own-server.ts'
 import { startProcess } from './replica-process.ts'
 
 test.each(['SIGINT', 'SIGQUIT'] as const)(
-  'a database that was away (%s) costs no run: what may be started elsewhere was stopped and ran again, the rest went on',
+  'a database restart (%s) loses no run: runs that others may start were stopped and ran again, the others continued',
   async (signal) => {
     const server = await ownServer()
     const marks = marksFile()

@@ -7,26 +7,26 @@ import { gate } from './gate.ts'
 import { fleet, type Fleet } from './fleet.ts'
 import type { ReplicaProcess } from './replica-process.ts'
 
-/** Its own eyes must have been open for a grace before a watcher judges. */
+/** A watcher judges only after its own presence has been unbroken for a grace. */
 async function watched({ watcher }: Fleet, replicas: readonly ReplicaProcess[]): Promise<void> {
   await eventually(async () => {
     const id = await watcher()
     return replicas.some((replica) => replica.id === id) ? true : undefined
-  }, 'somebody watches')
+  }, 'a replica watches')
 }
 
 async function heldBy({ store }: Fleet, replica: ReplicaProcess) {
   return (await store.heldTaskRuns(replica.id)).map(({ runId, status }) => ({ runId, status }))
 }
 
-test.each(['the one that watches', 'the other one'])(
-  'kill -9 of %s: what may not start twice has failed, what may has succeeded elsewhere, what was only claimed ran once',
+test.each(['the watcher', 'the other replica'])(
+  'kill -9 of %s: a run that must not start twice has failed, a run that may has succeeded elsewhere, a claimed run was executed once',
   async (who) => {
     const all = await fleet()
     const replicas = [await all.start({ Q_PREFETCH: '1' }), await all.start({ Q_PREFETCH: '1' })]
     await watched(all, replicas)
     const watcher = await all.watcher()
-    const victim = replicas.find(({ id }) => (id === watcher) === (who === 'the one that watches'))!
+    const victim = replicas.find(({ id }) => (id === watcher) === (who === 'the watcher'))!
     const survivor = replicas.find((replica) => replica !== victim)!
     const tasks = ['markOnce', 'markAgain', 'markOnce', 'markAgain', 'markOnce', 'markAgain'] as const
     const { file: until, open } = gate()
@@ -52,10 +52,10 @@ test.each(['the one that watches', 'the other one'])(
           : { status: 'SUCCEEDED', replicaId: survivor.id, attempt: crashed ? 2 : 1 },
       )
       expect(all.marks.count('effect', `${index}`)).toBe(failed ? 0 : 1)
-      // A suspect is started in a process of its own. (What ran returns its pid.)
+      // A suspect is started in a process of its own. (The task returns its pid.)
       const place = run.result === survivor.pid ? 'thread' : 'child process'
       expect(failed ? 'none' : place).toBe(failed ? 'none' : crashed ? 'child process' : 'thread')
-      // What was only claimed, and what the other one had from the beginning, was started once.
+      // The claimed run, and the run that the other replica had from the start, were started once.
       expect(all.marks.count('began', `${index}`)).toBeLessThanOrEqual(crashed ? 2 : 1)
     }
     const recoveries = await all.db.selectFrom('q.recovery').selectAll().execute()
@@ -78,14 +78,14 @@ test('the next run of a concurrency key whose holder was killed starts elsewhere
   expect(await all.run(first)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
 })
 
-test('a replica that was stopped for too long stops the runs it lost, writes nothing for them, and is healthy again', async () => {
+test('a replica that was stopped for too long stops the runs it lost, writes nothing for them, and becomes healthy again', async () => {
   const all = await fleet()
   const zombie = await all.start({ Q_THREADS: '3' })
   const { file: until, open } = gate()
   const [once, again, due] = [
     await all.enqueue('markOnce', 'once', 600_000),
     await all.enqueue('markAgain', 'again', 0, { until }),
-    // Over while the process is stopped: its end is the first thing that the zombie wants to write.
+    // Its time passes while the process is stopped: its outcome is the first write of the zombie.
     await all.enqueue('markOnce', 'due', 3_000, { deaf: true }),
   ]
   await eventually(() => (all.marks.all().length === 3 ? true : undefined), 'all begin')
@@ -104,14 +104,17 @@ test('a replica that was stopped for too long stops the runs it lost, writes not
   open()
   expect(await all.ended(again)).toMatchObject({ status: 'SUCCEEDED', replicaId: other.id, attempt: 2 })
   expect(all.marks.count('effect', 'once')).toBe(0)
-  // What it tried to write was refused, and that is written down.
-  const told = await eventually(() => zombie.said('lost lease: the result of this run does not count')[0], 'it learns')
-  expect(told).toMatchObject({ task: expect.stringMatching(/^mark/) })
+  // Its writes were refused, and events record that.
+  const lostLease = await eventually(
+    () => zombie.said('lost lease: the result of this run does not count')[0],
+    'it learns',
+  )
+  expect(lostLease).toMatchObject({ task: expect.stringMatching(/^mark/) })
   const refusedOf = async (id: RunId) => (await all.store.getTaskRun(id))!.events.map(({ kind }) => kind)
   await eventually(async () => ((await refusedOf(due)).includes('refused-settle') ? true : undefined), 'refused')
   for (const id of [once, due])
     expect(await all.run(id)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' }, attempt: 1 })
-  // It works on, and nobody takes it for dead.
+  // It continues to work, and no replica considers it dead.
   other.kill('SIGTERM')
   expect(await other.ended).toEqual({ code: 0, signal: null })
   const next = await all.enqueue('markOnce', 'next', 10)
@@ -122,7 +125,7 @@ test('a replica that was stopped for too long stops the runs it lost, writes not
 test('a run that manual SQL set to RUNNING for a replica that does not exist is failed at the next check', async () => {
   const all = await fleet()
   await all.start({ Q_QUEUES: 'another' })
-  const id = await all.enqueue('markOnce', 'by hand', 10)
+  const id = await all.enqueue('markOnce', 'manual', 10)
   await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${id}`.execute(all.db)
   expect(await all.ended(id)).toMatchObject({
     status: 'FAILED',

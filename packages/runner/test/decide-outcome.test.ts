@@ -16,7 +16,7 @@ const returned: RunReport = { ended: 'returned', result: '1', repaired: [] }
 const aborted: RunReport = { ended: 'aborted' }
 const crashed: RunReport = { ended: 'crashed', code: 'OUT_OF_MEMORY', detail: 'd' }
 
-function told(
+function outcomeOf(
   report: RunReport,
   reason: AbortReason | undefined,
   onCrash: Policy['onCrash'] = 'fail',
@@ -27,8 +27,8 @@ function told(
   return end.outcome.status === 'SUCCEEDED' ? 'SUCCEEDED' : `${end.outcome.status} ${end.outcome.code}`
 }
 
-test.each([undefined, ...reasons])('what the code has reached counts, also if it was to stop: %s', (reason) => {
-  expect(told(returned, reason)).toBe('SUCCEEDED')
+test.each([undefined, ...reasons])('the result of the code counts even after a stop request: %s', (reason) => {
+  expect(outcomeOf(returned, reason)).toBe('SUCCEEDED')
 })
 
 test.each<[AbortReason, string, string]>([
@@ -40,9 +40,9 @@ test.each<[AbortReason, string, string]>([
   ['silent for too long', 'FAILED SILENT', 'FAILED SILENT'],
   ['no evidence of life', 'FAILED SILENT', 'FAILED SILENT'],
 ])('stopped because %s: %s; if it may be started again: %s', (reason, fail, retry) => {
-  expect(told(aborted, reason)).toBe(fail)
-  expect(told(aborted, reason, 'retry')).toBe(retry)
-  expect(told(crashed, reason)).toBe(fail)
+  expect(outcomeOf(aborted, reason)).toBe(fail)
+  expect(outcomeOf(aborted, reason, 'retry')).toBe(retry)
+  expect(outcomeOf(crashed, reason)).toBe(fail)
 })
 
 test.each<[AbortReason, string]>([
@@ -59,18 +59,18 @@ test.each([
   ['release', 'release', 'release'],
   ['fail', 'FAILED DRAINED', 'FAILED DRAINED'],
 ] as const)('stopped by a drain with onDeadline %s: %s; if it may be started again: %s', (onDeadline, fail, retry) => {
-  expect(told(aborted, 'replica draining', 'fail', onDeadline)).toBe(fail)
-  expect(told(aborted, 'replica draining', 'retry', onDeadline)).toBe(retry)
+  expect(outcomeOf(aborted, 'replica draining', 'fail', onDeadline)).toBe(fail)
+  expect(outcomeOf(aborted, 'replica draining', 'retry', onDeadline)).toBe(retry)
 })
 
 test('a run that its own thread or child stopped, because the main thread hung, ends like a run of a cut-off replica', () => {
   const itself: RunReport = { ended: 'aborted', reason: 'cut off from the database' }
-  expect(told(itself, undefined)).toBe('FAILED WORKER_CRASHED')
-  expect(told(itself, undefined, 'retry')).toBe('release')
-  expect(told(itself, 'cancelled')).toBe('CANCELLED TASK_CANCELLED')
+  expect(outcomeOf(itself, undefined)).toBe('FAILED WORKER_CRASHED')
+  expect(outcomeOf(itself, undefined, 'retry')).toBe('release')
+  expect(outcomeOf(itself, 'cancelled')).toBe('CANCELLED TASK_CANCELLED')
 })
 
-test('a crash is told to the store as one, so that it is counted', () => {
+test('a crash is reported to the store as a crash, so that it is counted', () => {
   expect(decideOutcome(crashed, undefined, policy)).toEqual({
     kind: 'settle',
     outcome: { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'd', crashed: true },

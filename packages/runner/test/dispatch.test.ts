@@ -37,7 +37,7 @@ function age(scene: ThreadsScene, slot: number, ms: number): void {
 }
 
 describe('until its end is written a run', () => {
-  test('that succeeded is held, keeps its slot busy, and its replica vouches for it', async () => {
+  test('that succeeded is held, keeps its slot busy and gets heartbeats', async () => {
     const scene = practised(1)
     const { dispatch, heldRuns, runMonitors, exchangeBuffer } = scene
     const [run] = runs('1') as [ClaimedRun]
@@ -76,7 +76,7 @@ describe('until its end is written a run', () => {
     expect(scene.exchangeBuffer.size()).toBe(1)
   })
 
-  test('that failed is held and beaten for too', async () => {
+  test('that failed is held and gets heartbeats too', async () => {
     const { promise: writable, resolve: write } = Promise.withResolvers<void>()
     const scene = practised(1, { writable })
     const { dispatch, heldRuns, runMonitors, settlements } = scene
@@ -95,7 +95,7 @@ describe('until its end is written a run', () => {
     expect([runMonitors.all(), heldRuns.find(run), dispatch.slots.busy()]).toEqual([[], undefined, 0])
   })
 
-  test('that an exchange could not settle goes the long way, and so does one whose answer was lost', async () => {
+  test('that an exchange could not settle is settled by itself, and so is one whose response was lost', async () => {
     const scene = practised(1)
     const { exchangeBuffer, dispatch, settlements } = scene
     const thread = threadAt(scene, 0)
@@ -203,7 +203,7 @@ describe('a thread that is busy for much longer than expected', () => {
     return { ...scene, slow, other, age: (ms: number) => age(scene, 0, ms) }
   }
 
-  test('is relieved of the runs that wait behind the long one, and no other thread is', async () => {
+  test('loses the runs that wait behind the long one; other threads keep theirs', async () => {
     const { dispatch, slow, other, age: ageFirst } = await blocked()
     const [behind, elsewhere] = [waitingAt(slow), waitingAt(other)]
     expect(behind).toHaveLength(2)
@@ -239,7 +239,7 @@ test('the expected work of a thread that takes no runs does not count', async ()
 })
 
 describe('a run that needs a slot for itself', () => {
-  test('gets a thread without a load, which is handed nothing else until it gives its slot back', async () => {
+  test('gets a thread without a load, which is handed nothing else until its slot is free', async () => {
     const scene = practised(2)
     const { dispatch, begunAlone, exchangeBuffer } = scene
     const suspect = startedRun('suspect', { crashCount: 1 })

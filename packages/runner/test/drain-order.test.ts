@@ -64,7 +64,7 @@ const leavingSteps = [
   'closed',
 ]
 
-test('beats stop last, when the last run has settled', async () => {
+test('heartbeats stop last, after the last run has settled', async () => {
   const { drain, done, settled } = replica()
   const left = drain.signal()
   await turnOfTheLoop()

@@ -25,7 +25,7 @@ test('a drain lets running runs finish and takes no new ones', async () => {
   expect(await late.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
 })
 
-test('asked twice, it stops its runs: those that may start again are given back, the others end DRAINED', async () => {
+test('a second drain() stops the runs: those that may start again are released, the others end DRAINED', async () => {
   const { q, start } = await cluster()
   const { runner } = await start()
   const mayRetry = await q.enqueue('patientRetry', { ms: 60_000 })
@@ -37,7 +37,7 @@ test('asked twice, it stops its runs: those that may start again are given back,
   expect(await mayNot.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
 })
 
-test('at the deadline a thread that hears nothing is terminated', async () => {
+test('at the deadline a thread that does not react to the stop is terminated', async () => {
   const { q, start } = await cluster()
   const { runner } = await start({ Q_DRAIN_MS: '0' })
   const run = await q.enqueue('deaf', { ms: 60_000 })
@@ -46,7 +46,7 @@ test('at the deadline a thread that hears nothing is terminated', async () => {
   expect(await run.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
 })
 
-test('a replica that has left says so, and has no heartbeat any more', async () => {
+test('a replica that has left is marked as stopped and has no heartbeat row', async () => {
   const { start, url } = await cluster()
   const { runner } = await start()
   await runner.drain()
@@ -61,7 +61,7 @@ test('a replica that has left says so, and has no heartbeat any more', async () 
   await connection.close()
 })
 
-test('somebody who asks through the database is obeyed at the next heartbeat', async () => {
+test('a drain that is ordered in the database begins with the next heartbeat', async () => {
   const { q, start, url } = await cluster()
   const { runner, events } = await start({ Q_PRESET: 'fast' })
   const { file: until, open } = gate()
@@ -83,7 +83,7 @@ test('somebody who asks through the database is obeyed at the next heartbeat', a
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED' })
 })
 
-test('what a run returned after it was told to stop still counts', async () => {
+test('a result that a run returns after a stop request still counts', async () => {
   const { q, start } = await cluster()
   const { runner } = await start({ Q_DRAIN_MS: '0' })
   const run = await q.enqueue('deaf', { ms: 1_500 })
@@ -92,7 +92,7 @@ test('what a run returned after it was told to stop still counts', async () => {
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', result: 'done' })
 })
 
-test('a database that answers nothing any more does not keep a replica from leaving', async () => {
+test('a database that no longer responds does not keep a replica from leaving', async () => {
   const { start, url } = await cluster()
   const proxy = await stallingProxy(url)
   const { runner } = await start({}, proxy.url)
@@ -100,7 +100,7 @@ test('a database that answers nothing any more does not keep a replica from leav
   await expect(runner.drain()).resolves.toBeUndefined()
 })
 
-test('what has not begun is given back at once, and no attempt is used by it', async () => {
+test('a drain releases runs that have not begun at once, and they use no attempt', async () => {
   const { q, start } = await cluster()
   const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '1' })
   const { file: until, open } = gate()
@@ -109,7 +109,7 @@ test('what has not begun is given back at once, and no attempt is used by it', a
   const ahead = await q.enqueue('echo', 1)
   await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
   const drained = runner.drain()
-  await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+  await eventually(() => events.find((event) => event.type === 'runs-released'), 'released')
   expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
   expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
   open()
@@ -117,7 +117,7 @@ test('what has not begun is given back at once, and no attempt is used by it', a
   expect(await busy.status()).toMatchObject({ status: 'SUCCEEDED' })
 })
 
-test('what somebody has locked does not hold up what else has not begun', async () => {
+test('a locked run does not delay the release of the others', async () => {
   const { q, start, url } = await cluster()
   const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '2' })
   const busy = await q.enqueue('patient', { ms: 600_000 })
@@ -129,7 +129,7 @@ test('what somebody has locked does not hold up what else has not begun', async 
   await connection.db.transaction().execute(async (trx) => {
     await trx.selectFrom('q.task_run').select('id').where('id', '=', locked.id).forUpdate().execute()
     void runner.drain()
-    await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+    await eventually(() => events.find((event) => event.type === 'runs-released'), 'released')
     expect(await free.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
     expect(await locked.status()).toMatchObject({ status: 'CLAIMED' })
   })
@@ -150,14 +150,14 @@ test('runs of the last claim are released, although its response never arrives',
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
 })
 
-/** Of the only replica there is: what it does in order with its beats has been done. */
+/** Waits for the next heartbeat of the only replica: what it does with each heartbeat has been done. */
 async function nextBeat(db: Connection['db']): Promise<void> {
   const beat = async () => (await db.selectFrom('q.replica_heartbeat').select('last_heartbeat').executeTakeFirst())!
   const before = (await beat()).last_heartbeat.getTime()
   await eventually(async () => ((await beat()).last_heartbeat.getTime() > before ? true : undefined), 'a beat')
 }
 
-test('what a slow last turn brings does not wait for the end of the drain', async () => {
+test('runs of a slow last exchange are released before the drain ends', async () => {
   const { q, start, url } = await cluster()
   const proxy = await holdingProxy(url)
   const { runner, events } = await start({ Q_PRESET: 'fast', Q_DRAIN_MS: '600000' }, proxy.url)
@@ -168,7 +168,7 @@ test('what a slow last turn brings does not wait for the end of the drain', asyn
   await held
   const connection = connect(url, { purpose: 'control' })
   await connection.db.transaction().execute(async (trx) => {
-    // The drain cannot give it back when it asks.
+    // The drain cannot release it now.
     await trx.selectFrom('q.task_run').select('id').where('id', '=', run.id).forUpdate().execute()
     void runner.drain()
     await eventually(() => events.find((event) => event.type === 'draining'), 'draining')
@@ -177,13 +177,13 @@ test('what a slow last turn brings does not wait for the end of the drain', asyn
     await nextBeat(trx)
   })
   await connection.close()
-  await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'given back')
+  await eventually(async () => ((await run.status()).status === 'AVAILABLE' ? true : undefined), 'released')
   expect(await run.status()).toMatchObject({ attempt: 0, replicaId: null })
   expect(await busy.status()).toMatchObject({ status: 'RUNNING' })
   await runner.drain()
 })
 
-test('code that is given long to stop has that time in a drain, too', async () => {
+test('a long stop grace also applies in a drain', async () => {
   const { q, start } = await cluster()
   const { runner, events } = await start({ Q_DRAIN_MS: '0', Q_STOP_GRACE_MS: '11000' })
   const run = await q.enqueue('deafRetry', { ms: 600_000 })

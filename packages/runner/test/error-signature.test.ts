@@ -1,4 +1,4 @@
-/** Which errors are one group: the cause decides, not what differs from one to the next. */
+/** Which errors form one group: the cause decides, not the variable parts. */
 import { fingerprintOf } from '@q/store'
 import { expect, test } from 'vitest'
 import { normalized, signatureOf, type EndedByError } from '../src/main/stats/error-signature.ts'
@@ -27,7 +27,7 @@ test.each([
   expect(normalized(text)).toBe(expected)
 })
 
-test('an error of the same class, text and place is the same group, whatever its numbers and lines are', () => {
+test('an error of the same class, text and place is the same group, even if its numbers and lines differ', () => {
   const one = signatureOf(thrown('Error: row 7 of 9', { stack: stackAt(`load (file://${here}/src/a.ts:10:5)`) }))
   const two = signatureOf(thrown('Error: row 8 of 12', { stack: stackAt(`load (file://${here}/src/a.ts:99:1)`) }))
   expect(two).toEqual(one)

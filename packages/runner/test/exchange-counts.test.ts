@@ -153,7 +153,7 @@ test.each<[string, Shape, Counts]>([
     { exchanges: 7, batches: 10, signals: 238, startedMax: 256 },
   ],
   [
-    'no-ops that may not',
+    'no-ops that may not be started again',
     { tookMs: 0.01, onCrash: 'fail' },
     { exchanges: 21, batches: 38, signals: 70, startedMax: 62 },
   ],
@@ -169,6 +169,6 @@ test.each<[string, Shape, Counts]>([
     { tookMs: 0.01, onCrash: 'retry', startAhead: 1 },
     { exchanges: 1000, batches: 1000, signals: 1000, startedMax: 2 },
   ],
-])('1000 %s cost exactly so many exchanges, batches and signals', async (_, shape, counts) => {
+])('1000 %s cost an exact number of exchanges, batches and signals', async (_, shape, counts) => {
   expect(await count(shape)).toEqual(counts)
 })

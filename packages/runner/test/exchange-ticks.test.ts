@@ -1,4 +1,4 @@
-/** Rounds of the claim, called without time: the clock is a number here, and the store answers as told. */
+/** Rounds of the exchange without timers: the clock is a number, and the test sets the responses of the store. */
 import { describe, expect, test } from 'vitest'
 import type { BeatAnswer, ClaimedRun, RunId, Store, WorkExchange, WorkExchangeResult } from '@q/store'
 import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
@@ -78,8 +78,8 @@ function replica({ prefetch = 0 } = {}) {
     },
     /** Its code ends. */
     free: () => thread.end(occupant),
-    async tick(told: Partial<WorkExchangeResult> = {}) {
-      answer = told
+    async tick(response: Partial<WorkExchangeResult> = {}) {
+      answer = response
       const next = await exchangeTick(deps)
       work()
       return next
@@ -101,7 +101,7 @@ test('a run for which no thread becomes free is released within its bound, and n
   expect(one.sent).toEqual([])
 })
 
-test('one whose thread becomes free in time begins, and one that cannot be given back yet still may', async () => {
+test('a run whose thread becomes free in time begins, and a run that cannot be released yet may still begin', async () => {
   const one = replica()
   await one.occupy()
   one.exchangeBuffer.awaitingSlot.push(run('1'))
@@ -113,18 +113,18 @@ test('one whose thread becomes free in time begins, and one that cannot be given
   expect([one.begun.map(({ runId }) => runId), one.given]).toEqual([['1'], []])
 })
 
-test('a run that somebody has locked keeps its claim, lets others pass, and is asked for again', async () => {
+test('a run that another transaction has locked keeps its claim, lets others start, and is tried again', async () => {
   const one = replica({ prefetch: 1 })
   await one.occupy()
   await one.tick({ prefetched: [run('locked')] })
   one.free()
-  // Its slot goes to another one with the next turn, at once.
+  // Its slot goes to another run with the next exchange, at once.
   expect(await one.tick({ busy: ['locked' as RunId] })).toEqual({ afterMs: 0 })
   expect(one.sent.at(-1)).toMatchObject({ starts: [{ runId: 'locked' }], claim: 0 })
   expect(await one.tick()).toEqual({ afterMs: 1_000 })
   expect(one.sent.at(-1)).toMatchObject({ starts: [], claim: 500, prefetch: 0 }) // as far as it fits
   expect(one.heldRuns.find(run('locked'))).toBeDefined()
-  expect(one.prefetched.all()).toHaveLength(1) // beaten for meanwhile
+  expect(one.prefetched.all()).toHaveLength(1) // gets heartbeats in the meantime
   one.now.ms = 1_000
   await one.tick({ started: ['locked' as RunId] })
   expect(one.begun).toMatchObject([{ runId: 'locked', attempt: 1 }])
@@ -160,7 +160,7 @@ describe('while runs are ready that no thread has room for', () => {
   })
 })
 
-test('one whose lease is lost is forgotten', async () => {
+test('a prefetched run whose lease is lost is forgotten', async () => {
   const one = replica({ prefetch: 1 })
   await one.occupy()
   await one.tick({ prefetched: [run('lost')] })
@@ -171,7 +171,7 @@ test('one whose lease is lost is forgotten', async () => {
 })
 
 test.each(['cancelled', 'ended'] as const)(
-  'a run that began while it was beaten for as a claim is ours, also if the answer says that it is %s',
+  'a run that began while its claim heartbeat was in flight stays held, even if the response says that it is %s',
   async (answer: BeatAnswer) => {
     const one = replica({ prefetch: 1 })
     await one.occupy()

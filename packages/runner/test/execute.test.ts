@@ -1,4 +1,4 @@
-/** One run from claimed to settled, with a store that answers as told: what becomes of it when it is stopped on the way. */
+/** One run from claimed to settled, with stops at every point; the test sets the responses of the store. */
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { ExplainedError } from '@q/schema'
@@ -46,7 +46,7 @@ function replica(
   const slots = createSlots(1)
   const sent: string[] = []
   const settled: Settlement[] = []
-  const told: string[] = []
+  const observed: string[] = []
   const due: number[] = []
   const workplace: Executor = {
     run(command, executeOptions) {
@@ -67,7 +67,7 @@ function replica(
         return answers.shift() ?? 'settled'
       },
     },
-    requests: () => Promise.reject(new Error('nobody asks')),
+    requests: () => Promise.reject(new Error('no requests expected')),
     logs: { add: () => {}, written: async () => {} },
     store: {} as Store,
     host: { hostname: 'h', pid: 1 },
@@ -78,12 +78,12 @@ function replica(
     nowMs: () => 0,
     counts: createRunCounts({ version: '1', count: () => {} }),
     dueIn: (inMs) => void due.push(inMs),
-    observe: ({ type }) => void told.push(type),
+    observe: ({ type }) => void observed.push(type),
   }
-  return { sent, settled, told, due, slots, execute: () => executeRun(deps, claimed, slots.take()) }
+  return { sent, settled, observed, due, slots, execute: () => executeRun(deps, claimed, slots.take()) }
 }
 
-test('a step is started with what its parents returned', async () => {
+test('a step starts with the results of its parents', async () => {
   const { execute, sent, settled } = replica(async () => '{"of":1}')
   await execute()
   expect(sent).toEqual(['{"of":1}'])
@@ -91,9 +91,9 @@ test('a step is started with what its parents returned', async () => {
 })
 
 test.each([
-  ['they are on their way', async () => '{"of":1}'],
-  ['they cannot be read', () => Promise.reject(new Error('the connection broke'))],
-])('a step that is stopped while %s never begins anywhere, and ends as what it was stopped for', async (_, read) => {
+  ['its inputs are being read', async () => '{"of":1}'],
+  ['its inputs cannot be read', () => Promise.reject(new Error('the connection broke'))],
+])('a step that is stopped while %s never begins, and ends with the reason of the stop', async (_, read) => {
   const { execute, sent, settled, slots } = replica((stop) => {
     stop()
     return read()
@@ -104,7 +104,7 @@ test.each([
   expect(slots.busy()).toBe(0)
 })
 
-/** Code that has seen that it is to stop, and cleans up for ever; it ends when its thread does. */
+/** Code that has noticed the stop and cleans up forever; it ends when its thread does. */
 const cleansUp =
   (stop: (monitor: RunMonitor) => void): Report =>
   async ({ monitor, terminate }, memory) => {
@@ -127,7 +127,7 @@ test.each<[string, (monitor: RunMonitor) => void, string]>([
     'TIMEOUT',
   ],
 ])(
-  'what others may soon start is gone before they do, however long code may clean up otherwise: %s',
+  'a run that others may soon start is gone before they start it, whatever its grace to clean up: %s',
   async (_, stop, code) => {
     const { execute, settled } = replica(async () => '1', [], cleansUp(stop))
     await execute()
@@ -137,7 +137,7 @@ test.each<[string, (monitor: RunMonitor) => void, string]>([
 
 const unreadable = new ExplainedError({ code: 'INVALID_PAYLOAD', what: 'Too much.', why: 'It is.', fix: 'Less.' })
 
-test('a step whose inputs cannot be put together fails and says why, whatever attempts are left', async () => {
+test('a step whose inputs cannot be built fails with the reason, even if attempts are left', async () => {
   const { execute, sent, settled } = replica(async () => unreadable)
   await execute()
   expect(sent).toEqual([])
@@ -151,7 +151,7 @@ test('a step whose inputs cannot be put together fails and says why, whatever at
   ])
 })
 
-test('it fails alone: those it was asked for with are started', async () => {
+test('it fails alone: the other steps of its batch are started', async () => {
   const inputs = createStepInputs({
     async stepPayloads(runIds) {
       if (runIds.includes('2' as RunId)) throw unreadable
@@ -176,10 +176,10 @@ test.each<[string, SettleAnswer, number[]]>([
   expect(due).toEqual(expected)
 })
 
-test('an end that is refused is told in other words; refused again, it is tried later and later, not all the time', async () => {
-  const { execute, settled, told } = replica(async () => '1', ['refused', 'refused', 'settled'])
+test('an outcome that the database rejects is replaced; if it rejects the replacement too, the write is retried with backoff', async () => {
+  const { execute, settled, observed } = replica(async () => '1', ['refused', 'refused', 'settled'])
   await execute()
   const unstorable = { status: 'FAILED', code: 'INVALID_RESULT' }
   expect(settled.map(({ outcome }) => outcome)).toMatchObject([{ status: 'SUCCEEDED' }, unstorable, unstorable])
-  expect(told).toEqual(['run-started', 'settle-failed', 'run-ended'])
+  expect(observed).toEqual(['run-started', 'settle-failed', 'run-ended'])
 })

@@ -1,4 +1,4 @@
-/** Threads or child processes without a replica around them: runs are sent there by hand, into slots of a board. */
+/** Threads or child processes without a replica: the test sends runs to them itself. */
 import { onTestFinished } from 'vitest'
 import type { RunId } from '@q/store'
 import { optionData } from '@q/task'

@@ -1,4 +1,4 @@
-/** A replica with real threads in this process, on a database of its own, and a client to give it work. */
+/** A replica with real threads in this process, on a database of its own, and a client that enqueues runs. */
 import { onTestFinished } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { testDatabase } from '@q/testing'
@@ -51,7 +51,7 @@ export async function cluster(): Promise<Cluster> {
   }
 }
 
-/** A replica that registers, beats once, and is never heard of again. */
+/** A replica that registers, sends one heartbeat and then nothing. */
 export function replicaNamed(id: string): ReplicaRegistration {
   const { thresholds, onCrash } = presets['fast']!
   return {
@@ -70,7 +70,7 @@ export function replicaNamed(id: string): ReplicaRegistration {
   }
 }
 
-/** Looks again and again, bounded, until what is looked for is there. */
+/** Polls until `look` returns a value, within a limit. */
 export async function eventually<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what: string,

@@ -55,7 +55,7 @@ test.each<[string, Record<string, string>, number, number]>([
   expect(containerMb((path) => files[path] ?? '', own)).toBe(expected)
 })
 
-test('a degraded replica fills half of its slots, an unhealthy one none', () => {
+test('a degraded replica fills half of its slots, an unhealthy replica none', () => {
   expect(slotsToFill('healthy', { total: 5, free: 4 })).toBe(4)
   expect(slotsToFill('degraded', { total: 5, free: 5 })).toBe(3)
   expect(slotsToFill('degraded', { total: 5, free: 3 })).toBe(1)
@@ -71,7 +71,7 @@ test('poor health shortens the interval of heartbeats, and never lengthens it', 
   expect(beatInMs('unhealthy', 400)).toBe(400)
 })
 
-test('cores that runs keep busy are what a replica is there for; cores that nothing accounts for are not', () => {
+test('CPU time of runs does not make a replica unhealthy; CPU time that no run accounts for does', () => {
   const now = { ms: 0, cpuMs: 0 }
   const use = () => ({ cpuMs: now.cpuMs, memoryMb: 0 })
   const processStats = createProcessStats(limits, { cores: 1, nowMs: () => now.ms, use })

@@ -1,4 +1,4 @@
-/** A replica's heartbeat without a replica: what is not said does nothing, and the clock stands still. */
+/** The heartbeat of a replica, alone: dependencies that a test does not pass do nothing, and the clock stands still. */
 import { readConfig } from '@q/runner'
 import type { Store } from '@q/store'
 import { createDatabaseClock } from '../src/main/liveness/database-clock.ts'

@@ -7,13 +7,13 @@ function run(runId: string, status: HeldRun['status'] = 'RUNNING') {
 }
 const lease = (runId: string) => ({ runId, fence: 1 })
 
-test('what the database says we hold and nobody here knows is an orphan', async () => {
+test('a run that the database says this replica holds, and that it does not know, is an orphan', async () => {
   const heldRuns = createHeldRuns()
   await heldRuns.claiming(0, async () => [run('1')])
   expect(heldRuns.orphans([run('1'), run('2', 'CLAIMED')])).toEqual({ neverBegan: [lease('2')], began: [] })
 })
 
-test('a claim whose answer is under way may have brought it, and no claim that began later', async () => {
+test('a claim in flight may have claimed it; a claim that began later may not', async () => {
   const heldRuns = createHeldRuns()
   const answer = Promise.withResolvers<ClaimedRun[]>()
   const claiming = heldRuns.claiming(0, () => answer.promise)
@@ -26,13 +26,13 @@ test('a claim whose answer is under way may have brought it, and no claim that b
   later.resolve([])
 })
 
-test('a claim whose answer was lost leaves orphans that never began', async () => {
+test('a claim whose response was lost leaves orphans that never began', async () => {
   const heldRuns = createHeldRuns()
   await expect(heldRuns.claiming(0, () => Promise.reject(new Error('cut')))).rejects.toThrow('cut')
   expect(heldRuns.orphans([run('1')])).toEqual({ neverBegan: [lease('1')], began: [] })
 })
 
-test('a run whose code began here and ended without a word is known to have begun', async () => {
+test('a run whose code began here and ended without a report is known to have begun', async () => {
   const heldRuns = createHeldRuns()
   await heldRuns.claiming(0, async () => [run('1')])
   heldRuns.begun(run('1'))

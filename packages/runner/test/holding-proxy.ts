@@ -1,4 +1,4 @@
-/** Between a replica and its database: an answer can be kept back while everything else passes. */
+/** Between a replica and its database: a response can be held back while everything else passes. */
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -7,7 +7,7 @@ export interface HoldingProxy {
   /** The next answer that contains the text is kept back, with all that follows on its connection. Resolves when it is. */
   hold(text: string): Promise<void>
   release(): void
-  /** Whoever was sent that text has asked again after a later answer: it has read it. */
+  /** Whether the receiver of that text has sent another request after a later response: then it has read the text. */
   hasRead(text: string): boolean
 }
 

@@ -1,4 +1,4 @@
-/** What a run leaves behind is nobody else's: not its thread's next run, not its slot's, not its child's. */
+/** Code that a run leaves behind does not affect the next run of its thread, slot or child. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { eventually } from './fixture.ts'
 import type * as tasks from './tasks/leftovers.ts'
 import { inProcesses, onThreads } from './executor-scene.ts'
 
-test('signs that the code of a run gives when it has ended are not those of the next run in its slot', async () => {
+test('signs of life after the end of a run do not count for the next run in its slot', async () => {
   const { send } = onThreads('leftovers')
   const before = await send('beatsOn').result()
   const next = send('silentBeside')
@@ -23,7 +23,7 @@ test('signs that the code of a run gives when it has ended are not those of the 
   expect(next.monitor.progressUpdate()).toEqual({ progress: null, note: null })
 })
 
-test('code that ends long after its run was given up does not make the next one deaf', async () => {
+test('code that ends long after its run was abandoned does not block stop requests of the next run', async () => {
   const board = createRunMonitors(1)
   const facts = {
     lease: { runId: '1' as RunId, fence: 1 },
@@ -44,7 +44,7 @@ test('code that ends long after its run was given up does not make the next one 
   expect(() => givenUp.heartbeat()).toThrow('This run has ended.')
 })
 
-test('an answer that comes when its run has ended is not given to another run', async () => {
+test('a reply that arrives after its run has ended does not go to another run', async () => {
   const { send } = onThreads('leftovers', 2)
   const replies: { id: number; reply: (answer: ContextReply) => void }[] = []
   const onMessage = (message: { kind: string; id?: number }, reply: (answer: ContextReply) => void) =>
@@ -65,19 +65,19 @@ test('an answer that comes when its run has ended is not given to another run', 
 })
 
 test.each(['rejectsLate', 'exitsLate'])(
-  'what a run has returned is not lost by what its code does later: %s',
+  'the result of a run is not lost when its leftover code fails: %s',
   async (name) => {
     const { send } = onThreads('leftovers')
     await send('where').result()
     const { result } = send(name)
-    // This thread is busy meanwhile: what the code returned and what it did 20 ms later both wait to be heard.
+    // This thread is busy, so the result and the leftover of 20 ms later both wait to be read.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
     const there = await result()
     expect(await send('where').result()).toMatchObject({ threadId: there })
   },
 )
 
-test('a run that closes its parentPort is heard all the same, and so is the next one on its thread', async () => {
+test('a run that closes its parentPort still reports its end, and so does the next run on its thread', async () => {
   const { send } = onThreads('leftovers')
   const message: string[] = []
   const before = await send('closesItsPort', { onMessage: ({ kind }) => void message.push(kind) }).result()
@@ -87,7 +87,7 @@ test('a run that closes its parentPort is heard all the same, and so is the next
   expect(message).toEqual(['log'])
 })
 
-test('a run that has cut its line to the main thread still ends', async () => {
+test('a run that destroys its channel to the main thread still ends', async () => {
   const { send } = onThreads('leftovers')
   expect(await send('cutsItsLine').result()).toBe('done')
 })
@@ -105,16 +105,13 @@ test('a run whose thread dies before it takes the run is executed elsewhere with
   expect(await next.result()).not.toMatchObject({ threadId: before })
 })
 
-test.each(['exitsBeside', 'throwsBeside'])(
-  '%s when it has ended does not end the run that is on its thread by then',
-  async (task) => {
-    const { send } = onThreads('leftovers')
-    const before = await send(task).result()
-    expect(await send('victim').result()).toBe(before)
-  },
-)
+test.each(['exitsBeside', 'throwsBeside'])('%s after its end does not end the next run on its thread', async (task) => {
+  const { send } = onThreads('leftovers')
+  const before = await send(task).result()
+  expect(await send('victim').result()).toBe(before)
+})
 
-test('a run that is told to stop when its code has ended does not stop the next one of its child', async () => {
+test('a stop request for a run whose code has ended does not stop the next run of its child', async () => {
   const { send } = inProcesses('stubborn', ['talks'])
   const ended = send('whereAlone')
   await ended.result()
@@ -124,13 +121,13 @@ test('a run that is told to stop when its code has ended does not stop the next 
   expect(await next.result()).toBe('talked')
 })
 
-test('what one run of a child says about memory is not what the next one dies of', async () => {
+test('memory warnings of one run do not explain the death of the next run of its child', async () => {
   const { send } = inProcesses('leftovers', ['complains'])
   expect(await send('complains').result()).toBeTypeOf('number')
   expect(await send('crashes').report).toMatchObject({ ended: 'crashed', code: 'WORKER_CRASHED' })
 })
 
-test('memory that runs of a child have kept is not what the next one dies of', async () => {
+test('memory that earlier runs of a child have kept does not count against the next run', async () => {
   const { send } = inProcesses('leftovers', ['keepsMemory', 'usesLittle'], 64)
   for (let round = 0; round < 10; round++) {
     const kept = await send('keepsMemory').report
@@ -141,7 +138,7 @@ test('memory that runs of a child have kept is not what the next one dies of', a
 })
 
 describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task) => {
-  test('code that beats from a timer is stopped like any other, with the time to clean up', async () => {
+  test('code that sends heartbeats from a timer is stopped like any other, with time to clean up', async () => {
     const { q, events } = await execution<typeof tasks>('leftovers')
     const run = await q.enqueue(task, {})
     await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })

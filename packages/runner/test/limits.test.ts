@@ -49,7 +49,7 @@ describe.each([
   })
 })
 
-test('a thread that was ended is replaced', async () => {
+test('a terminated thread is replaced', async () => {
   const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
   const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
   await expect((await q.enqueue('timedOut', {})).result({ timeout: '20s' })).rejects.toMatchObject({
@@ -60,14 +60,14 @@ test('a thread that was ended is replaced', async () => {
   expect(after.threadId).not.toBe(before.threadId)
 })
 
-test('a loop that beats is stopped by its own heartbeat, and its thread stays', async () => {
+test('a loop that sends heartbeats is stopped by its own heartbeat, and its thread stays', async () => {
   const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
   const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
   await expect((await q.enqueue('beats', {})).result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
   expect(await (await q.enqueue('where', {})).result({ timeout: '20s' })).toEqual(before)
 })
 
-test('code that sees that it is cancelled has the grace to clean up', async () => {
+test('code that notices its cancel has the grace to clean up', async () => {
   const replica = await execution<typeof tasks>('stubborn')
   const run = await startedRun(replica, 'cleansUp')
   await replica.store.cancelTaskRuns([run.id])
@@ -101,7 +101,7 @@ test('inside a native call a run is `stopping` and keeps its key until the call 
   expect(await next.result({ timeout: '20s' })).toBeNull()
 })
 
-test('what every thread is doing is written with the heartbeat of its replica: task, CPU, heap, event loop, silence', async () => {
+test('the heartbeat of a replica shows what every thread is doing: task, CPU, heap, event loop, silence', async () => {
   const replica = await execution<typeof tasks>('stubborn')
   const run = await startedRun(replica, 'endless')
   const busy = await eventually(async () => {
@@ -134,7 +134,7 @@ test('a run blocked in a native call ends SILENT without a maxSilent, and contin
 })
 
 test.runIf(process.platform === 'linux')(
-  'a child is killed inside its native call, with everything it started',
+  'a child is killed inside its native call, with all programs it started',
   async () => {
     const { q } = await execution<typeof tasks>('stubborn')
     const seconds = 600 + Math.random()
@@ -145,7 +145,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('signs of the code end its silence; a busy thread that cannot beat is alive by the CPU time it uses', async () => {
+test('signs of life of the code end its silence; a busy thread without heartbeats is alive by the CPU time it uses', async () => {
   const thresholds = { runnerBeatMs: 500, runnerStaleMs: 3_000 }
   const env = { Q_RUNNER_BEAT_MS: '500', Q_RUNNER_STALE_MS: '3000' }
   const { q } = await execution<typeof tasks>('stubborn', { env })

@@ -9,7 +9,7 @@ async function database(url: string) {
   return { db: connection.db, store: createStore(connection.db), [Symbol.asyncDispose]: connection.close }
 }
 
-test('a synchronous loop beats through shared memory: its progress is seen while it runs', async () => {
+test('a synchronous loop reports heartbeats and progress through shared memory while it runs', async () => {
   const { q, start } = await cluster()
   await start({ Q_PRESET: 'fast' })
   const run = await q.enqueue('spins', { ms: 8_000 })
@@ -37,24 +37,24 @@ test('a run whose lease was lost is stopped and writes nothing', async () => {
   await using access = await database(url)
   const run = await q.enqueue('spins', { ms: 30_000 })
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
-  await access.store.registerReplica(replicaNamed('somebody-else'))
-  // Given back and claimed by somebody else, before anybody could look.
+  await access.store.registerReplica(replicaNamed('other-replica'))
+  // Released, and claimed by another replica, before this one could notice.
   await access.db.transaction().execute(async (trx) => {
     await sql`UPDATE q.task_run SET status = 'AVAILABLE', replica_id = NULL, fence = fence + 1 WHERE id = ${run.id}`.execute(
       trx,
     )
-    await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'somebody-else', fence = fence + 1 WHERE id = ${run.id}`.execute(
+    await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'other-replica', fence = fence + 1 WHERE id = ${run.id}`.execute(
       trx,
     )
   })
   // The slot is free again, so the next run starts: the first one was stopped.
   expect(await (await q.enqueue('echo', 'next')).result({ timeout: '20s' })).toBe('next')
-  expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: 'somebody-else' })
+  expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: 'other-replica' })
   await eventually(() => events.find((event) => event.type === 'run-ended'), 'the end of the next one')
   expect(events.filter((event) => event.type === 'run-ended')).toHaveLength(1)
 })
 
-test('two replicas are two rows with names of their own, and share the work', async () => {
+test('two replicas have two rows with different names, and share the work', async () => {
   const { q, start, url } = await cluster()
   const replicas = [await start({ Q_NAME: 'twin' }), await start({ Q_NAME: 'twin' })]
   expect(replicas.map(({ runner }) => runner.name)).toEqual(['twin', 'twin-2'])
@@ -82,7 +82,7 @@ test('a replica is judged by what it registered: its own thresholds and its own 
   ])
 })
 
-test('every connection may be ended by the server: the replica comes back and goes on', async () => {
+test('a replica reconnects and continues after the server has ended all its connections', async () => {
   const { q, start, url } = await cluster()
   await start()
   expect(await (await q.enqueue('echo', 1)).result({ timeout: '20s' })).toBe(1)
@@ -93,7 +93,7 @@ test('every connection may be ended by the server: the replica comes back and go
   expect(await run.result({ timeout: '20s' })).toBe(2)
 })
 
-test('connections that are cut in the middle of statements, again and again, cost nothing but time', async () => {
+test('connections that break in the middle of statements, repeatedly, lose no run', async () => {
   const { q, start, url } = await cluster()
   await start({ Q_POLL_MS: '50' })
   await using access = await database(url)
@@ -120,7 +120,7 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
     code: 'WORKER_CRASHED',
     message: expect.stringContaining('Task run abandoned: owning replica stopped responding'),
   })
-  // A second replica that dies without a word: its row stays, its beats stop.
+  // A second replica that dies without retiring: its row stays, its heartbeats stop.
   const orphan = await q.enqueue('patientRetry', { ms: 10 }, { delay: '1h' })
   await access.store.registerReplica(replicaNamed('died'))
   await access.db.transaction().execute(async (trx) => {
@@ -139,7 +139,7 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
   )
 })
 
-test('a run that was claimed ahead is beaten for while it waits, and starts when there is room', async () => {
+test('a prefetched run gets heartbeats while it waits, and starts when a slot is free', async () => {
   const { q, start, url } = await cluster()
   await start({ Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1' })
   await using access = await database(url)

@@ -7,7 +7,7 @@ import { errorMessage } from '../src/output/error-message.ts'
 import { createLog, logObserver } from '../src/observers/log.ts'
 import { redact } from '../src/output/redact.ts'
 
-/** A log whose lines are kept, and a clock that is set by hand. */
+/** A log whose lines are kept, and a clock that the test sets. */
 function reader(level: string) {
   const lines: Record<string, unknown>[] = []
   const clock = { nowMs: 0 }
@@ -18,7 +18,7 @@ function reader(level: string) {
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 const failed = (loop: string, error: unknown): RunnerEvent => ({ type: 'loop-failed', loop, error, retryInMs: 100 })
 
-test('a database that is away for a minute is told in a few lines, whoever asks it, with how many there were', () => {
+test('a database outage of a minute is logged in a few lines for all loops, with the number of suppressed repeats', () => {
   const { lines, clock, observe } = reader('info')
   for (clock.nowMs = 0; clock.nowMs < 60_000; clock.nowMs += 1_000) {
     for (const loop of ['claim', 'promote', 'reap', 'session', 'prune']) observe(failed(loop, refused))
@@ -36,7 +36,7 @@ test('on a terminal a line shows no control characters of a task', () => {
   expect(text).toContain('first [2J\nsecond {"task":"a 31m"}')
 })
 
-test('what else goes wrong meanwhile is told, for each who meets it', () => {
+test('another failure during an outage is logged, once for each loop', () => {
   const { lines, observe } = reader('info')
   const missing = Object.assign(new Error('relation does not exist'), { code: '42P01' })
   for (let round = 0; round < 3; round++) {
@@ -47,14 +47,14 @@ test('what else goes wrong meanwhile is told, for each who meets it', () => {
   expect(lines).toHaveLength(1 + 2 + 2)
 })
 
-test('nothing is held back at level debug, nor events that are no repeated failures', () => {
+test('level debug suppresses nothing; other levels suppress only repeated failures', () => {
   const { lines, observe } = reader('debug')
   for (let round = 0; round < 3; round++) observe(failed('claim', refused))
   for (let round = 0; round < 3; round++) observe({ type: 'run-unfinished', error: refused })
   expect(lines).toHaveLength(6)
 })
 
-test('a line is written in a moment, however long the words are that code has put into it', () => {
+test('redaction takes linear time, even for very long words', () => {
   const word = 'a'.repeat(100_000)
   const begunMs = performance.now()
   expect(redact(`${word} ${word}://u:hunter2@host`)).toBe(`${word} ${word}://u:***@host`)

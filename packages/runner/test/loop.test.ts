@@ -4,7 +4,7 @@ import { after, atOnce, pause, startLoop, whenWoken } from '../src/main/loop.ts'
 import { createBatcher } from '@q/store'
 import { createSlots } from '../src/main/dispatch/slots.ts'
 
-test('a loop comes back at once, after a while, or when woken, and ends after the round under way', async () => {
+test('a loop continues at once, after a delay, or when woken, and ends after the current round', async () => {
   const answers = [atOnce, after(1), whenWoken, whenWoken]
   const sleeping = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
@@ -47,7 +47,7 @@ test('a wake during a round is not lost', async () => {
   expect(rounds).toBe(2)
 })
 
-test('a round that fails is tried again and does not end the loop', async () => {
+test('a failed round is retried and does not end the loop', async () => {
   const recovered = Promise.withResolvers<void>()
   const errors: unknown[] = []
   let rounds = 0
@@ -72,14 +72,14 @@ test('a pause ends early when its signal aborts', async () => {
   await expect(pause(3_600_000, AbortSignal.abort())).resolves.toBeUndefined()
 })
 
-test('a pause that is longer than a timer can be is long', async () => {
+test('a pause longer than the longest timer does not end at once', async () => {
   const over = new AbortController()
   const months = pause(2 ** 33, over.signal).then(() => 'months')
   expect(await Promise.race([months, pause(20).then(() => 'a moment')])).toBe('a moment')
   over.abort()
 })
 
-test('what arrives while a statement is in flight goes with the next one, and each caller gets its own answer', async () => {
+test('calls that arrive while a statement is in flight go with the next one, and each caller gets its own answer', async () => {
   const sent: number[][] = []
   const first = Promise.withResolvers<void>()
   const batcher = createBatcher<number, string>(async (items) => {
@@ -93,7 +93,7 @@ test('what arrives while a statement is in flight goes with the next one, and ea
   expect(sent).toEqual([[1], [2, 3, 4], [5]])
 })
 
-test('a batch that fails fails for its callers only', async () => {
+test('a failed batch fails only for its callers', async () => {
   const batcher = createBatcher<number, number>(async (items) => {
     if (items.includes(1)) throw new Error('refused')
     return items
@@ -102,7 +102,7 @@ test('a batch that fails fails for its callers only', async () => {
   expect(await batcher.add(2)).toBe(2)
 })
 
-test('a slot is never taken twice, and all-free is told when the last comes back', async () => {
+test('a slot is never taken twice, and allFree() resolves when the last slot is free', async () => {
   const slots = createSlots(2)
   const [a, b] = [slots.take(), slots.take()]
   expect(new Set([a, b]).size).toBe(2)

@@ -17,7 +17,7 @@ test('a live replica whose session is ended is not considered dead, and gets a n
   const { q, start, url } = await cluster()
   const { db } = access(url)
   const replicas = [await start(), await start()]
-  // By what they say themselves: the records of sessions that are gone stay for a moment.
+  // By their own events: the records of lost sessions stay for a moment.
   const both = (type: RunnerEvent['type'], times: number) =>
     eventually(
       () => (replicas.every(({ events }) => count(events, type) >= times) ? true : undefined),
@@ -88,7 +88,7 @@ test('a replica whose row was removed registers again, and is present under its 
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
   await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
-  await eventually(() => events.find((event) => event.type === 'registered-again'), 'introduced again')
+  await eventually(() => events.find((event) => event.type === 'registered-again'), 'registered again')
   const { num } = await db
     .selectFrom('q.replica')
     .select('num')
@@ -102,7 +102,7 @@ test('a replica whose row was removed registers again, and is present under its 
   expect(await run.result({ timeout: '20s' })).toBe('waited')
 })
 
-test('a replica that was taken for stopped registers again, and is marked as idle again', async () => {
+test('a replica whose row says that it stopped registers again, and is marked as idle again', async () => {
   const { start, url } = await cluster()
   const { db, store } = access(url)
   const { runner } = await start({ Q_PRESET: 'fast', Q_POLL_MS: '60000' })

@@ -1,4 +1,4 @@
-/** What replicas do for all of them, called without time: the clock is a number here, and the store returns what the test gives it. */
+/** Maintenance jobs without timers: the clock is a number here, and the store returns what the test gives it. */
 import { expect, test } from 'vitest'
 import { readConfig } from '@q/runner'
 import type { RunId, Store } from '@q/store'
@@ -23,14 +23,14 @@ test('the steps of a maintenance job fail alone', async () => {
       steps: { first: () => Promise.reject(new Error('no')), second: async () => void done.push('second') },
     },
   )
-  // At boot whoever has the duty; later not.
+  // At the start even without the duty; later not.
   expect(await job.tick()).toEqual({ afterMs: 3_600_000 })
   expect((await job.tick()).afterMs).toBeLessThan(3_600_000)
   expect(done).toEqual(['second'])
   expect(events).toMatchObject([{ type: 'job-failed', job: 'first' }])
 })
 
-test('a chore of which there is more comes back soon, and rests for longer than it works', async () => {
+test('a job with more to do continues soon, and pauses for longer than it works', async () => {
   let [ms, more] = [0, true]
   const job = createJobLoop(
     {
@@ -65,7 +65,7 @@ test('a job that left rows to prune reports it, so that pruning keeps up with an
   for (const [name, job] of left) expect([name, await job()]).toEqual([name, true])
 })
 
-test('what walks through a table does a bounded part of it each round, and goes on there', async () => {
+test('a walk through a table does a bounded part in each round, and continues there', async () => {
   const looks: (string | undefined)[] = []
   const look = async ({ after }: { readonly after?: string }) => {
     looks.push(after)

@@ -1,4 +1,4 @@
-/** When a replica looks for operations again, and what it does not do in between. */
+/** When a replica looks for operations again. */
 import type { Operation, StepAnswer } from '@q/store'
 import { expect, test } from 'vitest'
 import type { RunnerEvent } from '../src/main/events.ts'
@@ -31,14 +31,14 @@ test('without an open operation it looks once a minute', async () => {
   expect(await tick({ worked: undefined })).toEqual({ afterMs: 60_000, events: [] })
 })
 
-test('an operation of another replica is looked at when its lease would end, and not more than once a second', async () => {
+test('an operation of another replica is checked when its lease would expire, at most once a second', async () => {
   const { afterMs } = await tick({ worked: undefined, leasedForMs: 9_000 })
   expect(afterMs).toBeGreaterThanOrEqual(9_000)
   expect(afterMs).toBeLessThan(10_000)
   expect((await tick({ worked: undefined, leasedForMs: 0 })).afterMs).toBeGreaterThanOrEqual(1_000)
 })
 
-test('after a step it rests for longer than the step took', async () => {
+test('after a step it pauses for longer than the step took', async () => {
   expect((await tick({ worked }, 200)).afterMs).toBe(800)
 })
 

@@ -11,7 +11,7 @@ const failure = (result: Promise<unknown>): Promise<RunFailed> =>
     (error: RunFailed) => error,
   )
 
-test('what is thrown is tried again as often as the task says, and then the run fails with the last error', async () => {
+test('a run that throws is retried as often as its task allows, and then fails with the last error', async () => {
   const { q, store, events } = await execution<typeof tasks>('outcomes')
   expect(await (await q.enqueue('succeedsAt', { attempt: 3 })).result({ timeout: '20s' })).toBe(3)
   const run = await q.enqueue('succeedsAt', { attempt: 4 })
@@ -29,7 +29,7 @@ test('what is thrown is tried again as often as the task says, and then the run 
   expect(events.filter(({ type }) => type === 'run-retried')).toHaveLength(4)
 })
 
-test('a payload that does not fit is never started, whatever attempts are left; one that does is given with its defaults', async () => {
+test('a run with an invalid payload never starts, even if attempts are left; a valid payload gets its defaults', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await (await q.enqueue('checked', { url: 'https://example.org' })).result({ timeout: '20s' })).toBe(800)
   // What the published schema cannot say, the format of a text, is found out by the replica.
@@ -41,7 +41,7 @@ test('a payload that does not fit is never started, whatever attempts are left; 
   await expect(q.enqueue('checked', { url: 5 } as never)).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
 })
 
-test('whatever the validator says about a payload, the run ends with INVALID_PAYLOAD and a text of some length', async () => {
+test('any error of a validator ends the run with INVALID_PAYLOAD and a bounded text', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   const { code, message } = await failure((await q.enqueue('strangelyChecked', {})).result({ timeout: '20s' }))
   expect(code).toBe('INVALID_PAYLOAD')
@@ -57,13 +57,13 @@ test('a result that was repaired counts, and the log of its run says where', asy
   expect(lines.map(({ level, facts }) => [level, facts])).toEqual([[40, { places: ['/text', '/numbers/1'] }]])
 })
 
-test('nothing is executed a second time unless the task says so', async () => {
+test('a run is not retried unless its task allows it', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await failure((await q.enqueue('once', {})).result({ timeout: '20s' }))).toMatchObject({ attempts: 1 })
 })
 
 test.each(['failsForGood', 'failsForGoodInAnotherCopy'] as const)(
-  '%s: Fail is the end, whatever attempts are left',
+  '%s: Fail ends the run, even if attempts are left',
   async (task) => {
     const { q } = await execution<typeof tasks>('outcomes')
     expect(await failure((await q.enqueue(task, {})).result({ timeout: '20s' }))).toMatchObject({
@@ -74,7 +74,7 @@ test.each(['failsForGood', 'failsForGoodInAnotherCopy'] as const)(
   },
 )
 
-test('Retry says itself how long to wait', async () => {
+test('Retry decides the delay', async () => {
   const { q } = await execution<typeof tasks>('outcomes')
   expect(await (await q.enqueue('asksAgain', {})).result({ timeout: '20s' })).toBe('the second time')
 })
@@ -91,7 +91,7 @@ test('a run that is due soon starts without a poll: enqueued with a delay, snooz
   expect(results).toEqual([...Array.from({ length: 3 }, () => 'the second time'), 1])
 })
 
-test('Snooze is no failure: the attempt does not count', async () => {
+test('Snooze is not a failure: the attempt does not count', async () => {
   const { q, store } = await execution<typeof tasks>('outcomes')
   const { file: until, open } = gate()
   const run = await q.enqueue('snoozesAtGate', { until })
@@ -104,7 +104,7 @@ test('Snooze is no failure: the attempt does not count', async () => {
   expect(new Set(outcomes.slice(0, -1))).toEqual(new Set(['snoozed']))
 })
 
-test('of a task that is unique by a value of its payload, a second run with that value is the first one', async () => {
+test('a task that is unique by a value of its payload has one run per value', async () => {
   const { q, store } = await execution<typeof tasks>('outcomes')
   const first = await q.enqueue('onlyOne', { key: 'a' })
   expect((await q.enqueue('onlyOne', { key: 'a' })).id).toBe(first.id)

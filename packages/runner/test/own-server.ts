@@ -1,4 +1,4 @@
-/** A database server of a test's own, that can be stopped and started again without asking anybody. */
+/** A database server for one test, which it can stop and start. */
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -42,7 +42,7 @@ test('without start-ahead a thread is handed one run, and none if it is busy', (
   expect(roomOf({ ahead: false, loads: [{ runs: 1, ms: 1 }] }).isEmpty()).toBe(true)
 })
 
-test('a replica that is not well uses fewer of its free threads', () => {
+test('a replica that is not healthy uses fewer of its free threads', () => {
   expect(roomOf({ freeMax: 1, ahead: false }).takeAll()).toEqual([0])
   expect(roomOf({ freeMax: 0 }).isEmpty()).toBe(true)
 })
@@ -57,7 +57,7 @@ test('room that another claim may fill is not offered again', () => {
   expect(roomOf({ loads: [none], reserved: [{ runs: 3, ms: 3 }] }).isEmpty()).toBe(true)
 })
 
-test('a thread that takes no run is left out', () => {
+test('a thread that takes no runs is skipped', () => {
   expect(roomOf({ loads: [undefined, none] }).takeAll()).toEqual([1, 1, 1])
   expect(roomOf({ loads: [undefined] }).isEmpty()).toBe(true)
 })
@@ -67,14 +67,14 @@ test('a run that does not fit takes no room from one that does', () => {
   expect([room.take('long'), room.isEmpty(), room.take('short')]).toEqual([undefined, false, 0])
 })
 
-test('a whole thread has no load and is then full', () => {
+test('an idle thread can be reserved whole, and is then full', () => {
   const room = roomOf({ loads: [{ runs: 1, ms: 1 }, none] })
   expect([room.takeWhole(), room.takeWhole()]).toEqual([1, undefined])
   expect(room.takeAll()).toEqual([0, 0])
   expect(roomOf({ freeMax: 0 }).takeWhole()).toBeUndefined()
 })
 
-test('what was taken is known by slot', () => {
+test('the reserved load is known by slot', () => {
   const room = roomOf({ loads: [none, undefined, none] })
   room.take('short')
   room.takeWhole()

@@ -31,7 +31,7 @@ test('the table is read', () => {
 })
 
 describe('in a process', () => {
-  test('every poison ends its own run and nothing else', { timeout: 180_000 }, async () => {
+  test('every poison ends its own run and no other', { timeout: 180_000 }, async () => {
     const { q, store, events } = await execution<typeof tasks>('poison', { threads: 2 })
     const seen: Record<string, string> = {}
     for (const { poison } of rows) {

@@ -43,7 +43,7 @@ async function pooled(mode?: 'session') {
   }
 }
 
-/** Presence locks in this database, whoever holds them. */
+/** Presence locks of all replicas in this database. */
 async function locks(db: Awaited<ReturnType<typeof pooled>>['db']): Promise<number> {
   const { rows } = await sql<{
     count: number
@@ -55,7 +55,7 @@ async function locks(db: Awaited<ReturnType<typeof pooled>>['db']): Promise<numb
 }
 
 test.skipIf(!poolerIsInstalled)(
-  'a pooler that lends backends is seen also if it would give ours back to us again and again',
+  'a transaction pooler is detected even if it keeps returning the same backend',
   async () => {
     const { pooler } = await pooled()
     const open = async () => {
@@ -83,7 +83,7 @@ test.skipIf(!poolerIsInstalled)(
     const env = { DATABASE_URL: pooler, Q_PRESET: 'fast' }
     const replicas = [await startProcess({ env }), await startProcess({ env })]
     for (const replica of replicas)
-      await eventually(() => (replica.said(announced).length === 1 ? true : undefined), 'it says so')
+      await eventually(() => (replica.said(announced).length === 1 ? true : undefined), 'it reports the pooler')
     expect(await locks(db)).toBe(0)
     expect(await db.selectFrom('q.presence').selectAll().execute()).toEqual([])
     const ids = await Promise.all(
@@ -108,7 +108,7 @@ test.skipIf(!poolerIsInstalled)(
   },
 )
 
-test.skipIf(!poolerIsInstalled)('with DATABASE_URL_DIRECT it is present and hears wakes', async () => {
+test.skipIf(!poolerIsInstalled)('with DATABASE_URL_DIRECT a replica is present and receives wakes', async () => {
   const { pooler, direct, db, store, enqueue, ended } = await pooled()
   const replica = await startProcess({
     env: { DATABASE_URL: pooler, DATABASE_URL_DIRECT: direct, Q_POLL_MS: '60000' },
@@ -125,7 +125,7 @@ test.skipIf(!poolerIsInstalled)('with DATABASE_URL_DIRECT it is present and hear
 })
 
 test.skipIf(!poolerIsInstalled)(
-  'behind a pooler that keeps sessions it is present, and its death is seen',
+  'behind a pooler that keeps sessions a replica is present, and its death is noticed',
   async () => {
     const { pooler, db, enqueue, ended, marks } = await pooled('session')
     const env = { DATABASE_URL: pooler, Q_PRESET: 'fast' }

@@ -37,8 +37,8 @@ export async function startPooler(
     ].join('\n'),
     { mode: 0o644 },
   )
-  const nobody = 65_534 // it refuses to run as root
-  const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
+  const unprivileged = 65_534 // it refuses to run as root
+  const identity = process.getuid?.() === 0 ? { uid: unprivileged, gid: unprivileged } : {}
   const pooler = spawn('pgbouncer', [config], { stdio: 'ignore', ...identity })
   const ended = new Promise((resolve) => pooler.once('exit', resolve))
   onTestFinished(async () => {

@@ -49,6 +49,6 @@ test('a prefetched run that a user has locked is retried later, and other runs t
   expect(await ahead.result({ timeout: '20s' })).toBe('ahead')
   expect(await ahead.status()).toMatchObject({ attempt: 1, replicaId: runner.replicaId })
   expect(events.filter(({ type }) => type === 'runs-released')).toEqual([])
-  const told = await db.selectFrom('q.task_event').select('kind').where('run_id', '=', ahead.id).execute()
-  expect(told).toEqual([])
+  const kinds = await db.selectFrom('q.task_event').select('kind').where('run_id', '=', ahead.id).execute()
+  expect(kinds).toEqual([])
 })

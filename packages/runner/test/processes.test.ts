@@ -13,7 +13,7 @@ import type * as poison from './tasks/poison.ts'
 import type * as tasks from './tasks/stubborn.ts'
 import { inProcesses } from './executor-scene.ts'
 
-test('a child gets the harmless part of the environment, and what is allowed by name', () => {
+test('a child gets the default variables of the environment, and those allowed by name', () => {
   const env = {
     PATH: '/bin',
     LC_ALL: 'C',
@@ -32,7 +32,7 @@ test('a child gets the harmless part of the environment, and what is allowed by 
   )
 })
 
-test('code runs in another process, without our secrets; the process is used again, and gone after the drain', async () => {
+test('code runs in another process, without our secrets; the process is reused, and has exited after the drain', async () => {
   process.env['PGPASSWORD'] = 'secret'
   process.env['Q_SPECIAL'] = 'allowed'
   onTestFinished(() => {
@@ -50,7 +50,7 @@ test('code runs in another process, without our secrets; the process is used aga
   expect(isAlive(first.pid)).toBe(false)
 })
 
-test('a busy loop in a child beats, shows its progress, and is stopped by its heartbeat', async () => {
+test('a busy loop in a child sends heartbeats, shows its progress, and is stopped by its heartbeat', async () => {
   const { q, runner, store } = await execution<typeof tasks>('stubborn')
   const run = await q.enqueue('beatsAlone', {})
   const seen = await eventually(async () => {
@@ -67,7 +67,7 @@ test('a busy loop in a child beats, shows its progress, and is stopped by its he
   await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
-test('a child whose run ended in order, though it was told to stop, is not killed under the next one', async () => {
+test('a child whose run ended normally after a stop request is not killed during its next run', async () => {
   const { q, store } = await execution<typeof tasks>('stubborn', { threads: 1 })
   const before = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
   for (let round = 0; round < 3; round++) {
@@ -84,7 +84,7 @@ test('a run that was executing when its thread died is a suspect: its next attem
   expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '20s' })).not.toBe(process.pid)
 })
 
-test('what dies again and again is started four times in all, and then POISONED', async () => {
+test('a run that crashes every time is started four times, and then ends POISONED', async () => {
   const { q, store } = await execution<typeof poison>('poison')
   const run = await q.enqueue('diesAgain', {})
   await expect(run.result({ timeout: '40s' })).rejects.toMatchObject({ code: 'POISONED' })
@@ -111,7 +111,7 @@ test('at the deadline of a drain children are killed: runs that may start again 
   expect(given).toMatchObject({ status: 'AVAILABLE', attempt: 0, crashCount: 0, replicaId: null })
 })
 
-test('a module that cannot be imported in a child, without our secrets, ends its run with the reason, and nothing else', async () => {
+test('a module that cannot be imported in a child, without our secrets, ends only its run, with the reason', async () => {
   process.env['PGPASSWORD'] = 'secret'
   onTestFinished(() => void delete process.env['PGPASSWORD'])
   const { q, events } = await execution<typeof secretive>('needs-a-secret')

@@ -38,7 +38,7 @@ test('the loop pauses before it looks again for due runs that another transactio
   expect((await tick()).afterMs).toBeGreaterThan(0)
 })
 
-test('a run that is due before the next round brings it forward, a run that is due later does not', async () => {
+test('a run that is due before the next round starts it earlier, a run that is due later does not', async () => {
   const { tick, dueIn, now, done } = promoter([300])
   await tick()
   now.ms = 100

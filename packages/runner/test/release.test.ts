@@ -25,10 +25,10 @@ async function scene() {
   return { db, store, heldRuns, runs }
 }
 
-test('what was given back or lost meanwhile is not ours any more; what somebody has locked is, and may still begin', async () => {
+test('a run that was released or lost in the meantime is no longer held; a run that another transaction has locked is, and may still begin', async () => {
   const { db, store, heldRuns, runs } = await scene()
   const [given, lost, locked] = runs
-  // Somebody took it for dead.
+  // A reaper considered it dead.
   await store.releaseTaskRuns([leaseOf(lost!)])
   const released: RunId[][] = []
   const observe = (event: object) => void ('runIds' in event && released.push(event.runIds as RunId[]))

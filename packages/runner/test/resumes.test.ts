@@ -1,4 +1,4 @@
-/** A CPU-bound run outlives the process it runs in. */
+/** A CPU-bound run survives the death of its process. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { startProcess } from './replica-process.ts'
 import { squareRoots } from './tasks/long-loop.ts'
 import type * as longLoop from './tasks/long-loop.ts'
 
-test('a CPU-bound run that is killed at 60 % continues there on another replica', async () => {
+test('a CPU-bound run whose replica is killed at 60 % continues at 60 % on another replica', async () => {
   const database = await testDatabase()
   const { db, close } = connect(database.url, { purpose: 'pool' })
   const store = createStore(db)

@@ -49,7 +49,7 @@ test.each(names)('a run that has ended can no longer %s', (way) => {
 describe('an entry that was reused', () => {
   const [old, later] = [1, 1 + ringEntries]
 
-  test.each(names)('does not let the old order %s', (way) => {
+  test.each(names)('does not let the old command %s', (way) => {
     const ring = ringWith(old)
     tryWithdraw(ring, old)
     putWaiting(ring, later)
@@ -58,7 +58,7 @@ describe('an entry that was reused', () => {
     expect(ways[way](ring, later)).toBe(true)
   })
 
-  test('keeps nothing of its earlier run', () => {
+  test('contains nothing of its earlier run', () => {
     const ring = ringWith(old)
     tryBegin(ring, old)
     endWithResult(ring, old, 7, '"old"')
@@ -124,18 +124,15 @@ describe('a thread signals', () => {
   })
 })
 
-test.each(pairs)(
-  'whatever the other side does between two accesses to the memory, one succeeds: %s during %s',
-  (rival, own) => {
-    for (let accesses = 0; accesses < 4; accesses++) {
-      const ring = ringWith(1)
-      const before = atAccess(accesses, () => ways[rival](ring, 1))
-      const succeeded = ways[own](ring, 1)
-      const rivalSucceeded = before.result() ?? ways[rival](ring, 1)
-      expect([succeeded, rivalSucceeded].filter(Boolean)).toHaveLength(1)
-    }
-  },
-)
+test.each(pairs)('exactly one side succeeds, wherever the other interrupts it: %s during %s', (rival, own) => {
+  for (let accesses = 0; accesses < 4; accesses++) {
+    const ring = ringWith(1)
+    const before = atAccess(accesses, () => ways[rival](ring, 1))
+    const succeeded = ways[own](ring, 1)
+    const rivalSucceeded = before.result() ?? ways[rival](ring, 1)
+    expect([succeeded, rivalSucceeded].filter(Boolean)).toHaveLength(1)
+  }
+})
 
 const accessMethods = ['load', 'store', 'exchange', 'compareExchange'] as const
 

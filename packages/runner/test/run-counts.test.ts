@@ -1,4 +1,4 @@
-/** What a replica counts of its runs, and how it hands the counts over without losing or doubling one. */
+/** What a replica counts of its runs, and that a flush neither loses nor doubles a count. */
 import type { Flush, RecoveredRun, RunId } from '@q/store'
 import { expect, test } from 'vitest'
 import { createCountFlusher } from '../src/main/stats/flush-counts.ts'
@@ -24,7 +24,7 @@ test('starts, ends, times and crashes are counted by queue and task', () => {
   expect(own.take()).toBeUndefined()
 })
 
-test('only the first start of a run counts as waiting: others waited for a backoff, a crash or a person', () => {
+test('only the first start of a run counts as waiting: later starts waited for a backoff, a crash or a manual retry', () => {
   const own = counts()
   for (const again of [{ attempt: 2 }, { crashCount: 1 }, { epoch: 2 }])
     own.started(startedRun('1', { waitMs: 5, ...again }))
@@ -46,7 +46,7 @@ test('the heartbeat counts ends, not attempts that are started again', () => {
   expect(counted).toEqual(['SUCCEEDED', 'FAILED', 'CANCELLED'])
 })
 
-test('a recovered run is counted as crashed and by what became of it; one that was only claimed is not', () => {
+test('a recovered run is counted as crashed and by its outcome; a run that was only claimed is not', () => {
   const own = counts()
   const lost: RecoveredRun = {
     runId: '1' as RunId,
@@ -89,7 +89,7 @@ const start = (own: RunCounts, runs: number) => {
   for (let run = 0; run < runs; run++) own.started(startedRun(String(run)))
 }
 
-test('a flush whose answer is lost is sent again unchanged, and later counts go with the next one', async () => {
+test('a flush whose response is lost is sent again unchanged, and later counts go with the next one', async () => {
   const own = counts()
   const store = database(2)
   const flusher = createCountFlusher({ store, replicaId: 'r', counts: own })
@@ -123,7 +123,7 @@ test('a replica without counts sends nothing', async () => {
   expect(store.sent).toEqual([])
 })
 
-test('replicas of a large fleet flush more rarely, about three a second all together', async () => {
+test('replicas of a large fleet flush less often, about three a second in total', async () => {
   const own = counts()
   const flusher = createCountFlusher({
     store: { flushTally: async () => ({ repeated: false, replicas: 300 }) },

@@ -1,4 +1,4 @@
-/** Beats for runs, called without time: the clock is a number here, and the database answers as told. */
+/** Rounds of the run heartbeats without timers: the clock is a number, and the test sets the responses of the database. */
 import { expect, test } from 'vitest'
 import type { BeatAnswer, Lease, RunBeat, RunId, Store } from '@q/store'
 import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
@@ -12,7 +12,7 @@ import { isPastFenceDeadline, slotMemoryAt } from '../src/protocol/slot-layout.t
 
 const minute = 60_000
 
-/** A replica that beats for its runs every half minute, under a database that answers as told. */
+/** A replica that sends run heartbeats every half minute; the test sets the responses of the database. */
 function scene() {
   const now = { ms: 0 }
   const runMonitors = createRunMonitors(4)
@@ -40,7 +40,7 @@ function scene() {
     now,
     runMonitors,
     runHeartbeats,
-    /** Whom the last round beat for. */
+    /** The runs of the last heartbeat. */
     last: () => beaten.at(-1),
     answer: (by: typeof answerOf) => void (answerOf = by),
     ask,
@@ -54,7 +54,7 @@ function scene() {
 }
 
 test.each([10, 5_000, 5 * minute])(
-  'a cancel that comes while its run is being claimed is heard by the first beat, also if the answer takes %i ms',
+  'a cancel during the claim of its run reaches the run with the first heartbeat, even if the response takes %i ms',
   async (tookMs) => {
     const { now, runHeartbeats, begin, last, answer } = scene()
     now.ms = 1_000
@@ -73,7 +73,7 @@ test.each([10, 5_000, 5 * minute])(
   },
 )
 
-test('a wish concerns runs that were claimed or beaten for before it, each of them once', async () => {
+test('a cancel request makes due, once each, the runs whose claim or heartbeat was sent before it', async () => {
   const { now, runHeartbeats, begin, last } = scene()
   begin('before', 0)
   now.ms = 10
@@ -88,7 +88,7 @@ test('a wish concerns runs that were claimed or beaten for before it, each of th
   expect(last()).toEqual([])
 })
 
-test('a wish that comes while a beat is under way, or whose beat fails, is heard by the next one', async () => {
+test('a cancel request that arrives during a heartbeat, or whose heartbeat fails, is checked with the next one', async () => {
   const { now, runHeartbeats, begin, last, answer } = scene()
   const monitor = begin('1', 0)
   now.ms = minute / 2
@@ -110,7 +110,7 @@ test('a wish that comes while a beat is under way, or whose beat fails, is heard
   expect(monitor.stopReason).toBe('cancelled')
 })
 
-test('after a stop of the whole process every run is asked about: nobody listened meanwhile', async () => {
+test('after a suspension every run is due, because requests may have been missed', async () => {
   const { now, runHeartbeats, begin, last } = scene()
   begin('1', 0)
   now.ms = 100
@@ -120,7 +120,7 @@ test('after a stop of the whole process every run is asked about: nobody listene
   expect(last()).toEqual(['1'])
 })
 
-/** The replica itself is heard all the time. */
+/** The heartbeats of the replica itself are always accepted. */
 function fencing(
   { now, runHeartbeats, runMonitors }: ReturnType<typeof scene>,
   mayStartElsewhere: SelfFenceDeps['mayStartElsewhere'],
@@ -181,7 +181,7 @@ test('runs whose own heartbeats do not arrive are stopped before others start th
   expect(events).toMatchObject([{ type: 'fenced', runIds: ['again'] }])
 })
 
-test('a beat that was passed over, because somebody has the run locked, does not count as one', async () => {
+test('a heartbeat that skipped a locked run does not count for that run', async () => {
   const there = scene()
   const { now, runHeartbeats, begin, answer, last } = there
   const monitor = begin('1', 0)
@@ -200,22 +200,25 @@ test('a beat that was passed over, because somebody has the run locked, does not
 test.each([
   ['whose code has ended', { hasEnded: true, command: { fenced: true } }],
   ['that no other replica may start', { hasEnded: false, command: { fenced: false } }],
-])('a run %s and whose beats do not arrive leaves the other runs of its thread their time', async (_, unheard) => {
-  const there = scene()
-  const { now, runMonitors, ask } = there
-  const young = { run: ask('young', 300_000), watch: undefined, hasEnded: false, command: { fenced: true } }
-  const runs = [{ ...unheard, run: ask('old', 0), watch: undefined }, young]
-  const { tick } = fencing(
-    there,
-    () => true,
-    () => [{ slot: 0, runs }],
-  )
-  now.ms = 300_000
-  await tick()
-  expect(isPastFenceDeadline(slotMemoryAt(runMonitors.memory, 0))).toBe(false)
-})
+])(
+  'a run %s and whose beats do not arrive does not shorten the deadline of the other runs of its thread',
+  async (_, unheard) => {
+    const there = scene()
+    const { now, runMonitors, ask } = there
+    const young = { run: ask('young', 300_000), watch: undefined, hasEnded: false, command: { fenced: true } }
+    const runs = [{ ...unheard, run: ask('old', 0), watch: undefined }, young]
+    const { tick } = fencing(
+      there,
+      () => true,
+      () => [{ slot: 0, runs }],
+    )
+    now.ms = 300_000
+    await tick()
+    expect(isPastFenceDeadline(slotMemoryAt(runMonitors.memory, 0))).toBe(false)
+  },
+)
 
-test('a run that is beaten for is not stopped, and neither is one that was started a moment ago', async () => {
+test('a run with accepted heartbeats is not stopped, and neither is a run that has just started', async () => {
   const there = scene()
   const { now, runHeartbeats, begin } = there
   const old = begin('old', 0)

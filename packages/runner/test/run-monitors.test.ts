@@ -1,4 +1,4 @@
-/** Ages, limits and figures, judged without time: every look says when it is. */
+/** Ages, limits and slot stats without timers: the test passes the time to every look. */
 import { expect, test } from 'vitest'
 import type { RunBeat, RunId, Store } from '@q/store'
 import { createSlotStats } from '../src/main/stats/slot-stats.ts'
@@ -45,7 +45,7 @@ function watch(runMonitors: RunMonitors, nowMs: number, onStopped: () => void = 
   void runLimitsTick({ runMonitors, noEvidenceMsMax: 8_500, nowMs: () => nowMs, onStopped })
 }
 
-test('a tick of the timer is a beat and no sign; a sign of the code is both', () => {
+test('a tick of the timer is evidence of life and does not end the silence; a sign of the code does both', () => {
   const { monitor, tick, sign } = opened()
   expect(lookUntil(monitor, 0, 500)).toEqual({ ranMs: 500, beatMs: 500, silentMs: 500 })
   tick()
@@ -81,7 +81,7 @@ test('the clock of a run starts when a thread takes it', () => {
   expect(monitor.stopReason).toBe('timed out')
 })
 
-test('a time in which the replica itself was stopped is nobody’s silence', () => {
+test('time in which the replica itself was stopped does not count as silence', () => {
   const { monitor } = opened()
   lookUntil(monitor, 0, 1_000)
   expect(monitor.look(61_000)).toMatchObject({ beatMs: 3_000, silentMs: 3_000 })
@@ -112,7 +112,7 @@ test('a run that no thread takes is stopped without evidence, whatever its maxSi
   expect(monitor.stopReason).toBe('no evidence of life')
 })
 
-test('a run that is over is not stopped any more: its slot may have the next one', () => {
+test('a run that has ended is no longer stopped: its slot may have the next run', () => {
   const { board, monitor } = opened()
   monitor.close()
   const next = board.open(facts, 0, 1_000)
@@ -121,7 +121,7 @@ test('a run that is over is not stopped any more: its slot may have the next one
   expect([monitor.stopReason, next.stopReason]).toEqual([undefined, undefined])
 })
 
-test('a run that waits for what it is started with is in the hands of its replica: nobody is silent there', () => {
+test('no silence limit applies to a step that waits for its inputs', () => {
   const { board, monitor } = opened({}, { sent: false, begun: false })
   for (let nowMs = 0; nowMs < 20_000; nowMs += 100) watch(board, nowMs)
   expect(monitor.stopReason).toBeUndefined()
@@ -132,7 +132,7 @@ test('a run that waits for what it is started with is in the hands of its replic
   expect(monitor.stopReason).toBe('no evidence of life')
 })
 
-test('a silence that is shorter than the time in which signs of a child are passed on is no reason to stop it', () => {
+test('the silence limit of a child allows for the time that its signs take to arrive', () => {
   const { board, monitor, sign } = opened({ maxSilentMs: 50, isolation: 'process' })
   for (let nowMs = 0; nowMs < 1_000; nowMs += 10) {
     if (nowMs % 100 === 0) sign() // it beats all the time; this is what is seen of it
@@ -222,7 +222,7 @@ test('stopping a run at a limit is reported once, so that its heartbeat is sent 
   expect(stopped).toBe(1)
 })
 
-test('figures are bounded; those that are being stopped come first', () => {
+test('slot stats are bounded; slots whose run is being stopped come first', () => {
   const runMonitors = createRunMonitors(300)
   for (let slot = 0; slot < 200; slot++) runMonitors.open(facts, slot, 0)
   runMonitors.all()[150]?.stop('timed out')

@@ -14,7 +14,7 @@ async function failure(promise: Promise<unknown>): Promise<RunFailed> {
   throw new Error(`did not fail as a run does: ${String(error)}`)
 }
 
-test('what the code returns comes back to the caller who waits', async () => {
+test('a caller that waits receives the result of the code', async () => {
   const { q, start } = await cluster()
   await start()
   const run = await q.enqueue('echo', { deep: [1, 'two', null] })
@@ -36,7 +36,7 @@ test('code runs on worker threads of the replica, several at once', async () => 
   expect(where.threadId).not.toBe(0)
 })
 
-test('a run that was enqueued before any replica existed is executed when one comes', async () => {
+test('a run that was enqueued before any replica existed is executed when one starts', async () => {
   const { q, start } = await cluster()
   const run = await q.enqueue('echo', 'early')
   await start()
@@ -71,14 +71,14 @@ test.each([
   ['circular', 'INVALID_RESULT'],
   ['huge', 'RESULT_TOO_LARGE'],
   ['exits', 'WORKER_CRASHED'],
-] as const)('%s ends its run with %s and harms nobody else', async (task, code) => {
+] as const)('%s ends its run with %s and affects no other run', async (task, code) => {
   const { q, start } = await cluster()
   await start()
   expect(await failure((await q.enqueue(task, {})).result({ timeout: '20s' }))).toMatchObject({ code })
   expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '20s' })).toBe('alive')
 })
 
-test('characters that jsonb cannot hold are repaired, and the run still succeeds', async () => {
+test('characters that jsonb cannot store are repaired, and the run still succeeds', async () => {
   const { q, start } = await cluster()
   await start()
   const result = await (await q.enqueue('strange', {})).result({ timeout: '20s' })
@@ -96,7 +96,7 @@ test.each<[StrangeEnd, unknown]>([
   expect(await (await q.enqueue('endsStrangely', end)).result({ timeout: '20s' })).toEqual(result)
 })
 
-test('however strange its end, a run has one, with a code and a place, and harms nobody else', async () => {
+test('any kind of result or error ends the run with a code and a location, and affects no other run', async () => {
   const ends: Record<string, [code: string, detail: string]> = {
     bigint: ['INVALID_RESULT', '/deep/0/id is a bigint'],
     deep: ['INVALID_RESULT', 'is more than 64 levels deep'],
@@ -133,7 +133,7 @@ test('the context names the run, the attempt, the lease and a key that is the sa
   })
 })
 
-test('waiting can be given up while the run goes on', async () => {
+test('a caller can stop waiting while the run continues', async () => {
   const { q, start } = await cluster()
   const run = await q.enqueue('echo', 1)
   await expect(run.result({ timeout: '50ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })

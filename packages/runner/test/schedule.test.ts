@@ -1,4 +1,4 @@
-/** Runs by the clock: rounds of the loop without waiting (rows are aged), and a replica that obeys its own code. */
+/** Schedules: rounds of the loop without waiting (rows are aged), and a replica with schedules of its own code. */
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connect, createStore, type Store } from '@q/store'
@@ -35,7 +35,7 @@ async function database() {
       }),
     make: (name: string, cron: string, more: Partial<Parameters<Store['putSchedule']>[0]> = {}) =>
       store.putSchedule({ name, task: 'report', cron, timezone: 'UTC', missed: 'one', payload: {}, ...more }),
-    /** As if nobody had looked for so long. */
+    /** As if no replica had looked for that long. */
     age: (ms: number) =>
       sql`UPDATE q.schedule SET seen_until = seen_until - ${ms} * interval '1 ms', next_tick = NULL`.execute(db),
     ticks: async (name: string) =>
@@ -53,7 +53,7 @@ function halfAnHourAgo(): string {
 }
 
 describe('a round', () => {
-  test('reckons the next tick of a new schedule, enqueues nothing, and then sleeps', async () => {
+  test('computes the next tick of a new schedule, enqueues nothing, and then sleeps', async () => {
     const { round, make, store, runs } = await database()
     await make('yearly', never)
     expect(await round()).toEqual({ afterMs: 0 })
@@ -62,7 +62,7 @@ describe('a round', () => {
     expect(await runs()).toEqual([])
   })
 
-  test('without schedules, or with paused ones, it only looks now and then', async () => {
+  test('looks only at long intervals without schedules, or with paused ones', async () => {
     const { round, make, store, age, runs } = await database()
     expect(await round()).toEqual({ afterMs: 10_000 })
     await make('hourly', '0 * * * *')
@@ -76,7 +76,7 @@ describe('a round', () => {
     ['skip', 0],
     ['one', 1],
     ['all', 5],
-  ] as const)('makes up for what was missed while nobody was there: %s', async (missed, expected) => {
+  ] as const)('makes up for ticks that were missed while no replica ran: %s', async (missed, expected) => {
     const { round, make, age, ticks, store } = await database()
     await make('hourly', halfAnHourAgo(), { missed })
     await age(5 * hour)
@@ -87,7 +87,7 @@ describe('a round', () => {
     expect((await store.getSchedule('hourly'))!.nextTick!.getTime()).toBeGreaterThan(Date.now() - hour)
   })
 
-  test('who finds the duty taken enqueues nothing, and looks again when it runs out', async () => {
+  test('enqueues nothing while another replica has the duty, and looks again when the duty expires', async () => {
     const { round, make, store, runs } = await database()
     await make('each second', '* * * * * *')
     const { afterMs } = await round('me', { ...store, takeDuty: async () => ({ mine: false, untilInMs: 700 }) })
@@ -96,7 +96,7 @@ describe('a round', () => {
     expect(await runs()).toEqual([])
   })
 
-  test('many who take the duty for theirs enqueue each tick once', async () => {
+  test('enqueues each tick once even if several replicas believe that they have the duty', async () => {
     const { round, make, age, store, ticks, runs } = await database()
     await make('each second', '* * * * * *', { missed: 'all' })
     await age(90_000)
@@ -107,7 +107,7 @@ describe('a round', () => {
     expect(await ticks('each second')).toBe(all.length)
   })
 
-  test('one that cannot be enqueued fails alone, and is tried again', async () => {
+  test('retries a schedule that cannot be enqueued, without delaying others', async () => {
     const { round, make, age, events, ticks, db } = await database()
     await make('a bad one', never)
     await make('good', halfAnHourAgo(), { missed: 'all' })
@@ -118,7 +118,7 @@ describe('a round', () => {
     expect(await ticks('good')).toBe(5)
   })
 
-  test('what the task has published decides about its runs, and the schedule’s own options go before it', async () => {
+  test('applies the published options of the task; options of the schedule take precedence', async () => {
     const { round, make, age, store, runs } = await database()
     const options: TaskOptions = { queue: 'cpu', priority: 3, concurrency: { key: '/id' }, unique: 'payload' }
     const { queue, ...rest } = optionData(options)
@@ -153,7 +153,7 @@ describe('a replica', () => {
     return runner
   }
 
-  test('runs what its own code declares, with the payload it says, until newer code declares it no more', async () => {
+  test('runs the schedules that its code declares, until newer code no longer declares them', async () => {
     const { url, store, runs } = await database()
     await replica(url, 'by-the-clock')
     const ended = await eventually(
@@ -166,11 +166,11 @@ describe('a replica', () => {
     expect(await store.listSchedules()).toEqual([])
   })
 
-  test('obeys a schedule that is made while it sleeps', async () => {
+  test('runs a schedule that is created while it sleeps', async () => {
     const { url, store, make, runs } = await database()
     await replica(url, 'no-clock')
-    await make('by hand', '* * * * * *', { task: 'often', payload: { say: 'made' } })
+    await make('manual', '* * * * * *', { task: 'often', payload: { say: 'made' } })
     await eventually(async () => (await runs()).find(({ status }) => status === 'SUCCEEDED'), 'a run succeeds')
-    expect((await store.getSchedule('by hand'))?.lastTick).toBeInstanceOf(Date)
+    expect((await store.getSchedule('manual'))?.lastTick).toBeInstanceOf(Date)
   })
 })

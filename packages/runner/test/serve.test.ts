@@ -36,7 +36,7 @@ function served(code: Code = () => one) {
     channel,
     slot: 0,
     port: port2,
-    threadSlot: { begin: () => raise('No run here has a pulse.'), [Symbol.dispose]: () => {} },
+    threadSlot: { begin: () => raise('No run here has a slot.'), [Symbol.dispose]: () => {} },
     async execute({ seq }) {
       executed.push(seq)
       return code(seq)
@@ -101,7 +101,7 @@ test('past the fence deadline a run that other replicas may start does not begin
   expect([1, 2, 3].map((seq) => stateOf(thread.ring, seq))).toEqual(['declined', 'ended', 'declined'])
 })
 
-test('the deadline is read when the turn of a run has come, not when it was handed over', async () => {
+test('the deadline is read when a run is about to begin, not when it was handed over', async () => {
   const thread = served((seq) => {
     if (seq === 1) thread.deadline[0] = sharedClockMs() - 1
     return one
@@ -179,7 +179,7 @@ test('a thread whose last run was withdrawn signals the ends before it', async (
   expect(received).toEqual([{ kind: 'signal' }])
 })
 
-test('a thread that is to signal every end does so again after its signal was taken', async () => {
+test('a thread that must signal every end does so again after its signal was taken', async () => {
   const signals: number[] = []
   const thread = served(() => {
     signals.push(thread.messages().length)

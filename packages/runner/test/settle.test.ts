@@ -1,4 +1,4 @@
-/** Writes of a replica that has left while the database was away: an embedding process must not keep trying. */
+/** Writes of a replica that has left while the database was unreachable: they must not be retried. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
 import type { RunnerEvent } from '../src/main/events.ts'
@@ -29,7 +29,7 @@ const writes = {
 }
 
 for (const [name, write] of Object.entries(writes)) {
-  test(`a replica that has left does not try again to write: ${name}`, async () => {
+  test(`a replica that has left does not retry a write: ${name}`, async () => {
     const { deps, events } = leaving()
     await expect(write(deps)).rejects.toThrow('The replica has left.')
     expect(events).toMatchObject([{ type: 'settle-failed' }])

@@ -1,4 +1,4 @@
-/** Leaving by signal, of real processes: nothing is lost, and the exit code is 0. */
+/** Signals to real processes: no run is lost, and the exit code is 0. */
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { presets } from '@q/runner'

@@ -19,7 +19,7 @@ test('the last note is the one that is read; before the first there is none', ()
   expect(text(readNote(slot))).toBe('3')
 })
 
-test('a note that is being read is not written to, however many are written meanwhile', () => {
+test('a note that is being read is not overwritten, however many are written in the meantime', () => {
   const slot = slotMemoryAt(createSlotMemory(1), 0)
   writeNote(slot, bytes('being read'))
   const buffer = Atomics.load(slot.words, word.lastNote)
@@ -39,7 +39,7 @@ test('slots do not touch each other', () => {
   expect([...second.words]).toEqual(Array.from(second.words, () => 0))
 })
 
-test('a stop is for the run it names, and for no earlier or later one', () => {
+test('a stop applies only to the run it names', () => {
   const slot = slotMemoryAt(createSlotMemory(1), 0)
   stopRun(slot, 2, 'cancelled')
   expect([1, 2, 3].map((seq) => stopReasonOf(slot, seq))).toEqual([undefined, 'cancelled', undefined])
@@ -52,11 +52,14 @@ test('the first reason to stop a run counts', () => {
   expect(stopReasonOf(slot, 1)).toBe('timed out')
 })
 
-test.each([1, 2 ** 27 - 2])('a late stop of an earlier run does not replace that of the present one: run %d', (seq) => {
-  const slot = slotMemoryAt(createSlotMemory(1), 0)
-  stopRun(slot, seq, 'timed out')
-  stopRun(slot, seq + 3, 'cancelled')
-  stopRun(slot, seq + 1, 'lease lost')
-  expect(stopReasonOf(slot, seq + 3)).toBe('cancelled')
-  expect(stopReasonOf(slot, seq + 1)).toBeUndefined()
-})
+test.each([1, 2 ** 27 - 2])(
+  'a late stop of an earlier run does not replace the stop of the current run: run %d',
+  (seq) => {
+    const slot = slotMemoryAt(createSlotMemory(1), 0)
+    stopRun(slot, seq, 'timed out')
+    stopRun(slot, seq + 3, 'cancelled')
+    stopRun(slot, seq + 1, 'lease lost')
+    expect(stopReasonOf(slot, seq + 3)).toBe('cancelled')
+    expect(stopReasonOf(slot, seq + 1)).toBeUndefined()
+  },
+)

@@ -1,4 +1,4 @@
-/** Between a replica and its database: a network that can stop carrying anything, with or without closing connections. */
+/** Between a replica and its database: a network that can stop all traffic, with or without closing connections. */
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 

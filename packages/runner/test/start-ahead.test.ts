@@ -67,14 +67,14 @@ describe('the number of runs is bounded', () => {
     expect(startAheadOf({ onCrash: 'retry' }).after('task', 0.01)).toBe(10)
   })
 
-  test('it counts the runs of all tasks that the thread has been handed', () => {
+  test('the bound counts the runs of all tasks that the thread has been handed', () => {
     const { fits, learn } = startAheadOf()
     learn('task', 0.01)
     expect([4, 5].map((runs) => fits({ runs, ms: 1 }, 'task'))).toEqual([true, false])
   })
 })
 
-test('the mean decides: one slow run changes little, many change it', () => {
+test('the mean duration decides: one slow run changes little, many change it', () => {
   const { learn, batch, expectedMs } = startAheadOf({ startAheadFailMax: 100 })
   for (let runs = 0; runs < 50; runs++) learn('task', 1)
   learn('task', 17)

@@ -36,7 +36,7 @@ async function sumsOf(db: Kysely<DB>): Promise<Record<string, Sums>> {
 
 const none = { started: 0, succeeded: 0, failed: 0, retried: 0, crashed: 0, waited: 0, timed: 0 }
 
-test('after a drain the tally is exactly what the replica executed, in batches and alone', async () => {
+test('after a drain the tally matches the executed runs exactly, in batches and alone', async () => {
   const { q, url, start } = await cluster()
   const db = databaseOf(url)
   const { runner } = await start({ Q_PRESET: 'fast' })
@@ -67,7 +67,7 @@ test('only the first start of a run counts as waiting, and each attempt that is 
   })
 })
 
-test('errors with the fingerprint that their code gives are one group, whatever they say', async () => {
+test('errors with the same explicit fingerprint are one group, even if their texts differ', async () => {
   const { q, url, runner } = await execution<typeof outcomes>('outcomes')
   const db = databaseOf(url)
   const runs = await q.enqueueMany([1, 2].map((n) => ['failsAlike', { n }] as const))
@@ -76,7 +76,7 @@ test('errors with the fingerprint that their code gives are one group, whatever 
   expect(await db.selectFrom('q.error_group').select(['seen', 'name']).execute()).toEqual([{ seen: '2', name: 'Fail' }])
 })
 
-test('kill -9: a replica loses the counts since its last flush, and the one that recovers its run counts the crash', async () => {
+test('kill -9: a replica loses the counts since its last flush, and the replica that recovers its run counts the crash', async () => {
   const all = await fleet()
   const { file: until } = gate()
   const victim = await all.start()

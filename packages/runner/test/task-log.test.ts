@@ -1,4 +1,4 @@
-/** What code logs, whatever it is. */
+/** Log lines with unusual values. */
 import { expect, test } from 'vitest'
 import type { TaskLine } from '../src/protocol/messages.ts'
 import { createTaskLog } from '../src/thread/task-log.ts'
@@ -37,7 +37,7 @@ test.each<[string, unknown]>([
   expect(lines).toEqual([{ line: 'kept', facts: expect.stringContaining('leftOut') }])
 })
 
-test('an error alone is a line with what it says', () => {
+test('an error without a sentence becomes a line with its message', () => {
   const [line] = logged((log) => log.error(new TypeError('bad luck') as never))
   expect(line?.line).toBe('TypeError: bad luck')
   expect(line?.facts).toContain('task-log.test.ts')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
 import { createTaskLogs } from '../src/main/execute/task-logs.ts'
 
-test('an end waits for the lines of its own run, and not for those of others', async () => {
+test('an outcome waits for the log lines of its own run, and not for those of others', async () => {
   const { promise: written, resolve } = Promise.withResolvers<[]>()
   const logs = createTaskLogs({ appendTaskLogs: () => written } as Partial<Store> as Store, () => {})
   const [talker, other] = [

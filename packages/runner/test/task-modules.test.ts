@@ -20,20 +20,20 @@ describe('a task module', () => {
     ['exports-nothing', 'TASK_MODULE_EMPTY', 'task()'],
     ['default-export', 'TASK_NAME_INVALID', 'default'],
     ['does-not-exist', 'TASK_MODULE_FAILED', 'does-not-exist'],
-  ])('that %s is told as %s', async (name, code, hint) => {
+  ])('that %s is reported as %s', async (name, code, hint) => {
     const { problems } = await loadTasks([moduleUrl(name)])
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatchObject({ code })
     expect(Object.values(problems[0]!).join(' ')).toContain(hint)
   })
 
-  test('may call a task otherwise than its export, then also the default one', async () => {
+  test('may name a task differently from its export, even the default one', async () => {
     const { tasks, problems } = await loadTasks([moduleUrl('named')])
     expect(problems).toEqual([])
     expect([...tasks.keys()].toSorted()).toEqual(['images.resize', 'plain'])
   })
 
-  test('that defines a name which another one has is told with both places', async () => {
+  test('that defines a name which another one has is reported with both places', async () => {
     const { problems } = await loadTasks([moduleUrl('well-behaved'), moduleUrl('also-echo')])
     expect(problems).toMatchObject([{ code: 'TASK_DEFINED_TWICE' }])
     expect(problems[0]!.why).toMatch(/well-behaved\.ts and .*also-echo\.ts/)
@@ -45,7 +45,7 @@ describe('a task module', () => {
   })
 })
 
-test('a task module that ends the thread which loads it stops the start with a reason', async () => {
+test('a task module that ends its loading thread fails the start with a reason', async () => {
   const database = await testDatabase()
   onTestFinished(database.drop)
   const starting = startRunner({
@@ -58,7 +58,7 @@ test('a task module that ends the thread which loads it stops the start with a r
   await expect(starting).rejects.toMatchObject({ code: 'TASK_MODULE_FAILED', why: expect.stringContaining('died') })
 })
 
-test('a broken task module is shown with its own line, whatever is wrong with it', async () => {
+test('the error of a broken task module names the line in that module', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'q-broken-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const files: Record<string, readonly string[]> = {
@@ -133,7 +133,7 @@ describe('Q_TASKS', () => {
     ])
   })
 
-  test('that matches nothing is an error that says where it was looked for', () => {
+  test('that matches nothing is an error that names the directory', () => {
     expect(() => findTaskModules(['nowhere/*.ts'], { INIT_CWD: here })).toThrow(
       expect.objectContaining({ code: 'TASK_MODULE_MISSING' }),
     )

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { PublishedTask, Store } from '@q/store'
 import { createTaskRouting } from '../src/main/claim/task-routing.ts'
 
-/** A store that counts what it is asked for. */
+/** A store that counts its calls. */
 function scene() {
   const now = { ms: 0 }
   const asked = { tasks: 0, lanes: 0 }
@@ -25,7 +25,7 @@ function scene() {
   }
 }
 
-test('what was published is asked for once, for a while, however many runs are enqueued', async () => {
+test('published options are read once and cached for a time, however many runs are enqueued', async () => {
   const { now, asked, find } = scene()
   for (let run = 0; run < 100; run++) {
     const { queue, settingsFor } = await find('known')
@@ -38,9 +38,9 @@ test('what was published is asked for once, for a while, however many runs are e
   expect(asked).toEqual({ tasks: 2, lanes: 1 })
 })
 
-test('that a task is not published is remembered for a moment only', async () => {
+test('an unpublished task is cached only briefly', async () => {
   const { now, asked, find, publish } = scene()
-  // Nothing is known about it: the database decides.
+  // The task is unknown here: the database decides.
   expect((await find('new')).settingsFor({})).toEqual({})
   await find('new')
   expect(asked.tasks).toBe(1)
@@ -49,7 +49,7 @@ test('that a task is not published is remembered for a moment only', async () =>
   expect(await find('new')).toMatchObject({ queue: 'cpu' })
 })
 
-test('a failure is not remembered', async () => {
+test('a failed read is not cached', async () => {
   const { asked, find, fail } = scene()
   fail(true)
   await expect(find('known')).rejects.toThrow('away')

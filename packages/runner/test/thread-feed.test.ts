@@ -69,7 +69,7 @@ function commandOf(seq: number): RunCommand {
 
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-test('every run is answered once, in the order of their turn, however often ends are collected', () => {
+test('every run is answered once, in order, however often ends are collected', () => {
   const { feed, answers, handOver, live } = fed()
   const thread = live()
   handOver(1, 2, 3)
@@ -121,7 +121,7 @@ describe('an entry is not reused while its run is open', () => {
     expect(answers).toEqual([[1, '1', 1]])
   })
 
-  test('an order that the thread still has does not begin the run that took its entry', () => {
+  test('a stale command of the thread does not begin the run that reuses its entry', () => {
     const { feed, handOver, live } = fed()
     const { ring } = live()
     const [old] = handOver(1) as [HandedRun]
@@ -155,7 +155,7 @@ describe('when the thread has died', () => {
     expect([feed.load(), feed.room()]).toEqual([0, ringEntries])
   })
 
-  test('its last words are the report of the run that was executing', () => {
+  test('its last message is the report of the run that was executing', () => {
     const { feed, answers, handOver, live } = fed()
     const { ring, send } = live()
     handOver(1)
@@ -195,7 +195,7 @@ describe('when the thread has died', () => {
   })
 })
 
-describe('a thread that is ended for one run', () => {
+describe('a thread that is terminated because of one run', () => {
   test('begins no other: the runs behind it are returned, and later ones wait for the next thread', () => {
     const { feed, answers, handOver, live } = fed()
     const { ring, received } = live()
@@ -216,7 +216,7 @@ describe('a thread that is ended for one run', () => {
     ])
   })
 
-  test.each(['has ended', 'has not begun'])('is not ended if that run %s', (how) => {
+  test.each(['has ended', 'has not begun'])('is not terminated if that run %s', (how) => {
     const { feed, handOver, live } = fed()
     const { ring, received } = live()
     const [first] = handOver(1) as [HandedRun]
@@ -244,7 +244,7 @@ describe('no end is left uncollected', () => {
     expect(answers).toHaveLength(2)
   })
 
-  test('the next thread signals as the last one was told to', () => {
+  test('the next thread keeps the signal mode of the previous one', () => {
     const { feed, live } = fed()
     live()
     feed.signalEnds(false)
@@ -253,7 +253,7 @@ describe('no end is left uncollected', () => {
   })
 })
 
-test('a message of a run that was answered is not taken for one of the run that has its entry now', () => {
+test('a message of an answered run is not attributed to the run that reuses its entry', () => {
   const { feed, answers, handOver, live } = fed()
   const { ring } = live()
   handOver(1)

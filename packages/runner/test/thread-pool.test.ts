@@ -1,4 +1,4 @@
-/** Worker threads, without a replica around them. */
+/** Worker threads without a replica. */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunId } from '@q/store'
@@ -35,7 +35,7 @@ function oneThread(module: string) {
   }
 }
 
-test('a run that is told to stop before a thread has it never begins, and its thread stays', async () => {
+test('a run that is stopped before a thread takes it never begins, and its thread stays', async () => {
   const run = oneThread('stubborn')
   const before = await run('where')
   // Its code would never end.
@@ -43,7 +43,7 @@ test('a run that is told to stop before a thread has it never begins, and its th
   expect(await run('where')).toEqual(before)
 })
 
-test('errors of a module that no run has caused end no thread, and do not flood the log: a fresh one would meet them again, without end', async () => {
+test('errors of a module outside any run end no thread and do not flood the log', async () => {
   const printed = vi.spyOn(process.stderr, 'write')
   onTestFinished(() => printed.mockRestore())
   const run = oneThread('throws-by-itself')
@@ -58,11 +58,11 @@ test('errors of a module that no run has caused end no thread, and do not flood 
   }, 'the module throws again and again')
   expect(later.threadId).toBe(first.threadId)
   const text = () => printed.mock.calls.join('\n')
-  await eventually(() => (text().includes('is not printed') ? true : undefined), 'it says that it prints no more')
-  expect(text().match(/An error that nobody awaited/g)).toHaveLength(20)
+  await eventually(() => (text().includes('are not printed') ? true : undefined), 'further errors are not printed')
+  expect(text().match(/Uncaught error in code of a run/g)).toHaveLength(20)
 })
 
-test('a thread is gone when it has exited, also if it dies of an error before that', async () => {
+test('a thread counts as gone only after it has exited, even if it dies of an error before', async () => {
   const worker = new Worker("throw new Error('on the way')", { eval: true })
   const seen: string[] = []
   worker.on('error', () => seen.push('error'))

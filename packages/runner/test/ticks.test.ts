@@ -1,4 +1,4 @@
-/** Rounds of loops, called without time: the clock is a number here, and the database answers as told. */
+/** Rounds of loops without timers: the clock is a number, and the test sets the responses of the database. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
 import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
@@ -12,21 +12,21 @@ import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
 import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
 import { heartOf } from './heartbeat-scene.ts'
 
-function told<T extends keyof Store>(answers: Pick<Store, T>): Store {
+function storeOf<T extends keyof Store>(answers: Pick<Store, T>): Store {
   return answers as unknown as Store
 }
 
-test('what is written down about a failed heartbeat says why, also if each address of the host failed', async () => {
+test('the record of a failed heartbeat names the cause, even if every address of the host failed', async () => {
   const written: string[] = []
   const refused = new AggregateError(['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`)))
-  let isAway = true
+  let isUnreachable = true
   const heart = heartOf({
     upsertReplicaHeartbeat: async () =>
-      isAway ? Promise.reject(refused) : { known: true, draining: null, tooOld: false, clockMs: 0 },
+      isUnreachable ? Promise.reject(refused) : { known: true, draining: null, tooOld: false, clockMs: 0 },
     recordHeartbeatFailures: async (_, failures) => void written.push(...failures.map(({ error }) => error)),
   })
   await heart.tick()
-  isAway = false
+  isUnreachable = false
   await heart.tick()
   expect(written).toEqual(['connect ECONNREFUSED ::1; connect ECONNREFUSED 127.0.0.1'])
 })
@@ -48,19 +48,19 @@ test('three failed heartbeats in a row raise one alert, and a success starts a n
   expect(alerts).toEqual([3 + 8, 3])
 })
 
-test('failed heartbeats that cannot be written down do not keep a replica from comparing what it holds', async () => {
-  let isAway = true
+test('failed heartbeats that cannot be recorded do not keep a replica from reconciling its runs', async () => {
+  let isUnreachable = true
   let compared = 0
   const heart = heartOf(
     {
       upsertReplicaHeartbeat: async () =>
-        isAway ? Promise.reject(new Error('away')) : { known: true, draining: null, tooOld: false, clockMs: 0 },
+        isUnreachable ? Promise.reject(new Error('away')) : { known: true, draining: null, tooOld: false, clockMs: 0 },
       recordHeartbeatFailures: () => Promise.reject(new Error('no right to')),
     },
     { reconcile: async () => void compared++ },
   )
   await heart.tick()
-  isAway = false
+  isUnreachable = false
   await expect(heart.tick()).rejects.toThrow('no right to')
   expect(compared).toBe(1)
 })
@@ -69,13 +69,13 @@ test.each([
   ['fresh', 0, [0]],
   ['trusted', 60_000, [60_000]],
 ])(
-  'a %s reaper applies no threshold beyond its own eyes, and trusts no clock that goes beyond its own',
+  'a %s reaper applies no threshold longer than its streak, and no clock outside the bounds of its own',
   async (_, unbrokenMs, expected) => {
     const thresholds: (number | undefined)[] = []
     const clocks: (number | undefined)[] = []
     const shared: (number | undefined)[] = []
     let duties = 0
-    const store = told({
+    const store = storeOf({
       takeDuty: async () => ({ mine: ++duties > 0, untilInMs: 0 }),
       reap: async ({ thresholdMsMax, sharedMsMax, clockMsMin, clockMsMax }) => {
         thresholds.push(thresholdMsMax)
@@ -142,17 +142,17 @@ function fenced(silentMs: number, lost = false) {
 }
 
 test.each([
-  ['within its bound nothing is stopped', 3_400, false, undefined],
-  ['beyond its bound what others may start is', 3_600, false, 'cut off from the database'],
-  ['without its session the grace is the bound', 2_100, true, 'cut off from the database'],
-  ['within the grace nothing is stopped', 1_900, true, undefined],
+  ['within the limit no run is stopped', 3_400, false, undefined],
+  ['beyond the limit runs that others may start are stopped', 3_600, false, 'cut off from the database'],
+  ['without its session the grace is the limit', 2_100, true, 'cut off from the database'],
+  ['within the grace no run is stopped', 1_900, true, undefined],
 ])('fence: %s', async (_, silentMs, lost, reason) => {
   const { deps, monitors } = fenced(silentMs, lost)
   await selfFenceTick(deps)
   expect(monitors.map((monitor) => monitor.stopReason)).toEqual([reason, undefined])
 })
 
-test('fence: what is being stopped already, and others may start, has no time left to clean up; the rest keeps it', async () => {
+test('fence: a run that is already being stopped and that others may start loses its grace; others keep theirs', async () => {
   const { deps, monitors } = fenced(3_600)
   for (const monitor of monitors) monitor.stop('timed out')
   await selfFenceTick(deps)
@@ -160,7 +160,7 @@ test('fence: what is being stopped already, and others may start, has no time le
   expect(monitors.map((monitor) => monitor.outOfTime.aborted)).toEqual([true, false])
 })
 
-test('a machine that slept for longer than the bound fences itself before anything else, and beats at once', async () => {
+test('a machine that slept for longer than the limit first fences itself, then sends a heartbeat at once', async () => {
   const { deps, monitors, events, jumps } = fenced(300)
   await selfFenceTick(deps)
   await selfFenceTick({ ...deps, nowMs: () => 550, wallMs: () => 3_600_000 })
@@ -169,7 +169,7 @@ test('a machine that slept for longer than the bound fences itself before anythi
   expect(jumps()).toBe(1)
 })
 
-test('a session that does not prove itself is replaced at once; where there are none, nobody tries again', async () => {
+test('a session that does not prove itself is replaced at once; where sessions are unavailable, none is tried again', async () => {
   const presence = createOwnPresence()
   const seen: string[] = []
   let opened = 0

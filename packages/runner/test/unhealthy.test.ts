@@ -1,4 +1,4 @@
-/** Replicas that are not well, by the memory that this process really has. */
+/** Unhealthy replicas, judged by the real memory of this process. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -16,7 +16,7 @@ function residentMb(): number {
   return Math.round(process.memoryUsage.rss() / megabyte)
 }
 
-test('a replica that is not well from the beginning claims nothing, and says so; others do its work', async () => {
+test('a replica that is unhealthy from the start claims nothing and reports it; other replicas execute the runs', async () => {
   const { q, start, url } = await cluster()
   const { runner, events } = await start({ Q_PRESET: 'fast', Q_DEGRADED_MB: '1', Q_UNHEALTHY_MB: '1' })
   const run = await q.enqueue('echo', 1)
@@ -24,7 +24,7 @@ test('a replica that is not well from the beginning claims nothing, and says so;
   const beat = await eventually(
     () =>
       connection.db.selectFrom('q.replica_heartbeat').selectAll().where('health', '=', 'unhealthy').executeTakeFirst(),
-    'it says so',
+    'it reports its health',
   )
   await connection.close()
   expect(beat.replica_id).toBe(runner.replicaId)
@@ -34,7 +34,7 @@ test('a replica that is not well from the beginning claims nothing, and says so;
   expect(await run.status()).toMatchObject({ replicaId: well.runner.replicaId })
 })
 
-test('one that becomes unwell gives back what it has not begun, goes on with the rest, and takes work when it is well again', async () => {
+test('a replica that becomes unhealthy releases runs that have not begun, continues the others, and claims again when it is healthy', async () => {
   const { q, start } = await cluster()
   const limitMb = String(residentMb() + 300)
   const env = { Q_PRESET: 'fast', Q_THREADS: '1', Q_PREFETCH: '1', Q_DEGRADED_MB: limitMb, Q_UNHEALTHY_MB: limitMb }
@@ -45,7 +45,7 @@ test('one that becomes unwell gives back what it has not begun, goes on with the
   const ahead = await q.enqueue('echo', 'ahead')
   await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
   let ballast: Buffer | undefined = Buffer.alloc(600 * megabyte, 1)
-  await eventually(() => events.find((event) => event.type === 'runs-released'), 'given back')
+  await eventually(() => events.find((event) => event.type === 'runs-released'), 'released')
   expect(events).toContainEqual(expect.objectContaining({ type: 'health-changed', health: 'unhealthy' }))
   expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
   open()

@@ -1,4 +1,4 @@
-/** Workflows of marking tasks on a database of their own, and what must be true of the marks they leave. */
+/** Workflows of marking tasks on a database of their own, and the checks of the marks they leave. */
 import { onTestFinished } from 'vitest'
 import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import { tasksOfPlan } from '@q/schema/workflow'
@@ -30,7 +30,7 @@ export function workflowsOf(url: string, marks: Marks) {
       return id
     },
     ended: (id: WorkflowId, withinMs?: number) => endOf(store, id, withinMs),
-    /** Nothing was left to be healed. */
+    /** Nothing is left to repair. */
     faults: async () => (await store.repairWorkflows({ limit: 100 })).healed,
   }
 }

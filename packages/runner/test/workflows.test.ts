@@ -1,4 +1,4 @@
-/** Workflows on real replicas: results flow, replicas die, databases go away; children begin after their parents. */
+/** Workflows on real replicas, with deaths of replicas and database outages: children begin after their parents. */
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '@q/testing'
@@ -23,7 +23,7 @@ async function scene() {
   }
 }
 
-test('what steps returned reaches the steps that need it, a map’s list its next step, and the output whoever asks', async () => {
+test('results of steps reach the steps that need them, the list of a map its next step, and the output the caller', async () => {
   const { url, start } = await cluster()
   const { start: begin, ended } = workflowsOf(url, marksFile())
   await start()
@@ -93,11 +93,11 @@ test('kill -9 of one of two replicas, again and again: every child begins after 
 
 test.each([
   [
-    'in the middle of releasing dependents: nothing of it is seen, and it is done again as a whole',
+    'in the middle of releasing dependents: the transaction rolls back, and all of it is repeated',
     { CUT_AT: 'opened', CUT_STATE: 'T' },
   ],
   [
-    'after the end of a step was written, before it was acknowledged: it has ended once',
+    'after the outcome of a step was written, before it was acknowledged: the step has ended once',
     { CUT_AFTER: 'opened', CUT_AT: 'COMMIT', CUT_STATE: 'I' },
   ],
 ])('the process dies %s', async (_, cut) => {
@@ -117,7 +117,7 @@ test.each([
   expect(await faults()).toEqual([])
 })
 
-test('a database that was away costs no step: the workflow goes on where it was', async () => {
+test('a database outage loses no step: the workflow continues where it was', async () => {
   const server = await ownServer()
   const marks = marksFile()
   const env = { DATABASE_URL: server.url, Q_PRESET: 'fast' }

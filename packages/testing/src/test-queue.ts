@@ -64,11 +64,11 @@ export async function testQueue<Tasks extends object>(
   const verbs: Omit<TestQueue<Tasks>, typeof tasksOf> = {
     ...q,
     url,
-    async drain(wish) {
+    async drain(drainOptions) {
       if (draining) throw underWay()
       draining = true
       try {
-        return await drain({ store, replica: known(replica, 'drain()'), calendar: calendar.read() }, wish)
+        return await drain({ store, replica: known(replica, 'drain()'), calendar: calendar.read() }, drainOptions)
       } finally {
         draining = false
       }

@@ -9,14 +9,14 @@ afterEach(() => {
 test('an external server is used as it is, without @q/embedded', async () => {
   vi.doMock('@q/embedded', notInstalled)
   vi.stubEnv('Q_TEST_SERVER_URL', undefined)
-  vi.stubEnv('Q_TEST_DATABASE_URL', 'postgresql://somebody@127.0.0.1:1/postgres')
-  expect(await testServer()).toMatchObject({ url: 'postgresql://somebody@127.0.0.1:1/postgres' })
+  vi.stubEnv('Q_TEST_DATABASE_URL', 'postgresql://someone@127.0.0.1:1/postgres')
+  expect(await testServer()).toMatchObject({ url: 'postgresql://someone@127.0.0.1:1/postgres' })
 })
 
 test('without a server and @q/embedded the error says what to do, and DATABASE_URL is not used', async () => {
   vi.doMock('@q/embedded', notInstalled)
   for (const name of ['Q_TEST_SERVER_URL', 'Q_TEST_DATABASE_URL']) vi.stubEnv(name, undefined)
-  vi.stubEnv('DATABASE_URL', 'postgresql://somebody@127.0.0.1:1/production')
+  vi.stubEnv('DATABASE_URL', 'postgresql://someone@127.0.0.1:1/production')
   await expect(testServer()).rejects.toMatchObject({
     code: 'TEST_SERVER_MISSING',
     fix: expect.stringContaining('Q_TEST_DATABASE_URL'),

@@ -3,8 +3,8 @@
  * as any other, and a main thread that only relays. So a busy loop beats and is aborted here as in the runner itself,
  * memory can be watched while the code is busy, and the process notices at once that its runner is gone.
  *
- * Law: it never outlives its runner. Whatever it started is in its process group, and dies with it. It also stops a run that
- * other replicas may start once the run's fence deadline has passed: a runner that hangs cannot send a stop.
+ * Invariant: it never outlives its runner. All programs that it starts are in its process group and die with it. It also
+ * stops a run that other replicas may start once the run's fence deadline has passed: a runner that hangs cannot send a stop.
  */
 import { boundOutput } from '../output/bounded-output.ts'
 import { relayEveryMs, type FromChild, type Relayed, type ToChild } from '../protocol/child-messages.ts'

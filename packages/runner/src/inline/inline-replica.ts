@@ -33,7 +33,7 @@ export interface InlineReplicaOptions {
   readonly tasks: object
   /** The URL of the store's database, for tasks with `database: true`. */
   readonly databaseUrl?: string
-  /** Who gives them, for people: `testQueue()`. */
+  /** The function that passes them, for error messages: `testQueue()`. */
   readonly home: string
   readonly observe?: Observe
 }
@@ -41,7 +41,7 @@ export interface InlineReplicaOptions {
 export interface OpenedGates {
   /** Runs that were not started before their deadline. */
   readonly expired: readonly RunId[]
-  /** Runs whose holder was taken for dead. */
+  /** Runs whose holder was considered dead. */
   readonly recovered: readonly RunId[]
 }
 

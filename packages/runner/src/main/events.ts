@@ -1,4 +1,4 @@
-/** What observers are told. They may lose an event; nothing depends on them. */
+/** The events that a replica reports to observers. An observer may lose an event; nothing depends on it. */
 import type { Inconsistency, OnDeadline, RunId, StaleCause } from '@q/store'
 
 export type RunnerEvent =
@@ -20,7 +20,7 @@ export type RunnerEvent =
       /** The first frame of the error in the task's own code. */
       readonly at?: string
     }
-  /** It failed or asked for it, and will be started again. */
+  /** The run failed or requested a retry, and will start again. */
   | {
       readonly type: 'run-retried'
       readonly runId: RunId
@@ -46,7 +46,7 @@ export type RunnerEvent =
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
   /** No live replica could serve them for the grace: FAILED. */
   | { readonly type: 'runs-unroutable'; readonly runIds: readonly RunId[] }
-  /** The database does not let it go; others were recovered. */
+  /** The database rejected the recovery of this run; the others were recovered. */
   | { readonly type: 'recovery-failed'; readonly runId: RunId; readonly error: unknown }
   /** Runs of a holder that counts as dead by this evidence (`cause`); `reconciled`: this replica itself, which does not execute them. */
   | {
@@ -70,14 +70,14 @@ export type RunnerEvent =
   | { readonly type: 'heartbeat-alert'; readonly consecutive: number; readonly error: unknown }
   /** The first one after `failed` ones in a row. */
   | { readonly type: 'beat-accepted-again'; readonly failed: number }
-  /** Runs that others may start were stopped here, because this replica may be taken for dead. */
+  /** The replica stopped its runs that others may start, because they may consider it dead. */
   | { readonly type: 'fenced'; readonly runIds: readonly RunId[]; readonly silentMs?: number }
-  /** Forward if above 0: the beats of all replicas are older than they were by so much. */
+  /** Positive: forward, so the last heartbeats of all replicas look older by this much. */
   | { readonly type: 'database-clock-jumped'; readonly byMs: number }
   | { readonly type: 'process-suspended'; readonly stoppedMs: number; readonly asleepMs: number }
   | { readonly type: 'health-changed'; readonly health: string; readonly cpuPercent: number; readonly memoryMb: number }
   | { readonly type: 'registered-again'; readonly name: string }
-  /** A hand, or a backup, had changed them so that they contradicted themselves. */
+  /** Manual SQL or a backup had left them inconsistent. */
   | { readonly type: 'workflows-repaired'; readonly findings: readonly Inconsistency[] }
   | {
       readonly type: 'operation-ended'
@@ -92,12 +92,15 @@ export type RunnerEvent =
   | { readonly type: 'connection-lost'; readonly purpose: string; readonly error: unknown }
   | { readonly type: 'loop-failed'; readonly loop: string; readonly error: unknown; readonly retryInMs: number }
   | { readonly type: 'settle-failed'; readonly error: unknown; readonly retryInMs: number }
-  /** Others see that this replica is there, and it hears them. */
+  /** Other replicas see the presence of this one, and wakes can reach it. */
   | { readonly type: 'session-opened' }
   | { readonly type: 'session-lost'; readonly error: unknown }
   /** A pooler that lends connections per transaction: no presence, no wakes. */
   | { readonly type: 'sessions-unavailable' }
-  /** It stops claiming, or its order was replaced. `runs`: the runs it waits for, at most 20; `drainMs`: for how long; null: until they end. */
+  /**
+   * The replica stops claiming, or its order was replaced. `runs`: the runs that it waits for, at most 20; `drainMs`: the
+   * time to the deadline; null: there is none.
+   */
   | {
       readonly type: 'draining' | 'drain-changed'
       readonly by: string
@@ -106,9 +109,9 @@ export type RunnerEvent =
       readonly drainMs: number | null
       readonly onDeadline: OnDeadline
     }
-  /** It claims again. */
+  /** The replica claims again. */
   | { readonly type: 'drain-undone' }
-  /** The database demands a newer release of this program: it leaves. */
+  /** The database requires a newer release of this program: the replica leaves. */
   | { readonly type: 'program-too-old' }
   | { readonly type: 'drain-cut-short'; readonly running: number }
   | { readonly type: 'left-runs-behind'; readonly running: number; readonly tookMs: number }
@@ -118,13 +121,13 @@ export type RunnerEvent =
 
 export type Observe = (event: RunnerEvent) => void
 
-/** An observer that throws must not end what it observes. */
+/** Catches the errors of an observer: they must not end a loop. */
 export function neverThrows(observe: Observe): Observe {
   return (event) => {
     try {
       observe(event)
     } catch {
-      // told, and may lose it
+      // the event is lost
     }
   }
 }

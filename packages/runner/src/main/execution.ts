@@ -37,7 +37,7 @@ export interface ExecutionDeps {
   readonly exchangeBuffer: ExchangeBuffer
   readonly processStats: ProcessStats
   readonly counts: RunCounts
-  /** Where runs go that this replica itself enqueues. */
+  /** Finds the queue and options of runs that this replica enqueues. */
   readonly routeOf: FindRoute
   readonly followed: Pick<FollowedDrain, 'onDeadline'>
   /** Aborts when the replica has left. */
@@ -68,7 +68,7 @@ export function createExecution(deps: ExecutionDeps): Dispatch {
   return dispatch
 }
 
-/** What every run needs, wherever it is executed. */
+/** Dependencies of every run, in a batch or in a slot for itself. */
 function runDeps(deps: ExecutionDeps): Omit<ExecuteDeps, 'slots' | 'executors'> {
   const { config, store, observe, signals, routeOf, hasLeft, databaseUrl, runMonitors, host, nowMs } = deps
   return {

@@ -13,7 +13,7 @@ export function thisHost(): Host {
 
 const idAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** A new id for each start, so that a restarted process is never taken for the one that died. */
+/** A new id for each start, so that a restarted process is never confused with the one that died. */
 export function newReplicaId(): string {
   return Array.from({ length: 12 }, () => idAlphabet[randomInt(idAlphabet.length)]).join('')
 }

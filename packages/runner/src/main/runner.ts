@@ -1,7 +1,7 @@
 /**
  * A replica: the composition root. The boot order is `startRunner`, read from top to bottom; the drain order is drain.ts.
  *
- * Law: the first heartbeat is accepted before the first claim (registering sends it), and beats stop last, after the
+ * Invariant: the first heartbeat is accepted before the first claim (registering sends it), and beats stop last, after the
  * last run has settled.
  */
 import type { ReplicaRegistration, Store } from '@q/store'
@@ -27,7 +27,7 @@ export interface Runner {
   threads(): readonly SlotStats[]
   /** As SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. Called again: the deadline is now. */
   drain(): Promise<void>
-  /** Resolves when it has left, for whatever reason. */
+  /** Resolves when the replica has left, for any reason. */
   readonly left: Promise<Departure>
 }
 
@@ -44,7 +44,7 @@ export interface RunnerOptions {
   readonly replicaId?: string
   /** Where others reach it; registered for discovery. */
   readonly endpoint?: string
-  /** Aborts when it is to leave before it has come: it then introduces itself to nobody, and rejects. */
+  /** Aborts when the replica must leave before it has started: the start then rejects, and nothing is registered. */
   readonly leaving?: AbortSignal
 }
 
@@ -101,7 +101,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   }
 }
 
-/** After a failed start: the database, if it can be reached, keeps no living replica. */
+/** After a failed start: marks the replica as stopped, if the database can be reached. */
 async function retire(control: Store, replicaId: string): Promise<void> {
   const attempt = () => control.retireReplica(replicaId)
   // A second try uses a new connection: the first one may have broken with the others.

@@ -28,7 +28,7 @@ export interface Signals {
   suspended(): void
   /** The drain order that the database holds; null: none. */
   drainOrdered(order: DrainOrder | null): void
-  /** The database demands a newer release of this program. */
+  /** The database requires a newer release of this program. */
   programTooOld(): void
 }
 

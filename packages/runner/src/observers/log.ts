@@ -1,6 +1,6 @@
 /**
  * The log: pino, pretty on a terminal and JSON otherwise. The only file that knows pino; log-lines.ts has the wording.
- * A log line is a fixed sentence with facts beside it; none has a password in it, whoever wrote what it quotes.
+ * A log line is a fixed sentence with facts beside it. Passwords are removed from every line, even inside quoted texts.
  */
 import { pino, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
@@ -78,7 +78,7 @@ function writeDrain(log: Lines, event: Extract<RunnerEvent, { readonly runs: unk
   log.info(facts, `draining: waiting for runs to end${again}`)
 }
 
-/** Of an error what a line has room for. */
+/** The parts of an error that fit into a line. */
 function factsOf(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const code: unknown = Reflect.get(error, 'code')

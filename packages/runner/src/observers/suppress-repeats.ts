@@ -1,17 +1,16 @@
 /**
- * Failures that repeat themselves are told once, and then once in a while with how many there were: a database that is
- * away for a minute fails every round of every loop, and whoever reads the log wants to know it once. What is held back
- * is not lost for debugging: it is told at that level.
+ * Suppresses repeated failures. A failure is logged once, then at intervals with the number of suppressed repeats: while
+ * the database is unreachable, every round of every loop fails. Suppressed failures are logged at level debug.
  *
- * Alike are failures of the same kind for the same reason. That the database is away is one reason, whoever asks it;
- * every other one belongs to who met it. A full disk is one failure, whichever statement it fails.
+ * Two failures are the same if they have the same type and reason. An unreachable database and a full disk are one reason
+ * for all loops; any other reason is separate for each loop, job or schedule.
  */
 import type { RunnerEvent } from '../main/events.ts'
 import { fullDisk } from './full-disk.ts'
 
 type Failure = Extract<RunnerEvent, { readonly error: unknown }>
 
-/** What is tried again, and so fails again. */
+/** Failures of work that is retried. */
 const repeating: ReadonlySet<string> = new Set<Failure['type']>([
   'loop-failed',
   'beat-failed',
@@ -25,7 +24,7 @@ const repeating: ReadonlySet<string> = new Set<Failure['type']>([
 const logEveryMs = 15_000
 const rememberedMs = 4 * logEveryMs
 
-/** Undefined: hold it back. Else how many alike were held back since the last one that was logged. */
+/** Returns undefined to suppress the event, else the number of repeats that were suppressed since it was last logged. */
 export function createRepeatFilter(nowMs: () => number): (event: RunnerEvent) => number | undefined {
   const logged = new Map<string, { readonly atMs: number; suppressed: number }>()
   return (event) => {
@@ -44,15 +43,15 @@ export function createRepeatFilter(nowMs: () => number): (event: RunnerEvent) =>
 }
 
 function reasonOf(event: Failure): string {
-  if (isAway(event.error)) return 'the database is away'
-  const who = 'loop' in event ? event.loop : 'job' in event ? event.job : 'schedule' in event ? event.schedule : ''
-  return `${who} ${codeOf(event.error) ?? String(event.error)}`
+  if (isUnreachable(event.error)) return 'the database is unreachable'
+  const source = 'loop' in event ? event.loop : 'job' in event ? event.job : 'schedule' in event ? event.schedule : ''
+  return `${source} ${codeOf(event.error) ?? String(event.error)}`
 }
 
-/** Errors of sockets, of a server that goes or has no room, and answers that did not come. */
-function isAway(error: unknown): boolean {
-  const said = error instanceof Error ? error.message : ''
-  return /^E(?!RR_)[A-Z]+$|^(57P|08|53)/.test(codeOf(error) ?? '') || /timeout|terminated|not answered/i.test(said)
+/** Whether it is an error of a socket, of a server that shuts down or has no resources, or a missing response. */
+function isUnreachable(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : ''
+  return /^E(?!RR_)[A-Z]+$|^(57P|08|53)/.test(codeOf(error) ?? '') || /timeout|terminated|not answered/i.test(message)
 }
 
 function codeOf(error: unknown): string | undefined {

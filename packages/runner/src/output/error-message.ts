@@ -1,6 +1,6 @@
 /**
- * The message of an error, never empty, with its causes. A host with several addresses (localhost, on most
- * machines) fails with an error that carries one for each address and says nothing itself.
+ * The message of an error, never empty, with its causes. A host with several addresses (localhost, on most machines) fails
+ * with an error without a message that carries one error for each address.
  */
 import { causesOf, causesText } from '@q/schema/json'
 

@@ -1,8 +1,8 @@
 /**
- * Whatever is about to be printed loses the passwords of its URLs, except that of our own example of one. Applied to
- * final texts: an error of a driver, of a task or of a library three levels down may quote a URL in any field. Up to the
- * last @ before a space or a quotation mark, because passwords contain what they like; in JSON such a mark is escaped.
- * A word is looked at once, from its beginning: a long one must not take longer by its square.
+ * Removes the passwords of URLs from text that is about to be printed, except the one of our own example URL. It applies to
+ * final texts, because an error of a driver, task or library may quote a URL in any field. A password reaches to the last @
+ * before a space or a quotation mark, because it may contain any other character; in JSON such a mark is escaped. The
+ * pattern reads each word once, from its beginning, so the time is linear in the length of a word.
  */
 export function redact(text: string): string {
   return text.replaceAll(/(\b\w+:\/\/[^:/\s"]*:)(?!password@host)(?:[^\s"\\]|\\.)*@/g, '$1***@')

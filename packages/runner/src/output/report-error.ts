@@ -1,6 +1,6 @@
 /**
- * Tells a person what went wrong: code, what happened, why, how to fix; a stack trace only when asked for
- * (`Q_DEBUG=1`), a password never. And the exit code that goes with it.
+ * Prints an error for a person: code, what happened, why, how to fix. A stack trace only with `Q_DEBUG=1`, a password
+ * never. Also chooses the exit code.
  */
 import { isExplained, printable, type Explained } from '@q/schema'
 import type { Departure } from '../main/drain.ts'
@@ -14,11 +14,11 @@ export const exitCodes = {
   databaseUnreachable: 3,
   notFound: 4,
   timedOut: 5,
-  /** Some of what was asked was refused, or a diagnosis has findings. */
+  /** A part of the request was refused, or a diagnosis found problems. */
   partly: 6,
   /** A replica left runs behind that it could neither stop nor settle; other replicas recover them. */
   runsLeftBehind: 7,
-  /** Do not restart: only another release of this program will do. */
+  /** Do not restart: the database needs another release of this program. */
   programTooOld: 57,
 } as const
 

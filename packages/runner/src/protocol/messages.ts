@@ -15,7 +15,7 @@ export interface WorkerSetup {
   readonly slotMemory: SharedArrayBuffer
 }
 
-/** What Piscina is asked for: a look at the task modules, or a thread that is served runs for the rest of its life. */
+/** The jobs that Piscina gets: to describe the task modules, or to serve runs for the rest of the thread's life. */
 export type ThreadJob = { readonly kind: 'describe' } | ServeJob
 
 export interface ServeJob {
@@ -45,7 +45,7 @@ export interface RunCommand {
   readonly databaseUrl: string | undefined
 }
 
-/** What a worker found in the task modules. */
+/** The result of loading the task modules. */
 export interface Description {
   readonly tasks: readonly TaskDescription[]
   readonly problems: readonly Problem[]
@@ -77,7 +77,7 @@ export type RunReport =
       readonly stack?: string
       /** Class of the error. */
       readonly errorName?: string
-      /** What the code says all errors of this cause have in common. */
+      /** A text that the code chose for all errors of this cause. */
       readonly fingerprint?: string
       /** Undefined: as the task's `retry` says. */
       readonly again?: 'never' | { readonly afterMs: number }

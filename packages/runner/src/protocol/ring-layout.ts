@@ -1,6 +1,6 @@
 /**
- * The shared memory through which runs are handed over to one worker thread: an entry per run, and what came of it. Both
- * sides import this file, and only its functions change an entry.
+ * The shared memory that hands runs to one worker thread: an entry per run, with its state and result. Both sides import
+ * this file, and only its functions change an entry.
  *
  *   waiting ── tryBegin (thread) ──► begun ── end (thread) ──► ended
  *      ├────── tryWithdraw (main) ──► withdrawn
@@ -11,7 +11,7 @@
  * Invariant: the state contains the number of the run. A thread that still has a command whose entry was reused for a
  * later run cannot begin either of them with it.
  * Invariant: a result is in the entry (or its message is sent) before the state is `ended`, so the death of the thread
- * takes no result of a run that has ended with it.
+ * loses no result of a run that has ended.
  *
  *   header word 0  signalEnds  main → thread   1: signal every end; 0: only when no run is left (unsignalled)
  *   header word 1  signalled   both            1: a signal is on its way

@@ -1,10 +1,10 @@
 /**
- * The shared memory through which a worker that is too busy for messages still speaks, and is spoken to.
- * One slot per thread; both sides import this file and nothing else of each other.
+ * The shared memory between the main thread and a worker thread, for a worker that is too busy to handle messages. There is
+ * one slot per thread; both sides import this file and nothing else of each other.
  *
  * A thread executes one run after the other, and either side may be late. So every run has a number within its slot, and
- * what concerns one run carries that number: a stop that comes late is not for the next run, and the main thread does
- * not take the next run's signs for those of the last one. Counters are never reset; a change is the sign.
+ * every word that concerns one run contains that number: a late stop does not stop the next run, and the main thread does
+ * not attribute the signs of one run to another. Counters are never reset; a sign of life is a change.
  *
  *   word 0      stop      main → worker   number of the run that is to stop, and the reason (abortReasons)
  *   word 1      ticks     worker → main   raised by a timer while the thread is free: the thread lives
@@ -28,7 +28,7 @@ const noteBuffers = 3
 const noteBytesMax = 240
 const slotBytes: number = notesStart + noteBuffers * noteBytesMax
 
-/** What a run can be told to stop for. The order is part of the layout: a reason is its place here. */
+/** The reasons to stop a run. The order is part of the layout: a reason is stored as its index. */
 export const abortReasons = [
   '',
   'cancelled',
@@ -101,7 +101,7 @@ const numberMask = 0x7ff_ffff
 const reasonBits = 4
 const reasonMask = 15
 
-/** What stands for run `seq` in a word. */
+/** The number that represents run `seq` in a word. */
 export function tagOf(seq: number): number {
   return seq & numberMask
 }
@@ -117,7 +117,7 @@ export function stopRun({ words }: SlotMemory, seq: number, reason: AbortReason)
   Atomics.notify(words, word.stop)
 }
 
-/** Numbers go round: a slot may execute more runs than fit into the mask. */
+/** Numbers wrap around: a slot may execute more runs than fit into the mask. */
 function isAtOrAfter(tag: number, other: number): boolean {
   return ((tag - other) & numberMask) <= numberMask >> 1
 }
@@ -128,7 +128,7 @@ export function stopReasonOf({ words }: SlotMemory, seq: number): AbortReason | 
   return value >> reasonBits === tagOf(seq) ? abortReasons[value & reasonMask] || undefined : undefined
 }
 
-/** What was read from a slot of another process, to be written into a slot of this one. */
+/** Values read from a slot of another process, to be written into a slot of this one. */
 export interface SlotReading {
   /** By sharedClockMs(); null: the run has not begun. */
   readonly beganAtMs: number | null
@@ -155,12 +155,12 @@ export function mirrorSlot(memory: SharedArrayBuffer, index: number, seq: number
 const encoder = new TextEncoder()
 const encoded = new Uint8Array(noteBytesMax)
 
-/** Cut to what fits. Good until the next call: a note is written at once, and often. */
+/** The note as bytes, truncated to its buffer. Valid until the next call: the caller writes it at once, and notes are frequent. */
 export function encodedNote(note: string): Uint8Array {
   return encoded.subarray(0, encoder.encodeInto(note, encoded).written)
 }
 
-/** The worker's side: into a buffer that is neither the last note nor being read, so nobody reads half a note. */
+/** The worker's side: uses a buffer that neither holds the last note nor is being read, so the main thread never reads half a note. */
 export function writeNote(slot: SlotMemory, bytes: Uint8Array): void {
   const last = Atomics.load(slot.words, word.lastNote)
   const reading = Atomics.load(slot.words, word.reading)
@@ -170,7 +170,7 @@ export function writeNote(slot: SlotMemory, bytes: Uint8Array): void {
   Atomics.store(slot.words, word.lastNote, buffer)
 }
 
-/** The main thread's side: a buffer that is still the last note after it was marked as read will not be written to. */
+/** The main thread's side: if a buffer still holds the last note after it was marked, the worker does not write to it. */
 export function readNote(slot: SlotMemory): Uint8Array | undefined {
   for (let tries = 0; tries < readTriesMax; tries++) {
     const buffer = Atomics.load(slot.words, word.lastNote)

@@ -1,6 +1,6 @@
 /**
- * What a runner is told from outside, read once from the environment, checked and frozen.
- * Every problem is reported in one go, each with its variable, its value, the rule and a value that passes.
+ * The configuration of a runner: read once from the environment, validated and frozen. All problems are reported
+ * together, each with its variable, its value, the rule and a value that passes.
  */
 import { ExplainedError } from '@q/schema'
 import { presets, type Preset } from './presets.ts'
@@ -11,9 +11,9 @@ import { programSettings, settings, type SettingValues } from './settings.ts'
 export interface RunnerConfig extends SettingValues {
   /** Queues to work on; empty: all. */
   readonly queues: readonly string[]
-  /** The preset, with whatever was set beside it. */
+  /** The preset, with the settings that replace some of its values. */
   readonly preset: Preset
-  /** What is allowed and probably not meant. */
+  /** Settings that are valid and probably mistakes. */
   readonly warnings: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
   const shipped = presets[presetName] as Preset
   const { values, wrong } = readAll(env, shipped)
   const relations = checkConstraints(values, isSet)
-  // A value that is wrong by itself was replaced by its default: what follows from that is not a problem of its own.
+  // An invalid value was replaced by its default: a constraint that the default breaks is not a second problem.
   const follows = (problem: string) => [...wrong.keys()].some((variable) => problem.includes(variable))
   const related = wrong.has('Q_PRESET') ? [] : relations.problems.filter((problem) => !follows(problem))
   const problems = [...wrong.values(), ...related]
@@ -36,13 +36,13 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
   })
 }
 
-/** Ours by their name, and read by nobody: probably misspelt. */
+/** Variables whose name begins with ours and that no setting reads: probably misspelt. */
 function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const known = new Set([...Object.values(settings), ...programSettings].map(({ variable }) => variable))
   const isUnknown = (name: string) => name.startsWith('Q_') && !name.startsWith('Q_TEST_') && !known.has(name)
   return Object.keys(env)
     .filter(isUnknown)
-    .map((name) => `${name} is no setting: it has no effect`)
+    .map((name) => `${name} is not a setting: it has no effect`)
 }
 
 function readAll(env: NodeJS.ProcessEnv, preset: Preset): { values: SettingValues; wrong: Map<string, string> } {

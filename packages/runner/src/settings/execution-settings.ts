@@ -9,9 +9,9 @@ export interface ExecutionValues {
   readonly taskModules: readonly string[]
   /** Runs executed at once: one per thread. */
   readonly threads: number
-  /** Heap of each; 0: what Node allows. */
+  /** Heap limit of each thread; 0: the default of Node. */
   readonly threadMemoryMb: number
-  /** Variables that child processes get beside the harmless ones. */
+  /** Variables that child processes get in addition to the default ones. */
   readonly childEnv: readonly string[]
   readonly prefetch: number
   /** Start-ahead: expected work in ms, and most runs, of one thread. */
@@ -49,12 +49,12 @@ export const executionSettings: SettingsOf<ExecutionValues> = {
     'Q_THREAD_MEMORY_MB',
     [0, 1_048_576],
     0,
-    'heap of each worker thread; 0: what Node allows. Most ways to exceed it end the whole process (`docs/reference/poison.md`)',
+    'heap limit of each worker thread; 0: the default of Node. Most ways to exceed it end the whole process (`docs/reference/poison.md`)',
   ),
   childEnv: list(
     'Q_CHILD_ENV',
-    'the harmless ones',
-    'environment variables that tasks with `isolation: process` get beside PATH, HOME, LANG, TZ and their like, separated by commas; `S3_*` names all that begin so',
+    'the default ones',
+    'environment variables that tasks with `isolation: process` get in addition to PATH, HOME, LANG, TZ and similar ones, separated by commas; `S3_*` names all with that prefix',
   ),
   prefetch: integer(
     'Q_PREFETCH',
@@ -83,12 +83,12 @@ export const executionSettings: SettingsOf<ExecutionValues> = {
   queueWeights: weights(
     'Q_QUEUES',
     'all',
-    'queues to work on, separated by commas; `cpu:3,default:1` gives the first three shares of four while both have work. A weight is 1 to 1000, and 1 unless said; a name that ends in a colon and digits needs one',
+    'queues to work on, separated by commas; `cpu:3,default:1` gives the first three shares of four while both have work. A weight is 1 to 1000, by default 1; a name that ends in a colon and digits needs one',
   ),
   capabilities: names(
     'Q_CAPABILITIES',
     'none',
-    'what this replica can do beyond the ordinary (`gpu`), for runs that require it, separated by commas',
+    'capabilities of this replica (`gpu`) for runs that require them, separated by commas',
   ),
   name: {
     ...string('Q_NAME', hostname(), "the replica's name for people, made unique among living replicas"),
@@ -104,19 +104,19 @@ export const executionSettings: SettingsOf<ExecutionValues> = {
     'Q_STOP_GRACE_MS',
     [0, 600 * second],
     2 * second,
-    'how long code that is told to stop may take before its thread is ended',
+    'how long code may take to stop after a stop request before its thread is terminated',
   ),
   pollEveryMs: integer(
     'Q_POLL_MS',
     [50, 60 * second],
     second,
-    'how often to look for work when no wake comes; up to 10 s while wakes can arrive and there is nothing to do',
+    'how often to poll for work without a wake; up to 10 s while wakes can arrive and there is no work',
   ),
   connections: integer(
     'Q_CONNECTIONS',
     [1, 100],
     4,
-    'connections for outcomes, logs and upkeep, beside one for exchanges (claims and successes), one for heartbeats and one session',
+    'connections for outcomes, logs and maintenance, in addition to one for exchanges (claims and successes), one for heartbeats and one session',
   ),
   databaseWaitMs: integer(
     'Q_DATABASE_WAIT_MS',

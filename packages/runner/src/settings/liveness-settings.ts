@@ -19,41 +19,45 @@ export interface LivenessValues extends Thresholds {
 const second = 1_000
 
 export const livenessSettings: SettingsOf<LivenessValues> = {
-  replicaBeatMs: threshold('Q_REPLICA_BEAT_MS', 'replicaBeatMs', 'how often the replica beats'),
+  replicaBeatMs: threshold('Q_REPLICA_BEAT_MS', 'replicaBeatMs', 'how often the replica sends a heartbeat'),
   replicaStaleMs: threshold(
     'Q_REPLICA_STALE_MS',
     'replicaStaleMs',
-    'without a beat for so long, its runs are recovered by others',
+    'after this time without a heartbeat of the replica, others recover its runs',
   ),
-  checkEveryMs: threshold('Q_CHECK_MS', 'checkEveryMs', 'how often stale runs are looked for'),
+  checkEveryMs: threshold('Q_CHECK_MS', 'checkEveryMs', 'how often the replica looks for stale runs'),
   claimerBeatMs: threshold(
     'Q_CLAIMER_BEAT_MS',
     'claimerBeatMs',
-    'how often it beats for runs it has claimed and not started',
+    'how often the replica sends heartbeats for runs that it has claimed and not started',
   ),
   claimerStaleMs: threshold(
     'Q_CLAIMER_STALE_MS',
     'claimerStaleMs',
-    'without such a beat for so long, the claim is undone by others',
+    'after this time without such a heartbeat, others requeue the claimed run',
   ),
-  runnerBeatMs: threshold('Q_RUNNER_BEAT_MS', 'runnerBeatMs', 'how often it beats for runs it executes'),
+  runnerBeatMs: threshold(
+    'Q_RUNNER_BEAT_MS',
+    'runnerBeatMs',
+    'how often the replica sends heartbeats for runs that it executes',
+  ),
   runnerStaleMs: threshold(
     'Q_RUNNER_STALE_MS',
     'runnerStaleMs',
-    'without such a beat for so long, the run is recovered by others',
+    'after this time without such a heartbeat, others recover the run',
   ),
   presenceGraceMs: integer(
     'Q_PRESENCE_GRACE_MS',
     [presenceGraceMsMin, 600 * second],
     2_500,
-    'how long after its session broke this replica may still show that it lives; others wait for so long before they recover its runs',
+    'how long others wait after the session of this replica broke before they recover its runs; a sign of life within this time prevents it',
   ),
   onCrash: {
     ...oneOf(
       'Q_ON_CRASH',
       ['fail', 'retry'] as const,
       'fail',
-      'what becomes of runs whose replica dies, when their task says nothing',
+      'what happens to runs whose replica dies, if their task sets no `onCrash`',
     ),
     otherwise: (preset: Preset) => preset.onCrash,
     shown: 'by preset',
@@ -61,12 +65,12 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
   timeoutMs: limit(
     'Q_TIMEOUT_MS',
     'timeoutMs',
-    'longest time of one attempt, when neither the run nor its task sets one; 0: no limit',
+    'longest time of one attempt, if neither the run nor its task sets one; 0: no limit',
   ),
   maxSilentMs: limit(
     'Q_MAX_SILENT_MS',
     'maxSilentMs',
-    'longest time without a heartbeat, progress or log line of the code, when neither the run nor its task sets one; 0: no limit, and code without any evidence of life is stopped (`docs/failure-modes.md`)',
+    'longest time without a heartbeat, progress or log line of the code, if neither the run nor its task sets one; 0: no limit, but code without any evidence of life is stopped (`docs/failure-modes.md`)',
   ),
   unroutableMs: limit(
     'Q_UNROUTABLE_MS',
@@ -75,10 +79,10 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
   ),
   autoRequeueStaleClaimed: boolean(
     'Q_AUTO_REQUEUE_STALE_CLAIMED',
-    'whether stale claims are undone; off: they stay as they are',
+    'whether this replica requeues stale claims; off: they stay as they are',
   ),
   autoFailStaleRunning: boolean(
     'Q_AUTO_FAIL_STALE_RUNNING',
-    'whether stale running runs are recovered; off: they stay as they are',
+    'whether this replica recovers stale running runs; off: they stay as they are',
   ),
 }

@@ -1,13 +1,14 @@
 /**
- * Sets of intervals and thresholds that fit together. A threshold is how long somebody may be silent before others act;
- * it is always several beats, so that one lost beat means nothing. Every value can also be set alone (settings.ts).
+ * Sets of intervals and thresholds that fit together. A threshold is how long a replica or run may send no heartbeat
+ * before others act; it is always several beats, so that one lost beat has no effect. Every value can also be set alone
+ * (settings.ts).
  */
 import type { Thresholds } from '@q/store'
 
 export interface Preset {
   readonly thresholds: Thresholds
   readonly heartbeatsKeptMs: number
-  /** For runs whose task does not say. */
+  /** For runs whose task sets no `onCrash`. */
   readonly onCrash: 'fail' | 'retry'
   /** Limits of runs whose task sets none; null: none. */
   readonly timeoutMs: number | null

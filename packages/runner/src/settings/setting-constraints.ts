@@ -1,12 +1,12 @@
 /**
- * What settings must be to each other. All violations are found, each with its variable, its value, the rule and a
- * value that passes: also the other rules that the variable has broken. What is allowed but leaves little room is a
- * warning, except in presets as they are shipped.
+ * Constraints between settings. All violations are reported, each with its variable, its value, the rule and a value that
+ * passes all rules the variable has broken. A valid setting that leaves little room is a warning, except in a preset whose
+ * values were not changed.
  */
 import { fenceMsOf } from '../main/liveness/self-fence-limits.ts'
 import { settings, type SettingValues } from './settings.ts'
 
-/** More than stopping takes. */
+/** More time than stopping a run takes. */
 const stopTimeMs = 1_000
 
 type Limits = { readonly [Key in keyof SettingValues as SettingValues[Key] extends number ? Key : never]: number }
@@ -41,7 +41,7 @@ export function checkConstraints(
     const beats = given[stale] / given[beat]
     const room = `${name(beat)} (${given[beat]})`
     const enough = { key: stale, atLeast: enoughFor(given[beat]) }
-    if (beats < 2) broken.push({ ...enough, rule: `must be at least twice ${room}: one lost beat must mean nothing` })
+    if (beats < 2) broken.push({ ...enough, rule: `must be at least twice ${room}: one lost beat must have no effect` })
     else if (fenceMsOf(given[stale], given[beat]) <= 0)
       broken.push({ ...enough, rule: `leaves no time beside ${room} to stop a run before others start it` })
     else if (beats < 3 && (isSet(beat) || isSet(stale)))
@@ -49,7 +49,7 @@ export function checkConstraints(
     if (given.checkEveryMs > given[stale])
       broken.push({
         key: 'checkEveryMs',
-        rule: `must be at most ${name(stale)} (${given[stale]}): who is stale must be looked at in time`,
+        rule: `must be at most ${name(stale)} (${given[stale]}): stale runs must be found in time`,
         atMost: given[stale],
       })
     atLeast('heartbeatsKeptMs', stale, 'or evidence is removed before it is judged')

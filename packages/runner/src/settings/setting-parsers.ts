@@ -1,4 +1,4 @@
-/** What kinds of settings there are: how their text is read, and what is said about one that cannot be. */
+/** The kinds of settings: how each parses its text, and the rule that an invalid text breaks. */
 import { isName } from '@q/task'
 import { presets, type Preset } from './presets.ts'
 
@@ -8,10 +8,10 @@ export interface Setting<T> {
   /** For documents. */
   readonly shown: string
   readonly otherwise: (preset: Preset) => T
-  /** Undefined: the text is no value of this setting. */
+  /** Returns undefined if the text is not a value of this setting. */
   readonly parse: (text: string) => T | undefined
   readonly rule: string
-  /** Of a text that is made of parts: what is wrong with each. */
+  /** For a text of several parts: the problem of each part. */
   readonly mistakes?: (text: string) => readonly string[]
   /** A text that passes. */
   readonly passes: string
@@ -126,7 +126,7 @@ export function names(variable: string, shown: string, what: string): Setting<re
 
 const weight = { min: 1, max: 1_000 }
 
-/** Names, each with a weight or without: `cpu:3,default`. A name that itself ends so needs one. */
+/** Names, each with or without a weight: `cpu:3,default`. A name that itself ends in a colon and digits needs a weight. */
 export function weights(variable: string, shown: string, what: string): Setting<Readonly<Record<string, number>>> {
   return {
     variable,
@@ -155,7 +155,7 @@ function mistakesIn(given: string): string[] {
     if (!isName(name)) return `\`${item}\`: a name is 1 to 100 letters, digits or . _ - : /`
     if (!Number.isInteger(value) || value < weight.min || value > weight.max)
       return `\`${item}\`: a weight is a whole number from ${weight.min} to ${weight.max}`
-    return twice ? `\`${item}\`: ${name} is there twice` : []
+    return twice ? `\`${item}\`: ${name} occurs twice` : []
   })
 }
 

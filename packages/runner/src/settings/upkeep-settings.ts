@@ -1,4 +1,4 @@
-/** Settings of what is kept for how long, of health, and of the log. */
+/** Settings of retention, health and the log. */
 import type { Preset } from './presets.ts'
 import { integer, oneOf, type SettingsOf } from './setting-parsers.ts'
 
@@ -36,13 +36,13 @@ export const upkeepSettings: SettingsOf<UpkeepValues> = {
     'Q_REPLICAS_KEPT_MS',
     [second, 3_650 * day],
     day,
-    'how long replicas are remembered after their end',
+    'how long rows of stopped replicas are kept',
   ),
   runsKeptMs: integer(
     'Q_RUNS_KEPT_MS',
     [second, 3_650 * day],
     7 * day,
-    'how long finished runs are kept when their task does not say (`keep`)',
+    'how long finished runs are kept if their task sets no `keep`',
   ),
   sampleEveryMs: integer('Q_SAMPLE_MS', [second, day], 60 * second, 'how often process stats go into the time series'),
   samplesKeptMs: integer(
@@ -61,27 +61,27 @@ export const upkeepSettings: SettingsOf<UpkeepValues> = {
     'Q_ACTIONS_KEPT_MS',
     [day, 3_650 * day],
     90 * day,
-    'how long it is kept what people did through the page, the API or the command line',
+    'how long actions of people through the page, the API or the command line are kept',
   ),
 
   degradedCpu: integer(
     'Q_DEGRADED_CPU',
     [1, 1_000],
     70,
-    'CPU, in percent, that its runs do not account for, above which it fills half of its slots',
+    'CPU use in percent, without that of its runs, above which the replica fills half of its slots',
   ),
-  unhealthyCpu: integer('Q_UNHEALTHY_CPU', [1, 1_000], 90, 'the same, above which it claims nothing'),
+  unhealthyCpu: integer('Q_UNHEALTHY_CPU', [1, 1_000], 90, 'the same, above which the replica claims nothing'),
   degradedMb: integer(
     'Q_DEGRADED_MB',
     [1, 100_000_000],
     4_096,
-    'memory, with that of child processes, above which it fills half of its slots; at most 70 % of what its container has',
+    'memory, including child processes, above which the replica fills half of its slots; at most 70 % of the memory of its container',
   ),
   unhealthyMb: integer(
     'Q_UNHEALTHY_MB',
     [1, 100_000_000],
     8_192,
-    'the same, above which it claims nothing; at most 90 %',
+    'the same, above which the replica claims nothing; at most 90 %',
   ),
 
   logLevel: oneOf('Q_LOG_LEVEL', logLevels, 'info', logLevels.map((level) => `\`${level}\``).join(', ')),

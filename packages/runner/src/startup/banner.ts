@@ -1,4 +1,4 @@
-/** What a person sees first: what runs here, where, and what to try next. */
+/** The first output on a terminal: what is running, where, and which command to try next. */
 import { styleText } from 'node:util'
 
 export interface BannerFacts {

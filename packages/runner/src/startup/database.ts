@@ -1,6 +1,6 @@
 /**
- * Which database: DATABASE_URL (an empty one is refused), or without it an embedded PostgreSQL in the workspace. For
- * programs (this package's start, the CLI); what `@q/runner` itself exports never imports the embedded one.
+ * Chooses the database: DATABASE_URL (an empty value is refused), or without it an embedded PostgreSQL in the workspace.
+ * For programs (this package's start, the CLI); the exports of `@q/runner` never import the embedded one.
  */
 import { resolve } from 'node:path'
 import { ExplainedError } from '@q/schema'
@@ -16,9 +16,9 @@ export interface ProgramDatabase {
 }
 
 export interface FindOptions {
-  /** Told, in one sentence, what people should know. */
+  /** Called with a sentence for people. */
   readonly notice: (sentence: string) => void
-  /** What becomes of the embedded server when its last user has left (`@q/embedded`). */
+  /** What happens to the embedded server when its last user has left (`@q/embedded`). */
   readonly stay?: boolean | 'as-found'
   /** An embedded server that dies is started again, for as long as we are here. */
   readonly revive?: boolean

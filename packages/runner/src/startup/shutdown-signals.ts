@@ -1,6 +1,6 @@
 /**
- * SIGTERM and Ctrl-C, from the first moment on. Before there is a runner nothing has been claimed, and boot ends at the
- * next point where it can; asked again, at once. As soon as there is one, each signal drains it.
+ * Handles SIGTERM and Ctrl-C from the start of the process. Before there is a runner, the first signal ends the start at
+ * the next point where it can end, and a second one ends it at once. Once there is a runner, each signal drains it.
  */
 import type { Runner } from '../main/runner.ts'
 import { exitCodes } from '../output/report-error.ts'

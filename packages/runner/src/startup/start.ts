@@ -1,6 +1,6 @@
 /**
- * The main job: find the database (or start one), migrate it, be a replica until told to leave.
- * `pnpm --filter runner start` and `q start` both come here; with DATABASE_URL this replica joins that cluster.
+ * Starts a replica: finds the database (or starts one), migrates it, and runs until a signal or a drain ends the replica.
+ * `pnpm --filter runner start` and `q start` both call this; with DATABASE_URL the replica joins that cluster.
  */
 import { readFileSync } from 'node:fs'
 import { explainDatabaseError, migrateDatabase, migrationPlan, databaseAddress } from '@q/store'
@@ -27,7 +27,7 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
   try {
     return exitCodeAfter(await runReplica(env, signals, outputs))
   } catch (error) {
-    if (error === signals.leaving.reason) return exitCodes.ok // it left before it had come
+    if (error === signals.leaving.reason) return exitCodes.ok // it left before it had started
     console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
   } finally {
@@ -53,7 +53,7 @@ async function runReplica(
   log.info({ version }, 'starting')
   for (const warning of config.warnings) log.warn(warning)
   const database = await logIfSlow(
-    () => log.info('the embedded database is being made or started'),
+    () => log.info('starting the embedded database'),
     findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
   )
   const page = await startPage({ databaseUrl: database.url, version, log })
@@ -90,7 +90,7 @@ async function runReplica(
     else log.info({ ...facts, ...(page && { page: page.url }) }, 'started') // with the pid, as in every line
     return await runner.left
   } catch (error) {
-    if (error === signals.leaving.reason) log.info('told to leave before it had started')
+    if (error === signals.leaving.reason) log.info('stopped by a signal before the start was complete')
     throw error
   } finally {
     await page?.close()
@@ -98,13 +98,13 @@ async function runReplica(
   }
 }
 
-/** Where others find this replica: as configured, else at its page. */
+/** The address that other programs use to reach this replica: as configured, else that of its page. */
 function endpointOf(env: NodeJS.ProcessEnv, page: ReplicaPage | undefined): { readonly endpoint?: string } {
   const endpoint = env['Q_ENDPOINT'] || page?.url
   return endpoint === undefined ? {} : { endpoint }
 }
 
-/** All that can be seen to be wrong before anything is done, together. */
+/** Reports together all problems that can be found before anything is started. */
 function readEnvironment(env: NodeJS.ProcessEnv): { config: RunnerConfig; taskModules: string[] } {
   const errors: unknown[] = []
   const attempt = <T>(read: () => T): T | undefined => {
@@ -134,7 +134,7 @@ interface JoinOptions extends RunnerOptions {
 /** Migrates, loads the task modules and registers. Retries after a temporary error of the database, as the same replica. */
 function join(log: Logger, options: JoinOptions): Promise<Runner> {
   const { databaseUrl, directUrl, config, taskModules, leaving } = options
-  const loading = () => log.info({ taskModules }, 'the task modules are being loaded')
+  const loading = () => log.info({ taskModules }, 'loading the task modules')
   const attempt = async () => {
     await migrate(directUrl, log, leaving)
     return logIfSlow(loading, startRunner(options))

@@ -1,6 +1,6 @@
 /**
- * Q_TASKS as file URLs: files or globs, relative to where the command was given (pnpm runs scripts in the package's
- * folder and keeps the caller's in INIT_CWD). Nothing named: the demo tasks.
+ * Resolves Q_TASKS to file URLs: files or globs, relative to the directory in which the command was entered (pnpm runs
+ * scripts in the package's folder and keeps that directory in INIT_CWD). Without Q_TASKS: the demo tasks.
  */
 import { existsSync, globSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -23,7 +23,7 @@ function noSuchModules(patterns: readonly string[], base: string): TaskDefinitio
   return new TaskDefinitionError({
     code: 'TASK_MODULE_MISSING',
     what: `No file matches ${patterns.map((pattern) => `"${pattern}"`).join(' or ')} in Q_TASKS.`,
-    why: `It was looked for in ${base}.`,
+    why: `Paths are relative to ${base}.`,
     fix: 'Name files or globs, separated by commas, for instance Q_TASKS=src/tasks/*.ts.',
   })
 }

@@ -1,8 +1,7 @@
 /**
- * How long a start waits: one limit for all of it, from the first connection until the replica has registered. A
- * start waits for a database that does not answer yet (a container beside this one may still be starting), for a standby
- * that may be about to be promoted, and after a connection broke. Every other problem ends it at once. A signal to leave
- * ends every wait.
+ * Waits for the database at the start, with one limit from the first connection until the replica has registered. A start
+ * waits for a database that does not answer yet (its container may still be starting), for a standby that may be about to
+ * be promoted, and after a broken connection. Every other problem ends the start at once, and a signal ends every wait.
  */
 import { isExplained, type Explained } from '@q/schema'
 import { pause } from '../main/loop.ts'
@@ -21,7 +20,7 @@ const askEveryMs = 500
 export interface DatabaseWait {
   readonly forMs: number
   readonly leaving: AbortSignal
-  /** Told once, with what is in the way. */
+  /** Called once, with the problem. */
   readonly onWait: (problem: Explained) => void
 }
 
@@ -44,7 +43,7 @@ export async function retryUntilReachable<T>(
   }
 }
 
-/** Rejects at the signal to leave and does not wait for the work: a migration may wait long for a lock. */
+/** Rejects when a signal arrives and does not wait for the work: a migration may wait long for a lock. */
 export function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = () => reject(leaving.reason as Error)
@@ -52,7 +51,7 @@ export function unlessLeaving<T>(leaving: AbortSignal, work: Promise<T>): Promis
   return Promise.race([work, promise]).finally(() => leaving.removeEventListener('abort', leave))
 }
 
-/** Longer than this nobody waits without a word. */
+/** Work that takes longer is announced. */
 const quietMs = 2_000
 
 /** `log` is called if the work takes long. */

@@ -1,15 +1,15 @@
 /**
- * What a run saves for its later attempts: one JSON document, `{ "state": …, "once": { name: result } }`, saved whole.
- * So a state and the steps that are done belong to one moment, and one statement saves both.
+ * The checkpoint of a run for its later attempts: one JSON document, `{ "state": …, "once": { name: result } }`, saved
+ * whole. So the state and the completed steps are always consistent, and one statement saves both.
  *
- * Saves go out one after the other, in the order asked. What cannot be saved changes nothing.
+ * Saves are sent one after the other, in the order of the calls. A save that fails changes nothing.
  */
 import { checkJson, jsonLimits, problemsText } from '@q/schema/json'
 import { RequestRefused, type TaskContext } from '@q/task'
 
 export type Checkpoints = Pick<TaskContext, 'resumed' | 'checkpoint' | 'once'>
 
-/** `stored`: what an earlier attempt saved. `save` resolves when it is stored. */
+/** `stored`: the checkpoint of an earlier attempt. `save` resolves when it is stored. */
 export function openCheckpoints(stored: string | null, save: (document: string) => Promise<unknown>): Checkpoints {
   const earlier = documentOf(stored)
   /** JSON texts. */
@@ -67,7 +67,7 @@ interface Saved {
   readonly once?: Readonly<Record<string, unknown>>
 }
 
-/** Something else than our document was saved by somebody else, through the store for instance: it is the state. */
+/** A document of another shape was saved by another program, for instance through the store: all of it is the state. */
 function documentOf(stored: string | null): Saved {
   if (stored === null) return {}
   const document: unknown = JSON.parse(stored)

@@ -1,4 +1,4 @@
-/** What a worker knows, as data that can be published. */
+/** Describes the tasks of a worker as data that can be published. */
 import { optionData, type Task } from '@q/task'
 import type { Description, TaskDescription } from '../protocol/messages.ts'
 import type { Registry } from './registry.ts'

@@ -1,6 +1,6 @@
 /**
- * A run's story where its code is: find the task, check the payload, call the code, put what came of it into plain data.
- * Wherever that is: a worker thread (entry.ts), or the process of a test (inline/).
+ * Executes a run in the thread of its code: finds the task, validates the payload, calls the code and turns the result or
+ * error into plain data. The thread is a worker thread (entry.ts), or that of a test (inline/).
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from '@q/task'
@@ -36,12 +36,12 @@ export async function executeCommand(
     const checked = await checkPayload(task.options.input, JSON.parse(command.payload))
     if ('problem' in checked)
       return { ended: 'failed', code: 'INVALID_PAYLOAD', detail: detailText(checked.problem), again: 'never' }
-    // Told to stop while it was on its way here: code that never began need not be stopped.
+    // A stop was requested before the code began, so there is nothing to stop.
     const reason = slot.stopReason()
     if (reason !== undefined) return { ended: 'aborted', reason }
     const report = reportReturn(await task.run(checked.payload as never, context))
     if (report.ended === 'returned' && report.repaired.length > 0)
-      context.log.warn({ places: report.repaired }, 'What JSON cannot hold was replaced in the result.')
+      context.log.warn({ places: report.repaired }, 'Replaced values in the result that JSON cannot represent.')
     return report
   } catch (error) {
     const reason = slot.stopReason()

@@ -1,6 +1,6 @@
 /**
- * What user code returned or threw, as data the database can hold. Done in the worker, so that a large result does not
- * stall the main thread. Nothing here throws: an end must not be lost because its text is strange.
+ * Converts a result or error of user code to data that the database can store. The worker does this, so that a large
+ * result does not stall the main thread. Nothing here throws: an outcome must not be lost because of an unusual value.
  */
 import { inspect } from 'node:util'
 import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
@@ -52,7 +52,7 @@ export function reportThrow(error: unknown): RunReport {
 
 type Failed = Extract<RunReport, { ended: 'failed' }>
 
-/** By what errors of the same cause are recognised beside their text. */
+/** The parts of an error, in addition to its text, by which errors of the same cause are recognised. */
 function identityOf(error: unknown, outcome: ThrownOutcome | undefined): Pick<Failed, 'errorName' | 'fingerprint'> {
   const errorName = readText(() => (error instanceof Error ? classOf(error) : undefined))
   const fingerprint = readText(() => (outcome?.kind === 'fail' ? outcome.fingerprint : undefined))
@@ -83,12 +83,12 @@ function thrownText(thrown: unknown): string {
   return text === '[object Object]' ? inspect(thrown, { breakLength: Number.POSITIVE_INFINITY }) : text
 }
 
-/** What somebody else's code said, as what a run can end with. */
+/** Text of user code, repaired so that it can be stored as the detail of an outcome. */
 export function detailText(text: string): string {
   return storableText(text.slice(0, detailCharsMax))
 }
 
-/** Whatever the error's own code does: throws, or answers with something else than text. */
+/** Reads a property of an error whose getter may throw or return something other than text. */
 function readText(read: () => unknown): string | undefined {
   try {
     const text = read()

@@ -1,6 +1,6 @@
 /**
- * The tasks a worker knows, by name. User code is loaded here, in worker threads, and never on the main thread.
- * Whatever is wrong with a module is told as plain data, all of it together.
+ * The tasks that a worker knows, by name. User code is loaded here, in worker threads, and never on the main thread. All
+ * problems of all modules are reported together, as plain data.
  */
 import { isName, isTask, nameOf, type Task } from '@q/task'
 import { displayPath } from '../output/user-frame.ts'
@@ -12,7 +12,7 @@ export interface Registry {
   readonly problems: readonly Problem[]
 }
 
-/** What a module exports, and where it is from. */
+/** The exports of a module, and its URL. */
 export interface LoadedModule {
   readonly home: string
   readonly exported: object

@@ -1,11 +1,11 @@
 /**
  * The worker's side of a slot of the shared memory: signs of life out, stop requests in.
  *
- * One timer and one wait per thread, whatever number of runs it executes. The timer ticks while the thread is free, for
- * code that awaits; code that is busy calls heartbeat(). A stop request is seen by heartbeat() in a busy loop, and as an
- * AbortSignal by code that awaits. That the code has seen it is shown too: then it has time to clean up. A run that other
- * replicas may start (`fenced`) also stops when the deadline in shared memory has passed: then the main thread hangs, or
- * is cut off from the database.
+ * A thread has one timer and one wait for all its runs. The timer ticks while the thread is free, for code that awaits;
+ * busy code calls heartbeat(). A busy loop sees a stop request in heartbeat(), and code that awaits sees it as an
+ * AbortSignal. The slot records that the code has seen it: then it has time to clean up. A run that other replicas may
+ * start (`fenced`) also stops when the deadline in shared memory has passed: then the main thread hangs, or is cut off
+ * from the database.
  *
  * Invariant: a run that has ended does not touch the slot. Code may continue after the end of its run, and
  * the slot has the next one.
@@ -30,7 +30,7 @@ export interface RunSlot extends Disposable {
   readonly signal: AbortSignal
   /** Usable without its object. */
   readonly heartbeat: (progress?: number, note?: string) => void
-  /** An explicit sign that is no heartbeat. */
+  /** An explicit sign of life other than a heartbeat. */
   sign(): void
   /** Why a stop was requested; undefined: none was. */
   stopReason(): AbortReason | undefined
@@ -98,7 +98,7 @@ export function openRunSlot(memory: SharedArrayBuffer, index: number, command: S
   }
 }
 
-/** What a run does not use is not made: most runs end without a signal and without a heartbeat. */
+/** Creates members on first use: most runs end without a signal and without a heartbeat. */
 class SharedRunSlot implements RunSlot {
   readonly #slot: SlotMemory
   readonly #command: SlotCommand

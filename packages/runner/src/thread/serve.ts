@@ -1,6 +1,6 @@
 /**
- * A thread's life: it is served runs in batches and executes one after the other. Piscina gives each thread this one job;
- * it resolves never, and ends with the thread.
+ * The main loop of a worker thread: it receives runs in batches and executes one after the other. Piscina gives each
+ * thread this one job, which never resolves and ends with the thread.
  *
  * A run begins here by one compare-and-exchange in the ring (ring-layout.ts), so the main thread can withdraw a run that
  * has not begun. The thread asks its port for more runs before it signals that none is left: a batch may be waiting there.
@@ -104,7 +104,7 @@ function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** By which the kernel knows this thread; Linux alone tells it. */
+/** The thread id of the operating system; only Linux reports it. */
 function osThreadId(): number {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

@@ -1,6 +1,6 @@
 /**
- * `ctx.log`: lines of a run's code on their way to the main thread. Each is cut to a size that a page can show, and a
- * run that logs without end is heard up to a limit; the last line then says so. Nothing here throws.
+ * `ctx.log`: sends the log lines of a run's code to the main thread. Each line is truncated to a size that a page can
+ * show, and lines beyond a limit per run are dropped; the last line then says so. Nothing here throws.
  */
 import { types } from 'node:util'
 import { repairJson, storableText } from '@q/schema/json'
@@ -26,7 +26,7 @@ export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
   const lineOf =
     (level: keyof typeof levels): LogMethod =>
     (first: unknown, sentence?: string) => {
-      // An error alone, and whatever else JavaScript code passes: what it is called is the sentence.
+      // An error, or any other value that JavaScript code passes: its text is the sentence.
       if (typeof first !== 'object' || first === null) write(level, cut(first), null)
       else if (types.isNativeError(first)) write(level, cut(sentence ?? first), factsText({ error: first }))
       else write(level, cut(sentence ?? ''), factsText(first))
@@ -43,7 +43,7 @@ function cut(sentence: unknown): string {
   }
 }
 
-/** JSON text, or why there is none. Errors among the facts are told as text: as JSON they would be empty. */
+/** The facts as JSON text, or why there is none. Errors among them are written as text: as JSON they would be empty. */
 function factsText(facts: object): string {
   const repaired = repairJson(readable(facts), factLimits)
   switch (repaired.kind) {

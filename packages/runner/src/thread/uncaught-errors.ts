@@ -1,20 +1,20 @@
 /**
- * Errors that no one awaited: a rejection nobody handled, a throw in a timer. Node would end the thread, and with it
- * whichever run it has in hand. Here they are the fault of the run whose code caused them, if it is still going:
- * the run ends with the error, and the thread with the run. A run that was told to stop ends with what it was told:
- * a heartbeat in a timer throws then, and the rest of the code has its time to clean up.
+ * Handles uncaught errors of task code: an unhandled rejection, a throw in a timer. By default Node would end the thread,
+ * and with it the run that is executing. Here the error belongs to the run whose code caused it. If that run is executing,
+ * it ends with the error, and the thread ends too. If a stop was requested, the error is ignored, because heartbeat() in a
+ * timer throws then and the rest of the code may still clean up.
  *
- * Code of a run that has ended ends no thread, neither by an error nor by process.exit(): what the run has returned may
- * not have been read yet, and the next one may be on its way here, or going. What no run has caused, but a module when it
- * was imported (a second server on the same port, a timer that throws), ends nothing: a fresh thread would import it and
- * meet the same, without end. Both are printed, some a minute: nothing ends a timer that throws for ever.
+ * Code of a run that has ended does not end the thread, neither with an error nor with process.exit(): the main thread may
+ * not have read the result yet, and the thread may execute the next run. An error that the import of a module causes (a
+ * second server on the same port, a timer that throws) does not end it either: the next thread would import the module and
+ * fail again. Both kinds are printed, up to a number per minute.
  */
 import type { RunCommand } from '../protocol/messages.ts'
 import type { CurrentRuns } from './current-run.ts'
 import type { MainThreadChannel } from './main-thread-channel.ts'
 import { reportThrow } from './plain-data.ts'
 
-/** `isStopped`: a run in execution was told to stop. */
+/** `isStopped`: whether a stop of the executing run was requested. */
 export function catchUncaughtErrors(
   channel: Pick<MainThreadChannel, 'send'>,
   runs: Pick<CurrentRuns, 'current'>,
@@ -50,12 +50,12 @@ function createPrinter(): (error: unknown) => void {
     if (performance.now() - sinceMs > minuteMs) [sinceMs, count] = [performance.now(), 0]
     count++
     if (count > printedMax) return
-    console.error('An error that nobody awaited, of a run that has ended or of a module:', textOf(error))
-    if (count === printedMax) console.error('What follows of that kind in this minute is not printed.')
+    console.error('Uncaught error in code of a run that has ended, or of a module:', textOf(error))
+    if (count === printedMax) console.error('Further errors of this kind are not printed in this minute.')
   }
 }
 
-/** Whatever its own code does when it is to be shown. */
+/** The text of an error, even if its own code throws. */
 function textOf(error: unknown): string {
   const report = reportThrow(error)
   return report.ended === 'failed' ? (report.stack ?? report.detail) : report.ended

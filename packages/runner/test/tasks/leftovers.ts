@@ -1,4 +1,4 @@
-/** Tasks that leave something behind which goes on after they have ended. */
+/** Tasks whose code continues after their run has ended. */
 import { AsyncResource } from 'node:async_hooks'
 import { existsSync, writeFileSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ const shared = { beats: 0, exits: 0, isVictimHere: false }
 
 export const where = task((_: unknown) => ({ threadId, pid: process.pid }))
 
-/** Beats on when it has ended. */
+/** Continues to send heartbeats after its run has ended. */
 export const beatsOn = task((_: unknown, ctx) => {
   const timer = setInterval(() => {
     if (++shared.beats > 20) clearInterval(timer)
@@ -23,7 +23,7 @@ export const beatsOn = task((_: unknown, ctx) => {
   }, 5)
   return threadId
 })
-/** Gives no sign, and ends after some of the run before were given. */
+/** Gives no sign of life, and ends after some signs of the previous run. */
 export const silentBeside = task(async (_: unknown) => {
   for (const before = shared.beats; shared.beats < before + 3;) await sleep(5)
   return threadId
@@ -37,7 +37,7 @@ export const asksAndEnds = task((_: unknown, ctx) => {
 })
 export const asks = task(async (_: unknown, ctx) => ({ id: (await ctx.enqueue('where', {})).id, threadId }))
 
-/** Closes what the main thread hears it by. */
+/** Closes the channel to the main thread. */
 export const closesItsPort = task((_: unknown, ctx) => {
   parentPort?.close()
   ctx.log.info('heard')
@@ -46,11 +46,11 @@ export const closesItsPort = task((_: unknown, ctx) => {
 /** The same, by force. */
 export const cutsItsLine = task((_: unknown, ctx) => {
   if (parentPort !== null) Reflect.apply(MessagePort.prototype.close, parentPort, [])
-  ctx.log.info('nobody hears this')
+  ctx.log.info('not received')
   return 'done'
 })
 
-/** Called by nobody's run. */
+/** Does not belong to any run. */
 const exitByItself = AsyncResource.bind(() => process.exit(5))
 /** Keeps its thread busy when it has ended, from `busy` until there is a file; then the thread ends. */
 export const diesBehind = task(({ busy, file }: { busy: string; file: string }) => {
@@ -80,7 +80,7 @@ export const exitsBeside = task((_: unknown) => {
   }, 5)
   return threadId
 })
-/** Throws, when another run is there, what even its own text is not to be had of. */
+/** Throws, during another run, an error whose text cannot be read. */
 export const throwsBeside = task((_: unknown) => {
   const timer = setInterval(() => {
     if (!shared.isVictimHere) return
@@ -101,7 +101,7 @@ export const victim = task(async (_: unknown) => {
   return threadId
 })
 
-/** Told to stop, the timer throws; the function itself cleans up. */
+/** After a stop request the timer throws; the function itself cleans up. */
 async function beatsByTimer(
   _: unknown,
   ctx: { signal: AbortSignal; heartbeat(): void; log: { info(line: string): void } },
@@ -116,19 +116,19 @@ async function beatsByTimer(
 export const timedOutByTimer = task({ timeout: '300ms' }, beatsByTimer)
 export const timedOutByTimerAlone = task({ timeout: '300ms', isolation: 'process' }, beatsByTimer)
 
-/** Complains about memory that is not its own. */
+/** Prints a message about other memory. */
 export const complains = task({ isolation: 'process' }, (_: unknown) => {
   writeSync(2, 'the GPU is out of memory\n')
   return process.pid
 })
-/** Some memory, which stays when it has ended: with every run of its child there is more. */
+/** Keeps some memory after its run has ended: with every run of its child there is more. */
 const kept: Buffer[] = []
 export const keepsMemory = task({ isolation: 'process', memoryLimitMb: 64 }, (_: unknown) => {
   kept.push(Buffer.alloc(20_000_000, 1))
   return 'kept'
 })
 export const usesLittle = task({ isolation: 'process', memoryLimitMb: 64 }, async (_: unknown) => {
-  await sleep(150) // the memory of its child is looked at meanwhile
+  await sleep(150) // the memory of its child is measured in the meantime
   return 'little'
 })
 export const crashes = task({ isolation: 'process' }, (_: unknown) => {

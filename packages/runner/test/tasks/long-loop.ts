@@ -6,7 +6,7 @@ export interface Rows {
   readonly rows: number
   /** Gets a line for each row that is worked on. */
   readonly file: string
-  /** The first attempt is busy with this row for ever. */
+  /** The first attempt is busy with this row forever. */
   readonly stuckAt: number
 }
 
@@ -28,7 +28,7 @@ export const sumsRows = task({ onCrash: 'retry' }, async ({ rows, file, stuckAt 
   return { begunAt, sum }
 })
 
-/** What a row is worth, the slow way. */
+/** The value of a row, computed slowly. */
 export function squareRoots(row: number): number {
   let whole = 0
   for (let n = 1; n <= 100_000 + row; n++) if (Number.isInteger(Math.sqrt(n))) whole++

@@ -1,4 +1,4 @@
-/** Tasks that leave marks in a file, so that what really happened can be told apart from what was recorded. */
+/** Tasks that leave marks in a file, so that a test can compare what happened with what was recorded. */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { task } from '@q/task'
@@ -12,7 +12,7 @@ export interface MarkedPayload {
   readonly until?: string
   /** Of every attempt but the first; default: the same. */
   readonly againMs?: number
-  /** Busy all the time, and hears nothing. */
+  /** Busy all the time; does not notice a stop. */
   readonly deaf?: boolean
   /** After its effect the code kills the whole process, the first time it is started. */
   readonly thenDie?: boolean

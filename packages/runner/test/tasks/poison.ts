@@ -54,12 +54,12 @@ const poisons = {
   unclonable: () => ({ socket: new WeakMap() }),
   function: () => () => {},
   async rejection() {
-    void Promise.reject(new Error('nobody handles this'))
+    void Promise.reject(new Error('never handled'))
     await new Promise(() => setInterval(() => {}, 1_000))
   },
   async throwInTimer() {
     setTimeout(() => {
-      throw new Error('nobody catches this')
+      throw new Error('never caught')
     })
     await new Promise(() => setInterval(() => {}, 1_000))
   },

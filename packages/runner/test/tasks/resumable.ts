@@ -60,16 +60,16 @@ export const logsBusily = task({ maxSilent: '5s' }, (_: unknown, ctx) => {
   ctx.log.error({ deep: 1n }, 'x'.repeat(10_000))
   for (;;);
 })
-/** Told to stop while it awaits; what it asks then is refused. */
+/** A stop is requested while it awaits; its later requests are refused. */
 export const asksLate = task({ timeout: '300ms' }, async (_: unknown, ctx) => {
   await sleep(60_000, undefined, { signal: ctx.signal }).catch(() => {})
   return await ctx.checkpoint('too late').catch((error: unknown) => (error as RequestRefused).code)
 })
-/** Saves until it is told that it must not. */
+/** Saves until a save is refused. */
 export const savesOn = task(async (_: unknown, ctx) => {
   for (let at = 0; ; at++) await ctx.checkpoint({ at })
 })
-/** Saves once, and goes on until it is told to stop. */
+/** Saves once, and continues until a stop is requested. */
 export const savesAndWaits = task({ onCrash: 'retry' }, async (_: unknown, ctx) => {
   await ctx.checkpoint('half way')
   await sleep(600_000, undefined, { signal: ctx.signal })

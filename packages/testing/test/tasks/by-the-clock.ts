@@ -7,5 +7,5 @@ export const hourlyAll = task({ every: '1h', missed: 'all' }, (_: object) => 'ho
 export const minutely = task({ every: '1m' }, (_: object) => 'minutely')
 export const minutelySkip = task({ every: '1m', missed: 'skip' }, (_: object) => 'minutely')
 export const minutelyAll = task({ every: '1m', missed: 'all' }, (_: object) => 'minutely')
-/** Only where somebody asks for it. */
-export const report = task(({ to }: { to?: string }) => to ?? 'nobody')
+/** Has no schedule of its own. */
+export const report = task(({ to }: { to?: string }) => to ?? 'all')

@@ -2,8 +2,8 @@
  * One run that has a slot for itself, from claimed to settled: a suspect, a run in a child process, a step of a workflow.
  * All other runs go to their thread in batches (dispatch.ts).
  *
- * Its outcome is recorded only when its code can really act no more: until then the run stays RUNNING, is beaten for, and
- * keeps its slot and its concurrency key.
+ * Invariant: the outcome is recorded only when the code can no longer act. Until then the run stays RUNNING, gets
+ * heartbeats, and keeps its slot and its concurrency key.
  */
 import type { ClaimedRun } from '@q/store'
 import type { RunReport } from '../../protocol/messages.ts'
@@ -56,12 +56,12 @@ export function isExclusive({ optionsOf }: Pick<RecordDeps, 'optionsOf'>, run: C
   return run.step || isSuspect(run) || optionsOf(run.task).isolation === 'process'
 }
 
-/** It was running when its replica, thread or child died: it harms nobody in a process of its own. */
+/** Whether its replica, thread or child died while it ran: in a process of its own it cannot harm other runs. */
 function isSuspect(claimed: ClaimedRun): boolean {
   return claimed.crashCount > 0
 }
 
-/** A step is started with the results it needs. Stopped before it has them, or without them, it is sent nowhere. */
+/** Fills in the results that a step needs. A step without them, or stopped before it has them, gets a report instead. */
 async function filled(deps: ExecuteDeps, claimed: ClaimedRun, monitor: RunMonitor): Promise<ClaimedRun | RunReport> {
   if (!claimed.step) return claimed
   const payload = await retryUntilStored(deps.observe, () => deps.stepInputs(claimed), monitor.signal).catch(

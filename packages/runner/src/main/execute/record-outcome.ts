@@ -1,6 +1,6 @@
 /**
- * From the report of a run's code to its recorded end: the log is written first, decide-outcome.ts decides the outcome, and the store records it
- * under the lease. The same for a run that had a slot for itself and for a run of a batch.
+ * Records the outcome of a run after its code has reported: writes the log first, decides the outcome (decide-outcome.ts)
+ * and stores it under the lease. Runs of batches and runs with a slot for themselves both end here.
  */
 import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'

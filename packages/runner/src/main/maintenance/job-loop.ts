@@ -1,9 +1,9 @@
 /**
- * Work that one replica does for all, from time to time: samples, old rows. By duty, so that it is done once per
- * interval in the whole fleet; doing it twice does no harm. A job may have several steps: each fails alone.
+ * Runs a periodic job that one replica does for all, such as sampling or pruning. A duty lets it run once per interval in
+ * the whole fleet; running it twice does no harm. A job may have several steps: each fails alone.
  *
- * A step does a bounded part. If there is more it goes on soon, and rests for longer than it worked: rows that come
- * faster than one part per interval must not pile up, and what is done for old ones must not crowd out new ones.
+ * A step does a bounded part. If there is more, the next part follows soon, after a pause longer than the work: rows that
+ * arrive faster than one part per interval must not accumulate, and pruning must not slow down runs.
  */
 import type { Store } from '@q/store'
 import type { Observe } from '../events.ts'
@@ -12,11 +12,11 @@ import { after, type Next } from '../loop.ts'
 export interface MaintenanceJob {
   readonly name: string
   readonly everyMs: number
-  /** For how long a replica keeps the duty; nine tenths of the interval unless set. Longer: the other replicas ask more rarely. */
+  /** How long a replica keeps the duty; default: nine tenths of the interval. With a longer one the other replicas ask less often. */
   readonly dutyMs?: number
-  /** Also when this replica starts, whoever has the duty. */
+  /** Whether the job also runs when this replica starts, even if another replica has the duty. */
   readonly atBoot?: boolean
-  /** True: there is more. */
+  /** Returns true if there is more to do. */
   readonly steps: Readonly<Record<string, () => Promise<unknown>>>
 }
 

@@ -1,4 +1,4 @@
-/** What replicas do for all of them, one at a time: the list. */
+/** The list of maintenance jobs. One replica at a time does each of them for all. */
 import type { RunId, Store, WorkflowId } from '@q/store'
 import type { RunnerConfig } from '../../settings/config.ts'
 import type { Observe } from '../events.ts'
@@ -12,7 +12,7 @@ const repairEveryMs = 30_000
 const sampleQueuesEveryMs = 15_000
 const unroutableEveryMs = 30_000
 const batchMax = 1_000
-/** Looked at by one statement: a workflow may have many steps. */
+/** Workflows per statement: a workflow may have many steps. */
 const workflowsMax = 100
 /** Batches per round. */
 const batchesMax = 50
@@ -94,11 +94,9 @@ async function pruneOperate(
   return true
 }
 
-/** Walks a table a piece at a time, so many pieces a round, and begins again at its end. Whether it has not come there yet. */
-function createWalk<Place>(
-  look: (from: { readonly after?: Place }) => Promise<Place | undefined>,
-): () => Promise<boolean> {
-  let after: Place | undefined
+/** Walks a table in batches, some in each round, and starts over at its end. A round returns whether the end is not reached yet. */
+function createWalk<Id>(look: (from: { readonly after?: Id }) => Promise<Id | undefined>): () => Promise<boolean> {
+  let after: Id | undefined
   return async () => {
     for (let batch = 0; batch < batchesMax; batch++) {
       after = await look(after === undefined ? {} : { after })
@@ -118,7 +116,7 @@ function createWorkflowPruner(store: Store, keepMs: number): () => Promise<boole
   )
 }
 
-/** What is found was done by hand, or came out of a backup: it is told. Nobody makes such things fast, so there is no hurry. */
+/** Repairs and reports workflows that manual SQL or a backup left inconsistent. These are rare, so one round per interval is enough. */
 function createWorkflowRepairer(store: Store, observe: Observe): () => Promise<void> {
   const walk = createWalk<WorkflowId>(async (from) => {
     const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...from })

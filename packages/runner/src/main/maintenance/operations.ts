@@ -1,7 +1,7 @@
 /**
- * Executes operations on many runs that people requested, a step at a time (store, operations/step.ts). Any replica may: the
- * lease of an operation keeps it with one, and the others come back when that lease would end. So an operation goes on
- * seconds after its replica died, where the last committed step ended.
+ * Executes requested operations on many runs, one step at a time (store, operations/step.ts). Any replica may execute them:
+ * the lease of an operation keeps it with one replica, and the others return when that lease would expire. So an operation
+ * continues within seconds of the death of its replica, after the last committed step.
  */
 import type { Store } from '@q/store'
 import type { Observe } from '../events.ts'
@@ -16,7 +16,7 @@ export interface OperationsDeps {
 
 /** For requests whose wake was lost. */
 const lookEveryMs = 60_000
-/** While another replica makes a step. */
+/** While another replica executes a step. */
 const lookAgainMsMin = 1_000
 const leaseMs = 10_000
 const jitterMs = 500

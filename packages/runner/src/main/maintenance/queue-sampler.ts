@@ -1,6 +1,6 @@
 /**
- * Samples the length of the queues. A look that took long is repeated after 50 times as long: sampling never uses more than 2 %
- * of one core of the server, however many lanes there are.
+ * Samples the length of the queues. The pause after a sample is at least 50 times as long as the sample took, so sampling
+ * uses at most 2 % of one core of the server, for any number of lanes.
  */
 import type { Store } from '@q/store'
 

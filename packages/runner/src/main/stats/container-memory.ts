@@ -1,9 +1,9 @@
 /**
- * How much memory this process may have: the least limit of its control groups, its own and those above it, which Node
- * itself does not look at (a slice of systemd, a pod). Read once; what cannot be read limits nothing.
+ * The memory limit of this process: the lowest limit of its control group and of the groups above it (a slice of systemd,
+ * a pod), which Node itself does not read. It is read once; a file that cannot be read limits nothing.
  *
- * Both kinds are looked at: one hierarchy for everything (`memory.max`), or one for memory alone. Inside a container the
- * path may lead nowhere, and then its own group is the root that is seen there.
+ * Supports both layouts: one hierarchy for everything (`memory.max`), or one for memory alone. Inside a container the path
+ * may not exist; the group of the process is then the root of the hierarchy.
  */
 import { readFileSync } from 'node:fs'
 
@@ -13,7 +13,7 @@ const hierarchies = {
   memory: { root: '/sys/fs/cgroup/memory', file: 'memory.limit_in_bytes' },
 }
 
-/** 0: there is no limit. `own`: what Node says, also when nothing can be read. */
+/** Returns 0 if there is no limit. `own`: the limit that Node reports, which counts even if no file can be read. */
 export function containerMb(
   read: (path: string) => string = readText,
   own: number = process.constrainedMemory(),

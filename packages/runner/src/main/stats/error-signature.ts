@@ -1,6 +1,6 @@
 /**
- * What errors with the same cause have in common: code, class, text without what differs from one to the next, and the first
- * function of the user's own code in the stack trace, without its line so that it survives a deploy. Pure.
+ * The signature that errors with the same cause share: code, class, text without its variable parts, and the first function
+ * of the user's own code in the stack trace, without its line number so that it survives a deploy. Pure.
  *
  * An end without an error of its own (a timeout, a crash, a drain) is one group per code and task.
  */

@@ -1,9 +1,9 @@
 /**
- * Adds what this replica counted to the tally in the database, every 10 s, and more rarely in a large fleet so that all
- * replicas together flush about three times a second. Nothing counted: nothing sent.
+ * Adds the counts of this replica to the tally in the database every 10 s; in a large fleet less often, so that all
+ * replicas together flush about three times a second. Sends nothing if there is nothing to add.
  *
- * A flush whose answer is lost is sent again unchanged, with its number, until it is answered; the database adds it once. What
- * is counted in the meantime goes with the next one.
+ * A flush whose response is lost is repeated unchanged, with its number, until the database answers; the database adds it
+ * once. Counts from the meantime go with the next flush.
  */
 import type { Flush, Store } from '@q/store'
 import { after, type Next } from '../loop.ts'

@@ -1,9 +1,8 @@
 /**
  * The health of a replica, and what follows from it: how many slots it may fill, and how often it sends heartbeats.
  *
- * CPU is judged by what its runs do not account for: a run may use a core, and a replica whose runs do so on every core
- * does what it is there for (docs/decisions/0009). Memory is what is resident, against limits that never exceed a share
- * of what the container has.
+ * The CPU time of its runs does not count: a replica whose runs keep every core busy is healthy (docs/decisions/0009).
+ * Memory is resident memory; its limits never exceed a share of the memory of the container.
  */
 import type { ReplicaStats } from '@q/store'
 

@@ -15,11 +15,11 @@ export interface ProcessStats {
   /** Measures since the last look, and judges. */
   look(): void
   health(): Health
-  /** As last looked at. */
+  /** The result of the last look. */
   read(): ProcessReading
 }
 
-/** Over less time than that, a number says nothing. */
+/** Measurements over a shorter time are too inexact. */
 const intervalMsMin = 1_000
 
 export interface Meters {

@@ -1,6 +1,6 @@
 /**
- * What this replica counts of the runs it executes, by queue and task, until the next flush takes it (flush-counts.ts). In
- * memory: no statement, and nothing that a run waits for. A replica that is killed loses what it has not flushed.
+ * Counts the runs that this replica executes, by queue and task, until the next flush takes the counts (flush-counts.ts).
+ * Counting happens in memory, so no run waits for it. A replica that is killed loses the counts since its last flush.
  */
 import { countTime, type ClaimedRun, type ErrorCount, type Outcome, type RecoveredRun, type RunTally } from '@q/store'
 import { signatureOf, type ErrorSignature } from './error-signature.ts'

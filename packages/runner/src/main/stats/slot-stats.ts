@@ -1,6 +1,6 @@
 /**
- * What every slot is doing, for the replica's heartbeat and for people: bounded, plain data. Those that are being
- * stopped come first, because somebody will want to know.
+ * What every slot is doing, for the replica's heartbeat and for people: bounded, plain data. Slots whose run is being
+ * stopped come first, because people look for them.
  */
 import type { AbortReason } from '../../protocol/slot-layout.ts'
 import type { RunMonitor } from '../liveness/run-monitor.ts'
@@ -8,13 +8,13 @@ import type { RunMonitors } from '../liveness/run-monitors.ts'
 
 export interface SlotStats {
   readonly slot: number
-  /** `stopping`: it was told to end and its code has not ended yet, inside a native call for instance. */
+  /** `stopping`: a stop was requested and the code has not ended yet, for instance inside a native call. */
   readonly state: 'idle' | 'running' | 'stopping'
   readonly task: string | null
   readonly runId: string | null
   readonly isolation: 'thread' | 'process' | null
   readonly stoppingFor: AbortReason | null
-  /** Of one core, since the last reading. */
+  /** CPU time since the last reading, as a share of one core. */
   readonly cpuPercent: number | null
   readonly heapMb: number | null
   /** 0 to 1. */
