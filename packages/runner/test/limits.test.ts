@@ -43,6 +43,9 @@ describe.each([
     await expect(timedOut.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
     await expect(silent.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'SILENT' })
     await expect(cancelled.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+    const { timeline = [] } = (await store.getTaskRun(cancelled.id)) ?? {}
+    const timeOf = (wanted: string) => timeline.find(({ what }) => what === wanted)?.at?.getTime()
+    expect(timeOf('started')).toBeLessThan(timeOf('cancel-requested')!)
     open()
     expect(await neighbour.result({ timeout: '30s' })).toBe('talked')
     expect(await neighbour.status()).toMatchObject({ attempt: 1 })

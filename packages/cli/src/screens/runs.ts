@@ -44,9 +44,11 @@ function attemptOf({ attempt, maxAttempts, crashCount }: RunSummary): string {
   return `${attempt}/${maxAttempts}${crashes}`
 }
 
-function detailOf(look: Look, { status, code, progress, note, reviewed, uniqueKey }: RunSummary): string {
-  if (code !== null)
-    return (status === 'FAILED' ? styled(look, 'red', code) : code) + (reviewed === false ? ', to review' : '')
+function detailOf(look: Look, { status, code, detail, progress, note, reviewed, uniqueKey }: RunSummary): string {
+  if (code !== null) {
+    const review = reviewed === false ? ', to review' : ''
+    return `${status === 'FAILED' ? styled(look, 'red', code) : code}${review}  ${detail ?? ''}`.trimEnd()
+  }
   const percent = progress === null ? [] : [`${Math.round(progress * 100)} %`]
   return [...percent, ...(note === null ? [] : [note]), ...(uniqueKey === null ? [] : [`key ${uniqueKey}`])].join(' ')
 }

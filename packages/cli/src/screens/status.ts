@@ -30,7 +30,9 @@ export function statusScreen(look: Look, facts: StatusFacts, now: Date = new Dat
 
 export function headLines(look: Look, database: StatusFacts['database'], overview: Overview): string[] {
   const { nodes, slots, ready, running, succeededPerS, failedPerS } = overview
-  const place = `${styled(look, 'bold', database.place)} (PostgreSQL ${database.version})`
+  // The description of an embedded server names its version.
+  const version = database.place.startsWith('embedded') ? '' : ` (PostgreSQL ${database.version})`
+  const place = `${styled(look, 'bold', database.place)}${version}`
   const lost = nodes.stale === 0 ? [] : [styled(look, 'red', `${nodes.stale} lost`)]
   const draining = nodes.draining === 0 ? [] : [`${nodes.draining} draining`]
   const fleet = `nodes ${[`${nodes.alive} alive`, ...draining, ...lost].join(', ')}`

@@ -13,6 +13,10 @@ export const runSummary = z.object({
   group: z.string(),
   status: runState,
   code: z.string().nullable(),
+  detail: z
+    .string()
+    .nullable()
+    .describe('What the error says, the first 200 characters; of an end that is not a success.'),
   waitingFor: z.string().nullable(),
   priority: z.int(),
   attempt: count,

@@ -57,7 +57,7 @@ test('failed: by their last failure, the newest first; a run that was retried si
   expect(await viewed('failed', { task: 'b' })).toEqual([middle])
 })
 
-test('waiting: the runs that wait longest first, whichever lane, priority or group they are in, and those without their key', async () => {
+test('waiting: the runs that wait longest first, whichever lane, priority or group they are in, and those without their key or their task', async () => {
   const runs: [RunId, number][] = []
   for (const [task, group, priority, agoS] of [
     ['a', '', 0, 50],
@@ -70,7 +70,8 @@ test('waiting: the runs that wait longest first, whichever lane, priority or gro
     runs.push([id!, agoS])
   }
   const keyed = await enqueue('c', { count: 2, concurrency: { scope: 'c', key: 'k' } })
-  runs.push([keyed[0]!, 5], [keyed[1]!, 220])
+  const [unpublished] = await store.enqueueTaskRuns([{ task: 'not-published', payload: {} }])
+  runs.push([keyed[0]!, 5], [keyed[1]!, 220], [unpublished!.id, 230])
   for (const [id, agoS] of runs) await aged(id, 'run_at', agoS)
   await enqueue('later', { delayMs: 60_000 })
   const longestFirst = runs.toSorted(([, a], [, b]) => b - a).map(([id]) => id)

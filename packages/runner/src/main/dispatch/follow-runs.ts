@@ -11,7 +11,7 @@ import type { HeldRuns } from '../liveness/held-runs.ts'
 import type { Signals } from '../signals.ts'
 import { createBatchFinishes } from './batch-finishes.ts'
 import type { StartAhead } from './start-ahead.ts'
-import type { ThreadSlots, ThreadState } from './thread-state.ts'
+import { ranMs, type ThreadSlots, type ThreadState } from './thread-state.ts'
 import { watchRun, type DispatchedRun, type RunWatch, type RunWatchDeps } from './watch-run.ts'
 
 export interface FollowDeps {
@@ -47,7 +47,8 @@ export function createReceiver(deps: FollowDeps): Receiver {
       one.watch?.ended()
       const isPlain = typeof report === 'string' && !one.run.gated && one.watch?.monitor.stopReason === undefined
       if (isPlain && exchangeBuffer.isOpen()) exchangeBuffer.add(finishOf(one, report, tookMs))
-      else recordRun(deps, one, report, tookMs)
+      // A thread that died reports no time.
+      else recordRun(deps, one, report, tookMs > 0 ? tookMs : ranMs(one, deps.execution.runMonitors))
       signals.wakeClaim()
     },
     returned(handed, why) {

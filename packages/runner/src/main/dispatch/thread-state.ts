@@ -42,7 +42,7 @@ export function isOverdue(thread: ThreadState, runMonitors: RunMonitors): boolea
 }
 
 /** How long the run has been executing; 0 if it has not begun. */
-function ranMs(run: DispatchedRun | undefined, runMonitors: RunMonitors): number {
+export function ranMs(run: DispatchedRun | undefined, runMonitors: Pick<RunMonitors, 'beganAtMs'>): number {
   const beganAtMs = run && runMonitors.beganAtMs(run.slot, run.command.seq)
   return beganAtMs === undefined || beganAtMs === null ? 0 : sharedClockMs() - beganAtMs
 }

@@ -21,8 +21,8 @@ export interface LaneCounts {
   readonly nodes: number | null
 }
 
-/** Ready runs of all lanes together that are looked at, unless there are more than 200 lanes. */
-const lookedAtMax = 200_000
+/** Ready runs of all lanes together that are looked at, unless there are more than 50 lanes. */
+const lookedAtMax = 50_000
 const boundMin = 1_000
 /** A replica holds no more runs than it has slots and start-ahead, so this is never reached. */
 const heldMax = 200_000

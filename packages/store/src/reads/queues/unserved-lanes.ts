@@ -39,12 +39,11 @@ gated AS MATERIALIZED (
   SELECT lane, count(*)::int AS runs, min(id) AS id FROM (
     SELECT r.lane, r.id FROM q.task_run r WHERE r.gated_key IS NOT NULL
     ORDER BY r.gated_key, r.lane, r.priority, r.id LIMIT ${countMax + 1}::int) each GROUP BY lane
-), waiting AS MATERIALIZED (
-  SELECT lane.*, coalesce(head.id, gated.id) AS sample, gated.runs AS gated FROM q.lane LEFT JOIN gated ON gated.lane = lane.id
-  LEFT JOIN LATERAL (SELECT heads.id FROM (${headsOfLane(sql.ref('lane.id'))}) heads ORDER BY heads.run_at, heads.id LIMIT 1) head ON true
-  WHERE coalesce(head.id, gated.id) IS NOT NULL
 ), unserved AS MATERIALIZED (
-  SELECT lane.* FROM waiting lane WHERE NOT EXISTS (SELECT FROM living n WHERE ${serves}) LIMIT ${lanesMax}::int
+  SELECT lane.*, gated.id AS gated_id, gated.runs AS gated FROM q.lane LEFT JOIN gated ON gated.lane = lane.id
+  WHERE NOT EXISTS (SELECT FROM living n WHERE ${serves})
+    AND (gated.id IS NOT NULL OR EXISTS (SELECT FROM q.task_run r WHERE r.ready AND r.lane = lane.id))
+  LIMIT ${lanesMax}::int
 )
 SELECT lane.queue, lane.task, lane.requires, one.id AS "sampleRunId", ${agoMs(sql`one.run_at`)} AS "oldestMs",
   ${countOf(sql`SELECT FROM q.task_run r WHERE r.ready AND r.lane = lane.id ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT ${countMax + 1}::int`)}
@@ -52,7 +51,9 @@ SELECT lane.queue, lane.task, lane.requires, one.id AS "sampleRunId", ${agoMs(sq
   EXISTS (SELECT FROM q.task WHERE task.name = lane.task) AS published, (SELECT count(*)::int FROM living) AS alive,
   EXISTS (SELECT FROM living n WHERE ${knowsTask} AND ${isAble}) AS known,
   EXISTS (SELECT FROM living n WHERE ${knowsTask} AND ${worksOnQueue}) AS "workedOn"
-FROM unserved lane CROSS JOIN LATERAL (SELECT r.id, r.run_at FROM q.task_run r WHERE r.id = lane.sample LIMIT 1) one
+FROM unserved lane
+LEFT JOIN LATERAL (SELECT heads.id FROM (${headsOfLane(sql.ref('lane.id'))}) heads ORDER BY heads.run_at, heads.id LIMIT 1) head ON true
+CROSS JOIN LATERAL (SELECT r.id, r.run_at FROM q.task_run r WHERE r.id = coalesce(head.id, lane.gated_id) LIMIT 1) one
 ORDER BY one.run_at`.execute(db)
   return [...rows.map(laneOf), ...(await unpublishedTasks(db))]
 }

@@ -12,6 +12,8 @@ export interface RunSummary {
   readonly status: TaskState
   /** Of an end that is not a success. */
   readonly code: string | null
+  /** What the error says, the first 200 characters; of an end that is not a success. */
+  readonly detail: string | null
   readonly waitingFor: string | null
   readonly priority: number
   readonly attempt: number
@@ -44,6 +46,7 @@ SELECT r.id, r.task, r.grp AS "group", r.status, r.waiting_for AS "waitingFor", 
   r.finished_at AS "finishedAt", r.cancel_requested_at AS "cancelRequestedAt",
   coalesce(lane.queue, CASE WHEN r.asked IS NOT NULL THEN coalesce(r.asked ->> 'queue', 'default') END, '') AS queue,
   CASE WHEN r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END AS code,
+  CASE WHEN r.status <> 'SUCCEEDED' THEN left(r.result ->> 'detail', 200) END AS detail,
   (SELECT v.reviewed_at IS NOT NULL FROM q.recovery v WHERE v.run_id = r.id AND v.became = 'FAILED' ORDER BY v.id DESC LIMIT 1) AS reviewed
 FROM unnest(${ids}::bigint[]) WITH ORDINALITY AS wanted(id, place)
 CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = wanted.id LIMIT 1) r

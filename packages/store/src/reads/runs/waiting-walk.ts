@@ -1,8 +1,8 @@
 /**
- * Runs that wait, longest first: AVAILABLE ones and those at the gate `concurrency`.
+ * Runs that wait, longest first: AVAILABLE ones and those at the gates `concurrency` and `task`.
  *
  * The ready index has the runs of each group of a lane in the order of their age, so the k oldest runs of all are among the
- * k oldest of the k groups whose oldest run is oldest. Of runs that wait for a key the first ten thousand are looked at.
+ * k oldest of the k groups whose oldest run is oldest. Of the runs at a gate the first ten thousand are looked at.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { headsOfLane } from '../queues/ready-heads-of-lane.ts'
@@ -35,14 +35,15 @@ export function waitingWalk({ filter, cursor, limit }: WaitingRequest): Walk {
     from: sql`(
       WITH heads AS MATERIALIZED (
         SELECT head.lane, head.priority, head.grp, first.run_at, first.id FROM (
-          SELECT lane.id AS lane, head.priority, head.grp FROM q.lane CROSS JOIN LATERAL (${headsOfLane(sql.ref('lane.id'))}) head
+          SELECT lane.id AS lane, head.priority, head.grp, head.run_at, head.id FROM q.lane CROSS JOIN LATERAL (${headsOfLane(sql.ref('lane.id'))}) head
           WHERE ${lanes} AND ${groups}) head
-        CROSS JOIN LATERAL (${ofGroup(sql`head`, 1)}) first ORDER BY first.run_at, first.id LIMIT ${most}::int
+        CROSS JOIN LATERAL (${cursor === undefined ? sql`SELECT head.run_at, head.id` : ofGroup(sql`head`, 1)}) first ORDER BY first.run_at, first.id LIMIT ${most}::int
       )
-      SELECT runs.id, runs.run_at FROM heads CROSS JOIN LATERAL (${ofGroup(sql`heads`, most)}) runs
-      UNION ALL
-      SELECT r.id, r.run_at FROM (SELECT g.id, g.run_at FROM q.task_run g WHERE g.gated_key IS NOT NULL
-        ORDER BY g.gated_key, g.lane, g.priority, g.id LIMIT ${gatedMax}::int) r WHERE ${older(cursor)}
+      SELECT * FROM (
+        SELECT runs.id, runs.run_at FROM heads CROSS JOIN LATERAL (${ofGroup(sql`heads`, most)}) runs
+        UNION ALL ${atGate(sql`g.gated_key IS NOT NULL ORDER BY g.gated_key, g.lane, g.priority, g.id`, cursor)}
+        UNION ALL ${atGate(sql`g.asked IS NOT NULL AND g.finished_at IS NULL ORDER BY g.task, g.id`, cursor)}
+      ) waiting ORDER BY run_at, id LIMIT ${most}::int
     ) c CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = c.id LIMIT 1) r`,
     where: sql`true`,
     key: sql`c.run_at`,
@@ -52,6 +53,12 @@ export function waitingWalk({ filter, cursor, limit }: WaitingRequest): Walk {
     shows: sql<boolean>`true`,
     lookMax: most,
   }
+}
+
+/** `inOrder`: the condition and the order of the partial index that has the runs at this gate. */
+function atGate(inOrder: RawBuilder<unknown>, cursor: string | undefined): RawBuilder<unknown> {
+  return sql`SELECT r.id, r.run_at FROM (SELECT g.id, g.run_at FROM q.task_run g WHERE ${inOrder} LIMIT ${gatedMax}::int) r
+          WHERE ${older(cursor)}`
 }
 
 function older(cursor: string | undefined): RawBuilder<boolean> {
