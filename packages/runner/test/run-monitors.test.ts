@@ -4,6 +4,7 @@ import type { RunBeat, RunId, Store } from '@q/store'
 import { createSlotStats } from '../src/main/stats/slot-stats.ts'
 import { createRunHeartbeats } from '../src/main/liveness/run-heartbeats.ts'
 import { runLimitsTick } from '../src/main/liveness/run-limits.ts'
+import { after, whenWoken } from '../src/main/loop.ts'
 import type { RunMonitor, RunFacts } from '../src/main/liveness/run-monitor.ts'
 import { createRunMonitors, type RunMonitors } from '../src/main/liveness/run-monitors.ts'
 import { slotMemoryAt, stopReasonOf, word } from '../src/protocol/slot-layout.ts'
@@ -44,6 +45,16 @@ function lookUntil(monitor: RunMonitor, fromMs: number, toMs: number) {
 function watch(runMonitors: RunMonitors, nowMs: number, onStopped: () => void = () => {}): void {
   void runLimitsTick({ runMonitors, noEvidenceMsMax: 8_500, nowMs: () => nowMs, onStopped })
 }
+
+test('limits are checked while a run is in execution, and the loop rests when there is none', async () => {
+  const { board, monitor } = opened()
+  const isIdle = () => board.all().length === 0
+  const tick = () =>
+    runLimitsTick({ runMonitors: board, noEvidenceMsMax: 8_500, nowMs: () => 0, onStopped() {}, isIdle })
+  expect(await tick()).toEqual(after(100))
+  monitor.close()
+  expect(await tick()).toEqual(whenWoken)
+})
 
 test('a tick of the timer is evidence of life and does not end the silence; a sign of the code does both', () => {
   const { monitor, tick, sign } = opened()

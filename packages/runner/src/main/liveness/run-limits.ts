@@ -7,7 +7,7 @@
  */
 import { relayEveryMs } from '../../protocol/child-messages.ts'
 import type { AbortReason } from '../../protocol/slot-layout.ts'
-import { after, type Next } from '../loop.ts'
+import { after, type Next, whenWoken } from '../loop.ts'
 import type { RunMonitor } from './run-monitor.ts'
 import type { RunMonitors } from './run-monitors.ts'
 
@@ -19,6 +19,8 @@ export interface RunLimitsDeps {
   readonly onStopped: () => void
   /** Moves runs away from threads whose run takes longer than expected. */
   readonly relieveThreads?: () => void
+  /** Whether nothing is in execution. The loop then rests until the next run is handed to a thread or child. */
+  readonly isIdle?: () => boolean
 }
 
 const lookEveryMs = 100
@@ -32,7 +34,7 @@ export function runLimitsTick(deps: RunLimitsDeps): Promise<Next> {
     deps.onStopped()
   }
   deps.relieveThreads?.()
-  return Promise.resolve(after(lookEveryMs))
+  return Promise.resolve(deps.isIdle?.() ? whenWoken : after(lookEveryMs))
 }
 
 const marginMsMax = 5_000

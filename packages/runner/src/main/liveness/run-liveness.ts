@@ -65,6 +65,7 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
   const beatPrefetched = startLoop('beat-prefetched', () =>
     beatPrefetchedTick({ control, prefetched, heldRuns, sender, beatEveryMs: thresholds.claimerBeatMs }),
   )
+  let limitsRest = false
   const runLimits = startLoop('run-limits', () =>
     runLimitsTick({
       runMonitors,
@@ -72,8 +73,15 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
       noEvidenceMsMax: noEvidenceMsMax(thresholds),
       onStopped: beatRuns.wake,
       relieveThreads: deps.relieveThreads,
+      isIdle: () => (limitsRest = runMonitors.all().length === 0 && deps.dispatch.batches().length === 0),
     }),
   )
+  /** Wakes the loop only while it rests: under load it looks at its own pace. */
+  function watchLimits(): void {
+    if (!limitsRest) return
+    limitsRest = false
+    runLimits.wake()
+  }
   const fence = fenceDeps(deps, runHeartbeats, beatRuns.wake)
   const selfFence = startLoop('self-fence', () => selfFenceTick(fence))
 
@@ -83,10 +91,12 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
 
   deps.signals.connect({
     runBegan(lease) {
+      watchLimits()
       for (const monitor of runMonitors.all()) if (monitor.lease.runId === lease.runId) extendDeadline(fence, monitor)
       checkIfCancelled(lease)
     },
     handingOver(slot, runs) {
+      watchLimits()
       const batch = deps.dispatch.batches().find((one) => one.slot === slot)
       if (batch !== undefined) extendBatch(fence, batch)
       checkIfCancelled(runs[0])
