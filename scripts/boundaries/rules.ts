@@ -168,6 +168,14 @@ export const rules: readonly Rule[] = [
       but: { 'packages/task/src/cron.ts': 'is that file' },
     }),
   },
+  {
+    rule: 'the MCP client is imported in one file',
+    reason: 'it is an optional peer: only a memory destination, once opened, may need it',
+    find: importing(/^@modelcontextprotocol\//, {
+      in: 'packages/*/src/**',
+      but: { 'packages/destinations/src/memory/mcp.ts': 'is that file' },
+    }),
+  },
 
   {
     rule: 'no markup from text on the page',

@@ -1,4 +1,5 @@
 /** The kinds of destinations. A kind's code is loaded when the first destination of that kind is opened. */
+import { memoryProblems } from './memory/settings.ts'
 import type { DestinationKind } from './sender.ts'
 
 export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
@@ -7,5 +8,12 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     open: async (context) => (await import('./log/log-sender.ts')).openLogSender(context),
     inFlightMax: 1,
     batchMax: 100,
+  },
+  memory: {
+    problemsOf: memoryProblems,
+    open: async (context) => (await import('./memory/memory-sender.ts')).openMemorySender(context),
+    // The server loses updates that overlap.
+    inFlightMax: 1,
+    batchMax: 500,
   },
 }

@@ -1,0 +1,125 @@
+/**
+ * One process of the memory server, started by the first call. The server loses updates of calls that overlap, so only one
+ * call is ever in flight: a process that did not answer in time is ended before the next call, because it may still be
+ * writing. A process that died is started again by a later call; after failures in a row not before a pause has passed.
+ */
+import { MemoryFailure } from './failure.ts'
+import { loadMcp, type Mcp } from './mcp.ts'
+
+export interface Connection {
+  /** The structured part of the answer of a tool. Calls must not overlap. */
+  call(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Ends the process; no call follows. */
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly file: string
+  /** The program and its arguments. */
+  readonly command: readonly string[]
+  readonly nowMs: () => number
+  readonly callMsMax?: number
+  /** Explains an error that the server answered. */
+  readonly explain: (error: string) => Promise<string>
+}
+
+/** A line that is not JSON stays in the file until a person repairs it. */
+const errorPauseMs = 60_000
+const answerMsMax = 10_000
+const pauseMsMin = 1_000
+const pauseMsMax = 60_000
+/** An answer repeats what it found twice: as text and as data. */
+const answerBytesMax = 64 * 1024 * 1024
+
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const mcp = await loadMcp()
+  const { nowMs, explain } = options
+  let process: ServerProcess | undefined
+  let closed = false
+  let failures = { inARow: 0, at: 0, last: '' }
+
+  async function answering(): Promise<ServerProcess> {
+    if (closed) throw new MemoryFailure('The destination is closed.')
+    if (process?.isAlive() === true) return process
+    const retryAfterMs = failures.at + pauseAfter(failures.inARow) - nowMs()
+    if (retryAfterMs > 0) throw new MemoryFailure(failures.last, { retryAfterMs })
+    process = await startServer(mcp, options)
+    return process
+  }
+
+  async function failed(error: unknown): Promise<MemoryFailure> {
+    const message = `The memory server (${options.command.join(' ')}) failed: ${describe(error, process)}`
+    await process?.end()
+    process = undefined
+    failures = { inARow: failures.inARow + 1, at: nowMs(), last: message }
+    return new MemoryFailure(message, { cause: error, retryAfterMs: pauseAfter(failures.inARow) })
+  }
+
+  return {
+    async call(tool, args) {
+      try {
+        const { client } = await answering()
+        const answer = await client.callTool(
+          { name: tool, arguments: args },
+          { timeout: options.callMsMax ?? answerMsMax },
+        )
+        failures = { inARow: 0, at: 0, last: '' }
+        if (answer.isError !== true) return answer.structuredContent
+        const error = await explain(textOf(answer))
+        throw new MemoryFailure(`The memory server refused ${tool}: ${error}`, { retryAfterMs: errorPauseMs })
+      } catch (error) {
+        throw error instanceof MemoryFailure ? error : await failed(error)
+      }
+    },
+    async close() {
+      closed = true
+      await process?.end()
+    },
+  }
+}
+
+interface ServerProcess {
+  readonly client: InstanceType<Mcp['Client']>
+  isAlive(): boolean
+  /** The last of what it printed. */
+  readonly printed: string
+  end(): Promise<void>
+}
+
+async function startServer({ Client, StdioClientTransport }: Mcp, options: ConnectionOptions): Promise<ServerProcess> {
+  const [program = '', ...args] = options.command
+  const transport = new StdioClientTransport({
+    command: program,
+    args,
+    // The transport passes on PATH, HOME and their like, and no other variable.
+    env: { MEMORY_FILE_PATH: options.file },
+    stderr: 'pipe',
+    maxBufferSize: answerBytesMax,
+  })
+  const client = new Client({ name: 'q', version: '0.1.0' })
+  const state = { printed: '' }
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    state.printed = `${state.printed}${chunk.toString()}`.slice(-500)
+  })
+  try {
+    await client.connect(transport, { timeout: answerMsMax })
+  } catch (error) {
+    await client.close()
+    throw new Error(describe(error, state), { cause: error })
+  }
+  return Object.assign(state, { client, isAlive: () => transport.pid !== null, end: () => client.close() })
+}
+
+function pauseAfter(failures: number): number {
+  return failures === 0 ? 0 : Math.min(pauseMsMin * 2 ** (failures - 1), pauseMsMax)
+}
+
+function describe(error: unknown, process: { readonly printed: string } | undefined): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const printed = process?.printed.trim() ?? ''
+  return printed === '' ? message : `${message}; it printed: ${printed}`
+}
+
+function textOf({ content }: { readonly content: readonly { readonly type: string }[] }): string {
+  return content.map((part) => ('text' in part ? String(part.text) : '')).join(' ')
+}

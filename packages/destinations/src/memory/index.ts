@@ -1,0 +1,4 @@
+export { MemoryFailure } from './failure.ts'
+export type { Entity } from './graph.ts'
+export { type Memory, type MemoryOptions, openMemory } from './memory.ts'
+export { byTime } from './observations.ts'

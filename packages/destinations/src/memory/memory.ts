@@ -1,0 +1,87 @@
+/**
+ * A memory file, served by a process of its own: one user at a time, and the few things that people do with single keys.
+ */
+import { randomUUID } from 'node:crypto'
+import { openConnection } from './connection.ts'
+import { MemoryFailure } from './failure.ts'
+import { type Entity, type Graph, graphOf } from './graph.ts'
+import { installedServer } from './mcp.ts'
+import { explainServerError } from './torn-line.ts'
+
+export interface Memory {
+  /** Does the work after all earlier work: it may read and then write what depends on it. */
+  exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
+  /** Undefined: there is no such key. */
+  get(key: string): Promise<Entity | undefined>
+  /** The entities whose key matches, in which `*` stands for any characters, by key. */
+  list(pattern: string): Promise<readonly Entity[]>
+  /** Replaces the value of a key. A reader never finds the key without a value. */
+  put(key: string, value: string): Promise<'created' | 'replaced' | 'unchanged'>
+  /** Writes, reads and removes a key below this one. */
+  test(below: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface MemoryOptions {
+  /** Absolute. */
+  readonly file: string
+  /** Null: the installed server. */
+  readonly command: readonly string[] | null
+  readonly nowMs?: () => number
+}
+
+export async function openMemory({ file, command, nowMs = Date.now }: MemoryOptions): Promise<Memory> {
+  const connection = await openConnection({
+    file,
+    command: command ?? installedServer(),
+    nowMs,
+    explain: (error) => explainServerError(error, file),
+  })
+  const graph = graphOf(connection)
+  let last: Promise<unknown> = Promise.resolve()
+  function exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T> {
+    const result = last.then(() => work(graph))
+    last = result.catch(() => undefined)
+    return result
+  }
+  return {
+    exclusively,
+    get: (key) => exclusively(async () => (await graph.open([key]))[0]),
+    list: (pattern) => exclusively(() => matching(graph, pattern)),
+    put: (key, value) => exclusively(() => replace(graph, key, value)),
+    test: (below) => exclusively(() => tryOut(graph, `${below}/${randomUUID()}`)),
+    close: () => exclusively(() => connection.close()),
+  }
+}
+
+async function matching(graph: Graph, pattern: string): Promise<readonly Entity[]> {
+  const parts = pattern.split('*')
+  const isMatch = new RegExp(`^${parts.map(RegExp.escape).join('.*')}$`, 's')
+  const longest = parts.toSorted((a, b) => b.length - a.length)[0] ?? ''
+  const entities = (await graph.search(longest)).filter(({ name }) => isMatch.test(name))
+  return entities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function replace(graph: Graph, key: string, value: string): Promise<'created' | 'replaced' | 'unchanged'> {
+  const [entity] = await graph.open([key])
+  if (entity === undefined) {
+    await graph.create([{ name: key, entityType: 'value', observations: [value] }])
+    return 'created'
+  }
+  const old = entity.observations.filter((observation) => observation !== value)
+  if (old.length < entity.observations.length && old.length === 0) return 'unchanged'
+  await graph.add([{ name: key, observations: [value] }])
+  await graph.removeObservations([{ name: key, observations: old }])
+  return 'replaced'
+}
+
+async function tryOut(graph: Graph, key: string): Promise<void> {
+  const entity = { name: key, entityType: 'test', observations: ['{"test":true}'] }
+  await graph.create([entity])
+  const [found] = await graph.open([key])
+  await graph.remove([key])
+  if (found?.observations[0] !== entity.observations[0])
+    throw new MemoryFailure(
+      'A value that was just written could not be read: does another program write the same file?',
+    )
+}

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { memoryFile } from './memory-destination.ts'
+
+const packages = fileURLToPath(new URL('../../..', import.meta.url))
+
+const program = `
+import { destinationKinds } from './src/index.ts'
+const settings = { file: '/tmp/memory.jsonl', command: ['true'] }
+await destinationKinds.memory.open({ settings }).catch(({ code, fix }) => console.log(JSON.stringify({ code, fix })))
+`
+
+test('without the MCP client everything else works, and a memory destination says how to install it', async () => {
+  const folder = dirname(await memoryFile())
+  await cp(join(packages, 'destinations/src'), join(folder, 'src'), { recursive: true })
+  await mkdir(join(folder, 'node_modules/@q'), { recursive: true })
+  await symlink(join(packages, 'schema'), join(folder, 'node_modules/@q/schema'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(folder, 'open.ts'), program)
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@q/source', 'open.ts'], { cwd: folder })
+  expect(JSON.parse(stdout)).toEqual({
+    code: 'MEMORY_CLIENT_MISSING',
+    fix: expect.stringContaining('npm install @modelcontextprotocol/client @modelcontextprotocol/server-memory'),
+  })
+})
