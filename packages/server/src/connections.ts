@@ -3,7 +3,7 @@ import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import type { HandlerDeps } from './handlers/handler-deps.ts'
 
-export interface Connections extends HandlerDeps {
+export interface Connections extends Omit<HandlerDeps, 'version'> {
   close(): Promise<void>
 }
 

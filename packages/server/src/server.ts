@@ -15,7 +15,7 @@ import { createProbes } from './http/probes.ts'
 import { createRate } from './http/rate.ts'
 import type { Sent } from './http/route-call.ts'
 import { securityHeaders } from './http/security-headers.ts'
-import type { Audit } from './http/serve-route.ts'
+import { changesPerSecond, type Audit } from './http/serve-route.ts'
 import { listen } from './listen.ts'
 import { createLive, type Live } from './live/hub.ts'
 import { createAssets } from './page/assets.ts'
@@ -47,7 +47,6 @@ export interface Server {
   close(why?: string): Promise<void>
 }
 
-const mutationsPerSecond = 20
 const failuresPerMinute = 10
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -72,11 +71,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     isReachable: address !== undefined,
     headers: securityHeaders(isHttps),
     probes: createProbes({ started: startedOnce(connections), draining: options.isDraining ?? (() => false) }),
-    handlers: createHandlers(connections),
+    handlers: createHandlers({ ...connections, version }),
     assets: createAssets(options.page ?? { folder: undefined }, onFault),
     openApi: () => openApi,
     failures: createRate({ burst: failuresPerMinute, perSecond: failuresPerMinute / 60 }),
-    mutations: createRate({ burst: mutationsPerSecond, perSecond: mutationsPerSecond }),
+    rates: {
+      action: createRate({ burst: changesPerSecond.action, perSecond: changesPerSecond.action }),
+      work: createRate({ burst: changesPerSecond.work, perSecond: changesPerSecond.work }),
+    },
     audit: auditOf(connections, live),
     checkAnswers: options.checkAnswers ?? false,
   })

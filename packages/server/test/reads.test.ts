@@ -52,6 +52,7 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   'GET /api/recoveries': ['/api/recoveries', '/api/recoveries?toReview=true'],
   'GET /api/stale': ['/api/stale'],
   'GET /api/deliveries': ['/api/deliveries', '/api/deliveries?givenUp=true'],
+  'GET /api/workers/{workerId}/runs': [],
   'GET /api/tasks': ['/api/tasks'],
   'GET /api/actions': ['/api/actions'],
   'GET /api/events': [],

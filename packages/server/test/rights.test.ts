@@ -8,7 +8,7 @@ afterAll(() => Promise.all([scene.close(), readOnly.close()]))
 const { tokens } = scene
 
 interface Operation {
-  readonly 'x-scope': 'open' | 'read' | 'enqueue' | 'admin'
+  readonly 'x-scope': 'open' | 'read' | 'enqueue' | 'work' | 'admin'
   readonly 'x-action'?: string
 }
 const { data: document } = await scene.ask('GET', '/api/openapi.json', { token: tokens.read })
@@ -16,7 +16,13 @@ const operations = Object.entries(document.paths as Record<string, Record<string
   ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
-const order = ['open', 'read', 'enqueue', 'admin'] as const
+/** The scopes that may call a route, by the scope that it needs. */
+const sufficient = {
+  read: ['read', 'enqueue', 'admin'],
+  enqueue: ['enqueue', 'admin'],
+  work: ['work', 'admin'],
+  admin: ['admin'],
+} as const
 
 /** Whether the scope was enough: what is asked for need not exist, nor make sense. */
 async function isLetIn(method: string, path: string, token: string | undefined): Promise<boolean> {
@@ -39,24 +45,26 @@ test('only a login needs no token', () => {
 })
 
 test.each(guarded)('$method $path', async ({ method, path, operation }) => {
-  const needed = order.indexOf(operation['x-scope'])
-  for (const scope of ['read', 'enqueue', 'admin'] as const) {
-    const expected = order.indexOf(scope) >= needed
+  const needed = operation['x-scope']
+  if (needed === 'open') return
+  for (const scope of ['read', 'enqueue', 'work', 'admin'] as const) {
+    const expected = (sufficient[needed] as readonly string[]).includes(scope)
     expect({ scope, isLetIn: await isLetIn(method, path, tokens[scope]) }).toEqual({ scope, isLetIn: expected })
   }
   expect(await isLetIn(method, path, undefined)).toBe(false)
 })
 
-test('every route that changes something is named in the audit, and every other one only reads', () => {
+test('every route that changes something is named in the audit, except those of workers, and every other one only reads', () => {
   for (const { method, path, operation } of operations) {
-    const changes = method !== 'GET' && path !== '/api/session'
+    const changes = method !== 'GET' && path !== '/api/session' && operation['x-scope'] !== 'work'
     expect({ path, named: operation['x-action'] !== undefined }).toEqual({ path, named: changes })
   }
 })
 
 test('a server that only reads refuses every action, with every right', async () => {
   for (const { method, path, operation } of operations) {
-    if (operation['x-action'] === undefined) continue
+    const changes = operation['x-action'] !== undefined || (operation['x-scope'] === 'work' && method !== 'GET')
+    if (!changes) continue
     const token = readOnly.tokens.owner
     const answer = await readOnly.ask(method, path.replaceAll(/\{\w+\}/g, '1'), { token, body: {} })
     expect(answer).toMatchObject({ status: 403, data: { code: 'SERVER_READ_ONLY' } })

@@ -18,6 +18,8 @@ export async function serverScene(settings: Partial<HttpSettings> = {}, options:
     owner: readOrMakeToken(tokenFile),
     read: addNamedToken(tokensFile, { name: 'reader', scope: 'read' }),
     enqueue: addNamedToken(tokensFile, { name: 'producer', scope: 'enqueue' }),
+    work: addNamedToken(tokensFile, { name: 'agents', scope: 'work' }),
+    otherWork: addNamedToken(tokensFile, { name: 'others', scope: 'work' }),
     admin: addNamedToken(tokensFile, { name: 'oncall', scope: 'admin' }),
   }
   const faults: unknown[] = []

@@ -52,8 +52,8 @@ function newTokenCommand(terminal: Terminal): Command {
   })
     .requiredOption('--name <name>', 'recorded with every action of the token')
     .addOption(
-      new Option('--scope <scope>', 'each includes the ones before it')
-        .choices(['read', 'enqueue', 'admin'])
+      new Option('--scope <scope>', 'enqueue includes read; work is for workers over HTTP; admin includes all')
+        .choices(['read', 'enqueue', 'work', 'admin'])
         .default('read'),
     )
     .action(({ name, scope, ...options }: NewOptions) =>

@@ -4,15 +4,15 @@
  */
 import type { z } from 'zod'
 
-/** Each scope includes the ones before it. `open`: no token is needed. */
-export const scopes = ['open', 'read', 'enqueue', 'admin'] as const
+/** `open`: no token is needed. auth/scopes.ts says which scope includes which. */
+export const scopes = ['open', 'read', 'enqueue', 'work', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
 export interface Route {
   /** The least scope that may call it. */
   readonly scope: Scope
   readonly summary: string
-  /** What the audit calls it. Every route that changes something has one. */
+  /** What the audit calls it. Every route that changes something has one, except those of workers: runs record what workers do. */
   readonly action?: string
   /** Members of the path; one without a schema here is any text of 1 to 200 characters. */
   readonly params?: z.ZodObject

@@ -16,6 +16,7 @@ import { scheduleRoutes } from './schedules.ts'
 import { seriesRoutes } from './series.ts'
 import { sessionRoutes } from './session.ts'
 import { taskRoutes } from './tasks.ts'
+import { workRoutes } from './work.ts'
 import { workflowRoutes } from './workflows.ts'
 
 const documentRoutes = routes({
@@ -40,6 +41,7 @@ export const apiRoutes = {
   ...errorRoutes,
   ...recoveryRoutes,
   ...deliveryRoutes,
+  ...workRoutes,
   ...taskRoutes,
   ...actionRoutes,
   ...eventRoutes,

@@ -4,8 +4,8 @@
  */
 import { crossSite } from '../http/checks.ts'
 import { Refusal } from '../http/refusal.ts'
-import { scopes, type Scope } from '../api/route.ts'
-import type { TokenScope } from './named-tokens.ts'
+import type { Scope } from '../api/route.ts'
+import { includesScope, type TokenScope } from './scopes.ts'
 import type { Sessions } from './sessions.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -47,7 +47,7 @@ export function cookieIn(headers: Headers, name: string): string | undefined {
 }
 
 export function requireScope(identity: Identity, needed: Scope): void {
-  if (scopes.indexOf(identity.scope) >= scopes.indexOf(needed)) return
+  if (includesScope(identity.scope, needed)) return
   throw new Refusal(403, {
     code: 'SCOPE_TOO_SMALL',
     what: `The token "${identity.name}" may not do this.`,

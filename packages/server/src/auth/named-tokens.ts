@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ExplainedError } from '@q/schema'
+import { tokenScopes, type TokenScope } from './scopes.ts'
 import { newToken, requirePrivate } from './token-file.ts'
-
-export type TokenScope = 'read' | 'enqueue' | 'admin'
 
 export interface Token {
   readonly name: string
@@ -16,7 +15,7 @@ export interface Token {
 /** The name under which actions of the one token are recorded. */
 export const ownerName = 'owner'
 
-export const tokenScopes: readonly TokenScope[] = ['read', 'enqueue', 'admin']
+const tokenLine = new RegExp(`^(\\S{1,100})\\s+(${tokenScopes.join('|')})\\s+([\\da-f]{64})$`)
 
 export function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
@@ -28,7 +27,7 @@ export function readNamedTokens(path: string): Token[] {
   return lines.flatMap((line, place) => {
     const text = line.replace(/#.*/, '').trim()
     if (text === '') return []
-    const [, name, scope, digest] = /^(\S{1,100})\s+(read|enqueue|admin)\s+([\da-f]{64})$/.exec(text) ?? []
+    const [, name, scope, digest] = tokenLine.exec(text) ?? []
     if (name === undefined || digest === undefined) throw wrongLine(path, place + 1)
     return { name, scope: scope as TokenScope, digest: Buffer.from(digest, 'hex') }
   })
@@ -77,7 +76,7 @@ function wrongLine(path: string, line: number): ExplainedError {
   return new ExplainedError({
     code: 'TOKENS_FILE_INVALID',
     what: `Line ${line} of ${path} is not a token.`,
-    why: 'A line is `name scope sha256`: scope is read, enqueue or admin, and sha256 has 64 hex digits.',
+    why: 'A line is `name scope sha256`: scope is read, enqueue, work or admin, and sha256 has 64 hex digits.',
     fix: 'Correct the line, or add a token with `q token new --name grafana --scope read`.',
   })
 }

@@ -6,4 +6,5 @@ export interface HandlerDeps {
   readonly reads: Store
   readonly writes: Store
   readonly queue: Queue<AnyTasks>
+  readonly version: string
 }

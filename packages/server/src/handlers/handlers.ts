@@ -9,6 +9,7 @@ import { queueHandlers } from './queues.ts'
 import { recoveryHandlers } from './recoveries.ts'
 import { runHandlers } from './runs.ts'
 import { scheduleHandlers } from './schedules.ts'
+import { workHandlers } from './work/work.ts'
 import { workflowHandlers } from './workflows.ts'
 
 export function createHandlers(deps: HandlerDeps): Handlers {
@@ -22,5 +23,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...scheduleHandlers(deps),
     ...historyHandlers(deps),
     ...recoveryHandlers(deps),
+    ...workHandlers(deps),
   }
 }

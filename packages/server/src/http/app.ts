@@ -64,13 +64,26 @@ export function createApp(deps: AppDeps): Hono<Environment> {
     if (c.res !== undefined && c.res !== RESPONSE_ALREADY_SENT) c.res = withHeaders(c.res, deps.headers)
   })
   app.post('/api/session', (c) => beginSession(deps, c.req.raw, c.env.incoming.socket.remoteAddress ?? ''))
-  app.get('/api/session', (c) => {
+  const reading = (answer: (c: C) => Response) => (c: C) => {
     requireScope(c.var.who, 'read')
-    return jsonAnswer(c.req.raw, deps.describe(c.var.who), {})
-  })
-  app.delete('/api/session', (c) => endSession(deps, c.req.raw))
-  app.get('/api/events', (c) => openStream(deps, c))
-  app.get('/api/openapi.json', (c) => jsonAnswer(c.req.raw, deps.openApi(), {}))
+    return answer(c)
+  }
+  app.get(
+    '/api/session',
+    reading((c) => jsonAnswer(c.req.raw, deps.describe(c.var.who), {})),
+  )
+  app.delete(
+    '/api/session',
+    reading((c) => endSession(deps, c.req.raw)),
+  )
+  app.get(
+    '/api/events',
+    reading((c) => openStream(deps, c)),
+  )
+  app.get(
+    '/api/openapi.json',
+    reading((c) => jsonAnswer(c.req.raw, deps.openApi(), {})),
+  )
   for (const [key, handler] of Object.entries(deps.handlers)) addRoute(app, deps, key as ApiKey, handler)
   app.all('*', (c) => otherwise(deps, c))
   return app
@@ -116,7 +129,6 @@ function addRoute(app: Hono<Environment>, deps: AppDeps, key: ApiKey, handler: u
 }
 
 function openStream(deps: AppDeps, c: C): Response {
-  requireScope(c.var.who, 'read')
   const request = readQuery(apiRoutes['GET /api/events'].query, new URL(c.req.url).searchParams) as StreamRequest
   const token = c.var.who.name
   deps.live.requireRoom(token)

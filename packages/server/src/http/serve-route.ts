@@ -15,13 +15,16 @@ import { check, readQuery } from './read-query.ts'
 import { notFound, Refusal, tooMany } from './refusal.ts'
 import { Reply, type AuditNote, type Call } from './route-call.ts'
 
+export const changesPerSecond = { action: 20, work: 500 } as const
+
 export interface Audit {
   record(action: AuditNote & { readonly who: Identity; readonly what: string }): Promise<void>
 }
 
 export interface RouteDeps {
   readonly readOnly: boolean
-  readonly mutations: Rate
+  /** What a token may change in a second: actions, and requests of workers. */
+  readonly rates: { readonly action: Rate; readonly work: Rate }
   readonly audit: Audit
   /** Tests: an answer that its schema does not describe is an error. */
   readonly checkAnswers: boolean
@@ -41,7 +44,8 @@ type AnyHandler = (call: Call<never>) => Promise<unknown>
 export async function serveRoute(deps: RouteDeps, asked: Asked, handler: AnyHandler): Promise<Response> {
   const { route, request, who } = asked
   requireScope(who, route.scope)
-  if (route.action !== undefined) requireMayChange(deps, who)
+  if (route.action !== undefined) requireMayChange(deps, who, 'action')
+  else if (route.scope === 'work' && request.method !== 'GET') requireMayChange(deps, who, 'work')
   const call = await read(asked)
   const answered = await (route.action === undefined
     ? handler(call)
@@ -52,7 +56,7 @@ export async function serveRoute(deps: RouteDeps, asked: Asked, handler: AnyHand
   return jsonAnswer(request, reply.data, { status: reply.status ?? route.status ?? 200, headers: reply.headers })
 }
 
-function requireMayChange({ readOnly, mutations }: RouteDeps, who: Identity): void {
+function requireMayChange({ readOnly, rates }: RouteDeps, who: Identity, kind: keyof RouteDeps['rates']): void {
   if (readOnly)
     throw new Refusal(403, {
       code: 'SERVER_READ_ONLY',
@@ -60,8 +64,9 @@ function requireMayChange({ readOnly, mutations }: RouteDeps, who: Identity): vo
       why: 'It was started with Q_HTTP_READ_ONLY=1.',
       fix: 'Use another server, or the CLI.',
     })
-  const afterS = mutations.take(who.name)
-  if (afterS > 0) throw tooMany(`The token "${who.name}" may change 20 things a second.`, afterS)
+  const afterS = rates[kind].take(who.name)
+  const perSecond = changesPerSecond[kind]
+  if (afterS > 0) throw tooMany(`The token "${who.name}" may change ${perSecond} things a second.`, afterS)
 }
 
 async function read({ key, route, request, url, params, who }: Asked): Promise<Call<never>> {

@@ -1,6 +1,6 @@
-/** Returns the runs that a replica holds according to the database, for comparison with those it executes. */
+/** The holders of runs according to the database: what a replica holds, for comparison with what it executes, and who holds a lease. */
 import type { Db } from '../connection/db.ts'
-import type { RunId } from '../lease.ts'
+import type { Lease, RunId } from '../lease.ts'
 
 export interface HeldRun {
   readonly runId: RunId
@@ -17,4 +17,19 @@ export async function heldTaskRuns(db: Db, replicaId: string): Promise<HeldRun[]
     .orderBy('id')
     .execute()
   return rows.map((row) => ({ ...row, runId: row.runId as RunId, status: row.status as HeldRun['status'] }))
+}
+
+export interface LeaseHolder {
+  readonly replicaId: string | null
+  readonly task: string
+}
+
+/** The last holder of the run, and its task. Undefined: the run has another fence by now. */
+export function leaseHolder(db: Db, { runId, fence }: Lease): Promise<LeaseHolder | undefined> {
+  return db
+    .selectFrom('q.task_run')
+    .select(['replica_id as replicaId', 'task'])
+    .where('id', '=', runId)
+    .where('fence', '=', fence)
+    .executeTakeFirst()
 }

@@ -2,9 +2,9 @@
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from '../heartbeats/beat-runs.ts'
-import type { RunId } from '../lease.ts'
+import type { Lease, RunId } from '../lease.ts'
 import { releaseDuty, takeDuty } from '../liveness/duty.ts'
-import { heldTaskRuns, type HeldRun } from '../liveness/held.ts'
+import { heldTaskRuns, leaseHolder, type HeldRun, type LeaseHolder } from '../liveness/held.ts'
 import { withdrawPresence } from '../liveness/presence.ts'
 import { failStaleTaskRuns, reap, requeueStaleClaimed } from '../liveness/reap.ts'
 import type { RecoveryResult } from '../liveness/recover.ts'
@@ -55,6 +55,12 @@ export interface LivenessVerbs {
    * The replica compares them with the runs it executes.
    */
   heldTaskRuns(replicaId: string): Promise<HeldRun[]>
+
+  /**
+   * Returns the replica that got this lease, and the task of the run.
+   * Undefined if the run has another fence by now. For programs that write on behalf of workers.
+   */
+  leaseHolder(lease: Lease): Promise<LeaseHolder | undefined>
 
   /**
    * Recovers runs that a replica holds but no longer executes, as after a crash, under the replica's own leases.
@@ -118,6 +124,7 @@ export function livenessVerbs(db: Kysely<DB>): LivenessVerbs {
     failStaleTaskRuns: (question) => failStaleTaskRuns(db, question),
     requeueStaleClaimed: (question) => requeueStaleClaimed(db, question),
     heldTaskRuns: (replicaId) => heldTaskRuns(db, replicaId),
+    leaseHolder: (lease) => leaseHolder(db, lease),
     recoverOwnTaskRuns: (own) => recoverOwnTaskRuns(db, own),
     watchPresence: (request) => watchPresence(db, request),
     withdrawPresence: (replicaId) => withdrawPresence(db, replicaId),

@@ -1,5 +1,5 @@
 /** What nodes need a person for, from what they say about themselves. Pure. */
-import type { Node } from '../nodes/node-view.ts'
+import { externalPreset, type Node } from '../nodes/node-view.ts'
 import { inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
 
@@ -11,12 +11,13 @@ const stoppingMs = 30_000
 export function aboutNodes(nodes: readonly Node[], now: Date, hasWork: boolean): Attention[] {
   const claiming = nodes.filter((node) => node.state === 'alive')
   const living = nodes.filter((node) => node.state === 'alive' || node.state === 'draining')
+  const runners = living.filter((node) => node.preset !== externalPreset)
   return [
     ...(claiming.length === 0 ? [noNode(living, hasWork)] : []),
     ...living.flatMap((node) => overdueDrain(node, now)).slice(0, subjectsMax),
-    ...recoveryOff(living),
+    ...recoveryOff(runners),
     ...living.flatMap(stoppingSlots).slice(0, subjectsMax),
-    ...mixedVersions(living),
+    ...mixedVersions(runners),
     ...living.flatMap(poorHealth).slice(0, subjectsMax),
   ]
 }

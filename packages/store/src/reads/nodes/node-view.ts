@@ -56,6 +56,9 @@ export interface Node {
   readonly beatAgeMs: number | null
 }
 
+/** The preset of workers that are not runners: they come with thresholds of their own, and programs of their own versions. */
+export const externalPreset = 'external'
+
 export interface NodeDrain {
   readonly at: Date
   readonly by: string | null

@@ -1,0 +1,118 @@
+/**
+ * Claims, starts, heartbeats and outcomes of workers over HTTP, by the verbs that runners use. A write under a lost lease
+ * changes nothing and is answered with 409 `LEASE_LOST`. A lease of another worker counts as lost.
+ */
+import { asRunId, type Lease, type Store } from '@q/store'
+import type { workRoutes } from '../../api/work.ts'
+import type { Identity } from '../../auth/identify.ts'
+import { Refusal } from '../../http/refusal.ts'
+import type { Handlers } from '../../http/route-call.ts'
+import type { HandlerDeps } from '../handler-deps.ts'
+import { executable } from './executable.ts'
+import { outcomeOf } from './outcome.ts'
+import { createWorkers, replicaIdOf, taskNames } from './workers.ts'
+
+export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof typeof workRoutes> {
+  const workers = createWorkers(writes, version)
+  return {
+    'POST /api/claims': async ({ body, who }) => {
+      const replicaId = replicaIdOf(who, body.workerId)
+      const { name, draining } = await workers.present(replicaId, body)
+      const { queues, capabilities, limit, start } = body
+      const claimed =
+        draining || limit === 0
+          ? []
+          : await writes.claimAvailableTaskRuns({
+              replicaId,
+              tasks: taskNames(body),
+              queues,
+              capabilities,
+              limit,
+              prefetch: !start,
+            })
+      return { workerName: name, draining, runs: await executable(writes, claimed, workers.hostOf(replicaId)) }
+    },
+    'POST /api/runs/{id}/start': async ({ params, body, who }) => {
+      const { lease } = await ownLease(writes, params.id, body, who)
+      const [started] = await writes.startTaskRuns([lease])
+      if (started === undefined) throw leaseLost(lease)
+      return { answer: 'started' }
+    },
+    'POST /api/runs/{id}/beat': async ({ params, body, who }) => {
+      const replicaId = replicaIdOf(who, body.workerId)
+      const { lease } = await ownLease(writes, params.id, body, who)
+      const { known, draining } = await workers.beat(replicaId, body.stats)
+      const sender = { replicaId, ...workers.hostOf(replicaId) }
+      const { progress = null, note = null } = body
+      const [answer = 'lost'] = await writes.beatTaskRuns(sender, [{ lease, thread: null, ageMs: 0, progress, note }])
+      if (answer === 'lost') throw leaseLost(lease)
+      return { answer, registered: known, draining: draining !== null }
+    },
+    'POST /api/runs/{id}/finish': async ({ params, body, who }) => {
+      const { lease, task } = await ownLease(writes, params.id, body, who)
+      const published = body.error === undefined ? [] : await writes.publishedTasks()
+      const outcome = outcomeOf(
+        body,
+        published.find(({ name }) => name === task),
+      )
+      const by = { ...workers.hostOf(replicaIdOf(who, body.workerId)), thread: 0 }
+      const { tookMs } = body
+      const [answer] = await writes.settleTaskRuns([{ lease, outcome, by, ...(tookMs !== undefined && { tookMs }) }])
+      if (answer === 'settled' || answer === 'retried') return { answer }
+      throw answer === 'refused' ? unstorable() : leaseLost(lease)
+    },
+    'POST /api/runs/{id}/release': async ({ params, body, who }) => {
+      const { lease } = await ownLease(writes, params.id, body, who)
+      const [released] = await writes.releaseTaskRuns([lease])
+      if (released === undefined) throw leaseLost(lease)
+      return { answer: 'released' }
+    },
+    'GET /api/workers/{workerId}/runs': async ({ params, who }) => ({
+      items: await writes.heldTaskRuns(replicaIdOf(who, params.workerId)),
+    }),
+    'DELETE /api/workers/{workerId}': async ({ params, who }) => {
+      const replicaId = replicaIdOf(who, params.workerId)
+      const released = await writes.releaseTaskRuns(await writes.heldTaskRuns(replicaId))
+      await workers.leave(replicaId)
+      return { released }
+    },
+  }
+}
+
+interface GivenLease {
+  readonly workerId: string
+  readonly fence: number
+}
+
+/** `task`: undefined if the run has another fence by now; the write that follows is refused, and an event records that. */
+async function ownLease(
+  store: Store,
+  id: string,
+  { workerId, fence }: GivenLease,
+  who: Identity,
+): Promise<{ readonly lease: Lease; readonly task: string | undefined }> {
+  const runId = asRunId(id)
+  if (runId === undefined) throw leaseLost({ runId: id, fence })
+  const lease = { runId, fence }
+  const holder = await store.leaseHolder(lease)
+  if (holder !== undefined && holder.replicaId !== replicaIdOf(who, workerId)) throw leaseLost(lease)
+  return { lease, task: holder?.task }
+}
+
+function leaseLost({ runId, fence }: { readonly runId: string; readonly fence: number }): Refusal {
+  return new Refusal(409, {
+    code: 'LEASE_LOST',
+    what: `Fence ${fence} is not a valid lease of run ${runId}; nothing was written.`,
+    why: 'The run was recovered, released, cancelled or claimed again in the meantime, or another worker holds it.',
+    fix: 'Stop working on this run, and claim another one. Send heartbeats more often, or register a longer staleAfterMs.',
+  })
+}
+
+function unstorable(): Refusal {
+  return new Refusal(422, {
+    code: 'INVALID_RESULT',
+    what: 'The database cannot store the outcome; nothing was written.',
+    why: 'PostgreSQL stores no character \\u0000 and no half of a surrogate pair in JSON.',
+    fix: 'Remove such characters from the result or the error, and finish the run again.',
+  })
+}

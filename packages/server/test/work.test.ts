@@ -1,0 +1,211 @@
+/** Workers over HTTP: they claim, send heartbeats and finish runs, and are recovered like every other holder. */
+import { sql } from 'kysely'
+import { afterAll, expect, test } from 'vitest'
+import type { RunId } from '@q/store'
+import { serverScene } from './scene.ts'
+
+const scene = await serverScene()
+afterAll(() => scene.close())
+const { store, db, tokens } = scene
+
+interface Lease {
+  readonly runId: RunId
+  readonly fence: number
+}
+
+const work = (method: string, path: string, body?: object, token = tokens.work) =>
+  scene.ask(method, path, { token, ...(body && { body }) })
+
+let workers = 0
+
+/** A worker with a task of its own. */
+function newWorker() {
+  const workerId = `w${++workers}`
+  const task = `task-${workers}`
+  const replicaId = `agents:${workerId}`
+  return {
+    workerId,
+    task,
+    replicaId,
+    claim: (more: object = {}) => work('POST', '/api/claims', { workerId, tasks: [task], ...more }),
+    write: (verb: string, { runId, fence }: Lease, more: object = {}, token = tokens.work) =>
+      work('POST', `/api/runs/${runId}/${verb}`, { workerId, fence, ...more }, token),
+    /** It has been silent for longer than its own threshold. */
+    async silence(): Promise<void> {
+      await sql`UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - interval '1 hour' WHERE replica_id = ${replicaId}`.execute(
+        db,
+      )
+      await sql`UPDATE q.task_run SET claimed_at = claimed_at - interval '1 hour', started_at = started_at - interval '1 hour'
+        WHERE replica_id = ${replicaId}`.execute(db)
+    },
+  }
+}
+
+/** A worker that has claimed the only run of its task. */
+async function busyWorker({ options = {}, more = {} }: { options?: object; more?: object } = {}) {
+  const worker = newWorker()
+  const { task } = worker
+  const lane = await store.internLane({ queue: 'default', task })
+  await store.publishTasks('test', [{ name: task, queue: 'default', options, payloadSchema: null }])
+  await store.enqueueTaskRuns([{ task, lane, payload: {}, maxAttempts: 2 }])
+  const { data } = await worker.claim(more)
+  return { ...worker, data, run: data.runs[0] as Lease }
+}
+
+async function rowOf({ runId }: Lease) {
+  return db.selectFrom('q.task_run').selectAll().where('id', '=', runId).executeTakeFirstOrThrow()
+}
+
+test('the first claim registers the worker as a node with its own thresholds', async () => {
+  const { data, replicaId } = await busyWorker({
+    more: { workerName: 'agent one', hostname: 'far', pid: 7, slots: 3, beatEveryMs: 5_000 },
+  })
+  expect(data).toMatchObject({ workerName: 'agent one', draining: false })
+  const [node] = await store.findNode(replicaId)
+  expect(node).toMatchObject({
+    name: 'agent one',
+    hostname: 'far',
+    pid: 7,
+    slots: 3,
+    preset: 'external',
+    state: 'alive',
+    presence: 'none',
+    recovers: false,
+    thresholds: { replicaBeatMs: 5_000, replicaStaleMs: 120_000, runnerStaleMs: 120_000 },
+  })
+})
+
+test('payload and result are exact JSON text', async () => {
+  const { task, claim, write } = newWorker()
+  await claim({ limit: 0 })
+  await scene.ask('POST', '/api/runs', { token: tokens.enqueue, body: { task, payloadText: '{"n":1.50}' } })
+  const { data } = await claim()
+  expect(data.runs).toMatchObject([{ task, payloadText: '{"n": 1.5}', attempt: 1 }])
+  const resultText = '{"big": 9007199254740993}'
+  expect(await write('finish', data.runs[0], { resultText })).toMatchObject({ data: { answer: 'settled' } })
+  const { text } = await scene.ask('GET', `/api/runs/${data.runs[0].runId}/result`, { token: tokens.read })
+  expect(text).toBe(resultText)
+})
+
+test('a task that a worker defines is published with its options', async () => {
+  const { task, claim } = newWorker()
+  const retry = { attempts: 5, delayMs: 10 }
+  await claim({ tasks: [{ name: task, queue: 'far', onCrash: 'retry', retry }], limit: 0 })
+  const published = (await store.publishedTasks()).find(({ name }) => name === task)
+  expect(published).toMatchObject({
+    queue: 'far',
+    onCrash: 'retry',
+    options: { retry: { ...retry, maxDelayMs: 3_600_000 } },
+  })
+})
+
+test('a run that is claimed without a start begins when the worker starts it', async () => {
+  const { run, write, replicaId } = await busyWorker({ more: { start: false } })
+  expect(await rowOf(run)).toMatchObject({ status: 'CLAIMED', attempt: 0 })
+  expect(await write('start', run)).toMatchObject({ data: { answer: 'started' } })
+  expect(await rowOf(run)).toMatchObject({ status: 'RUNNING', attempt: 1, replica_id: replicaId })
+  expect(await write('finish', run, { resultText: '1' })).toMatchObject({ data: { answer: 'settled' } })
+})
+
+test('an error is retried as the task says, until no attempt is left', async () => {
+  const retry = { attempts: 2, backoff: 'fixed', delayMs: 0, maxDelayMs: 0 }
+  const { run, write, claim } = await busyWorker({ options: { retry } })
+  expect(await write('finish', run, { error: { message: 'first' } })).toMatchObject({ data: { answer: 'retried' } })
+  await store.promoteDueTaskRuns(10)
+  const { data } = await claim()
+  expect(data.runs).toMatchObject([{ runId: run.runId, attempt: 2 }])
+  const error = { message: 'second', stack: 'at line 2' }
+  expect(await write('finish', data.runs[0], { error })).toMatchObject({ data: { answer: 'settled' } })
+  expect(await rowOf(run)).toMatchObject({ status: 'FAILED', result: { code: 'TASK_ERROR', detail: 'second' } })
+})
+
+test('a worker can forbid the retry of an error', async () => {
+  const { run, write } = await busyWorker()
+  await write('finish', run, { error: { message: 'permanent', retry: 'never' } })
+  expect(await rowOf(run)).toMatchObject({ status: 'FAILED', attempt: 1 })
+})
+
+test('the heartbeat of a run keeps run and worker alive, and stores progress', async () => {
+  const { run, write, silence, replicaId } = await busyWorker()
+  await silence()
+  const stats = { cpuPercent: 12.5, memoryMb: 100, completed: 4 }
+  const { data } = await write('beat', run, { progress: 0.5, note: 'half', stats })
+  expect(data).toEqual({ answer: 'alive', registered: true, draining: false })
+  expect((await store.reap({ by: 'test' })).ids).not.toContain(run.runId)
+  const [view] = await store.getTaskRuns([run.runId])
+  expect(view).toMatchObject({ progress: 0.5, note: 'half' })
+  expect(await store.nodeHeartbeat(replicaId)).toMatchObject({ metrics: { cpu_usage: 12.5, tasks_completed: 4 } })
+})
+
+test('runs of a silent worker are recovered, and its late writes are refused', async () => {
+  const { run, write, silence } = await busyWorker()
+  await silence()
+  expect((await store.reap({ by: 'test' })).ids).toContain(run.runId)
+  expect(await rowOf(run)).toMatchObject({ status: 'FAILED', result: { code: 'WORKER_CRASHED' } })
+  const late = { start: {}, beat: {}, release: {}, finish: { resultText: '1' } }
+  for (const [verb, more] of Object.entries(late))
+    expect(await write(verb, run, more)).toMatchObject({ status: 409, data: { code: 'LEASE_LOST' } })
+  const events = await db.selectFrom('q.task_event').select('kind').where('run_id', '=', run.runId).execute()
+  const refused = ['refused-start', 'refused-beat', 'refused-settle']
+  expect(events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(refused))
+})
+
+test('the lease of a worker is worth nothing to another worker or token', async () => {
+  const { run, write, workerId } = await busyWorker()
+  const result = { resultText: '1' }
+  expect(await write('finish', run, { ...result, workerId: 'another' })).toMatchObject({ status: 409 })
+  expect(await write('finish', run, result, tokens.otherWork)).toMatchObject({ status: 409 })
+  const held = `/api/workers/${workerId}/runs`
+  expect((await work('GET', held, undefined, tokens.otherWork)).data).toEqual({ items: [] })
+  const { runId, fence } = run
+  expect((await work('GET', held)).data).toEqual({ items: [{ runId, fence, status: 'RUNNING' }] })
+  expect(await write('finish', run, result)).toMatchObject({ status: 200 })
+})
+
+test('a worker learns of a cancel by its heartbeat, and finishes the run as cancelled', async () => {
+  const { run, write } = await busyWorker()
+  await store.cancelTaskRuns([run.runId])
+  expect(await write('beat', run)).toMatchObject({ data: { answer: 'cancelled' } })
+  expect(await write('finish', run, { cancelled: true })).toMatchObject({ data: { answer: 'settled' } })
+  expect(await rowOf(run)).toMatchObject({ status: 'CANCELLED' })
+})
+
+test('a draining worker gets no run, and one that leaves releases its runs', async () => {
+  const { task, run, write, claim, replicaId, workerId } = await busyWorker()
+  await store.drainReplica(replicaId, { by: 'ada' })
+  expect((await write('beat', run)).data).toMatchObject({ draining: true })
+  await scene.ask('POST', '/api/runs', { token: tokens.enqueue, body: { task } })
+  expect((await claim()).data).toMatchObject({ draining: true, runs: [] })
+  const { data } = await work('DELETE', `/api/workers/${workerId}`)
+  expect(data.released).toEqual([run.runId])
+  expect(await rowOf(run)).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
+  expect(await store.findNode(replicaId)).toMatchObject([{ state: 'stopped' }])
+})
+
+test('a worker whose row was removed registers again with its next claim', async () => {
+  const { run, write, claim, replicaId } = await busyWorker()
+  await db.deleteFrom('q.replica').where('id', '=', replicaId).execute()
+  expect((await write('beat', run)).data).toMatchObject({ answer: 'alive', registered: false })
+  await claim({ limit: 0 })
+  expect((await write('beat', run)).data).toMatchObject({ registered: true })
+})
+
+test.each([
+  ['a threshold below two intervals', { beatEveryMs: 60_000, staleAfterMs: 90_000 }],
+  ['a threshold beyond the bounds', { staleAfterMs: 7_200_000 }],
+  ['an id that is not a name', { workerId: 'a:b' }],
+])('%s is refused', async (_, more) => {
+  expect(await newWorker().claim(more)).toMatchObject({ status: 400, data: { code: 'PARAMETER_INVALID' } })
+})
+
+test.each([
+  [{}, 400, 'PARAMETER_INVALID'],
+  [{ resultText: '1', error: { message: 'both' } }, 400, 'PARAMETER_INVALID'],
+  [{ resultText: '{' }, 400, 'PARAMETER_INVALID'],
+  [{ resultText: '"\\u0000"' }, 422, 'INVALID_RESULT'],
+  [{ resultText: `"${'x'.repeat(1_048_576)}"` }, 422, 'RESULT_TOO_LARGE'],
+])('an outcome that cannot be stored is refused, and the run stays held (%#)', async (outcome, status, code) => {
+  const { run, write } = await busyWorker()
+  expect(await write('finish', run, outcome)).toMatchObject({ status, data: { code } })
+  expect(await rowOf(run)).toMatchObject({ status: 'RUNNING', fence: run.fence })
+})
