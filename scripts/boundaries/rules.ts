@@ -178,6 +178,15 @@ export const rules: readonly Rule[] = [
   },
 
   {
+    rule: 'Octokit is imported in one file',
+    reason: 'which requests are repeated, and how long they may take, is decided in one place',
+    find: importing(/^@octokit\//, {
+      in: 'packages/*/src/**',
+      but: { 'packages/destinations/src/github/api/octokit.ts': 'is that file' },
+    }),
+  },
+
+  {
     rule: 'no markup from text on the page',
     reason: 'text of users is shown as text: with markup, a payload could run a script',
     find: writing(/\bdangerouslySetInnerHTML\b|\b(inner|outer)HTML\b|\binsertAdjacentHTML\b/, {

@@ -1,4 +1,5 @@
 /** The kinds of destinations. A kind's code is loaded when the first destination of that kind is opened. */
+import { githubProblemsOf } from './github/settings.ts'
 import { memoryProblems } from './memory/settings.ts'
 import type { DestinationKind } from './sender.ts'
 
@@ -8,6 +9,13 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     open: async (context) => (await import('./log/log-sender.ts')).openLogSender(context),
     inFlightMax: 1,
     batchMax: 100,
+  },
+  github: {
+    problemsOf: githubProblemsOf,
+    open: async (context) => (await import('./github/github-sender.ts')).openGithubSender(context),
+    // GitHub asks for one write after the other. A batch takes half a minute at most.
+    inFlightMax: 1,
+    batchMax: 50,
   },
   memory: {
     problemsOf: memoryProblems,

@@ -1,6 +1,5 @@
 /** The keys under which a memory destination writes. Ids of workers and runs become one part of a key each. */
-
-const idLengthMax = 100
+import { sanitizedId } from '../sanitized-id.ts'
 
 export interface Keys {
   /** The latest heartbeat of a worker. */
@@ -17,14 +16,10 @@ export interface Keys {
 
 export function keysUnder(prefix: string): Keys {
   return {
-    heartbeat: (worker) => `${prefix}/workers/${keyPart(worker)}/heartbeat`,
-    samples: (worker) => `${prefix}/metrics/heartbeats/${keyPart(worker)}/`,
-    failures: (worker) => `${prefix}/workers/${keyPart(worker)}/heartbeat-failures`,
+    heartbeat: (worker) => `${prefix}/workers/${sanitizedId(worker)}/heartbeat`,
+    samples: (worker) => `${prefix}/metrics/heartbeats/${sanitizedId(worker)}/`,
+    failures: (worker) => `${prefix}/workers/${sanitizedId(worker)}/heartbeat-failures`,
     recoveries: `${prefix}/metrics/lock-recoveries/`,
-    lock: (run) => `${prefix}/tasks/${keyPart(run)}/lock`,
+    lock: (run) => `${prefix}/tasks/${sanitizedId(run)}/lock`,
   }
-}
-
-function keyPart(id: string): string {
-  return id.replaceAll(/[^\w.-]/g, '_').slice(0, idLengthMax) || '_'
 }

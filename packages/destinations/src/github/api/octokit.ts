@@ -1,0 +1,50 @@
+/**
+ * Octokit, set up for a sender, and the only file that imports it. It repeats requests that got no answer or a server error
+ * (a request that must not be repeated says so). It does not wait for rate limits: the outbox does, without a lease.
+ */
+import { Octokit } from '@octokit/core'
+import { retry } from '@octokit/plugin-retry'
+import { throttling } from '@octokit/plugin-throttling'
+
+export type { Octokit } from '@octokit/core'
+
+export interface OctokitPorts {
+  readonly apiUrl: string
+  readonly token: string
+  /** Aborted when the sender closes. */
+  readonly closing: AbortSignal
+  readonly warn: (sentence: string) => void
+  /** The unit of the waits between two tries of a request. */
+  readonly retryUnitMs: number
+}
+
+const requestMsMax = 10_000
+const repeatsMax = 2
+const statusesWithoutRepeat = [400, 401, 403, 404, 409, 410, 422, 429, 451]
+
+const OctokitWithPlugins = Octokit.plugin(retry, throttling)
+
+/** The write limit has already paced each request, for all replicas together. */
+const noPacing = { key: () => ({ schedule: async (_options: unknown, job: () => Promise<unknown>) => await job() }) }
+
+export function octokitFor({ apiUrl, token, closing, warn, retryUnitMs }: OctokitPorts): Octokit {
+  return new OctokitWithPlugins({
+    auth: token,
+    baseUrl: apiUrl.replace(/\/+$/, ''),
+    userAgent: 'q-destinations',
+    log: { debug: () => {}, info: () => {}, warn, error: warn },
+    request: {
+      // A redirect leads to a repository that is not on the list of allowed ones.
+      redirect: 'manual',
+      fetch: async (url: string, init: RequestInit) =>
+        await fetch(url, { ...init, signal: AbortSignal.any([closing, AbortSignal.timeout(requestMsMax)]) }),
+    },
+    retry: { doNotRetry: statusesWithoutRepeat, retries: repeatsMax, retryAfterBaseValue: retryUnitMs },
+    throttle: {
+      write: noPacing as never,
+      notifications: noPacing as never,
+      onRateLimit: () => false,
+      onSecondaryRateLimit: () => false,
+    },
+  })
+}

@@ -1,0 +1,67 @@
+/**
+ * Limits writes to a repository: 300 in any hour, 30 in any minute, at least one second apart. GitHub blocks accounts that
+ * write more than 500 comments an hour or 80 a minute, and counts what people do on its pages too. A third of the limits is
+ * left to recoveries. The times of writes are stored in the sender's state, because any replica may send the next report.
+ */
+import type { SenderState } from '../../sender.ts'
+import { type Repository, repositoryName } from '../issue.ts'
+
+export type Urgency = 'recovery' | 'other'
+
+export interface WriteLimit {
+  /** How long `writes` writes have to wait, apart from the second between two of them. 0: they can begin. */
+  waitMs(repository: Repository, writes: number, urgency: Urgency): Promise<number>
+  /** Waits until the last write was a second ago, and records another one. */
+  next(repository: Repository): Promise<void>
+}
+
+interface Limit {
+  readonly writes: number
+  readonly inMs: number
+}
+
+const spacingMs = 1000
+const limits: Readonly<Record<Urgency, readonly Limit[]>> = {
+  recovery: [
+    { writes: 300, inMs: 3_600_000 },
+    { writes: 30, inMs: 60_000 },
+  ],
+  other: [
+    { writes: 200, inMs: 3_600_000 },
+    { writes: 20, inMs: 60_000 },
+  ],
+}
+const remembered = 300
+
+export interface WriteLimitPorts {
+  readonly state: SenderState
+  readonly nowMs: () => number
+  readonly pause: (ms: number) => Promise<void>
+}
+
+export function writeLimit({ state, nowMs, pause }: WriteLimitPorts): WriteLimit {
+  const keyOf = (repository: Repository): string => `writes/${repositoryName(repository)}`
+  /** Times after now come from a replica whose clock is ahead. */
+  const timesOf = async (repository: Repository): Promise<readonly number[]> => {
+    const stored = JSON.parse((await state.get(keyOf(repository))) ?? '[]') as readonly number[]
+    return stored.map((time) => Math.min(time, nowMs()))
+  }
+  return {
+    async waitMs(repository, writes, urgency) {
+      const times = await timesOf(repository)
+      return Math.max(0, ...limits[urgency].map((limit) => freeAtMs(times, writes, limit) - nowMs()))
+    },
+    async next(repository) {
+      const last = (await timesOf(repository)).at(-1) ?? Number.NEGATIVE_INFINITY
+      if (last + spacingMs > nowMs()) await pause(last + spacingMs - nowMs())
+      const times = await timesOf(repository)
+      await state.put(keyOf(repository), JSON.stringify([...times, nowMs()].slice(-remembered)))
+    },
+  }
+}
+
+/** When so many of the last writes have left the window that `writes` more fit. */
+function freeAtMs(times: readonly number[], writes: number, limit: Limit): number {
+  const leaving = times[times.length - (limit.writes - writes) - 1]
+  return leaving === undefined ? Number.NEGATIVE_INFINITY : leaving + limit.inMs
+}

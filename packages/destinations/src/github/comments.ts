@@ -1,0 +1,96 @@
+/**
+ * Comments that are written once and edited from then on. The sender's state has the id of each. The state says that a
+ * comment is being created before the request is sent: if no answer comes, or the sender dies, the next try looks for the
+ * comment by its marker before it creates one. An older report never overwrites a newer one.
+ */
+import { createHash } from 'node:crypto'
+import type { SenderState } from '../sender.ts'
+import type { GithubClient } from './api/client.ts'
+import type { Issue } from './issue.ts'
+
+export interface Comment {
+  readonly issue: Issue
+  /** Unique in the destination: `heartbeat:17:1`. Part of the marker and of the key in the state. */
+  readonly name: string
+  readonly text: string
+  /** The time of the report. */
+  readonly atMs: number
+  /** What to do if a person deleted the comment. */
+  readonly ifDeleted: 'leave' | 'recreate'
+  /** A report so soon after the last one does not edit the comment. */
+  readonly everyMs?: number
+}
+
+interface Stored {
+  /** Absent: it is being created, or it was deleted. */
+  readonly id?: number
+  readonly creatingSinceMs?: number
+  readonly deleted?: true
+  readonly atMs: number
+  readonly digest?: string
+}
+
+/** The clocks of GitHub and of the replica that began to create the comment may differ by that. */
+const clockDifferenceMsMax = 600_000
+
+export interface CommentPorts {
+  readonly client: GithubClient
+  readonly state: SenderState
+  readonly nowMs: () => number
+}
+
+export async function putComment(ports: CommentPorts, comment: Comment): Promise<void> {
+  const { issue, text, atMs } = comment
+  const stored = await readStored(ports.state, comment)
+  if (!isDue(comment, stored)) return
+  const body = `${markerOf(comment)}\n${text}`
+  const save = async (facts: Partial<Stored>): Promise<void> =>
+    await ports.state.put(keyOf(comment), JSON.stringify({ atMs, digest: digestOf(text), ...facts } satisfies Stored))
+
+  const id = stored?.id ?? (await findUnfinished(ports, comment, stored))
+  if (id !== undefined && (await ports.client.editComment(issue, id, body)) === 'edited') return await save({ id })
+  if (id !== undefined && comment.ifDeleted === 'leave') return await save({ deleted: true })
+  await ports.state.put(keyOf(comment), JSON.stringify({ atMs: 0, creatingSinceMs: ports.nowMs() } satisfies Stored))
+  await save({ id: await ports.client.createComment(issue, body) })
+}
+
+/** Whether GitHub has to be asked to write the comment now. */
+export async function isCommentDue(state: SenderState, comment: Comment): Promise<boolean> {
+  return isDue(comment, await readStored(state, comment))
+}
+
+function isDue({ text, atMs, ifDeleted, everyMs = 0 }: Comment, stored: Stored | undefined): boolean {
+  if (stored === undefined || stored.creatingSinceMs !== undefined) return true
+  if (stored.deleted === true && ifDeleted === 'leave') return false
+  return stored.atMs + everyMs <= atMs && stored.digest !== digestOf(text)
+}
+
+async function findUnfinished(
+  { client }: CommentPorts,
+  comment: Comment,
+  stored: Stored | undefined,
+): Promise<number | undefined> {
+  if (stored?.creatingSinceMs === undefined) return undefined
+  const since = new Date(stored.creatingSinceMs - clockDifferenceMsMax)
+  return await client.findComment(comment.issue, markerOf(comment), since)
+}
+
+async function readStored(state: SenderState, comment: Comment): Promise<Stored | undefined> {
+  const stored = await state.get(keyOf(comment))
+  return stored === undefined ? undefined : (JSON.parse(stored) as Stored)
+}
+
+function keyOf({ name }: Comment): string {
+  return `comment/${name}`
+}
+
+function markerOf({ name }: Comment): string {
+  return `<!-- q:${name} -->`
+}
+
+/** Two texts that differ only in their timestamp say the same. */
+function digestOf(text: string): string {
+  return createHash('sha256')
+    .update(text.replace(/^Timestamp: .*$/m, ''))
+    .digest('base64url')
+}

@@ -1,0 +1,99 @@
+/**
+ * Heartbeats on the issues of the runs that a worker executes: one comment per run, edited in place. With many workers in a
+ * repository there is one table per issue instead, or one on a configured issue. A heartbeat that the limit on writes
+ * delays is skipped: the next one says more.
+ */
+import type { Heartbeat } from '../report.ts'
+import { type ActiveWorkers, recordWorker } from './active-workers.ts'
+import { aggregateText, heartbeatText } from './comment-texts.ts'
+import { type Comment, isCommentDue, putComment } from './comments.ts'
+import { type Issue, issueName, type Repository, repositoryName, repositoryOf } from './issue.ts'
+import { NotDelivered } from './api/not-delivered.ts'
+import type { Session } from './session.ts'
+import type { GithubSettings } from './settings.ts'
+
+const workersWithOwnComments = 20
+/** Five minutes, less what a report may be early. */
+const editEveryMs = 270_000
+
+interface RunOnIssue {
+  readonly runId: string
+  readonly epoch: number
+  readonly issue: Issue
+}
+
+interface ManyWorkers {
+  readonly repository: Repository
+  readonly workers: ActiveWorkers
+  /** The issues of the runs that the reporting worker executes. */
+  readonly issues: readonly number[]
+  readonly atMs: number
+}
+
+export async function sendHeartbeat(session: Session, { heartbeat, runs }: Heartbeat): Promise<void> {
+  const onIssues = runs.flatMap((run) => withIssue(session, run))
+  const worker = session.workerName(heartbeat.worker_id)
+  for (const name of session.settings.repositories) {
+    const repository = repositoryOf(name)
+    const here = onIssues.filter(({ issue }) => repositoryName(issue) === name)
+    const issues = here.map(({ issue }) => issue.number)
+    const workers = await recordWorker(session, { repository, worker, heartbeat, issues })
+    const comments =
+      Object.keys(workers).length > workersWithOwnComments
+        ? aggregateComments(session.settings, { repository, workers, issues, atMs: heartbeat.timestamp })
+        : here.map((run) => ownComment(run, heartbeatText(worker, heartbeat), heartbeat.timestamp))
+    if (
+      !(await writeWhileAllowed(
+        session,
+        comments.map((comment) => ({ ...comment, everyMs: editEveryMs })),
+      ))
+    )
+      return
+  }
+}
+
+/** A run of another repository has no heartbeats on GitHub; the report of its status names the mistake. */
+function withIssue(session: Session, run: Heartbeat['runs'][number]): RunOnIssue[] {
+  try {
+    const issue = session.issueOf(run)
+    return issue === undefined ? [] : [{ runId: run.runId, epoch: run.epoch, issue }]
+  } catch (error) {
+    if (error instanceof NotDelivered) return []
+    throw error
+  }
+}
+
+function ownComment({ runId, epoch, issue }: RunOnIssue, text: string, atMs: number): Comment {
+  return { issue, name: `heartbeat:${runId}:${epoch}`, text, atMs, ifDeleted: 'leave' }
+}
+
+function aggregateComments(
+  { repositories, heartbeatIssue }: GithubSettings,
+  { repository, workers, issues, atMs }: ManyWorkers,
+): readonly Comment[] {
+  const rows = Object.values(workers)
+  const oneIssue = repositoryName(repository) === repositories[0] ? heartbeatIssue : undefined
+  const numbers = oneIssue === undefined ? new Set(issues) : [oneIssue]
+  return [...numbers].map((number) => {
+    const issue = { ...repository, number }
+    const shown = number === oneIssue ? rows : rows.filter((row) => row.issues.includes(number))
+    return { issue, name: `heartbeats:${issueName(issue)}`, text: aggregateText(shown), atMs, ifDeleted: 'leave' }
+  })
+}
+
+/** Returns whether no limit was reached. */
+async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<boolean> {
+  for (const comment of comments) {
+    if (!(await isCommentDue(session.state, comment))) continue
+    if ((await session.writesWaitMs(comment.issue, 1, 'other')) > 0) {
+      session.log(
+        'info',
+        { repository: repositoryName(comment.issue) },
+        'skipped heartbeat comments: limit on writes reached',
+      )
+      return false
+    }
+    await putComment(session, comment)
+  }
+  return true
+}

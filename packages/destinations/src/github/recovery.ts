@@ -1,0 +1,43 @@
+/**
+ * A recovery on its issue: the assignment is removed, then a comment says what was done, then the labels change. Each step can
+ * be repeated, so a report that was interrupted starts again at the first one.
+ */
+import type { Recovery } from '../report.ts'
+import { isRequeued, recoveryText, type Unassigned } from './comment-texts.ts'
+import { putComment } from './comments.ts'
+import { changeLabels, isSuperseded, recordChange, writesOfChange } from './follow-status.ts'
+import type { Issue } from './issue.ts'
+import { NotDelivered } from './api/not-delivered.ts'
+import { requireWrites, type Session } from './session.ts'
+
+export async function sendRecovery(session: Session, recovery: Recovery): Promise<void> {
+  const issue = session.issueOf(recovery)
+  if (issue === undefined) return
+  await requireWrites(session, issue, 1 + writesOfChange(session.settings), 'recovery')
+  const atMs = Date.parse(recovery.at)
+  const superseded = await isSuperseded(session.state, issue, atMs)
+  const unassigned = superseded ? 'superseded' : await unassign(session, issue)
+  await putComment(session, {
+    issue,
+    name: `recovery:${recovery.runId}:${recovery.epoch}`,
+    text: recoveryText(session.workerName(recovery.worker), recovery, unassigned),
+    atMs,
+    ifDeleted: 'recreate',
+  })
+  if (superseded) return
+  const phase = isRequeued(recovery) ? 'queued' : 'ended'
+  await changeLabels(session, issue, phase)
+  await recordChange(session.state, issue, { phase, atMs })
+}
+
+/** A refused step is part of the comment; one that may succeed later fails the report. */
+async function unassign({ client, settings }: Session, issue: Issue): Promise<Unassigned> {
+  if (settings.assignee === undefined) return 'not configured'
+  try {
+    await client.unassign(issue, settings.assignee)
+    return 'removed'
+  } catch (error) {
+    if (error instanceof NotDelivered && error.result.kind === 'rejected') return { refused: error.result.error }
+    throw error
+  }
+}
