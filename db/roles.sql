@@ -48,8 +48,8 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA q TO q_client, q_runner, q_admin;
 
 GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA q TO q_runner, q_admin;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA q TO q_runner, q_admin;
--- Replicas only read the decisions of people.
-REVOKE INSERT, UPDATE, DELETE ON q.queue, q.destination, q.run_group FROM q_runner;
+-- Replicas only read the decisions of people. They write the destinations of Q_DESTINATIONS_FILE.
+REVOKE INSERT, UPDATE, DELETE ON q.queue, q.run_group FROM q_runner;
 -- The tables of the migrator.
 REVOKE INSERT, UPDATE, DELETE ON q.migration, q.migration_lock, q.compatibility FROM q_runner, q_admin;
 

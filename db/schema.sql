@@ -145,6 +145,8 @@ CREATE TABLE q.delivery (
   news text NOT NULL,
   subject text NOT NULL,
   payload jsonb NOT NULL,
+  revision integer DEFAULT 1 NOT NULL,
+  order_key text GENERATED ALWAYS AS ((split_part(subject, '/'::text, 1) || '/'::text) || split_part(subject, '/'::text, 2)) STORED NOT NULL,
   CONSTRAINT delivery_pkey PRIMARY KEY (id),
   CONSTRAINT delivery_destination_subject_key UNIQUE (destination, subject)
 ) WITH (fillfactor = 70);
@@ -152,10 +154,15 @@ CREATE TABLE q.delivery (
 COMMENT ON TABLE q.delivery IS 'The outbox: reports to destinations, written in the transaction that caused them and sent at least once under a stable id.';
 COMMENT ON COLUMN q.delivery.due_at IS 'When it is sent next. Null: delivered or given up.';
 COMMENT ON COLUMN q.delivery.leased_until IS 'Until then leased_by sends it; after that any replica may.';
-COMMENT ON COLUMN q.delivery.subject IS 'What the report is about, one row each: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.';
+COMMENT ON COLUMN q.delivery.attempts IS 'How often it was leased to be sent.';
+COMMENT ON COLUMN q.delivery.subject IS 'Identifies the change: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.';
+COMMENT ON COLUMN q.delivery.revision IS 'Raised when a newer heartbeat or sample replaces the report. Receivers see id.revision.';
+COMMENT ON COLUMN q.delivery.order_key IS 'The run, workflow or replica that the report is about. The reports of one key are sent one after the other, by id.';
 
-CREATE INDEX delivery_due ON q.delivery USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX delivery_created ON q.delivery USING brin (created_at) WITH (autosummarize='on');
+CREATE INDEX delivery_due ON q.delivery USING btree (destination, due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX delivery_given_up ON q.delivery USING btree (id) WHERE ((due_at IS NULL) AND (delivered_at IS NULL));
+CREATE INDEX delivery_order ON q.delivery USING btree (destination, order_key, id);
 CREATE INDEX delivery_run ON q.delivery USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE TABLE q.destination (
@@ -165,12 +172,33 @@ CREATE TABLE q.destination (
   tasks text[] DEFAULT '{}'::text[] NOT NULL,
   settings jsonb DEFAULT '{}'::jsonb NOT NULL,
   paused_at timestamp with time zone,
-  CONSTRAINT destination_pkey PRIMARY KEY (name)
+  statuses text[] DEFAULT '{}'::text[] NOT NULL,
+  every_ms integer DEFAULT 300000 NOT NULL,
+  declared boolean DEFAULT false NOT NULL,
+  paused_by text,
+  pause_reason text,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT destination_pkey PRIMARY KEY (name),
+  CONSTRAINT destination_every_ms_check CHECK (every_ms >= 1000 AND every_ms <= 86400000)
 );
 
-COMMENT ON TABLE q.destination IS 'External systems that receive reports. Holds no secrets: settings name the environment variables that do.';
-COMMENT ON COLUMN q.destination.news IS 'Reports it receives: run-ended, status, heartbeat, sample.';
-COMMENT ON COLUMN q.destination.tasks IS 'Only runs of these tasks. Empty: runs of all tasks.';
+COMMENT ON TABLE q.destination IS 'External systems that receive reports. Holds no secrets: settings name the environment variables and files that do.';
+COMMENT ON COLUMN q.destination.news IS 'Reports it receives: run-ended, status, recovery, heartbeat, sample, alert.';
+COMMENT ON COLUMN q.destination.tasks IS 'Only runs of these tasks, and workflows of these names. Empty: all.';
+COMMENT ON COLUMN q.destination.settings IS 'Settings of its kind. issue is a JSON pointer into the payload of runs; reports carry the value it finds.';
+COMMENT ON COLUMN q.destination.paused_at IS 'While it is paused, reports are written and not sent.';
+COMMENT ON COLUMN q.destination.statuses IS 'Of status reports: only changes to these states. Empty: to every state.';
+COMMENT ON COLUMN q.destination.every_ms IS 'How often it receives heartbeats and samples of each replica.';
+COMMENT ON COLUMN q.destination.declared IS 'Whether Q_DESTINATIONS_FILE of a replica declares it.';
+
+CREATE TABLE q.destination_state (
+  destination text NOT NULL,
+  key text NOT NULL,
+  value text NOT NULL,
+  CONSTRAINT destination_state_pkey PRIMARY KEY (destination, key)
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE q.destination_state IS 'What senders remember between deliveries, for example the id of a comment that they edit.';
 
 CREATE TABLE q.duty (
   name text NOT NULL,
@@ -1058,6 +1086,37 @@ END $function$;
 
 COMMENT ON FUNCTION q.enqueue(pg_catalog.text,pg_catalog.jsonb,pg_catalog.text,interval,integer,pg_catalog.text,pg_catalog.text,interval,interval,integer,pg_catalog.text,pg_catalog.text,interval,pg_catalog.text,interval,interval) IS 'Enqueues a run of a task with the options that replicas have published, as part of the caller''s transaction. Until a replica has published the task, the run waits at the gate task. duplicate: no run was added, because a run has the unique key or the throttle window, or because a waiting debounced run was updated.';
 
+CREATE OR REPLACE FUNCTION q.follow_destinations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '200ms'
+AS $function$
+DECLARE
+  change record;
+BEGIN
+  -- One at a time: the next statement sees what the changes before this one have committed.
+  PERFORM pg_advisory_xact_lock(hashtextextended('q.destination', 0));
+  FOR change IN
+    SELECT c.relname, string_agg(format('%s TRIGGER %I', CASE WHEN w.wanted THEN 'ENABLE' ELSE 'DISABLE' END, t.tgname), ', ') AS changes
+    FROM (VALUES ('task_run', 'report_run_enqueued', 'status'), ('task_run', 'report_run_status', 'status'),
+      ('task_run', 'report_run_ended', 'run-ended'), ('recovery', 'report_recovery', 'recovery'),
+      ('workflow', 'report_workflow_started', 'status'), ('workflow', 'report_workflow_status', 'status')) AS s(relation, trigger, news)
+    CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM q.destination d WHERE s.news = ANY(d.news)) AS wanted) w
+    JOIN pg_class c ON c.relnamespace = 'q'::regnamespace AND c.relname = s.relation
+    JOIN pg_trigger t ON t.tgrelid = c.oid AND t.tgname = s.trigger
+    WHERE (t.tgenabled <> 'D') <> w.wanted
+    GROUP BY c.relname ORDER BY c.relname
+  LOOP
+    EXECUTE format('ALTER TABLE q.%I %s', change.relname, change.changes);
+  END LOOP;
+  PERFORM pg_notify('q_destination', '');
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.follow_destinations() IS 'Enables the triggers that write reports while a destination asks for them.';
+
 CREATE OR REPLACE FUNCTION q.guard_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1469,6 +1528,119 @@ BEGIN
     USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
 END $function$;
 
+CREATE OR REPLACE FUNCTION q.report_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO q.delivery AS owed (run_id, destination, news, subject, payload)
+  SELECT NEW.id, d.name, 'run-ended', format('run/%s/%s', NEW.id, NEW.epoch),
+    q.reported_run(NEW, d.settings) || jsonb_build_object('status', NEW.status,
+      'code', CASE WHEN NEW.status <> 'SUCCEEDED' THEN NEW.result ->> 'code' END,
+      'detail', CASE WHEN NEW.status <> 'SUCCEEDED' THEN left(NEW.result ->> 'detail', 2000) END,
+      'at', q.report_time(NEW.finished_at))
+  FROM q.destination d
+  WHERE 'run-ended' = ANY(d.news) AND (d.tasks = '{}' OR NEW.task = ANY(d.tasks))
+  ON CONFLICT (destination, subject) DO UPDATE SET payload = excluded.payload;
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.report_end() IS 'Reports the end of a run, once per epoch.';
+
+CREATE OR REPLACE FUNCTION q.report_recovery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+  INSERT INTO q.delivery (run_id, destination, news, subject, payload)
+  SELECT NEW.run_id, d.name, 'recovery', format('run/%s/recovery/%s', NEW.run_id, NEW.id),
+    q.reported_run(run, d.settings) || jsonb_build_object('worker', q.worker_name(NEW.replica_id),
+      'silentMs', coalesce(NEW.beat_age_ms, 0), 'cause', NEW.cause, 'became', NEW.became, 'code', NEW.code,
+      'at', q.report_time(NEW.recovered_at))
+  FROM q.task_run run, q.destination d
+  WHERE run.id = NEW.run_id AND 'recovery' = ANY(d.news) AND (d.tasks = '{}' OR run.task = ANY(d.tasks));
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.report_recovery() IS 'Reports that a run of a dead replica was recovered.';
+
+CREATE OR REPLACE FUNCTION q.report_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  previous q.task_status;
+  holder text := NEW.replica_id;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    previous := OLD.status;
+    holder := coalesce(holder, OLD.replica_id);
+  END IF;
+  INSERT INTO q.delivery (run_id, destination, news, subject, payload)
+  SELECT NEW.id, d.name, 'status', format('run/%s/status/%s', NEW.id, gen_random_uuid()),
+    q.reported_run(NEW, d.settings) || jsonb_build_object('of', 'run', 'status', NEW.status, 'previous', previous,
+      'worker', q.worker_name(holder), 'at', q.report_time(NEW.updated_at))
+  FROM q.destination d
+  WHERE 'status' = ANY(d.news) AND (d.tasks = '{}' OR NEW.task = ANY(d.tasks))
+    AND (d.statuses = '{}' OR NEW.status::text = ANY(d.statuses));
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.report_status() IS 'Reports the new state of a run.';
+
+CREATE OR REPLACE FUNCTION q.report_time(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$function$;
+
+COMMENT ON FUNCTION q.report_time(timestamp with time zone) IS 'A time as reports carry it: ISO 8601, UTC.';
+
+CREATE OR REPLACE FUNCTION q.report_workflow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  previous q.workflow_status;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    previous := OLD.status;
+  END IF;
+  INSERT INTO q.delivery (destination, news, subject, payload)
+  SELECT d.name, 'status', format('workflow/%s/status/%s', NEW.id, gen_random_uuid()),
+    jsonb_build_object('of', 'workflow', 'workflowId', NEW.id::text, 'name', NEW.name, 'status', NEW.status,
+      'previous', previous, 'at', q.report_time(NEW.updated_at))
+  FROM q.destination d
+  WHERE 'status' = ANY(d.news) AND (d.tasks = '{}' OR NEW.name = ANY(d.tasks))
+    AND (d.statuses = '{}' OR NEW.status::text = ANY(d.statuses));
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.report_workflow() IS 'Reports the new state of a workflow.';
+
+CREATE OR REPLACE FUNCTION q.reported_run(run q.task_run, settings jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  SELECT jsonb_build_object('runId', run.id::text, 'epoch', run.epoch, 'task', run.task,
+    'queue', (SELECT queue FROM q.lane WHERE id = run.lane), 'issue', left(q.json_at(run.payload, settings ->> 'issue') #>> '{}', 200))
+$function$;
+
+COMMENT ON FUNCTION q.reported_run(q.task_run,pg_catalog.jsonb) IS 'A run, as reports name it.';
+
 CREATE OR REPLACE FUNCTION q.schema_problem(schema jsonb, given jsonb, root jsonb, place text DEFAULT ''::text, hops integer DEFAULT 0)
  RETURNS text
  LANGUAGE plpgsql
@@ -1701,6 +1873,35 @@ $function$;
 
 COMMENT ON FUNCTION q.wake_text(pg_catalog.text,pg_catalog.text[]) IS 'Payload of q_available: the queue, and the capabilities that a replica must have to serve the run.';
 
+CREATE OR REPLACE FUNCTION q.worker_name(holder text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  SELECT coalesce((SELECT name FROM q.replica WHERE id = holder), holder)
+$function$;
+
+COMMENT ON FUNCTION q.worker_name(pg_catalog.text) IS 'The name of a replica, or its id if its row is gone.';
+
+CREATE TRIGGER destination_changed AFTER INSERT OR DELETE OR UPDATE ON q.destination FOR EACH STATEMENT EXECUTE FUNCTION q.follow_destinations();
+
+CREATE TRIGGER report_recovery AFTER INSERT ON q.recovery FOR EACH ROW EXECUTE FUNCTION q.report_recovery();
+
+ALTER TABLE q.recovery DISABLE TRIGGER report_recovery;
+
+CREATE TRIGGER report_run_ended AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL) EXECUTE FUNCTION q.report_end();
+
+ALTER TABLE q.task_run DISABLE TRIGGER report_run_ended;
+
+CREATE TRIGGER report_run_enqueued AFTER INSERT ON q.task_run FOR EACH ROW EXECUTE FUNCTION q.report_status();
+
+ALTER TABLE q.task_run DISABLE TRIGGER report_run_enqueued;
+
+CREATE TRIGGER report_run_status AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.status <> old.status) EXECUTE FUNCTION q.report_status();
+
+ALTER TABLE q.task_run DISABLE TRIGGER report_run_status;
+
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW WHEN ((new.status <> ALL (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status])) OR new.fence <> 0 OR new.attempt <> 0 OR new.crash_count <> 0 OR new.epoch <> 1) EXECUTE FUNCTION q.refuse_change();
 
 CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (NOT (new.epoch = old.epoch AND new.crash_count = old.crash_count AND
@@ -1711,3 +1912,11 @@ CREATE TRIGGER task_run_guard AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (NOT 
         END)) EXECUTE FUNCTION q.guard_change();
 
 CREATE CONSTRAINT TRIGGER task_run_wake AFTER INSERT ON q.task_run DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.ready OR new.gated_key IS NOT NULL OR new.due_at < (clock_timestamp() + '00:01:00'::interval)) AND current_setting('q.quiet'::text, true) IS DISTINCT FROM 'on'::text) EXECUTE FUNCTION q.wake_idle();
+
+CREATE TRIGGER report_workflow_started AFTER INSERT ON q.workflow FOR EACH ROW EXECUTE FUNCTION q.report_workflow();
+
+ALTER TABLE q.workflow DISABLE TRIGGER report_workflow_started;
+
+CREATE TRIGGER report_workflow_status AFTER UPDATE ON q.workflow FOR EACH ROW WHEN (new.status <> old.status) EXECUTE FUNCTION q.report_workflow();
+
+ALTER TABLE q.workflow DISABLE TRIGGER report_workflow_status;

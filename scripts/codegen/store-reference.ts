@@ -26,6 +26,7 @@ export async function storeReference(): Promise<[path: string, text: string]> {
     'liveness',
     'replicas',
     'operate',
+    'destinations',
     'reads',
     'queue-reads',
     'node-reads',

@@ -2,10 +2,8 @@
  * The LISTEN session that all waits of this process share, for runs and workflows, and the poll behind it. The first wait
  * opens the session; after a loss the next wait or poll reopens it. Without a session, the poll alone finds every end.
  */
-import { listen, type Listener, type Origin, type Wake } from '@q/store'
+import { listen, type EndedWake, type Listener, type Origin } from '@q/store'
 import { createPoll } from './poll.ts'
-
-export type EndedWake = Extract<Wake, { channel: 'q_ended' }>
 
 /** The waits for one kind of thing: runs or workflows. */
 export interface Subscriber {
@@ -39,9 +37,10 @@ export function createCompletionListener(origin: Origin | undefined): Completion
 
   async function openListener(): Promise<Listener | undefined> {
     if (origin === undefined || closed) return undefined
-    return listen(origin, 'q_ended', {
+    return listen(origin, ['q_outcome', 'q_ended'], {
       onWake(wake) {
-        if (wake.channel === 'q_ended') for (const subscriber of subscribers) subscriber.onEnded(wake)
+        if (wake.channel === 'q_outcome' || wake.channel === 'q_ended')
+          for (const subscriber of subscribers) subscriber.onEnded(wake)
       },
       onLost: () => {
         listening = undefined // the next wait or poll listens again

@@ -9,9 +9,17 @@
  * grows with statements in flight, not with waits.
  */
 import { isExplained, isTerminal } from '@q/schema'
-import { createBatcher, isAboutConnection, type RunId, type RunView, type Store } from '@q/store'
+import {
+  createBatcher,
+  isAboutConnection,
+  type Ended,
+  type EndedWake,
+  type RunId,
+  type RunView,
+  type Store,
+} from '@q/store'
 import { queueClosed } from './closed-guard.ts'
-import type { CompletionListener, EndedWake } from './completion-listener.ts'
+import type { CompletionListener } from './completion-listener.ts'
 import type { Explain } from './explain.ts'
 
 /** Receives what each read found; undefined if the run or workflow does not exist. */
@@ -36,7 +44,7 @@ export interface Awaitable<Id, View> {
   /** Requests a wake for the end of each. */
   mark(ids: readonly Id[]): Promise<void>
   read(ids: readonly Id[]): Promise<readonly View[]>
-  endedIn(wake: EndedWake): readonly Id[]
+  endedIn(wake: EndedWake): readonly Ended<Id>[]
   isOver(view: View): boolean
 }
 
@@ -44,7 +52,7 @@ export function runsToWaitFor(store: Store): Awaitable<RunId, RunView> {
   return {
     mark: (ids) => store.awaitTaskRuns(ids),
     read: (ids) => store.getTaskRuns(ids),
-    endedIn: (wake) => wake.runIds,
+    endedIn: (wake) => wake.runs,
     isOver: (run) => isTerminal(run.status),
   }
 }
@@ -85,7 +93,7 @@ export function createWaits<Id extends string, View extends { readonly id: Id }>
       await look([...watching.keys()]).catch((error: unknown) => (problem = error))
     },
     onEnded(wake) {
-      for (const id of kind.endedIn(wake)) if (watching.has(id)) ends.add(id).catch(() => {})
+      for (const { id } of kind.endedIn(wake)) if (watching.has(id)) ends.add(id).catch(() => {})
     },
   })
 

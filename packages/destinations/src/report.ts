@@ -18,7 +18,7 @@ export type ReportKind = Report['kind']
 interface ReportOf<Kind extends string, Payload> {
   readonly id: string
   readonly kind: Kind
-  /** What it is about: reports with the same subject are sent in order. */
+  /** What it is about: `run/17`, `workflow/3`, `replica/eu-1`. Reports with the same subject are sent in order. */
   readonly subject: string
   readonly createdAt: Date
   /** 1 for the first try to send it. */

@@ -5,7 +5,11 @@
 import type { Report } from './report.ts'
 
 export interface Sender {
-  /** Sends reports in this order. Returns one result for each, in the same order. */
+  /**
+   * Sends reports, which are about different runs, workflows and workers: of each of them the next one comes when this one was
+   * delivered or given up. Returns one result for each, in the same order. A call that takes longer than 30 s counts as failed,
+   * and the sender is closed and opened again: rather return `failed` for the reports that were not sent in time.
+   */
   send(reports: readonly Report[]): Promise<readonly SendResult[]>
   /** Sends something harmless, to find out whether settings, secrets and network are right. */
   test(): Promise<SendResult>

@@ -12,6 +12,7 @@ function looks(serves: { queues?: string[]; capabilities?: string[] }, wake: Wak
     dueIn: nothing,
     wakeSchedules: nothing,
     operationRequested: nothing,
+    destinationsChanged: nothing,
   }
   const deps = { replicaId: 'r', serves: { queues: [], capabilities: [], ...serves }, signals }
   handleWake({ ...deps, checkForCancels: nothing, beat: nothing }, wake)

@@ -1,7 +1,8 @@
 /**
  * The objects of schema q with their definitions, from the catalogs, and how those of a database differ from what the migrations
  * of this release make. The same schema gives the same definitions on every PostgreSQL from 15 on. Views are compared by their
- * columns, because servers print their queries differently. Not here: rows, owners, privileges and comments.
+ * columns, because servers print their queries differently. Not here: rows, owners, privileges, comments, and whether triggers
+ * that write reports are enabled: destinations decide that.
  */
 import { sql } from 'kysely'
 import type { AnyDatabase } from './schema-state.ts'
@@ -100,7 +101,8 @@ WITH relation AS (
   FROM relation r JOIN pg_index x ON x.indrelid = r.oid JOIN pg_class i ON i.oid = x.indexrelid
   WHERE NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.oid AND k.contype IN ('p', 'u', 'x'))
   UNION ALL
-  SELECT 'trigger', r.relname || '.' || t.tgname, pg_get_triggerdef(t.oid, true) || CASE t.tgenabled WHEN 'O' THEN '' ELSE ' ' || t.tgenabled::text END
+  SELECT 'trigger', r.relname || '.' || t.tgname, pg_get_triggerdef(t.oid, true)
+    || CASE WHEN t.tgenabled = 'O' OR starts_with(t.tgname::text, 'report_') THEN '' ELSE ' ' || t.tgenabled::text END
   FROM relation r JOIN pg_trigger t ON t.tgrelid = r.oid WHERE NOT t.tgisinternal
   UNION ALL
   SELECT 'function', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), rtrim(pg_get_functiondef(p.oid), E'\n')

@@ -9,6 +9,7 @@ const lengths: Record<NameKind, number> = {
   'throttle key': 500,
   'debounce key': 500,
   schedule: 110,
+  destination: 100,
   'concurrency scope': 100,
   'concurrency key': 500,
 }

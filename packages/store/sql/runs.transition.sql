@@ -562,8 +562,6 @@ WITH
   ends AS MATERIALIZED (
     SELECT
       id,
-      epoch,
-      task,
       status
     FROM
       changed
@@ -616,57 +614,52 @@ WITH
       ) wakes
   ),
   awaited AS (
-    DELETE FROM q.awaited
+    DELETE FROM q.awaited USING ends AS own
     WHERE
-      run_id = ANY (
-        ARRAY(
-          SELECT
-            id
-          FROM
-            ends
-        )
-      )
+      run_id = own.id
     RETURNING
-      run_id
+      run_id::text AS id,
+      own.status::text AS status
   ),
   woken AS (
     SELECT
-      count(pg_notify ('q_ended', parts.ids))
+      count(pg_notify (channel, payload))
     FROM
       (
         SELECT
-          string_agg(run_id::text, ',') AS ids
+          wake.channel,
+          wake.payload
         FROM
           (
             SELECT
-              run_id,
-              row_number() OVER () / 350 AS part
+              string_agg(id || ':' || status, ',') AS outcomes,
+              string_agg(id, ',') AS ids
             FROM
-              awaited
-          ) numbered
-        GROUP BY
-          part
-      ) parts
-  ),
-  owed AS (
-    INSERT INTO
-      q.delivery (run_id, destination, news, subject, payload)
-    SELECT
-      e.id,
-      d.name,
-      'run-ended',
-      'run/' || e.id || '/' || e.epoch,
-      jsonb_build_object('runId', e.id::text, 'epoch', e.epoch, 'task', e.task, 'status', e.status)
-    FROM
-      q.destination d
-      CROSS JOIN ends e
-    WHERE
-      'run-ended' = ANY (d.news)
-      AND (
-        d.tasks = '{}'
-        OR e.task = ANY (d.tasks)
-      )
-    ON CONFLICT (destination, subject) DO NOTHING
+              (
+                SELECT
+                  id,
+                  status,
+                  row_number() OVER () / 250 AS part
+                FROM
+                  awaited
+              ) numbered
+            GROUP BY
+              part
+          ) parts
+          CROSS JOIN LATERAL (
+            VALUES
+              ('q_outcome', parts.outcomes),
+              ('q_ended', parts.ids)
+          ) wake (channel, payload)
+        WHERE
+          wake.channel <> 'q_ended'
+          OR (
+            SELECT
+              oldest_program < 16
+            FROM
+              q.compatibility
+          )
+      ) wakes
   )
 SELECT
   e.id,

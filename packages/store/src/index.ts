@@ -21,7 +21,15 @@ export {
 } from './connection/prepare-database.ts'
 export type { OlderReplica } from './reads/nodes/older-replicas.ts'
 export { asRunId, leaseKey, leaseOf, type Lease, type RunId, type PlainLease } from './lease.ts'
-export { listen, wakeQueue, type Listener, type ListenHandlers, type Wake } from './wakes.ts'
+export {
+  listen,
+  wakeQueue,
+  type Ended,
+  type EndedWake,
+  type Listener,
+  type ListenHandlers,
+  type Wake,
+} from './wakes.ts'
 
 export { enqueueTaskRuns } from './runs/enqueue.ts'
 export { dueInMs, type EnqueuedRun, type NewRun } from './runs/new-run.ts'
@@ -181,6 +189,28 @@ export { getErrorGroup, listErrorGroups, type ErrorGroup, type ErrorGroupRequest
 export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
 export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
 export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'
+export { listDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
+export { reportKinds, type Destination, type DestinationInput, type ReportKind } from './deliveries/destination.ts'
+export { getDestinationState, setDestinationState, type StateKey } from './deliveries/destination-state.ts'
+export { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from './deliveries/lease-deliveries.ts'
+export {
+  markDeliveries,
+  type DeliveryMark,
+  type DeliveryOutcome,
+  type MarkedDelivery,
+} from './deliveries/mark-deliveries.ts'
+export { pauseDestination, resumeDestination } from './deliveries/pause-destination.ts'
+export { pruneDeliveries } from './deliveries/prune.ts'
+export {
+  putDestination,
+  removeDestination,
+  removeUndeclared,
+  type PutDestinationAnswer,
+  type PutDestinationOptions,
+} from './deliveries/put-destination.ts'
+export { redeliver, redeliverGivenUp, type RedeliverAnswer } from './deliveries/redeliver.ts'
+export { reportAlert, type HeartbeatAlert } from './deliveries/report-alert.ts'
+export { reportHeartbeats, type HeartbeatReportRequest } from './deliveries/report-heartbeats.ts'
 export { heartbeatLanes, type HeartbeatLane, type LaneMark, type LaneWindow } from './reads/nodes/heartbeat-lanes.ts'
 export type { ListRequest, Page } from './reads/page.ts'
 export { listRecoveries, type RecoveryRequest, type RecoveryView } from './reads/recoveries/list-recoveries.ts'

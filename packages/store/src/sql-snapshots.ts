@@ -3,6 +3,8 @@
  * The arguments are examples; only the text matters.
  */
 import { compileOnlyDb } from './connection/compile-only-db.ts'
+import { leaseStatement } from './deliveries/lease-deliveries.ts'
+import { markStatement } from './deliveries/mark-deliveries.ts'
 import { upsertHeartbeatStatement } from './heartbeats/beat-replica.ts'
 import { beatStatement } from './heartbeats/beat-runs.ts'
 import type { Lease, RunId } from './lease.ts'
@@ -55,6 +57,8 @@ export function sqlSnapshots(): Record<string, string> {
     'runs.transition': transitionStatement(['RUNNING'], [{ ...lease, goal: 'SUCCEEDED', result: '1' }]).sql,
     'runs.promote-keys': promoteKeysStatement(['key']).sql,
     'runs.promote': promoteStatement(1).sql,
+    'deliveries.lease': leaseStatement({ destination: 'd', holder: 'r', limit: 1, forMs: 1 }).sql,
+    'deliveries.mark': markStatement('r', []).sql,
     'heartbeats.beat-runs': beatStatement(sender, [{ lease, thread: 1, ageMs: 0, progress: null, note: null }]).sql,
     'logs.append': appendStatement([]).sql,
     'heartbeats.beat-replica': upsertHeartbeatStatement(db, 'r', stats).sql,

@@ -1,6 +1,7 @@
 /** The verbs, bound to a database: the table of contents of this package. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
+import { destinationVerbs, type DestinationVerbs } from './verbs/destinations.ts'
 import { doctorVerbs, type DoctorVerbs } from './verbs/doctor.ts'
 import { livenessVerbs, type LivenessVerbs } from './verbs/liveness.ts'
 import { replicaVerbs, type ReplicaVerbs } from './verbs/replicas.ts'
@@ -21,6 +22,7 @@ export interface Store
     LivenessVerbs,
     ReplicaVerbs,
     OperateVerbs,
+    DestinationVerbs,
     ReadVerbs,
     QueueReadVerbs,
     NodeReadVerbs,
@@ -35,6 +37,7 @@ export function createStore(db: Kysely<DB>): Store {
     ...livenessVerbs(db),
     ...replicaVerbs(db),
     ...operateVerbs(db),
+    ...destinationVerbs(db),
     ...readVerbs(db),
     ...queueReadVerbs(db),
     ...nodeReadVerbs(db),

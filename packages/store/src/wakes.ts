@@ -11,7 +11,9 @@
  *   q_drain   a replica          its drain was ordered, changed or undone: send a heartbeat; the answer says which
  *   q_schedule                   a schedule was created, changed or resumed: read when the next tick is due
  *   q_operation                  an operation was requested: execute it
- *   q_ended   run ids            sent by settling, only if a caller waits; ids of workflows begin with w
+ *   q_destination                a destination was created, changed or removed: read them again
+ *   q_outcome ids with statuses  runs and workflows ended; sent by settling, only if a caller waits; ids of workflows begin with w
+ *   q_ended   ids                the same for and from programs of earlier releases, sent until none is admitted
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db, Origin } from './connection/db.ts'
@@ -25,8 +27,20 @@ export type Wake =
   | { readonly channel: 'q_gated'; readonly key: string }
   | { readonly channel: 'q_due'; readonly inMs: number }
   | { readonly channel: 'q_cancel' | 'q_drain'; readonly replicaId: string }
-  | { readonly channel: 'q_schedule' | 'q_operation' }
-  | { readonly channel: 'q_ended'; readonly runIds: RunId[]; readonly workflowIds: WorkflowId[] }
+  | { readonly channel: 'q_schedule' | 'q_operation' | 'q_destination' }
+  | EndedWake
+
+export interface EndedWake {
+  readonly channel: 'q_outcome' | 'q_ended'
+  readonly runs: readonly Ended<RunId>[]
+  readonly workflows: readonly Ended<WorkflowId>[]
+}
+
+export interface Ended<Id> {
+  readonly id: Id
+  /** Undefined: a program of an earlier release sent the wake. */
+  readonly status: string | undefined
+}
 
 export type Channel = Wake['channel']
 
@@ -44,6 +58,18 @@ export function availableWakes(lanes: RawBuilder<unknown>): RawBuilder<unknown> 
 
 /** Programs of this number listen on q_available. */
 const firstWithAvailable = 14
+
+/** One row for each notification that `ends`, a table with the texts `id` and `status`, need: `channel` and `payload`. */
+export function endedWakes(ends: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(SELECT wake.channel, wake.payload FROM (
+      SELECT string_agg(id || ':' || status, ',') AS outcomes, string_agg(id, ',') AS ids
+      FROM (SELECT id, status, row_number() OVER () / 250 AS part FROM ${ends}) numbered GROUP BY part) parts
+    CROSS JOIN LATERAL (VALUES ('q_outcome', parts.outcomes), ('q_ended', parts.ids)) wake(channel, payload)
+    WHERE wake.channel <> 'q_ended' OR (SELECT oldest_program < ${sql.lit(firstWithOutcome)} FROM q.compatibility)) wakes`
+}
+
+/** Programs of this number listen on q_outcome. */
+const firstWithOutcome = 16
 
 /** Runs that are due later than this are found in time without a wake. */
 export const dueWakeMsMax = 60_000
@@ -70,12 +96,18 @@ export interface ListenHandlers {
 }
 
 /** Listens on its own session until it is closed or lost. */
-export async function listen(origin: Origin, channel: Channel, handlers: ListenHandlers): Promise<Listener> {
+export async function listen(
+  origin: Origin,
+  channels: Channel | readonly Channel[],
+  handlers: ListenHandlers,
+): Promise<Listener> {
   const session = await openSession(origin, 'listen', {
     onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
     onLost: handlers.onLost,
   })
-  await session.prepare((query) => query(`LISTEN ${channel}`))
+  await session.prepare(async (query) => {
+    for (const channel of [channels].flat()) await query(`LISTEN ${channel}`)
+  })
   return session
 }
 
@@ -97,8 +129,12 @@ export function wakeOf(channel: string, payload: string): Wake {
       return { channel: 'q_schedule' }
     case 'q_operation':
       return { channel: 'q_operation' }
+    case 'q_destination':
+      return { channel: 'q_destination' }
+    case 'q_outcome':
+      return endedIn('q_outcome', payload)
     case 'q_ended':
-      return { channel: 'q_ended', ...endedIn(payload.split(',')) }
+      return endedIn('q_ended', payload)
   }
 }
 
@@ -108,9 +144,13 @@ function availableIn(payload: string): { queue: string; requires: readonly strin
   return { queue, requires: requires ?? [] }
 }
 
-function endedIn(ids: readonly string[]): { runIds: RunId[]; workflowIds: WorkflowId[] } {
-  return {
-    runIds: ids.filter((id) => !id.startsWith('w')) as RunId[],
-    workflowIds: ids.filter((id) => id.startsWith('w')).map((id) => id.slice(1)) as WorkflowId[],
+function endedIn(channel: EndedWake['channel'], payload: string): EndedWake {
+  const runs: Ended<RunId>[] = []
+  const workflows: Ended<WorkflowId>[] = []
+  for (const end of payload.split(',')) {
+    const [id = '', status] = end.split(':')
+    if (id.startsWith('w')) workflows.push({ id: id.slice(1) as WorkflowId, status })
+    else runs.push({ id: id as RunId, status })
   }
+  return { channel, runs, workflows }
 }

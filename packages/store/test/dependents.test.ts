@@ -1,4 +1,4 @@
-/** What the end of a step does to the steps that wait for it, in the same transaction; and what destinations are owed. */
+/** What the end of a step does to the steps that wait for it, in the same transaction. */
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { finishTaskRun, settleTaskRuns, type Outcome, type RunId } from '@q/store'
@@ -163,26 +163,4 @@ test('what a transaction of the user’s own undoes, it undoes for the dependent
   await db.transaction().execute((trx) => settleTaskRuns(trx, [{ lease: leaseOf(run), outcome: succeeded, by }]))
   expect(await row(child)).toMatchObject({ status: 'AVAILABLE' })
   await end(succeeded)
-})
-
-test('a destination that wants to know is owed one report per end, whichever way the run ended', async () => {
-  await sql`INSERT INTO q.destination (name, kind, news, tasks) VALUES
-    ('all', 'webhook', '{run-ended}', '{}'), ('some', 'webhook', '{run-ended}', '{reported}'), ('none', 'webhook', '{status}', '{}')`.execute(
-    db,
-  )
-  await enqueue('reported')
-  await enqueue('unreported')
-  const [reported, unreported] = [await claimOne('reported'), await claimOne('unreported')]
-  await store.settleTaskRuns([
-    { lease: leaseOf(reported), outcome: succeeded, by },
-    { lease: leaseOf(unreported), outcome: failed, by },
-  ])
-  const { rows } = await sql<{ destination: string; subject: string; status: string }>`
-    SELECT destination, subject, payload ->> 'status' AS status FROM q.delivery ORDER BY 1, 2`.execute(db)
-  expect(rows).toEqual([
-    { destination: 'all', subject: `run/${reported.runId}/1`, status: 'SUCCEEDED' },
-    { destination: 'all', subject: `run/${unreported.runId}/1`, status: 'FAILED' },
-    { destination: 'some', subject: `run/${reported.runId}/1`, status: 'SUCCEEDED' },
-  ])
-  await sql`DELETE FROM q.destination`.execute(db)
 })

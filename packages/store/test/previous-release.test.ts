@@ -73,6 +73,18 @@ test('a run that the previous release enqueues, claims, sends heartbeats for and
   expect(await store.getTaskRuns([run!.runId])).toMatchObject([{ status: 'SUCCEEDED', result: 'done' }])
 })
 
+test('the end of a run that the previous release writes is reported once, with everything that this release reports', async () => {
+  await store.putDestination({ name: 'hook', kind: 'log', reports: ['run-ended'] })
+  const [id] = await enqueued('reported', {})
+  const [run] = await claimed('reported')
+  await as('runs.finish', [run!.runId], [run!.fence], ['"done"'])
+  const rows = await db.selectFrom('q.delivery').select(['order_key', 'payload']).execute()
+  expect(rows).toMatchObject([
+    { order_key: `run/${id}`, payload: { runId: id, queue: 'default', status: 'SUCCEEDED', code: null } },
+  ])
+  await store.removeDestination('hook')
+})
+
 test('runs that the previous release claims ahead can be started, fail, be released and crash', async () => {
   const ids = await enqueued('ahead', {}, {}, {})
   const runs = await claimed('ahead', 'runs.claim-ahead')

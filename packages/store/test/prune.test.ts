@@ -8,7 +8,7 @@ const { store, db, enqueue, claimOne, another } = await fixture()
 const keepMs = 3_600_000
 
 // Whatever another test left in the table would be pruned, too.
-beforeEach(() => sql`TRUNCATE q.task_run, q.workflow, q.destination, q.unique_period CASCADE`.execute(db))
+beforeEach(() => sql`TRUNCATE q.task_run, q.workflow, q.unique_period CASCADE`.execute(db))
 
 /** All of the table, a few rows at a time. */
 async function prune(limit = 3): Promise<number> {
@@ -51,13 +51,12 @@ async function exists(id: RunId): Promise<boolean> {
   return (await db.selectFrom('q.task_run').select('id').where('id', '=', id).execute()).length === 1
 }
 
-type OfRuns = 'q.task_attempt' | 'q.recovery' | 'q.task_log' | 'q.task_event' | 'q.delivery' | 'q.workflow_step'
+type OfRuns = 'q.task_attempt' | 'q.recovery' | 'q.task_log' | 'q.task_event' | 'q.workflow_step'
 const tables: readonly (OfRuns & keyof DB)[] = [
   'q.task_attempt',
   'q.recovery',
   'q.task_log',
   'q.task_event',
-  'q.delivery',
   'q.workflow_step',
 ]
 
@@ -81,29 +80,19 @@ async function addWorkflow(finished: boolean): Promise<string> {
 }
 
 test('a run that ended long ago goes, with everything that was written about it', async () => {
-  await db
-    .insertInto('q.destination')
-    .values({ name: 'hook', kind: 'webhook', news: ['run-ended'] })
-    .execute()
   const [id] = await enqueue('everything', { maxAttempts: 2, uniqueKey: 'u', uniqueForMs: 60_000 })
   const old = leaseOf(await claimOne('everything', 'never-alive'))
   await store.appendTaskLogs([{ lease: old, lineNo: 1, level: 30, line: 'here', ageMs: 0 }])
   await store.reap({ by: 'reaper' })
   await store.checkpointTaskRun(old, '1')
-  expect(await left(id!)).toEqual(['q.task_attempt', 'q.recovery', 'q.task_log', 'q.task_event', 'q.delivery'])
+  expect(await left(id!)).toEqual(['q.task_attempt', 'q.recovery', 'q.task_log', 'q.task_event'])
   await age(id!)
-  expect(await prune()).toBe(0) // its report is owed, and its key is its own
-  await db
-    .updateTable('q.delivery')
-    .set({ due_at: null, delivered_at: sql`clock_timestamp()` })
-    .execute()
-  expect(await prune()).toBe(0)
+  expect(await prune()).toBe(0) // its key is its own
   await sql`UPDATE q.unique_period SET until = until - interval '1 hour'`.execute(db)
   expect(await prune()).toBe(1)
   expect(await exists(id!)).toBe(false)
   expect(await left(id!)).toEqual([])
   expect(await db.selectFrom('q.unique_period').selectAll().execute()).toEqual([])
-  await db.deleteFrom('q.destination').execute()
 })
 
 test('the heartbeats of a run that manual SQL ended are removed with it', async () => {
@@ -177,20 +166,6 @@ test('a workflow goes as a whole, long after its end and not with the first of i
   expect(await Promise.all(steps.map(exists))).toEqual([false, false, false])
   expect(await left(steps[0]!)).toEqual([])
   expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
-})
-
-test('a workflow of which a destination is owed a report stays', async () => {
-  const over = await addWorkflow(true)
-  const step = await ended('step', { workflow_id: over })
-  await db.insertInto('q.workflow_step').values({ run_id: step, workflow_id: over, name: 'a' }).execute()
-  await sql`UPDATE q.workflow SET finished_at = finished_at - interval '1 day' WHERE id = ${over}`.execute(db)
-  await db
-    .insertInto('q.delivery')
-    .values({ run_id: step, destination: 'd', news: 'run-ended', subject: 's', payload: '{}' })
-    .execute()
-  expect((await store.pruneWorkflows({ keepMs, limit: 100 })).pruned).toBe(0)
-  await db.updateTable('q.delivery').set({ due_at: null }).where('run_id', '=', step).execute()
-  expect((await store.pruneWorkflows({ keepMs, limit: 100 })).pruned).toBe(1)
 })
 
 async function workflows(): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listen, type RunId, type Wake } from '@q/store'
+import { listen, type EndedWake, type RunId, type Wake } from '@q/store'
 import { sql } from 'kysely'
 import { by, fixture, leaseOf } from './fixture.ts'
 
@@ -33,7 +33,7 @@ test('the end of a run sends a wake only if a caller awaits it, once for a batch
   await enqueue('awaited', { count: 3 })
   const runs = [await claimOne('awaited'), await claimOne('awaited'), await claimOne('awaited')]
   await store.awaitTaskRuns([runs[0]!.runId, runs[2]!.runId])
-  const { wakes, next, listener } = await listening('q_ended')
+  const { wakes, next, listener } = await listening('q_outcome')
   const woken = next()
   await store.settleTaskRuns(
     runs.map((run) => ({ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by })),
@@ -41,7 +41,11 @@ test('the end of a run sends a wake only if a caller awaits it, once for a batch
   await woken
   await sql`SELECT 1`.execute(db)
   expect(wakes).toHaveLength(1)
-  expect((wakes[0] as { runIds: string[] }).runIds.toSorted()).toEqual([runs[0]!.runId, runs[2]!.runId].toSorted())
+  const { runs: ended } = wakes[0] as EndedWake
+  expect(ended.toSorted((a, b) => Number(a.id) - Number(b.id))).toEqual([
+    { id: runs[0]!.runId, status: 'SUCCEEDED' },
+    { id: runs[2]!.runId, status: 'SUCCEEDED' },
+  ])
   listener.close()
 })
 
@@ -49,14 +53,14 @@ test('the ends of more runs than one notification can name are announced in seve
   const ids = await enqueue('many', { count: 2_000 })
   const runs = await claim('many', 2_000)
   await store.awaitTaskRuns(ids)
-  const { wakes, next, listener } = await listening('q_ended')
+  const { wakes, next, listener } = await listening('q_outcome')
   const settled = await store.settleTaskRuns(
     runs.map((run) => ({ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by })),
   )
   expect(settled).toHaveLength(2_000)
-  while (wakes.length < 6) await next()
-  expect(wakes).toHaveLength(6)
-  const announced = wakes.flatMap((wake) => (wake as { runIds: string[] }).runIds)
+  while (wakes.length < 9) await next()
+  expect(wakes).toHaveLength(9)
+  const announced = wakes.flatMap((wake) => (wake as EndedWake).runs.map(({ id }) => id))
   expect(new Set(announced)).toEqual(new Set(ids))
   expect(announced).toHaveLength(2_000)
   listener.close()

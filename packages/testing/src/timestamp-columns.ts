@@ -7,7 +7,7 @@ export const shifted: Readonly<Record<string, readonly string[]>> = {
   beat_gap: ['last_beat', 'ended_at'],
   beat_streak: ['last_beat'],
   delivery: ['created_at', 'due_at', 'leased_until', 'delivered_at'],
-  destination: ['paused_at'],
+  destination: ['created_at', 'paused_at'],
   duty: ['until'],
   error_group: ['first_seen', 'last_seen', 'muted_until'],
   error_tally: ['bucket_at'],

@@ -58,7 +58,7 @@ export function workflowsToWaitFor(store: Store): Awaitable<WorkflowId, Workflow
   return {
     mark: (ids) => store.awaitWorkflows(ids),
     read: (ids) => store.getWorkflows(ids),
-    endedIn: (wake) => wake.workflowIds,
+    endedIn: (wake) => wake.workflows,
     isOver,
   }
 }

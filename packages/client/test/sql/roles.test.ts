@@ -169,6 +169,30 @@ test('the rights of q_runner are enough for a replica, and those of q_client for
   )
 })
 
+test('an admin and a replica may create destinations, and every role that changes runs reports to them', async () => {
+  for (const role of ['q_admin', 'q_runner']) {
+    const connection = connect(await people.login(role), { purpose: 'pool' })
+    const store = createStore(connection.db)
+    expect(await store.putDestination({ name: role, kind: 'log', reports: ['status'] })).toBe('made')
+    await connection.close()
+  }
+  const client = await as('q_client')
+  await expect(client.query(`DELETE FROM q.destination`)).rejects.toEqual(denied)
+  const producer = await as('q_producer')
+  for (const login of [client, producer]) {
+    await login.query(`SELECT * FROM q.enqueue('hello')`)
+    await login.end()
+  }
+  const { rows } = await owner.query(
+    `SELECT destination, count(*)::int AS reports FROM q.delivery GROUP BY 1 ORDER BY 1`,
+  )
+  expect(rows).toEqual([
+    { destination: 'q_admin', reports: 2 },
+    { destination: 'q_runner', reports: 2 },
+  ])
+  await owner.query('DELETE FROM q.destination; DELETE FROM q.delivery')
+})
+
 test('an admin can do what people decide, and a runner cannot', async () => {
   const asRunner = connect(await people.login('q_runner'), { purpose: 'pool' })
   await expect(createStore(asRunner.db).pauseQueue('default', 'runner')).rejects.toEqual(denied)

@@ -20,6 +20,8 @@ export interface Signals {
   wakeSchedules(): void
   /** An operation on many runs was requested. */
   operationRequested(): void
+  /** A destination was created, changed or removed. */
+  destinationsChanged(): void
   /** A run that has a slot for itself is in execution from now on. */
   runBegan(lease: Lease): void
   /** Runs are about to be handed to the thread of a slot. */
@@ -47,6 +49,7 @@ export function createSignals(): ConnectedSignals {
     dueIn: (inMs) => receivers.dueIn?.(inMs),
     wakeSchedules: () => receivers.wakeSchedules?.(),
     operationRequested: () => receivers.operationRequested?.(),
+    destinationsChanged: () => receivers.destinationsChanged?.(),
     runBegan: (lease) => receivers.runBegan?.(lease),
     handingOver: (slot, runs) => receivers.handingOver?.(slot, runs),
     suspended: () => receivers.suspended?.(),

@@ -116,6 +116,9 @@ export interface QDebounce {
 }
 
 export interface QDelivery {
+  /**
+   * How often it was leased to be sent.
+   */
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
   delivered_at: Timestamp | null;
@@ -132,27 +135,62 @@ export interface QDelivery {
    */
   leased_until: Timestamp | null;
   news: string;
+  /**
+   * The run, workflow or replica that the report is about. The reports of one key are sent one after the other, by id.
+   */
+  order_key: Generated<string>;
   payload: Json;
+  /**
+   * Raised when a newer heartbeat or sample replaces the report. Receivers see id.revision.
+   */
+  revision: Generated<number>;
   run_id: Int8 | null;
   /**
-   * What the report is about, one row each: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.
+   * Identifies the change: a second report of the same change has no effect, and a new heartbeat of a replica replaces the previous one.
    */
   subject: string;
 }
 
 export interface QDestination {
+  created_at: Generated<Timestamp>;
+  /**
+   * Whether Q_DESTINATIONS_FILE of a replica declares it.
+   */
+  declared: Generated<boolean>;
+  /**
+   * How often it receives heartbeats and samples of each replica.
+   */
+  every_ms: Generated<number>;
   kind: string;
   name: string;
   /**
-   * Reports it receives: run-ended, status, heartbeat, sample.
+   * Reports it receives: run-ended, status, recovery, heartbeat, sample, alert.
    */
   news: Generated<string[]>;
+  pause_reason: string | null;
+  /**
+   * While it is paused, reports are written and not sent.
+   */
   paused_at: Timestamp | null;
+  paused_by: string | null;
+  /**
+   * Settings of its kind. issue is a JSON pointer into the payload of runs; reports carry the value it finds.
+   */
   settings: Generated<Json>;
   /**
-   * Only runs of these tasks. Empty: runs of all tasks.
+   * Of status reports: only changes to these states. Empty: to every state.
+   */
+  statuses: Generated<string[]>;
+  /**
+   * Only runs of these tasks, and workflows of these names. Empty: all.
    */
   tasks: Generated<string[]>;
+}
+
+export interface QDestinationState {
+  destination: string;
+  key: string;
+  value: string;
 }
 
 export interface QDuty {
@@ -937,6 +975,7 @@ export interface DB {
   "q.debounce": QDebounce;
   "q.delivery": QDelivery;
   "q.destination": QDestination;
+  "q.destination_state": QDestinationState;
   "q.duty": QDuty;
   "q.error_group": QErrorGroup;
   "q.error_tally": QErrorTally;

@@ -15,6 +15,7 @@ const charsMax = {
   'throttle key': 500,
   'debounce key': 500,
   schedule: 110,
+  destination: 100,
   'concurrency scope': 100,
   'concurrency key': 500,
 } as const

@@ -41,6 +41,7 @@ const channels: readonly Channel[] = [
   'q_drain',
   'q_schedule',
   'q_operation',
+  'q_destination',
 ]
 
 /** Returns undefined if connections do not keep their session here. */

@@ -2,12 +2,11 @@
  * RUNNING → SUCCEEDED, for runs that no other run waits for: the usual and cheapest end
  *
  * It skips runs with a concurrency key or a workflow, which need the full transition (transition.ts), and lost leases;
- * a run that the answer does not name was not settled. It does what every end does: removes heartbeats, wakes callers
- * that wait for the run, and writes the deliveries owed to destinations.
+ * a run that the answer does not name was not settled. It does what every end does: removes heartbeats and wakes
+ * callers that wait for the run.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import { byRun, columnsOf, type Lease, type LeaseColumns } from '../lease.ts'
-import { outboxRowsForEnds } from '../deliveries/outbox.ts'
 import { prepared } from '../connection/prepared.ts'
 import { notifyWaiters } from './notify-waiters.ts'
 import { realStart } from './real-start.ts'
@@ -47,9 +46,9 @@ WITH done AS (
     finished_at = clock_timestamp(), updated_at = clock_timestamp()
   FROM unnest(${ids}::bigint[], ${fences}::int[], ${results}::text[], ${took}::float8[]) AS g(id, fence, result, took)
   WHERE r.id = g.id AND r.fence = g.fence AND r.status = 'RUNNING' AND r.concurrency_key IS NULL AND r.workflow_id IS NULL
-  RETURNING r.id, r.fence, r.epoch, r.task, r.status
+  RETURNING r.id, r.fence, r.status
 ), beats AS (
   DELETE FROM q.task_heartbeat WHERE run_id = ANY(ARRAY(SELECT id FROM done))
-), ${notifyWaiters(sql`done`)}, ${outboxRowsForEnds(sql`done`)}
+), ${notifyWaiters(sql`done`)}
 SELECT done.id AS "runId", done.fence FROM done LEFT JOIN woken ON true`,
 )

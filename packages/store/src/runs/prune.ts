@@ -3,8 +3,8 @@
  *
  * It scans the primary key from a cursor instead of an index on the end time: every finish would pay for such an index.
  * The task decides how long a run is kept (`keepMs` of its published options), otherwise the caller does. A run stays
- * longer if a run waits for it, if a destination is owed its report, or if it has a key for a period (unique or
- * throttled). Steps are removed with their workflow (workflows/prune.ts). A run that another session has locked is left
+ * longer if a run waits for it or if it has a key for a period (unique or throttled). Reports carry their own payload and
+ * are removed by age (deliveries/prune.ts). Steps are removed with their workflow (workflows/prune.ts). A run that another session has locked is left
  * for the next call. A locked debounce key is about to belong to another run, and is not waited for: an enqueue waits
  * for several keys in order, and this statement holds none.
  */
@@ -24,7 +24,6 @@ export interface PruneRequest {
 export const isNeeded: RawBuilder<boolean> = sql<boolean>`(
   EXISTS (SELECT FROM q.workflow_edge e JOIN q.task_run child ON child.id = e.child_id
     WHERE e.parent_id = r.id AND child.finished_at IS NULL)
-  OR EXISTS (SELECT FROM q.delivery d WHERE d.run_id = r.id AND d.due_at IS NOT NULL)
   OR EXISTS (SELECT FROM q.unique_period p WHERE p.run_id = r.id AND p.until > clock_timestamp()))`
 
 /** Excludes steps whose workflow exists: they are not pruned one by one. */
@@ -43,8 +42,6 @@ export const prunedWithRuns: RawBuilder<unknown> = sql`attempts AS (
   DELETE FROM q.task_log WHERE run_id = ${prunedIds}
 ), events AS (
   DELETE FROM q.task_event WHERE run_id = ${prunedIds}
-), deliveries AS (
-  DELETE FROM q.delivery WHERE run_id = ${prunedIds}
 ), origins AS (
   DELETE FROM q.run_origin WHERE run_id = ${prunedIds}
 ), periods AS (

@@ -8,7 +8,6 @@
  */
 import type { TaskState } from '@q/schema'
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
-import { outboxRowsForEnds } from '../deliveries/outbox.ts'
 import { fingerprintOfCode } from '../errors/fingerprint.ts'
 import { prepared, valuesOf, type ParameterRefs } from '../connection/prepared.ts'
 import { compileOnlyDb } from '../connection/compile-only-db.ts'
@@ -81,8 +80,7 @@ function transitionSql(
 ): RawBuilder<Transitioned> {
   return sql<Transitioned>`
 WITH ${givenTransitions(column)}, ${lockedRuns(column, onlyIf, skipLocked)}, ${changedRuns}, ${history}, ${unstarted},
-${removedHeartbeats}, ${slotHandover}, ${readyLanes}, ${ends}, ${wakesForReady(sql`ready`)}, ${notifyWaiters(sql`ends`)},
-${outboxRowsForEnds(sql`ends`)}
+${removedHeartbeats}, ${slotHandover}, ${readyLanes}, ${ends}, ${wakesForReady(sql`ready`)}, ${notifyWaiters(sql`ends`)}
 ${transitionedRuns}`
 }
 
@@ -195,5 +193,5 @@ const readyLanes = sql`ready AS (
 
 /** Runs that ended. */
 const ends = sql`ends AS MATERIALIZED (
-  SELECT id, epoch, task, status FROM changed WHERE status NOT IN ('AVAILABLE', 'PENDING')
+  SELECT id, status FROM changed WHERE status NOT IN ('AVAILABLE', 'PENDING')
 )`

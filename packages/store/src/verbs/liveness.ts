@@ -99,7 +99,7 @@ export interface LivenessVerbs {
 
   /**
    * Wakes idle replicas: a queue has work. Call it after the commit; a wake is a hint, never a fact.
-   * Listen with `listen(url, channel, handlers)`.
+   * Listen with `listen(url, channels, handlers)`.
    */
   wakeQueue(queue: string): Promise<void>
 

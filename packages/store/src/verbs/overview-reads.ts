@@ -5,7 +5,6 @@
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { attention, type AttentionReport } from '../reads/attention/attention.ts'
-import { listDeliveries, type DeliveryRequest, type DeliveryView } from '../reads/deliveries/list-deliveries.ts'
 import {
   getErrorGroup,
   listErrorGroups,
@@ -66,12 +65,6 @@ export interface OverviewReadVerbs {
   scheduleTicks(schedule: string, limit?: number): Promise<ScheduleTick[]>
 
   /**
-   * Returns deliveries owed to destinations, newest first; with `givenUp`, those that are no longer tried.
-   * At most 500 per page.
-   */
-  listDeliveries(request?: DeliveryRequest): Promise<Page<DeliveryView>>
-
-  /**
    * Returns when each node was alive within a window, its gaps without a heartbeat, and what happened to it.
    * At most 250 nodes.
    */
@@ -87,7 +80,6 @@ export function overviewReadVerbs(db: Kysely<DB>): OverviewReadVerbs {
     getErrorGroup: (fingerprint) => getErrorGroup(db, fingerprint),
     listWorkflows: (request) => listWorkflows(db, request),
     scheduleTicks: (schedule, limit) => scheduleTicks(db, schedule, limit),
-    listDeliveries: (request) => listDeliveries(db, request),
     heartbeatLanes: (window) => heartbeatLanes(db, window),
   }
 }

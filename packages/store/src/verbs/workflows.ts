@@ -74,7 +74,7 @@ export interface WorkflowVerbs {
   pruneWorkflows(request: WorkflowPruneRequest): Promise<{ pruned: number; next: WorkflowId | undefined }>
 
   /**
-   * From now on, announces the end of these workflows on `q_ended`.
+   * From now on, announces the end of these workflows on `q_outcome`, with their statuses.
    * Listen first, then call it, then read the workflows.
    */
   awaitWorkflows(ids: readonly WorkflowId[]): Promise<void>

@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 import type { Transitioned } from '../runs/transition.ts'
+import { endedWakes } from '../wakes.ts'
 import { endStructuralSteps } from './structural-steps.ts'
 import { beginCompensation } from './compensate.ts'
 import type { Definition, WorkflowId } from './new-workflow.ts'
@@ -118,9 +119,10 @@ async function write(trx: Db, ends: readonly WorkflowEnd[]): Promise<void> {
 WITH ended AS (
   UPDATE q.workflow w SET status = g.status, result = g.result::jsonb, finished_at = clock_timestamp(), updated_at = clock_timestamp()
   FROM unnest(${ids}::bigint[], ${ends.map((end) => end.status)}::q.workflow_status[], ${ends.map((end) => end.result)}::text[]) AS g(id, status, result)
-  WHERE w.id = g.id
+  WHERE w.id = g.id RETURNING w.id, w.status
 ), awaited AS (
-  DELETE FROM q.awaited_workflow WHERE workflow_id = ANY(${ids}::bigint[]) RETURNING workflow_id
+  DELETE FROM q.awaited_workflow USING ended WHERE workflow_id = ended.id
+  RETURNING 'w' || workflow_id AS id, ended.status::text AS status
 )
-SELECT pg_notify('q_ended', string_agg('w' || workflow_id, ',')) FROM awaited HAVING count(*) > 0`.execute(trx)
+SELECT pg_notify(channel, payload) FROM ${endedWakes(sql`awaited`)}`.execute(trx)
 }

@@ -1,6 +1,6 @@
 /**
  * Removes workflows that ended long enough ago, each with all its steps, sub-workflows and records, in one statement, so
- * that a workflow never exists in part. A workflow stays while a report of one of its steps is undelivered.
+ * that a workflow never exists in part.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

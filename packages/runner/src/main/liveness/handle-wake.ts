@@ -6,7 +6,10 @@ export interface WakeDeps {
   readonly replicaId: string
   /** The queues and capabilities of this replica. No queues: all. */
   readonly serves: { readonly queues: readonly string[]; readonly capabilities: readonly string[] }
-  readonly signals: Pick<Signals, 'runsReady' | 'promoteKey' | 'dueIn' | 'wakeSchedules' | 'operationRequested'>
+  readonly signals: Pick<
+    Signals,
+    'runsReady' | 'promoteKey' | 'dueIn' | 'wakeSchedules' | 'operationRequested' | 'destinationsChanged'
+  >
   readonly checkForCancels: () => void
   /** Sends the next heartbeat at once: its response contains the drain order. */
   readonly beat: () => void
@@ -32,6 +35,9 @@ export function handleWake({ replicaId, serves, signals, checkForCancels, beat }
       return signals.wakeSchedules()
     case 'q_operation':
       return signals.operationRequested()
+    case 'q_destination':
+      return signals.destinationsChanged()
+    case 'q_outcome':
     case 'q_ended':
       return undefined
   }

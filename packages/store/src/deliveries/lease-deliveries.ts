@@ -1,0 +1,58 @@
+/**
+ * Leases the next reports of a destination to a sender. A lease that expires makes the report due again: a dead sender delays
+ * it and does not lose it.
+ *
+ * Order: of each run, workflow or replica, only the oldest report that is neither delivered nor given up can be leased.
+ * Its ids follow the order of its changes, because each change locks the row. So a batch has at most one report of each, and a
+ * newer status is never sent before an older one.
+ */
+import { sql, type CompiledQuery } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import { prepared } from '../connection/prepared.ts'
+import type { ReportKind } from './destination.ts'
+
+export interface LeaseRequest {
+  readonly destination: string
+  /** Names this batch: it must present the name to mark its reports. */
+  readonly holder: string
+  readonly limit: number
+  readonly forMs: number
+}
+
+export interface LeasedDelivery {
+  readonly id: string
+  readonly revision: number
+  readonly kind: ReportKind
+  /** The run, workflow or replica that it is about. */
+  readonly orderKey: string
+  readonly createdAt: Date
+  /** 1: it is leased for the first time. */
+  readonly attempt: number
+  readonly payload: unknown
+}
+
+export async function leaseDeliveries(db: Db, request: LeaseRequest): Promise<LeasedDelivery[]> {
+  const { rows } = await db.executeQuery(leaseStatement(request))
+  return rows.toSorted((a, b) => Number(BigInt(a.id) - BigInt(b.id)))
+}
+
+export function leaseStatement({ destination, holder, limit, forMs }: LeaseRequest): CompiledQuery<LeasedDelivery> {
+  return lease({ destination, holder, limit, forMs })
+}
+
+const lease = prepared<LeaseRequest, LeasedDelivery>(
+  'lease-deliveries',
+  ({ destination, holder, limit, forMs }) => sql<LeasedDelivery>`
+WITH due AS MATERIALIZED (
+  SELECT d.id FROM q.delivery d
+  WHERE d.destination = ${destination}::text AND d.due_at <= clock_timestamp()
+    AND (d.leased_until IS NULL OR d.leased_until < clock_timestamp())
+    AND NOT EXISTS (SELECT FROM q.delivery earlier WHERE earlier.destination = d.destination AND earlier.order_key = d.order_key
+      AND earlier.due_at IS NOT NULL AND earlier.id < d.id)
+  ORDER BY d.due_at, d.id LIMIT ${limit}::int FOR UPDATE OF d SKIP LOCKED
+)
+UPDATE q.delivery d SET leased_by = ${holder}::text, leased_until = clock_timestamp() + ${forMs}::float8 * interval '1 ms',
+  attempts = d.attempts + 1
+FROM due WHERE d.id = due.id
+RETURNING d.id, d.revision, d.news AS kind, d.order_key AS "orderKey", d.created_at AS "createdAt", d.attempts AS attempt, d.payload`,
+)

@@ -1,0 +1,91 @@
+/**
+ * Records what became of leased reports: delivered, to be tried again, or given up. A sender that has lost its lease changes
+ * nothing. A report that was replaced by a newer revision while it was sent stays due.
+ *
+ * A report that failed postpones the later ones of the same run, workflow or replica: they must wait for it, and would
+ * otherwise be looked at again and again. Retries double their delay, with jitter; after the last one the report is given up,
+ * and the later ones follow.
+ */
+import { sql, type CompiledQuery } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import { prepared } from '../connection/prepared.ts'
+
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
+  | { readonly kind: 'rejected'; readonly error: string }
+
+export interface DeliveryMark {
+  readonly id: string
+  readonly revision: number
+  readonly outcome: DeliveryOutcome
+}
+
+export interface MarkedDelivery {
+  readonly id: string
+  readonly became: 'delivered' | 'retried' | 'given-up' | 'replaced'
+}
+
+/** Sum of all delays: about five hours. */
+const attemptsMax = 15
+const delayMs = { first: 5_000, max: 3_600_000 } as const
+const errorMax = 1_000
+
+export async function markDeliveries(
+  db: Db,
+  holder: string,
+  marks: readonly DeliveryMark[],
+): Promise<MarkedDelivery[]> {
+  if (marks.length === 0) return []
+  return (await db.executeQuery(markStatement(holder, marks))).rows
+}
+
+export function markStatement(holder: string, marks: readonly DeliveryMark[]): CompiledQuery<MarkedDelivery> {
+  const outcomes = marks.map(({ outcome }) => outcome)
+  return mark({
+    holder,
+    ids: marks.map(({ id }) => id),
+    revisions: marks.map(({ revision }) => revision),
+    kinds: outcomes.map(({ kind }) => kind),
+    errors: outcomes.map((outcome) => ('error' in outcome ? outcome.error.slice(0, errorMax) : null)),
+    delays: outcomes.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)),
+  })
+}
+
+interface MarkColumns {
+  readonly holder: string
+  readonly ids: readonly string[]
+  readonly revisions: readonly number[]
+  readonly kinds: readonly string[]
+  readonly errors: readonly (string | null)[]
+  readonly delays: readonly number[]
+}
+
+// A whole statement in SQL: the reports and those that wait for them change together.
+const mark = prepared<MarkColumns, MarkedDelivery>(
+  'mark-deliveries',
+  ({ holder, ids, revisions, kinds, errors, delays }) => sql<MarkedDelivery>`
+WITH given AS MATERIALIZED (
+  SELECT g.*, d.destination, d.order_key, CASE
+    WHEN d.revision <> g.revision THEN 'replaced'
+    WHEN g.kind = 'delivered' THEN 'delivered'
+    WHEN g.kind = 'rejected' OR d.attempts >= ${sql.lit(attemptsMax)} THEN 'given-up'
+    ELSE 'retried' END AS became,
+    clock_timestamp() + greatest(g.delay_ms, least(${sql.lit(delayMs.max)}, ${sql.lit(delayMs.first)} * power(2, d.attempts - 1))
+      * (0.75 + random() / 2)) * interval '1 ms' AS next
+  FROM unnest(${ids}::bigint[], ${revisions}::int[], ${kinds}::text[], ${errors}::text[], ${delays}::float8[])
+    AS g(id, revision, kind, error, delay_ms)
+  JOIN q.delivery d ON d.id = g.id AND d.leased_by = ${holder}::text
+  ORDER BY g.id FOR NO KEY UPDATE OF d
+), postponed AS (
+  UPDATE q.delivery later SET due_at = given.next FROM given
+  WHERE given.became = 'retried' AND later.destination = given.destination AND later.order_key = given.order_key
+    AND later.due_at < given.next AND later.id > given.id
+)
+UPDATE q.delivery d SET leased_by = NULL, leased_until = NULL,
+  delivered_at = CASE given.became WHEN 'delivered' THEN clock_timestamp() ELSE d.delivered_at END,
+  due_at = CASE given.became WHEN 'replaced' THEN d.due_at WHEN 'retried' THEN given.next END,
+  last_error = CASE given.became WHEN 'replaced' THEN d.last_error ELSE given.error END
+FROM given WHERE d.id = given.id
+RETURNING d.id, given.became`,
+)

@@ -1,0 +1,142 @@
+/** Destinations and the reports that they receive. The contracts are here; the file of each verb has its rules. */
+import type { DB } from '@q/schema'
+import type { Kysely } from 'kysely'
+import type { DestinationInput } from '../deliveries/destination.ts'
+import { getDestinationState, setDestinationState, type StateKey } from '../deliveries/destination-state.ts'
+import { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from '../deliveries/lease-deliveries.ts'
+import { markDeliveries, type DeliveryMark, type MarkedDelivery } from '../deliveries/mark-deliveries.ts'
+import { pauseDestination, resumeDestination } from '../deliveries/pause-destination.ts'
+import { pruneDeliveries } from '../deliveries/prune.ts'
+import {
+  putDestination,
+  removeDestination,
+  removeUndeclared,
+  type PutDestinationAnswer,
+  type PutDestinationOptions,
+} from '../deliveries/put-destination.ts'
+import { redeliver, redeliverGivenUp, type RedeliverAnswer } from '../deliveries/redeliver.ts'
+import { reportAlert, type HeartbeatAlert } from '../deliveries/report-alert.ts'
+import { reportHeartbeats, type HeartbeatReportRequest } from '../deliveries/report-heartbeats.ts'
+import { listDeliveries, type DeliveryRequest, type DeliveryView } from '../reads/deliveries/list-deliveries.ts'
+import { listDestinations, type DestinationView } from '../reads/deliveries/list-destinations.ts'
+import type { Page } from '../reads/page.ts'
+
+export interface DestinationVerbs {
+  // ---- Destinations
+
+  /**
+   * Creates or changes a destination; reports begin with the commit. Does not check the settings: `@q/destinations` knows the kinds.
+   * Not part of a transaction. Throws `DESTINATION_BUSY` if transactions that wrote runs stay open.
+   */
+  putDestination(input: DestinationInput, options?: PutDestinationOptions): Promise<PutDestinationAnswer>
+
+  /**
+   * Stops sending reports to a destination. They are still written, and sent after it is resumed unless they are pruned before.
+   */
+  pauseDestination(
+    name: string,
+    request: { readonly by: string; readonly reason?: string },
+  ): Promise<'paused' | 'not-found'>
+
+  /**
+   * Sends reports again, those first that were written in the meantime.
+   */
+  resumeDestination(name: string): Promise<'resumed' | 'not-found'>
+
+  /**
+   * Removes a destination with its reports that were not delivered.
+   */
+  removeDestination(name: string): Promise<'removed' | 'not-found'>
+
+  /**
+   * Removes destinations that a file declared earlier and no longer declares.
+   * Returns their names.
+   */
+  removeUndeclared(declared: readonly string[]): Promise<string[]>
+
+  /**
+   * Returns all destinations by name, with the state of their reports.
+   */
+  listDestinations(): Promise<DestinationView[]>
+
+  // ---- Reports
+
+  /**
+   * Returns reports to destinations, newest first; with `givenUp` only those that no retry follows.
+   * In pages.
+   */
+  listDeliveries(request?: DeliveryRequest): Promise<Page<DeliveryView>>
+
+  /**
+   * Sends a report again under the same id, whether it was given up or delivered.
+   * `superseded`: a newer report of the same kind about the same run or workflow was delivered.
+   */
+  redeliver(id: string): Promise<RedeliverAnswer>
+
+  /**
+   * Sends again what a destination gave up, a bounded number, oldest first.
+   * Returns how many became due; superseded ones stay as they are.
+   */
+  redeliverGivenUp(request: { readonly destination: string; readonly limit: number }): Promise<number>
+
+  /**
+   * Leases the next reports of a destination to a sender, at most one of each run, workflow or replica: its oldest.
+   * A lease that expires makes the report due again. Safe with many callers.
+   */
+  leaseDeliveries(request: LeaseRequest): Promise<LeasedDelivery[]>
+
+  /**
+   * Records what became of leased reports. Reports of a lost lease do not change and are left out of the answer.
+   */
+  markDeliveries(holder: string, marks: readonly DeliveryMark[]): Promise<MarkedDelivery[]>
+
+  /**
+   * Reports the latest heartbeats of live replicas to a destination, as far as its interval has passed.
+   * Returns how many; fewer than `limit` means that no other one is due.
+   */
+  reportHeartbeats(request: HeartbeatReportRequest): Promise<number>
+
+  /**
+   * Reports that heartbeats of a worker failed several times in a row, to the destinations that ask for alerts.
+   */
+  reportAlert(alert: HeartbeatAlert): Promise<void>
+
+  /**
+   * Removes old reports, delivered or not.
+   * Returns how many; fewer than `limit` means that none is left.
+   */
+  pruneDeliveries(request: { readonly keepMs: number; readonly limit: number }): Promise<number>
+
+  // ---- State of senders
+
+  /**
+   * Returns what a sender remembers under a key.
+   */
+  getDestinationState(state: StateKey): Promise<string | undefined>
+
+  /**
+   * Remembers a value for a sender; undefined removes it.
+   */
+  setDestinationState(state: StateKey, value: string | undefined): Promise<void>
+}
+
+export function destinationVerbs(db: Kysely<DB>): DestinationVerbs {
+  return {
+    putDestination: (input, options) => putDestination(db, input, options),
+    pauseDestination: (name, request) => pauseDestination(db, name, request),
+    resumeDestination: (name) => resumeDestination(db, name),
+    removeDestination: (name) => removeDestination(db, name),
+    removeUndeclared: (declared) => removeUndeclared(db, declared),
+    listDestinations: () => listDestinations(db),
+    listDeliveries: (request) => listDeliveries(db, request),
+    redeliver: (id) => redeliver(db, id),
+    redeliverGivenUp: (request) => redeliverGivenUp(db, request),
+    leaseDeliveries: (request) => leaseDeliveries(db, request),
+    markDeliveries: (holder, marks) => markDeliveries(db, holder, marks),
+    reportHeartbeats: (request) => reportHeartbeats(db, request),
+    reportAlert: (alert) => reportAlert(db, alert),
+    pruneDeliveries: (request) => pruneDeliveries(db, request),
+    getDestinationState: (state) => getDestinationState(db, state),
+    setDestinationState: (state, value) => setDestinationState(db, state, value),
+  }
+}

@@ -1,0 +1,105 @@
+/** Destinations: when reports begin and end, what they cost without one, and who may write them. */
+import { sql } from 'kysely'
+import { afterEach, expect, test } from 'vitest'
+import { migratedObjects, schemaDrift } from '@q/schema/objects'
+import { fixture } from '../fixture.ts'
+
+const { store, db, enqueue, another } = await fixture()
+
+afterEach(async () => {
+  for (const { name } of await store.listDestinations()) await store.removeDestination(name)
+})
+
+const hook = { name: 'hook', kind: 'log', reports: ['status'] } as const
+
+async function enabledTriggers(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT tgname AS name FROM pg_trigger
+    WHERE tgname LIKE 'report%' AND tgenabled <> 'D' ORDER BY 1`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+const ofStatus = ['report_run_enqueued', 'report_run_status', 'report_workflow_started', 'report_workflow_status']
+
+test('no trigger writes reports until a destination asks for them, and none after the last one is gone', async () => {
+  expect(await enabledTriggers()).toEqual([])
+  await store.putDestination({ ...hook, reports: ['heartbeat'] })
+  expect(await enabledTriggers()).toEqual([])
+  await store.putDestination(hook)
+  expect(await enabledTriggers()).toEqual(ofStatus)
+  await store.putDestination({ ...hook, name: 'other', reports: ['run-ended', 'status', 'recovery'] })
+  expect(await enabledTriggers()).toEqual(['report_recovery', ...ofStatus, 'report_run_ended'].toSorted())
+  await store.removeDestination('other')
+  expect(await enabledTriggers()).toEqual(ofStatus)
+  await sql`DELETE FROM q.destination`.execute(db)
+  expect(await enabledTriggers()).toEqual([])
+})
+
+test('enabled triggers are no drift of the schema', async () => {
+  await store.putDestination(hook)
+  expect(await schemaDrift(db, migratedObjects)).toEqual([])
+})
+
+test('a destination that is put again unchanged stays as it is', async () => {
+  expect(await store.putDestination(hook)).toBe('made')
+  expect(await store.putDestination(hook)).toBe('unchanged')
+  expect(await store.putDestination({ ...hook, tasks: ['a'] })).toBe('changed')
+})
+
+test('destinations that are created and removed at the same time leave the right triggers enabled', async () => {
+  const [first, second] = [another(), another()]
+  for (let round = 0; round < 5; round++) {
+    await store.putDestination({ ...hook, name: 'old' })
+    await Promise.all([first.removeDestination('old'), second.putDestination({ ...hook, name: 'new' })])
+    expect(await enabledTriggers()).toEqual(ofStatus)
+    await store.removeDestination('new')
+    expect(await enabledTriggers()).toEqual([])
+  }
+})
+
+test('a destination waits for a transaction that has written runs, and misses no change after it', async () => {
+  const writing = Promise.withResolvers<void>()
+  const commit = Promise.withResolvers<void>()
+  const lane = await store.internLane({ queue: 'default', task: 'before' })
+  const open = db.transaction().execute(async (trx) => {
+    await trx.insertInto('q.task_run').values({ task: 'before', lane }).execute()
+    writing.resolve()
+    await commit.promise
+  })
+  await writing.promise
+  const made = store.putDestination(hook)
+  commit.resolve()
+  await open
+  expect(await made).toBe('made')
+  const [id] = await enqueue('after')
+  const rows = await db.selectFrom('q.delivery').select('run_id').execute()
+  expect(rows).toEqual([{ run_id: id }])
+})
+
+test('a paused destination collects reports; a removed one loses those that were not delivered', async () => {
+  await store.putDestination(hook)
+  expect(await store.pauseDestination('hook', { by: 'ada', reason: 'receiver moves' })).toBe('paused')
+  await enqueue('collected')
+  const [view] = await store.listDestinations()
+  expect(view).toMatchObject({ pausedBy: 'ada', pauseReason: 'receiver moves', waiting: { count: 1, atLeast: false } })
+  expect(await store.resumeDestination('hook')).toBe('resumed')
+  expect(await store.removeDestination('hook')).toBe('removed')
+  expect(await db.selectFrom('q.delivery').select('id').execute()).toEqual([])
+  expect(await store.pauseDestination('hook', { by: 'ada' })).toBe('not-found')
+})
+
+test('destinations of a file that no longer declares them are removed; those of users stay', async () => {
+  await store.putDestination({ ...hook, name: 'mine' })
+  await store.putDestination({ ...hook, name: 'kept' }, { declared: true })
+  await store.putDestination({ ...hook, name: 'dropped' }, { declared: true })
+  expect(await store.removeUndeclared(['kept'])).toEqual(['dropped'])
+  expect((await store.listDestinations()).map(({ name }) => name)).toEqual(['kept', 'mine'])
+})
+
+test('a sender finds again what it remembered', async () => {
+  const state = { destination: 'hook', key: 'comment/1' }
+  await store.setDestinationState(state, '17')
+  await store.setDestinationState(state, '18')
+  expect(await store.getDestinationState(state)).toBe('18')
+  await store.setDestinationState(state, undefined)
+  expect(await store.getDestinationState(state)).toBeUndefined()
+})
