@@ -2,6 +2,8 @@
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import type { HandlerDeps } from './handlers/handler-deps.ts'
+import { hidingReads } from './secrets/hiding-reads.ts'
+import type { Secrets } from './secrets/secrets.ts'
 
 export interface Connections extends Omit<HandlerDeps, 'version'> {
   close(): Promise<void>
@@ -10,12 +12,13 @@ export interface Connections extends Omit<HandlerDeps, 'version'> {
 const readConnections = 4
 const writeConnections = 2
 
-export function openConnections(databaseUrl: string): Connections {
+/** `secrets`: what the reads leave out; actions and their answers see everything. */
+export function openConnections(databaseUrl: string, secrets: Secrets): Connections {
   const reading = connect(databaseUrl, { purpose: 'page', connectionsMax: readConnections })
   const writing = connect(databaseUrl, { purpose: 'pool', connectionsMax: writeConnections })
   const producer = queue(databaseUrl)
   return {
-    reads: createStore(reading.db),
+    reads: hidingReads(createStore(reading.db), secrets),
     writes: createStore(writing.db),
     queue: producer,
     async close() {

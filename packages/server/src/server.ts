@@ -20,6 +20,7 @@ import { listen } from './listen.ts'
 import { createLive, type Live } from './live/hub.ts'
 import { createAssets } from './page/assets.ts'
 import type { BuiltPage } from './page/built-page.ts'
+import { createSecrets } from './secrets/secrets.ts'
 import type { HttpSettings } from './settings.ts'
 
 export interface ServerOptions {
@@ -54,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { address, origin, tokensFile, readOnly } = settings
   const isHttps = origin?.startsWith('https:') ?? false
   const tokens = createTokens({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
-  const connections = openConnections(databaseUrl)
+  const connections = openConnections(databaseUrl, createSecrets(settings.hide))
   const live = createLive(connections.reads, databaseUrl)
   const openApi = openApiDocument(apiRoutes, version)
   // The port is known once it listens; no request comes earlier.
@@ -118,13 +119,15 @@ function describe({ databaseUrl, settings, version }: ServerOptions, who: Identi
     readOnly: settings.readOnly,
     badge: settings.badge,
     version,
-    database: { name: databaseName(databaseUrl), place: databaseAddress(databaseUrl) },
+    database: databaseOf(databaseUrl),
     now: new Date(),
   }
 }
 
-function databaseName(url: string): string {
-  return decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? '') || 'postgres'
+function databaseOf(url: string): Session['database'] {
+  const address = databaseAddress(url)
+  const slash = address.lastIndexOf('/')
+  return { name: address.slice(slash + 1), place: address.slice(0, slash) }
 }
 
 /** Whether the database has answered once. Each question asks it again, until it has. */

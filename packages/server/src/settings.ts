@@ -14,6 +14,8 @@ export interface HttpSettings {
   /** Set by the owner. */
   readonly tokenFile?: string
   readonly tokensFile?: string
+  /** Parts of the names of members whose values are hidden. Undefined: the usual ones. */
+  readonly hide?: readonly string[]
   readonly readOnly: boolean
   readonly badge: { readonly text: string; readonly color: string | null } | null
 }
@@ -36,6 +38,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
     badgeOf,
     'must be a name of up to 40 characters, and a colour like #b3261e or none',
   )
+  const hide = read('Q_HTTP_HIDE', namesOf, 'must be names like password,api_key, or none')
   if (problems.length > 0) throw wrong(problems)
   const settings = {
     ...(port !== undefined && { port }),
@@ -43,6 +46,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
     ...(origin !== undefined && { origin }),
     ...(env['Q_HTTP_TOKEN_FILE'] && { tokenFile: env['Q_HTTP_TOKEN_FILE'] }),
     ...(env['Q_HTTP_TOKENS_FILE'] && { tokensFile: env['Q_HTTP_TOKENS_FILE'] }),
+    ...(hide !== undefined && { hide }),
     readOnly: readOnly ?? false,
     badge: badge ?? null,
   }
@@ -82,6 +86,12 @@ function httpOrigin(text: string): string | undefined {
 
 function zeroOrOne(text: string): boolean | undefined {
   return text === '1' ? true : text === '0' ? false : undefined
+}
+
+function namesOf(text: string): readonly string[] | undefined {
+  if (text === 'none') return []
+  const names = text.split(',').map((name) => name.trim())
+  return names.every((name) => /^[\w.-]*[a-z\d][\w.-]*$/i.test(name)) ? names : undefined
 }
 
 function badgeOf(text: string): HttpSettings['badge'] | undefined {

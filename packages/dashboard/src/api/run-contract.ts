@@ -6,6 +6,7 @@ export type {
   LogPage,
   RunAttempt,
   RunDetail,
+  RunTexts,
   RunPage,
   RunSummary,
   RunTick,

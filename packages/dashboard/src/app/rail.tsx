@@ -17,6 +17,7 @@ export function Rail({ onKeys }: { readonly onKeys: () => void }): ReactNode {
     '/errors': data?.errorGroups,
     '/recoveries': data?.toReview,
   }
+  const who = session === undefined ? '' : `${session.name} · ${session.readOnly ? 'read-only' : session.scope}`
   const more = useRef<HTMLDialogElement>(null)
   const toggleMore = () => (more.current?.open === true ? more.current.close() : more.current?.show())
   return (
@@ -39,8 +40,8 @@ export function Rail({ onKeys }: { readonly onKeys: () => void }): ReactNode {
         </button>
       </div>
       <footer>
-        <span className="who">
-          {session === undefined ? '' : `${session.name} · ${session.readOnly ? 'read-only' : session.scope}`}
+        <span className="who" title={who}>
+          {who}
         </span>
         <button type="button" onClick={() => void signOut()} aria-label="Sign out" title="Sign out">
           <Icon name="leave" />
@@ -48,8 +49,8 @@ export function Rail({ onKeys }: { readonly onKeys: () => void }): ReactNode {
         <button type="button" onClick={toggleTheme} aria-label="Change the theme" title="Theme (T)">
           <Icon name="theme" />
         </button>
-        <button type="button" onClick={onKeys} aria-label="Show the keys">
-          <kbd>?</kbd> keys
+        <button type="button" onClick={onKeys} aria-label="Show the keys" title="Keys (?)">
+          <kbd>?</kbd>
         </button>
       </footer>
       <dialog className="more" ref={more} aria-label="More pages" onClick={() => more.current?.close()}>

@@ -19,3 +19,10 @@ export function shortId({ id, name }: Pick<Node, 'id' | 'name'>): string {
   const own = id.startsWith(name) ? id.slice(name.length).replace(/^[-_.:]+/, '') : id
   return (own === '' ? id : own).slice(0, 4)
 }
+
+/** By name, numbers within names by their value; of two with one name the one that started first. */
+export function byName<T extends Pick<Node, 'name' | 'startedAt'>>(nodes: readonly T[]): T[] {
+  const order = (a: T, b: T) =>
+    a.name.localeCompare(b.name, 'en', { numeric: true }) || a.startedAt.localeCompare(b.startedAt)
+  return nodes.toSorted(order)
+}

@@ -53,12 +53,11 @@ function Words({ run }: { readonly run: RunSummary }): ReactNode {
         return <span className="warn">stopping for {duration(now - Date.parse(run.cancelRequestedAt))}</span>
       return <span className="mute">{note}</span>
     case 'SUCCEEDED':
-      return <span className="mute">{note}</span>
+      return <span className="mute">{note === '' ? resultWords(run.resultText) : note}</span>
     case 'FAILED':
       return (
         <code className="bad">
-          {run.code ?? 'FAILED'}
-          {note === '' ? '' : ` ${note}`}
+          {run.code ?? 'FAILED'} {visibleText((run.detail ?? run.note ?? '').split('\n', 1)[0] ?? '')}
         </code>
       )
     case 'CANCELLED':
@@ -70,4 +69,13 @@ function Words({ run }: { readonly run: RunSummary }): ReactNode {
         </span>
       )
   }
+}
+
+/** `{"pages": 3, "bytes": 5}` as `pages 3, bytes 5`. */
+function resultWords(text: string | null): string {
+  if (text === null || text === 'null') return ''
+  const value = JSON.parse(text) as unknown
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return visibleText(text)
+  const isFlat = Object.values(value).every((member) => typeof member !== 'object' || member === null)
+  return visibleText(isFlat ? text.slice(1, -1).replaceAll(/"((?:[^"\\]|\\.)*)": ?/g, '$1 ') : text)
 }

@@ -25,7 +25,14 @@ export function SparkBars({ values, tone }: { readonly values: readonly number[]
       {values.map((value, index) => {
         const height = value === 0 ? 0.75 : Math.max(2, (value / max) * 18)
         return (
-          <rect key={index} x={index * width + 0.5} y={20 - height} width={Math.max(1, width - 1.5)} height={height} />
+          <rect
+            key={index}
+            className={value === 0 ? 'none' : ''}
+            x={index * width + 0.5}
+            y={20 - height}
+            width={Math.max(1, width - 1.5)}
+            height={height}
+          />
         )
       })}
     </svg>

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 export interface Replica {
   readonly id: string
   readonly exited: Promise<unknown>
+  /** Returns at once; `kill` returns when the process has ended. */
+  signal(signal: NodeJS.Signals): void
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
@@ -43,6 +45,7 @@ export async function startReplica(
   return {
     id,
     exited,
+    signal: (signal) => void child.kill(signal),
     async kill(signal) {
       child.kill(signal)
       await exited

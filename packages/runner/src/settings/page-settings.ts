@@ -35,6 +35,11 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
   },
   { variable: 'Q_HTTP_READ_ONLY', shown: '', what: '`1`: the server accepts no actions' },
   {
+    variable: 'Q_HTTP_HIDE',
+    shown: '`password,passwd,passphrase,secret,token,apikey,accesskey,privatekey,credential,authorization,cookie`',
+    what: 'values of payloads, results and logs are hidden on the page and in the API if the name of their member contains one of these; `none`: nothing is',
+  },
+  {
     variable: 'Q_HTTP_BADGE',
     shown: '',
     what: 'name and colour of the environment, shown on every page: `production #b3261e`',

@@ -102,16 +102,20 @@ export const why = z.object({
 })
 export type Why = z.infer<typeof why>
 
-export const runDetail = z.object({
+export const runTexts = z.object({
+  payloadText: z.string().describe('The payload as stored: 64-bit integers keep their digits.'),
+  resultText: z.string().nullable(),
+  checkpointText: z.string().nullable(),
+})
+export type RunTexts = z.infer<typeof runTexts>
+
+export const runDetail = runTexts.extend({
   run: runRecord,
   attempts: z.array(attempt),
   recoveries: z.array(runRecovery),
   beats: z.array(sign),
   events: z.array(event),
   timeline: z.array(happening),
-  payloadText: z.string().describe('The payload as stored: 64-bit integers keep their digits.'),
-  resultText: z.string().nullable(),
-  checkpointText: z.string().nullable(),
   replicaName: z.string().nullable(),
   parent: z.object({ runId, task: z.string() }).nullable(),
   children: z.array(z.object({ runId, task: z.string(), status: runState })),

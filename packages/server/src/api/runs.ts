@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { answerOf, bounded, count, jsonValue, ms, name, paging, runId, runState, time } from './fields.ts'
 import { logPage } from './logs.ts'
 import { runFilter } from './run-filter.ts'
-import { runDetail, why } from './run.ts'
+import { runDetail, runTexts, why } from './run.ts'
 import { routes } from './route.ts'
 
 export const runSummary = z.object({
@@ -17,6 +17,7 @@ export const runSummary = z.object({
     .string()
     .nullable()
     .describe('What the error says, the first 200 characters; of an end that is not a success.'),
+  resultText: z.string().nullable().describe('The result of a success, if it is short.'),
   waitingFor: z.string().nullable(),
   priority: z.int(),
   attempt: count,
@@ -71,6 +72,7 @@ export const runRoutes = routes({
     summary:
       'Runs by filter, newest first; a view has an order of its own. Looks at a bounded number of runs and says how far.',
     query: runFilter.extend({
+      ids: z.array(runId).min(1).max(100).optional().describe('These runs, in this order; no other condition counts.'),
       view: runView.optional(),
       look: z.int().min(1).max(1_000_000).optional().describe('Runs to look at. Default: 50 000.'),
       ...paging,
@@ -131,6 +133,14 @@ export const runRoutes = routes({
     params: one.params,
     answer: answerOf('retried'),
     problems: [404, 409],
+  },
+  'POST /api/runs/{id}/reveal': {
+    action: 'reveal',
+    scope: 'admin',
+    summary: 'The payload, result and checkpoint with the values that are hidden elsewhere.',
+    params: one.params,
+    answer: runTexts,
+    problems: [404],
   },
   'POST /api/runs/{id}/again': {
     action: 'run-again',

@@ -1,8 +1,9 @@
 import { asRunId, sentenceOf } from '@q/store'
 import type { RunId } from '@q/store'
 import type { runRoutes } from '../api/runs.ts'
-import { conflict, notFound } from '../http/refusal.ts'
+import { conflict, notFound, wrongParameters } from '../http/refusal.ts'
 import type { Handlers } from '../http/route-call.ts'
+import { hidden } from '../secrets/secrets.ts'
 import { enqueue } from './enqueue.ts'
 import { given } from './given.ts'
 import type { HandlerDeps } from './handler-deps.ts'
@@ -11,7 +12,11 @@ import { storeFilter } from './store-filter.ts'
 export function runHandlers(deps: HandlerDeps): Handlers<keyof typeof runRoutes> {
   const { reads, writes } = deps
   return {
-    'GET /api/runs': async ({ query: { view, look, cursor, limit, ...filter }, cursors }) => {
+    'GET /api/runs': async ({ query: { ids, view, look, cursor, limit, ...filter }, cursors }) => {
+      if (ids !== undefined) {
+        const runs = await reads.runSummaries(ids.map(runIdOf))
+        return { runs, looked: ids.length, lookedBackTo: null, exhausted: true }
+      }
       const { next, ...page } = await reads.listTaskRuns(await storeFilter(reads, filter), {
         ...given({ view, look, limit }),
         ...cursors.open(cursor),
@@ -55,7 +60,16 @@ export function runHandlers(deps: HandlerDeps): Handlers<keyof typeof runRoutes>
       if (answer !== 'retried') throw conflict(`Run ${params.id} was not retried.`, answer, whyNotRetried[answer])
       return { answer }
     },
+    'POST /api/runs/{id}/reveal': async ({ params, note }) => {
+      const { payloadText, resultText, checkpointText } = await found(params.id, (id) => writes.getTaskRun(id))
+      note.answer = 'revealed'
+      return { payloadText, resultText, checkpointText }
+    },
     'POST /api/runs/{id}/again': async ({ params, body: { payloadText }, who, note }) => {
+      if (payloadText?.includes(`"${hidden}"`) === true)
+        throw wrongParameters([
+          { at: 'payloadText', problem: 'has a hidden value: write it, or leave the payload out' },
+        ])
       const again = await writes.enqueueAgain(runIdOf(params.id), {
         by: who.name,
         ...given({ payload: payloadText }),

@@ -86,12 +86,26 @@ function assetOf(path: string, body: Buffer): Asset {
 /** First parts of paths that are never a place of the page. */
 const reserved = new Set(['api', 'assets', 'healthz', 'readyz', 'startupz', 'metrics'])
 
-/** Whether the path can be an address within the page: plain segments, so that nothing resolves to something else. */
+/**
+ * Whether the path can be an address within the page. Its first part is a plain word; later parts may be any name, but not one that
+ * leads elsewhere.
+ */
 function isPlace(path: string): boolean {
-  if (!/^\/(?:[\w.~:@!$'()*+,;=-]|%(?!2f|5c|2e|00)[\da-f]{2}|\/(?!\/))*$/i.test(path) || path.startsWith('//'))
-    return false
-  const segments = path.split('/')
-  return !reserved.has(segments[1] ?? '') && !segments.some((segment) => segment.startsWith('.'))
+  const [, first = '', ...names] = path.split('/')
+  if (path === '/') return true
+  if (!/^[\w-]+$/.test(first) || reserved.has(first)) return false
+  return names.every((name) => {
+    const text = decoded(name)
+    return text !== undefined && text !== '' && !/[\\\p{Cc}]/u.test(text) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(text)
+  })
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 const compress: Readonly<Record<string, (body: Buffer) => Promise<Buffer>>> = {

@@ -7,6 +7,7 @@ import { countRunsByState } from '../reads/runs/count-by-state.ts'
 import { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from '../reads/runs/list-runs.ts'
 import type { PageRequest, RunFilter } from '../reads/runs/run-filter.ts'
 import { getTaskRun, type RunDetail } from '../reads/runs/run.ts'
+import { runSummaries, type RunSummary } from '../reads/runs/run-summary.ts'
 import { runTicks, type RunTick } from '../reads/runs/run-ticks.ts'
 import { getTaskRuns, type RunView } from '../reads/runs/runs.ts'
 import { whyNotRunning, type Why } from '../reads/why/why.ts'
@@ -33,6 +34,12 @@ export interface ReadVerbs {
    * At most 500; leaves out ids that do not exist.
    */
   runTicks(ids: readonly RunId[]): Promise<RunTick[]>
+
+  /**
+   * Returns what lists say about runs, by id and in the order of the ids, for a list that stays on screen.
+   * Leaves out ids that do not exist.
+   */
+  runSummaries(ids: readonly RunId[]): Promise<RunSummary[]>
 
   /**
    * Returns the log lines of a run, by claim and number, in pages that neither skip nor repeat.
@@ -70,6 +77,7 @@ export function readVerbs(db: Kysely<DB>): ReadVerbs {
     getTaskRuns: (ids) => getTaskRuns(db, ids),
     getTaskRun: (id) => getTaskRun(db, id),
     runTicks: (ids) => runTicks(db, ids),
+    runSummaries: (ids) => runSummaries(db, ids),
     readTaskLogs: (id, request) => readTaskLogs(db, id, request),
     listTaskRuns: (filter, page) => listTaskRuns(db, filter, page),
     countTaskRuns: (filter, request) => countTaskRuns(db, filter, request),

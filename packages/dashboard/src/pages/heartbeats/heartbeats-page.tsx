@@ -65,7 +65,7 @@ export function HeartbeatsPage(): ReactNode {
 
 function Loaded({ lanes }: { readonly lanes: Lanes }): ReactNode {
   const events = lanes.items.flatMap((lane) => [
-    ...lane.marks.map((mark) => ({ lane, at: mark.at, mark, words: visibleText(mark.text) })),
+    ...lane.marks.map((mark) => ({ lane, at: mark.at, mark, words: wordsOf(mark) })),
     ...lane.gaps.map(({ from, to }) => ({
       lane,
       at: from,
@@ -79,7 +79,7 @@ function Loaded({ lanes }: { readonly lanes: Lanes }): ReactNode {
         title="Lanes"
         sub={
           <span className="only-l">
-            one per node; a hole is a gap between heartbeats, red when it was longer than the node allows
+            one per node; it is empty between late heartbeats, red where one came later than the node allows
           </span>
         }
         end={<Legend />}
@@ -103,6 +103,13 @@ function Loaded({ lanes }: { readonly lanes: Lanes }): ReactNode {
       </Card>
     </>
   )
+}
+
+function wordsOf({ kind, text }: LaneMark): string {
+  const words = visibleText(text)
+  return kind === 'refused'
+    ? words.replace(/^refused-beat/, 'refused heartbeat').replace(/^refused-/, 'refused ')
+    : words
 }
 
 function Legend(): ReactNode {

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Node, NodeDetail, TaskState } from '../../api/contract.ts'
+import type { RunPage, RunSummary } from '../../api/run-contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { RunBadge } from '../../parts/badge.tsx'
 import { Pending } from '../../parts/card.tsx'
@@ -41,33 +42,50 @@ export function LostPanel({ node }: { readonly node: Node }): ReactNode {
       <div className="do">
         <CliLine command={`q recoveries --node ${quoted(shortId(node))}`} />
       </div>
-      {recoveries.length === 0 ? null : (
-        <ul className="left">
-          {recoveries.slice(0, shownMax).map((recovery) => (
-            <li key={recovery.id}>
-              <Link className="id" href={`/runs/${recovery.runId}`}>
-                {recovery.runId}
-              </Link>
-              <span className="cut">{recovery.task}</span>
-              <span>
-                <RunBadge status={recovery.became as TaskState} />
-              </span>
-              <span className="soft">
-                was {recovery.was}
-                {recovery.code === null ? '' : `, ${recovery.code}`}; {recovery.cause}
-                {recovery.needsReview && recovery.reviewedAt === null ? (
-                  <>
-                    {'. '}
-                    <Link className="link" href="/recoveries?toReview=true">
-                      Review
-                    </Link>
-                  </>
-                ) : null}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {recoveries.length === 0 ? null : <RecoveredRuns recoveries={recoveries.slice(0, shownMax)} />}
     </div>
   )
+}
+
+/** The state that each run has now: a recovered run may have ended on another node long ago. */
+function RecoveredRuns({ recoveries }: { readonly recoveries: NodeDetail['recoveries'] }): ReactNode {
+  const ids = [...new Set(recoveries.map(({ runId }) => runId))].join(',')
+  const { data } = useData<RunPage>(`/runs?ids=${ids}`)
+  const byId = new Map(data?.runs.map((run) => [run.id, run]))
+  return (
+    <ul className="left">
+      {recoveries.map((recovery) => {
+        const run = byId.get(recovery.runId)
+        return (
+          <li key={recovery.id}>
+            <Link className="id" href={`/runs/${recovery.runId}`}>
+              {recovery.runId}
+            </Link>
+            <span className="cut">{recovery.task}</span>
+            <span>
+              <RunBadge status={run?.status ?? (recovery.became as TaskState)} />
+            </span>
+            <span className="soft">
+              {became(recovery, run)}
+              {recovery.needsReview && recovery.reviewedAt === null ? (
+                <>
+                  {'. '}
+                  <Link className="link" href="/recoveries?toReview=true">
+                    Review
+                  </Link>
+                </>
+              ) : null}
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function became(recovery: NodeDetail['recoveries'][number], run: RunSummary | undefined): string {
+  if (recovery.became === 'FAILED') return `${recovery.code ?? 'failed'}, was ${recovery.was}`
+  const isAgain = run !== undefined && run.replicaName !== null && run.replicaId !== recovery.replicaId
+  const again = isAgain ? `, ${run.finishedAt === null ? 'now on' : 'ended on'} ${run.replicaName}` : ''
+  return `${recovery.was === 'CLAIMED' ? 'was CLAIMED, never started' : 'was RUNNING, requeued'}${again}`
 }

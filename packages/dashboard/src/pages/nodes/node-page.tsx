@@ -57,7 +57,7 @@ function Loaded({ detail }: { readonly detail: NodeDetail }): ReactNode {
           ) : null}
         </div>
       </Head>
-      <Card label="Now">
+      <Card label="Now" className="flush">
         {node.state === 'draining' ? <DrainPanel node={node} /> : null}
         {isAlive ? (
           <div className="obj">

@@ -6,6 +6,7 @@ import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { useNow } from '../../live/use-now.ts'
 import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { byName } from '../../parts/node-name.tsx'
 import { busySlots } from '../../parts/strip.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { DrainDialog } from './drain-dialog.tsx'
@@ -31,7 +32,7 @@ export function NodesPage(): ReactNode {
 
 function Loaded({ nodes }: { readonly nodes: readonly Node[] }): ReactNode {
   const now = useNow()
-  const living = nodes.filter(({ state }) => state === 'alive' || state === 'draining')
+  const living = byName(nodes.filter(({ state }) => state === 'alive' || state === 'draining'))
   const gone = nodes
     .filter(
       (node) => node.state === 'stale' || (node.state === 'stopped' && Date.parse(node.stoppedAt ?? '') > now - day),

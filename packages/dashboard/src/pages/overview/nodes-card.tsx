@@ -12,9 +12,9 @@ import { busySlots, Strip } from '../../parts/strip.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { duration, roughly, seconds } from '../../words/durations.ts'
 import { megabytes, percent } from '../../words/numbers.ts'
-import { NodeName } from '../../parts/node-name.tsx'
+import { byName, NodeName } from '../../parts/node-name.tsx'
 
-const shownMax = 6
+const shownMax = 5
 
 export function NodesCard(): ReactNode {
   const { data, error } = useData<Items<Node>>(allNodes, { topic: 'nodes' })
@@ -57,7 +57,9 @@ export function NodesCard(): ReactNode {
 /** Lost nodes last: the attention card names those that hold runs. */
 function mostUrgent(nodes: readonly Node[]): readonly Node[] {
   const order = ['draining', 'alive', 'stale', 'stopped']
-  return nodes.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state)).slice(0, shownMax)
+  return byName(nodes)
+    .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+    .slice(0, shownMax)
 }
 
 function NodeItem({ node }: { readonly node: Node }): ReactNode {

@@ -29,14 +29,14 @@ function panelsOf(points: readonly SeriesPoint[]): Panel[] {
   return [
     {
       label: 'succeeded, runs/s',
-      height: 100,
+      height: 120,
       format,
       axis,
       series: [{ name: 'succeeded', look: 's-ok', values: values('succeeded'), area: 'succeeded' }],
     },
     {
       label: 'everything else, runs/s (own scale)',
-      height: 70,
+      height: 80,
       format,
       axis,
       series: [

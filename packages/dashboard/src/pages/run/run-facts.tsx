@@ -47,11 +47,11 @@ export function RunFacts({ detail }: { readonly detail: RunDetail }): ReactNode 
           {run.priority}
         </Fact>
         <Fact name="Attempts">
-          {run.attempt} of {run.maxAttempts}
+          {run.attempt - run.crashCount} of {run.maxAttempts}
+          {run.crashCount === 0 ? '' : `, and ${several(run.crashCount, 'crash', 'crashes')}`}
         </Fact>
         <Fact name="On crash" shown={run.onCrash !== null}>
           {run.onCrash}
-          {run.crashCount === 0 ? '' : `, crashed ${several(run.crashCount, 'time')}`}
         </Fact>
         <Fact name="Timeout" shown={run.timeoutMs !== null}>
           <Timeout detail={detail} now={now} />

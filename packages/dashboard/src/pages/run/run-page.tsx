@@ -9,7 +9,6 @@ import { useRunTick } from '../../live/run-ticks.ts'
 import { RunBadge } from '../../parts/badge.tsx'
 import { Card, Head, Pending } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { JsonCard } from '../../parts/json/json-view.tsx'
 import { neighboursOf } from '../runs/remembered-list.ts'
 import { ActionsCard } from './actions-card.tsx'
 import { ErrorCard } from './error-card.tsx'
@@ -17,6 +16,7 @@ import { LogCard } from './log-card.tsx'
 import { ProgressCard } from './progress-card.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { TimelineCard } from './timeline-card.tsx'
+import { ValueCards } from './value-cards.tsx'
 import { WaterfallCard } from './waterfall-card.tsx'
 import { WhyCard } from './why-card.tsx'
 
@@ -70,9 +70,7 @@ function Loaded({ detail }: { readonly detail: RunDetail }): ReactNode {
           <ActionsCard detail={detail} />
           <WhyCard detail={detail} />
           <RunFacts detail={detail} />
-          {detail.payloadText === null ? null : <JsonCard title="Payload" text={detail.payloadText} />}
-          {detail.resultText === null ? null : <JsonCard title="Result" text={detail.resultText} />}
-          {detail.checkpointText === null ? null : <JsonCard title="Checkpoint" text={detail.checkpointText} />}
+          <ValueCards detail={detail} />
         </aside>
       </div>
     </>

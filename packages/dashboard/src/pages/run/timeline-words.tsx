@@ -132,11 +132,7 @@ export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): 
         'diamond',
         <>
           Last heartbeat{entry.progress == null ? null : <> at {percent(entry.progress * 100)}</>}
-          <span className="mute">
-            {' '}
-            {visibleText(entry.note ?? '')}
-            {entry.by === null ? '' : ` ${nameOf(entry.by)}`}
-          </span>
+          <span className="mute"> {visibleText(entry.note ?? '')}</span>
         </>,
       )
     case 'ended':

@@ -6,7 +6,7 @@ import { Card } from '../../parts/card.tsx'
 import { useWidth } from '../../parts/chart/use-width.ts'
 import { duration } from '../../words/durations.ts'
 import { clockTime } from '../../words/times.ts'
-import { type Bar, type BarKind, type Row, waterfallOf } from './waterfall.ts'
+import { type Bar, type BarKind, roundTimes, type Row, waterfallOf } from './waterfall.ts'
 
 const looks: Readonly<Record<BarKind, { readonly bar: string; readonly text: string; readonly word: string }>> = {
   gate: { bar: 'gate', text: 'gatet', word: 'held back' },
@@ -85,16 +85,20 @@ function Grid(props: {
   readonly width: number
 }): ReactNode {
   const { from, to, x, height, width } = props
-  const lines = width > 480 ? 4 : 2
-  return Array.from({ length: lines + 1 }, (_, index) => {
-    const at = from + ((to - from) * index) / lines
-    const anchor = index === 0 ? 'start' : index === lines ? 'end' : 'middle'
+  const inner = roundTimes(to - from, width > 480 ? 5 : 2).map((ms) => from + ms)
+  const room = 64
+  return [from, ...inner, to].map((at, index, all) => {
+    const isEdge = index === 0 || index === all.length - 1
+    const isShown = isEdge || (x(at) - x(from) > room && x(to) - x(at) > room)
+    const anchor = index === 0 ? 'start' : isEdge ? 'end' : 'middle'
     return (
-      <g key={index}>
+      <g key={at}>
         <path className="grid" d={`M${x(at)} 18V${height}`} />
-        <text x={x(at)} y="10" textAnchor={anchor}>
-          {index === 0 || index === lines ? clockTime(new Date(at)) : `+${duration(at - from)}`}
-        </text>
+        {isShown ? (
+          <text x={x(at)} y="10" textAnchor={anchor}>
+            {isEdge ? clockTime(new Date(at)) : `+${duration(at - from)}`}
+          </text>
+        ) : null}
       </g>
     )
   })

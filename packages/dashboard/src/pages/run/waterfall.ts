@@ -116,3 +116,26 @@ function drawn(all: readonly Bar[]): Bar[] {
 function ms(iso: string): number {
   return Date.parse(iso)
 }
+
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
+const steps = [
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  ...[1, 2, 5, 10, 20, 30].map((n) => n * second),
+  ...[1, 2, 5, 10, 20, 30].map((n) => n * minute),
+  ...[1, 2, 4, 8, 12].map((n) => n * hour),
+]
+
+/** Round distances from the start, at most so many: every 10 s, every 5 min. */
+export function roundTimes(lengthMs: number, most: number): number[] {
+  const step = steps.find((one) => lengthMs / one <= most + 1) ?? Math.ceil(lengthMs / most / day) * day
+  const count = Math.ceil(lengthMs / step) - 1
+  return Array.from({ length: Math.max(0, count) }, (_, index) => (index + 1) * step)
+}

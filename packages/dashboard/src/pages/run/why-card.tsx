@@ -51,18 +51,45 @@ function ReasonItem({
   readonly sentence: string
 }): ReactNode {
   const [glyph, tone] = looks[reason.reason] ?? ['pending', 'pending']
+  const [holder, name] = [textOf(reason, 'replicaId'), textOf(reason, 'name')]
+  const isInSentence = reason.reason === 'held' && name !== '' && sentence.includes(name)
   return (
     <li className={tone}>
       <Glyph name={glyph} />
       <span>
-        {visibleText(sentence)} <Ways reason={reason} />
+        {isInSentence ? (
+          <Named sentence={visibleText(sentence)} name={name} to={`/nodes/${encodeURIComponent(holder)}`} />
+        ) : (
+          <>
+            {visibleText(sentence)} <Ways reason={reason} />
+          </>
+        )}
       </span>
     </li>
   )
 }
 
+/** The sentence with the name in it as the way to its page. */
+function Named(props: { readonly sentence: string; readonly name: string; readonly to: string }): ReactNode {
+  const { sentence, name, to } = props
+  const at = sentence.indexOf(name)
+  return (
+    <>
+      {sentence.slice(0, at)}
+      <Link className="link" href={to}>
+        {name}
+      </Link>
+      {sentence.slice(at + name.length)}
+    </>
+  )
+}
+
+function textOf(reason: Why['reasons'][number], key: string): string {
+  return typeof reason[key] === 'string' ? reason[key] : ''
+}
+
 function Ways({ reason }: { readonly reason: Why['reasons'][number] }): ReactNode {
-  const text = (key: string) => (typeof reason[key] === 'string' ? reason[key] : '')
+  const text = (key: string) => textOf(reason, key)
   switch (reason.reason) {
     case 'held':
       return <Way to={`/nodes/${encodeURIComponent(text('replicaId'))}`}>{text('name') || 'the node'}</Way>

@@ -12,7 +12,7 @@ import { TokenChip } from './filter-bar.tsx'
 import type { ApiFilter, Token } from './filter.ts'
 import { rememberList } from './remembered-list.ts'
 import { RunsTable } from './runs-table.tsx'
-import { type RunList, useRuns } from './use-runs.ts'
+import { perPage, type RunList, useRuns } from './use-runs.ts'
 import { toggledRange } from './selection.ts'
 import type { View } from './views.ts'
 
@@ -132,7 +132,7 @@ function Looked({ list }: { readonly list: RunList }): ReactNode {
       </span>
       {list.hasNext ? (
         <button type="button" className="btn" disabled={list.isFetchingNext} onClick={list.fetchNext}>
-          {list.exhausted ? 'Next 50' : 'Look further back'}
+          {list.isLastFull ? `Next ${perPage}` : 'Look further back'}
         </button>
       ) : null}
     </div>

@@ -17,6 +17,8 @@ export interface RunList {
   readonly lookedBackTo: string | null
   readonly exhausted: boolean
   readonly hasNext: boolean
+  /** Whether the last page is full, so that the next one is only a matter of room. */
+  readonly isLastFull: boolean
   readonly isFetchingNext: boolean
   readonly fetchNext: () => void
   /** Runs that would be listed now and are not on screen. */
@@ -24,7 +26,7 @@ export interface RunList {
   readonly showNew: () => void
 }
 
-const perPage = 50
+export const perPage = 50
 const refreshedMax = 100
 
 export function useRuns(query: URLSearchParams): RunList {
@@ -59,6 +61,7 @@ export function useRuns(query: URLSearchParams): RunList {
     lookedBackTo: last?.lookedBackTo ?? null,
     exhausted: last?.exhausted ?? true,
     hasNext: last?.next != null,
+    isLastFull: (last?.runs.length ?? 0) >= perPage,
     isFetchingNext: list.isFetchingNextPage,
     fetchNext: () => void list.fetchNextPage(),
     newRuns: pages === undefined ? 0 : (first.data?.runs.filter(({ id }) => !known.has(id)).length ?? 0),

@@ -19,7 +19,7 @@ export function Graph({ steps, ended }: { readonly steps: readonly Step[]; reado
   const byName = new Map(steps.map((step) => [step.name, step]))
   const critical =
     ended || steps.some(({ finishedAt }) => finishedAt !== null) ? criticalPath(steps, now) : new Set<string>()
-  const { ref, viewBox, handlers, zoom, fit } = usePanZoom(layout)
+  const { ref, viewBox, handlers, zoom, fit } = usePanZoom(layout, width)
   return (
     <div className="graphbox" ref={box} style={{ height: `clamp(240px, ${Math.round(layout.height + 48)}px, 64vh)` }}>
       <svg ref={ref} viewBox={viewBox} {...handlers} role="group" aria-label="Steps as a graph">
@@ -79,16 +79,7 @@ function EdgeLine({
   readonly isCritical: boolean
 }): ReactNode {
   const look = parent?.status === 'SUCCEEDED' ? 'done' : 'waits'
-  const [first, ...rest] = edge.points
-  if (first === undefined) return null
-  const path = rest.map((point, index) => {
-    const before = edge.points[index] ?? first
-    const middle = (before.x + point.x) / 2
-    return `C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`
-  })
-  return (
-    <path className={`edge ${look}${isCritical ? ' critical' : ''}`} d={`M${first.x} ${first.y}${path.join('')}`} />
-  )
+  return <path className={`edge ${look}${isCritical ? ' critical' : ''}`} d={edge.path} />
 }
 
 function StepBox({
@@ -116,7 +107,10 @@ function StepBox({
     >
       {isCritical ? <desc>on the critical path</desc> : null}
       <rect width={boxSize.width} height={boxSize.height} rx="6" />
-      <rect className="tint" width="4" height={boxSize.height - 2} x="1" y="1" rx="2" />
+      <path
+        className="tint"
+        d={`M6 .5H4V${boxSize.height - 0.5}H6A5.5 5.5 0 0 1 .5 ${boxSize.height - 6}V6A5.5 5.5 0 0 1 6 .5Z`}
+      />
       {isCritical ? (
         <rect className="crit" x=".5" y=".5" width={boxSize.width - 1} height={boxSize.height - 1} rx="6" />
       ) : null}

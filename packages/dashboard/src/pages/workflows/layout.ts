@@ -17,7 +17,8 @@ export interface Box {
 export interface Edge {
   readonly from: string
   readonly to: string
-  readonly points: readonly { readonly x: number; readonly y: number }[]
+  /** From the side of one box to the side of the other. */
+  readonly path: string
 }
 export interface Layout {
   readonly boxes: readonly Box[]
@@ -47,6 +48,10 @@ export function layoutOf(steps: readonly Step[], isNarrow: boolean): Layout {
   for (const [parent, name] of pairs) graph.setEdge(parent, name)
   layout(graph)
   const { width = 0, height = 0 } = graph.graph()
+  const isFlipped = runsBackwards(own, (name) => graph.node(name), isNarrow)
+  const placed = ({ x, y }: Point): Point =>
+    !isFlipped ? { x, y } : isNarrow ? { x: width - x, y } : { x, y: height - y }
+  const placeOf = (name: string) => placed(graph.node(name))
   return {
     width,
     height,
@@ -54,11 +59,57 @@ export function layoutOf(steps: readonly Step[], isNarrow: boolean): Layout {
       name: step.name,
       step,
       items: itemsOf(step, steps),
-      x: graph.node(step.name).x - boxSize.width / 2,
-      y: graph.node(step.name).y - boxSize.height / 2,
+      x: placeOf(step.name).x - boxSize.width / 2,
+      y: placeOf(step.name).y - boxSize.height / 2,
     })),
-    edges: pairs.map(([from, to]) => ({ from, to, points: graph.edge(from, to).points ?? [] })),
+    edges: pairs.map(([from, to]) => {
+      const between = (graph.edge(from, to).points ?? []).slice(1, -1).map(placed)
+      return { from, to, path: edgePath(placeOf(from), placeOf(to), { between, isNarrow }) }
+    }),
   }
+}
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** Whether steps of one layer are drawn against the order in which the workflow declares them. */
+function runsBackwards(own: readonly Step[], placeOf: (name: string) => Point, isNarrow: boolean): boolean {
+  let [forwards, backwards] = [0, 0]
+  for (const [index, { name }] of own.entries()) {
+    const [one, next] = [placeOf(name), own[index + 1]]
+    if (next === undefined) break
+    const other = placeOf(next.name)
+    const [layer, order] = isNarrow ? [other.y - one.y, other.x - one.x] : [other.x - one.x, other.y - one.y]
+    if (layer === 0 && order > 0) forwards += 1
+    if (layer === 0 && order < 0) backwards += 1
+  }
+  return backwards > forwards
+}
+
+/**
+ * Leaves a box in the middle of its side and reaches the next one the same way. An edge that passes other layers follows the points that
+ * keep it clear of their boxes.
+ */
+function edgePath(
+  from: Point,
+  to: Point,
+  { between, isNarrow }: { between: readonly Point[]; isNarrow: boolean },
+): string {
+  const start = isNarrow ? { x: from.x, y: from.y + boxSize.height / 2 } : { x: from.x + boxSize.width / 2, y: from.y }
+  const end = isNarrow ? { x: to.x, y: to.y - boxSize.height / 2 } : { x: to.x - boxSize.width / 2, y: to.y }
+  const passed = between.length > 2 ? between.slice(1, -1) : []
+  let before = start
+  let path = `M${start.x} ${start.y}`
+  for (const point of [...passed, end]) {
+    const middle = isNarrow ? (before.y + point.y) / 2 : (before.x + point.x) / 2
+    path += isNarrow
+      ? `C${before.x} ${middle} ${point.x} ${middle} ${point.x} ${point.y}`
+      : `C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`
+    before = point
+  }
+  return path
 }
 
 /** The same places with the states of now. */

@@ -23,9 +23,9 @@ export interface PanZoom {
 
 const zoomMax = 3
 
-export function usePanZoom(size: { readonly width: number; readonly height: number }): PanZoom {
+export function usePanZoom(size: Size, screenWidth: number): PanZoom {
   const ref = useRef<SVGSVGElement>(null)
-  const whole = wholeView(size)
+  const whole = wholeView(size, screenWidth)
   const [view, setView] = useState<View>()
   const pointers = useRef(new Map<number, { x: number; y: number }>())
   const shown = view ?? whole
@@ -83,8 +83,18 @@ export function usePanZoom(size: { readonly width: number; readonly height: numb
   }
 }
 
-/** The whole drawing, and never so large that a single step fills the screen. */
-function wholeView({ width, height }: { readonly width: number; readonly height: number }): View {
-  const [w, h] = [Math.max(width, 640), Math.max(height, 200)]
-  return { x: (width - w) / 2, y: (height - h) / 2, width: w, height: h }
+interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** Steps on a screen are at least this part of their size; a larger drawing is moved instead. */
+const smallest = 0.72
+
+/** The whole drawing: never larger than its size, and never so small that it cannot be read. */
+function wholeView({ width, height }: Size, screenWidth: number): View {
+  const most = screenWidth / smallest
+  const w = Math.min(Math.max(width, screenWidth), most)
+  const h = Math.max(height, 200)
+  return { x: width > w ? 0 : (width - w) / 2, y: (height - h) / 2, width: w, height: h }
 }

@@ -39,18 +39,23 @@ export function ChartCard({ title, sub, end, times, panels, isLastPartial, nothi
         <div className="pad">
           <div className="legend">
             {all.map(({ name, look, values, format }) => {
-              const last = values.findLast((value) => value !== null)
+              const last = lastWhole(values, isLastPartial)
               return (
                 <span key={name}>
                   <svg viewBox="0 0 22 8" aria-hidden="true">
                     <path className={look} d="M1 4h20" fill="none" strokeWidth="2" />
                   </svg>
-                  {name} <b>{last === undefined || last === null ? '–' : format(last)}</b>
+                  {name} <b>{last === null ? '–' : format(last)}</b>
                 </span>
               )
             })}
           </div>
-          <Chart label={spoken(title, times, all)} times={times} panels={panels} isLastPartial={isLastPartial} />
+          <Chart
+            label={spoken({ title, times, series: all, isLastPartial })}
+            times={times}
+            panels={panels}
+            isLastPartial={isLastPartial}
+          />
         </div>
       )}
     </Card>
@@ -104,11 +109,24 @@ function NumbersTable(props: {
   )
 }
 
-function spoken(title: string, times: readonly number[], series: readonly Named[]): string {
+/** The newest value; one that is still being counted would read as a fall. */
+function lastWhole(values: readonly (number | null)[], isLastPartial: boolean): number | null {
+  const whole = isLastPartial ? values.slice(0, -1) : values
+  return whole.findLast((value) => value !== null) ?? null
+}
+
+interface Spoken {
+  readonly title: string
+  readonly times: readonly number[]
+  readonly series: readonly Named[]
+  readonly isLastPartial: boolean
+}
+
+function spoken({ title, times, series, isLastPartial }: Spoken): string {
   const [first = 0, last = 0] = [times[0], times.at(-1)]
   const ends = series.map(({ name, values, format }) => {
-    const value = values.findLast((one) => one !== null)
-    return `${name} ${value === undefined || value === null ? 'not recorded' : format(value)}`
+    const value = lastWhole(values, isLastPartial)
+    return `${name} ${value === null ? 'not recorded' : format(value)}`
   })
   return `${title}, ${hourMinute(new Date(first))} to ${hourMinute(new Date(last))}. Last: ${ends.join(', ')}.`
 }

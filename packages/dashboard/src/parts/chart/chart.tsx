@@ -43,14 +43,16 @@ export function Chart({ label, times, panels, isLastPartial }: Props): ReactNode
   const [box, width] = useWidth()
   const [over, setOver] = useState<number>()
   const inner = Math.max(50, width - left - right)
-  const x = (index: number) => left + (index / Math.max(1, times.length - 1)) * inner
+  const [from = 0, to = 1] = [times[0], times.at(-1)]
+  const xAt = (time: number) => left + ((time - from) / Math.max(1, to - from)) * inner
+  const x = (index: number) => xAt(times[index] ?? from)
   const placed = placePanels(panels)
   const last = placed.at(-1)
   const height = (last === undefined ? 0 : last.y + last.panel.height) + 22
   function point(event: PointerEvent<SVGSVGElement>): void {
     const at = event.clientX - event.currentTarget.getBoundingClientRect().left
-    const index = Math.round(((at - left) / inner) * (times.length - 1))
-    setOver(index >= 0 && index < times.length ? index : undefined)
+    const isOver = at >= left - right && at <= left + inner + right
+    setOver(isOver ? nearest(times, from + ((at - left) / inner) * (to - from)) : undefined)
   }
   return (
     <div className="chartbox" ref={box}>
@@ -76,12 +78,17 @@ export function Chart({ label, times, panels, isLastPartial }: Props): ReactNode
             over={over}
           />
         ))}
-        <TimeAxis times={times} x={x} y={height - 4} width={inner} />
+        <TimeAxis from={from} to={to} x={xAt} y={height - 4} width={inner} />
         {over === undefined ? null : <path className="cross" d={`M${x(over)} 10V${height - 20}`} />}
       </svg>
       {over === undefined ? null : <Tip times={times} panels={panels} index={over} x={x(over)} width={width} />}
     </div>
   )
+}
+
+function nearest(times: readonly number[], time: number): number {
+  const distance = (index: number) => Math.abs((times[index] ?? 0) - time)
+  return times.reduce((best, _, index) => (distance(index) < distance(best) ? index : best), 0)
 }
 
 interface Placed {
@@ -103,17 +110,18 @@ function placePanels(panels: readonly Panel[]): Placed[] {
 }
 
 function TimeAxis(props: {
-  readonly times: readonly number[]
-  readonly x: (index: number) => number
+  readonly from: number
+  readonly to: number
+  readonly x: (time: number) => number
   readonly y: number
   readonly width: number
 }): ReactNode {
-  const { times, x, y, width } = props
-  const labels = width > 480 ? 5 : 3
-  const last = times.length - 1
-  return Array.from({ length: labels }, (_, step) => Math.round((step / (labels - 1)) * last)).map((index, step) => (
-    <text key={step} x={x(index)} y={y} textAnchor={step === 0 ? 'start' : step === labels - 1 ? 'end' : 'middle'}>
-      {hourMinute(new Date(times[index] ?? 0))}
+  const { from, to, x, y, width } = props
+  const most = width > 480 ? 4 : 2
+  const steps = Math.max(1, Math.min(most, Math.floor((to - from) / 60_000)))
+  return Array.from({ length: steps + 1 }, (_, step) => from + ((to - from) * step) / steps).map((time, step) => (
+    <text key={step} x={x(time)} y={y} textAnchor={step === 0 ? 'start' : step === steps ? 'end' : 'middle'}>
+      {hourMinute(new Date(time))}
     </text>
   ))
 }

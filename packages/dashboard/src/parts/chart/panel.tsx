@@ -49,10 +49,14 @@ export function PanelLines({ panel, scale, x, y, left, right, isLastPartial, ove
   )
 }
 
+/** One closed shape for each stretch without a gap. */
 function areaPath(points: readonly (Point | null)[], bottom: number): string {
-  const drawn = points.filter((point) => point !== null)
-  const [first, last] = [drawn[0], drawn.at(-1)]
-  return first === undefined || last === undefined
-    ? ''
-    : `${linePath(drawn)}L${last[0]} ${bottom}L${first[0]} ${bottom}Z`
+  const stretches: Point[][] = [[]]
+  for (const point of points)
+    if (point === null) stretches.push([])
+    else stretches.at(-1)?.push(point)
+  return stretches
+    .filter(({ length }) => length > 1)
+    .map((drawn) => `${linePath(drawn)}L${drawn.at(-1)?.[0]} ${bottom}L${drawn[0]?.[0]} ${bottom}Z`)
+    .join('')
 }

@@ -11,11 +11,24 @@ const hidden = '"[hidden]"'
 const openedMax = 30
 const drawnMax = 200_000
 
-export function JsonCard({ title, text }: { readonly title: string; readonly text: string }): ReactNode {
+interface CardProps {
+  readonly title: string
+  readonly text: string
+  /** What shows hidden values. */
+  readonly reveal?: ReactNode
+}
+
+export function JsonCard({ title, text, reveal }: CardProps): ReactNode {
   const concealed = text.split(hidden).length - 1
+  const end = (
+    <>
+      {concealed === 0 ? null : reveal}
+      <Copy text={pretty(text)} label={`Copy the ${title.toLowerCase()}`} />
+    </>
+  )
   const sub = `${bytes(new TextEncoder().encode(text).length)}${concealed === 0 ? '' : `, ${several(concealed, 'value')} hidden`}`
   return (
-    <Card title={title} sub={sub} end={<Copy text={pretty(text)} label={`Copy the ${title.toLowerCase()}`} />}>
+    <Card title={title} sub={sub} end={end}>
       <JsonView text={text} label={title} />
     </Card>
   )

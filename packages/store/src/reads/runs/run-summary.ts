@@ -1,4 +1,4 @@
-/** What a list says about a run. Payloads and results are left out: a page of them may be large (`getTaskRun` has them). */
+/** What a list says about a run. Payloads and long results are left out: a page of them may be large (`getTaskRun` has them). */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -14,6 +14,8 @@ export interface RunSummary {
   readonly code: string | null
   /** What the error says, the first 200 characters; of an end that is not a success. */
   readonly detail: string | null
+  /** Result of a success as JSON text, if it is short. */
+  readonly resultText: string | null
   readonly waitingFor: string | null
   readonly priority: number
   readonly attempt: number
@@ -36,6 +38,8 @@ export interface RunSummary {
   readonly cancelRequestedAt: Date | null
 }
 
+const resultBytesMax = 200
+
 /** In the order of the ids given; runs that do not exist are left out. */
 export async function runSummaries(db: Db, ids: readonly RunId[]): Promise<RunSummary[]> {
   if (ids.length === 0) return []
@@ -47,6 +51,7 @@ SELECT r.id, r.task, r.grp AS "group", r.status, r.waiting_for AS "waitingFor", 
   coalesce(lane.queue, CASE WHEN r.asked IS NOT NULL THEN coalesce(r.asked ->> 'queue', 'default') END, '') AS queue,
   CASE WHEN r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END AS code,
   CASE WHEN r.status <> 'SUCCEEDED' THEN left(r.result ->> 'detail', 200) END AS detail,
+  CASE WHEN r.status = 'SUCCEEDED' AND pg_column_size(r.result) <= ${resultBytesMax}::int THEN r.result::text END AS "resultText",
   (SELECT v.reviewed_at IS NOT NULL FROM q.recovery v WHERE v.run_id = r.id AND v.became = 'FAILED' ORDER BY v.id DESC LIMIT 1) AS reviewed
 FROM unnest(${ids}::bigint[]) WITH ORDINALITY AS wanted(id, place)
 CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = wanted.id LIMIT 1) r

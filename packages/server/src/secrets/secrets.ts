@@ -1,0 +1,63 @@
+/**
+ * Hides values of users' JSON whose member is named like a secret, at any depth. Numbers, booleans and null stay: `maxTokens: 512`
+ * is no secret. In text, numbers keep their digits.
+ */
+export interface Secrets {
+  /** Of JSON text; text without a secret is returned as it is. */
+  inText(text: string): string
+  inValue<T>(value: T): T
+}
+
+export const hidden = '[hidden]'
+
+const secretNames: readonly string[] = [
+  'password',
+  'passwd',
+  'passphrase',
+  'secret',
+  'token',
+  'apikey',
+  'accesskey',
+  'privatekey',
+  'credential',
+  'authorization',
+  'cookie',
+]
+
+/** `names`: parts of member names, compared without case and punctuation: `apikey` hides `api_key` and `apiKeys`. */
+export function createSecrets(names: readonly string[] = secretNames): Secrets {
+  const parts = names.map(plain)
+  const isSecret = (member: string, value: unknown) =>
+    (typeof value === 'string' || (typeof value === 'object' && value !== null)) &&
+    parts.some((part) => plain(member).includes(part))
+  const inValue = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inValue)
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+    const members = Object.entries(value)
+    return Object.fromEntries(
+      members.map(([member, one]) => [member, isSecret(member, one) ? hidden : inValue(one)] as const),
+    )
+  }
+  return {
+    inValue: inValue as Secrets['inValue'],
+    inText(text) {
+      if (!parts.some((part) => plain(text).includes(part))) return text
+      let isChanged = false
+      const value: unknown = JSON.parse(text, (member, one: unknown, { source }: { source?: string } = {}) => {
+        if (isSecret(member, one)) {
+          isChanged = true
+          return hidden
+        }
+        return typeof one === 'number' && source !== undefined ? rawJSON(source) : one
+      })
+      return isChanged ? JSON.stringify(value) : text
+    },
+  }
+}
+
+/** Node has it; the library of TypeScript does not describe it yet. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
+
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z\d]/g, '')
+}
