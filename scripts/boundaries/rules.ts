@@ -54,7 +54,10 @@ export const rules: readonly Rule[] = [
     },
     dashboard: { may: ['server'], because: 'the page knows the types of the API and nothing behind it' },
     server: { may: ['schema', 'store', 'task', 'client'], because: 'it serves any replica, or none' },
-    cli: { may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'server'], because: 'the CLI is on top' },
+    cli: {
+      may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'server', 'destinations'],
+      because: 'the CLI is on top',
+    },
     chaos: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'testing'],
       because: 'it kills whole fleets, and nothing depends on it',

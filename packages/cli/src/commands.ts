@@ -12,6 +12,7 @@ import { drainCommand } from './commands/drain.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
 import { errorsCommand } from './commands/errors.ts'
 import { logsCommand } from './commands/logs.ts'
+import { memoryCommand } from './commands/memory.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { nodeCommand } from './commands/node.ts'
 import { nodesCommand } from './commands/nodes.ts'
@@ -51,7 +52,7 @@ export const commands: readonly CommandGroup[] = [
   { group: 'Recovery:', commands: [recoverCommand, recoveriesCommand, reviewCommand, repairCommand] },
   {
     group: 'Queues, schedules, workflows:',
-    commands: [queuesCommand, schedulesCommand, workflowsCommand, deliveriesCommand],
+    commands: [queuesCommand, schedulesCommand, workflowsCommand, deliveriesCommand, memoryCommand],
   },
   { group: 'Page:', commands: [openCommand, serveCommand, tokenCommand] },
   { group: 'Installation:', commands: [doctorCommand, migrateCommand, dbCommand, actionsCommand, completionCommand] },

@@ -35,7 +35,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** They need no database, run until a signal, or only print where the database is. */
-const others = /^(start|completion|db|db url|token.*)$/
+const others = /^(start|completion|db|db url|token.*|memory.*)$/
 
 /** As command lines. */
 export function operatingCommands(): string[][] {

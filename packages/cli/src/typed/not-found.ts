@@ -46,6 +46,15 @@ export function errorGroupNotFound(fingerprint: string): ExplainedError {
   })
 }
 
+export function memoryKeyNotFound(key: string): ExplainedError {
+  return new ExplainedError({
+    code: 'MEMORY_KEY_NOT_FOUND',
+    what: `There is no key "${key}".`,
+    why: 'The memory file has no entity of exactly this name.',
+    fix: 'q memory ls lists all of them. Is it the right file?',
+  })
+}
+
 export function operationNotFound(id: string): ExplainedError {
   return new ExplainedError({
     code: 'OPERATION_NOT_FOUND',

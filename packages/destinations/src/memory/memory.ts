@@ -6,12 +6,13 @@ import { openConnection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
 import { type Entity, type Graph, graphOf } from './graph.ts'
 import { installedServer } from './mcp.ts'
+import { byTime } from './observations.ts'
 import { explainServerError } from './torn-line.ts'
 
 export interface Memory {
   /** Does the work after all earlier work: it may read and then write what depends on it. */
   exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
-  /** Undefined: there is no such key. */
+  /** With its observations oldest first. Undefined: there is no such key. */
   get(key: string): Promise<Entity | undefined>
   /** The entities whose key matches, in which `*` stands for any characters, by key. */
   list(pattern: string): Promise<readonly Entity[]>
@@ -46,12 +47,17 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
   }
   return {
     exclusively,
-    get: (key) => exclusively(async () => (await graph.open([key]))[0]),
+    get: (key) => exclusively(() => entityAt(graph, key)),
     list: (pattern) => exclusively(() => matching(graph, pattern)),
     put: (key, value) => exclusively(() => replace(graph, key, value)),
     test: (below) => exclusively(() => tryOut(graph, `${below}/${randomUUID()}`)),
     close: () => exclusively(() => connection.close()),
   }
+}
+
+async function entityAt(graph: Graph, key: string): Promise<Entity | undefined> {
+  const [entity] = await graph.open([key])
+  return entity && { ...entity, observations: byTime(entity.observations) }
 }
 
 async function matching(graph: Graph, pattern: string): Promise<readonly Entity[]> {

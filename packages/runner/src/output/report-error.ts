@@ -47,6 +47,8 @@ const codesWithExit: Record<string, number> = {
   ERROR_GROUP_NOT_FOUND: exitCodes.notFound,
   OPERATION_NOT_FOUND: exitCodes.notFound,
   PAGE_NOT_FOUND: exitCodes.notFound,
+  MEMORY_KEY_NOT_FOUND: exitCodes.notFound,
+  MEMORY_SERVER_FAILED: exitCodes.runFailed,
   TOKEN_NOT_FOUND: exitCodes.notFound,
   WAIT_TIMED_OUT: exitCodes.timedOut,
 }
