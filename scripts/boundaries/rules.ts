@@ -112,6 +112,11 @@ export const rules: readonly Rule[] = [
     find: reaching(/^(piscina|pino|vitest)/, { from: 'packages/testing/src/index.ts' }),
   },
   {
+    rule: 'what @q/runner/monitor exports reaches neither Piscina nor pino',
+    reason: 'a worker that executes runs itself loads no thread pool and no logger',
+    find: reaching(/^(piscina|pino)/, { from: 'packages/runner/src/monitor.ts' }),
+  },
+  {
     rule: 'main and thread of the runner never import each other',
     reason: 'only plain data crosses the thread border: src/protocol',
     find: importing(/^packages\/runner\/src\/thread\//, { in: 'packages/runner/src/main/**' }),

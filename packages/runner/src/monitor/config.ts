@@ -1,0 +1,107 @@
+/** The settings of a monitor: S3's names, or the same in camelCase; every mistake is reported in one error. */
+import { ExplainedError } from '@q/schema'
+import type { RunId, Store } from '@q/store'
+import type { HeartbeatAlert } from './failures.ts'
+import type { HeartbeatDestination } from './deliveries.ts'
+
+interface Timing {
+  /** How often to send heartbeats, in ms. Default: 5 minutes. Poor health shortens it. */
+  readonly heartbeat_interval: number
+  /** Silent for longer, the worker counts as dead. Default: 10 minutes. */
+  readonly stale_threshold: number
+  /** How often to look for runs of dead workers. Default: 1 minute. */
+  readonly detection_interval: number
+  /** How often one heartbeat is tried. Default: 3. */
+  readonly retry_attempts: number
+  /** Between two tries, in ms. Default: 5 seconds. */
+  readonly retry_delay: number
+}
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Name
+
+type TimingInCamelCase = { readonly [Name in keyof Timing as CamelCase<Name>]: Timing[Name] }
+
+export interface HeartbeatConfig extends Partial<Timing>, Partial<TimingInCamelCase> {
+  /** How many tasks the worker can work on at the same time. Default: 5. */
+  readonly capacity?: number
+  /** The database: a store, or a URL. Default: `DATABASE_URL`. Without any, the monitor only reports. */
+  readonly store?: Store
+  readonly databaseUrl?: string
+  /** The tasks and queues that the worker serves, for people and for concurrency keys. Default: none, and all queues. */
+  readonly tasks?: readonly string[]
+  readonly queues?: readonly string[]
+  /** Where heartbeats are sent, besides the database. */
+  readonly destinations?: readonly HeartbeatDestination[]
+  /** What happens to runs of this worker if it dies and neither run nor task says so. Default: `fail`. */
+  readonly onCrash?: 'fail' | 'retry'
+  /** The run was recovered or claimed by another worker: stop working on it. */
+  readonly onLost?: (task: string) => void
+  /** The run is to be cancelled: stop working on it, and settle it as cancelled. */
+  readonly onCancelled?: (task: string) => void
+  /** Heartbeats to one place failed three times in a row. */
+  readonly onAlert?: (alert: HeartbeatAlert) => void
+  /** Runs of dead workers that this monitor recovered. */
+  readonly onRecovered?: (runIds: readonly RunId[]) => void
+  /** One sentence about something that a person should know. Default: a warning of the process. */
+  readonly warn?: (sentence: string) => void
+}
+
+export interface MonitorSettings {
+  readonly heartbeatIntervalMs: number
+  readonly staleThresholdMs: number
+  readonly detectionIntervalMs: number
+  readonly retryAttempts: number
+  readonly retryDelayMs: number
+  readonly capacity: number
+}
+
+const minuteMs = 60_000
+
+export function readMonitorConfig(config: HeartbeatConfig): MonitorSettings {
+  const settings: MonitorSettings = {
+    heartbeatIntervalMs: config.heartbeat_interval ?? config.heartbeatInterval ?? 5 * minuteMs,
+    staleThresholdMs: config.stale_threshold ?? config.staleThreshold ?? 10 * minuteMs,
+    detectionIntervalMs: config.detection_interval ?? config.detectionInterval ?? minuteMs,
+    retryAttempts: config.retry_attempts ?? config.retryAttempts ?? 3,
+    retryDelayMs: config.retry_delay ?? config.retryDelay ?? 5_000,
+    capacity: config.capacity ?? 5,
+  }
+  const problems = problemsOf(settings)
+  if (problems.length === 0) return settings
+  throw new ExplainedError({
+    code: 'MONITOR_CONFIG_INVALID',
+    what: 'The configuration of the heartbeat monitor is wrong.',
+    why: `${problems.join('; ')}.`,
+    fix: 'Correct these members; all times are in milliseconds.',
+  })
+}
+
+function problemsOf(settings: MonitorSettings): string[] {
+  const { heartbeatIntervalMs, staleThresholdMs, detectionIntervalMs } = settings
+  const bounds: [name: string, value: number, least: number][] = [
+    ['heartbeat_interval', heartbeatIntervalMs, 100],
+    ['stale_threshold', staleThresholdMs, 200],
+    ['detection_interval', detectionIntervalMs, 100],
+    ['retry_attempts', settings.retryAttempts, 1],
+    ['retry_delay', settings.retryDelayMs, 0],
+    ['capacity', settings.capacity, 1],
+  ]
+  const outside = bounds.flatMap(([name, value, least]) =>
+    Number.isSafeInteger(value) && value >= least && value <= valueMax
+      ? []
+      : [`${name} is ${value}, and must be an integer from ${least} to ${valueMax}`],
+  )
+  if (outside.length > 0) return outside
+  const least = 2 * heartbeatIntervalMs
+  return [
+    ...(staleThresholdMs < least
+      ? [`stale_threshold is ${staleThresholdMs}, and must be at least twice heartbeat_interval, ${least}`]
+      : []),
+    ...(detectionIntervalMs > staleThresholdMs
+      ? [`detection_interval is ${detectionIntervalMs}, and must be at most stale_threshold, ${staleThresholdMs}`]
+      : []),
+  ]
+}
+
+/** A day, in ms. */
+const valueMax = 86_400_000

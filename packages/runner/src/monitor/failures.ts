@@ -1,0 +1,56 @@
+/**
+ * Failed heartbeats, counted for each place that they are sent to: the database, and each destination. The third failure in
+ * a row raises one alert; a success of that place ends the row. The worker goes on in any case.
+ */
+import type { HeartbeatFailure } from '@q/store'
+import { errorMessage } from '../output/error-message.ts'
+
+export interface HeartbeatAlert {
+  readonly worker_id: string
+  /** In ms since 1970. */
+  readonly timestamp: number
+  /** `database`, or the name of the destination. */
+  readonly destination: string
+  readonly error: string
+  readonly consecutive_failures: number
+}
+
+export interface Failures {
+  failed(place: string, error: unknown): void
+  succeeded(place: string): void
+  /** Failures that are not recorded yet; they are kept if `record` rejects. */
+  flush(record: (failures: readonly HeartbeatFailure[]) => Promise<void>): Promise<void>
+}
+
+const alertAfter = 3
+const keptMax = 100
+
+export interface FailuresDeps {
+  readonly workerId: string
+  readonly onAlert: (alert: HeartbeatAlert) => void
+  readonly nowMs: () => number
+}
+
+export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Failures {
+  const inARow = new Map<string, number>()
+  let unrecorded: { readonly atMs: number; readonly consecutive: number; readonly error: string }[] = []
+  return {
+    failed(place, error) {
+      const consecutive = (inARow.get(place) ?? 0) + 1
+      inARow.set(place, consecutive)
+      const text = errorMessage(error)
+      unrecorded = [...unrecorded, { atMs: nowMs(), consecutive, error: `${place}: ${text}` }].slice(-keptMax)
+      if (consecutive !== alertAfter) return
+      const timestamp = Date.now()
+      onAlert({ worker_id: workerId, timestamp, destination: place, error: text, consecutive_failures: consecutive })
+    },
+    succeeded: (place) => void inARow.delete(place),
+    async flush(record) {
+      if (unrecorded.length === 0) return
+      const now = nowMs()
+      const flushed = unrecorded
+      await record(flushed.map(({ atMs, ...failure }) => ({ ...failure, agoMs: now - atMs })))
+      unrecorded = unrecorded.filter((failure) => !flushed.includes(failure))
+    },
+  }
+}
