@@ -27,7 +27,7 @@ const limits = { degradedCpu: 70, unhealthyCpu: 90, degradedMb: 4_096, unhealthy
 const intervalMsMin = 1_000
 const megabyte = 1_048_576
 
-export const processMeters: Meters = {
+const processMeters: Meters = {
   nowMs: () => performance.now(),
   cpuMs() {
     const { user, system } = process.cpuUsage()
