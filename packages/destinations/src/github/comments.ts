@@ -31,7 +31,7 @@ interface Stored {
 }
 
 /** The clocks of GitHub and of the replica that began to create the comment may differ by that. */
-const clockDifferenceMsMax = 600_000
+const clockDifferenceMsMax = 3_600_000
 
 export interface CommentPorts {
   readonly client: GithubClient

@@ -3,7 +3,7 @@
  * repository there is one table per issue instead, or one on a configured issue. A heartbeat that the limit on writes
  * delays is skipped: the next one says more.
  */
-import type { Heartbeat } from '../report.ts'
+import type { Heartbeat, Report } from '../report.ts'
 import { type ActiveWorkers, recordWorker } from './active-workers.ts'
 import { aggregateText, heartbeatText } from './comment-texts.ts'
 import { type Comment, isCommentDue, putComment } from './comments.ts'
@@ -13,8 +13,9 @@ import type { Session } from './session.ts'
 import type { GithubSettings } from './settings.ts'
 
 const workersWithOwnComments = 20
-/** Five minutes, less what a report may be early. */
-const editEveryMs = 270_000
+const edited = { everyMs: 300_000, ifDeleted: 'leave' } as const
+
+type HeartbeatReport = Extract<Report, { kind: 'heartbeat' }>
 
 interface RunOnIssue {
   readonly runId: string
@@ -30,7 +31,9 @@ interface ManyWorkers {
   readonly atMs: number
 }
 
-export async function sendHeartbeat(session: Session, { heartbeat, runs }: Heartbeat): Promise<void> {
+export async function sendHeartbeat(session: Session, { createdAt, payload }: HeartbeatReport): Promise<void> {
+  const { heartbeat, runs } = payload
+  const atMs = createdAt.getTime()
   const onIssues = runs.flatMap((run) => withIssue(session, run))
   const worker = session.workerName(heartbeat.worker_id)
   for (const name of session.settings.repositories) {
@@ -40,15 +43,9 @@ export async function sendHeartbeat(session: Session, { heartbeat, runs }: Heart
     const workers = await recordWorker(session, { repository, worker, heartbeat, issues })
     const comments =
       Object.keys(workers).length > workersWithOwnComments
-        ? aggregateComments(session.settings, { repository, workers, issues, atMs: heartbeat.timestamp })
-        : here.map((run) => ownComment(run, heartbeatText(worker, heartbeat), heartbeat.timestamp))
-    if (
-      !(await writeWhileAllowed(
-        session,
-        comments.map((comment) => ({ ...comment, everyMs: editEveryMs })),
-      ))
-    )
-      return
+        ? aggregateComments(session.settings, { repository, workers, issues, atMs })
+        : here.map((run) => ownComment(run, heartbeatText(worker, heartbeat), atMs))
+    if ((await writeWhileAllowed(session, comments)) === 'limited') return
   }
 }
 
@@ -64,7 +61,7 @@ function withIssue(session: Session, run: Heartbeat['runs'][number]): RunOnIssue
 }
 
 function ownComment({ runId, epoch, issue }: RunOnIssue, text: string, atMs: number): Comment {
-  return { issue, name: `heartbeat:${runId}:${epoch}`, text, atMs, ifDeleted: 'leave' }
+  return { issue, name: `heartbeat:${runId}:${epoch}`, text, atMs, ...edited }
 }
 
 function aggregateComments(
@@ -77,12 +74,11 @@ function aggregateComments(
   return [...numbers].map((number) => {
     const issue = { ...repository, number }
     const shown = number === oneIssue ? rows : rows.filter((row) => row.issues.includes(number))
-    return { issue, name: `heartbeats:${issueName(issue)}`, text: aggregateText(shown), atMs, ifDeleted: 'leave' }
+    return { issue, name: `heartbeats:${issueName(issue)}`, text: aggregateText(shown), atMs, ...edited }
   })
 }
 
-/** Returns whether no limit was reached. */
-async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<boolean> {
+async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<'done' | 'limited'> {
   for (const comment of comments) {
     if (!(await isCommentDue(session.state, comment))) continue
     if ((await session.writesWaitMs(comment.issue, 1, 'other')) > 0) {
@@ -91,9 +87,9 @@ async function writeWhileAllowed(session: Session, comments: readonly Comment[])
         { repository: repositoryName(comment.issue) },
         'skipped heartbeat comments: limit on writes reached',
       )
-      return false
+      return 'limited'
     }
     await putComment(session, comment)
   }
-  return true
+  return 'done'
 }

@@ -13,7 +13,7 @@ export async function sendReport(session: Session, report: Report): Promise<void
     case 'recovery':
       return await sendRecovery(session, report.payload)
     case 'heartbeat':
-      return await sendHeartbeat(session, report.payload)
+      return await sendHeartbeat(session, report)
     case 'status':
       return report.payload.of === 'run' ? await sendStatus(session, report.payload) : undefined
     case 'run-ended':

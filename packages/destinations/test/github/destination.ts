@@ -112,7 +112,8 @@ export const heartbeatData: HeartbeatData = {
 
 export function heartbeat(facts: Partial<HeartbeatData> = {}, runs: Heartbeat['runs'] = [run]): Report {
   const payload: Heartbeat = { heartbeat: { ...heartbeatData, ...facts }, runs }
-  return { ...envelope(`heartbeat/${payload.heartbeat.worker_id}`), kind: 'heartbeat', payload }
+  const { worker_id: worker, timestamp } = payload.heartbeat
+  return { ...envelope(`heartbeat/${worker}`), kind: 'heartbeat', createdAt: new Date(timestamp), payload }
 }
 
 function envelope(subject: string): { id: string; subject: string; createdAt: Date; attempt: number } {
