@@ -13,7 +13,7 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   github: {
     problemsOf: githubProblemsOf,
     open: async (context) => (await import('./github/github-sender.ts')).openGithubSender(context),
-    // GitHub asks for one write after the other. A batch takes half a minute at most.
+    // GitHub asks for one write after the other, a second apart.
     inFlightMax: 1,
     batchMax: 50,
   },

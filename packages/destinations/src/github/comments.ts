@@ -54,9 +54,15 @@ export async function putComment(ports: CommentPorts, comment: Comment): Promise
   await save({ id: await ports.client.createComment(issue, body) })
 }
 
-/** Whether GitHub has to be asked to write the comment now. */
-export async function isCommentDue(state: SenderState, comment: Comment): Promise<boolean> {
-  return isDue(comment, await readStored(state, comment))
+/** The comments that have to be written now, those first whose last edit is oldest. */
+export async function dueComments(state: SenderState, comments: readonly Comment[]): Promise<readonly Comment[]> {
+  const known = await Promise.all(
+    comments.map(async (comment) => ({ comment, stored: await readStored(state, comment) })),
+  )
+  return known
+    .filter(({ comment, stored }) => isDue(comment, stored))
+    .toSorted((a, b) => (a.stored?.atMs ?? 0) - (b.stored?.atMs ?? 0))
+    .map(({ comment }) => comment)
 }
 
 function isDue({ text, atMs, ifDeleted, everyMs = 0 }: Comment, stored: Stored | undefined): boolean {

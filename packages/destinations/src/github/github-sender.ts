@@ -5,11 +5,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Report } from '../report.ts'
 import type { Sender, SenderContext, SendResult } from '../sender.ts'
+import { NotDelivered, outOfTime } from './api/not-delivered.ts'
+import { rateLimitOf } from './api/rate-limit.ts'
 import { repositoryOf } from './issue.ts'
-import { NotDelivered } from './api/not-delivered.ts'
-import { rateLimitOf, recordRateLimit } from './api/rate-limit.ts'
 import { sendReport } from './send-report.ts'
-import { openSession, type Pacing, type Session } from './session.ts'
+import { type Bounds, openSession, type Pacing } from './session.ts'
 import { githubSettingsOf } from './settings.ts'
 
 const realPacing: Pacing = {
@@ -17,33 +17,47 @@ const realPacing: Pacing = {
   retryUnitMs: 1000,
 }
 
+/** The outbox gives up a call after 30 s: no report is begun after the first time, no request lasts longer than the second. */
+const beginMsMax = 12_000
+const sendMsMax = 25_000
+
 export function openGithubSender(context: SenderContext, pacing: Pacing = realPacing): Sender {
+  const { nowMs } = context
   const settings = githubSettingsOf(context.settings)
   const closing = new AbortController()
-  const open = async (): Promise<Session> =>
-    await openSession(context, settings, { ...pacing, closing: closing.signal })
+  const bounds = (): Bounds => ({
+    signal: AbortSignal.any([closing.signal, AbortSignal.timeout(sendMsMax)]),
+    stopAtMs: nowMs() + beginMsMax,
+  })
+
+  async function send(reports: readonly Report[]): Promise<readonly SendResult[]> {
+    const limits = bounds()
+    const results = new Map<Report, SendResult>()
+    let obstacle = await obstacleOf(async () => await rateLimitOf(context))
+    for (const report of recoveriesFirst(reports)) {
+      if (obstacle === undefined && nowMs() >= limits.stopAtMs) obstacle = outOfTime()
+      const met = obstacle ?? (await obstacleOf(async () => await sendOne(report, limits)))
+      results.set(report, met?.result ?? { kind: 'delivered' })
+      if (met?.blocksOthers === true) obstacle = met
+    }
+    return reports.map((report) => results.get(report) ?? outOfTime().result)
+  }
+
+  async function sendOne(report: Report, limits: Bounds): Promise<void> {
+    await sendReport(await openSession(context, settings, { ...pacing, ...limits }), report)
+  }
+
+  async function test(): Promise<void> {
+    const { client } = await openSession(context, settings, { ...pacing, ...bounds() })
+    for (const name of settings.repositories) {
+      const problem = await client.repositoryProblem(repositoryOf(name))
+      if (problem !== undefined) throw new NotDelivered({ kind: 'rejected', error: problem })
+    }
+  }
+
   return {
-    async send(reports) {
-      const results = new Map<Report, SendResult>()
-      let obstacle = await obstacleOf(async () => await rateLimitOf(context))
-      for (const report of recoveriesFirst(reports)) {
-        const met = obstacle ?? (await obstacleOf(async () => await sendReport(await open(), report)))
-        results.set(report, met?.result ?? { kind: 'delivered' })
-        if (met?.blocksOthers === true) obstacle = met
-      }
-      if (obstacle !== undefined) await recordRateLimit(context, obstacle.result)
-      return reports.map((report) => results.get(report) ?? { kind: 'failed', error: 'The report was not tried.' })
-    },
-    async test() {
-      const met = await obstacleOf(async () => {
-        const { client } = await open()
-        for (const name of settings.repositories) {
-          const problem = await client.repositoryProblem(repositoryOf(name))
-          if (problem !== undefined) throw new NotDelivered({ kind: 'rejected', error: problem })
-        }
-      })
-      return met?.result ?? { kind: 'delivered' }
-    },
+    send,
+    test: async () => (await obstacleOf(test))?.result ?? { kind: 'delivered' },
     close() {
       closing.abort(new Error('the sender closes'))
       return Promise.resolve()
@@ -62,6 +76,7 @@ async function obstacleOf(step: () => Promise<void>): Promise<NotDelivered | und
     return undefined
   } catch (error) {
     if (error instanceof NotDelivered) return error
-    return new NotDelivered({ kind: 'failed', error: error instanceof Error ? error.message : String(error) }, true)
+    const text = error instanceof Error ? error.message : String(error)
+    return new NotDelivered({ kind: 'failed', error: text }, { blocksOthers: true })
   }
 }

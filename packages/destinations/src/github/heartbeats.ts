@@ -6,9 +6,9 @@
 import type { Heartbeat, Report } from '../report.ts'
 import { type ActiveWorkers, recordWorker } from './active-workers.ts'
 import { aggregateText, heartbeatText } from './comment-texts.ts'
-import { type Comment, isCommentDue, putComment } from './comments.ts'
+import { type Comment, dueComments, putComment } from './comments.ts'
 import { type Issue, issueName, type Repository, repositoryName, repositoryOf } from './issue.ts'
-import { NotDelivered } from './api/not-delivered.ts'
+import { NotDelivered, outOfTime } from './api/not-delivered.ts'
 import type { Session } from './session.ts'
 import type { GithubSettings } from './settings.ts'
 
@@ -79,14 +79,11 @@ function aggregateComments(
 }
 
 async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<'done' | 'limited'> {
-  for (const comment of comments) {
-    if (!(await isCommentDue(session.state, comment))) continue
+  for (const comment of await dueComments(session.state, comments)) {
+    if (session.isLate()) throw outOfTime()
     if ((await session.writesWaitMs(comment.issue, 1, 'other')) > 0) {
-      session.log(
-        'info',
-        { repository: repositoryName(comment.issue) },
-        'skipped heartbeat comments: limit on writes reached',
-      )
+      const facts = { repository: repositoryName(comment.issue) }
+      session.log('info', facts, 'skipped heartbeat comments: limit on writes reached')
       return 'limited'
     }
     await putComment(session, comment)

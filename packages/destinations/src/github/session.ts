@@ -18,6 +18,8 @@ export interface Session {
   readonly workerName: (id: string) => string
   /** The issue of a run. Undefined: the run has none. Throws if it belongs to another repository. */
   readonly issueOf: (run: { readonly issue: string | null }) => Issue | undefined
+  /** Whether it is too late to begin another write. */
+  readonly isLate: () => boolean
   /** For how long the limit on writes delays so many writes. 0: not at all. */
   readonly writesWaitMs: (repository: Repository, writes: number, urgency: Urgency) => Promise<number>
 }
@@ -28,20 +30,28 @@ export interface Pacing {
   readonly retryUnitMs: number
 }
 
+export interface Bounds {
+  /** Ends requests and pauses. */
+  readonly signal: AbortSignal
+  /** Nothing is begun after that. */
+  readonly stopAtMs: number
+}
+
 export async function openSession(
   { env, state, nowMs, log, name }: SenderContext,
   settings: GithubSettings,
-  { pause, retryUnitMs, closing }: Pacing & { readonly closing: AbortSignal },
+  { pause, retryUnitMs, signal, stopAtMs }: Pacing & Bounds,
 ): Promise<Session> {
   const token = await readSecret({ variable: settings.tokenVariable, file: settings.tokenFile }, env)
   if ('missing' in token) throw new NotDelivered({ kind: 'failed', error: `There is no token. ${token.missing}` })
   const apiUrl = settings.apiUrl ?? env('GITHUB_API_URL') ?? 'https://api.github.com'
   if (!isApiUrl(apiUrl)) throw new NotDelivered({ kind: 'rejected', error: 'GITHUB_API_URL is not an https address.' })
-  const limit = writeLimit({ state, nowMs, pause: (ms) => pause(ms, closing) })
+  const limit = writeLimit({ state, nowMs, pause: (ms) => pause(ms, signal) })
   const client = githubClient({
     apiUrl,
     token: token.value,
-    closing,
+    signal,
+    state,
     retryUnitMs,
     nowMs,
     beforeWrite: limit.next,
@@ -54,6 +64,7 @@ export async function openSession(
     nowMs,
     log,
     workerName: await workerNames(settings, env),
+    isLate: () => nowMs() >= stopAtMs,
     writesWaitMs: limit.waitMs,
     issueOf({ issue }) {
       if (issue === null) return undefined

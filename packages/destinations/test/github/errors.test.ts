@@ -52,10 +52,10 @@ test.each([
 test('a server error is repeated for an edit, and fails the report if it lasts', async () => {
   const { server, send } = await testDestination()
   const broken = { status: 502, body: message }
-  server.plan({ on: /^PATCH/, answer: broken, times: 2 })
+  server.plan({ on: /^PATCH/, answer: broken })
   await send(recovery())
   expect(await send(recovery({ at: '2026-01-01T00:10:00.000Z', silentMs: 1000 }))).toEqual({ kind: 'delivered' })
-  server.plan({ on: /^PATCH/, answer: broken, times: 3 })
+  server.plan({ on: /^PATCH/, answer: broken, times: 2 })
   expect(await send(recovery({ at: '2026-01-01T00:20:00.000Z', silentMs: 2000 }))).toMatchObject({ kind: 'failed' })
   expect(server.faultsLeft).toBe(false)
 })
@@ -109,4 +109,12 @@ test('a sender that closes ends its requests', async () => {
   await sender.close()
   expect(await send(recovery())).toMatchObject({ kind: 'failed', error: expect.stringContaining('the sender closes') })
   expect(server.issue(repository, 12).comments).toEqual([])
+})
+
+test('reports for which a call has no time left are left to the next one', async () => {
+  const { sender } = await testDestination()
+  const reports = Array.from({ length: 10 }, (_, index) => recovery({ runId: `${index}` }))
+  const results = await sender.send(reports)
+  expect(results.map(({ kind }) => kind)).toEqual([...Array(5).fill('delivered'), ...Array(5).fill('failed')])
+  expect(results[9]).toMatchObject({ error: 'Other reports took the time of this batch.', retryAfterMs: 1000 })
 })

@@ -3,15 +3,25 @@ import type { SendResult } from '../../sender.ts'
 
 export type Undelivered = Exclude<SendResult, { kind: 'delivered' }>
 
+interface Reach {
+  /** Whether other reports of the destination would fail for the same reason. */
+  readonly blocksOthers?: boolean
+}
+
 export class NotDelivered extends Error {
   override readonly name = 'NotDelivered'
   readonly result: Undelivered
-  /** Whether other reports of the destination would fail for the same reason. */
   readonly blocksOthers: boolean
 
-  constructor(result: Undelivered, blocksOthers = false) {
+  constructor(result: Undelivered, { blocksOthers = false }: Reach = {}) {
     super(result.error)
     this.result = result
     this.blocksOthers = blocksOthers
   }
+}
+
+/** The reports before this one took the time of the call. */
+export function outOfTime(): NotDelivered {
+  const error = 'Other reports took the time of this batch.'
+  return new NotDelivered({ kind: 'failed', error, retryAfterMs: 1000 }, { blocksOthers: true })
 }

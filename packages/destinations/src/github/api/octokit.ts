@@ -11,15 +11,15 @@ export type { Octokit } from '@octokit/core'
 export interface OctokitPorts {
   readonly apiUrl: string
   readonly token: string
-  /** Aborted when the sender closes. */
-  readonly closing: AbortSignal
+  /** Ends requests. */
+  readonly signal: AbortSignal
   readonly warn: (sentence: string) => void
   /** The unit of the waits between two tries of a request. */
   readonly retryUnitMs: number
 }
 
-const requestMsMax = 10_000
-const repeatsMax = 2
+const requestMsMax = 5000
+const repeatsMax = 1
 const statusesWithoutRepeat = [400, 401, 403, 404, 409, 410, 422, 429, 451]
 
 const OctokitWithPlugins = Octokit.plugin(retry, throttling)
@@ -27,7 +27,7 @@ const OctokitWithPlugins = Octokit.plugin(retry, throttling)
 /** The write limit has already paced each request, for all replicas together. */
 const noPacing = { key: () => ({ schedule: async (_options: unknown, job: () => Promise<unknown>) => await job() }) }
 
-export function octokitFor({ apiUrl, token, closing, warn, retryUnitMs }: OctokitPorts): Octokit {
+export function octokitFor({ apiUrl, token, signal, warn, retryUnitMs }: OctokitPorts): Octokit {
   return new OctokitWithPlugins({
     auth: token,
     baseUrl: apiUrl.replace(/\/+$/, ''),
@@ -37,7 +37,7 @@ export function octokitFor({ apiUrl, token, closing, warn, retryUnitMs }: Octoki
       // A redirect leads to a repository that is not on the list of allowed ones.
       redirect: 'manual',
       fetch: async (url: string, init: RequestInit) =>
-        await fetch(url, { ...init, signal: AbortSignal.any([closing, AbortSignal.timeout(requestMsMax)]) }),
+        await fetch(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(requestMsMax)]) }),
     },
     retry: { doNotRetry: statusesWithoutRepeat, retries: repeatsMax, retryAfterBaseValue: retryUnitMs },
     throttle: {

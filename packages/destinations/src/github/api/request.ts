@@ -1,11 +1,14 @@
 /** One request to GitHub: paced if it writes, and its error explained with the action that it prevented. */
 import { type ApiError, undeliveredBy } from './answers.ts'
+import type { SenderState } from '../../sender.ts'
 import type { Repository } from '../issue.ts'
 import { NotDelivered } from './not-delivered.ts'
 import { octokitFor, type OctokitPorts } from './octokit.ts'
+import { recordRateLimit } from './rate-limit.ts'
 
 export interface RequestPorts extends OctokitPorts {
   readonly nowMs: () => number
+  readonly state: SenderState
   /** Called before each write. */
   readonly beforeWrite: (repository: Repository) => Promise<void>
 }
@@ -48,7 +51,8 @@ export function requestSender(ports: RequestPorts): SendRequest {
       if (!isApiError(error)) throw error
       if (error.response !== undefined && nothingToDo?.(error) === true) return undefined
       const undelivered = undeliveredBy(error, { action, token: ports.token, nowMs: ports.nowMs() })
-      throw new NotDelivered(undelivered, undelivered.kind === 'failed')
+      await recordRateLimit(ports, undelivered)
+      throw new NotDelivered(undelivered, { blocksOthers: undelivered.kind === 'failed' })
     }
   }
 }
