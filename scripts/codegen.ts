@@ -12,6 +12,7 @@ import { configurationReference } from './codegen/configuration-reference.ts'
 import { failureBounds } from './codegen/failure-bounds.ts'
 import { httpReference } from './codegen/http-reference.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
+import { metricsReference } from './codegen/metrics-reference.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
 import { schemaObjectsFile } from './codegen/schema-objects-file.ts'
@@ -48,6 +49,7 @@ async function generated(): Promise<Map<string, string>> {
     await configurationReference(),
     await failureBounds(),
     await httpReference(),
+    await metricsReference(),
     await statesReference(),
   ])
 }

@@ -169,6 +169,14 @@ export const rules: readonly Rule[] = [
     }),
   },
   {
+    rule: 'the Prometheus client is imported in one file',
+    reason: 'what is counted does not depend on how it is written, and only a scrape loads the client',
+    find: importing(/^@prometheus-io\/client$/, {
+      in: 'packages/*/src/**',
+      but: { 'packages/server/src/metrics/prometheus.ts': 'is that file' },
+    }),
+  },
+  {
     rule: 'croner is imported in one file',
     reason: 'what a pattern means, also where clocks change, is decided and tested in one place',
     find: importing(/^croner$/, {

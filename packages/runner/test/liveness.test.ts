@@ -135,7 +135,13 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
     expect.objectContaining({ holder: 'fake-replica-id', holderName: null, cause: 'never-alive', runIds: [byHand.id] }),
   )
   expect(recovered).toContainEqual(
-    expect.objectContaining({ holder: 'died', holderName: 'died', cause: 'replica-beat', runIds: [orphan.id] }),
+    expect.objectContaining({
+      holder: 'died',
+      holderName: 'died',
+      cause: 'replica-beat',
+      silentMs: expect.any(Number),
+      runIds: [orphan.id],
+    }),
   )
 })
 

@@ -15,6 +15,8 @@ export interface Listening {
 export interface ListenOptions {
   readonly address?: string
   readonly port?: number
+  /** The settings that choose address and port, for error texts. */
+  readonly variables?: 'Q_METRICS_ADDRESS'
   /** How long a client may take to send its headers. */
   readonly headersMs?: number
 }
@@ -75,7 +77,7 @@ async function onPort(
   try {
     await once(server.listen(port, address), 'listening')
   } catch (cause) {
-    throw refused(address, port, cause)
+    throw refused(address, port, cause, options.variables)
   }
   return server
 }
@@ -87,21 +89,24 @@ async function closed(server: Server): Promise<void> {
   await promise
 }
 
-function refused(address: string, port: number, cause: unknown): ExplainedError {
+function refused(address: string, port: number, cause: unknown, variables: ListenOptions['variables']): ExplainedError {
   const what = `The server cannot listen on ${address} port ${port}.`
   if (cause instanceof Error && Reflect.get(cause, 'code') === 'EADDRINUSE')
     return new ExplainedError({
       code: 'PORT_IN_USE',
       what,
       why: 'Another program listens there.',
-      fix: 'Set Q_HTTP_PORT to another port, or leave it out: then the first free one is taken.',
+      fix:
+        variables === undefined
+          ? 'Set Q_HTTP_PORT to another port, or leave it out: then the first free one is taken.'
+          : `Set ${variables} to another port; each replica of a machine needs its own.`,
       cause,
     })
   return new ExplainedError({
     code: 'ADDRESS_UNUSABLE',
     what,
     why: cause instanceof Error ? cause.message : 'The system refused it.',
-    fix: 'Correct Q_HTTP_ADDRESS and Q_HTTP_PORT.',
+    fix: `Correct ${variables ?? 'Q_HTTP_ADDRESS and Q_HTTP_PORT'}.`,
     cause,
   })
 }

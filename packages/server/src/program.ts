@@ -2,6 +2,7 @@
 import { readOrMakeToken } from './auth/token-file.ts'
 import { tokenPlace } from './auth/token-place.ts'
 import { builtPage } from './page/built-page.ts'
+import { startMetricsServer, type MetricsServer } from './metrics/metrics-server.ts'
 import { startServer, type Server, type ServerOptions } from './server.ts'
 import { readHttpSettings } from './settings.ts'
 
@@ -10,7 +11,7 @@ export interface PageServer extends Server {
   readonly link: string
 }
 
-export type PageOptions = Pick<ServerOptions, 'databaseUrl' | 'version' | 'isDraining' | 'onFault'>
+export type PageOptions = Pick<ServerOptions, 'databaseUrl' | 'version' | 'isDraining' | 'readMetrics' | 'onFault'>
 
 /** Reads the settings at once, and throws if one is wrong; the returned function starts the server. */
 export function prepareServer(env: NodeJS.ProcessEnv): (options: PageOptions) => Promise<PageServer> {
@@ -23,4 +24,10 @@ export function prepareServer(env: NodeJS.ProcessEnv): (options: PageOptions) =>
     const server = await startServer({ ...options, settings, tokenFile, page: await builtPage() })
     return { ...server, link: token === undefined ? server.url : `${server.url}/#token=${token}` }
   }
+}
+
+/** The same for metrics without a page. Undefined: they have no address of their own. */
+export function prepareMetrics(env: NodeJS.ProcessEnv): ((options: PageOptions) => Promise<MetricsServer>) | undefined {
+  const { metrics } = readHttpSettings(env)
+  return metrics && ((options) => startMetricsServer(metrics, options))
 }

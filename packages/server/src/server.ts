@@ -11,13 +11,16 @@ import { openConnections, type Connections } from './connections.ts'
 import { createHandlers } from './handlers/handlers.ts'
 import { allowedHosts } from './http/allowed-hosts.ts'
 import { createApp, unreadable } from './http/app.ts'
-import { createProbes } from './http/probes.ts'
+import { createProbes, hasAnswered } from './http/probes.ts'
 import { createRate } from './http/rate.ts'
 import type { Sent } from './http/route-call.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { changesPerSecond, type Audit } from './http/serve-route.ts'
-import { listen } from './listen.ts'
+import { listen, type Listening } from './listen.ts'
 import { createLive, type Live } from './live/hub.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import { openMetricsPort, type MetricsPortDeps } from './metrics/metrics-port.ts'
+import type { Readings } from './metrics/readings.ts'
 import { createAssets } from './page/assets.ts'
 import type { BuiltPage } from './page/built-page.ts'
 import { createSecrets } from './secrets/secrets.ts'
@@ -33,6 +36,8 @@ export interface ServerOptions {
   readonly page?: BuiltPage
   /** Whether the replica that serves this is draining. */
   readonly isDraining?: () => boolean
+  /** What that replica counted, for metrics. */
+  readonly readMetrics?: () => Readings
   /** Errors that are not the caller's: for the log. */
   readonly onFault?: (error: unknown, what: string) => void
   readonly headersMs?: number
@@ -44,6 +49,8 @@ export interface Server {
   /** `http://127.0.0.1:7780`, or the configured origin. */
   readonly url: string
   readonly port: number
+  /** The port of its own for metrics and probes, if one is configured. */
+  readonly metricsPort?: number
   readonly live: { readonly streams: number; readonly topics: number }
   close(why?: string): Promise<void>
 }
@@ -57,6 +64,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const tokens = createTokens({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
   const connections = openConnections(databaseUrl, createSecrets(settings.hide))
   const live = createLive(connections.reads, databaseUrl)
+  const probes = createProbes({
+    started: hasAnswered(connections.reads),
+    draining: options.isDraining ?? (() => false),
+  })
+  const metrics = createMetrics({
+    reads: connections.reads,
+    replica: options.readMetrics,
+    streams: () => live.streams,
+    onFault,
+  })
   const openApi = openApiDocument(apiRoutes, version)
   // The port is known once it listens; no request comes earlier.
   const own = { hosts: new Map() as ReadonlyMap<string, string>, cookieName: '' }
@@ -71,7 +88,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     hosts: () => own.hosts,
     isReachable: address !== undefined,
     headers: securityHeaders(isHttps),
-    probes: createProbes({ started: startedOnce(connections), draining: options.isDraining ?? (() => false) }),
+    probes,
+    metrics,
     handlers: createHandlers({ ...connections, version }),
     assets: createAssets(options.page ?? { folder: undefined }, onFault),
     openApi: () => openApi,
@@ -88,6 +106,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     // Only a Host or path that is not part of an address comes here.
     errorHandler: () => unreadable(securityHeaders(isHttps)),
   })
+  const scraped = await metricsPort(options, { metrics, probes, onFault }).catch(async (error: unknown) => {
+    await connections.close()
+    throw error
+  })
   try {
     const { port, close } = await listen((incoming, outgoing) => void answer(incoming, outgoing), {
       ...settings,
@@ -98,17 +120,24 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     return {
       url: origin ?? `http://${address ?? '127.0.0.1'}:${port}`,
       port,
+      ...(scraped && { metricsPort: scraped.port }),
       live,
       async close(why = 'The server stops.') {
         live.close(why)
-        await close()
+        await Promise.all([close(), scraped?.close()])
         await connections.close()
       },
     }
   } catch (error) {
+    await scraped?.close()
     await connections.close()
     throw error
   }
+}
+
+/** Undefined: metrics have no port of their own. */
+async function metricsPort({ settings }: ServerOptions, deps: MetricsPortDeps): Promise<Listening | undefined> {
+  return settings.metrics === undefined ? undefined : openMetricsPort(settings.metrics, deps)
 }
 
 function describe({ databaseUrl, settings, version }: ServerOptions, who: Identity): Sent<Session> {
@@ -128,25 +157,6 @@ function databaseOf(url: string): Session['database'] {
   const address = databaseAddress(url)
   const slash = address.lastIndexOf('/')
   return { name: address.slice(slash + 1), place: address.slice(0, slash) }
-}
-
-/** Whether the database has answered once. Each question asks it again, until it has. */
-function startedOnce({ reads }: Connections): () => boolean {
-  let hasAnswered = false
-  let isAsking = false
-  function ask(): void {
-    if (hasAnswered || isAsking) return
-    isAsking = true
-    void reads.publishedTasks().then(
-      () => (hasAnswered = true),
-      () => (isAsking = false),
-    )
-  }
-  ask()
-  return () => {
-    ask()
-    return hasAnswered
-  }
 }
 
 function auditOf({ writes }: Connections, live: Live): Audit {

@@ -3,6 +3,7 @@
  * anything is listened to.
  */
 import { ExplainedError } from '@q/schema'
+import type { MetricsAddress } from './metrics/metrics-port.ts'
 
 export interface HttpSettings {
   /** Undefined: 127.0.0.1 and ::1. */
@@ -16,6 +17,8 @@ export interface HttpSettings {
   readonly tokensFile?: string
   /** Parts of the names of members whose values are hidden. Undefined: the usual ones. */
   readonly hide?: readonly string[]
+  /** Where metrics and probes have a port of their own. */
+  readonly metrics?: MetricsAddress
   readonly readOnly: boolean
   readonly badge: { readonly text: string; readonly color: string | null } | null
 }
@@ -32,6 +35,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
   const port = read('Q_HTTP_PORT', wholePort, 'must be a port from 0 to 65535')
   const address = read('Q_HTTP_ADDRESS', plainAddress, 'must be an IP address or a host name, without a port')
   const origin = read('Q_HTTP_ORIGIN', httpOrigin, 'must be like https://q.example.com, without a path')
+  const metrics = read('Q_METRICS_ADDRESS', hostAndPort, 'must be like 127.0.0.1:9464 or [::]:9464')
   const readOnly = read('Q_HTTP_READ_ONLY', zeroOrOne, 'must be 1 or 0')
   const badge = read(
     'Q_HTTP_BADGE',
@@ -44,6 +48,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
     ...(port !== undefined && { port }),
     ...(address !== undefined && !isLoopback(address) && { address }),
     ...(origin !== undefined && { origin }),
+    ...(metrics !== undefined && { metrics }),
     ...(env['Q_HTTP_TOKEN_FILE'] && { tokenFile: env['Q_HTTP_TOKEN_FILE'] }),
     ...(env['Q_HTTP_TOKENS_FILE'] && { tokensFile: env['Q_HTTP_TOKENS_FILE'] }),
     ...(hide !== undefined && { hide }),
@@ -75,6 +80,13 @@ function wholePort(text: string): number | undefined {
 
 function plainAddress(text: string): string | undefined {
   return /^[\da-z.:-]{1,253}$/i.test(text) ? text : undefined
+}
+
+/** An IPv6 address is in brackets, as in URLs. */
+function hostAndPort(text: string): MetricsAddress | undefined {
+  const [, ipv6, name, portText = ''] = /^(?:\[([\da-f:.]+)\]|([^:[\]]+)):(\d{1,5})$/i.exec(text) ?? []
+  const [address, port] = [plainAddress(ipv6 ?? name ?? ''), wholePort(portText)]
+  return address === undefined || port === undefined ? undefined : { address, port }
 }
 
 function httpOrigin(text: string): string | undefined {

@@ -57,6 +57,7 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   'GET /api/actions': ['/api/actions'],
   'GET /api/events': [],
   'GET /api/openapi.json': ['/api/openapi.json'],
+  'GET /metrics': ['/metrics'],
 }
 
 test.each(Object.keys(apiRoutes).filter((key) => key.startsWith('GET ')))(

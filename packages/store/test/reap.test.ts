@@ -19,7 +19,14 @@ async function staleIds(): Promise<RunId[]> {
 test('a run that manual SQL set to RUNNING for a holder that never existed ends FAILED as abandoned', async () => {
   const [id] = await enqueue('by-hand')
   await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${id}`.execute(db)
-  const holder = { replicaId: 'fake-replica-id', name: null, hostname: null, cause: 'never-alive', ids: [id] }
+  const holder = {
+    replicaId: 'fake-replica-id',
+    name: null,
+    hostname: null,
+    cause: 'never-alive',
+    silentMs: null,
+    ids: [id],
+  }
   expect(await store.reap(reaper)).toEqual({ ids: [id], count: 1, holders: [holder] })
   expect(await row(id!)).toMatchObject({ status: 'FAILED', replica_id: 'fake-replica-id', result: abandoned })
   expect(abandoned.detail).toBe('Task run abandoned: owning replica stopped responding')

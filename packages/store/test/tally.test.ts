@@ -20,6 +20,7 @@ function counted(task: string, more: Partial<RunTally> = {}): RunTally {
     retried: 0,
     crashed: 0,
     busyMs: 0,
+    waitMs: 0,
     wait: [],
     duration: [],
   }

@@ -56,6 +56,8 @@ export type RunnerEvent =
       readonly holderName: string | null
       readonly hostname: string | null
       readonly cause: StaleCause | 'reconciled'
+      /** Since the holder's last sign of life, its lock or else its heartbeat; null: it never gave one, or it is this replica. */
+      readonly silentMs: number | null
       readonly runIds: readonly RunId[]
     }
   /** Heartbeats of replicas that have been silent for so long that they count as stopped. */
@@ -68,6 +70,7 @@ export type RunnerEvent =
     }
   /** Raised once for heartbeats that fail in a row. The replica goes on. */
   | { readonly type: 'heartbeat-alert'; readonly consecutive: number; readonly error: unknown }
+  | { readonly type: 'beat-accepted'; readonly tookMs: number }
   /** The first one after `failed` ones in a row. */
   | { readonly type: 'beat-accepted-again'; readonly failed: number }
   /** The replica stopped its runs that others may start, because they may consider it dead. */

@@ -34,6 +34,8 @@ import { loopStarter, nowMs } from './loop.ts'
 import { startMaintenance } from './maintenance/start-maintenance.ts'
 import { createSignals } from './signals.ts'
 import { createRecoveryCounter } from './stats/count-recovered.ts'
+import { createExchangeMeter } from './stats/exchange-meter.ts'
+import { createFigures, type RunnerFigures } from './stats/figures.ts'
 import { createCountFlusher } from './stats/flush-counts.ts'
 import { createProcessStats } from './stats/process-stats.ts'
 import { createRunCounts } from './stats/run-counts.ts'
@@ -57,7 +59,12 @@ export interface ReplicaParts {
   readonly closeAll: () => Promise<void>
 }
 
-export function startReplicaLoops(parts: ReplicaParts): Drain {
+export interface WorkingReplica {
+  readonly drain: Drain
+  readonly figures: () => RunnerFigures
+}
+
+export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
   const { config, registration, connections } = parts
   const { control } = connections
   const { id: replicaId } = registration
@@ -121,7 +128,7 @@ export function startReplicaLoops(parts: ReplicaParts): Drain {
     },
   })
   signals.connect({ drainOrdered: drain.onOrder, programTooOld: drain.tooOld })
-  return drain
+  return { drain, figures: createFigures({ ...shared, slots, threads: parts.executors.threads }) }
 }
 
 /** What several parts use; made before all of them. */
@@ -141,6 +148,7 @@ function createState({ config, observe, bornMs, connections, registration }: Rep
     heldRuns: createHeldRuns(),
     prefetched: createPrefetchBuffer(config.prefetch),
     exchangeBuffer: createExchangeBuffer(signals.wakeClaim),
+    exchangeMeter: createExchangeMeter(),
     processStats,
     counts,
     countRecovered: createRecoveryCounter(connections.store, counts),

@@ -14,6 +14,7 @@ import { neverThrows, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
 import { nowMs } from './loop.ts'
 import { createRunMonitors } from './liveness/run-monitors.ts'
+import type { RunnerFigures } from './stats/figures.ts'
 import { createSlotStats, type SlotStats } from './stats/slot-stats.ts'
 import { publishConcurrencyLimits, publishTaskSchedules } from './execute/task-catalog.ts'
 import { startReplicaLoops } from './replica.ts'
@@ -25,6 +26,8 @@ export interface Runner {
   readonly tasks: readonly TaskDescription[]
   /** What every slot is doing. */
   threads(): readonly SlotStats[]
+  /** What it has counted and measured, for metrics. */
+  figures(): RunnerFigures
   /** As SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. Called again: the deadline is now. */
   drain(): Promise<void>
   /** Resolves when the replica has left, for any reason. */
@@ -71,7 +74,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await publishConcurrencyLimits(connections.store, tasks)
     await publishTaskSchedules(connections.store, registration.id, tasks)
     const slotStats = createSlotStats({ slots: config.threads, runMonitors, nowMs })
-    const drain = startReplicaLoops({
+    const { drain, figures } = startReplicaLoops({
       config,
       observe,
       tasks,
@@ -91,6 +94,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       name,
       tasks,
       threads: slotStats,
+      figures,
       left: drain.left,
       drain: async () => void (await drain.signal()),
     }

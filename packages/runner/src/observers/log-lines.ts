@@ -32,6 +32,7 @@ export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, Lo
   ],
   'beat-failed': ['warn', 'heartbeat failed; trying again'],
   'heartbeat-alert': ['error', 'heartbeats fail repeatedly; runs continue, but others may recover them if this lasts'],
+  'beat-accepted': ['debug', 'the database accepted a heartbeat'],
   'beat-accepted-again': ['info', 'the database accepts heartbeats again'],
   fenced: ['error', 'stopped runs that others may start: this replica may count as dead'],
   'database-clock-jumped': ['warn', "the database's clock jumped; not judging heartbeats for a while"],

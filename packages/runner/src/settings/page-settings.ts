@@ -33,6 +33,11 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
     shown: '',
     what: 'file with named tokens, a line each: `name scope sha256`; `q token new` adds one',
   },
+  {
+    variable: 'Q_METRICS_ADDRESS',
+    shown: '',
+    what: 'a port of its own for `/metrics` and the three probes, without a token, `127.0.0.1:9464`; works with `Q_HTTP=off` too',
+  },
   { variable: 'Q_HTTP_READ_ONLY', shown: '', what: '`1`: the server accepts no actions' },
   {
     variable: 'Q_HTTP_HIDE',

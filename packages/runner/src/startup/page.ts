@@ -1,15 +1,17 @@
 /**
- * The page of a replica. `@q/server` is an optional peer that only this file imports. Wrong settings are reported before
+ * The page and the metrics of a replica. `@q/server` is an optional peer that only this file imports. Wrong settings are reported before
  * anything starts; a page that cannot start for another reason is logged, and the replica works without it.
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import type { Observe } from '../main/events.ts'
 import type { Logger } from '../observers/log.ts'
+import type { MetricReadings } from '../observers/metrics.ts'
 
 export interface ReplicaPage {
-  readonly url: string
+  /** Undefined: it serves metrics and probes alone. */
+  readonly url?: string
   /** With the token: for a terminal, never for a log. */
-  readonly link: string
+  readonly link?: string
   /** Follows whether the replica drains. */
   readonly observe: Observe
   close(): Promise<void>
@@ -18,6 +20,7 @@ export interface ReplicaPage {
 export interface PageFacts {
   readonly databaseUrl: string
   readonly version: string
+  readonly readMetrics: () => MetricReadings
   readonly log: Logger
 }
 
@@ -26,29 +29,29 @@ export type StartPage = (facts: PageFacts) => Promise<ReplicaPage | undefined>
 
 export async function preparePage(env: NodeJS.ProcessEnv): Promise<StartPage> {
   const isOn = isSwitchedOn(env['Q_HTTP'])
-  const server = isOn ? await import('@q/server').catch(unlessMissing) : undefined
-  if (server === undefined) return () => Promise.resolve(undefined)
-  const startServer = server.prepareServer(env)
-  return async ({ databaseUrl, version, log }) => {
+  const isNeeded = isOn || Boolean(env['Q_METRICS_ADDRESS'])
+  const server = isNeeded ? await import('@q/server').catch(unlessMissing) : undefined
+  const startServer = isOn ? server?.prepareServer(env) : server?.prepareMetrics(env)
+  if (startServer === undefined) return () => Promise.resolve(undefined)
+  return async ({ log, ...facts }) => {
     let draining = false
     const isDraining = () => draining
     const onFault = (error: unknown, what: string) => log.error({ err: error, what }, 'the page could not answer')
     try {
-      const started = await startServer({ databaseUrl, version, isDraining, onFault })
+      const { close, ...started } = await startServer({ ...facts, isDraining, onFault })
       return {
-        url: started.url,
-        link: started.link,
+        ...('url' in started && { url: started.url, link: started.link }),
         observe({ type }) {
           if (type === 'draining') draining = true
           if (type === 'drain-undone') draining = false
         },
-        close: () => started.close('The replica has left.'),
+        close: () => close('The replica has left.'),
       }
     } catch (error) {
-      const facts = isExplained(error)
+      const problem = isExplained(error)
         ? { code: error.code, what: error.message, why: error.why, fix: error.fix }
         : { err: error }
-      log.warn(facts, 'the page did not start; the replica works without it')
+      log.warn(problem, 'the page did not start; the replica works without it')
       return undefined
     }
   }

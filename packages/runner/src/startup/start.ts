@@ -16,6 +16,7 @@ import { newReplicaId } from '../main/identity.ts'
 import { pause } from '../main/loop.ts'
 import { startRunner, type Runner, type RunnerOptions } from '../main/runner.ts'
 import { createLog, logObserver, type Logger } from '../observers/log.ts'
+import { createMetricsObserver } from '../observers/metrics.ts'
 import { exitCodeAfter, exitCodeOf, exitCodes, problemText } from '../output/report-error.ts'
 import { settings } from '../settings/settings.ts'
 import { findTaskModules } from './task-modules.ts'
@@ -47,19 +48,29 @@ async function runReplica(
   const startPage = await preparePage(env)
   const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
-  for (const output of outputs)
-    output.onDropped((lines) => log.warn({ lines }, 'dropped log lines: the output was not being read'))
   const version = programVersion()
+  const metrics = createMetricsObserver(version)
+  let runner: Runner | undefined
+  for (const output of outputs)
+    output.onDropped((lines) => {
+      metrics.observe({ type: 'log-lines-dropped', lines })
+      log.warn({ lines }, 'dropped log lines: the output was not being read')
+    })
   log.info({ version }, 'starting')
   for (const warning of config.warnings) log.warn(warning)
   const database = await logIfSlow(
     () => log.info('starting the embedded database'),
     findDatabase(env, { notice: (sentence) => log.warn(sentence), revive: true }),
   )
-  const page = await startPage({ databaseUrl: database.url, version, log })
+  const page = await startPage({
+    databaseUrl: database.url,
+    version,
+    readMetrics: () => metrics.read(runner?.figures()),
+    log,
+  })
   const logEvent = logObserver(log)
   try {
-    const runner = await join(log, {
+    runner = await join(log, {
       databaseUrl: database.url,
       directUrl: env['DATABASE_URL_DIRECT'] || database.url,
       config,
@@ -68,6 +79,7 @@ async function runReplica(
       replicaId: newReplicaId(),
       observe(event) {
         page?.observe(event)
+        metrics.observe(event)
         logEvent(event)
       },
       ...endpointOf(env, page),
@@ -86,13 +98,14 @@ async function runReplica(
       tasks,
       next: nextCommand(env, tasks),
     }
-    if (terminal) console.log(banner({ ...facts, pid: process.pid, ...(page && { link: page.link }) }))
-    else log.info({ ...facts, ...(page && { page: page.url }) }, 'started') // with the pid, as in every line
+    if (terminal) console.log(banner({ ...facts, pid: process.pid, ...(page?.link && { link: page.link }) }))
+    else log.info({ ...facts, ...(page?.url && { page: page.url }) }, 'started') // with the pid, as in every line
     return await runner.left
   } catch (error) {
     if (error === signals.leaving.reason) log.info('stopped by a signal before the start was complete')
     throw error
   } finally {
+    metrics.close()
     await page?.close()
     await database.close()
   }

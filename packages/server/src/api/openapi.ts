@@ -74,6 +74,7 @@ function operationOf(key: string, route: Route, components: Json): Json {
 
 function contentOf(answer: Route['answer'], components: Json): Json {
   if (answer === 'stream') return { content: { 'text/event-stream': { schema: { type: 'string' } } } }
+  if (answer === 'metrics') return { content: { 'text/plain': { schema: { type: 'string' } } } }
   if (answer === 'text') return { content: { 'application/json': { schema: {} } } }
   return { content: { 'application/json': { schema: schemaOf(answer, 'output', components) } } }
 }

@@ -21,8 +21,8 @@ export interface Route {
   readonly body?: z.ZodType
   /** Of a success; 200 unless said. */
   readonly status?: 200 | 201 | 202
-  /** What a success answers: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events. */
-  readonly answer: z.ZodType | 'text' | 'stream'
+  /** What a success answers: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events; `metrics`: Prometheus text. */
+  readonly answer: z.ZodType | 'text' | 'stream' | 'metrics'
   /** Statuses of problems beyond those that every route can have. */
   readonly problems?: readonly (404 | 409 | 422)[]
 }

@@ -5,6 +5,7 @@ import { deliveryRoutes } from './deliveries.ts'
 import { errorRoutes } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { laneRoutes } from './lanes.ts'
+import { metricsRoutes } from './metrics.ts'
 import { nodeRoutes } from './nodes.ts'
 import { operationRoutes } from './operations.ts'
 import { overviewRoutes } from './overview.ts'
@@ -45,6 +46,7 @@ export const apiRoutes = {
   ...taskRoutes,
   ...actionRoutes,
   ...eventRoutes,
+  ...metricsRoutes,
   ...documentRoutes,
 } as const
 export type ApiRoutes = typeof apiRoutes

@@ -44,8 +44,8 @@ export type RequestOf<Key extends ApiKey> = Params<Key> &
 type RequestArguments<Key extends ApiKey> =
   object extends RequestOf<Key> ? [request?: RequestOf<Key>] : [request: RequestOf<Key>]
 
-/** Streams are opened with `openEvents`. */
-type CallKey = Exclude<ApiKey, 'GET /api/events'>
+/** Streams are opened with `openEvents`; metrics are for scrapers. */
+type CallKey = Exclude<ApiKey, 'GET /api/events' | 'GET /metrics'>
 
 export type Api = <Key extends CallKey>(key: Key, ...request: RequestArguments<Key>) => Promise<AnswerOf<Key>>
 

@@ -9,6 +9,7 @@ import { apiRoutes, type ApiKey } from '../api/routes.ts'
 import type { Route } from '../api/route.ts'
 import { identify, requireScope, type Identity } from '../auth/identify.ts'
 import type { Live, StreamRequest } from '../live/hub.ts'
+import { scrapeResponse, type Metrics } from '../metrics/metrics.ts'
 import type { Assets } from '../page/assets.ts'
 import { jsonAnswer, problemAnswer } from './answer.ts'
 import {
@@ -37,6 +38,7 @@ export interface AppDeps extends RouteDeps, SessionDeps {
   readonly probes: Probes
   readonly handlers: Handlers
   readonly live: Live
+  readonly metrics: Metrics
   readonly assets: Assets
   readonly openApi: () => unknown
   readonly onFault: (error: unknown, what: string) => void
@@ -64,7 +66,7 @@ export function createApp(deps: AppDeps): Hono<Environment> {
     if (c.res !== undefined && c.res !== RESPONSE_ALREADY_SENT) c.res = withHeaders(c.res, deps.headers)
   })
   app.post('/api/session', (c) => beginSession(deps, c.req.raw, c.env.incoming.socket.remoteAddress ?? ''))
-  const reading = (answer: (c: C) => Response) => (c: C) => {
+  const reading = (answer: (c: C) => Response | Promise<Response>) => (c: C) => {
     requireScope(c.var.who, 'read')
     return answer(c)
   }
@@ -79,6 +81,10 @@ export function createApp(deps: AppDeps): Hono<Environment> {
   app.get(
     '/api/events',
     reading((c) => openStream(deps, c)),
+  )
+  app.get(
+    '/metrics',
+    reading(() => scrapeResponse(deps.metrics)),
   )
   app.get(
     '/api/openapi.json',

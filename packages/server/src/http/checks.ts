@@ -11,7 +11,7 @@ const probePaths = ['/healthz', '/readyz', '/startupz'] as const
 
 export function areaOf(path: string): Area {
   if ((probePaths as readonly string[]).includes(path)) return 'probe'
-  return path === '/api' || path.startsWith('/api/') ? 'api' : 'page'
+  return path === '/api' || path.startsWith('/api/') || path === '/metrics' ? 'api' : 'page'
 }
 
 export interface Seen {

@@ -2,6 +2,8 @@
  * What an orchestrator asks. `/healthz`: the process answers; the database is not asked, so an outage of it restarts nothing.
  * `/startupz`: the server has reached its database once. `/readyz`: it has, and is not draining.
  */
+import type { Store } from '@q/store'
+
 export interface Probes {
   answer(path: string): Response
 }
@@ -24,4 +26,23 @@ export function createProbes({ started, draining }: ProbeState): Probes {
 function stateResponse(status: number, state: string): Response {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
   return new Response(`${state}\n`, { status, headers })
+}
+
+/** Whether the database has answered once. Each question asks it again, until it has. */
+export function hasAnswered(reads: Pick<Store, 'publishedTasks'>): () => boolean {
+  let answered = false
+  let isAsking = false
+  function ask(): void {
+    if (answered || isAsking) return
+    isAsking = true
+    void reads.publishedTasks().then(
+      () => (answered = true),
+      () => (isAsking = false),
+    )
+  }
+  ask()
+  return () => {
+    ask()
+    return answered
+  }
 }

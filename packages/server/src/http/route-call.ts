@@ -60,6 +60,9 @@ export class Reply<Data> {
 
 export type Handler<Key extends ApiKey> = (call: Call<Key>) => Promise<Answered<Key> | Reply<Answered<Key>>>
 
-/** Sessions and the live stream need the connection itself (app.ts). */
-export type HandledKey = Exclude<ApiKey, `${string} /api/session` | 'GET /api/events' | 'GET /api/openapi.json'>
+/** Sessions and the live stream need the connection itself, and some answers are not JSON (app.ts). */
+export type HandledKey = Exclude<
+  ApiKey,
+  `${string} /api/session` | 'GET /api/events' | 'GET /api/openapi.json' | 'GET /metrics'
+>
 export type Handlers<Keys extends ApiKey = HandledKey> = { readonly [Key in Keys]: Handler<Key> }

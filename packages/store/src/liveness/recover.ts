@@ -31,6 +31,8 @@ export interface RecoveryResult {
 
 /** A holder that counts as dead, by one kind of evidence. */
 export interface DeadHolder extends Pick<StaleRun, 'replicaId' | 'name' | 'hostname' | 'cause'> {
+  /** Since its last sign of life; null: it never gave one. */
+  readonly silentMs: number | null
   /** The runs that were recovered from it. */
   readonly ids: readonly RunId[]
 }
@@ -93,7 +95,9 @@ function holdersOf(seen: readonly StaleRun[], ids: readonly RunId[]): DeadHolder
     const [first] = some
     if (first === undefined) return []
     const { replicaId, name, hostname, cause } = first
-    return { replicaId, name, hostname, cause, ids: some.map(({ id }) => id) }
+    const ages = some.flatMap(({ beatAgeMs }) => beatAgeMs ?? [])
+    const silentMs = ages.length === 0 ? null : Math.min(...ages)
+    return { replicaId, name, hostname, cause, silentMs, ids: some.map(({ id }) => id) }
   })
 }
 

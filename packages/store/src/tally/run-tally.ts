@@ -16,10 +16,17 @@ export interface RunTally {
   /** Attempts that ended by the death of their replica, thread or child process. */
   readonly crashed: number
   readonly busyMs: number
-  /** Counts per bucket (histogram.ts): from due to started, first starts alone. */
+  /** From due to started, first starts alone. */
+  readonly waitMs: number
+  /** Counts per bucket (histogram.ts) of the same. */
   readonly wait: readonly number[]
   /** Counts per bucket: how long attempts took. */
   readonly duration: readonly number[]
+}
+
+/** A tally that is being counted. */
+export type OpenTally = {
+  -readonly [Key in keyof RunTally]: RunTally[Key] extends readonly number[] ? number[] : RunTally[Key]
 }
 
 /** The task of the pairs that a flush does not name. */
@@ -36,29 +43,38 @@ export function boundTallies(tallies: readonly RunTally[], most: number = tallie
   return [...busiest.slice(0, most), ...[...others].map(([queue, rest]) => sumOf(queue, otherTasks, rest))]
 }
 
+export function emptyTally(queue: string, task: string): OpenTally {
+  return {
+    queue,
+    task,
+    started: 0,
+    succeeded: 0,
+    failed: 0,
+    cancelled: 0,
+    retried: 0,
+    crashed: 0,
+    busyMs: 0,
+    waitMs: 0,
+    wait: [],
+    duration: [],
+  }
+}
+
+const counted = ['started', 'succeeded', 'failed', 'cancelled', 'retried', 'crashed', 'busyMs', 'waitMs'] as const
+
+/** Adds what one tally counted to another. */
+export function addTally(sum: OpenTally, tally: RunTally): void {
+  for (const key of counted) sum[key] += tally[key]
+  addHistogram(sum.wait, tally.wait)
+  addHistogram(sum.duration, tally.duration)
+}
+
 function weightOf(tally: RunTally): number {
   return tally.started + tally.succeeded + tally.failed + tally.cancelled + tally.retried + tally.crashed
 }
 
 function sumOf(queue: string, task: string, tallies: readonly RunTally[]): RunTally {
-  const sum = (read: (tally: RunTally) => number) => tallies.reduce((total, tally) => total + read(tally), 0)
-  const wait: number[] = []
-  const duration: number[] = []
-  for (const tally of tallies) {
-    addHistogram(wait, tally.wait)
-    addHistogram(duration, tally.duration)
-  }
-  return {
-    queue,
-    task,
-    started: sum((tally) => tally.started),
-    succeeded: sum((tally) => tally.succeeded),
-    failed: sum((tally) => tally.failed),
-    cancelled: sum((tally) => tally.cancelled),
-    retried: sum((tally) => tally.retried),
-    crashed: sum((tally) => tally.crashed),
-    busyMs: sum((tally) => tally.busyMs),
-    wait,
-    duration,
-  }
+  const sum = emptyTally(queue, task)
+  for (const tally of tallies) addTally(sum, tally)
+  return sum
 }

@@ -23,6 +23,7 @@ export const operatorReads: readonly OperatorRead[] = [
   { of: 'contended keys', read: (store) => store.contendedKeys(), rowsMax: 15 * counting },
   { of: 'unserved lanes', read: (store) => store.unservedLanes(), rowsMax: 4 * counting },
   { of: 'the overview', read: (store) => store.overview(), rowsMax: 4 * counting },
+  { of: 'figures for metrics', read: (store) => store.clusterFigures(), rowsMax: 5 * counting },
   { of: 'attention', read: (store) => store.attention(), rowsMax: 14 * counting },
   { of: 'listing nodes', read: (store) => store.listNodes({ stopped: true }), rowsMax: 1_000 },
   { of: 'a node in detail', read: (store) => store.nodeDetail('replica-live'), rowsMax: 5_000 },

@@ -42,3 +42,24 @@ test('without a tally the rates are unknown, not zero', async () => {
   await sql`DELETE FROM q.run_tally`.execute(db)
   expect(await store.overview()).toMatchObject({ succeededPerS: null, failedPerS: null })
 })
+
+test('the figures for metrics are those of the newest samples, however many runs came since', async () => {
+  await store.internLane({ queue: 'default', task: 'a', requires: [] })
+  await sql`INSERT INTO q.queue_sample (sampled_at, queue, ready, claimed, running, waiting_time, waiting_concurrency, oldest_ms, paused)
+    SELECT clock_timestamp() - ago, 'default', ready, 1, 2, 3, 4, 5000, true
+    FROM (VALUES (interval '1 minute', 70), (interval '20 seconds', 7)) AS given(ago, ready)`.execute(db)
+  const { queues, sampleAgeMs } = await store.clusterFigures()
+  expect(queues).toEqual([
+    {
+      queue: 'default',
+      ready: 7,
+      claimed: 1,
+      running: 2,
+      waitingTime: 3,
+      waitingConcurrency: 4,
+      oldestMs: 5_000,
+      paused: true,
+    },
+  ])
+  expect(sampleAgeMs).toBeGreaterThanOrEqual(20_000)
+})

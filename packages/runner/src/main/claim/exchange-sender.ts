@@ -4,6 +4,7 @@
  */
 import { createClaimer, createFairShares, exchangeWork, type Connection } from '@q/store'
 import type { RunnerConfig } from '../../settings/config.ts'
+import type { ExchangeMeter } from '../stats/exchange-meter.ts'
 import type { ExchangeDeps } from './exchange.ts'
 
 export interface ExchangeSender {
@@ -26,10 +27,12 @@ export interface ExchangeSenderDeps {
   readonly replicaId: string
   readonly tasks: readonly string[]
   readonly config: Pick<RunnerConfig, 'pollEveryMs' | 'queues' | 'queueWeights' | 'capabilities'>
+  readonly exchangeMeter: ExchangeMeter
   readonly nowMs: () => number
 }
 
-export function createExchangeSender({ replicaId, tasks, config, nowMs }: ExchangeSenderDeps): ExchangeSender {
+export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
+  const { replicaId, tasks, config, exchangeMeter, nowMs } = deps
   const { pollEveryMs, queues, queueWeights, capabilities } = config
   const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
   const inFlight = new Set<Promise<unknown>>()
@@ -50,10 +53,12 @@ export function createExchangeSender({ replicaId, tasks, config, nowMs }: Exchan
         refreshedMs = nowMs()
       }
       const areDisowned = watchDisowned()
+      const sentMs = nowMs()
       const exchanged = exchangeWork(connection, claimer, exchange)
       const done = exchanged.catch(() => {}).finally(() => inFlight.delete(done))
       inFlight.add(done)
       const result = await exchanged
+      exchangeMeter.exchanged(nowMs() - sentMs, result.claimed.length + result.prefetched.length)
       return areDisowned() ? { ...result, started: [], claimed: [], prefetched: [] } : result
     },
     inFlight: () => inFlight.size,

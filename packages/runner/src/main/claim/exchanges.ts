@@ -10,6 +10,7 @@ import { awaitingSlotMsMax } from '../liveness/self-fence-limits.ts'
 import type { StartLoop } from '../loop.ts'
 import type { RunnerConfig } from '../../settings/config.ts'
 import { slotsToFill } from '../stats/health.ts'
+import type { ExchangeMeter } from '../stats/exchange-meter.ts'
 import type { ProcessStats } from '../stats/process-stats.ts'
 import { createBacklog } from './backlog.ts'
 import { exchangeTick, type ExchangeDeps } from './exchange.ts'
@@ -33,6 +34,7 @@ export interface ExchangesDeps {
   readonly prefetched: PrefetchBuffer
   readonly heldRuns: HeldRuns
   readonly processStats: Pick<ProcessStats, 'health' | 'look'>
+  readonly exchangeMeter: ExchangeMeter
   readonly releaseUnstarted: ReleaseUnstarted
   /** Whether wakes can reach this replica. */
   readonly canBeWoken: () => boolean

@@ -75,7 +75,9 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       },
       { withdrawPresence },
     )
-    const jumpedMs = deps.databaseClock.record({ clockMs: answer.clockMs, sentMs, receivedMs: deps.nowMs() })
+    const receivedMs = deps.nowMs()
+    deps.observe({ type: 'beat-accepted', tookMs: receivedMs - sentMs })
+    const jumpedMs = deps.databaseClock.record({ clockMs: answer.clockMs, sentMs, receivedMs })
     if (jumpedMs !== undefined) {
       deps.streak.beatFailed()
       deps.observe({ type: 'database-clock-jumped', byMs: jumpedMs })

@@ -54,15 +54,23 @@ export async function reapTick(deps: ReapDeps): Promise<Next> {
 
 /** Recovers the runs of replicas whose lock is gone and whose grace has passed. */
 export async function reapGone(deps: ReapDeps, gone: readonly MissingReplica[]): Promise<void> {
-  await recover(deps, { causes: ['presence'], gone: gone.map(({ evidence }) => evidence) })
+  const goneMs = new Map(gone.map(({ replicaId, goneForMs }) => [replicaId, goneForMs]))
+  await recover(deps, { causes: ['presence'], gone: gone.map(({ evidence }) => evidence) }, goneMs)
 }
 
-async function recover(deps: ReapDeps, question: StaleQuery & Required<Pick<StaleQuery, 'causes'>>): Promise<void> {
+/** `goneMs`: since when the locks of replicas are gone. */
+async function recover(
+  deps: ReapDeps,
+  question: StaleQuery & Required<Pick<StaleQuery, 'causes'>>,
+  goneMs: ReadonlyMap<string, number> = new Map(),
+): Promise<void> {
   const { replicaId: by, states } = deps
   if (states.length === 0) return
   const { ids, holders = [], stuck = [] } = await deps.store.reap({ by, states, ...question })
   for (const { id: runId, error } of stuck) deps.observe({ type: 'recovery-failed', runId, error })
-  for (const { replicaId: holder, name: holderName, hostname, cause, ids: runIds } of holders)
-    deps.observe({ type: 'runs-recovered', holder, holderName, hostname, cause, runIds })
+  for (const { replicaId: holder, name: holderName, hostname, cause, ids: runIds, ...dead } of holders) {
+    const silentMs = goneMs.get(holder) ?? dead.silentMs
+    deps.observe({ type: 'runs-recovered', holder, holderName, hostname, cause, silentMs, runIds })
+  }
   if (ids.length > 0) await deps.onRecovered(ids)
 }

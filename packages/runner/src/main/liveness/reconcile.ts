@@ -48,7 +48,7 @@ async function recoverOrphans(
     const { ids } = await control.recoverOwnTaskRuns({ replicaId, hostname, leases: began })
     if (ids.length === 0) return
     const holder = { holder: replicaId, holderName: null, hostname }
-    observe({ type: 'runs-recovered', ...holder, cause: 'reconciled', runIds: ids })
+    observe({ type: 'runs-recovered', ...holder, cause: 'reconciled', silentMs: null, runIds: ids })
     await countRecovered(ids)
   }
 }

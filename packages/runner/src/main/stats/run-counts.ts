@@ -2,8 +2,18 @@
  * Counts the runs that this replica executes, by queue and task, until the next flush takes the counts (flush-counts.ts).
  * Counting happens in memory, so no run waits for it. A replica that is killed loses the counts since its last flush.
  */
-import { countTime, type ClaimedRun, type ErrorCount, type Outcome, type RecoveredRun, type RunTally } from '@q/store'
+import {
+  countTime,
+  emptyTally,
+  type ClaimedRun,
+  type ErrorCount,
+  type OpenTally,
+  type Outcome,
+  type RecoveredRun,
+  type RunTally,
+} from '@q/store'
 import { signatureOf, type ErrorSignature } from './error-signature.ts'
+import { createRunTotals } from './run-totals.ts'
 
 type RunOf = Pick<ClaimedRun, 'queue' | 'task' | 'runId'>
 
@@ -26,6 +36,8 @@ export interface RunCounts {
   recovered(run: RecoveredRun): void
   /** Everything since the last time; undefined: nothing. */
   take(): CountedRuns | undefined
+  /** Everything since the start (run-totals.ts). */
+  totals(): readonly RunTally[]
 }
 
 export interface CountedRuns {
@@ -33,7 +45,9 @@ export interface CountedRuns {
   readonly errors: readonly ErrorCount[]
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Item)[] ? Item[] : T[Key] }
+type OpenErrorCount = {
+  -readonly [Key in keyof ErrorCount]: ErrorCount[Key] extends readonly (infer Item)[] ? Item[] : ErrorCount[Key]
+}
 
 /** Groups of errors that are counted between two flushes. */
 const errorGroupsMax = 1_000
@@ -47,15 +61,20 @@ export interface RunCountsDeps {
 }
 
 export function createRunCounts({ version, count }: RunCountsDeps): RunCounts {
-  let tallies = new Map<string, Map<string, Mutable<RunTally>>>()
-  let errors = new Map<string, Mutable<ErrorCount>>()
+  let tallies = new Map<string, Map<string, OpenTally>>()
+  const totals = createRunTotals()
+  let errors = new Map<string, OpenErrorCount>()
 
-  function tallyOf({ queue, task }: RunOf): Mutable<RunTally> {
+  function tallyOf({ queue, task }: RunOf): OpenTally {
     let ofQueue = tallies.get(queue)
     if (ofQueue === undefined) tallies.set(queue, (ofQueue = new Map()))
     let tally = ofQueue.get(task)
     if (tally === undefined) ofQueue.set(task, (tally = emptyTally(queue, task)))
     return tally
+  }
+
+  function openTallies(): RunTally[] {
+    return [...tallies.values()].flatMap((ofQueue) => [...ofQueue.values()])
   }
 
   function countError({ runId, task }: RunOf, signature: ErrorSignature): void {
@@ -75,12 +94,12 @@ export function createRunCounts({ version, count }: RunCountsDeps): RunCounts {
     started(run) {
       const tally = tallyOf(run)
       tally.started++
-      if (isFirstStart(run)) countTime(tally.wait, run.waitMs)
+      if (isFirstStart(run)) countWait(tally, run.waitMs, 1)
     },
     notBegun(run) {
       const tally = tallyOf(run)
       tally.started--
-      if (isFirstStart(run)) countTime(tally.wait, run.waitMs, -1)
+      if (isFirstStart(run)) countWait(tally, run.waitMs, -1)
     },
     ended(run, { outcome, crashed = false, tookMs, error }) {
       const tally = tallyOf(run)
@@ -103,12 +122,14 @@ export function createRunCounts({ version, count }: RunCountsDeps): RunCounts {
     },
     take() {
       if (tallies.size === 0) return undefined
-      const runs = [...tallies.values()].flatMap((ofQueue) => [...ofQueue.values()])
+      const runs = openTallies()
+      totals.add(runs)
       const taken = { runs, errors: [...errors.values()] }
       tallies = new Map()
       errors = new Map()
       return taken
     },
+    totals: () => totals.read(openTallies()),
   }
 }
 
@@ -120,18 +141,8 @@ function isFirstStart({ attempt, crashCount, epoch }: ClaimedRun): boolean {
   return attempt === 1 && crashCount === 0 && epoch === 1
 }
 
-function emptyTally(queue: string, task: string): Mutable<RunTally> {
-  return {
-    queue,
-    task,
-    started: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-    retried: 0,
-    crashed: 0,
-    busyMs: 0,
-    wait: [],
-    duration: [],
-  }
+/** `times` -1 takes it back. */
+function countWait(tally: OpenTally, waitMs: number, times: 1 | -1): void {
+  tally.waitMs += times * waitMs
+  countTime(tally.wait, waitMs, times)
 }

@@ -1,0 +1,66 @@
+/**
+ * What this replica counted of its runs since it started, by queue and task, for metrics. It is added to when a flush takes
+ * the counts, and read when metrics are asked for: a run costs nothing more.
+ *
+ * The first 200 pairs of queue and task keep their names, and later ones are counted as `other`: a count never moves from one
+ * name to another. Totals never fall, although a run that is withdrawn before it begins is no longer counted as started.
+ */
+import { addTally, emptyTally, type OpenTally, type RunTally } from '@q/store'
+
+export interface RunTotals {
+  add(tallies: Iterable<RunTally>): void
+  /** The totals with `open`, which no flush has taken yet. */
+  read(open: Iterable<RunTally>): readonly RunTally[]
+}
+
+const otherName = 'other'
+const pairsMax = 200
+
+export function createRunTotals(): RunTotals {
+  const taken = new Map<string, OpenTally>()
+  const queues = new Set<string>()
+  /** As last read. */
+  let shown = new Map<string, RunTally>()
+
+  /** The name under which a pair is counted. */
+  function keyOf({ queue, task }: RunTally): [queue: string, task: string] {
+    if (taken.has(`${queue}\n${task}`)) return [queue, task]
+    if (taken.size < pairsMax) {
+      queues.add(queue)
+      taken.set(`${queue}\n${task}`, emptyTally(queue, task))
+      return [queue, task]
+    }
+    return [queues.has(queue) ? queue : otherName, otherName]
+  }
+
+  function addTo(sums: Map<string, OpenTally>, tallies: Iterable<RunTally>): void {
+    for (const tally of tallies) {
+      const [queue, task] = keyOf(tally)
+      const key = `${queue}\n${task}`
+      let sum = sums.get(key)
+      if (sum === undefined) sums.set(key, (sum = emptyTally(queue, task)))
+      addTally(sum, tally)
+    }
+  }
+
+  return {
+    add: (tallies) => addTo(taken, tallies),
+    read(open) {
+      const now = new Map<string, OpenTally>()
+      addTo(now, open)
+      addTo(now, taken.values())
+      shown = new Map([...now].map(([key, tally]) => [key, neverLess(tally, shown.get(key))]))
+      return [...shown.values()]
+    },
+  }
+}
+
+function neverLess(tally: RunTally, before: RunTally | undefined): RunTally {
+  if (before === undefined) return tally
+  return {
+    ...tally,
+    started: Math.max(tally.started, before.started),
+    waitMs: Math.max(tally.waitMs, before.waitMs),
+    wait: tally.wait.map((count, bucket) => Math.max(count, before.wait[bucket] ?? 0)),
+  }
+}

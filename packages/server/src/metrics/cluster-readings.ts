@@ -1,0 +1,46 @@
+/** The metrics of the whole cluster, read at most every 10 seconds, however often and by however many they are scraped. */
+import { createCachedRead, type ClusterFigures, type QueueFigures, type Store } from '@q/store'
+import type { Readings } from './readings.ts'
+
+const cachedMs = 10_000
+/** A scrape does not wait longer for the database. */
+const waitMsMax = 3_000
+
+/** Without an answer of the database there is only `q_cluster_readable 0`. Never rejects. */
+export function createClusterReadings(
+  store: Pick<Store, 'clusterFigures'>,
+  nowMs: () => number = () => performance.now(),
+): () => Promise<Readings> {
+  const figures = createCachedRead(() => store.clusterFigures(), nowMs)
+  return async () => {
+    const read = await within(waitMsMax, figures.get(cachedMs)).catch(() => undefined)
+    return read === undefined ? { q_cluster_readable: [{ value: 0 }] } : readingsOf(read)
+  }
+}
+
+function readingsOf({ queues, sampleAgeMs, nodes, lanesUnserved, runsToReview }: ClusterFigures): Readings {
+  const byQueue = (value: (queue: QueueFigures) => number) =>
+    queues.map((queue) => ({ labels: { queue: queue.queue }, value: value(queue) }))
+  return {
+    q_cluster_readable: [{ value: 1 }],
+    q_queue_ready: byQueue(({ ready }) => ready),
+    q_queue_claimed: byQueue(({ claimed }) => claimed),
+    q_queue_running: byQueue(({ running }) => running),
+    q_queue_waiting: queues.flatMap(({ queue, waitingTime, waitingConcurrency }) => [
+      { labels: { queue, gate: 'time' }, value: waitingTime },
+      { labels: { queue, gate: 'concurrency' }, value: waitingConcurrency },
+    ]),
+    q_queue_oldest_seconds: byQueue(({ oldestMs }) => (oldestMs ?? 0) / 1_000),
+    q_queue_paused: byQueue(({ paused }) => Number(paused)),
+    q_sample_age_seconds: sampleAgeMs === null ? [] : [{ value: sampleAgeMs / 1_000 }],
+    q_nodes: Object.entries(nodes).map(([state, value]) => ({ labels: { state }, value })),
+    q_lanes_unserved: [{ value: lanesUnserved }],
+    q_runs_to_review: [{ value: runsToReview }],
+  }
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('The database did not answer in time.')), ms)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
