@@ -9,7 +9,7 @@ import { loadMcp, type Mcp } from './mcp.ts'
 export interface Connection {
   /** The structured part of the answer of a tool. Calls must not overlap. */
   call(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Ends the process; no call follows. */
+  /** Ends the process at once: a call in flight fails, and so do later ones. */
   close(): Promise<void>
 }
 
@@ -26,8 +26,10 @@ export interface ConnectionOptions {
 /** A line that is not JSON stays in the file until a person repairs it. */
 const errorPauseMs = 60_000
 const answerMsMax = 10_000
+const startMsMax = 20_000
 const pauseMsMin = 1_000
 const pauseMsMax = 60_000
+const closedMessage = 'The destination is closed.'
 /** An answer repeats what it found twice: as text and as data. */
 const answerBytesMax = 64 * 1024 * 1024
 
@@ -39,12 +41,15 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   let failures = { inARow: 0, at: 0, last: '' }
 
   async function answering(): Promise<ServerProcess> {
-    if (closed) throw new MemoryFailure('The destination is closed.')
+    if (closed) throw new MemoryFailure(closedMessage)
     if (process?.isAlive() === true) return process
     const retryAfterMs = failures.at + pauseAfter(failures.inARow) - nowMs()
     if (retryAfterMs > 0) throw new MemoryFailure(failures.last, { retryAfterMs })
+    process = undefined
     process = await startServer(mcp, options)
-    return process
+    if (!closed) return process
+    await process.end()
+    throw new MemoryFailure(closedMessage)
   }
 
   async function failed(error: unknown): Promise<MemoryFailure> {
@@ -102,7 +107,7 @@ async function startServer({ Client, StdioClientTransport }: Mcp, options: Conne
     state.printed = `${state.printed}${chunk.toString()}`.slice(-500)
   })
   try {
-    await client.connect(transport, { timeout: answerMsMax })
+    await client.connect(transport, { timeout: startMsMax })
   } catch (error) {
     await client.close()
     throw new Error(describe(error, state), { cause: error })

@@ -15,6 +15,9 @@ import { rememberSeries } from './series.ts'
 import { readMemorySettings } from './settings.ts'
 import { type Write, writesOf } from './writes.ts'
 
+/** After this time no other round begins, so that the results of the earlier ones are not lost. */
+const sendMsMax = 10_000
+
 export async function openMemorySender({ settings, state, nowMs }: SenderContext): Promise<Sender> {
   const { file, command, prefix, locks } = readMemorySettings(settings)
   const keys = keysUnder(prefix)
@@ -39,7 +42,9 @@ export async function openMemorySender({ settings, state, nowMs }: SenderContext
     const [large, fitting] = partition(items, ({ writes }) => bytesOf(writes) > bytesMax)
     for (const { report } of large) results.set(report, { kind: 'rejected', error: 'The report is larger than 1 MB.' })
     let failure: SendResult | undefined
+    const sinceMs = nowMs()
     for (const round of inRounds(fitting)) {
+      if (nowMs() - sinceMs > sendMsMax) failure ??= { kind: 'failed', error: 'The memory server is too slow.' }
       failure ??= await resultOf(() =>
         writeRound(
           graph,

@@ -20,6 +20,7 @@ export interface Memory {
   put(key: string, value: string): Promise<'created' | 'replaced' | 'unchanged'>
   /** Writes, reads and removes a key below this one. */
   test(below: string): Promise<void>
+  /** Ends work in progress. */
   close(): Promise<void>
 }
 
@@ -51,7 +52,10 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
     list: (pattern) => exclusively(() => matching(graph, pattern)),
     put: (key, value) => exclusively(() => replace(graph, key, value)),
     test: (below) => exclusively(() => tryOut(graph, `${below}/${randomUUID()}`)),
-    close: () => exclusively(() => connection.close()),
+    async close() {
+      await connection.close()
+      await last
+    },
   }
 }
 

@@ -1,13 +1,14 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { memoryState } from '../memory-state.ts'
 import { memoryDestination } from './memory-destination.ts'
 import { alert, heartbeat, recovery, sample } from './reports.ts'
 
 const at = 1_704_067_200_000
+const shared = await memoryDestination({}, { scope: afterAll })
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 test('the last 288 samples of each worker stay, and other workers keep theirs', async () => {
-  const { sender, names } = await memoryDestination()
+  const { sender, names } = shared
   await sender.send([...numbers(285).map((n) => sample('a', at + n)), sample('b', at)])
   for (const n of numbers(10)) await sender.send([sample('a', at + 285 + n)])
   const kept = await names('task-sentinel/metrics/heartbeats/a/')
@@ -16,7 +17,7 @@ test('the last 288 samples of each worker stay, and other workers keep theirs', 
 })
 
 test('the last 1000 recoveries stay', async () => {
-  const { sender, names } = await memoryDestination()
+  const { sender, names } = shared
   const reports = numbers(1003).map((n) => recovery(String(n), at + n))
   expect(new Set((await sender.send(reports)).map(({ kind }) => kind))).toEqual(new Set(['delivered']))
   const kept = await names('task-sentinel/metrics/lock-recoveries/')
@@ -24,7 +25,7 @@ test('the last 1000 recoveries stay', async () => {
 })
 
 test('the last 50 failed heartbeats of a worker stay', async () => {
-  const { sender, content } = await memoryDestination()
+  const { sender, content } = shared
   for (const third of [0, 20, 40]) await sender.send(numbers(20).map((n) => alert('a', at + third + n)))
   const found = (await content())['task-sentinel/workers/a/heartbeat-failures'] ?? []
   expect(found.map((text) => (JSON.parse(text) as { timestamp: number }).timestamp)).toEqual(
@@ -34,10 +35,10 @@ test('the last 50 failed heartbeats of a worker stay', async () => {
 
 test('another replica that continues a destination removes the samples of the first', async () => {
   const state = memoryState()
-  const first = await memoryDestination({}, state)
+  const first = await memoryDestination({}, { state })
   await first.sender.send(numbers(288).map((n) => sample('a', at + n)))
   await first.sender.close()
-  const second = await memoryDestination({ file: first.file }, state)
+  const second = await memoryDestination({ file: first.file }, { state })
   await second.sender.send([sample('a', at + 288)])
   const kept = await second.names('task-sentinel/metrics/heartbeats/a/')
   expect([kept.length, kept[0]]).toEqual([288, `task-sentinel/metrics/heartbeats/a/${at + 1}`])

@@ -123,3 +123,13 @@ test('a closed destination starts no server', async () => {
   await sender.close()
   expect(await sender.send([heartbeat('a', at)])).toEqual([{ kind: 'failed', error: 'The destination is closed.' }])
 })
+
+test('closing a destination ends a call in flight, so that another sender can follow', async () => {
+  const { command, fault, log } = await relay()
+  const { sender } = await memoryDestination({ command })
+  await fault('mute', 'open_nodes')
+  const sending = sender.send([heartbeat('a', at)])
+  await expect.poll(log).toEqual(['call open_nodes'])
+  await sender.close()
+  expect(await sending).toMatchObject([{ kind: 'failed' }])
+})

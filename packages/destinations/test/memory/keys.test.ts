@@ -1,24 +1,26 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { memoryDestination } from './memory-destination.ts'
-import { alert, ended, heartbeat, heartbeatData, recovery, sample, status } from './reports.ts'
+import { alert, heartbeat, heartbeatData, recovery, sample, status } from './reports.ts'
 
 const at = 1_704_067_200_000
+// One test for each pattern of keys shares it: they do not meet.
+const shared = await memoryDestination({}, { scope: afterAll })
 const delivered = { kind: 'delivered' }
 
 test('the latest heartbeat of a worker replaces the one before, and an older one never does', async () => {
-  const { sender, content } = await memoryDestination()
+  const { sender, content } = shared
   const key = 'task-sentinel/workers/worker-local-1/heartbeat'
   expect(await sender.send([heartbeat('worker-local-1', at)])).toEqual([delivered])
-  expect(await content()).toEqual({ [key]: [JSON.stringify(heartbeatData('worker-local-1', at))] })
+  expect(await content(key)).toEqual({ [key]: [JSON.stringify(heartbeatData('worker-local-1', at))] })
   await sender.send([heartbeat('worker-local-1', at + 2), heartbeat('worker-local-1', at + 1)])
   await sender.send([heartbeat('worker-local-1', at)])
-  expect(await content()).toEqual({ [key]: [JSON.stringify(heartbeatData('worker-local-1', at + 2))] })
+  expect(await content(key)).toEqual({ [key]: [JSON.stringify(heartbeatData('worker-local-1', at + 2))] })
 })
 
 test('each sample is an entity of its own, named by worker and timestamp', async () => {
-  const { sender, content } = await memoryDestination()
+  const { sender, content } = shared
   await sender.send([sample('a', at), sample('b', at), sample('a', at + 1)])
-  const found = await content()
+  const found = await content('task-sentinel/metrics/heartbeats/')
   expect(Object.keys(found)).toEqual([
     `task-sentinel/metrics/heartbeats/a/${at}`,
     `task-sentinel/metrics/heartbeats/b/${at}`,
@@ -35,11 +37,11 @@ test('each sample is an entity of its own, named by worker and timestamp', async
 })
 
 test('runs that are recovered in the same millisecond are all on record', async () => {
-  const { sender, content } = await memoryDestination()
+  const { sender, content } = shared
   await sender.send([recovery('41', at)])
   const more = [recovery('42', at), recovery('43', at + 1, { became: 'FAILED', code: 'WORKER_CRASHED' })]
   expect(await sender.send(more)).toEqual([delivered, delivered])
-  const found = await content()
+  const found = await content('task-sentinel/metrics/lock-recoveries/')
   const values = Object.entries(found).map(([key, texts]) => [key, texts.map((text) => JSON.parse(text) as object)])
   const value = { timestamp: at, task: 'resize', worker_id: 'eu-1', stale_duration: 932_000, cause: 'presence' }
   const requeued = { ...value, became: 'AVAILABLE', code: null }
@@ -55,7 +57,7 @@ test('runs that are recovered in the same millisecond are all on record', async 
 })
 
 test('failed heartbeats of a worker are values of one entity', async () => {
-  const { sender, content } = await memoryDestination()
+  const { sender, content } = shared
   await sender.send([alert('eu-1', at)])
   await sender.send([alert('eu-1', at + 1, 'x'.repeat(10_000))])
   const found = (await content())['task-sentinel/workers/eu-1/heartbeat-failures']?.map((text) => JSON.parse(text))
@@ -70,35 +72,9 @@ test('a report that is sent again changes nothing', async () => {
   const reports = [heartbeat('a', at), sample('a', at), alert('a', at), recovery('41', at), status('42', 'CLAIMED', at)]
   await sender.send(reports)
   const once = await content()
+  expect(Object.keys(once)).toHaveLength(5)
   expect(await sender.send(reports)).toEqual(reports.map(() => delivered))
   expect(await content()).toEqual(once)
-})
-
-test('a claimed run has a lock until it ends or is recovered, if the destination asks for locks', async () => {
-  const { sender, names } = await memoryDestination({ locks: true })
-  const locks = () => names('task-sentinel/tasks/')
-  const lock = (run: string) => `task-sentinel/tasks/${run}/lock`
-  await sender.send(['1', '2', '3', '4'].map((run) => status(run, 'CLAIMED', at)))
-  await sender.send([status('1', 'RUNNING', at + 1)])
-  expect(await locks()).toEqual(['1', '2', '3', '4'].map(lock))
-  await sender.send([ended('1', at + 2), recovery('2', at + 2), status('3', 'AVAILABLE', at + 2)])
-  expect(await locks()).toEqual([lock('4')])
-  await sender.send([ended('4', at + 2), status('5', 'CLAIMED', at), ended('5', at + 1)])
-  expect(await locks()).toEqual([])
-})
-
-test('a late report about an earlier attempt leaves the lock of the next one', async () => {
-  const { sender, content } = await memoryDestination({ locks: true })
-  await sender.send([status('1', 'RUNNING', at + 10)])
-  await sender.send([recovery('1', at)])
-  const [lock] = (await content())['task-sentinel/tasks/1/lock'] ?? []
-  expect(JSON.parse(lock ?? '')).toEqual({ timestamp: at + 10, task_id: '1', task: 'resize', worker_id: 'eu-1' })
-})
-
-test('without locks, changes of status are delivered and write nothing', async () => {
-  const { sender, content } = await memoryDestination()
-  expect(await sender.send([status('1', 'CLAIMED', at), ended('1', at)])).toEqual([delivered, delivered])
-  expect(await content()).toEqual({})
 })
 
 test('ids of workers cannot leave their part of the key, and the prefix can be chosen', async () => {

@@ -1,10 +1,10 @@
-/** A memory destination with the real server on a file of its own, for the time of a test. */
+/** A memory destination with the real server on a file of its own, for the time of a test or of a test file. */
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { type afterAll, onTestFinished } from 'vitest'
 import { destinationKinds, type Sender, type SenderState, type Settings } from '../../src/index.ts'
 import { installedServer } from '../../src/memory/mcp.ts'
 import { memoryState } from '../memory-state.ts'
@@ -14,23 +14,26 @@ export interface TestDestination {
   readonly file: string
   /** The time that the sender sees. */
   readonly clock: { nowMs: number }
-  /** Observations by name, as the file has them. */
-  content(): Promise<Record<string, readonly string[]>>
+  /** Observations by name, as the file has them, of the names that begin so. */
+  content(before?: string): Promise<Record<string, readonly string[]>>
   /** Names in the file that begin so. */
   names(before: string): Promise<readonly string[]>
 }
 
-export async function memoryFile(): Promise<string> {
+/** Ends it with the test, or with the file: `afterAll`. */
+type Scope = typeof onTestFinished | typeof afterAll
+
+export async function memoryFile(scope: Scope = onTestFinished): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'q-memory-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  scope(() => rm(folder, { recursive: true, force: true }))
   return join(folder, 'memory.jsonl')
 }
 
 export async function memoryDestination(
   settings: Settings = {},
-  state: SenderState = memoryState(),
+  { state = memoryState(), scope = onTestFinished }: { readonly state?: SenderState; readonly scope?: Scope } = {},
 ): Promise<TestDestination> {
-  const file = (settings['file'] as string | undefined) ?? (await memoryFile())
+  const file = (settings['file'] as string | undefined) ?? (await memoryFile(scope))
   const clock = { nowMs: Date.UTC(2026, 0, 1) }
   const sender = await destinationKinds['memory']!.open({
     name: 'memory',
@@ -40,14 +43,15 @@ export async function memoryDestination(
     nowMs: () => clock.nowMs,
     log: () => {},
   })
-  onTestFinished(() => sender.close())
-  const content = async () => {
+  scope(() => sender.close())
+  const content = async (before = '') => {
     const text = existsSync(file) ? await readFile(file, 'utf8') : ''
     const lines = text.split('\n').filter((line) => line !== '')
     const entities = lines.map((line) => JSON.parse(line) as { name: string; observations: string[] })
-    return Object.fromEntries(entities.map(({ name, observations }) => [name, observations]))
+    const wanted = entities.filter(({ name }) => name.startsWith(before))
+    return Object.fromEntries(wanted.map(({ name, observations }) => [name, observations]))
   }
-  const names = async (before: string) => Object.keys(await content()).filter((name) => name.startsWith(before))
+  const names = async (before: string) => Object.keys(await content(before))
   return { sender, file, clock, content, names }
 }
 
