@@ -9,10 +9,18 @@ WITH
         WHEN d.revision <> g.revision THEN 'replaced'
         WHEN g.kind = 'delivered' THEN 'delivered'
         WHEN g.kind = 'rejected'
-        OR d.attempts >= 15 THEN 'given-up'
+        OR (
+          g.kind = 'failed'
+          AND d.attempts >= 15
+        ) THEN 'given-up'
         ELSE 'retried'
       END AS became,
-      clock_timestamp() + greatest(g.delay_ms, least(3600000, 5000 * power(2, d.attempts - 1)) * (0.75 + random() / 2)) * interval '1 ms' AS next
+      clock_timestamp() + greatest(
+        g.delay_ms,
+        CASE g.kind
+          WHEN 'failed' THEN least(3600000, 5000 * power(2, d.attempts - 1)) * (0.75 + random() / 2)
+        END
+      ) * interval '1 ms' AS next
     FROM
       unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::float8[]) AS g (id, revision, kind, error, delay_ms)
       JOIN q.delivery d ON d.id = g.id
@@ -39,6 +47,11 @@ UPDATE q.delivery d
 SET
   leased_by = NULL,
   leased_until = NULL,
+  attempts = d.attempts - CASE
+    WHEN given.became = 'retried'
+    AND given.kind = 'postponed' THEN 1
+    ELSE 0
+  END,
   delivered_at = CASE given.became
     WHEN 'delivered' THEN clock_timestamp()
     ELSE d.delivered_at

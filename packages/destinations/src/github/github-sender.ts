@@ -33,12 +33,14 @@ export function openGithubSender(context: SenderContext, pacing: Pacing = realPa
   async function send(reports: readonly Report[]): Promise<readonly SendResult[]> {
     const limits = bounds()
     const results = new Map<Report, SendResult>()
-    let obstacle = await obstacleOf(async () => await rateLimitOf(context))
+    const rateLimit = async (): Promise<NotDelivered | undefined> =>
+      await obstacleOf(async () => await rateLimitOf(context))
+    let obstacle = await rateLimit()
     for (const report of recoveriesFirst(reports)) {
-      if (obstacle === undefined && nowMs() >= limits.stopAtMs) obstacle = outOfTime()
+      if (nowMs() >= limits.stopAtMs) obstacle ??= outOfTime()
       const met = obstacle ?? (await obstacleOf(async () => await sendOne(report, limits)))
       results.set(report, met?.result ?? { kind: 'delivered' })
-      if (met?.blocksOthers === true) obstacle = met
+      if (met?.blocksOthers === true) obstacle ??= (await rateLimit()) ?? met
     }
     return reports.map((report) => results.get(report) ?? outOfTime().result)
   }

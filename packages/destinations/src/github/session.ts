@@ -80,5 +80,5 @@ export async function requireWrites(session: Session, issue: Issue, writes: numb
   const retryAfterMs = await session.writesWaitMs(issue, writes, urgency)
   if (retryAfterMs === 0) return
   const error = `The limit on writes to ${repositoryName(issue)} is reached.`
-  throw new NotDelivered({ kind: 'failed', error, retryAfterMs })
+  throw new NotDelivered({ kind: 'postponed', error, retryAfterMs })
 }

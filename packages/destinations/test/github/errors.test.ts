@@ -40,9 +40,9 @@ test.each([
   server.plan({ on: onComments, answer: { body: message, ...limit } })
   const [first, second] = await sender.send([recovery(), status()])
   expect(first).toMatchObject({ kind: 'failed', retryAfterMs: afterMs })
-  expect(second).toMatchObject({ kind: 'failed', retryAfterMs: afterMs })
+  expect(second).toMatchObject({ kind: 'postponed', retryAfterMs: afterMs })
   clock.nowMs += afterMs - 1
-  expect(await anotherSender().send([recovery()])).toMatchObject([{ kind: 'failed', retryAfterMs: 1 }])
+  expect(await anotherSender().send([recovery()])).toMatchObject([{ kind: 'postponed', retryAfterMs: 1 }])
   expect(server.requests, 'nothing is asked while the limit lasts').toHaveLength(1)
   clock.nowMs += 1
   expect(await send(recovery())).toEqual({ kind: 'delivered' })
@@ -115,6 +115,6 @@ test('reports for which a call has no time left are left to the next one', async
   const { sender } = await testDestination()
   const reports = Array.from({ length: 10 }, (_, index) => recovery({ runId: `${index}` }))
   const results = await sender.send(reports)
-  expect(results.map(({ kind }) => kind)).toEqual([...Array(5).fill('delivered'), ...Array(5).fill('failed')])
+  expect(results.map(({ kind }) => kind)).toEqual([...Array(5).fill('delivered'), ...Array(5).fill('postponed')])
   expect(results[9]).toMatchObject({ error: 'Other reports took the time of this batch.', retryAfterMs: 1000 })
 })

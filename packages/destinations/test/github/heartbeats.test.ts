@@ -83,13 +83,15 @@ test('the table can have an issue of its own, and names workers of all issues th
 test('heartbeats that exceed the limit on writes are skipped, and the log says so', async () => {
   const { server, send, logged, clock } = await testDestination()
   const runs = Array.from({ length: 25 }, (_, index) => ({ ...run, runId: `${index}` }))
-  expect(await send(heartbeat({}, runs)), 'a call has 12 s').toMatchObject({ kind: 'failed', retryAfterMs: 1000 })
+  expect(await send(heartbeat({}, runs)), 'a call has 12 s').toMatchObject({ kind: 'postponed', retryAfterMs: 1000 })
   expect(await send(heartbeat({}, runs))).toEqual(delivered)
   const { comments } = server.issue(repository, 12)
   expect(comments).toHaveLength(20)
   expect(logged).toEqual(['info skipped heartbeat comments: limit on writes reached {"repository":"acme/shop"}'])
   clock.nowMs += minute
-  expect(await send(heartbeat({ timestamp: after(6), capacity_available: 1 }, runs))).toMatchObject({ kind: 'failed' })
+  expect(await send(heartbeat({ timestamp: after(6), capacity_available: 1 }, runs))).toMatchObject({
+    kind: 'postponed',
+  })
   expect(comments, 'the runs without a comment come first').toHaveLength(25)
 })
 

@@ -13,6 +13,8 @@ import { prepared } from '../connection/prepared.ts'
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
+  /** Not tried: it does not count as an attempt. */
+  | { readonly kind: 'postponed'; readonly error: string; readonly retryAfterMs: number }
   | { readonly kind: 'rejected'; readonly error: string }
 
 export interface DeliveryMark {
@@ -69,10 +71,10 @@ WITH given AS MATERIALIZED (
   SELECT g.*, d.destination, d.order_key, CASE
     WHEN d.revision <> g.revision THEN 'replaced'
     WHEN g.kind = 'delivered' THEN 'delivered'
-    WHEN g.kind = 'rejected' OR d.attempts >= ${sql.lit(attemptsMax)} THEN 'given-up'
+    WHEN g.kind = 'rejected' OR (g.kind = 'failed' AND d.attempts >= ${sql.lit(attemptsMax)}) THEN 'given-up'
     ELSE 'retried' END AS became,
-    clock_timestamp() + greatest(g.delay_ms, least(${sql.lit(delayMs.max)}, ${sql.lit(delayMs.first)} * power(2, d.attempts - 1))
-      * (0.75 + random() / 2)) * interval '1 ms' AS next
+    clock_timestamp() + greatest(g.delay_ms, CASE g.kind WHEN 'failed' THEN least(${sql.lit(delayMs.max)}, ${sql.lit(delayMs.first)} * power(2, d.attempts - 1))
+      * (0.75 + random() / 2) END) * interval '1 ms' AS next
   FROM unnest(${ids}::bigint[], ${revisions}::int[], ${kinds}::text[], ${errors}::text[], ${delays}::float8[])
     AS g(id, revision, kind, error, delay_ms)
   JOIN q.delivery d ON d.id = g.id AND d.leased_by = ${holder}::text
@@ -83,6 +85,7 @@ WITH given AS MATERIALIZED (
     AND later.due_at < given.next AND later.id > given.id
 )
 UPDATE q.delivery d SET leased_by = NULL, leased_until = NULL,
+  attempts = d.attempts - CASE WHEN given.became = 'retried' AND given.kind = 'postponed' THEN 1 ELSE 0 END,
   delivered_at = CASE given.became WHEN 'delivered' THEN clock_timestamp() ELSE d.delivered_at END,
   due_at = CASE given.became WHEN 'replaced' THEN d.due_at WHEN 'retried' THEN given.next END,
   last_error = CASE given.became WHEN 'replaced' THEN d.last_error ELSE given.error END

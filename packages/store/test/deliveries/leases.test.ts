@@ -107,6 +107,18 @@ test('a receiver that says when to try again is not tried before', async () => {
   expect(await lease()).toHaveLength(1)
 })
 
+test('a postponed report is due after its time, however often, and no attempt is counted', async () => {
+  const [id] = await write('run/1')
+  const postponed: DeliveryOutcome = { kind: 'postponed', error: 'limit reached', retryAfterMs: 1000 }
+  for (let times = 1; times <= 20; times++) {
+    const leased = await lease()
+    expect(leased).toMatchObject([{ id, attempt: 1 }])
+    expect(await mark('a', leased, postponed)).toEqual([{ id, became: 'retried' }])
+    expect(await lease()).toEqual([])
+    await age('1 second')
+  }
+})
+
 test('a report is given up when it is rejected or after its last attempt, and the next of its run follows', async () => {
   const [first, second, third] = await write('run/1', 'run/1', 'run/1')
   expect(await mark('a', await lease(), { kind: 'rejected', error: 'HTTP 400' })).toEqual([

@@ -23,5 +23,5 @@ export class NotDelivered extends Error {
 /** The reports before this one took the time of the call. */
 export function outOfTime(): NotDelivered {
   const error = 'Other reports took the time of this batch.'
-  return new NotDelivered({ kind: 'failed', error, retryAfterMs: 1000 }, { blocksOthers: true })
+  return new NotDelivered({ kind: 'postponed', error, retryAfterMs: 1000 }, { blocksOthers: true })
 }

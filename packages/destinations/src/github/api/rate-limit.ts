@@ -10,7 +10,7 @@ export async function rateLimitOf({ state, nowMs }: Pick<SenderContext, 'state' 
   const retryAfterMs = untilMs - nowMs()
   if (retryAfterMs <= 0) return
   const error = `GitHub limits the rate of requests until ${new Date(untilMs).toISOString()}.`
-  throw new NotDelivered({ kind: 'failed', error, retryAfterMs }, { blocksOthers: true })
+  throw new NotDelivered({ kind: 'postponed', error, retryAfterMs }, { blocksOthers: true })
 }
 
 export async function recordRateLimit(
