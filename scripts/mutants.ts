@@ -26,9 +26,9 @@ async function tryAll(list: readonly Fault[]): Promise<boolean> {
     if (sound.value !== undefined) return false
     const survivors: string[] = []
     for (const fault of list) {
-      const heal = await copy.plant(fault)
+      const restore = await copy.plant(fault)
       const trial = await timed(() => verdictOn(copy.folder, fault))
-      await heal()
+      await restore()
       print(fault.name, trial.seconds, trial.value.text)
       if (!trial.value.caught) survivors.push(fault.name)
     }

@@ -260,7 +260,7 @@ export const rules: readonly Rule[] = [
   },
   {
     rule: 'no file over 300 lines',
-    reason: 'a file tells one story; generated ones apart',
+    reason: 'a file has one job; generated files are exempt',
     find: longerThan(300),
   },
 ]

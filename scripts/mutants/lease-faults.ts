@@ -102,7 +102,7 @@ export const leaseFaults: readonly Fault[] = [
   },
   {
     name: 'attempt-as-fence',
-    why: 'An attempt that was given back comes again, and with it the old lease.',
+    why: 'An attempt number that was returned is used again, and the old lease becomes valid.',
     caughtBy: [storeTest('settle')],
     edits: [{ file: claim, find: 'fence = r.fence + 1, replica_id', replace: 'fence = r.attempt + 1, replica_id' }],
   },

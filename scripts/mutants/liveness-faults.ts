@@ -36,7 +36,7 @@ export const livenessFaults: readonly Fault[] = [
     ],
   },
   {
-    name: 'signs-from-the-future-count',
+    name: 'heartbeats-from-the-future-count',
     why: 'After the clock stepped back, the runs of a dead holder stay RUNNING until it has caught up.',
     caughtBy: [storeTest('clock-steps')],
     edits: [{ file: stale, find: 'CASE WHEN ${sign} <= ${clock} + ${threshold} THEN ${sign} END', replace: '${sign}' }],
@@ -54,13 +54,13 @@ export const livenessFaults: readonly Fault[] = [
     edits: [{ file: drain, find: 'CASE WHEN n.draining_at IS NOT NULL', replace: 'CASE WHEN true' }],
   },
   {
-    name: 'shared-trust-ignores-gaps',
+    name: 'shared-streak-ignores-gaps',
     why: 'After an outage the first heartbeat continues the count, and holders that could not beat are reaped.',
     caughtBy: [storeTest('streak')],
     edits: [{ file: streak, find: 'excluded.last_beat - streak.last_beat > ${gapOf(sql`k`)}', replace: 'k < 0' }],
   },
   {
-    name: 'shared-trust-survives-the-server',
+    name: 'shared-streak-survives-the-server',
     why: 'A reaper judges by heartbeats that an earlier life of the server accepted.',
     caughtBy: [storeTest('streak')],
     edits: [

@@ -76,7 +76,7 @@ export const workflowFaults: readonly Fault[] = [
   },
   {
     name: 'came-back-into-a-pause',
-    why: 'A run that is given back, retried or recovered is claimed again although its workflow is paused.',
+    why: 'A run that is released, retried or recovered is claimed again although its workflow is paused.',
     caughtBy: [storeTest('workflow-policies')],
     edits: [
       {

@@ -17,7 +17,7 @@ async function foundInSource(pattern: RegExp): Promise<Set<string>> {
   return found
 }
 
-test('docs/errors.md explains every code a person can meet, and no other', async () => {
+test('docs/errors.md explains every error code, and no other', async () => {
   const met = await foundInSource(/\bcode: '([A-Z][A-Z_]+)'/g)
   const codes = new Set([...met, ...Object.keys(errorCodes), 'USAGE', 'UNEXPECTED'])
   const explained = new Set(codesOf(await read('docs/errors.md')))

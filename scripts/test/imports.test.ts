@@ -30,7 +30,7 @@ test.each([
   expect(importsOf(text)).toEqual([])
 })
 
-test('what is left of the code keeps its place', () => {
+test('the remaining code keeps its position', () => {
   const text = "a() // comment\nb('string', `t ${c / d} t`, /re['\"]/) /* two\nlines */ e()"
   const bare = bareCode(text)
   expect(bare).toHaveLength(text.length)

@@ -1,6 +1,6 @@
 /** The threads, child processes, sockets and timers of this process. Child processes are seen on Linux alone. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { setTimeout as passing } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 
 /** How long a closed resource may take to end. */
@@ -22,7 +22,7 @@ export async function leaksSince(before: readonly string[]): Promise<string[]> {
   for (const end = performance.now() + endingMsMax; ;) {
     const leaks = without(resources(), before)
     if (leaks.length === 0 || performance.now() > end) return leaks
-    await passing(20, undefined, { ref: false })
+    await sleep(20, undefined, { ref: false })
   }
 }
 

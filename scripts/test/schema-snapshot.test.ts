@@ -6,12 +6,12 @@ import { testDatabase } from '@q/testing'
 import { schemaSnapshot } from '../schema-snapshot/schema-snapshot.ts'
 import { workspace } from '../workspace.ts'
 
-test('db/schema.sql can be loaded, and what is loaded looks like it', async () => {
+test('db/schema.sql can be loaded, and its snapshot is the same file', async () => {
   const file = await readFile(join(workspace, 'db/schema.sql'), 'utf8')
   expect(await snapshotOf(file)).toBe(file)
 })
 
-test('what is unusual about a schema is in its snapshot and survives loading', async () => {
+test('unusual objects of a schema are in its snapshot and survive loading', async () => {
   const snapshot = await snapshotOf(unusual)
   expect(await snapshotOf(snapshot)).toBe(snapshot)
   for (const sign of [

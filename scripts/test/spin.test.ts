@@ -11,7 +11,7 @@ import { workspace } from '../workspace.ts'
 const searchMsMax = 300_000
 
 test(
-  'the models keep every law, every fault breaks one, and every law is broken by a fault',
+  'every model keeps its invariants, every planted fault breaks one, and every invariant is broken by a fault',
   { timeout: searchMsMax },
   async (context) => {
     const missing = await missingTools()

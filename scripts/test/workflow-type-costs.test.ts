@@ -5,7 +5,7 @@ import { instantiations } from './instantiations.ts'
 const perStepMax = 450
 
 test(
-  'a workflow of 50 steps over 200 tasks costs as much each as one of 25, and not much',
+  'a workflow of 50 steps over 200 tasks costs as much per step as one of 25, within a bound',
   { timeout: 300_000 },
   async () => {
     const [few, some, many] = [await costOf(2), await costOf(25), await costOf(50)] as const

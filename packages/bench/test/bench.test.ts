@@ -27,7 +27,7 @@ describe.runIf(canMeter).concurrent('the smallest form of each measurement', () 
   })
 
   test.for(measurements.filter(({ name }) => !leftOut.includes(name)))(
-    '$name of q ends with all of its figures, and every run is right',
+    '$name of q ends with all of its figures, and every run has the right result',
     { timeout: busyMsMax },
     async (measurement) => {
       const all: BenchRecord[] = []

@@ -96,8 +96,10 @@ async function killAgainAndAgain(): Promise<void> {
 
 async function repairAllTheTime(): Promise<void> {
   while (!over.signal.aborted) {
-    const { healed } = await store.repairWorkflows({ limit: 100 })
-    problems.push(...healed.map(({ kind: fault, workflowId }) => `the repair found ${fault} in workflow ${workflowId}`))
+    const { repaired } = await store.repairWorkflows({ limit: 100 })
+    problems.push(
+      ...repaired.map(({ kind: fault, workflowId }) => `the repair found ${fault} in workflow ${workflowId}`),
+    )
     await sleep(500)
   }
 }

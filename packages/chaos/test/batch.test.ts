@@ -3,7 +3,7 @@ import { testDatabase } from '@q/testing'
 import { batchScenario, type Kind } from '../src/batch-scenario.ts'
 
 test.each<Kind>(['fail', 'retry'])(
-  'kill -9 in the middle of a batch of runs with onCrash %s: every run ends as it must, and few fail without having begun',
+  'kill -9 in the middle of a batch of runs with onCrash %s: every run has the promised outcome, and few fail without having begun',
   { timeout: 240_000 },
   async (kind) => {
     const database = await testDatabase()

@@ -3,7 +3,7 @@ import { testDatabase } from '@q/testing'
 import { drainScenario } from '../src/drain-scenario.ts'
 
 test(
-  'replicas are replaced one after the other under work: every run is executed once',
+  'replicas are replaced one after the other under load: every run is executed once',
   { timeout: 180_000 },
   async () => {
     const database = await testDatabase()

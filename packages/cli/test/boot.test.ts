@@ -65,7 +65,7 @@ async function replicaRows(databaseUrl: string) {
   return db.selectFrom('q.replica').select(['id', 'stopped_at']).execute()
 }
 
-test('a start waits for a database that does not answer yet, says why, and goes on when it does', async () => {
+test('a start waits for a database that does not answer yet, reports why, and continues when it answers', async () => {
   const door = await closedDoor((await database()).DATABASE_URL)
   const replica = startMain({ DATABASE_URL: door.url })
   const said = JSON.parse(await replica.line('waiting for the database'))
@@ -123,7 +123,7 @@ test('a start waits for a read-only database, such as a standby that is about to
   await replica.line('"msg":"started"')
 })
 
-test('it gives up when that takes too long, with the reason', async () => {
+test('a start fails with the reason when the wait takes too long', async () => {
   const door = await closedDoor((await database()).DATABASE_URL)
   const ended = await startMain({ DATABASE_URL: door.url, Q_DATABASE_WAIT_MS: '700' }).ended
   expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('DATABASE_UNREACHABLE') })

@@ -85,7 +85,7 @@ test('a database that is newer but compatible is used; one that declares us too 
   expect((await startMain(env).ended).code).toBe(57)
 })
 
-test('q repair says what it healed, and then that there is nothing to do', async () => {
+test('q repair reports what it repaired, and then that there is nothing to do', async () => {
   const env = await database()
   const { db, close } = connect(env.DATABASE_URL, { purpose: 'control' })
   const store = createStore(db)
@@ -94,7 +94,7 @@ test('q repair says what it healed, and then that there is nothing to do', async
   const { id } = await store.startWorkflow({ plan: { name: 'w', steps: [step] }, input: null, tasks: { a: { lane } } })
   await sql`UPDATE q.workflow SET open_steps = 5`.execute(db)
   await close()
-  expect(await runQ(['repair'], env)).toMatchObject({ code: 0, stdout: `workflow ${id}: wrong-open-steps, healed\n` })
+  expect(await runQ(['repair'], env)).toMatchObject({ code: 0, stdout: `workflow ${id}: wrong-open-steps, repaired\n` })
   expect(JSON.parse((await runQ(['repair', '--json'], env)).stdout)).toEqual({ healed: [] })
 })
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { runQ, scratch, startReplica, type Ended } from './program.ts'
 
-test('with nothing set a replica starts a database, and everybody else joins it; the last one to leave stops it', async () => {
+test('with nothing set a replica starts a database, and other programs join it; the last one that leaves stops it', async () => {
   const env = { Q_DATA_DIR: `${await scratch('q embedded ')}/data` }
   const first = await startReplica(env)
   expect(first.facts['database']).toMatch(/^embedded PostgreSQL 18\.\d+ \(started\)/)
@@ -38,7 +38,7 @@ test('kill -9 of the replica that started the database leaves the other one work
   expect(await next.ended).toMatchObject({ code: 0 })
 })
 
-test('what was enqueued without any replica is still there when one starts', async () => {
+test('a run that was enqueued without any replica is executed when one starts', async () => {
   const env = { Q_DATA_DIR: `${await scratch('q-embedded-')}/data` }
   const first = await startReplica(env)
   first.kill('SIGTERM')
@@ -52,7 +52,7 @@ test('what was enqueued without any replica is still there when one starts', asy
   expect(await replica.ended).toMatchObject({ code: 0 })
 })
 
-test('a server that was started to show its URL goes on, also after other commands, until a replica leaves it', async () => {
+test('a server that q db url started keeps running, even after other commands, until a replica leaves it', async () => {
   const env = { Q_DATA_DIR: `${await scratch('q-embedded-')}/data` }
   const url = (await runQ(['db', 'url'], env)).stdout.trim()
   expect(await runQ(['status'], env)).toMatchObject({ code: 0 })

@@ -62,7 +62,7 @@ test('a payload comes from the argument, a file or standard input; without one i
   })
 })
 
-test('delay and priority are kept; nothing is waited for unless asked', async () => {
+test('delay and priority are stored; enqueue waits only with --wait', async () => {
   const env = await database()
   await publish(env.DATABASE_URL, 'hello')
   const delayed = await runQ(
@@ -137,7 +137,7 @@ test('control characters of the command line are not written to the terminal in 
   for (const text of [stderr, unknown.stderr, usage.stderr]) expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
 
-test('a wait that takes too long ends with code 5 and the run goes on', async () => {
+test('a wait that takes too long ends with code 5, and the run continues', async () => {
   const late = await runQ(['enqueue', 'wait', '{"ms":60000}', '--wait', '--timeout', '300ms', '--json'], shared)
   expect(late.code).toBe(5)
   expect(JSON.parse(late.stdout)).toMatchObject({ error: { code: 'WAIT_TIMED_OUT' } })

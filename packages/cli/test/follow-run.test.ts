@@ -11,7 +11,7 @@ test.each([30, 40, 60, 80, 200])('in a terminal of %d columns the line of a run 
   expect(shown(columns)).toContain('50 %')
 })
 
-test('what code says about its progress is one line, and moves nothing on the screen', () => {
+test('the progress note of a run is one line without control characters', () => {
   const line = progressLine('1', view, Number.POSITIVE_INFINITY)
   expect(line).toContain('primes  [2Jbelow 4')
   expect(line).not.toMatch(/\n|\[2J.*\[2J/)

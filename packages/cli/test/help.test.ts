@@ -16,7 +16,7 @@ test.each(allPaths())('q %s --help has two examples that the command line accept
   for (const example of examples) expect([example, unknownOptions(example)]).toEqual([example, []])
 })
 
-test('an unknown command is answered with the one that was meant', async () => {
+test('an unknown command is answered with the nearest one', async () => {
   expect(await q(['staus'], {})).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean status?') })
 })
 

@@ -53,7 +53,7 @@ test('a second signal cuts the drain short, and the exit code is still 0', async
   expect(JSON.parse((await run).stdout)).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
 })
 
-test('its first line says what runs here and what to try next', async () => {
+test('the first line shows what is running and what to try next', async () => {
   const env = await database()
   const { facts, pid } = await startReplica({ ...env, Q_NAME: 'ada', Q_THREADS: '3', Q_PRESET: 'fast' })
   expect(facts).toMatchObject({
@@ -89,7 +89,7 @@ test('a task module that cannot be loaded stops the start, with its reason and w
   expect(wrong.stderr).not.toMatch(/^\s+at /m)
 })
 
-test('settings that are wrong are all named, and nothing is started', async () => {
+test('all invalid settings are named, and nothing is started', async () => {
   const wrong = await startMain({ ...(await database()), Q_THREADS: '0', Q_PRESET: 'turbo' }).ended
   expect(wrong).toMatchObject({
     code: 2,
@@ -97,7 +97,7 @@ test('settings that are wrong are all named, and nothing is started', async () =
   })
 })
 
-test('settings, task modules and the URL of the database are looked at together', async () => {
+test('problems of settings, task modules and the URL of the database are reported together', async () => {
   const wrong = { Q_THREADS: '0', Q_TASKS: 'no-such.ts,nor-this.ts', DATABASE_URL: 'mysql://u:hunter2@127.0.0.1/db' }
   const { code, stderr } = await startMain(wrong).ended
   expect(code).toBe(2)

@@ -21,7 +21,7 @@ const words = `DATABASE_UNREACHABLE  The database at 127.0.0.1:${port}/q cannot 
 `
 
 test.each(operatingCommands().map((args) => [args.join(' '), args] as const))(
-  'without the database, q %s exits with 3 and the same words',
+  'without the database, q %s exits with 3 and the same message',
   async (_, args) => {
     const { code, stdout, stderr } = await q(args, env)
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: words })

@@ -33,7 +33,7 @@ test.each([
   [273_600_000, '3 d 4 h'],
 ])('%d ms are %s in a sentence', (ms, text) => expect(long(ms)).toBe(text))
 
-test('a moment of today is a time, an older one has its day', () => {
+test('a time of today is shown without its date, an older one with it', () => {
   expect(moment(new Date(2026, 4, 2, 9, 5, 1), now)).toBe('09:05:01')
   expect(moment(new Date(2026, 4, 1, 9, 5), now)).toBe('yesterday 09:05')
   expect(moment(new Date(2026, 3, 1, 9, 5), now)).toBe('2026-04-01 09:05')
@@ -50,7 +50,7 @@ test.each([
   ['yesterday 09:05', new Date(2026, 4, 1, 9, 5)],
   ['2026-05-01', new Date(2026, 4, 1)],
   ['2026-05-01T10:00:00Z', new Date('2026-05-01T10:00:00Z')],
-])('a person who types %s means that moment', (text, at) => expect(momentOf(text, now)).toEqual(at))
+])('%s is parsed as a time', (text, at) => expect(momentOf(text, now)).toEqual(at))
 
 test.each(['soon', '25 parsecs', '', '5w'])('"%s" is refused as a time', (text) =>
   expect(() => momentOf(text, now)).toThrow(expect.objectContaining({ code: 'TIME_INVALID' })),

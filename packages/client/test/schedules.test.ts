@@ -1,4 +1,4 @@
-/** Runs by the clock, as a producer asks for them. That they tick is a matter of replicas. */
+/** Schedules, as a producer creates them. Replicas enqueue their ticks. */
 import { afterAll, afterEach, expect, expectTypeOf, test } from 'vitest'
 import { queue, type Queue } from '@q/client'
 import { connect, createStore } from '@q/store'

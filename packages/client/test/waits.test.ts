@@ -1,4 +1,4 @@
-/** Who waits for a run, or follows it: how they hear of it, and what it costs. */
+/** Waiting for a run and following it: how the caller learns of the end, and how many statements it takes. */
 import { sql } from 'kysely'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { queue, RunFailed, type RunHandle, type RunProgress } from '@q/client'
@@ -151,7 +151,7 @@ test('close() rejects pending waits and progress loops', async () => {
 test.each([
   ['a database', () => url],
   ['a pool', () => pool],
-])('what is asked for after the end of a queue on %s is refused with the reason', async (_, database) => {
+])('calls after close() of a queue on %s are refused with the reason', async (_, database) => {
   const closing = queue<typeof tasks>(database())
   const run = await closing.enqueue('hello', { name: 'x' }, { delay: '1h' })
   await closing.close()

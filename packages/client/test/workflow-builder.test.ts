@@ -1,4 +1,4 @@
-/** What the function of a workflow leaves behind: a plan, as data. No database. */
+/** The plan that the function of a workflow builds, as data. No database. */
 import { expect, test } from 'vitest'
 import { workflow, type Ref } from '@q/client'
 import { parentsOf } from '@q/schema/workflow'
@@ -151,7 +151,7 @@ const wrong: Record<string, [define: () => unknown, why: RegExp]> = {
     },
     /step "x": its payload/,
   ],
-  'has a policy that there is not': [
+  'has an unknown policy': [
     () => define('w', ({ step }) => void step('fetch', { repo: 'r' }), { onError: 'ignore' as never }),
     /onError must be one of fail, pause, continue/,
   ],
@@ -177,7 +177,7 @@ const wrong: Record<string, [define: () => unknown, why: RegExp]> = {
       ),
     /after was given a part/,
   ],
-  'asks how a step ended on whose success it insists': [
+  'has a condition on the end of a step that must succeed': [
     () =>
       define('w', ({ step, ended }) => {
         const tested = step('test', { binary: 'b' })

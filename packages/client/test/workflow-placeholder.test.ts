@@ -1,4 +1,4 @@
-/** What stands for a value that is not there yet: where it points, and that it refuses to be the value. */
+/** Placeholders for results of steps: what they refer to, and that they cannot be used as values. */
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { workflow, type Ref } from '@q/client'
@@ -74,14 +74,14 @@ test('a placeholder can be inspected, for instance by console.log', () => {
 })
 
 test('a workflow rejects placeholders of another one, and steps added after its definition', () => {
-  let borrowed: Ref<string> | undefined
+  let foreign: Ref<string> | undefined
   let late: (() => unknown) | undefined
   define('first', ({ step }, input: Ref<Source>) => {
-    borrowed = input.repo
+    foreign = input.repo
     late = () => step('fetch', { repo: 'r' })
     late()
   })
-  expect(() => define('second', ({ step }) => void step('fetch', { repo: borrowed! }))).toThrow(
+  expect(() => define('second', ({ step }) => void step('fetch', { repo: foreign! }))).toThrow(
     expect.objectContaining({ why: expect.stringContaining('a placeholder of the workflow "first"') as string }),
   )
   expect(late).toThrow(

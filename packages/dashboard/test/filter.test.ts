@@ -32,7 +32,7 @@ describe('the filter of runs', () => {
     expect(parseToken('payload.id=5')).toEqual({ key: 'payload', value: 'id=5' })
   })
 
-  test('takes a text without a known key for no token', () => {
+  test('does not read a text without a known key as a token', () => {
     expect(['', 'colour red', 'task', '<img src=x>'].map(parseToken)).toEqual([
       undefined,
       undefined,
@@ -50,7 +50,7 @@ describe('the filter of runs', () => {
     ])
   })
 
-  test('stands in the address, and leaves the rest of it alone', () => {
+  test('is part of the address, and keeps the rest of it', () => {
     const tokens = [{ key: 'task' as const, value: 'a b&c' }]
     const search = searchWith(new URLSearchParams('view=failed&task=old'), tokens)
     expect(search.toString()).toBe('view=failed&task=a+b%26c')

@@ -38,7 +38,7 @@ test('numbers are sent with the digits that were typed', () => {
   expect(problems).toEqual({})
 })
 
-test('what is wrong is said at its field', () => {
+test('a problem is shown at its field', () => {
   expect(payloadFrom(fieldsOf(schema) ?? [], { tenant: 'many', tags: '[1' }).problems).toEqual({
     tenant: 'It is not a number.',
     tags: 'It is not JSON.',

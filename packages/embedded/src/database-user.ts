@@ -23,11 +23,11 @@ export async function databaseUserFor(clusterDir: string): Promise<DatabaseUser>
   if (self.uid !== 0) return { ...self, name: nameOf(accounts, self.uid), become: undefined }
 
   const owner = await stat(clusterDir).catch(() => undefined)
-  const lent =
+  const account =
     owner !== undefined && owner.uid !== 0
       ? { uid: owner.uid, gid: owner.gid }
       : (accounts.get('postgres') ?? accounts.get('nobody') ?? { uid: unprivilegedId, gid: unprivilegedId })
-  const { uid, gid } = lent
+  const { uid, gid } = account
   return { uid, gid, name: nameOf(accounts, uid), become: { uid, gid } }
 }
 

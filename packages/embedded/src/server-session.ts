@@ -17,7 +17,7 @@ export async function openServerSession(cluster: Cluster, port: number, database
     password: cluster.password,
     database,
     ssl: false,
-    application_name: 'q embedded keeper',
+    application_name: 'q embedded member',
     connectionTimeoutMillis: connectMsMax,
     query_timeout: queryMsMax,
     keepAlive: true,

@@ -6,7 +6,7 @@ import { ask, countUsers } from './ask.ts'
 import { otherProcess } from './other-process.ts'
 import { processesIn, scratch, until } from './scratch.ts'
 
-const KEEPERS = `FROM pg_stat_activity WHERE application_name = 'q embedded keeper' AND datname = 'postgres'`
+const members = `FROM pg_stat_activity WHERE application_name = 'q embedded member' AND datname = 'postgres'`
 const dataDir = join(scratch(), 'db')
 const start = (): ReturnType<typeof startEmbedded> => startEmbedded({ dataDir, durable: false })
 
@@ -47,7 +47,7 @@ test('with stay the last user leaves it running, and the next one adopts it', as
 
 test('a user whose session was terminated joins again', async () => {
   const server = await start()
-  await ask(server.url, `SELECT pg_terminate_backend(pid, 5000) ${KEEPERS}`)
+  await ask(server.url, `SELECT pg_terminate_backend(pid, 5000) ${members}`)
   await until(async () => (await countUsers(server.url)) === 1)
   const guest = await start()
   expect(guest.how).toBe('joined')
@@ -57,7 +57,7 @@ test('a user whose session was terminated joins again', async () => {
 
 test('a user who leaves right after losing its session still stops the server', async () => {
   const server = await start()
-  await ask(server.url, `SELECT pg_terminate_backend(pid, 5000) ${KEEPERS}`)
+  await ask(server.url, `SELECT pg_terminate_backend(pid, 5000) ${members}`)
   expect(await server.close()).toBe('stopped')
 })
 

@@ -8,7 +8,7 @@ const claimed = [startedRun('1')]
 function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = claimed } = {}) {
   const backlog = createBacklog()
   backlog.sent(1_000 - tookMs)
-  backlog.learn({ more, claimed: brought }, 1_000, exclusive)
+  backlog.record({ more, claimed: brought }, 1_000, exclusive)
   return backlog
 }
 
@@ -21,16 +21,16 @@ describe('runs are started ahead', () => {
 
   test('until an exchange shows that no more are ready', () => {
     const backlog = afterExchange()
-    backlog.learn({ more: false, claimed }, 1_010, false)
+    backlog.record({ more: false, claimed }, 1_010, false)
     expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([false, false])
   })
 
   test('not while runs come that need a slot each; an exchange that brings none does not change that', () => {
     const backlog = afterExchange({ exclusive: true })
     expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([true, false])
-    backlog.learn({ more: true, claimed: [] }, 1_010, false)
+    backlog.record({ more: true, claimed: [] }, 1_010, false)
     expect(backlog.allowsStartAhead()).toBe(false)
-    backlog.learn({ more: true, claimed }, 1_020, false)
+    backlog.record({ more: true, claimed }, 1_020, false)
     expect(backlog.allowsStartAhead()).toBe(true)
   })
 })

@@ -14,7 +14,7 @@ const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It
 /** Threads that know how short the runs are. */
 function practised(count: number, options?: SceneOptions): ThreadsScene {
   const scene = threadsScene(count, options)
-  scene.startAhead.learn('short', 1)
+  scene.startAhead.record('short', 1)
   return scene
 }
 

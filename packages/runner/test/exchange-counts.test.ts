@@ -75,18 +75,18 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
     backlog: createBacklog(),
     prefetched: createPrefetchBuffer(0),
     heldRuns,
-    idleMark: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
+    idleMark: { roomLeft: async () => false, full: async () => {}, invalidate: () => {} },
     pollEveryMs: 1_000,
     polling: createPolling(1_000, () => true),
     nowMs: () => clock.ms,
-    exchangeWork(turn) {
+    exchangeWork(exchange) {
       counts.exchanges++
-      const claimed = claimOf(turn, ready)
+      const claimed = claimOf(exchange, ready)
       pass(clock.ms + roundTripMs, false)
-      ended += turn.finishes.length
+      ended += exchange.finishes.length
       return Promise.resolve({
         ...nothing,
-        finished: turn.finishes.map(({ lease }) => lease),
+        finished: exchange.finishes.map(({ lease }) => lease),
         claimed,
         more: ready.length > 0,
       })

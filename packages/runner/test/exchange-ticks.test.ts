@@ -32,12 +32,12 @@ function replica({ prefetch = 0 } = {}) {
     backlog: createBacklog(),
     prefetched,
     heldRuns,
-    idleMark: { roomLeft: async () => false, full: async () => {}, forget: () => {} },
+    idleMark: { roomLeft: async () => false, full: async () => {}, invalidate: () => {} },
     pollEveryMs: 60_000,
     polling: createPolling(60_000, () => true),
     nowMs: () => now.ms,
-    async exchangeWork(turn) {
-      sent.push(turn)
+    async exchangeWork(exchange) {
+      sent.push(exchange)
       return { ...nothing, ...answer }
     },
     slotsToFill: () => dispatch.slots.free(),
@@ -135,9 +135,9 @@ describe('while runs are ready that no thread has room for', () => {
   /** Its thread executes a short run; the next one in turn is long. */
   async function busy() {
     const one = replica()
-    one.startAhead.learn('short', 1)
+    one.startAhead.record('short', 1)
     await one.occupy()
-    one.deps.backlog.learn({ more: true, claimed: [] }, 0, false)
+    one.deps.backlog.record({ more: true, claimed: [] }, 0, false)
     one.now.ms = 100
     return one
   }
@@ -150,7 +150,7 @@ describe('while runs are ready that no thread has room for', () => {
 
   test('a replica whose threads are full returns by itself, because they signal no end', async () => {
     const one = await busy()
-    one.startAhead.learn('short', 1_000)
+    one.startAhead.record('short', 1_000)
     one.exchangeBuffer.awaitingSlot.push(run('1'))
     one.dispatch.assignSlots(one.exchangeBuffer.awaitingSlot)
     one.free()

@@ -48,7 +48,7 @@ function replica(
   const settled: Settlement[] = []
   const observed: string[] = []
   const due: number[] = []
-  const workplace: Executor = {
+  const executor: Executor = {
     run(command, executeOptions) {
       sent.push(command.payload)
       return { report: report(executeOptions, runMonitors.memory), measure: () => undefined }
@@ -58,7 +58,7 @@ function replica(
   const deps: ExecuteDeps = {
     slots,
     runMonitors,
-    executors: { threads: workplace, processes: workplace },
+    executors: { threads: executor, processes: executor },
     databaseUrl: undefined,
     stepInputs: () => inputs(() => runMonitors.all()[0]?.stop('cancelled')),
     settlements: {

@@ -70,7 +70,7 @@ test('a walk through a table does a bounded part in each round, and continues th
   const look = async ({ after }: { readonly after?: string }) => {
     looks.push(after)
     if (looks.length > 1_000) throw new Error('It does not end.')
-    return { next: String(looks.length), healed: [] } as never
+    return { next: String(looks.length), repaired: [] } as never
   }
   const store = storeWith({ pruneTaskRuns: look, pruneWorkflows: look, repairWorkflows: look })
   const walks = maintenanceJobs(store, readConfig({}), () => {}).filter(({ name }) => /prune|repair/.test(name))

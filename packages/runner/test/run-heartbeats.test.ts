@@ -60,7 +60,7 @@ test.each([10, 5_000, 5 * minute])(
     now.ms = 1_000
     const claimSentMs = now.ms
     now.ms += 5
-    runHeartbeats.cancelRequested() // committed after the claim was, so heard after it was sent
+    runHeartbeats.cancelRequested() // committed after the claim was, so received after it was sent
     now.ms += 1
     await runHeartbeats.tick()
     expect(last()).toEqual([])

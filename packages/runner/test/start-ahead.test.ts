@@ -26,16 +26,16 @@ function startAheadOf(more: Partial<StartAheadOptions> = {}) {
     return load.runs
   }
   const after = (task: string, tookMs: number) => {
-    startAhead.learn(task, tookMs)
+    startAhead.record(task, tookMs)
     return batch(task)
   }
   return { ...startAhead, batch, after }
 }
 
 test('a task whose duration is not known is not started ahead, and nothing waits behind it', () => {
-  const { batch, fits, learn, expectedMs } = startAheadOf()
+  const { batch, fits, record, expectedMs } = startAheadOf()
   expect(batch('task')).toBe(1)
-  learn('short', 1)
+  record('short', 1)
   expect(fits({ runs: 1, ms: expectedMs('task') }, 'short')).toBe(false)
 })
 
@@ -68,25 +68,25 @@ describe('the number of runs is bounded', () => {
   })
 
   test('the bound counts the runs of all tasks that the thread has been handed', () => {
-    const { fits, learn } = startAheadOf()
-    learn('task', 0.01)
+    const { fits, record } = startAheadOf()
+    record('task', 0.01)
     expect([4, 5].map((runs) => fits({ runs, ms: 1 }, 'task'))).toEqual([true, false])
   })
 })
 
 test('the mean duration decides: one slow run changes little, many change it', () => {
-  const { learn, batch, expectedMs } = startAheadOf({ startAheadFailMax: 100 })
-  for (let runs = 0; runs < 50; runs++) learn('task', 1)
-  learn('task', 17)
+  const { record, batch, expectedMs } = startAheadOf({ startAheadFailMax: 100 })
+  for (let runs = 0; runs < 50; runs++) record('task', 1)
+  record('task', 17)
   expect(expectedMs('task')).toBeCloseTo(2, 1)
   expect(batch('task')).toBeGreaterThan(10)
-  for (let runs = 0; runs < 100; runs++) learn('task', 100)
+  for (let runs = 0; runs < 100; runs++) record('task', 100)
   expect(batch('task')).toBe(1)
 })
 
 test('a long run never waits behind a short one', () => {
-  const { learn, fits } = startAheadOf()
-  learn('short', 1)
-  learn('long', 1_000)
+  const { record, fits } = startAheadOf()
+  record('short', 1)
+  record('long', 1_000)
   expect([fits({ runs: 1, ms: 1 }, 'long'), fits({ runs: 0, ms: 0 }, 'long')]).toEqual([false, true])
 })

@@ -31,7 +31,7 @@ export function workflowsOf(url: string, marks: Marks) {
     },
     ended: (id: WorkflowId, withinMs?: number) => endOf(store, id, withinMs),
     /** Nothing is left to repair. */
-    faults: async () => (await store.repairWorkflows({ limit: 100 })).healed,
+    faults: async () => (await store.repairWorkflows({ limit: 100 })).repaired,
   }
 }
 

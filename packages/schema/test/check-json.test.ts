@@ -89,7 +89,7 @@ test.each<[string, unknown, string]>([
   expect(problems(value)).toEqual([problem])
 })
 
-test('raw JSON text, which JavaScript would not give back, is refused', () => {
+test('raw JSON text, which JavaScript would not read back equal, is refused', () => {
   const rawJSON: unknown = Reflect.get(JSON, 'rawJSON')
   if (typeof rawJSON !== 'function') throw new Error('this Node has no JSON.rawJSON')
   expect(problems({ a: Reflect.apply(rawJSON, JSON, ['1e400']) })).toEqual(['not-plain at /a'])
@@ -102,7 +102,7 @@ test('1 MiB is measured in bytes of UTF-8, to the byte', () => {
   expect(problems(['x'.repeat(1_048_573)])).toEqual(['too-large at '])
 })
 
-test('numbers count as long as the database gives them back', () => {
+test('numbers are accepted as long as the database returns them unchanged', () => {
   expect(problems(Array.from({ length: 3_000 }, () => 5e-324))).toEqual([])
   expect(problems(Array.from({ length: 4_000 }, () => 5e-324))).toEqual(['too-large at '])
 })
@@ -152,7 +152,7 @@ test('an error that the value throws is reported at its place, and the rest is s
   expect(checkJson(hostile)).toMatchObject({ problems: [{ detail: 'cannot be read: no\uFFFDway' }, {}, {}, {}, {}] })
 })
 
-test('every member is read once: what was judged is what is written', () => {
+test('every member is read once, so the checked value is the written value', () => {
   let reads = 0
   const fickle = {
     get a() {

@@ -1,4 +1,4 @@
-/** The guard and the CHECK of q.task_run are short; these tests compare them with the laws they stand for. */
+/** The guard and the CHECK of q.task_run are short; these tests compare them with the full rules. */
 import { afterAll, expect, test } from 'vitest'
 import { isTerminal, taskStates } from '@q/schema'
 import { illegalChange, unusualChange } from '../src/guard.ts'
@@ -27,7 +27,7 @@ async function textOf(query: string): Promise<string> {
   return (await client.query<{ text: string }>(`SELECT ${query} AS text`)).rows[0]!.text
 }
 
-test('the guard in the database follows from the table of states: a short condition, and the law behind it', async () => {
+test('the guard in the database follows from the table of states: a short condition, and the full rule', async () => {
   const trigger = await textOf(`pg_get_triggerdef((SELECT oid FROM pg_trigger WHERE tgname = 'task_run_guard'))`)
   const source = await textOf(`(SELECT prosrc FROM pg_proc WHERE oid = 'q.guard_change'::regproc)`)
   const law = /IF \((.*)\) THEN/s.exec(source)?.[1] ?? ''
@@ -36,7 +36,7 @@ test('the guard in the database follows from the table of states: a short condit
   expect(there).toBe(wholeLaw)
 })
 
-test('no change that passes by the short condition is illegal, whatever states and counts it combines', async () => {
+test('the short condition accepts no illegal change, for any combination of states and counts', async () => {
   const states = taskStates.map((state) => `('${state}'::q.task_status, ${isTerminal(state) ? 'now()' : 'NULL'})`)
   const { rows } = await client.query<{ change: string; legal: boolean; count: number }>(`
     WITH run AS MATERIALIZED (

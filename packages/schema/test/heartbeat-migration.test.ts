@@ -4,7 +4,7 @@ import { connect } from '@q/store'
 import { rowOf, rowsOf, runIn } from './a-run.ts'
 import { openDatabase } from './open-database.ts'
 
-test('the runs found RUNNING when heartbeats came are FAILED, and no other run is touched', async () => {
+test('runs that were RUNNING before heartbeats existed are FAILED, and no other run is changed', async () => {
   await using database = await openDatabase({ upTo: '0001-task-runs' })
   const { client, url } = database
   const running = [

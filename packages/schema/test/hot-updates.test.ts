@@ -13,7 +13,7 @@ test('starting a claimed run is a HOT update', async () => {
   expect(await hotShare('q.task_run', () => changeRun(client, id, start))).toEqual({ updated: 1, hot: 1 })
 })
 
-test('what a run saves on the way is a HOT update', async () => {
+test('a checkpoint is a HOT update', async () => {
   const id = await runIn(client, 'RUNNING')
   const save = () => changeRun(client, id, { checkpoint: '{"page": 2}', cancel_requested_at: new Date() })
   expect(await hotShare('q.task_run', save)).toEqual({ updated: 1, hot: 1 })

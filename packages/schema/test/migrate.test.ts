@@ -22,7 +22,7 @@ test('reading the state of an empty database writes nothing', async () => {
   expect(rows).toEqual([{ q: null }])
 })
 
-test('four programs may migrate at the same moment: each file is applied by one of them', { repeats: 4 }, async () => {
+test('four programs may migrate at the same time: each file is applied by one of them', { repeats: 4 }, async () => {
   await using database = await openDatabase({ migrated: false })
   const programs = Array.from({ length: 4 }, () => programOn(database.url))
   const applied = await Promise.all(programs.map((program) => migrate(program.db)))

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { checkJson, repairJson } from '@q/schema/json'
 
-test('what is sound is left as it is, and nothing is flagged', () => {
+test('a valid value is unchanged, and nothing is flagged', () => {
   const value = { a: [1, 'two', null], at: new Date(0), nothing: undefined }
   expect(repairJson(value)).toEqual({ kind: 'json', text: JSON.stringify(value), repaired: [] })
 })
 
-test('nothing at all is null, and no repair', () => {
+test('undefined becomes null, which is not a repair', () => {
   expect(repairJson(undefined)).toEqual({ kind: 'json', text: 'null', repaired: [] })
 })
 
@@ -40,7 +40,7 @@ test.each<[string, unknown, string, string]>([
     'unreadable',
     '/a',
   ],
-])('%s cannot be guessed: it is not JSON, and where', (_, value, reason, pointer) => {
+])('%s cannot be repaired: the error names its place', (_, value, reason, pointer) => {
   expect(repairJson(value)).toMatchObject({ kind: 'not-json', problem: { reason, pointer } })
 })
 
@@ -63,7 +63,7 @@ test('the list of repairs is bounded, however many there are', () => {
   expect(result).toMatchObject({ kind: 'json', repaired: { length: 10 } })
 })
 
-test('what is repaired passes the check', () => {
+test('a repaired value passes the check', () => {
   const result = repairJson({ 'a\0b': ['\uD800', Number.NaN, undefined, () => 1] })
   if (result.kind !== 'json') throw new Error(`not repaired: ${result.kind}`)
   expect(checkJson(JSON.parse(result.text))).toEqual({ ok: true, text: result.text })

@@ -68,7 +68,7 @@ describe('a state has its columns', () => {
 describe('a unique key', () => {
   const again = broken('task_run_unique')
 
-  test('is held by one live run of a task, in whatever state it is', async () => {
+  test('is held by one live run of a task, in any live state', async () => {
     for (const state of ['PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING'] as const) {
       const unique_key = `live-${state}`
       await runIn(client, state, { unique_key })
@@ -97,7 +97,7 @@ describe('a unique key', () => {
   })
 })
 
-describe('a place of a concurrency key', () => {
+describe('a slot of a concurrency key', () => {
   const held = { concurrency_scope: 'task', concurrency_key: 'k', concurrency_slot: 1 }
 
   test('is held by one run', async () => {
@@ -133,7 +133,7 @@ describe('a place of a concurrency key', () => {
   })
 })
 
-describe('the neighbours', () => {
+describe('related tables', () => {
   test.each([
     [
       'a run has one beat per role',

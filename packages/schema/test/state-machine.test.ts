@@ -93,7 +93,7 @@ describe('a terminal run', () => {
     expect(await rowOf(client, id)).toEqual(before)
   })
 
-  test('may be touched where its outcome is not', async () => {
+  test('may change in columns other than its outcome', async () => {
     const id = await runIn(client, 'SUCCEEDED')
     await changeRun(client, id, { trace: 'seen', updated_at: new Date() })
     expect(await rowOf(client, id)).toMatchObject({ status: 'SUCCEEDED', trace: 'seen' })
@@ -117,7 +117,7 @@ describe('the counts', () => {
     expect(await rowOf(client, id)).toMatchObject(change)
   })
 
-  test('an attempt that is given back was counted before', async () => {
+  test('an attempt that is returned was counted before', async () => {
     const id = await runIn(client, 'AVAILABLE')
     await changeRun(client, id, { ...columnsOf('RUNNING'), attempt: 1 })
     await changeRun(client, id, { ...columnsOf('AVAILABLE'), attempt: 0 })

@@ -32,7 +32,7 @@ test('a pointer finds members of objects and arrays, also under strange names, a
   ])
 })
 
-test('texts are spliced into a template where its holes are, whatever the names around them', () => {
+test('texts are spliced into a template at its references, for any member names', () => {
   const value = { 'a/b': [1, null, { deep: null }], same: null, kept: 'x' }
   const texts = new Map([
     ['/a~1b/1', '{"r":1}'],
@@ -44,12 +44,12 @@ test('texts are spliced into a template where its holes are, whatever the names 
   expect(filledText(undefined, new Map())).toBe('null')
 })
 
-test('holes for which there is a value are filled, the others stay', () => {
+test('references that have a value are filled, the others stay', () => {
   const template = {
     value: { a: null, list: [null] },
     holes: { '/a': { from: 'input', at: '' }, '/list/0': { from: 'step', step: 's', at: '' } },
   } as const
-  expect(fillSome(template, (hole) => (hole.from === 'input' ? { value: 5 } : undefined))).toEqual({
+  expect(fillSome(template, (ref) => (ref.from === 'input' ? { value: 5 } : undefined))).toEqual({
     value: { a: 5, list: [null] },
     holes: { '/list/0': { from: 'step', step: 's', at: '' } },
   })
@@ -106,21 +106,21 @@ test.each(judged)('conditions: %s', (_, condition, given, expected) => {
   expect(conditionHolds(condition, { valueOf: () => given, endOf: () => 'FAILED' })).toBe(expected)
 })
 
-test('parents are those that holes, the condition and after name, each once', () => {
-  const hole = { from: 'step', step: 'a', at: '' } as const
+test('parents are the steps that references, the condition and after name, each once', () => {
+  const ref = { from: 'step', step: 'a', at: '' } as const
   const plan: StepPlan = {
     ...step('x', ['a', 'b']),
     when: {
       all: [
         { step: 'c', ended: [] },
-        { value: hole, is: 'truthy' },
+        { value: ref, is: 'truthy' },
       ],
     },
   }
   expect(parentsOf(plan).toSorted()).toEqual(['a', 'b', 'c'])
 })
 
-test('tasks of a plan: of steps, of compensations and of the workflows inside', () => {
+test('tasks of a plan: of steps, of compensations and of sub-workflows', () => {
   const payload = { value: null, holes: {} }
   const inner: StepPlan = {
     kind: 'workflow',
@@ -135,7 +135,7 @@ test('tasks of a plan: of steps, of compensations and of the workflows inside', 
   ])
 })
 
-test('a chain of a hundred thousand steps is put in order, and a cycle in it is named', () => {
+test('a chain of a hundred thousand steps is sorted, and a cycle in it is named', () => {
   const chain = Array.from({ length: 100_000 }, (_, place) =>
     step(`s${place}`, place === 99_999 ? [] : [`s${place + 1}`]),
   )

@@ -169,7 +169,7 @@ test('recoveries are reviewed, and stale runs recovered', async () => {
   expect(await ask('PUT', '/api/errors/none/mute', { token, body: { untilMs: 60_000 } })).toMatchObject({ status: 404 })
 })
 
-test('every action has left a row, with who, how and what came of it', async () => {
+test('every action is recorded with its actor, channel and result', async () => {
   const { data } = await ask('GET', '/api/actions?limit=500', { token })
   const actions = new Set(data.items.map(({ what }: { what: string }) => what))
   for (const what of [

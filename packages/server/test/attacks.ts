@@ -45,7 +45,7 @@ export function attacks({ port, token, page }: Target): readonly Attack[] {
         ] as const,
     ),
     [
-      'a name that only begins like ours',
+      'a name that only starts with ours',
       { path: '/', headers: { Host: `127.0.0.1:${port}.evil` } },
       421,
       'HOST_NOT_ALLOWED',

@@ -34,7 +34,7 @@ export async function serverScene(settings: Partial<HttpSettings> = {}, options:
     ...(typeof options === 'function' ? await options(database.url) : options),
   })
   const base = `http://127.0.0.1:${server.port}`
-  async function ask(method: string, path: string, { token, body, headers }: Ask = {}) {
+  async function ask(method: string, path: string, { token, body, headers }: RequestParts = {}) {
     const response = await fetch(base + path, {
       method,
       headers: {
@@ -73,7 +73,7 @@ export async function serverScene(settings: Partial<HttpSettings> = {}, options:
   }
 }
 
-interface Ask {
+interface RequestParts {
   readonly token?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>

@@ -32,7 +32,7 @@ test.each(attacks({ port: server.port, token: tokens.owner, page }))(
   },
 )
 
-test('nothing was enqueued by what was refused, and the server has no faults', async () => {
+test('refused requests enqueued nothing, and the server reported no error', async () => {
   expect(await scene.db.selectFrom('q.task_run').select('id').execute()).toEqual([])
   expect(scene.faults).toEqual([])
 })

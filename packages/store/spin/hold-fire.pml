@@ -1,5 +1,5 @@
 /*
- * Hold fire by shared trust: heartbeats that the server accepted without a gap, whichever replica sent them
+ * Holding fire by the shared streak: heartbeats that the server accepted without a gap, whichever replica sent them
  * (liveness/streak.ts). The holder is alive and beats; the server can be cut off or crash at any time; other replicas
  * beat, fail and restart as they like; a reaper that has just started judges by the row alone.
  *

@@ -45,7 +45,7 @@ end_idle:
     :: ALIVE(r) && MAY_CLAIM(r) -> claimRun(r, RUNNING)
     :: ALIVE(r) && MAY_CLAIM(r) -> claimRun(r, CLAIMED); goal = CLAIMED
     /* liveness/held.ts: the database says that we hold what we do not know of */
-    :: ALIVE(r) && HELD && holder == r && !BROKEN(REPLICA_BEATS_ALONE) -> lease[r] = fence; number[r] = live; goto giveBack
+    :: ALIVE(r) && HELD && holder == r && !BROKEN(REPLICA_BEATS_ALONE) -> lease[r] = fence; number[r] = live; goto release
     fi;
     if
     :: goal = 0; goto end_idle  /* the answer got lost */
@@ -105,7 +105,7 @@ settle:
     :: goto nothingLeft
     fi
   };
-giveBack:
+release:
   atomic { ALIVE(r) && !locked -> releaseRun(lease[r], number[r]) };
 nothingLeft:
   atomic { lease[r] = 0; number[r] = 0; beatReply[r] = nothing; goal = 0; once = 0; goto end_idle }

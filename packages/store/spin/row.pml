@@ -79,10 +79,10 @@ byte next;
 #define AFTER  ((next == AVAILABLE && cancelRequested && !BROKEN(CANCEL_FORGOTTEN_BY_REQUEUE)) -> CANCELLED : next)
 #define RAISES(revoke) ((AFTER == AVAILABLE && !BROKEN(REQUEUE_KEEPS_FENCE)) || status == CLAIMED \
   || (revoke && !(next == FAILED && BROKEN(REAPED_END_KEEPS_FENCE))))
-inline leaveRun(revoke, giveBack) {
+inline transitionRun(revoke, returnAttempt) {
   LAW(an_ended_run_never_changes, !ENDED);
   fence = fence + RAISES(revoke);
-  attempt = attempt - (giveBack && status == RUNNING);
+  attempt = attempt - (returnAttempt && status == RUNNING);
   status = AFTER;
   cancelRequested = cancelRequested && ENDED;
   beatFence = 0; beatAge = 0; signAge = 0; evidenceAge = 0;
@@ -97,7 +97,7 @@ inline settleRun(lease, number, goal) {
      LAW(a_lost_lease_writes_nothing, live == number || ENDED);
      mayBegin = mayBegin || goal == RETRY;
      next = (goal != RETRY -> goal : (attempt < ATTEMPTS -> AVAILABLE : FAILED));
-     leaveRun(0, 0);
+     transitionRun(0, 0);
      endedBy = (ENDED -> number : 0)
   :: else -> LAW(only_the_settling_holder_gets_settled, !(ENDED && fence == lease) || endedBy == number)
   fi
@@ -110,7 +110,7 @@ inline releaseRun(lease, number) {
      LAW(a_lost_lease_writes_nothing, live == number);
      mayBegin = 1;
      next = AVAILABLE;
-     leaveRun(0, 1);
+     transitionRun(0, 1);
      endedBy = (ENDED -> number : 0)
   :: else
   fi
@@ -121,7 +121,7 @@ inline releaseRun(lease, number) {
 
 /* runs/cancel.ts, cancelTaskRuns, in two statements: what has not started ends at once; what runs is asked to end. */
 #define CANCELS (status == AVAILABLE || status == CLAIMED)
-inline cancelRun() { next = CANCELLED; leaveRun(0, 0); endedBy = 0; cancelAnswered = 1 }
+inline cancelRun() { next = CANCELLED; transitionRun(0, 0); endedBy = 0; cancelAnswered = 1 }
 inline requestCancel() { cancelRequested = 1; cancelAnswered = 1 }
 
 /*
@@ -149,6 +149,6 @@ inline recoverRun() {
   mayBegin = mayBegin || (retries && status == RUNNING);
   next = (STARTED_AGAIN -> AVAILABLE : FAILED);
   crashes = crashes + (status == RUNNING);
-  leaveRun(1, 0);
+  transitionRun(1, 0);
   endedBy = 0
 }

@@ -22,7 +22,7 @@ mtype = { none, replicaBeaten, runBeaten, leaseLost };
 byte lease, number;              /* what the replica works under, and which claim that is */
 byte shown, shownNumber;         /* the same of the beat under way */
 bit claiming, claimedSince;      /* the answer to a claim is under way; was, since it asked what it holds */
-bit executing, otherExecutes, stopped, toldLost;
+bit executing, otherExecutes, stopped, knowsLoss;
 mtype answer = none;             /* to the beat under way */
 byte ownRun, ownReplica, flight; /* since the sending of: the last accepted sign of the run, of the replica, the beat under way */
 
@@ -50,29 +50,29 @@ end_idle:
     fi;
     lease = claimedFence; number = claimedNumber; claimedFence = 0; claimedNumber = 0;
     if
-    :: OVERDUE && !BROKEN(LATE_CLAIM_BEGINS) -> goto giveBack
+    :: OVERDUE && !BROKEN(LATE_CLAIM_BEGINS) -> goto release
     :: else -> executing = 1; ALONE
     fi
   };
 execute:
   if
   :: atomic { !stopped && executing -> executing = 0 }  /* the code returned */
-  :: atomic { !stopped && toldLost -> executing = 0; goto nothingLeft }
-  :: atomic { !stopped && !executing && !toldLost -> goto giveBack }  /* stopped when it went on */
+  :: atomic { !stopped && knowsLoss -> executing = 0; goto nothingLeft }
+  :: atomic { !stopped && !executing && !knowsLoss -> goto release }  /* stopped when it went on */
   :: atomic { !stopped && executing && OVERDUE ->
        executing = BROKEN(RELEASED_WHILE_EXECUTING);
-       goto giveBack
+       goto release
      }
   fi;
   atomic { !locked -> settleRun(lease, number, SUCCEEDED); goto nothingLeft };
-giveBack:
+release:
   atomic { !locked -> releaseRun(lease, number) };
 nothingLeft:
-  atomic { !stopped -> claiming = 0; executing = 0; lease = 0; number = 0; toldLost = 0; ownRun = REAP; goto end_idle }
+  atomic { !stopped -> claiming = 0; executing = 0; lease = 0; number = 0; knowsLoss = 0; ownRun = REAP; goto end_idle }
 }
 
 /*
- * liveness/held.ts: what the database says we hold, and we know nothing of, is given back; unless a claim was under way
+ * liveness/held.ts: a run that the database says we hold, and that we do not know, is released; unless a claim was in flight
  * at some time between the question and its answer.
  */
 proctype reconciles() {
@@ -96,7 +96,7 @@ inline hear() {
   if
   :: answer == replicaBeaten -> ownReplica = (BROKEN(SELF_FENCE_FROM_ANSWER) -> 0 : flight)
   :: answer == runBeaten && lease == shown -> ownRun = (BROKEN(SELF_FENCE_FROM_ANSWER) -> 0 : flight)
-  :: answer == leaseLost && lease == shown -> toldLost = 1
+  :: answer == leaseLost && lease == shown -> knowsLoss = 1
   :: else
   fi;
   answer = none; shown = 0; shownNumber = 0; flight = REAP

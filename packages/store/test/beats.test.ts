@@ -13,7 +13,7 @@ const beat = (claimed: { runId: never; fence: number } | Parameters<typeof lease
   note: 'half',
 })
 
-test('one statement beats for all runs and answers alive, cancelled or lost for each', async () => {
+test('one statement sends the heartbeats of all runs and returns alive, cancelled or lost for each', async () => {
   await enqueue('beaten', { count: 3 })
   const [alive, cancelled, lost] = [await claimOne('beaten'), await claimOne('beaten'), await claimOne('beaten')]
   await db
@@ -45,7 +45,7 @@ test('one statement beats for all runs and answers alive, cancelled or lost for 
   })
 })
 
-test('a lease that was lost cannot beat for the run that was claimed again', async () => {
+test('a lost lease cannot send a heartbeat for a run that was claimed again', async () => {
   await enqueue('again')
   const old = await claimOne('again')
   await store.releaseTaskRuns([leaseOf(old)])
@@ -56,7 +56,7 @@ test('a lease that was lost cannot beat for the run that was claimed again', asy
   expect(row).toMatchObject({ fence: current.fence, progress: 0.5 })
 })
 
-test('a claimed run is beaten for as claimed, a running one as running, in one statement', async () => {
+test('one statement sends heartbeats of claimed and of running runs, each with its role', async () => {
   await enqueue('roles', { count: 2 })
   const running = await claimOne('roles')
   const [claimed] = await store.claimAvailableTaskRuns({
@@ -82,7 +82,7 @@ test('a claimed run is beaten for as claimed, a running one as running, in one s
   ])
 })
 
-test('a refused beat is written down once per lease; a run that was settled under its lease is not lost but ended', async () => {
+test('a refused heartbeat is recorded once per lease; a run that was settled under its lease is ended, not lost', async () => {
   await enqueue('refused', { count: 2 })
   const [lost, ended] = [await claimOne('refused'), await claimOne('refused')]
   await store.releaseTaskRuns([leaseOf(lost)])
@@ -99,7 +99,7 @@ test('a refused beat is written down once per lease; a run that was settled unde
   ])
 })
 
-test('what is stored is the time of the evidence, not of the write', async () => {
+test('a heartbeat stores the time of the evidence, not of the write', async () => {
   await enqueue('aged')
   const claimed = await claimOne('aged')
   await store.beatTaskRuns(sender, [{ ...beat(claimed), ageMs: 3_600_000 }])
@@ -116,7 +116,7 @@ test('what is stored is the time of the evidence, not of the write', async () =>
   expect(started_at!.getTime() - sent_at.getTime()).toBeGreaterThan(3_500_000)
 })
 
-test('progress can be seen while the run goes on, and its heartbeat is gone when it has ended', async () => {
+test('progress is visible while the run executes, and its heartbeat row is deleted when it has ended', async () => {
   await enqueue('seen')
   const claimed = await claimOne('seen')
   await store.beatTaskRuns(sender, [beat(claimed)])

@@ -16,21 +16,21 @@ afterAll(async () => {
 
 const one = sql<{ one: number }>`SELECT 1 AS one`
 
-test('several queries are one transaction, also where they are not one round trip', async () => {
+test('several queries are one transaction, even where they are not one round trip', async () => {
   const { db, pipeline } = wrapCallerConnection(pool)
   const inTransaction = sql<{ xid: string }>`SELECT pg_current_xact_id()::text AS xid`.compile(db)
   const [[first], [second]] = (await pipeline([inTransaction, inTransaction])) as [[unknown], [unknown]]
   expect(first).toEqual(second)
 })
 
-test('what must not wait for a client of the pool does not', async () => {
+test('statements that must not wait for a client of the pool do not', async () => {
   const { onOwnConnection: apart } = wrapCallerConnection(pool)
   const out = await pool.connect()
   expect((await apart((db) => one.execute(db))).rows).toEqual([{ one: 1 }])
   out.release()
 })
 
-test('a client serves one piece of work after the other', async () => {
+test('a client executes one transaction after the other', async () => {
   const { db } = wrapCallerConnection(client)
   const ids = await Promise.all(
     Array.from({ length: 5 }, () =>
@@ -44,11 +44,11 @@ test('a client serves one piece of work after the other', async () => {
   expect(client.getTransactionStatus()).toBe('I')
 })
 
-test('in a transaction of its owner ours are part of it: undone alone when they fail, and with it when it is undone', async () => {
+test('our statements are part of the caller’s transaction: they roll back alone when they fail, and with it when it rolls back', async () => {
   const { db } = wrapCallerConnection(client)
   const own = createStore(db)
-  const lane = await store.internLane({ queue: 'default', task: 'borrowed' })
-  const run = { task: 'borrowed', lane, payload: {} }
+  const lane = await store.internLane({ queue: 'default', task: 'wrapped' })
+  const run = { task: 'wrapped', lane, payload: {} }
   await client.query('BEGIN')
   const [kept] = await own.enqueueTaskRuns([run])
   const failing = db.transaction().execute(async (trx) => {
@@ -58,14 +58,14 @@ test('in a transaction of its owner ours are part of it: undone alone when they 
   await expect(failing).rejects.toMatchObject({ code: '22012' })
   expect(client.getTransactionStatus()).toBe('T')
   await client.query('COMMIT')
-  expect((await store.listTaskRuns({ task: 'borrowed' })).runs).toMatchObject([{ id: kept!.id }])
+  expect((await store.listTaskRuns({ task: 'wrapped' })).runs).toMatchObject([{ id: kept!.id }])
   await client.query('BEGIN')
   await db.transaction().execute((trx) => createStore(trx).enqueueTaskRuns([run]))
   await client.query('ROLLBACK')
-  expect((await store.listTaskRuns({ task: 'borrowed' })).runs).toHaveLength(1)
+  expect((await store.listTaskRuns({ task: 'wrapped' })).runs).toHaveLength(1)
 })
 
-test('closing what was borrowed leaves it open', async () => {
+test('closing the wrapper leaves the caller’s connection open', async () => {
   for (const owned of [pool, client]) {
     const { db, close } = wrapCallerConnection(owned)
     await one.execute(db)

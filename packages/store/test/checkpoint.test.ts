@@ -10,14 +10,14 @@ async function running(task: string) {
   return leaseOf(await claimOne(task))
 }
 
-test('the last checkpoint is what a later attempt gets', async () => {
+test('a later attempt gets the last checkpoint', async () => {
   const lease = await running('saved')
   expect(await store.checkpointTaskRun(lease, '{"at":1}')).toBe('saved')
   expect(await store.checkpointTaskRun(lease, '[2, "😀"]')).toBe('saved')
   expect(await row(lease.runId)).toMatchObject({ checkpoint: [2, '😀'] })
 })
 
-test('a lost lease saves nothing, and that is noted once', async () => {
+test('a lost lease saves nothing, and one event records that', async () => {
   const old = await running('lost')
   await store.checkpointTaskRun(old, '{"at":1}')
   await store.releaseTaskRuns([old])
@@ -46,7 +46,7 @@ test.each([
   expect(await row(lease.runId)).toMatchObject({ checkpoint: { at: 1 }, status: 'RUNNING' })
 })
 
-test('a refused checkpoint does not undo the transaction it was part of', async () => {
+test('a refused checkpoint does not roll back its transaction', async () => {
   const lease = await running('part')
   const one = await db.transaction().execute(async (trx) => {
     await checkpointTaskRun(trx, lease, '{"at":1}')

@@ -39,7 +39,7 @@ function turnOf(claim: number): WorkExchange {
   return { finishes: [], starts: [], claim, prefetch: 0 }
 }
 
-test('a woken replica claims from the head it served last, and looks, in one round trip', async () => {
+test('a woken replica claims from its last candidate and looks for others, in one round trip', async () => {
   await enqueue('again')
   const { take, claimer, roundTrips } = replica('again')
   expect((await take(2)).claimed).toHaveLength(1)
@@ -57,7 +57,7 @@ test('a replica that knows a backlog claims from it without a look', async () =>
   expect(roundTrips).toEqual([['claim'], ['claim'], ['claim']])
 })
 
-test('the look of a claim that brought nothing names the head that the next claim asks', async () => {
+test('the look after an empty claim names the candidate for the next claim', async () => {
   await enqueue('first')
   const { take, claimer, roundTrips } = replica('first', 'second')
   await take(1)
@@ -119,7 +119,7 @@ test('two connections of one replica share a claimer and take every run once', a
   expect((await take(2)).claimed).toHaveLength(2)
 })
 
-test('an answer that is older than the last look does not hide what that look showed', () => {
+test('a response that is older than the last look does not replace its result', () => {
   const head = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1 }
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['late'], queues: [] })
   claimer.statementsFor({ claim: 1, prefetch: 0 }).record({ claim: [], prefetch: [], refresh: [head] })
@@ -131,7 +131,7 @@ test('an answer that is older than the last look does not hide what that look sh
   expect(claimer.exhausted).toBe(false)
 })
 
-test('a look that was sent before runs became ready does not stand for a later one', () => {
+test('a look that was sent before runs became ready does not replace a later one', () => {
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['early'], queues: [] })
   const early = claimer.statementsFor({ claim: 1, prefetch: 0 })
   claimer.invalidate()

@@ -4,7 +4,7 @@ import { fixture } from './fixture.ts'
 
 const { store, enqueue, claim, row, another, db } = await fixture()
 
-test('a claimed run is RUNNING under a new fence before anybody can start its code', async () => {
+test('a claimed run is RUNNING under a new fence before its code starts', async () => {
   const [id] = await enqueue('first')
   const [claimed] = await claim('first', 1, 'replica-aaaa')
   expect(claimed).toMatchObject({ runId: id, fence: 1, attempt: 1, task: 'first', payload: '{}' })
@@ -29,14 +29,14 @@ test('no run is claimed twice, however many replicas claim at once', async () =>
   expect(claimed.flat().toSorted()).toEqual(ids.toSorted())
 })
 
-test('a claim never takes more than its limit, and nothing with no limit', async () => {
+test('a claim never takes more than its limit', async () => {
   await enqueue('limited', { count: 10 })
   expect(await claim('limited', 3)).toHaveLength(3)
   expect(await claim('limited', 0)).toEqual([])
   expect(await claim('limited', 100)).toHaveLength(7)
 })
 
-test('a claim passes over a run that a transaction has locked', async () => {
+test('a claim skips a run that another transaction has locked', async () => {
   const [locked, free] = await enqueue('locked', { count: 2 })
   const claimed = await db.transaction().execute(async (trx) => {
     await sql`SELECT FROM q.task_run WHERE id = ${locked} FOR UPDATE`.execute(trx)
@@ -75,7 +75,7 @@ test('gated and finished runs are not claimed', async () => {
   expect(await claim('gated')).toEqual([])
 })
 
-test('a run whose hour has come is promoted once, by whichever replica looks first', async () => {
+test('a run that is due is promoted once, whichever replica looks first', async () => {
   const [due, future] = [
     ...(await enqueue('due', { delayMs: 3_600_000 })),
     ...(await enqueue('due', { delayMs: 3_600_000 })),
@@ -92,7 +92,7 @@ test('a run whose hour has come is promoted once, by whichever replica looks fir
   expect(await store.nextDueInMs()).toBeGreaterThan(3_000_000)
 })
 
-test('a run whose deadline has passed does not use up the room of one that can run', async () => {
+test('a run whose deadline has passed does not take the place of a run that can start', async () => {
   const [late] = await enqueue('late', { priority: -1, expiresInMs: 60_000 })
   const [good] = await enqueue('late')
   await db

@@ -32,7 +32,7 @@ test('a clock that stepped back does not hide a dead holder: heartbeats, starts 
   expect((await store.reap(reaper)).ids).toEqual([id])
 })
 
-test('a sign that is ahead of the clock by less than the threshold counts: a small step back makes no holder stale', async () => {
+test('a heartbeat that is ahead of the clock by less than the threshold counts: a small step back makes no holder stale', async () => {
   const { id } = await holding('slightly-ahead')
   await age('slightly-ahead', -5_000)
   expect(await staleIds()).not.toContain(id)

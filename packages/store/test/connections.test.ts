@@ -45,7 +45,7 @@ test('an abandoned statement does not keep waiting at the server, however long i
   })
 })
 
-test('a connection that the server ends in the middle of a statement ends that statement and nothing else', async () => {
+test('a connection that the server ends in the middle of a statement fails only that statement', async () => {
   const db = await connection()
   await expect(sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow('terminat')
   expect((await pid.execute(db)).rows).toHaveLength(1)
@@ -97,7 +97,7 @@ test('a connection to a read-only server is not used again: the next one may rea
   await write.execute(own)
 })
 
-test('a transaction of a replica sees what was committed since it began, whatever the database says by default', async () => {
+test('transactions of a replica are READ COMMITTED, whatever the default of the database', async () => {
   const { own, other, alter } = await connections({})
   await alter("default_transaction_isolation = 'serializable'")
   const duties = sql`SELECT name FROM q.duty`
@@ -108,7 +108,7 @@ test('a transaction of a replica sees what was committed since it began, whateve
   })
 })
 
-test('a moment is read as one, however the database writes it by default', async () => {
+test('a timestamp is parsed correctly for every DateStyle of the database', async () => {
   const { own, alter } = await connections({})
   await alter("datestyle = 'German'")
   const { rows } = await sql<{ at: Date }>`SELECT '2026-11-17 12:00:00Z'::timestamptz AS at`.execute(own)
@@ -116,7 +116,7 @@ test('a moment is read as one, however the database writes it by default', async
 })
 
 test.each(['control', 'exchange', 'pool'] as const)(
-  'what a replica asks on its connection %s is over in a moment, and never compiled before',
+  'statements of a replica on its connection %s have a time limit and no JIT compilation',
   async (purpose) => {
     const database = await testDatabase()
     const made = connect(database.url, { purpose, quiet: true })

@@ -38,12 +38,12 @@ test('an empty URL is refused with its cause', async () => {
     })
 })
 
-test('text that is no PostgreSQL URL is refused without being repeated', async () => {
+test('text that is not a PostgreSQL URL is refused, and the error does not repeat it', async () => {
   expect(await problemOf(`mysql://u:${secret}@localhost/db`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
   expect(await problemOf(`not a url ${secret}`)).toMatchObject({ code: 'DATABASE_URL_INVALID' })
 })
 
-test('a password that was not percent-encoded is not taken for a part of the place', async () => {
+test('a password that is not percent-encoded is not printed as part of the host', async () => {
   for (const mark of ['/', '#']) {
     expect(await problemOf(`postgresql://u:12${mark}${secret}@127.0.0.1:9/db`)).toMatchObject({
       code: 'DATABASE_URL_INVALID',
@@ -52,7 +52,7 @@ test('a password that was not percent-encoded is not taken for a part of the pla
   }
 })
 
-test('a server that accepts and then says nothing, as a stopped one does, is unreachable', async () => {
+test('a server that accepts connections and does not answer is unreachable', async () => {
   const silent = createServer()
   const sockets = new Set<Socket>()
   silent.on('connection', (socket) => sockets.add(socket))
@@ -80,7 +80,7 @@ test('a host that does not exist, and a port without a listener, are unreachable
   })
 })
 
-test('a server that is not PostgreSQL is called so', async () => {
+test('a server that is not PostgreSQL is reported as such', async () => {
   const http = createHttpServer((_request, response) => response.end('hello'))
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void http.close())
@@ -99,7 +99,7 @@ test('a proxy that accepts a connection and closes it is a database that cannot 
   })
 })
 
-test('a connection that PostgreSQL closed is called lost', async () => {
+test('a connection that PostgreSQL closed is reported as lost', async () => {
   const { url } = await anEmptyDatabase()
   for (const error of [
     new Error('Connection terminated unexpectedly'),
@@ -140,7 +140,7 @@ test('a role that may not log in is named as such, not as a problem of pg_hba.co
 test.each([
   ['InitializeSessionUserId', 'role "ada" does not exist', /^Create the role/],
   ['ClientAuthentication', 'no pg_hba.conf entry for host "::1", user "ada"', /pg_hba\.conf/],
-])('a login that %s refuses is explained by what the server says: %s', async (routine, message, fix) => {
+])('a login that %s refuses is explained with the message of the server: %s', async (routine, message, fix) => {
   const error = Object.assign(new Error(message), { code: '28000', routine })
   const explained = await explainDatabaseError(error, `postgresql://ada:${secret}@127.0.0.1:5432/db`)
   expect(explained).toMatchObject({
@@ -183,7 +183,7 @@ test('a user that may not create the schema gets an error that names the missing
   expect(await problemOf(weak)).toMatchObject({ code: 'DATABASE_RIGHTS_MISSING' })
 })
 
-test('a database that cannot be written to is called read-only', async () => {
+test('a database that cannot be written to is reported as read-only', async () => {
   const { url, name } = await anEmptyDatabase()
   await run(url, `ALTER DATABASE "${name}" SET default_transaction_read_only = on`)
   expect(await problemOf(url)).toMatchObject({ code: 'DATABASE_READ_ONLY' })
@@ -197,7 +197,7 @@ test('a program that does not migrate refuses a schema that is behind, and accep
   expect(await requireSchema(url)).toMatchObject({ pending: [] })
 })
 
-test('what is shown of a URL is where it leads, never the password', () => {
+test('the display form of a URL names the server and database, never the password', () => {
   expect(databaseAddress(`postgresql://me:${secret}@db.example:6000/app`)).toBe('db.example:6000/app')
   expect(databaseAddress(`postgresql://me:${secret}@db.example`)).toBe('db.example:5432/me')
 })

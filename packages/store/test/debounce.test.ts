@@ -40,7 +40,7 @@ async function runsOf(key: string) {
   return rows
 }
 
-test('the last one in the window counts: one run, the last payload, and the time begins anew', async () => {
+test('the last enqueue in the window counts: one run, the last payload, and the window starts again', async () => {
   const first = await enqueueOne(run('last', 1))
   expect(first).toMatchObject({ status: 'PENDING', duplicate: false })
   await age(first.id, 0.75 * hour)
@@ -49,7 +49,7 @@ test('the last one in the window counts: one run, the last payload, and the time
   expect((await times(first.id)).waits).toBeGreaterThan(0.5 * hour)
 })
 
-test('all that the last one asks for counts, not its payload alone', async () => {
+test('all options of the last enqueue count, not only its payload', async () => {
   const { id } = await enqueueOne(
     run('whole', 1, { priority: 1, concurrency: { scope: 's', key: 'a' }, expiresInMs: 1 }),
   )
@@ -66,7 +66,7 @@ test('all that the last one asks for counts, not its payload alone', async () =>
   })
 })
 
-test('a run whose time has come no longer changes, and a new one waits beside it', async () => {
+test('a run that is due no longer changes, and a later enqueue inserts a new run', async () => {
   const first = await enqueueOne(run('due', 1))
   await age(first.id, hour)
   const second = await enqueueOne(run('due', 2))
@@ -75,7 +75,7 @@ test('a run whose time has come no longer changes, and a new one waits beside it
   expect(await enqueueOne(run('due', 3))).toMatchObject({ id: second.id, duplicate: true })
 })
 
-test('a run that has begun is not touched, also when it waits for its next attempt', async () => {
+test('a run that has begun is not changed, even while it waits for its next attempt', async () => {
   const first = await enqueueOne(run('begun', 1, { maxAttempts: 2 }))
   await age(first.id, hour)
   await store.promoteDueTaskRuns(100)
@@ -94,13 +94,13 @@ test('a run that has begun is not touched, also when it waits for its next attem
   expect((await row(first.id)).payload).toEqual({ n: 1 })
 })
 
-test('one that was cancelled while it waited is followed by a new one', async () => {
+test('after a waiting run is cancelled, the next enqueue inserts a new run', async () => {
   const first = await enqueueOne(run('cancelled', 1))
   await store.cancelTaskRuns([first.id])
   expect(await enqueueOne(run('cancelled', 2))).toMatchObject({ duplicate: false })
 })
 
-test('a steady stream cannot put it off for longer than its bound', async () => {
+test('a steady stream of enqueues cannot delay the run beyond its bound', async () => {
   const first = await enqueueOne(run('steady', 0))
   for (let n = 1; n <= 30 && (await times(first.id)).old < 10 * hour; n++) {
     await age(first.id, 0.5 * hour)
@@ -111,7 +111,7 @@ test('a steady stream cannot put it off for longer than its bound', async () => 
   expect((await enqueueOne(run('steady', 99))).id).not.toBe(first.id)
 })
 
-test('in a batch the last of several with one key counts', async () => {
+test('in a batch the last of several runs with one key counts', async () => {
   const answers = await store.enqueueTaskRuns([
     run('x', 1),
     run('y', 1),
@@ -124,7 +124,7 @@ test('in a batch the last of several with one key counts', async () => {
   expect(answers[3]).toMatchObject({ status: 'AVAILABLE' })
 })
 
-test('parallel enqueues of many processes make one run with one of their payloads, again and again', async () => {
+test('parallel enqueues of many processes insert one run with one of their payloads', async () => {
   const stores = Array.from({ length: 6 }, () => another())
   for (let round = 0; round < 10; round++) {
     const key = `parallel ${round}`
@@ -135,7 +135,7 @@ test('parallel enqueues of many processes make one run with one of their payload
   }
 })
 
-test('batches with the same keys in any order wait for each other, never in a circle', async () => {
+test('batches with the same keys in any order wait for each other and do not deadlock', async () => {
   const stores = Array.from({ length: 4 }, () => another())
   const keys = Array.from({ length: 30 }, (_, n) => `circle ${n}`)
   for (let round = 0; round < 5; round++) {
@@ -166,7 +166,7 @@ test('a debounce in a transaction commits with it; a concurrent enqueue waits fo
   expect((await row(first.id)).payload).toEqual({ n: 3 })
 })
 
-test('on a client of the caller’s own it is part of the transaction that began there', async () => {
+test('on a client of the caller the debounce is part of the caller’s transaction', async () => {
   const client = new Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
@@ -204,7 +204,7 @@ test('a debounce that races with a promotion either changes the run or leaves it
   }
 })
 
-test('whatever happens in whatever order, each window has one run with the last payload', async () => {
+test('for any order of events, each window has one run with the last payload', async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant('enqueue' as const) },
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 5 }).map((quarters) => quarters * 0.25 * hour) },
@@ -244,7 +244,7 @@ test('whatever happens in whatever order, each window has one run with the last 
   )
 })
 
-test('what is remembered about a key goes with its run', async () => {
+test('the record of a key is removed with its run', async () => {
   const { id } = await enqueueOne(run('pruned', 1))
   await store.cancelTaskRuns([id])
   await store.pruneTaskRuns({ keepMs: -1_000, limit: 100_000 })
@@ -252,7 +252,7 @@ test('what is remembered about a key goes with its run', async () => {
   expect(await enqueueOne(run('pruned', 2))).toMatchObject({ duplicate: false })
 })
 
-test('who removes old runs does not wait for a transaction that has their keys, and leaves it the keys', async () => {
+test('pruning does not wait for a transaction that has locked the keys of old runs, and keeps those keys', async () => {
   const before = await enqueueOne(run('taken over', 1))
   await store.cancelTaskRuns([before.id])
   const after = await db.transaction().execute(async (trx) => {

@@ -86,7 +86,7 @@ test('a child that allows failed parents runs after any end', async () => {
   await end(succeeded)
 })
 
-test('of three parents one is enough for a join of any, and what ends later changes nothing', async () => {
+test('for a join of any, one of three parents is enough, and later ends change nothing', async () => {
   const parents = [await step([]), await step([]), await step([])]
   const child = await step(parents, { needs: 1 })
   await end(failed)
@@ -120,7 +120,7 @@ test('released children pass the other gates: time, then concurrency', async () 
   await store.cancelTaskRuns([later, ...keyed])
 })
 
-test('parents that end at the same moment, by two replicas, release their child once', async () => {
+test('parents that end at the same time on two replicas release their child once', async () => {
   for (let round = 0; round < 20; round++) {
     const child = await step([await step([]), await step([])])
     const leases = [leaseOf(await claimOne('step')), leaseOf(await claimOne('step'))]
@@ -141,7 +141,7 @@ test('a batch of parents settled together releases the child of all of them', as
   await end(succeeded)
 })
 
-test('a parent that is reaped, cancelled or expired lets its children know by the same path', async () => {
+test('a parent that is reaped, cancelled or expired releases or skips its children like any other end', async () => {
   const [reaped, cancelled] = [await step([]), await step([])]
   const children = [await step([reaped]), await step([cancelled])]
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'fake-replica-id' WHERE id = ${reaped}`.execute(db)
@@ -151,7 +151,7 @@ test('a parent that is reaped, cancelled or expired lets its children know by th
     expect(await row(child)).toMatchObject({ status: 'SKIPPED', result: { code: 'UPSTREAM_FAILED' } })
 })
 
-test('what a transaction of the user’s own undoes, it undoes for the dependents too', async () => {
+test('a rollback of the user’s transaction also undoes the changes of dependents', async () => {
   const child = await step([await step([])])
   const run = await claimOne('step')
   const undone = db.transaction().execute(async (trx) => {

@@ -73,7 +73,7 @@ test('an index that cannot be used is named', async () => {
   await mark(true)
 })
 
-test('the server tells its version, its connections and the settings that q depends on', async () => {
+test('the server report has its version, its connections and the settings that q depends on', async () => {
   const server = await store.inspectServer()
   expect(server.versionNumber).toBeGreaterThanOrEqual(150_000)
   expect(server.connections.used).toBeGreaterThan(0)
@@ -91,7 +91,7 @@ test('a test heartbeat is read back and leaves nothing', async () => {
   expect(rows).toEqual([])
 })
 
-test('a direct session lasts, shows its lock and receives its own NOTIFY', async () => {
+test('a direct session keeps its lock and receives its own NOTIFY', async () => {
   expect(await trySession(database.url)).toEqual({ lasts: true, lockSeen: true, notified: true })
 })
 
@@ -106,6 +106,6 @@ test('the owner of the schema may do everything', async () => {
   expect(await store.inspectRights()).toMatchObject({ mayUse: true, unreadable: [], unwritable: [] })
 })
 
-test('no workflow contradicts itself in an empty database', async () => {
+test('an empty database has no inconsistent workflow', async () => {
   expect(await store.workflowFaults()).toEqual([])
 })

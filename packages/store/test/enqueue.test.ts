@@ -16,7 +16,7 @@ async function stored(task: string): Promise<number> {
   return (await db.selectFrom('q.task_run').select('id').where('task', '=', task).execute()).length
 }
 
-test('answers come in the order asked, and ids rise in it, whatever gates and keys the runs have', async () => {
+test('results are in the order of the runs, and ids rise in that order, for any gates and keys', async () => {
   const asked = runs(2_500, (number) => ({
     ...(number % 3 === 0 && { delayMs: 60_000 }),
     ...(number % 5 === 0 && { concurrency: { scope: 'ordered', key: `${number % 40}` } }),
@@ -31,7 +31,7 @@ test('answers come in the order asked, and ids rise in it, whatever gates and ke
   expect(ids.every((id, index) => index === 0 || id > ids[index - 1]!)).toBe(true)
 })
 
-test('the text of the statement does not depend on how many runs there are or what they have', () => {
+test('the text of the statement does not depend on the number or options of the runs', () => {
   const checked = (run: NewRun) => ({ run, payload: '{}' })
   const text = (asked: readonly NewRun[]) => enqueueStatement(asked.map(checked)).sql
   expect(text(runs(50, () => ({ delayMs: 1, group: 'g', trace: 't' })))).toBe(text(runs(1)))
@@ -78,7 +78,7 @@ test('runs with equal times start in the order of their enqueues, in one batch a
 })
 
 test.each([1_100, 5])(
-  'runs of one batch without a delay start in its order, whatever their unique keys: %i',
+  'runs of one batch without a delay start in its order, with any unique keys: %i',
   async (count) => {
     const task = `in order ${count}`
     const own = await store.internLane({ queue: 'default', task })
@@ -89,7 +89,7 @@ test.each([1_100, 5])(
   },
 )
 
-test('what a run is given is what it has', async () => {
+test('a run is stored with all its options', async () => {
   const [run] = await store.enqueueTaskRuns([
     {
       task: 'enqueued',
@@ -157,7 +157,7 @@ test('a batch of large payloads is enqueued, a bounded amount with each statemen
   expect(await stored('large')).toBe(20)
 })
 
-test('of two runs of one batch with one unique key the second is the first', async () => {
+test('two runs of one batch with the same unique key are one run', async () => {
   const key = (number: number) => (number % 2 === 0 ? { uniqueKey: `twin ${number % 4}` } : {})
   const answers = await store.enqueueTaskRuns(runs(6, key, 'twins'))
   expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false, false, false, true, false])
@@ -178,7 +178,7 @@ test('batches with the same unique keys in opposite orders wait for each other, 
   }
 })
 
-test('a duplicate of a transaction that is rolled back is a run of its own', async () => {
+test('a duplicate of a run in a transaction that rolls back is inserted', async () => {
   const [run] = runs(1, () => ({ uniqueKey: 'undone' }), 'undone')
   const begun = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
@@ -207,7 +207,7 @@ test('more concurrency keys than the server has locks are promoted with one batc
   expect(answers.filter(({ status }) => status !== 'AVAILABLE')).toEqual([])
 })
 
-test('what was accepted does not fail because its promotion does', async () => {
+test('an enqueue that was accepted does not fail because its promotion fails', async () => {
   const impatient = connect(url, { purpose: 'control', statementMsMax: 2_000 })
   await db.transaction().execute(async (trx) => {
     await sql`SELECT pg_advisory_xact_lock(${0x71_6b_65_79}, hashtext(${'held\u001Fkey'}))`.execute(trx)

@@ -61,7 +61,7 @@ test('errors of several flushes are one group, with its first and last time, tas
   expect(rows).toEqual([{ seen: 5 }])
 })
 
-test('what one flush and one group name is bounded', async () => {
+test('the size of a flush and of a group is bounded', async () => {
   const many = Array.from({ length: 130 }, (_, place) => seen(`f${place}`, { seen: place + 1 }))
   await store.flushTally({ replicaId: 'r', flushNo: 1, runs: [], errors: many })
   expect(await groups()).toHaveLength(100)
@@ -89,7 +89,7 @@ test('a muted group is muted for a time, and counted as before', async () => {
   expect(await store.muteErrorGroup('unknown', null)).toBe('not-found')
 })
 
-test('an attempt keeps the fingerprint that its replica computed, also if it is retried', async () => {
+test('an attempt keeps the fingerprint that its replica computed, even if the run is retried', async () => {
   await enqueue('computed', { maxAttempts: 2 })
   const run = await claimOne('computed')
   const outcome = {
@@ -103,7 +103,7 @@ test('an attempt keeps the fingerprint that its replica computed, also if it is 
   expect(await attemptOf('computed')).toMatchObject({ outcome: 'retried', code: 'TASK_ERROR', fingerprint: 'abc' })
 })
 
-test('without one, code and task are the fingerprint, the same in the database as in a replica', async () => {
+test('without a fingerprint of the replica, code and task are the fingerprint, computed equally in the database and in a replica', async () => {
   await enqueue('by-code')
   const run = await claimOne('by-code')
   await store.settleTaskRuns([
@@ -115,7 +115,7 @@ test('without one, code and task are the fingerprint, the same in the database a
   })
 })
 
-test('an attempt that did not end by an error has no fingerprint', async () => {
+test('an attempt that ended without an error has no fingerprint', async () => {
   await enqueue('released')
   const run = await claimOne('released')
   await store.releaseTaskRuns([leaseOf(run)], by)

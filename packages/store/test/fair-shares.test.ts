@@ -7,17 +7,17 @@ function head(group: string, options: Partial<Candidate> = {}): Candidate {
   return { lane: 1, task: 't', queue: 'default', priority: 0, group, weight: 1, ...options }
 }
 
-interface Ways {
+interface ShareOptions {
   readonly atOnce?: number
   readonly shares?: FairShares
   readonly weights?: Record<string, number>
 }
 
-/** Who got how many of so many turns, claimed a few at a time. */
+/** How many of the turns each group got, claimed a few at a time. */
 function served(
   heads: readonly Candidate[],
   turns: number,
-  { atOnce = 1, shares = createFairShares(), weights = {} }: Ways = {},
+  { atOnce = 1, shares = createFairShares(), weights = {} }: ShareOptions = {},
 ): Record<string, number> {
   const counts: Record<string, number> = {}
   for (let turn = 0; turn < turns; turn += atOnce) {
@@ -36,13 +36,13 @@ test.each([1, 3, 7, 100])('groups share by weight, claimed %i at a time', (atOnc
   expect(counts['default/heavy/1']).toBeLessThanOrEqual(1_578)
 })
 
-test('queues share by their weights, whatever the number of their groups', () => {
+test('queues share by their weights, for any number of groups', () => {
   const mail = Array.from({ length: 9 }, (_, number) => head(`g${number}`, { queue: 'mail' }))
   const counts = served([head('', { queue: 'cpu' }), ...mail], 400, { weights: { cpu: 3 } })
   expect(counts['cpu//1']).toBe(300)
 })
 
-test('a queue may be called like anything that every object has', () => {
+test('a queue may have the name of an object property', () => {
   const counts = served([head('', { queue: 'constructor' }), head('', { queue: 'cpu' })], 400, { weights: { cpu: 3 } })
   expect(counts).toEqual({ 'constructor//1': 100, 'cpu//1': 300 })
 })
@@ -57,14 +57,14 @@ test('only the best priority that is ready is served', () => {
   expect(counts).toEqual({ 'default/first/1': 10 })
 })
 
-test('a group that was alone for long owes nothing, and a new group is owed nothing', () => {
+test('a group that was alone for long has no debt, and a new group has no credit', () => {
   const shares: FairShares = createFairShares()
   served([head('old'), head('other')], 1_000, { shares })
   const counts = served([head('old'), head('new')], 100, { shares })
   expect(counts).toEqual({ 'default/old/1': 50, 'default/new/1': 50 })
 })
 
-test('a group that leaves for a moment is not served first when it returns', () => {
+test('a group that is empty for a moment is not served first when it returns', () => {
   const shares: FairShares = createFairShares()
   const both = [head('a'), head('b')]
   expect(served(both, 1, { shares })).toEqual({ 'default/a/1': 1 })
@@ -79,13 +79,13 @@ test('a group that returns after a day waits for no other group to catch up', ()
   expect(served([head('c'), head('d'), head('a')], 3, { shares })).toMatchObject({ 'default/a/1': 1 })
 })
 
-test('groups that are gone are forgotten', () => {
+test('groups without runs are removed from memory', () => {
   const shares: FairShares = createFairShares()
   for (let number = 0; number < 1_000; number++) served([head(`${number}`), head(`${number + 1}`)], 2, { shares })
   expect(shares.size).toBeLessThan(10)
 })
 
-test('a hundred thousand groups are no problem', () => {
+test('a hundred thousand groups are handled', () => {
   const heads = Array.from({ length: 200_000 }, (_, number) => head(`${number}`))
   expect(quotasOf(createFairShares(), heads, 2)).toHaveLength(2)
 })
@@ -104,7 +104,7 @@ test('a group that stays ready waits no longer than one round of the others', ()
   )
 })
 
-test('what is handed out is what was asked for, never more', () => {
+test('the quotas add up to the request, never to more', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 50 }), (limit, groups) => {
       const heads = Array.from({ length: groups }, (_, number) => head(`${number}`, { weight: 1 + (number % 5) }))

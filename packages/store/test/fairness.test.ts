@@ -82,7 +82,7 @@ test('within a group the older run is first', async () => {
   expect((await claim('aged', 3)).map((run) => run.runId)).toEqual([ids[2], ids[0], ids[1]])
 })
 
-test('a claim takes as many as there are, however they are spread', async () => {
+test('a claim takes all ready runs up to its limit, however they are distributed', async () => {
   for (const [group, count] of [
     ['a', 1],
     ['b', 17],
@@ -94,7 +94,7 @@ test('a claim takes as many as there are, however they are spread', async () => 
   expect(await claim('spread', 20)).toHaveLength(5)
 })
 
-test('two names that look alike are two groups', async () => {
+test('two names that look the same are two groups', async () => {
   await enqueue('alike', { count: 2, group: '1 a' })
   await enqueue('alike', { count: 2, group: 'a' })
   expect(await claim('alike', 4)).toHaveLength(4)

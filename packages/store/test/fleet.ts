@@ -9,7 +9,7 @@ export interface Fleet {
     id: string,
     can?: { queues?: string[]; tasks?: string[]; capabilities?: string[]; endpoint?: string },
   ): Promise<void>
-  /** Last heard of long ago. */
+  /** Its last heartbeat is old. */
   silence(id: string): Promise<void>
   /** No replica is left. */
   disband(): Promise<void>

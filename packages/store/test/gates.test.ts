@@ -19,7 +19,7 @@ async function liveOf(task: string): Promise<number> {
   return rows.length
 }
 
-test('of one concurrency key one run is live; its end hands the slot to the next, by priority and then by age', async () => {
+test('one run of a concurrency key is live; its end hands the slot to the next, by priority and then by age', async () => {
   const concurrency = { scope: 'keyed', key: 'a' }
   const [first, third] = await enqueue('keyed', { count: 2, concurrency })
   let claimed = (await claim('keyed', 5)).find((run) => run.runId === first)
@@ -72,7 +72,7 @@ test('a run that waits for its retry holds no slot and is overtaken', async () =
   expect(await states([slow!])).toEqual(['AVAILABLE'])
 })
 
-test('released and cancelled runs treat their slot right: given back keeps it, cancelled hands it on', async () => {
+test('a released run keeps its slot, a cancelled run hands it on', async () => {
   const concurrency = { scope: 'handed', key: 'k' }
   const [first, second] = await enqueue('handed', { count: 2, concurrency })
   const claimed = await claimOne('handed')
@@ -138,7 +138,7 @@ async function holdersOfBusiestKey(own: typeof store): Promise<number> {
   return Math.max(0, ...rows.map((found) => Number(found.holders)))
 }
 
-test('two parallel enqueues with one unique key make one run, and both return it', async () => {
+test('two parallel enqueues with one unique key insert one run, and both return it', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'once' })
   const run = { task: 'once', lane, payload: {}, uniqueKey: 'only' }
   const answers = (await Promise.all(Array.from({ length: 8 }, () => another().enqueueTaskRuns([run])))).flat()
@@ -154,7 +154,7 @@ test('a unique key belongs to its task', async () => {
   expect(a).not.toBe(b)
 })
 
-test('a paused queue is passed over and none of its runs is rewritten', async () => {
+test('a paused queue is skipped and none of its runs is rewritten', async () => {
   const lane = await store.internLane({ queue: 'pausable', task: 'paused' })
   const [run] = await store.enqueueTaskRuns([{ task: 'paused', lane, payload: {} }])
   const before = await row(run!.id)

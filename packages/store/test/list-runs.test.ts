@@ -41,7 +41,7 @@ test('paging neither skips nor repeats while runs are inserted and change', asyn
   expect(seen).toEqual(before.toReversed())
 })
 
-test('a page has fifty runs unless asked otherwise, and never more than five hundred or less than one', async () => {
+test('a page has fifty runs by default, and between one and five hundred', async () => {
   await enqueue('many', { count: 520 })
   const sizes = [undefined, 100_000, 0, -3].map(
     async (limit) =>
@@ -50,7 +50,7 @@ test('a page has fifty runs unless asked otherwise, and never more than five hun
   expect(await Promise.all(sizes)).toEqual([50, 500, 1, 1])
 })
 
-test('what is not a cursor is refused', async () => {
+test('text that is not a cursor is refused', async () => {
   await expect(store.listTaskRuns({}, { cursor: "1' or" })).rejects.toMatchObject({ code: 'CURSOR_INVALID' })
 })
 

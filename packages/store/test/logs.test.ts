@@ -16,7 +16,7 @@ async function events(runId: RunId) {
   return db.selectFrom('q.task_event').select(['fence', 'kind']).where('run_id', '=', runId).orderBy('fence').execute()
 }
 
-/** A run that was claimed, given back and claimed again. */
+/** A run that was claimed, released and claimed again. */
 async function twiceClaimed(task: string): Promise<{ old: Lease; current: Lease }> {
   await enqueue(task)
   const old = leaseOf(await claimOne(task))
@@ -24,7 +24,7 @@ async function twiceClaimed(task: string): Promise<{ old: Lease; current: Lease 
   return { old, current: leaseOf(await claimOne(task)) }
 }
 
-test('lines of many runs are written together, each to its run, with level, facts and the time they were said', async () => {
+test('lines of many runs are written together, each to its run, with level, facts and the time at which they were logged', async () => {
   await enqueue('together', { count: 2 })
   const [one, two] = [leaseOf(await claimOne('together')), leaseOf(await claimOne('together'))]
   const answers = await store.appendTaskLogs([
@@ -56,7 +56,7 @@ test('a line that is sent twice is stored once, even within one batch', async ()
   expect(await lines(lease.runId)).toEqual(['line 1', 'line 2', 'line 3'])
 })
 
-test('a lost lease stores nothing, gets that answer, and leaves one event, however often it tries', async () => {
+test('a lost lease stores nothing, gets that response, and leaves one event, however often it tries', async () => {
   const { old, current } = await twiceClaimed('lost')
   for (let round = 0; round < 3; round++) {
     const answers = await store.appendTaskLogs([line(old, round + 1), line(current, round + 1)])
@@ -67,7 +67,7 @@ test('a lost lease stores nothing, gets that answer, and leaves one event, howev
   expect(await events(old.runId)).toEqual([{ fence: old.fence, kind: 'refused-log' }])
 })
 
-test('what a holder said before it ended its run is written also when it comes after the end', async () => {
+test('lines that a holder logged before the end of its run are stored even if they arrive after it', async () => {
   await enqueue('last-words')
   const lease = leaseOf(await claimOne('last-words'))
   await store.settleTaskRuns([{ lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
@@ -97,7 +97,7 @@ test('leases that never existed leave no event', async () => {
   expect(await events(id!)).toEqual([])
 })
 
-test('of one claim so many lines are kept and no more', async () => {
+test('the number of lines per claim is limited', async () => {
   await enqueue('talkative')
   const lease = leaseOf(await claimOne('talkative'))
   const last = logLimits.linesMax
@@ -116,7 +116,7 @@ test.each<[string, Partial<LogLine>, { line?: unknown; facts?: unknown; level?: 
   ['facts that are too large', { facts: 'x'.repeat(9_000) }, { facts: { leftOut: 'more than 8192 bytes' } }],
   ['a level that is none', { level: Number.NaN }, { level: 30 }],
   ['an age that is none', { ageMs: Number.NaN }, {}],
-])('%s is logged all the same', async (_, strange, expected) => {
+])('%s is still logged', async (_, strange, expected) => {
   await enqueue('strange')
   const lease = leaseOf(await claimOne('strange'))
   expect(await store.appendTaskLogs([line(lease, 1, strange), line(lease, 2)])).toEqual([{ lease, answer: 'ok' }])
@@ -129,7 +129,7 @@ function cycle(): unknown {
   return self
 }
 
-test('pages neither skip nor repeat, across claims, and a follower goes on after the last line', async () => {
+test('pages neither skip nor repeat, across claims, and a follower continues after the last line', async () => {
   await enqueue('pages')
   const old = leaseOf(await claimOne('pages'))
   await store.appendTaskLogs(Array.from({ length: 7 }, (_, index) => line(old, index + 1)))
@@ -153,6 +153,6 @@ test('pages neither skip nor repeat, across claims, and a follower goes on after
   expect((await store.readTaskLogs(old.runId, { after: last })).lines.map(({ lineNo }) => lineNo)).toEqual([2_501])
 })
 
-test('no lines: nothing is asked', async () => {
+test('without lines no statement is sent', async () => {
   expect(await store.appendTaskLogs([])).toEqual([])
 })

@@ -14,7 +14,7 @@ async function found(text: string): Promise<string[]> {
   return (await store.findNode(text)).map((node) => node.id)
 }
 
-test('a node is shown with what it can do and how it is', async () => {
+test('a node is shown with its capabilities, tasks and health', async () => {
   await fleet.join('aaa', { queues: ['cpu'], capabilities: ['gpu'], endpoint: 'http://a:1' })
   const stats = { health: 'degraded', cpuPercent: 71.5, memoryMb: 5_000, activeRuns: 1, freeSlots: 1 } as const
   await store.upsertReplicaHeartbeat('aaa', { ...stats, completed: 3, failed: 1, uptimeS: 9 })
@@ -39,7 +39,7 @@ test('a node is shown with what it can do and how it is', async () => {
   expect(node!.drainDeadline).toBeInstanceOf(Date)
 })
 
-test('those that stopped are shown only when asked for; those that died stay stale when their heartbeat is gone', async () => {
+test('stopped nodes are shown only on request; dead nodes stay stale when their heartbeat row is gone', async () => {
   for (const id of ['alive', 'stale', 'forgotten', 'stopped']) await fleet.join(id)
   await fleet.silence('stale')
   await fleet.silence('forgotten')
@@ -56,7 +56,7 @@ test('those that stopped are shown only when asked for; those that died stay sta
   expect(await store.findNode('forgotten')).toMatchObject([{ beatAgeMs: null, health: 'unknown', freeSlots: 0 }])
 })
 
-test('a node is found by its name, else by the beginning of its id; what is ambiguous gives all candidates', async () => {
+test('a node is found by its name, else by a prefix of its id; an ambiguous text returns all candidates', async () => {
   for (const [id, name] of [
     ['abc1', 'anna'],
     ['abc2', 'bert'],
@@ -71,7 +71,7 @@ test('a node is found by its name, else by the beginning of its id; what is ambi
   expect(await found('')).toEqual([])
 })
 
-test('an id that is the beginning of another is itself', async () => {
+test('an id that is a prefix of another id matches only itself', async () => {
   await fleet.join('n1')
   await fleet.join('n10')
   expect(await found('n1')).toEqual(['n1'])
@@ -86,7 +86,7 @@ test('a name belongs to the live replica; an earlier one is found when no live r
   expect(await found('shared')).toEqual(['new', 'old'])
 })
 
-test('discovery gives the endpoints of those alive that have the capability, the leaving ones last', async () => {
+test('discovery returns the endpoints of live replicas with the capability, draining ones last', async () => {
   await fleet.join('leaving', { capabilities: ['signer'], endpoint: 'http://leaving' })
   await store.drainReplica('leaving', { by: 'ada' })
   await fleet.join('signer', { capabilities: ['gpu', 'signer'], endpoint: 'http://signer' })
@@ -106,12 +106,12 @@ test('alive is judged by the replica’s own threshold', async () => {
   const thresholds = { ...slow.thresholds, replicaStaleMs: 600_000 }
   await store.registerReplica({ ...slow, thresholds })
   await fleet.join('quick')
-  const heard = { last_heartbeat: new Date(Date.now() - 300_000) }
-  await db.updateTable('q.replica_heartbeat').set(heard).execute()
+  const aged = { last_heartbeat: new Date(Date.now() - 300_000) }
+  await db.updateTable('q.replica_heartbeat').set(aged).execute()
   expect((await store.liveReplicas()).map(({ id }) => id)).toEqual(['slow'])
 })
 
-test('a node whose session is gone is not alive, as soon as others may recover its runs; a beat brings it back', async () => {
+test('a node whose session is gone is not alive, as soon as others may recover its runs; a heartbeat makes it alive again', async () => {
   await fleet.join('killed')
   const gone = async (ago: string, life: string) => {
     await sql`DELETE FROM q.presence`.execute(db)

@@ -8,7 +8,7 @@ const { store, enqueue, claimOne, row, db } = await fixture()
 
 type OnCrash = 'fail' | 'retry'
 
-interface Said {
+interface OnCrashSettings {
   readonly run?: OnCrash
   readonly task?: OnCrash
   readonly holder: OnCrash
@@ -17,7 +17,7 @@ interface Said {
 let scenes = 0
 
 /** A replica that registered `holder` and holds a RUNNING run of a published task. */
-async function held({ run, task, holder }: Said) {
+async function held({ run, task, holder }: OnCrashSettings) {
   const name = `scene-${++scenes}`
   await store.registerReplica({ ...introduction(name, name), onCrash: holder })
   const options = task === undefined ? {} : { onCrash: task }
@@ -34,14 +34,14 @@ async function age(replicaId: string): Promise<void> {
   await db.updateTable('q.task_run').set(times).where('replica_id', '=', replicaId).execute()
 }
 
-describe.each<[OnCrash, Said]>([
+describe.each<[OnCrash, OnCrashSettings]>([
   ['fail', { run: 'fail', task: 'retry', holder: 'retry' }],
   ['retry', { run: 'retry', task: 'fail', holder: 'fail' }],
   ['fail', { task: 'fail', holder: 'retry' }],
   ['retry', { task: 'retry', holder: 'fail' }],
   ['fail', { holder: 'fail' }],
   ['retry', { holder: 'retry' }],
-])('onCrash is %s where run, task and holder say %o', (resolved, said) => {
+])('onCrash is %s if run, task and holder set %o', (resolved, said) => {
   const end = resolved === 'retry' ? { status: 'AVAILABLE' } : { status: 'FAILED', result: { code: 'WORKER_CRASHED' } }
 
   test('for the holder, when it claims the run', async () => {
@@ -72,7 +72,7 @@ describe.each<[OnCrash, Said]>([
   })
 })
 
-test('a run of a holder without a row, whose task says nothing, fails', async () => {
+test('a run of a holder without a row, whose task sets no onCrash, fails', async () => {
   const { id, name } = await held({ holder: 'retry' })
   await db.deleteFrom('q.replica_heartbeat').where('replica_id', '=', name).execute()
   await db.deleteFrom('q.replica').where('id', '=', name).execute()
@@ -80,7 +80,7 @@ test('a run of a holder without a row, whose task says nothing, fails', async ()
   expect(await row(id)).toMatchObject({ status: 'FAILED', crash_count: 1 })
 })
 
-test('failStaleTaskRuns fails a run whatever its onCrash, and counts the crash', async () => {
+test('failStaleTaskRuns fails a run with any onCrash, and counts the crash', async () => {
   const { id, name } = await held({ run: 'retry', holder: 'retry' })
   await age(name)
   expect((await store.failStaleTaskRuns({ by: 'operator' })).ids).toEqual([id])

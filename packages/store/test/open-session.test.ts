@@ -25,7 +25,7 @@ test('a session that could not be opened rejects, and reports no loss', async ()
   expect(losses).toEqual([])
 })
 
-test('so is one that breaks while it is prepared', async () => {
+test('a session that breaks while it is being prepared rejects, and reports no loss', async () => {
   const database = await testDatabase()
   onTestFinished(() => database.drop())
   const { session, losses } = await sessionOf(database.url)
@@ -34,7 +34,7 @@ test('so is one that breaks while it is prepared', async () => {
   expect(losses).toEqual([])
 })
 
-test('one that was ready is lost once', async () => {
+test('a ready session reports its loss once', async () => {
   const database = await testDatabase()
   onTestFinished(() => database.drop())
   const { session, losses } = await sessionOf(database.url)

@@ -44,7 +44,7 @@ async function leaseRunsOut(): Promise<void> {
   await sql`UPDATE q.operation SET leased_until = clock_timestamp() WHERE finished_at IS NULL`.execute(db)
 }
 
-test('a preview counts what an operation would apply to, and changes nothing', async () => {
+test('a preview counts the runs that an operation would change, and changes nothing', async () => {
   const ids = await failing('previewed', 5)
   await enqueue('previewed', { count: 2 })
   const { match, samples } = await store.previewOperation('retry', { task: 'previewed' })
@@ -54,7 +54,7 @@ test('a preview counts what an operation would apply to, and changes nothing', a
   expect(await epochs('previewed')).toEqual({ 'FAILED 1': 5, 'AVAILABLE 1': 2 })
 })
 
-test('a retry opens a new epoch of every run that had failed, and counts each answer', async () => {
+test('a retry opens a new epoch of every failed run, and counts each result', async () => {
   await failing('retried', 7)
   await enqueue('retried', { count: 1 })
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'retried' }, by: 'ada' })
@@ -84,7 +84,7 @@ test('runs that are enqueued or fail after the request are not touched', async (
   expect(await epochs('later')).toEqual({ 'AVAILABLE 2': 1, 'FAILED 1': 4 })
 })
 
-test('a run that fails again while the operation goes on is not retried a second time', async () => {
+test('a run that fails again during the operation is not retried a second time', async () => {
   await failing('again', 4)
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'again' }, by: 'ada' })
   await store.stepOperations({ ...lease, runsMax: 2 })
@@ -93,7 +93,7 @@ test('a run that fails again while the operation goes on is not retried a second
   expect(await epochs('again')).toEqual({ 'FAILED 2': 2, 'AVAILABLE 2': 2 })
 })
 
-test('10 000 runs are retried exactly once although the replica that does it dies twice', async () => {
+test('10 000 runs are retried exactly once although the executing replica dies twice', async () => {
   const count = 10_000
   await enqueue('many', { count })
   await sql`UPDATE q.task_run SET status = 'FAILED', finished_at = clock_timestamp(), result = '{"code":"TASK_ERROR"}'
@@ -119,7 +119,7 @@ test('10 000 runs are retried exactly once although the replica that does it die
   await sql`DELETE FROM q.task_run WHERE task = 'many'`.execute(db)
 })
 
-test('a step that fails leaves neither its effects nor its place', async () => {
+test('a failed step leaves neither effects nor progress', async () => {
   await failing('atomic', 2)
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'atomic' }, by: 'ada' })
   await sql`CREATE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$`.execute(
@@ -136,7 +136,7 @@ test('a step that fails leaves neither its effects nor its place', async () => {
   expect(await epochs('atomic')).toEqual({ 'AVAILABLE 2': 2 })
 })
 
-test('two replicas that step at once make every step once, and each takes an operation of its own', async () => {
+test('two replicas at once execute every step once, each for a different operation', async () => {
   await failing('shared', 300)
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'shared' }, by: 'ada' })
   const steps = async (on: Store, holder: string) => {
@@ -165,7 +165,7 @@ test('a run that the database refuses, or that another transaction has locked, h
   expect((await row(live!)).epoch).toBe(1)
 })
 
-test('a stop ends an operation between two steps; what it has changed stays', async () => {
+test('a stop ends an operation between two steps; its changes stay', async () => {
   await failing('stopped', 5)
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'stopped' }, by: 'ada' })
   await store.stepOperations({ ...lease, runsMax: 2 })
@@ -183,7 +183,7 @@ test('a stop ends an operation that no replica executes at once', async () => {
   expect(await store.getOperation(asked.id)).toMatchObject({ state: 'stopped' })
 })
 
-test('a cancel ends what waits, and requests it of what runs', async () => {
+test('a cancel ends waiting runs, and requests a stop of running ones', async () => {
   await enqueue('cancelled', { count: 3 })
   const [running] = await claim('cancelled', 1)
   const asked = await store.requestOperation({ kind: 'cancel', filter: { task: 'cancelled' }, by: 'ada' })
@@ -226,7 +226,7 @@ test('a review accepts the recoveries of the runs that match, and only of them',
   ])
 })
 
-test('the filter is stored as data and applies as it was asked for', async () => {
+test('the filter is stored as data and applies unchanged', async () => {
   await failing('filtered', 2)
   const createdBefore = new Date(Date.now() + 3_600_000)
   const asked = await store.requestOperation({

@@ -38,7 +38,7 @@ test('a retry of a run that its replica left behind counts as a review', async (
   expect(await recoveriesOf(id)).toMatchObject([{ reviewed_by: 'a retry' }])
 })
 
-test('a run again is a new run like the old one, which stays as it is; the link and who asked for it are kept', async () => {
+test('enqueueAgain inserts a copy and leaves the old run unchanged; it records the link and the actor', async () => {
   const lane = await store.internLane({ queue: 'q2', task: 'copied', requires: ['gpu'] })
   const [old] = await store.enqueueTaskRuns([
     {
@@ -74,7 +74,7 @@ test('a run again is a new run like the old one, which stays as it is; the link 
   expect(await store.enqueueAgain('999999' as RunId, { by: 'ada' })).toBe('not-found')
 })
 
-test('with another payload every digit of it is kept, and the keys of the published task are taken from it', async () => {
+test('another payload keeps every digit, and the keys of the published task are computed from it', async () => {
   await scene.store.publishTasks('r', [
     {
       name: 'keyed',
@@ -111,7 +111,7 @@ test('a payload that is not JSON, or that the task does not accept, enqueues not
   expect(await db.selectFrom('q.task_run').select('id').where('task', '=', 'strict').execute()).toHaveLength(1)
 })
 
-test('a step of a workflow is not run again on its own', async () => {
+test('a step of a workflow cannot be enqueued again alone', async () => {
   const workflow = await scene.start({ steps: [step('alone')] })
   await scene.end('alone', failed)
   await expect(store.enqueueAgain(workflow.run('alone'), { by: 'ada' })).rejects.toMatchObject({ code: 'AGAIN_STEP' })
@@ -126,7 +126,7 @@ test('a child keeps the run that enqueued it as its origin', async () => {
   expect(await originOf(children[0]!.id)).toEqual({ origin_id: parent.runId, kind: 'child' })
 })
 
-test('a schedule runs once at once, also if it is paused, and its next tick stays', async () => {
+test('runNow enqueues one run at once, even of a paused schedule, and keeps its next tick', async () => {
   await store.putSchedule({
     name: 'nightly',
     task: 'report',
@@ -147,7 +147,7 @@ test('a schedule runs once at once, also if it is paused, and its next tick stay
   expect(await store.runScheduleNow('unknown', { by: 'ada' })).toBe('not-found')
 })
 
-test('an action is recorded with who, how, what and its answer, and listed newest first', async () => {
+test('an action is recorded with actor, channel, command and result, and listed newest first', async () => {
   const act = { by: 'ada', via: 'cli', what: 'drain', subject: 'eu-1', answer: 'draining' } as const
   const first = await store.recordAction(act)
   const second = await store.recordAction({ ...act, via: 'page', detail: { deadlineMs: 5 } })

@@ -47,7 +47,7 @@ async function gone(id: string): Promise<void> {
   throw new Error(`${id} never looked gone`)
 }
 
-test('a replica that holds its lock is there; one whose session ended is gone, since when is written down once', async () => {
+test('a replica that holds its lock is present; the time at which a lock was first missing is recorded once', async () => {
   const { num, lost } = await present('cut')
   await enqueue('cut')
   await claimOne('cut', 'cut')
@@ -96,7 +96,7 @@ test('a clock that stepped back does not hide from the watcher that a replica di
   expect(await staleOf('stepped', [seen!.evidence])).toMatchObject([{ id: runId, cause: 'presence' }])
 })
 
-test('a claim that was still under way when its replica died is recovered with the rest', async () => {
+test('a claim that was in flight when its replica died is recovered too', async () => {
   const { num } = await present('claiming')
   await enqueue('claiming')
   await enqueue('claiming')
@@ -158,13 +158,13 @@ test('the watcher gets the grace that each replica registered, and how long ago 
   ])
 })
 
-test('a death that presence saw and no watcher acted on is recovered by heartbeats, even by replicas without sessions', async () => {
+test('a death that presence showed and no watcher acted on is recovered by heartbeats, even by replicas without sessions', async () => {
   const { runId } = await killed('unwatched', 3_600)
   const causes = ['never-alive', 'replica-beat', 'claimer-beat', 'runner-beat'] as const
   expect((await store.reap({ by: 'without-sessions', causes })).ids).toEqual([runId])
 })
 
-test('one that withdraws its record, or takes its lock again, is not judged by this layer', async () => {
+test('a replica that withdraws its record, or takes its lock again, is not judged by this layer', async () => {
   const { num } = await present('withdrawn')
   await enqueue('withdrawn')
   await claimOne('withdrawn', 'withdrawn')
@@ -236,7 +236,7 @@ test('of many replicas that ask for the watch at once, one gets it and one is it
   expect(answers.filter(({ post: got }) => got === 'deputy').length).toBeLessThanOrEqual(1)
 })
 
-test('a duty is held by one, renewed by its holder, and free when it ran out or was given up', async () => {
+test('a duty has one holder, who can renew it, and is free after it expires or is released', async () => {
   const duty = { name: 'reap', holder: 'a', forMs: 60_000 }
   expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
   expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
@@ -255,7 +255,7 @@ test('a duty is held by one, renewed by its holder, and free when it ran out or 
   expect(await store.takeDuty(duty)).toMatchObject({ mine: true })
 })
 
-test('of many who ask for a duty at once one gets it', async () => {
+test('of many replicas that request a duty at once, one gets it', async () => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => another().takeDuty({ name: 'one', holder: `r${index}`, forMs: 60_000 })),
   )
@@ -277,7 +277,7 @@ test('a session that belongs to another client, or no longer listens, fails its 
   await expect(session.verify()).rejects.toThrow(/terminat|not queryable|closed/)
 })
 
-test('who holds a duty for longer than another would is relieved by the one who looks more often', async () => {
+test('a replica that needs a duty more often takes it from a holder that keeps it for longer', async () => {
   await store.takeDuty({ name: 'checks', holder: 'patient', forMs: 60_000 })
   expect(await store.takeDuty({ name: 'checks', holder: 'eager', forMs: 1_000 })).toMatchObject({ mine: true })
   expect(await store.takeDuty({ name: 'checks', holder: 'patient', forMs: 60_000 })).toMatchObject({ mine: false })

@@ -36,13 +36,13 @@ async function claimed(task: string, statement = 'runs.claim', count = 9): Promi
 }
 
 /** As the previous release ends runs that it holds. */
-function leave(runs: readonly Claimed[], goal: string, { result = null as string | null, giveBack = false } = {}) {
+function leave(runs: readonly Claimed[], goal: string, { result = null as string | null, returnAttempt = false } = {}) {
   const each = <T>(value: T) => runs.map(() => value)
   return as<{ id: string }>(
     'runs.leave',
     runs.map(({ runId }) => runId),
     runs.map(({ fence }) => fence),
-    ...[goal, result, 0, null, 'fail', giveBack, false, 'host', 1, 0].map(each),
+    ...[goal, result, 0, null, 'fail', returnAttempt, false, 'host', 1, 0].map(each),
     3,
     ['CLAIMED', 'RUNNING'],
     false,
@@ -92,7 +92,7 @@ test('runs that the previous release claims ahead can be started, fail, be relea
   const leases = [runs.map(({ runId }) => runId), runs.map(({ fence }) => fence)]
   expect(await as('runs.start', ...leases)).toHaveLength(3)
   await leave(runs.slice(0, 1), 'FAILED', { result: '{"code":"TASK_ERROR","detail":"d"}' })
-  await leave(runs.slice(1, 2), 'AVAILABLE', { giveBack: true })
+  await leave(runs.slice(1, 2), 'AVAILABLE', { returnAttempt: true })
   await leave(runs.slice(2), 'CRASH', { result: '{"code":"WORKER_CRASHED","detail":"d"}' })
   expect(await Promise.all(ids.map(statusOf))).toEqual(['FAILED', 'AVAILABLE', 'FAILED'])
 })

@@ -79,7 +79,7 @@ async function addWorkflow(finished: boolean): Promise<string> {
   return id
 }
 
-test('a run that ended long ago goes, with everything that was written about it', async () => {
+test('a run that ended long ago is removed with all its records', async () => {
   const [id] = await enqueue('everything', { maxAttempts: 2, uniqueKey: 'u', uniqueForMs: 60_000 })
   const old = leaseOf(await claimOne('everything', 'never-alive'))
   await store.appendTaskLogs([{ lease: old, lineNo: 1, level: 30, line: 'here', ageMs: 0 }])
@@ -107,7 +107,7 @@ test('the heartbeats of a run that manual SQL ended are removed with it', async 
   expect(await db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', id!).execute()).toEqual([])
 })
 
-test('what has not ended, or ended a moment ago, stays', async () => {
+test('a run that has not ended, or has just ended, stays', async () => {
   const [waiting] = await enqueue('fresh')
   await enqueue('fresh-end')
   const lease = leaseOf(await claimOne('fresh-end'))
@@ -139,7 +139,7 @@ test('a step that an open step needs stays, and is removed with its edges when n
   expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
 })
 
-test('a workflow goes as a whole, long after its end and not with the first of its steps', async () => {
+test('a workflow is removed as a whole, long after its end and not with the first of its steps', async () => {
   const going = await addWorkflow(false)
   const over = await addWorkflow(true)
   const within = await addWorkflow(true)
@@ -173,7 +173,7 @@ async function workflows(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('a period that was taken over by a later run is not removed with the earlier one', async () => {
+test('a unique period that a later run took over is not removed with the earlier run', async () => {
   const early = await ended('periods', { unique_key: 'k' })
   const [late] = await enqueue('periods', { uniqueKey: 'k', uniqueForMs: 60_000 })
   await prune()
@@ -194,7 +194,7 @@ test('a locked run is left to the next call, and no caller waits', async () => {
   expect(await exists(locked)).toBe(false)
 })
 
-test('two who prune at once do not disturb each other', async () => {
+test('two concurrent prunes do not block each other', async () => {
   for (let round = 0; round < 3; round++) {
     const ids = []
     for (let run = 0; run < 10; run++) ids.push(await ended('raced'))

@@ -30,7 +30,7 @@ async function shownStart(id: RunId): Promise<Date> {
   return attempt!.startedAt!
 }
 
-test('a plain success writes when its code began', async () => {
+test('a plain success records when its code began', async () => {
   await enqueue('plain')
   const { run, started_at } = await startedAhead('plain')
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: [], queues: [] })
@@ -44,7 +44,7 @@ test.each<[string, Outcome]>([
   ['failure', failed],
   ['retried', { ...failed, retry: { delayMs: 1_000 } }],
   ['crash', { ...failed, crashed: true }],
-])('the long way writes when its code began: %s', async (task, outcome) => {
+])('every other outcome records when its code began: %s', async (task, outcome) => {
   await enqueue(task, { maxAttempts: 2, concurrency: { scope: task, key: 'k' } })
   const { run, started_at } = await startedAhead(task)
   await store.settleTaskRuns([{ lease: leaseOf(run), outcome, by, tookMs: hourMs }])

@@ -42,7 +42,7 @@ test('however many are stale, all are recovered, and each is recorded', async ()
   expect(rows).toEqual([{ recorded: ids.length }])
 })
 
-test('a living holder keeps its runs; one silent for longer than its own threshold loses them', async () => {
+test('a live holder keeps its runs; a holder that was silent for longer than its own threshold loses them', async () => {
   const { id } = await holding('silent')
   await age('silent', 59_000)
   expect(await staleIds()).not.toContain(id)
@@ -97,7 +97,7 @@ test('a run that the database refuses to recover is named and does not delay the
   expect((await store.reap(reaper)).ids).toEqual([stuck])
 })
 
-test('beats of an earlier fence never count, neither for nor against the next attempt', async () => {
+test('heartheartbeats of an earlier fence never count, neither for nor against the next attempt', async () => {
   const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
   const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }
   await store.beatTaskRuns(sender('fenced'), [beat])
@@ -115,7 +115,7 @@ test('beats of an earlier fence never count, neither for nor against the next at
   await store.cancelTaskRuns([id])
 })
 
-test('a beat that lands between look and act saves the run', async () => {
+test('a heartbeat between the look and the update saves the run', async () => {
   const { id } = await holding('saved')
   await age('saved', 120_000)
   const seen = await store.getStaleTaskRuns()
@@ -162,7 +162,7 @@ test('onCrash retry starts a run again after three crashes at most; then it is P
   expect(await row(id!)).toMatchObject({ result: { code: 'POISONED' } })
 })
 
-test('a run whose task says nothing follows what its holder registered', async () => {
+test('a run whose task sets no onCrash follows the default that its holder registered', async () => {
   const { id } = await holding('default-retry')
   await db.updateTable('q.replica').set({ on_crash: 'retry' }).where('id', '=', 'default-retry').execute()
   await age('default-retry', 120_000)
@@ -171,7 +171,7 @@ test('a run whose task says nothing follows what its holder registered', async (
   await store.cancelTaskRuns([id])
 })
 
-test('a stale CLAIMED run is requeued without blame: its code never began', async () => {
+test('a stale CLAIMED run is requeued without a crash count: its code never began', async () => {
   await store.registerReplica(introduction('ahead', 'ahead'))
   const [id] = await enqueue('ahead')
   await store.claimAvailableTaskRuns({ replicaId: 'ahead', tasks: ['ahead'], queues: [], limit: 1, prefetch: true })
@@ -189,7 +189,7 @@ test('a stale CLAIMED run is requeued without blame: its code never began', asyn
   await store.cancelTaskRuns([id!])
 })
 
-test('failStaleTaskRuns always fails, and takes a threshold of the caller’s', async () => {
+test('failStaleTaskRuns always fails stale runs, by the threshold of the caller', async () => {
   const { id } = await holding('strict', { onCrash: 'retry' })
   await age('strict', 20_000)
   expect(await store.failStaleTaskRuns(reaper)).toMatchObject({ count: 0 })
@@ -233,7 +233,7 @@ test('a layer that the reaper may not judge does not hide the next one', async (
   expect(await store.reap({ ...reaper, causes: ['runner-beat'] })).toMatchObject({ ids: [id] })
 })
 
-test('heartbeats of old are removed, but not those of a replica that still holds something', async () => {
+test('old heartbeats are removed, except those of a replica that still holds a run', async () => {
   const { claimed } = await holding('keeper')
   await store.registerReplica(introduction('idle', 'idle'))
   for (const id of ['keeper', 'idle']) await age(id, 4_000_000)

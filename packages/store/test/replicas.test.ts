@@ -16,14 +16,14 @@ const stats = {
   uptimeS: 9,
 } as const
 
-test('replicas that register at the same moment under one name get names of their own', async () => {
+test('replicas that register at the same time under one name get different names', async () => {
   const names = await Promise.all(
     Array.from({ length: 5 }, (_, index) => another().registerReplica(introduction(`twin-${index}`, 'twin'))),
   )
   expect(names.map(({ name }) => name).toSorted()).toEqual(['twin', 'twin-2', 'twin-3', 'twin-4', 'twin-5'])
 })
 
-test('a registered replica has beaten once, so its first heartbeat precedes its first claim', async () => {
+test('registration is the first heartbeat, so it precedes the first claim', async () => {
   await store.registerReplica(introduction('early', 'early'))
   expect(
     await db.selectFrom('q.replica_heartbeat').select('replica_id').where('replica_id', '=', 'early').execute(),
@@ -42,7 +42,7 @@ test('the name of a replica that left, or stopped beating, is free again', async
   expect(await store.registerReplica(introduction('next', 'reused'))).toMatchObject({ name: 'reused' })
 })
 
-test('a heartbeat updates one row in place and its answer says whether to drain, by whose input and by when', async () => {
+test('a heartbeat updates one row in place, and its response has the drain order with its actor and deadline', async () => {
   await store.registerReplica(introduction('beating', 'beating'))
   const first = await store.upsertReplicaHeartbeat('beating', stats)
   expect(first).toMatchObject({ known: true, draining: null })
@@ -66,7 +66,7 @@ test('a heartbeat updates one row in place and its answer says whether to drain,
   expect(rows[0]).toMatchObject({ completed: '4', cpu_percent: 12.5, health: 'healthy', threads })
 })
 
-test('nodes show who is alive, draining or stale by their own thresholds, and not who left', async () => {
+test('nodes shows replicas as alive, draining or stale by their own thresholds, without those that left', async () => {
   for (const id of ['n-alive', 'n-draining', 'n-stale', 'n-left']) await store.registerReplica(introduction(id, id))
   await db.updateTable('q.replica').set({ draining_at: new Date() }).where('id', '=', 'n-draining').execute()
   await db
@@ -83,7 +83,7 @@ test('nodes show who is alive, draining or stale by their own thresholds, and no
   ])
 })
 
-test('the tasks a replica publishes replace what was known, and their lanes exist', async () => {
+test('published tasks replace earlier versions, and their lanes exist', async () => {
   const task = (queue: string) => ({
     name: 'published',
     queue,
@@ -97,7 +97,7 @@ test('the tasks a replica publishes replace what was known, and their lanes exis
   expect(lanes.map((lane) => lane.queue)).toEqual(['new', 'old'])
 })
 
-test('a beat can withdraw the presence record, and only its own', async () => {
+test('a heartbeat can withdraw the presence record of its own replica only', async () => {
   for (const [num, id] of [
     [1_000_001, 'cut-off'],
     [1_000_002, 'present'],
@@ -120,7 +120,7 @@ test('a replica whose row was removed learns that from its heartbeat, and can re
   expect(await store.upsertReplicaHeartbeat('forgotten', stats)).toMatchObject({ known: true })
 })
 
-test('a replica that was silent for so long that its heartbeat was removed counts as stopped until it comes back', async () => {
+test('a replica whose heartbeat was removed after a long silence counts as stopped until it returns', async () => {
   await store.registerReplica(introduction('silent', 'silent'))
   const lastBeat = new Date(Date.now() - 7_200_000)
   await db
@@ -140,7 +140,7 @@ test('a replica that was silent for so long that its heartbeat was removed count
   expect(await store.upsertReplicaHeartbeat('silent', stats)).toMatchObject({ known: true })
 })
 
-test('replicas are forgotten a while after their end, with their marks, unless they hold a run', async () => {
+test('rows of replicas are removed some time after their end, with their marks, unless they hold a run', async () => {
   for (const id of ['ended', 'holding', 'recent']) await store.registerReplica(introduction(id, id))
   const longAgo = new Date(Date.now() - 100 * 3_600_000)
   await db.updateTable('q.replica').set({ stopped_at: longAgo }).where('id', 'in', ['ended', 'holding']).execute()
@@ -172,7 +172,7 @@ test('replicas are forgotten a while after their end, with their marks, unless t
   expect(await store.pruneReplicas(request)).toEqual({ ids: [], samples: 0, failures: 0 })
 })
 
-test('failed heartbeats are written down with the time they failed', async () => {
+test('failed heartbeats are recorded with the time of the failure', async () => {
   await store.recordHeartbeatFailures('late', [
     { agoMs: 60_000, consecutive: 1, error: 'no route' },
     { agoMs: 1_000, consecutive: 2, error: 'a\0b' },
@@ -195,7 +195,7 @@ test('samples are taken of live replicas, once per heartbeat, whichever replica 
   expect(samples).toMatchObject([{ cpu_percent: 12.5, memory_mb: 100, completed: '3' }])
 })
 
-test('an idle replica is woken by a transaction of a user’s own; a busy one is not', async () => {
+test('a user’s own transaction wakes an idle replica, and not a busy one', async () => {
   const woken: Wake[] = []
   const listener = await listen(url, 'q_ready', { onWake: (wake) => void woken.push(wake), onLost: () => {} })
   onTestFinished(() => listener.close())

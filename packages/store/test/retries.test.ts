@@ -19,7 +19,7 @@ async function ageAll(): Promise<void> {
     .execute()
 }
 
-test('a run that failed is tried again later while attempts are left, and fails for good after the last', async () => {
+test('a failed run is retried later while attempts are left, and fails permanently after the last', async () => {
   const [id] = await enqueue('flaky', { maxAttempts: 3 })
   for (const attempt of [1, 2, 3]) {
     const claimed = await claimOne('flaky')
@@ -39,7 +39,7 @@ test('a run that failed is tried again later while attempts are left, and fails 
   ])
 })
 
-test('a crash that its holder survived is counted as one: FAILED with its code, or again at once, four times in all', async () => {
+test('a crash that its holder survived is counted as a crash: FAILED with its code, or retried at once, four starts in total', async () => {
   const died: Outcome = { status: 'FAILED', code: 'OUT_OF_MEMORY', detail: 'too much', crashed: true }
   const [once] = await enqueue('dies-once')
   const first = await claimOne('dies-once')
@@ -84,7 +84,7 @@ test('jitter never exceeds the cap of the delay, and at the cap delays still dif
   await store.cancelTaskRuns(ids) // other tests of this file promote what is due
 })
 
-test('a delay without a cap is what the code asked for: neither doubled nor jittered', async () => {
+test('a delay without a cap is used as requested: neither doubled nor jittered', async () => {
   const [id] = await enqueue('asked', { maxAttempts: 9 })
   const hour = 3_600_000
   for (let attempt = 1; attempt < 9; attempt++) {
@@ -133,7 +133,7 @@ test('a manual retry opens a new epoch: counts start again, the history is kept,
   expect(history).toMatchObject([{ epoch: 1, fence: first.fence, outcome: 'succeeded' }])
 })
 
-test('only what has ended is retried, and not while another live run has its unique key', async () => {
+test('only a run that has ended can be retried, and not while another live run has its unique key', async () => {
   const [id] = await enqueue('unique', { uniqueKey: 'u' })
   expect(await store.retryTaskRun(id!)).toBe('not-ended')
   await store.cancelTaskRuns([id!])
@@ -142,7 +142,7 @@ test('only what has ended is retried, and not while another live run has its uni
   expect(await store.retryTaskRun('999999' as never)).toBe('not-found')
 })
 
-test('what has not started is cancelled at once, what runs is asked to stop, what ended stays', async () => {
+test('a cancel ends a waiting run at once, requests a stop of a running one, and does not change one that has ended', async () => {
   const [pending] = await enqueue('cancel', { delayMs: 60_000 })
   const [running, claimed, ended, available] = await enqueue('cancel', { count: 4 })
   await claimOne('cancel')
@@ -169,7 +169,7 @@ test('what has not started is cancelled at once, what runs is asked to stop, wha
   expect(await store.startTaskRuns([leaseOf(ahead!)])).toEqual([])
 })
 
-test('a run claimed ahead is CLAIMED without an attempt, and started by its lease alone', async () => {
+test('a prefetched run is CLAIMED without an attempt, and starts only under its lease', async () => {
   const [id] = await enqueue('ahead')
   const request = { replicaId: 'r', tasks: ['ahead'], queues: [], limit: 1, prefetch: true }
   const [old] = await store.claimAvailableTaskRuns(request)
@@ -225,7 +225,7 @@ test('a locked run does not delay the expiry of others', async () => {
   expect(await store.expireTaskRuns(10)).toEqual([locked])
 })
 
-test('a cancel that meets a run on its way back to the queue is not lost', async () => {
+test('a cancel during a release is not lost', async () => {
   const [id] = await enqueue('on-its-way')
   const claimed = await claimOne('on-its-way')
   const answer = await db.transaction().execute(async (trx) => {

@@ -172,7 +172,7 @@ test('a recovery is listed with its cause, the old holder and the next state', a
   expect(found.timeline[3]).toMatchObject({ by: 'reaper', cause: 'never-alive', from: 'absent', became: 'AVAILABLE' })
 })
 
-test('a run is read at one moment, also while it is claimed and settled', async () => {
+test('a run is read as one snapshot, even while it is claimed and settled', async () => {
   const [id] = await enqueue('busy')
   const watch = { on: true }
   const work = (async () => {

@@ -95,7 +95,7 @@ function valueAt(random: Random, leaf: Leaf, parts: readonly string[], depth = 0
   return Object.fromEntries(values.map((value) => [key(), value]))
 }
 
-test('whatever the check accepts comes back from the database equal', async () => {
+test('every value that the check accepts is read back equal', async () => {
   const values = Array.from({ length: 1_000 }, (_, seed) => valueAt(randomOf(seed), soundLeaf, keyParts))
   const runs = await store.enqueueTaskRuns(values.map((payload) => ({ task: 'safe', lane, payload })))
   const rows = await db.selectFrom('q.task_run').select(['id', 'payload']).where('task', '=', 'safe').execute()
@@ -104,7 +104,7 @@ test('whatever the check accepts comes back from the database equal', async () =
   expect(changed).toEqual([])
 })
 
-test('whatever was repaired is accepted by the database, and comes back as it was sent', async () => {
+test('the database accepts every repaired value, and it is read back equal', async () => {
   const values = Array.from({ length: 1_000 }, (_, seed) =>
     valueAt(randomOf(seed), strangeLeaf, [...keyParts, ...strangeParts]),
   )
@@ -127,7 +127,7 @@ test.each<[string, unknown]>([
   ['text that looks like an escape', '\\u0000 \\ud800'],
   ['a text alone', '{}'],
   ['null', null],
-])('%s, as a payload, comes back as it was', async (_, payload) => {
+])('%s, as a payload, is read back unchanged', async (_, payload) => {
   const [id] = await enqueue('edge', { payload })
   expect((await row(id!)).payload).toEqual(payload)
 })
@@ -140,7 +140,7 @@ test('a key with a backslash is stored as it is', async () => {
   expect(new Set(rows.map(({ key }) => key))).toEqual(new Set(keys))
 })
 
-test('what a payload shows of itself is what is stored: dates as text, nothing for undefined, 0 for -0', async () => {
+test('a payload is stored as JSON shows it: dates as text, nothing for undefined, 0 for -0', async () => {
   const [id] = await enqueue('shown', { payload: { at: new Date(0), gone: undefined, zero: -0 } })
   expect((await row(id!)).payload).toStrictEqual({ at: '1970-01-01T00:00:00.000Z', zero: 0 })
 })

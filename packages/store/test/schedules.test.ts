@@ -50,7 +50,7 @@ async function makeDue(name: string): Promise<DueSchedule> {
   return found
 }
 
-test('a new schedule wants to be reckoned, counted from the moment it was made', async () => {
+test('a new schedule is due for its first computation, counted from its creation', async () => {
   expect(await store.putSchedule(input('new'))).toBe('made')
   const found = await due('new')
   expect(found).toMatchObject({ nextTick: null, lastTick: null, isOwn: false })
@@ -73,7 +73,7 @@ test('a tick is enqueued once, however many replicas have seen it', async () => 
   }
 })
 
-test('a tick and its run are there together, or neither', async () => {
+test('a tick and its run are inserted together or not at all', async () => {
   await store.putSchedule(input('together'))
   const seen = await makeDue('together')
   const before = await row('together')
@@ -95,14 +95,14 @@ test('a tick and its run are there together, or neither', async () => {
   })
 })
 
-test('a tick that manual SQL brings back does not run a second time', async () => {
+test('a tick that manual SQL restores does not run a second time', async () => {
   await store.putSchedule(input('back'))
   await tick(store, await makeDue('back'))
   expect(await tick(store, await makeDue('back'))).toEqual([])
   expect(await ticksOf('back')).toHaveLength(1)
 })
 
-test('what says the same as before changes nothing; only a new pattern begins anew', async () => {
+test('an unchanged definition changes nothing; only a new pattern restarts the schedule', async () => {
   await store.putSchedule(input('same'))
   await tick(store, (await due('same'))!, [])
   const before = await row('same')
@@ -126,7 +126,7 @@ test('a replica that read the schedule before it changed enqueues nothing', asyn
   expect(await tick(store, again!)).toHaveLength(1)
 })
 
-test('a tick that is due when the pattern changes is still owed, whatever two releases declare in turns', async () => {
+test('a tick that is due when the pattern changes is still enqueued, even if two releases alternate', async () => {
   await store.putSchedule(input('owed'))
   await makeDue('owed')
   for (const cron of ['0 10 * * *', '0 9 * * *', '0 10 * * *']) await store.putSchedule(input('owed', { cron }))
@@ -160,7 +160,7 @@ test('a schedule that plain SQL paused does not tick either', async () => {
   expect(await ticksOf('paused manually')).toEqual([])
 })
 
-test('resuming what is not paused changes nothing; a schedule that does not exist is reported as not found', async () => {
+test('resuming a schedule that is not paused changes nothing; a schedule that does not exist is reported as not found', async () => {
   await store.putSchedule(input('awake'))
   const before = await row('awake')
   expect(await store.resumeSchedule('awake')).toBe('resumed')
@@ -172,7 +172,7 @@ test('resuming what is not paused changes nothing; a schedule that does not exis
   expect(await store.getSchedule('awake')).toBeUndefined()
 })
 
-test('a task’s own schedule comes and goes with what its newest code declares; others are left alone', async () => {
+test('the schedule of a task is created and removed by its newest code; others stay unchanged', async () => {
   await store.putSchedule(input('manual', { task: 'own' }))
   await store.publishSchedules('replica-a', [
     { task: 'own', schedule: own },
@@ -198,7 +198,7 @@ test('replicas that start together declare the same schedules without a deadlock
   expect(all.filter(({ name }) => name.startsWith('task:together'))).toHaveLength(20)
 })
 
-test('nor do replicas of two releases, of which each takes away what the other declares', async () => {
+test('replicas of two releases, each removing the schedules of the other, do not deadlock', async () => {
   const [before, after] = ['task:release a', 'task:release b']
   const declared = { task: 'release b', schedule: { ...own, payload: { release: 2 } } }
   await store.publishSchedules('r1', [
@@ -225,7 +225,7 @@ test.each([{ priority: 40_000 }, { priority: 0.5 }, { group: '' }, { group: 'a\u
   },
 )
 
-test('what is due comes in pages, by name', async () => {
+test('due schedules are read in pages, by name', async () => {
   await db.deleteFrom('q.schedule').execute()
   for (const name of ['c', 'a', 'b']) await store.putSchedule(input(name))
   const first = await store.dueSchedules({ limit: 2 })
@@ -233,7 +233,7 @@ test('what is due comes in pages, by name', async () => {
   expect([...first, ...second].map(({ name }) => name)).toEqual(['a', 'b', 'c'])
 })
 
-test('the next tick of all schedules is known, paused ones and those without one apart', async () => {
+test('the next tick of all schedules is known, without paused schedules and those without a tick', async () => {
   await db.deleteFrom('q.schedule').execute()
   expect(await store.nextTickInMs()).toBeUndefined()
   await store.putSchedule(input('next'))
@@ -258,7 +258,7 @@ test('runs that wait behind a concurrency key are promoted when their tick is co
   expect(made!.map(({ status }) => status)).toEqual(['AVAILABLE', 'PENDING'])
 })
 
-test('what is written about ticks goes with their runs', async () => {
+test('records of ticks are removed with their runs', async () => {
   await store.putSchedule(input('pruned'))
   const [made] = (await tick(store, await makeDue('pruned'))) ?? []
   await store.cancelTaskRuns([made!.id])

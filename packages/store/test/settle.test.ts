@@ -7,7 +7,7 @@ const { store, enqueue, claimOne, row, db } = await fixture()
 const ok = (result: string): Outcome => ({ status: 'SUCCEEDED', result })
 const bad: Outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'Error: no' }
 
-test('a run is settled by the holder of its lease, and its result is what was returned', async () => {
+test('the holder of the lease settles a run, with the returned result', async () => {
   await enqueue('plain')
   const claimed = await claimOne('plain')
   expect(await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: ok('{"n":1}'), by }])).toEqual(['settled'])
@@ -16,7 +16,7 @@ test('a run is settled by the holder of its lease, and its result is what was re
   expect(settled.finished_at).not.toBeNull()
 })
 
-test('a lost lease settles nothing, also when the same replica has claimed the run again', async () => {
+test('a lost lease settles nothing, even if the same replica has claimed the run again', async () => {
   await enqueue('lost')
   const old = await claimOne('lost', 'replica-same')
   await store.releaseTaskRuns([leaseOf(old)])
@@ -27,7 +27,7 @@ test('a lost lease settles nothing, also when the same replica has claimed the r
   expect(await store.settleTaskRuns([{ lease: leaseOf(current), outcome: ok('"real"'), by }])).toEqual(['settled'])
 })
 
-test('settling again under the same lease is a success that changes nothing: the first answer was lost', async () => {
+test('settling again under the same lease succeeds and changes nothing: the first response may have been lost', async () => {
   await enqueue('again')
   const claimed = await claimOne('again')
   await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: ok('1'), by }])
@@ -35,7 +35,7 @@ test('settling again under the same lease is a success that changes nothing: the
   expect(await row(claimed.runId)).toMatchObject({ status: 'SUCCEEDED', result: 1 })
 })
 
-test('each of a batch has an answer of its own', async () => {
+test('each run of a batch has its own result', async () => {
   await enqueue('batch', { count: 3 })
   const [a, b, c] = [await claimOne('batch'), await claimOne('batch'), await claimOne('batch')]
   await store.releaseTaskRuns([leaseOf(b)])
@@ -47,7 +47,7 @@ test('each of a batch has an answer of its own', async () => {
   expect(answers).toEqual(['settled', 'lease-lost', 'settled'])
 })
 
-test('an attempt that failed is kept in the history with who ran it; one that succeeded lives in its run', async () => {
+test('a failed attempt is kept in the history with its replica; a successful one is stored in its run', async () => {
   await enqueue('history', { count: 2 })
   const [failed, succeeded] = [await claimOne('history'), await claimOne('history')]
   await store.settleTaskRuns([
@@ -71,7 +71,7 @@ test('an attempt that failed is kept in the history with who ran it; one that su
   })
 })
 
-test('a run given back is AVAILABLE with its attempt returned and its fence raised', async () => {
+test('a released run is AVAILABLE with its attempt returned and its fence raised', async () => {
   await enqueue('given')
   const claimed = await claimOne('given')
   expect(await store.releaseTaskRuns([leaseOf(claimed)])).toEqual([claimed.runId])
@@ -79,7 +79,7 @@ test('a run given back is AVAILABLE with its attempt returned and its fence rais
   expect(await store.releaseTaskRuns([leaseOf(claimed)])).toEqual([])
 })
 
-test("what the code wrote and the run's end are one transaction: both or neither", async () => {
+test('writes of the code and the outcome of the run can be one transaction: both or neither', async () => {
   await sql`CREATE TABLE effect (id int)`.execute(db)
   await enqueue('transactional', { count: 2 })
   const [kept, undone] = [await claimOne('transactional'), await claimOne('transactional')]
@@ -109,12 +109,12 @@ test('batches that settle the same runs in opposite order do not deadlock', asyn
   expect(answers.flat().filter((answer) => answer === 'settled').length).toBeGreaterThanOrEqual(40)
 })
 
-test('text that jsonb cannot hold is refused at enqueue, and nothing is stored', async () => {
+test('text that jsonb cannot store is refused at enqueue, and nothing is stored', async () => {
   await expect(enqueue('nul', { payload: { a: '\0' } })).rejects.toMatchObject({ code: 'PAYLOAD_UNSTORABLE' })
   expect(await db.selectFrom('q.task_run').select('id').where('task', '=', 'nul').execute()).toEqual([])
 })
 
-test('a run that a user has locked does not hold up the rest of its batch, and is settled when it is free', async () => {
+test('a run that a user has locked does not delay the rest of its batch, and is settled after the lock', async () => {
   await enqueue('locked', { count: 3 })
   const [a, b, c] = [await claimOne('locked'), await claimOne('locked'), await claimOne('locked')]
   const batch = [a, b, c].map((run) => ({ lease: leaseOf(run), outcome: ok('1'), by }))
@@ -125,7 +125,7 @@ test('a run that a user has locked does not hold up the rest of its batch, and i
   expect(await store.settleTaskRuns(batch, { skipBusy: true })).toEqual(['settled', 'settled', 'settled'])
 })
 
-test('a lost lease and the live one of the same run, in one batch, have answers of their own', async () => {
+test('a lost lease and the current one of the same run, in one batch, have separate results', async () => {
   await enqueue('twice')
   const old = await claimOne('twice', 'replica-same')
   await store.releaseTaskRuns([leaseOf(old)])

@@ -40,7 +40,7 @@ test('a replica that has just started recovers runs once the server has accepted
   expect((await store.reap(newcomer)).ids).toEqual([id])
 })
 
-test('a gap in which live replicas could not send heartbeats, and a last heartbeat that is too old, hold fire', async () => {
+test('a gap in which live replicas could not send heartbeats, and a last heartbeat that is too old, prevent a recovery', async () => {
   const { id } = await holding('gap')
   await age('gap', 120_000)
   // Longer than an interval of 10 s and a retry: several such gaps could age the heartbeats of a live replica by 60 s.
@@ -56,7 +56,7 @@ test('a gap in which live replicas could not send heartbeats, and a last heartbe
 test.each([
   ['another life of the server', sql`server_start = server_start - interval '1 hour'`],
   ['a clock that stepped back', sql`last_beat = last_beat + interval '1 hour'`],
-])('%s holds fire, and begins the count again', async (what, change) => {
+])('%s prevents a recovery, and restarts the count', async (what, change) => {
   const { id } = await holding(what)
   await age(what, 120_000)
   await streak(600_000)

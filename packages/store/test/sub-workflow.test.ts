@@ -18,7 +18,7 @@ function inner(name: string, steps: readonly StepPlan[], after: readonly string[
 
 const deep = step('in', [], { payload: { value: { n: null }, holes: { '/n': { from: 'input', at: '/n' } } } })
 
-test('a workflow that is a step: its output is the result of the step', async () => {
+test('the output of a sub-workflow is the result of its step', async () => {
   const output = { value: null, holes: { '': { from: 'step', step: 'w', at: '/x' } } } as const
   const workflow = await start({ steps: [step('a'), inner('w', [deep], ['a']), step('b', ['w'])], output }, { n: 7 })
   await end('a')
@@ -31,7 +31,7 @@ test('a workflow that is a step: its output is the result of the step', async ()
   expect(await workflow.result()).toBe(3)
 })
 
-test('a workflow that fails fails its step, with its code; retried, both go on', async () => {
+test('a sub-workflow that fails fails its step with its code; after a retry both continue', async () => {
   const workflow = await start({ steps: [inner('w', [deep, step('after', ['in'])]), step('b', ['w'])] }, { n: 1 })
   await end('in', failed)
   expect(await workflow.states()).toEqual({ w: 'FAILED TASK_ERROR', b: 'SKIPPED UPSTREAM_FAILED' })
@@ -58,20 +58,20 @@ async function pausedInside() {
   return workflow
 }
 
-test('a workflow inside that was paused by an error of its own ends when the one around it is resumed', async () => {
+test('a sub-workflow that its own error paused ends when the outer workflow is resumed', async () => {
   const workflow = await pausedInside()
   expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
   expect(await workflow.states()).toEqual({ w: 'FAILED TASK_ERROR' })
 })
 
-test('a workflow inside that was paused by an error of its own goes on when the one around it is retried', async () => {
+test('a sub-workflow that its own error paused continues when the outer workflow is retried', async () => {
   const workflow = await pausedInside()
   expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
   for (const name of ['in', 'after']) await end(name)
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a workflow inside that has undone what it did is made anew when its step is retried', async () => {
+test('a compensated sub-workflow is started anew when its step is retried', async () => {
   const undo = { compensate: { task: 'undo', payload: plain() } }
   const w: StepPlan = {
     kind: 'workflow',
@@ -93,7 +93,7 @@ test('a workflow inside that has undone what it did is made anew when its step i
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a workflow inside that succeeded is not undone by its steps, but as its step says', async () => {
+test('a successful sub-workflow is compensated by the option of its step, not by its own steps', async () => {
   const undo = { compensate: { task: 'undo', payload: plain({ of: 'inner step' }) } }
   const w: StepPlan = {
     kind: 'workflow',
@@ -111,7 +111,7 @@ test('a workflow inside that succeeded is not undone by its steps, but as its st
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('pause, resume and cancel reach the workflows inside', async () => {
+test('pause, resume and cancel also apply to sub-workflows', async () => {
   const workflow = await start({ steps: [inner('w', [deep, step('after', ['in'])])] }, { n: 1 })
   await store.pauseWorkflow(workflow.id, 'ada')
   expect(await claim('in')).toEqual([])
@@ -131,7 +131,7 @@ const undone = (name: string, after: readonly string[] = []) =>
     },
   })
 
-test('a workflow that fails undoes what succeeded, one after the other, last first; one that fails stops no other', async () => {
+test('a failed workflow compensates its successful steps one after the other, last first; a failed compensation stops no other', async () => {
   const workflow = await start({ steps: [undone('a'), undone('b', ['a']), step('c', ['b'])] })
   await end('a', { status: 'SUCCEEDED', result: '"A"' })
   await end('b', { status: 'SUCCEEDED', result: '"B"' })
@@ -150,7 +150,7 @@ test('a workflow that fails undoes what succeeded, one after the other, last fir
   expect(await workflow.result()).toMatchObject({ code: 'TASK_ERROR', step: 'c' })
 })
 
-test('a workflow that is cancelled undoes what succeeded too, and then ends CANCELLED', async () => {
+test('a cancelled workflow compensates its successful steps too, and then ends CANCELLED', async () => {
   const workflow = await start({ steps: [undone('a'), step('c', ['a'])] })
   await end('a')
   expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
@@ -158,14 +158,14 @@ test('a workflow that is cancelled undoes what succeeded too, and then ends CANC
   expect(await workflow.status()).toBe('CANCELLED')
 })
 
-test('a workflow that succeeds undoes nothing', async () => {
+test('a workflow that succeeds compensates nothing', async () => {
   const workflow = await start({ steps: [undone('a')] })
   await end('a')
   expect(await workflow.status()).toBe('SUCCEEDED')
   expect(await workflow.states()).toEqual({ a: 'SUCCEEDED' })
 })
 
-test('a workflow inside of which nothing is open, paused by its last error, ends with the one around it', async () => {
+test('a sub-workflow without open steps, paused by its last error, ends with the outer workflow', async () => {
   const cancelled = await pausedAtItsEnd()
   expect(await store.cancelWorkflow(cancelled.id)).toBe('cancelled')
   expect(await cancelled.states()).toMatchObject({ w: 'CANCELLED TASK_CANCELLED' })
@@ -175,7 +175,7 @@ test('a workflow inside of which nothing is open, paused by its last error, ends
   const alone = await pausedAtItsEnd()
   expect(await store.cancelTaskRuns([alone.run('w')])).toEqual(['cancelled'])
   expect(await alone.status()).toBe('FAILED')
-  expect((await store.repairWorkflows({ limit: 1_000 })).healed).toEqual([])
+  expect((await store.repairWorkflows({ limit: 1_000 })).repaired).toEqual([])
 })
 
 async function pausedAtItsEnd() {
@@ -191,7 +191,7 @@ async function pausedAtItsEnd() {
   return workflow
 }
 
-test('a workflow inside that was cancelled, and whose steps all succeeded, has succeeded when it is retried', async () => {
+test('a cancelled sub-workflow whose steps all succeeded has succeeded when it is retried', async () => {
   const workflow = await start({ steps: [inner('w', [step('in')]), step('next', ['w'])] })
   const run = await take('in')
   expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
@@ -203,7 +203,7 @@ test('a workflow inside that was cancelled, and whose steps all succeeded, has s
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('what is inside of a workflow that was undone is not retried', async () => {
+test('sub-workflows of a compensated workflow are not retried', async () => {
   const w: StepPlan = { ...inner('w', [step('in')]), compensate: { task: 'undo', payload: plain() } }
   const workflow = await start({ steps: [w, step('b', ['w'])] })
   const inside = await started((await store.listSteps(workflow.id))[0]!.subWorkflowId!)
@@ -215,7 +215,7 @@ test('what is inside of a workflow that was undone is not retried', async () => 
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('a workflow inside that has undone what it did stays so, with what is inside of it, when it is made anew', async () => {
+test('a compensated sub-workflow stays compensated, with its own sub-workflows, when its step starts it anew', async () => {
   const undo = { compensate: { task: 'undo', payload: plain() } }
   const low: StepPlan = { ...inner('low', [step('in')]), after: ['first'] }
   const middle = { name: 'middle', steps: [step('first', [], undo), low] }
@@ -230,7 +230,7 @@ test('a workflow inside that has undone what it did stays so, with what is insid
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a compensation inside that is retried undoes again, and does nothing else', async () => {
+test('a retried compensation in a sub-workflow runs again, and nothing else does', async () => {
   const undo = { compensate: { task: 'undo', payload: plain() } }
   const workflow = await start({ steps: [inner('w', [step('in', [], undo), step('bad', ['in'])])] })
   await end('in')
@@ -243,7 +243,7 @@ test('a compensation inside that is retried undoes again, and does nothing else'
   expect(await claim('in')).toEqual([])
 })
 
-test('a workflow inside that is retried waits as long as the one around it is paused', async () => {
+test('a retried sub-workflow waits while the outer workflow is paused', async () => {
   const workflow = await start({ onError: 'pause', steps: [inner('w', [step('in')])] })
   await end('in', failed)
   expect(await store.retryTaskRun(workflow.run('w'))).toBe('retried')

@@ -45,7 +45,7 @@ async function age(interval: string) {
   await sql`UPDATE q.run_tally SET bucket_at = bucket_at - ${interval}::interval`.execute(db)
 }
 
-test('a bucket ends at √2 times the end of the one before, and every time has one', () => {
+test('a bucket ends at √2 times the end of the previous one, and every duration has a bucket', () => {
   expect([0, 0.4, 1, 1.01, 1.5, 2, 1_000, 1e12].map(bucketOf)).toEqual([0, 0, 0, 1, 2, 2, 20, 59])
   for (const ms of [3, 17, 250, 86_400_000]) {
     expect(bucketEndMs(bucketOf(ms))).toBeGreaterThanOrEqual(ms)
@@ -80,14 +80,14 @@ test('the flushes of two replicas add up in the minute of the database, histogra
   expect(rows).toEqual([{ here: true }])
 })
 
-test('a flush that is sent again with its number adds nothing, whatever it says', async () => {
+test('a flush that is repeated with its number adds nothing, even with other content', async () => {
   expect(await store.flushTally(flush(1, [counted('a', { started: 3 })]))).toMatchObject({ repeated: false })
   expect(await store.flushTally(flush(1, [counted('a', { started: 3 })]))).toMatchObject({ repeated: true })
   expect(await store.flushTally(flush(2, [counted('a', { started: 1 })]))).toMatchObject({ repeated: false })
   expect(await totals()).toEqual({ a: 4 })
 })
 
-test('a flush whose answer is lost after its commit is counted once when it is sent again', async () => {
+test('a flush whose response is lost after its commit is counted once when it is repeated', async () => {
   const proxy = await cuttingProxy(url)
   const connection = connect(proxy.url, { purpose: 'pool' })
   onTestFinished(() => connection.close())
@@ -112,7 +112,7 @@ test('a flush whose answer is lost after its commit is counted once when it is s
   expect(await db.selectFrom('q.error_group').select('seen').execute()).toEqual([{ seen: '5' }])
 })
 
-test('many replicas that flush the same tasks at the same moment lose nothing and do not deadlock', async () => {
+test('many replicas that flush the same tasks at the same time lose no count and do not deadlock', async () => {
   const tasks = Array.from({ length: 20 }, (_, place) => `t${place}`)
   const replicas = Array.from({ length: 6 }, (_, place) => ({ id: `r${place}`, own: another() }))
   await Promise.all(
@@ -177,7 +177,7 @@ test('two replicas that fold at once fold each minute once', async () => {
   expect(rows.every((row) => row.width_s === 3_600 && row.started === 1)).toBe(true)
 })
 
-test('what is old is removed, a bounded number at a time, and what is not stays', async () => {
+test('old rows are removed, a bounded number at a time, and newer ones stay', async () => {
   await sql`INSERT INTO q.lane (queue, task) VALUES ('default', 'a') ON CONFLICT DO NOTHING`.execute(db)
   await sql`INSERT INTO q.run_tally (width_s, bucket_at, queue, task)
     SELECT 3600, clock_timestamp() - n * interval '20 days', 'default', 'a' FROM generate_series(0, 3) n`.execute(db)
@@ -205,7 +205,7 @@ test('what is old is removed, a bounded number at a time, and what is not stays'
   expect(rows.map(({ kept }) => kept)).toEqual([2, 2, 2, 0])
 })
 
-test('a sample says how long each queue is, and what is counted stays within its bound', async () => {
+test('a sample has the length of each queue, counted up to a bound', async () => {
   await enqueue('sampled', { count: 3 })
   await enqueue('sampled', { delayMs: 60_000 })
   await claim('sampled', 1)
@@ -230,7 +230,7 @@ test('a sample says how long each queue is, and what is counted stays within its
   expect(Number(sample!.oldest_ms)).toBeGreaterThanOrEqual(5_000)
 })
 
-test('a claim says of each run which queue it came from and how long it waited', async () => {
+test('a claim returns the queue of each run and how long it waited', async () => {
   await enqueue('waited', { count: 2 })
   await sql`UPDATE q.task_run SET run_at = run_at - interval '2 s' WHERE task = 'waited'`.execute(db)
   const runs = await claim('waited', 2)
@@ -244,7 +244,7 @@ test('a run that is 30 years late can be claimed', async () => {
   expect(await claim('ancient')).toHaveLength(1)
 })
 
-test('a recovery says of each run what became of it, and with which code its attempt ended', async () => {
+test('a recovery returns the next state of each run, and the code of its attempt', async () => {
   const [id] = await enqueue('lost')
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'dead' WHERE id = ${id}`.execute(db)
   const { ids } = await store.reap({ by: 'r1' })

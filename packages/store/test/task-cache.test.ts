@@ -23,7 +23,7 @@ function reads() {
   return { from, asked, answer: answers.resolve }
 }
 
-test('who asks at the same time reads once', async () => {
+test('concurrent callers share one read', async () => {
   const usual = reads()
   const memory = createTaskCache(usual.from, () => 0)
   const lane = { queue: 'cpu', task: 'known' }
@@ -33,7 +33,7 @@ test('who asks at the same time reads once', async () => {
   expect(usual.asked).toEqual({ tasks: 1, lanes: 1 })
 })
 
-test('who reads in its own way does not wait for others, and they profit from what it read', async () => {
+test('a caller with its own read does not wait for others, and they use its result', async () => {
   const usual = reads() // never answered
   const own = reads()
   own.answer()

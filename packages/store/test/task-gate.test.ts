@@ -126,7 +126,7 @@ test('a unique key that is taken for a period, or throttled, counts from the enq
   }
 })
 
-test('of debounced runs the last one within a window counts, under the number of the first', async () => {
+test('of debounced runs the last one within a window counts, under the id of the first', async () => {
   const runs = await store.enqueueTaskRuns([1, 2, 3].map((n) => ({ task: 'debounced', payload: { id: 'a', n } })))
   const [first, within, alone] = runs.map(({ id }) => id)
   await age(first!, 5 * hour)
@@ -228,7 +228,7 @@ test('a run at the gate `task` can be cancelled, expires, and waits there again 
   expect(await row(late.id)).toMatchObject({ status: 'EXPIRED' })
 })
 
-test('`why`, the list and the backlog say that a run waits for its task', async () => {
+test('`why`, the list and the backlog show that a run waits for its task', async () => {
   const { id } = await enqueueOne('asked-about')
   expect(await store.whyNotRunning(id)).toMatchObject({
     reasons: [{ reason: 'task-unpublished', task: 'asked-about' }],

@@ -20,7 +20,7 @@ async function age(ms: number): Promise<void> {
   await sql`UPDATE q.unique_period SET until = until - ${ms} * interval '1 ms'`.execute(db)
 }
 
-test('the first one in a window counts; the others are that run, also when it has ended', async () => {
+test('the first enqueue in a window counts; later ones return its run, even after it has ended', async () => {
   const first = await enqueueOne(run('a'))
   expect(first).toMatchObject({ status: 'AVAILABLE', duplicate: false })
   expect(await enqueueOne(run('a'))).toEqual({ ...first, duplicate: true })
@@ -28,7 +28,7 @@ test('the first one in a window counts; the others are that run, also when it ha
   expect(await enqueueOne(run('a'))).toMatchObject({ id: first.id, status: 'CANCELLED', duplicate: true })
 })
 
-test('after the window the next one counts, also while the first still waits: that is what differs from a unique key', async () => {
+test('after the window the next enqueue counts, even while the first run still waits, unlike with a unique key', async () => {
   const first = await enqueueOne(run('b'))
   await age(hour + 1)
   const second = await enqueueOne(run('b'))
@@ -37,7 +37,7 @@ test('after the window the next one counts, also while the first still waits: th
   expect(await enqueueOne(run('b'))).toMatchObject({ id: second.id, duplicate: true })
 })
 
-test('keys are apart by task and value, and from unique keys that read the same', async () => {
+test('throttle keys differ by task and value, and from equal unique keys', async () => {
   const [one, other, unique] = await store.enqueueTaskRuns([
     run('c'),
     run('d'),
@@ -47,13 +47,13 @@ test('keys are apart by task and value, and from unique keys that read the same'
   expect(new Set([one!.id, other!.id, unique!.id, elsewhere.id]).size).toBe(4)
 })
 
-test('in a batch the second of two with one key is the first', async () => {
+test('in a batch two runs with one key are one run', async () => {
   const [first, second, other] = await store.enqueueTaskRuns([run('twin'), run('twin'), run('single')])
   expect(second).toEqual({ ...first, duplicate: true })
   expect(other).toMatchObject({ duplicate: false })
 })
 
-test('parallel enqueues with one key make one run, again and again', async () => {
+test('parallel enqueues with one key insert one run', async () => {
   const stores = Array.from({ length: 6 }, () => another())
   for (let round = 0; round < 10; round++) {
     const answers = (await Promise.all(stores.map((own) => own.enqueueTaskRuns([run('parallel')])))).flat()
@@ -72,7 +72,7 @@ test('a transaction that is rolled back leaves the window open', async () => {
   expect(await enqueueOne(run('undone'))).toMatchObject({ duplicate: false })
 })
 
-test('a run is kept for as long as its window counts, and the window goes with it', async () => {
+test('a run is kept until its window has ended, and the window is removed with it', async () => {
   const { id } = await enqueueOne(run('kept'))
   await store.cancelTaskRuns([id])
   const pruneAll = () => store.pruneTaskRuns({ keepMs: -1_000, limit: 10_000 })

@@ -34,7 +34,7 @@ async function periods(key: string): Promise<string[]> {
   return rows.map((period) => period.run_id)
 }
 
-test('within its period a key is its run’s, also when that run has ended', async () => {
+test('within its period a key belongs to its run, even after that run has ended', async () => {
   const first = await enqueueOne(run('within'))
   expect(first).toMatchObject({ status: 'AVAILABLE', duplicate: false })
   expect(await enqueueOne(run('within'))).toEqual({ ...first, duplicate: true })
@@ -42,7 +42,7 @@ test('within its period a key is its run’s, also when that run has ended', asy
   expect(await enqueueOne(run('within'))).toEqual({ id: first.id, status: 'CANCELLED', duplicate: true })
 })
 
-test('the period is counted from the enqueue of the first; those who come later do not prolong it', async () => {
+test('the period is counted from the enqueue of the first; later enqueues do not prolong it', async () => {
   const first = await enqueueOne(run('counted'))
   await end(first.id)
   await age('counted', 3_500_000)
@@ -53,7 +53,7 @@ test('the period is counted from the enqueue of the first; those who come later 
   expect(await periods('counted')).toEqual([next.id])
 })
 
-test('after the period a live run still has its key, and an ended one has not', async () => {
+test('after the period a live run still has its key, and an ended run does not', async () => {
   const first = await enqueueOne(run('after'))
   await age('after', 3_600_001)
   expect(await enqueueOne(run('after'))).toMatchObject({ id: first.id, duplicate: true })
@@ -61,7 +61,7 @@ test('after the period a live run still has its key, and an ended one has not', 
   expect(await enqueueOne(run('after'))).toMatchObject({ duplicate: false })
 })
 
-test('who asks for no period respects one that was taken, and takes none', async () => {
+test('an enqueue without a period respects a period that was taken, and takes none', async () => {
   const plain = whileLive('respected')
   const first = await enqueueOne(run('respected'))
   await end(first.id)
@@ -73,7 +73,7 @@ test('who asks for no period respects one that was taken, and takes none', async
   expect(await enqueueOne(plain)).toMatchObject({ duplicate: false })
 })
 
-test('a duplicate of a live run without a period begins none', async () => {
+test('a duplicate of a live run without a period starts no period', async () => {
   const plain = whileLive('bare')
   const first = await enqueueOne(plain)
   expect(await enqueueOne(run('bare'))).toMatchObject({ id: first.id, duplicate: true })
@@ -82,7 +82,7 @@ test('a duplicate of a live run without a period begins none', async () => {
   expect(await enqueueOne(plain)).toMatchObject({ duplicate: false })
 })
 
-test('parallel enqueues with one key and a period make one run, again and again', async () => {
+test('parallel enqueues with one key and a period insert one run', async () => {
   const stores = Array.from({ length: 6 }, () => another())
   for (let round = 0; round < 10; round++) {
     const answers = (await Promise.all(stores.map((own) => own.enqueueTaskRuns([run('parallel')])))).flat()
@@ -103,7 +103,7 @@ test('a transaction that is rolled back leaves neither a run nor a period', asyn
   expect(await enqueueOne(run('undone'))).toMatchObject({ duplicate: false })
 })
 
-test('a run that came and ended while a batch was waiting has its period: the batch makes no second one', async () => {
+test('a run that was enqueued and ended while a batch waited has its period: the batch inserts no second run', async () => {
   const over = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const inTheWay = db
@@ -128,7 +128,7 @@ test('a run that came and ended while a batch was waiting has its period: the ba
   expect(made).toEqual([{ id: inBetween.id }])
 })
 
-test('in a batch the second of two runs with one key and a period is the first', async () => {
+test('in a batch two runs with one key and a period are one run', async () => {
   const [first, second, other] = await store.enqueueTaskRuns([run('twin'), run('twin'), run('other')])
   expect(second).toEqual({ ...first, duplicate: true })
   expect(other).toMatchObject({ duplicate: false })
@@ -143,7 +143,7 @@ test('a period whose run was removed does not count', async () => {
   expect(await periods('removed')).toEqual([second.id])
 })
 
-test('batches of many parts that name keys in opposite order wait for each other, and never in a circle', async () => {
+test('large batches with keys in opposite orders wait for each other and do not deadlock', async () => {
   const keys = Array.from({ length: 2_000 }, (_, at) => whileLive(String(at).padStart(4, '0')))
   const batch = Promise.withResolvers<EnqueuedRun[]>()
   await db.transaction().execute(async (trx) => {

@@ -74,7 +74,7 @@ test('after a gap between checks the grace begins again: replicas that return ma
   expect(await lookFor(4 * minute)).toEqual([id])
 })
 
-test('a run of a paused queue waits for a person', async () => {
+test('a run of a paused queue does not fail', async () => {
   const id = await gpuRun('paused')
   await store.pauseQueue('paused', 'ada')
   expect(await lookFor(60 * minute)).toEqual([])

@@ -23,7 +23,7 @@ async function effects(): Promise<string[]> {
   return rows.map(({ what }) => what)
 }
 
-test('a run is there with the commit of the user’s transaction, and not before', async () => {
+test('a run is visible with the commit of the user’s transaction, and not before', async () => {
   const run = await newRun('committed')
   await client.query('BEGIN')
   const [enqueued] = await enqueueTaskRuns(usingPg(client), [run])
@@ -42,7 +42,7 @@ test('a rollback leaves nothing', async () => {
   expect(await store.enqueueTaskRuns([run])).toMatchObject([{ duplicate: false }])
 })
 
-test('a client of a pool is borrowed: still checked out and usable afterwards, and released by its owner', async () => {
+test('a client of a pool stays checked out and usable, and its owner releases it', async () => {
   const run = await newRun('pooled')
   const own = await pool.connect()
   await own.query('BEGIN')
@@ -54,7 +54,7 @@ test('a client of a pool is borrowed: still checked out and usable afterwards, a
   expect(await claim('pooled', 5)).toHaveLength(2)
 })
 
-test('no transaction is begun, committed or rolled back but by the user, and a large batch is few statements', async () => {
+test('only the user begins, commits or rolls back the transaction, and a large batch needs few statements', async () => {
   const run = await newRun('counted')
   const sent: string[] = []
   const spy: PgClient = {
@@ -77,13 +77,13 @@ test('no transaction is begun, committed or rolled back but by the user, and a l
   expect(sent.filter((text) => /begin|commit|rollback|savepoint|advisory/i.test(text))).toEqual([])
 })
 
-test('a client that is in no transaction is refused, before anything is sent', async () => {
+test('a client outside a transaction is refused before anything is sent', async () => {
   const run = await newRun('outside')
   await expect(enqueueTaskRuns(usingPg(client), [run])).rejects.toMatchObject({ code: 'NOT_IN_TRANSACTION' })
   expect(await claim('outside')).toEqual([])
 })
 
-test('a statement that fails is the user’s to roll back; nothing of the batch is there', async () => {
+test('after a failed statement the user rolls back, and no run of the batch is inserted', async () => {
   const run = await newRun('failed')
   await client.query('BEGIN')
   await client.query('SAVEPOINT mine')
@@ -99,7 +99,7 @@ test('a statement that fails is the user’s to roll back; nothing of the batch 
   expect(await claim('failed', 5)).toHaveLength(1)
 })
 
-test('ids are text, also of a client that reads bigint as number', async () => {
+test('ids are text, even with a client that reads bigint as number', async () => {
   const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid, format): unknown =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)
   const own = new Client({ connectionString: url, types: { getTypeParser } })
@@ -113,7 +113,7 @@ test('ids are text, also of a client that reads bigint as number', async () => {
   expect([typeof one!.id, same!.id]).toEqual(['string', one!.id])
 })
 
-test('the effect of a run and its end are one: both are there after the commit, and its runner finds it settled', async () => {
+test('the effect and the outcome of a run commit together, and its replica finds it settled', async () => {
   await store.enqueueTaskRuns([await newRun('exactly')])
   const lease = leaseOf(await claimOne('exactly'))
   await client.query('BEGIN')
@@ -129,7 +129,7 @@ test('the effect of a run and its end are one: both are there after the commit, 
   expect(await row(lease.runId)).toMatchObject({ result: { sum: 3 } })
 })
 
-test('rolled back, the run has neither effect nor end, and its runner settles it', async () => {
+test('after a rollback the run has neither effect nor outcome, and its replica settles it', async () => {
   await store.enqueueTaskRuns([await newRun('neither')])
   const lease = leaseOf(await claimOne('neither'))
   await client.query('BEGIN')
@@ -142,7 +142,7 @@ test('rolled back, the run has neither effect nor end, and its runner settles it
   expect(await row(lease.runId)).toMatchObject({ status: 'FAILED' })
 })
 
-test('a lost lease ends nothing, so that its code can roll its effect back', async () => {
+test('a lost lease settles nothing, so the code can roll back its effect', async () => {
   await store.enqueueTaskRuns([await newRun('lost')])
   const old = leaseOf(await claimOne('lost'))
   await store.releaseTaskRuns([old])

@@ -76,7 +76,7 @@ test('a replica that becomes idle before the commit is woken, though it was not 
   expect(await heardSoFar()).toEqual(['q_ready queue of in between'])
 })
 
-test('a keyed run is announced by its key, and who hears it can promote it', async () => {
+test('a keyed run is announced by its key, and the woken replica can promote it', async () => {
   await beIdle()
   const run = await newRun('keyed', { concurrency: { scope: 'keyed', key: 'k' } })
   await client.query('BEGIN')
@@ -110,7 +110,7 @@ test('a run that waits long for its time wakes no replica', async () => {
   expect(await row(later!.id)).toMatchObject({ status: 'PENDING', waiting_for: 'time' })
 })
 
-test('plain SQL wakes as well, and a session that says q.quiet does not', async () => {
+test('plain SQL sends wakes too, unless the session sets q.quiet', async () => {
   await beIdle()
   const { lane } = await newRun('manual')
   const insert = `INSERT INTO q.task_run (task, lane) VALUES ('manual', ${lane})`
@@ -137,7 +137,7 @@ test('a run that is handed a concurrency key, is released, or whose queue is res
   expect(await heardSoFar()).toContain('q_ready queue of second')
 })
 
-test('a run that is retried by a person, or becomes due, wakes an idle replica', async () => {
+test('a run that is retried manually, or becomes due, wakes an idle replica', async () => {
   await store.enqueueTaskRuns([await newRun('again')])
   const claimed = await claimOne('again')
   const outcome = { status: 'SUCCEEDED', result: '1' } as const

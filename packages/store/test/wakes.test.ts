@@ -20,7 +20,7 @@ async function listening(channel: Wake['channel']) {
   return { wakes, lost: lost.promise, next: () => arrived.promise, listener }
 }
 
-test('a queue that is woken wakes who listens', async () => {
+test('a wake of a queue reaches its listeners', async () => {
   const { wakes, next, listener } = await listening('q_ready')
   const woken = next()
   await store.wakeQueue('cpu')
@@ -66,7 +66,7 @@ test('the ends of more runs than one notification can name are announced in seve
   listener.close()
 })
 
-test('a listener whose session is ended by the server says so, once', async () => {
+test('a listener reports once that the server has ended its session', async () => {
   const { lost } = await listening('q_ready')
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'q listen' AND datname = current_database()`.execute(
     db,

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await db.deleteFrom('q.queue').execute()
 })
 
-test.for([11, 22, 33, 44, 55, 66])('seed %i: ready is what is taken', async (seed) => {
+test.for([11, 22, 33, 44, 55, 66])('seed %i: a run is taken exactly if why reports it as ready', async (seed) => {
   const dice = diceOf(seed)
   const working = await drawFleet(dice)
   for (const queue of queues) if (dice.chance(0.25)) await store.pauseQueue(queue, 'dice')

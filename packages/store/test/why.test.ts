@@ -38,7 +38,7 @@ function aged(id: RunId, column: 'expires_at' | 'run_at') {
     .execute()
 }
 
-test('of a run that is not there nothing is said', async () => {
+test('an unknown run has no explanation', async () => {
   expect(await store.whyNotRunning('999999' as RunId)).toBeUndefined()
 })
 
@@ -51,7 +51,7 @@ test('ended: with its state and code, until a manual retry', async () => {
   await expectTaken(id!)
 })
 
-test('held: by whom, since when, and whether the holder is alive', async () => {
+test('held: the holder, since when, and whether it is alive', async () => {
   const [id] = await enqueue(await known('held'))
   await claimOne('held', 'worker')
   await store.cancelTaskRuns([id!])
@@ -64,7 +64,7 @@ test('held: by whom, since when, and whether the holder is alive', async () => {
   expect(await reasons(id!)).toMatchObject([{ reason: 'held', name: null, state: 'unknown' }])
 })
 
-test('claimed ahead and too late to start: both are said', async () => {
+test('prefetched and past its deadline: both reasons are given', async () => {
   const [id] = await enqueue(await known('late-claim'), { expiresInMs: 60_000 })
   const request = { replicaId: 'worker', tasks: ['late-claim'], queues: [], limit: 1, prefetch: true }
   const [claimed] = await store.claimAvailableTaskRuns(request)
@@ -93,7 +93,7 @@ test('time: until when; once it has come, that a promotion is due', async () => 
   await expectTaken(id!)
 })
 
-test('workflow: it is paused, and by whom', async () => {
+test('workflow: it is paused, and the actor', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'held-back' })
   const step = { kind: 'task', name: 'a', task: 'held-back', payload: { value: {}, holes: {} } } as const
   const { id, steps } = await store.startWorkflow({
@@ -119,7 +119,7 @@ test('parents: how many are open', async () => {
   await expectTaken(id!)
 })
 
-test('concurrency: the key, its limit, who holds it and who is ahead', async () => {
+test('concurrency: the key, its limit, its holders and the runs ahead', async () => {
   const concurrency = { scope: 'keyed', key: 'a' }
   const [holder, second, third] = await enqueue(await known('keyed'), { count: 3, concurrency })
   const lease = leaseOf(await claimOne('keyed', 'worker'))
@@ -133,7 +133,7 @@ test('concurrency: the key, its limit, who holds it and who is ahead', async () 
   await expectTaken(second!)
 })
 
-test('queue-paused: by whom; resumed, it is taken', async () => {
+test('queue-paused: the actor; after a resume the run is taken', async () => {
   await fleet.publish('worker', 'pausable')
   const id = await fleet.enqueueIn({ queue: 'why-paused', task: 'pausable' })
   await store.pauseQueue('why-paused', 'ada')
@@ -182,7 +182,7 @@ test('queue-unserved: the live replicas serve other queues', async () => {
   await expectTaken(id, 'lonely-worker')
 })
 
-test('capabilities-missing: what the replica that comes closest lacks', async () => {
+test('capabilities-missing: the capabilities that the closest replica lacks', async () => {
   await fleet.publish('worker', 'capable')
   await fleet.join('half', { capabilities: ['avx'] })
   const id = await fleet.enqueueIn({ queue: 'default', task: 'capable', requires: ['avx', 'gpu'] })
@@ -193,7 +193,7 @@ test('capabilities-missing: what the replica that comes closest lacks', async ()
   await expectTaken(id, 'whole')
 })
 
-test('all-draining: those that could take it are leaving', async () => {
+test('all-draining: the replicas that could take it are draining', async () => {
   const [id] = await enqueue(await known('drained'))
   await store.drainReplica('worker', { by: 'ada' })
   expect(await reasons(id!)).toMatchObject([{ reason: 'all-draining', nodes: ['worker'] }])
@@ -211,7 +211,7 @@ test('lane-missing: a manually inserted row that no claim can find', async () =>
   await expectTaken(id!)
 })
 
-test('ready: how many of its lane go first, and how many slots are free', async () => {
+test('ready: the number of runs ahead in its lane, and of free slots', async () => {
   const [first, second] = await enqueue(await known('ready'), { count: 2 })
   const [urgent] = await enqueue('ready', { priority: -1 })
   const [other] = await enqueue('ready', { group: 'other' })
@@ -222,7 +222,7 @@ test('ready: how many of its lane go first, and how many slots are free', async 
   expect(await reasons(other!)).toEqual([{ ...ready, ahead: 1 }])
 })
 
-test('everything that is in the way is said at once, in the order the run would meet it', async () => {
+test('all reasons are given at once, in the order in which they apply', async () => {
   await fleet.disband()
   const lane = await store.internLane({ queue: 'worst', task: 'worst', requires: ['gpu'] })
   const [run] = await store.enqueueTaskRuns([
@@ -238,7 +238,7 @@ test('everything that is in the way is said at once, in the order the run would 
   expect(await said()).toEqual(['expired', 'time', 'queue-paused', 'queue-unserved', 'capabilities-missing'])
 })
 
-test('a look takes no lock and leaves no trace, also in a transaction of the caller', async () => {
+test('why takes no lock and changes nothing, even in a transaction of the caller', async () => {
   const [id] = await enqueue(await known('untouched'))
   const before = await its.row(id!)
   await db.transaction().execute(async (trx) => {

@@ -25,7 +25,7 @@ function replica(task: string, options: { prepare?: boolean } = {}) {
   const claimer = createClaimer({ replicaId: `of-${task}`, tasks: [task], queues: [] })
   return {
     connection,
-    take: (turn: Partial<WorkExchange>) => exchangeWork(connection, claimer, { ...nothing, ...turn }),
+    take: (exchange: Partial<WorkExchange>) => exchangeWork(connection, claimer, { ...nothing, ...exchange }),
   }
 }
 
@@ -34,7 +34,7 @@ function finishOf(run: ClaimedRun, result = '1'): Finish {
 }
 
 test.each([{ prepare: true }, { prepare: false }])(
-  'what ended, what starts and what is next are one round trip (%o)',
+  'finish, start and claim are one round trip (%o)',
   async (options) => {
     const task = `whole-${options.prepare}`
     await enqueue(task, { count: 5 })
@@ -50,7 +50,7 @@ test.each([{ prepare: true }, { prepare: false }])(
   },
 )
 
-test('a turn with nothing to do sends nothing', async () => {
+test('an empty exchange sends nothing', async () => {
   expect(await replica('nothing').take({})).toEqual({
     finished: [],
     started: [],
@@ -61,7 +61,7 @@ test('a turn with nothing to do sends nothing', async () => {
   })
 })
 
-test('a claim sees the slot that a finish of the same turn freed, through the promotion that follows', async () => {
+test('a claim sees the slot that a finish of the same exchange freed, through the promotion that follows', async () => {
   await enqueue('keyed', { count: 2, concurrency: { scope: 'keyed', key: 'k' } })
   const { take } = replica('keyed')
   const [holder] = (await take({ claim: 5 })).claimed
@@ -84,7 +84,7 @@ test('a lost lease neither finishes nor starts', async () => {
   expect(await row(claimed[0]!.runId)).toMatchObject({ status: 'AVAILABLE' })
 })
 
-test('a run that was claimed ahead is not finished before it has started', async () => {
+test('a prefetched run cannot be finished before it has started', async () => {
   await enqueue('unstarted')
   const { take } = replica('unstarted')
   const { prefetched } = await take({ prefetch: 1 })
@@ -102,7 +102,7 @@ test('a lost lease does not start the run that the next holder has claimed', asy
   expect(await row(held!.runId)).toMatchObject({ status: 'CLAIMED', fence: held!.fence })
 })
 
-test('a run that a user has locked does not hold up the others', async () => {
+test('a run that a user has locked does not delay the others', async () => {
   await enqueue('locked', { count: 4 })
   const { take } = replica('locked')
   const { claimed } = await take({ claim: 3 })
@@ -130,7 +130,7 @@ test('a start that a user has locked is distinguished from a lost one, and neith
   expect(await take({ starts: [leaseOf(locked)] })).toMatchObject({ started: [locked.runId], busy: [] })
 })
 
-test('so it is when something else is in the way of the whole turn', async () => {
+test('a lock on another table that delays the whole exchange loses no result', async () => {
   await enqueue('both', { count: 3 })
   const { take } = replica('both')
   const { claimed, prefetched } = await take({ claim: 1, prefetch: 2 })
@@ -154,7 +154,7 @@ test('a result that the database refuses fails alone', async () => {
   expect(await store.settleTaskRuns([settlement])).toEqual(['refused'])
 })
 
-test('an error leaves the connection of use: the next turn succeeds on it', async () => {
+test('after an error the next exchange succeeds on the same connection', async () => {
   await enqueue('again', { count: 2 })
   const { connection, take } = replica('again')
   const backend = async () =>
@@ -166,7 +166,7 @@ test('an error leaves the connection of use: the next turn succeeds on it', asyn
   expect(await backend()).toEqual(before)
 })
 
-test('after the connection was cut nothing is half done, and a new one is made', async () => {
+test('after a broken connection no exchange is applied in part, and a new connection is opened', async () => {
   await enqueue('cut', { count: 2 })
   const { connection, take } = replica('cut')
   const { claimed } = await take({ claim: 1 })
@@ -177,7 +177,7 @@ test('after the connection was cut nothing is half done, and a new one is made',
   expect(answer.finished).toEqual(claimed.map(leaseOf))
 })
 
-test('text of every kind crosses the wire as it is', async () => {
+test('text of every kind is transferred unchanged', async () => {
   await enqueue('text')
   const { take } = replica('text')
   const { claimed } = await take({ claim: 1 })
@@ -186,10 +186,10 @@ test('text of every kind crosses the wire as it is', async () => {
   expect(await row(claimed[0]!.runId)).toMatchObject({ result: strange })
 })
 
-test('hot statements are prepared once per connection, and keep a plan that no table of any size can spoil', async () => {
+test('hot statements are prepared once per connection, and keep a good plan for any table size', async () => {
   await enqueue('kept', { count: 3 })
   const { connection, take } = replica('kept')
-  for (let turn = 0; turn < 3; turn++) {
+  for (let round = 0; round < 3; round++) {
     const { claimed } = await take({ claim: 1 })
     await take({ finishes: claimed.map((run) => finishOf(run)) })
   }
@@ -202,7 +202,7 @@ test('hot statements are prepared once per connection, and keep a plan that no t
   ])
 })
 
-test('behind a pooler nothing is prepared and nothing set', async () => {
+test('behind a pooler no statement is prepared and no setting is changed', async () => {
   await enqueue('pooled')
   const { connection, take } = replica('pooled', { prepare: false })
   await take({ claim: 1 })

@@ -7,7 +7,7 @@ import { by, fixture, leaseOf, type Fixture } from './fixture.ts'
 export const succeeded: Outcome = { status: 'SUCCEEDED', result: '1' }
 export const failed: Outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'on purpose' }
 
-/** Of JSON without holes. */
+/** A template without references. */
 export function plain(value: unknown = {}): Template {
   return { value, holes: {} }
 }

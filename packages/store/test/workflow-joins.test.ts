@@ -17,7 +17,7 @@ test('a diamond: each step begins when all its parents have succeeded, and the w
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('any: one parent is enough, and those that end later change nothing', async () => {
+test('any: one parent is enough, and later ends change nothing', async () => {
   const workflow = await start({ steps: [step('a'), step('b'), step('c', ['a', 'b'], { join: { kind: 'any' } })] })
   const late = await take('a')
   await end('b')
@@ -48,7 +48,7 @@ test('a step that allows failed parents begins after any end, and tolerates it',
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('results are filled in where the payload has holes, and the output where it has', async () => {
+test('results are filled in for the references of payloads and of the output', async () => {
   const workflow = await start(
     {
       steps: [
@@ -93,7 +93,7 @@ test('results are filled in where the payload has holes, and the output where it
   expect(await workflow.result()).toEqual({ b: { code: 'TASK_ERROR', detail: 'on purpose' }, n: 5 })
 })
 
-test('the result of a step that has not ended, or is gone, is RESULT_NOT_AVAILABLE', async () => {
+test('the result of a step that has not ended, or was removed, is RESULT_NOT_AVAILABLE', async () => {
   const payload = {
     value: [null, null],
     holes: { '/0': { from: 'step', step: 'a', at: '' }, '/1': { from: 'step', step: 'b', at: '' } },
@@ -108,7 +108,7 @@ test('the result of a step that has not ended, or is gone, is RESULT_NOT_AVAILAB
   await store.cancelWorkflow(workflow.id)
 })
 
-test('a condition that does not hold skips the step, which is no failure; what needs it is skipped too', async () => {
+test('a condition that does not hold skips the step, which is not a failure; its dependents are skipped too', async () => {
   const when = (equals: string) =>
     ({ when: { value: { from: 'step', step: 'a', at: '/kind' }, is: { equals } } }) as const
   const workflow = await start({
@@ -132,14 +132,14 @@ test('a condition that does not hold skips the step, which is no failure; what n
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a condition on the input is judged as the workflow is started', async () => {
+test('a condition on the input is evaluated when the workflow starts', async () => {
   const when = { value: { from: 'input', at: '/go' }, is: 'truthy' } as const
   const workflow = await start({ steps: [step('a', [], { when }), step('b', ['a'])] }, { go: false })
   expect(await workflow.states()).toEqual({ a: 'SKIPPED CONDITION_NOT_MET', b: 'SKIPPED UPSTREAM_SKIPPED' })
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a step with a delay waits from the moment its parents let it go', async () => {
+test('the delay of a step starts when its parents release it', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a'], { options: { delayMs: 3_600_000 } })] })
   await end('a')
   expect((await store.listSteps(workflow.id))[1]).toMatchObject({ status: 'PENDING', waitingFor: 'time' })
@@ -157,7 +157,7 @@ test('steps with a concurrency key share it with each other', async () => {
   await store.cancelWorkflow(workflow.id)
 })
 
-test('a step whose inputs the database cannot put together is refused with its reason', async () => {
+test('a step whose inputs the database cannot build is refused with the reason', async () => {
   const needsIt = { value: null, holes: { '': { from: 'step', step: 'long', at: '' } } } as const
   const workflow = await start({ steps: [step('long'), step('short', [], { payload: needsIt })] })
   await end('long')

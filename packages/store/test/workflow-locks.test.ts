@@ -32,7 +32,7 @@ test('a step whose replica died is recovered while another workflow is locked', 
   expect((await store.reap({ by: 'reaper' })).ids).toEqual([locked.run('a')])
 })
 
-test('a replica that recovers or gives back its own does not wait for a workflow that is locked', async () => {
+test('a replica that recovers or releases its own runs does not wait for a locked workflow', async () => {
   const { locked, free, first, second } = await two()
   const own = {
     replicaId: 'replica-aaaa',
@@ -58,7 +58,7 @@ test('a step expires while another workflow is locked', async () => {
   expect(await store.expireTaskRuns(100)).toEqual([locked.run('late')])
 })
 
-test('steps that are cancelled together and the end of one of them never wait for each other in a circle', async () => {
+test('cancelling several steps and ending one of them do not deadlock', async () => {
   const names = Array.from({ length: 12 }, (_, index) => `s${index}`)
   const other = another()
   for (let round = 0; round < 30; round++) {

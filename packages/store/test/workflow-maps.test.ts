@@ -57,7 +57,7 @@ test('a map runs its task once per element, and its result is the list of theirs
   expect(await workflow.result()).toEqual([20, null])
 })
 
-test('an empty list succeeds at once; what is no list fails the map', async () => {
+test('an empty list succeeds at once; a value that is not a list fails the map', async () => {
   const empty = await start({ steps: [step('list'), map('m'), step('next', ['m'])] })
   await end('list', list(0))
   expect(await empty.states()).toEqual({ list: 'SUCCEEDED', m: 'SUCCEEDED', next: 'AVAILABLE' })
@@ -68,7 +68,7 @@ test('an empty list succeeds at once; what is no list fails the map', async () =
   expect(await wrong.status()).toBe('FAILED')
 })
 
-test('no more items than parallel are under way at a time, and each that ends hands its place on', async () => {
+test('at most `parallel` items run at a time, and each end releases the next item', async () => {
   const workflow = await start({ steps: [step('list'), map('m', { parallel: 2 })] })
   await end('list', list(5))
   for (let left = 5; left > 0; left--) {
@@ -87,7 +87,7 @@ async function leaseOfRun(runId: Parameters<typeof store.getTaskRun>[0]) {
   return { runId, fence: detail!.run.fence }
 }
 
-test('a failing item lets the others end, then fails the map; collected, its place has the code', async () => {
+test('a failed item lets the others end, then fails the map; with `collect` the list has its code instead', async () => {
   const strict = await start({ steps: [step('list'), map('m')] })
   await end('list', list(3))
   await end('item', failed)
@@ -104,7 +104,7 @@ test('a failing item lets the others end, then fails the map; collected, its pla
   expect(await lenient.result()).toEqual([{ code: 'TASK_ERROR', detail: 'on purpose' }, 1])
 })
 
-test('a map that failed is retried with those of its items that did not succeed', async () => {
+test('a retry of a failed map retries its items that did not succeed', async () => {
   for (const parallel of [{}, { parallel: 1 }]) {
     const workflow = await start({ steps: [step('list'), map('m', parallel)] })
     await end('list', list(3))
@@ -124,7 +124,7 @@ test('a map that failed is retried with those of its items that did not succeed'
   }
 })
 
-test('a map that is cancelled takes its items with it', async () => {
+test('cancelling a map cancels its items', async () => {
   const workflow = await start({ steps: [step('list'), map('m', { parallel: 1 }), step('x')], onError: 'continue' })
   await end('list', list(3))
   expect(await store.cancelTaskRuns([workflow.run('m')])).toEqual(['cancelled'])
@@ -137,7 +137,7 @@ test('a map that is cancelled takes its items with it', async () => {
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('a map inside of a workflow that is a step', async () => {
+test('a map inside a sub-workflow', async () => {
   const over = { from: 'input', at: '/list' } as const
   const innerMap = map('in', { over })
   const workflow = await start({
@@ -159,7 +159,7 @@ test('a map inside of a workflow that is a step', async () => {
   expect(await workflow.result()).toEqual([1, 1])
 })
 
-test('a map that waits for its items does not count parents that end later, nor again', async () => {
+test('a map that waits for its items counts no later end of a parent', async () => {
   const any = await start({ steps: [step('list'), step('late'), map('m', { after: ['late'], join: { kind: 'any' } })] })
   await end('list', list(2))
   await end('late')
@@ -193,7 +193,7 @@ async function heldBackMap() {
 
 const allSucceeded = { list: 'SUCCEEDED', m: 'SUCCEEDED', 'm[0]': 'SUCCEEDED', 'm[1]': 'SUCCEEDED' }
 
-test('a paused workflow that is retried does not fail for what it retries', async () => {
+test('a paused workflow that is retried does not fail because of the steps it retries', async () => {
   const workflow = await heldBackMap()
   expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
   await end('item')
@@ -201,13 +201,13 @@ test('a paused workflow that is retried does not fail for what it retries', asyn
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a map that was held at its end waits again for an item that is retried in the meantime', async () => {
+test('a map that was held before its end waits again for an item that is retried in the meantime', async () => {
   const workflow = await heldBackMap()
   expect(
     await store.retryTaskRun((await store.listSteps(workflow.id)).find(({ name }) => name === 'm[0]')!.runId),
   ).toBe('retried')
   expect(await store.resumeWorkflow(workflow.id)).toBe('resumed')
-  expect((await store.repairWorkflows({ limit: 1_000 })).healed).toEqual([])
+  expect((await store.repairWorkflows({ limit: 1_000 })).repaired).toEqual([])
   await end('item')
   expect(await workflow.states()).toEqual(allSucceeded)
 })

@@ -7,7 +7,7 @@ const { start, end, take, store, claim, row, db } = await workflowFixture()
 
 const twoBranches = [step('a'), step('b', ['a']), step('x'), step('y', ['x'])]
 
-test('fail: what has not begun is skipped, what runs is asked to stop, and the workflow fails when that has ended', async () => {
+test('fail: waiting steps are skipped, running steps get a stop request, and the workflow fails when they have ended', async () => {
   const workflow = await start({ steps: [...twoBranches, step('claimed')], onError: 'fail' })
   const running = await take('x')
   await store.claimAvailableTaskRuns({ replicaId: 'r', tasks: ['claimed'], queues: [], limit: 1, prefetch: true })
@@ -30,7 +30,7 @@ test('fail: what has not begun is skipped, what runs is asked to stop, and the w
   })
 })
 
-test('continue: only what depends on it is skipped, and the workflow fails at its end', async () => {
+test('continue: only dependents of the failed step are skipped, and the workflow fails at its end', async () => {
   const workflow = await start({ steps: twoBranches, onError: 'continue' })
   await end('a', failed)
   expect(await workflow.states()).toMatchObject({ b: 'SKIPPED UPSTREAM_FAILED', x: 'AVAILABLE', y: 'PENDING' })
@@ -40,7 +40,7 @@ test('continue: only what depends on it is skipped, and the workflow fails at it
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('pause: nothing new begins, what runs goes on; resumed, it continues', async () => {
+test('pause: no step begins, running steps continue; after a resume the workflow continues', async () => {
   const workflow = await start({ steps: twoBranches, onError: 'pause' })
   const running = await take('x')
   await end('a', failed)
@@ -55,7 +55,7 @@ test('pause: nothing new begins, what runs goes on; resumed, it continues', asyn
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('pause: what failed can be retried, and the workflow goes on as if it had not', async () => {
+test('pause: a failed step can be retried, and the workflow continues as if it had not failed', async () => {
   const workflow = await start({ steps: twoBranches, onError: 'pause' })
   await end('a', failed)
   expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
@@ -73,7 +73,7 @@ test('a paused workflow whose steps have all ended ends when it is resumed', asy
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('while a workflow is paused none of its steps can be claimed, wherever it was waiting, and a claim ahead is taken back', async () => {
+test('while a workflow is paused none of its steps can be claimed, at whichever gate it waited, and a prefetched step is released', async () => {
   const concurrency = { keyed: { concurrency: { scope: 'paused', at: '/k' } } }
   const keyed = { task: 'keyed', payload: plain({ k: 1 }) }
   const workflow = await start(
@@ -115,7 +115,7 @@ test('while a workflow is paused none of its steps can be claimed, wherever it w
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a run that fails and is tried again comes back to the gate of its paused workflow', async () => {
+test('a step that is retried after a failure waits at the gate of its paused workflow', async () => {
   const workflow = await start({ steps: [step('a', [], { options: { maxAttempts: 2 } })] })
   const run = await take('a')
   await store.pauseWorkflow(workflow.id, 'ada')
@@ -130,7 +130,7 @@ test('a run that fails and is tried again comes back to the gate of its paused w
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('cancelled: what has not begun ends at once, what runs when it stops, and then the workflow', async () => {
+test('cancel: waiting steps end at once, running steps when they stop, and then the workflow', async () => {
   const workflow = await start({ steps: twoBranches })
   const running = await take('a')
   expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
@@ -154,7 +154,7 @@ test('a paused workflow can be cancelled', async () => {
   expect(await workflow.status()).toBe('CANCELLED')
 })
 
-test('retried after it failed: what did not succeed begins again in a new epoch, what did stays', async () => {
+test('retry after a failure: steps that did not succeed start again in a new epoch, the others stay', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a']), step('c', ['b']), step('d', ['b', 'c'])] })
   await end('a')
   await end('b', failed)
@@ -190,7 +190,7 @@ test('a manual retry of a step includes the steps skipped because of it, and its
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('retried after it failed, by step or as a whole, it goes on also where nothing had begun', async () => {
+test('retry after a failure, by step or as a whole, also continues branches that had not begun', async () => {
   for (const way of ['step', 'whole']) {
     const workflow = await start({ steps: twoBranches })
     await end('a', failed)
@@ -214,7 +214,7 @@ test('a step that is cancelled or expires counts like one that failed', async ()
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('a step whose holder died goes the same way, in the same pass', async () => {
+test('a step whose holder died has the same effects, in the same transaction', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a'])] })
   await claim('a', 1, 'never-was')
   await store.reap({ by: 'ada' })
@@ -232,7 +232,7 @@ test('a locked workflow does not delay the recovery of steps of another workflow
   expect((await store.reap({ by: 'ada' })).ids).toEqual([workflows[0]!.run('a')])
 })
 
-test('nor the end of steps whose deadline has passed', async () => {
+test('a locked workflow does not delay the expiry of steps of another workflow', async () => {
   const late = { options: { expiresInMs: 0 } }
   const workflows = [await start({ steps: [step('a', [], late)] }), await start({ steps: [step('a', [], late)] })]
   await db.transaction().execute(async (trx) => {
@@ -242,7 +242,7 @@ test('nor the end of steps whose deadline has passed', async () => {
   expect(await store.expireTaskRuns(10)).toEqual([workflows[0]!.run('a')])
 })
 
-test('the last step ends and a cancel comes at the same moment: the workflow has one end', async () => {
+test('a cancel at the same time as the end of the last step: the workflow has one end', async () => {
   for (let round = 0; round < 10; round++) {
     const workflow = await start({ steps: [step('a')] })
     const run = await take('a')
@@ -261,7 +261,7 @@ test('the last step ends and a cancel comes at the same moment: the workflow has
   }
 })
 
-test('an error is one from the moment the last dependent that could do without it is skipped, or was before', async () => {
+test('a tolerated failure becomes an error when the last step that tolerates it is skipped', async () => {
   const never = { when: { value: { from: 'input', at: '/no' }, is: 'truthy' } } as const
   const beside = [step('other'), step('more', ['other'])]
   const before = await start({ steps: [step('x', [], never), step('a'), step('c', ['x', 'a']), ...beside] })
@@ -278,7 +278,7 @@ test('an error is one from the moment the last dependent that could do without i
   expect(await after.result()).toMatchObject({ code: 'TASK_ERROR', step: 'a' })
 })
 
-test('a delay counts from the moment the parents let go, however often the workflow is paused', async () => {
+test('a delay counts from the release by the parents, however often the workflow is paused', async () => {
   const workflow = await start({ steps: [step('a'), step('b', ['a'], { options: { delayMs: 3_600_000 } })] })
   await end('a')
   const { run_at: due } = await row(workflow.run('b'))

@@ -6,7 +6,7 @@ import { failed, plain, step, workflowFixture } from './workflow-fixture.ts'
 
 const { start, started, end, endAll, take, store, db, another } = await workflowFixture()
 
-const repair = async () => (await store.repairWorkflows({ limit: 1_000 })).healed.map(({ kind: fault }) => fault)
+const repair = async () => (await store.repairWorkflows({ limit: 1_000 })).repaired.map(({ kind: fault }) => fault)
 
 const map: StepPlan = {
   kind: 'map',
@@ -24,7 +24,7 @@ const within: StepPlan = {
 }
 const two = [step('a'), step('b', ['a'])]
 
-test('on the normal path nothing is found, wherever a workflow is', async () => {
+test('no inconsistency is found in any normal state of a workflow', async () => {
   const undo = { compensate: { task: 'undo', payload: plain() } }
   const whole = [...two, map, within, step('x', [], undo), step('late', [], { options: { delayMs: 3_600_000 } })]
   const workflow = await start({ steps: whole, onError: 'fail' }, { list: [1, 2, 3] })
@@ -65,7 +65,7 @@ test('a step that waits although all its parents have ended is released', async 
   expect(await repair()).toEqual([])
 })
 
-test('a parent that a hand has ended lets its children go, or skips them, and the workflow ends', async () => {
+test('a parent that manual SQL ended releases or skips its children, and the workflow ends', async () => {
   const done = await start({ steps: two })
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'hand' WHERE id = ${done.run('a')}`.execute(db)
   await sql`UPDATE q.task_run SET status = 'SUCCEEDED', finished_at = now(), result = '5' WHERE id = ${done.run('a')}`.execute(
@@ -82,7 +82,7 @@ test('a parent that a hand has ended lets its children go, or skips them, and th
   expect(await cancelled.status()).toBe('FAILED')
 })
 
-test('wrong counts are made right: parents, tolerance, open steps', async () => {
+test('wrong counts are corrected: parents, tolerance, open steps', async () => {
   const workflow = await start({ steps: [step('a'), step('b'), step('c', ['a', 'b'])] })
   await sql`UPDATE q.task_run SET waiting_on = 7 WHERE id = ${workflow.run('c')}`.execute(db)
   await sql`UPDATE q.workflow_step SET tolerates = 3 WHERE run_id = ${workflow.run('c')}`.execute(db)
@@ -103,7 +103,7 @@ test('a workflow whose steps have all ended ends', async () => {
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
-test('a map, or a workflow step, that waits although all it waited for has ended is settled', async () => {
+test('a map or sub-workflow step that still waits although its items or steps have ended is settled', async () => {
   const mapped = await start({ steps: [map, step('next', ['m'])] }, { list: [1] })
   const inner = await start({ steps: [within] })
   const innerId = (await store.listSteps(inner.id))[0]!.subWorkflowId!
@@ -119,7 +119,7 @@ test('a map, or a workflow step, that waits although all it waited for has ended
   await end('next')
 })
 
-test('items that wait although there is room are let go', async () => {
+test('items that wait although there is room are released', async () => {
   const workflow = await start({ steps: [map] }, { list: [1, 2, 3] })
   const first = (await store.listSteps(workflow.id)).find(({ name }) => name === 'm[0]')!
   await sql`UPDATE q.task_run SET status = 'CANCELLED', finished_at = now(), result = '{"code":"TASK_CANCELLED","detail":"manual"}'
@@ -131,7 +131,7 @@ test('items that wait although there is room are let go', async () => {
   expect(await workflow.status()).toBe('FAILED')
 })
 
-test('steps are held back exactly while their workflow is paused, and do not begin in one that is at its end', async () => {
+test('steps are held exactly while their workflow is paused, and do not begin in a workflow that is ending', async () => {
   const workflow = await start({ steps: [step('a'), step('b')] })
   await sql`UPDATE q.workflow SET status = 'PAUSED' WHERE id = ${workflow.id}`.execute(db)
   expect(await repair()).toEqual(['not-held-back', 'not-held-back'])
@@ -156,18 +156,18 @@ test('a removed result is RESULT_NOT_AVAILABLE to the steps that need it', async
   await store.cancelWorkflow(workflow.id)
 })
 
-test('a workflow that another session is settling is left to the next call', async () => {
+test('a workflow that another session has locked is left to the next call', async () => {
   const workflow = await start({ steps: two })
   await sql`UPDATE q.workflow SET open_steps = 9 WHERE id = ${workflow.id}`.execute(db)
   await db.transaction().execute(async (trx) => {
     await trx.selectFrom('q.workflow').select('id').where('id', '=', workflow.id).forUpdate().execute()
-    expect((await another().repairWorkflows({ limit: 100 })).healed).toEqual([])
+    expect((await another().repairWorkflows({ limit: 100 })).repaired).toEqual([])
   })
   expect(await repair()).toEqual(['wrong-open-steps'])
   await store.cancelWorkflow(workflow.id)
 })
 
-test('repairs beside settles disturb no session, and find nothing', async () => {
+test('repairs during settles block no session, and find nothing', async () => {
   const steps = Array.from({ length: 20 }, (_, index) =>
     step(`s${index}`, index < 10 ? [] : [`s${index - 10}`], { task: 'busy' }),
   )
@@ -177,7 +177,7 @@ test('repairs beside settles disturb no session, and find nothing', async () => 
   const repairing = (async () => {
     const own = another()
     while (!over.signal.aborted)
-      found.push(...(await own.repairWorkflows({ limit: 100 })).healed.map(({ kind: fault }) => fault))
+      found.push(...(await own.repairWorkflows({ limit: 100 })).repaired.map(({ kind: fault }) => fault))
   })()
   while ((await workflow.status()) === 'RUNNING') await endAll('busy')
   over.abort()

@@ -18,12 +18,12 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
   ['a parent that is not there', [step('a', ['absent'])], /names "absent", and there is no such step/],
   ['two steps of one name', [step('a'), step('a')], /two steps are named "a"/],
   [
-    'a hole of a step that is not there',
+    'a reference to a step that does not exist',
     [step('a', [], { payload: { value: null, holes: { '': { from: 'step', step: 'x', at: '' } } } })],
     /no such step/,
   ],
   [
-    'a reference to a place that the payload does not have',
+    'a reference to a member that the payload does not have',
     [step('a', [], { payload: { value: {}, holes: { '/b': { from: 'input', at: '' } } } })],
     /has no place "\/b"/,
   ],
@@ -51,7 +51,7 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     /step "a": priority is not a whole number/,
   ],
   [
-    'what is wrong inside of a workflow inside',
+    'a mistake in a sub-workflow',
     [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'in', steps: [step('x', ['y'])] } }],
     /step "w": step "x": it names "y"/,
   ],
@@ -75,7 +75,7 @@ test('a concurrency key that is the result of another step is refused', async ()
   await expect(starting).rejects.toMatchObject({ code: 'WORKFLOW_INVALID' })
 })
 
-test('what a transaction of the user’s own undoes is undone: no workflow, no steps', async () => {
+test('a rollback of the user’s transaction leaves no workflow and no steps', async () => {
   const lane = await store.internLane({ queue: 'default', task: 'a' })
   const undone = db.transaction().execute(async (trx) => {
     await startWorkflow(trx, { plan: { name: 'undone', steps: [step('a')] }, input: {}, tasks: { a: { lane } } })
@@ -86,7 +86,7 @@ test('what a transaction of the user’s own undoes is undone: no workflow, no s
   expect(await claim('a')).toEqual([])
 })
 
-test('ids rise in the order in which steps can begin, however they were written down', async () => {
+test('ids rise in the order in which steps can begin, whatever their order in the plan', async () => {
   const workflow = await start({ steps: [step('c', ['b']), step('b', ['a']), step('a')] })
   expect((await store.listSteps(workflow.id)).map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   await store.cancelWorkflow(workflow.id)
@@ -103,7 +103,7 @@ async function statements(work: () => Promise<unknown>): Promise<number> {
   return (await count()) - before
 }
 
-test('settling 1000 parents of one child is a handful of statements, as for one', async () => {
+test('settling 1000 parents of one child takes as few statements as settling one', async () => {
   // Every statement that touches a workflow, a step or a run fires once.
   await sql`CREATE TABLE q.statement_count (id bigint GENERATED ALWAYS AS IDENTITY)`.execute(db)
   await sql`CREATE FUNCTION q.count_statement() RETURNS trigger LANGUAGE plpgsql AS $$

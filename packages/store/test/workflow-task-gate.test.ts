@@ -60,7 +60,7 @@ test('a step of a paused workflow waits for the workflow, whether or not its tas
   await store.pauseWorkflow(flow.id, 'a test')
   await publish('paused-c')
   expect(await row(flow.run('paused-c'))).toMatchObject({ waiting_for: 'workflow' })
-  expect((await store.repairWorkflows({ limit: 100 })).healed).toEqual([])
+  expect((await store.repairWorkflows({ limit: 100 })).repaired).toEqual([])
   await store.resumeWorkflow(flow.id)
   expect(await row(flow.run('paused-c'))).toMatchObject({ status: 'AVAILABLE' })
 })

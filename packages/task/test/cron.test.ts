@@ -26,14 +26,14 @@ test('a pattern is read in its time zone', () => {
 test.each([
   ['Europe/Berlin', '2026-03-28T12:00:00Z', ['2026-03-29T01:00Z', '2026-03-30T00:30Z', '2026-03-31T00:30Z']],
   ['America/New_York', '2026-03-07T12:00:00Z', ['2026-03-08T07:00Z', '2026-03-09T06:30Z', '2026-03-10T06:30Z']],
-])('in %s a time that the spring leaves out comes once, when the gap is over', (timezone, after, expected) => {
+])('in %s a time that the clock skips in spring ticks once, after the gap', (timezone, after, expected) => {
   expect(ticks('30 2 * * *', timezone, after, 3)).toEqual(expected)
 })
 
 test.each([
   ['Europe/Berlin', '30 2 * * *', '2026-10-24T12:00:00Z', ['2026-10-25T00:30Z', '2026-10-26T01:30Z']],
   ['America/New_York', '30 1 * * *', '2026-10-31T12:00:00Z', ['2026-11-01T05:30Z', '2026-11-02T06:30Z']],
-])('in %s a time that the autumn has twice comes once, the first time', (timezone, cron, after, expected) => {
+])('in %s a time that occurs twice in autumn ticks once, the first time', (timezone, cron, after, expected) => {
   expect(ticks(cron, timezone, after, 2)).toEqual(expected)
 })
 
@@ -48,7 +48,7 @@ test.each([
   ['Europe/Berlin', '2026-10-24T23:00:00Z'],
   ['America/New_York', '2026-03-08T06:00:00Z'],
   ['America/New_York', '2026-11-01T04:00:00Z'],
-])('what comes every half hour goes on through the change of clocks in %s (%s)', (timezone, after) => {
+])('a half-hourly pattern continues through the change of clocks in %s (%s)', (timezone, after) => {
   const found = ticks('*/30 * * * *', timezone, after, 8).map((tick) => Date.parse(tick))
   const expected = Array.from({ length: 8 }, (_, index) => Date.parse(after) + (index + 1) * 1_800_000)
   expect(found).toEqual(expected)
@@ -122,7 +122,7 @@ test('a tick counts in the second it names', () => {
 })
 
 test.each(['', 'x', '* * * *', '* * * * * * *', '61 * * * *', '0 0 30 2 *', '2030-01-01T00:00:00', '@never', 5, null])(
-  '%s is no pattern',
+  '%s is not a pattern',
   (cron) => expect(cronProblem(cron)).toBeTypeOf('string'),
 )
 

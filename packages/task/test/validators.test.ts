@@ -5,7 +5,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { task, type PayloadOf } from '@q/task'
 
-interface Given {
+interface ValidatorInput {
   url: string
   width?: number | undefined
 }
@@ -28,8 +28,8 @@ test.each([
   ['valibot', byValibot, false],
   ['arktype', byArktype, true],
 ] as const)('%s', async (_, { options }, givesJsonSchema) => {
-  expectTypeOf<PayloadOf<typeof byZod>>().toEqualTypeOf<Given>()
-  expectTypeOf<PayloadOf<typeof byValibot>>().toEqualTypeOf<Given>()
+  expectTypeOf<PayloadOf<typeof byZod>>().toEqualTypeOf<ValidatorInput>()
+  expectTypeOf<PayloadOf<typeof byValibot>>().toEqualTypeOf<ValidatorInput>()
   expectTypeOf<{ url: string }>().toExtend<PayloadOf<typeof byArktype>>()
   const standard = options.input!['~standard']
   expect(await standard.validate({ url: 'https://example.org' })).toMatchObject({ value: { width: 800 } })

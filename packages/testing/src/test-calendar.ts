@@ -13,7 +13,7 @@ export interface TestCalendar {
   readonly began: Date
   /** The current time of the calendar. */
   read(): VirtualClock
-  turn(ms: number): void
+  advance(ms: number): void
   /** The schedule, with its ticks in calendar time. */
   show(schedule: Schedule): Schedule
 }
@@ -34,7 +34,7 @@ export async function openTestCalendar(
   return {
     began,
     read: () => ({ now: new Date(startsAt.getTime() + passedMs), aheadMs: aheadMs() }),
-    turn: (ms) => void (passedMs += ms),
+    advance: (ms) => void (passedMs += ms),
     show: (schedule) => ({ ...schedule, lastTick: shown(schedule.lastTick), nextTick: shown(schedule.nextTick) }),
   }
 }

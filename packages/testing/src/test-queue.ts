@@ -75,7 +75,7 @@ export async function testQueue<Tasks extends object>(
     },
     async travel(by) {
       await travel(url, by, { calendarBegan: calendar.began })
-      calendar.turn(durationMs(by))
+      calendar.advance(durationMs(by))
     },
     schedules: async () => (await q.schedules()).map(calendar.show),
     async abandon(task) {

@@ -1,4 +1,4 @@
-/** What becomes of runs that are executed inline is what becomes of them in production. */
+/** Runs that are executed inline end as in production. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { connect, createStore, type RunId, type Store } from '@q/store'
 import { testQueue, type ExecutedRun } from '@q/testing'
@@ -37,7 +37,7 @@ test('an invalid payload is rejected, or fails the run without a retry; the code
   ])
 })
 
-test('a failed attempt is retried after its delay, as often as the task says', async () => {
+test('a failed attempt is retried after its delay, as often as the task allows', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('flaky', { from: 9 })
   const attempts: string[] = []

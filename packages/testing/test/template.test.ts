@@ -46,8 +46,8 @@ test('building a template drops the unused ones and no others', async () => {
   await using holder = await maintenance(url)
   await holdTemplate(holder, url, held)
   {
-    await using passing = await maintenance(url)
-    await holdTemplate(passing, url, abandoned)
+    await using other = await maintenance(url)
+    await holdTemplate(other, url, abandoned)
   }
   await using builder = await maintenance(url)
   await holdTemplate(builder, url, newest)

@@ -1,4 +1,4 @@
-/** Time passes when a test says so: for retries, delays, deadlines, periods, dead holders, retention and schedules. */
+/** travel() moves time for retries, delays, deadlines, periods, dead holders, retention and schedules. */
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { connect, createStore, type NewRun, type Store } from '@q/store'

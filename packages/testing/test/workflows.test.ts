@@ -102,19 +102,22 @@ test('a step that has not started in time expires, and its workflow fails', asyn
 test.each([
   ['fragile', 'FAILED'],
   ['upper', 'SUCCEEDED'],
-] as const)('a replica dies with a step, and the workflow goes on as its task says: %s, %s', async (task, status) => {
-  const chain = define('chain', ({ step }) => {
-    const first = step(task, { text: 'a' }, { name: 'first' })
-    return step('upper', { text: first.text }, { name: 'second' })
-  })
-  await using q = await testQueue({ tasks })
-  const run = await q.start(chain)
-  const id = await q.abandon(task)
-  expect(await q.drain()).toMatchObject({ ran: [], recovered: [] })
-  await q.travel('2m')
-  expect((await q.drain()).recovered).toEqual([id])
-  expect(await run.status()).toMatchObject({ status })
-})
+] as const)(
+  'after the death of a replica with a step, the workflow continues by the step’s onCrash: %s, %s',
+  async (task, status) => {
+    const chain = define('chain', ({ step }) => {
+      const first = step(task, { text: 'a' }, { name: 'first' })
+      return step('upper', { text: first.text }, { name: 'second' })
+    })
+    await using q = await testQueue({ tasks })
+    const run = await q.start(chain)
+    const id = await q.abandon(task)
+    expect(await q.drain()).toMatchObject({ ran: [], recovered: [] })
+    await q.travel('2m')
+    expect((await q.drain()).recovered).toEqual([id])
+    expect(await run.status()).toMatchObject({ status })
+  },
+)
 
 test('a schedule and a workflow in one drain do not affect each other', async () => {
   await using q = await testQueue({ tasks })

@@ -23,7 +23,7 @@ const fencedHeartbeat = "heartbeat(), onCrash: 'retry'"
 export const heartbeatNames: readonly string[] = [...Object.keys(heartbeatCalls), fencedHeartbeat]
 
 /** Nanoseconds per call. */
-export const measureSigns: Task<{ rounds: number }, HeartbeatCosts> = task(({ rounds }: { rounds: number }, ctx) =>
+export const measureHeartbeats: Task<{ rounds: number }, HeartbeatCosts> = task(({ rounds }: { rounds: number }, ctx) =>
   costsOf(heartbeatCalls, rounds, ctx),
 )
 

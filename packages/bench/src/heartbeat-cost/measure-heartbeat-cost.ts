@@ -1,4 +1,4 @@
-/** One replica, one thread, one run that does nothing but give signs of life. */
+/** One replica, one thread, one run that only sends heartbeats. */
 import { readConfig, startRunner } from '@q/runner'
 import { connect, createStore, type Store } from '@q/store'
 import type { HeartbeatCosts } from './heartbeat-task.ts'
@@ -17,7 +17,10 @@ export async function measureHeartbeatCost(databaseUrl: string, rounds: number):
   const connection = connect(databaseUrl, { purpose: 'control' })
   try {
     const store = createStore(connection.db)
-    return { ...(await measure(store, 'measureSigns', rounds)), ...(await measure(store, 'measureFenced', rounds)) }
+    return {
+      ...(await measure(store, 'measureHeartbeats', rounds)),
+      ...(await measure(store, 'measureFenced', rounds)),
+    }
   } finally {
     await runner.drain()
     await connection.close()

@@ -5,7 +5,7 @@ import { qRetry } from './entrants.ts'
 import type { Measurement } from './measurement.ts'
 
 export const heartbeatCost: Measurement = {
-  name: 'signs',
+  name: 'heartbeats',
   title: 'Signs of life',
   method: 'The time of one call in the code of a task, on a worker thread.',
   entrants: [qRetry],

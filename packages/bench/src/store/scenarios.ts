@@ -49,7 +49,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'a turn: finish, claim and start',
+    name: 'an exchange: finish, claim and start',
     run: (bench) => drained(bench, {}, exchangeAll),
   },
   {
@@ -107,7 +107,7 @@ async function drained(bench: StoreBench, { run, prepare }: Backlog, way: DrainM
   return spent
 }
 
-/** What was claimed in one turn is finished in the next. */
+/** Each exchange finishes the runs that the previous one claimed. */
 async function exchangeAll({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let held: readonly ClaimedRun[] = []

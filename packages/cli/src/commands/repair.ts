@@ -11,22 +11,22 @@ const workflowsMax = 100
 export function repairCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'repair',
-    summary: 'heal workflows that contradict themselves, after manual changes or a restored backup',
+    summary: 'repair workflows that contradict themselves, after manual changes or a restored backup',
     examples: [
-      ['q repair', 'heals every live workflow that needs it'],
+      ['q repair', 'repairs every live workflow that needs it'],
       ['q repair --json', 'the findings as data'],
     ],
     json: '{ healed: [{ workflowId, rootId, kind, runId }] }',
   }).action(async (options: CommonOptions) => {
     await operate(terminal, options, async (frame) => {
-      const healed = await audited(frame, {
+      const repaired = await audited(frame, {
         what: 'repair',
         subject: 'workflows',
         act: () => repairAll(frame),
-        answerOf: (found) => `healed ${found.length}`,
+        answerOf: (found) => `repaired ${found.length}`,
       })
-      frame.answer({ healed }, () =>
-        healed.length === 0 ? 'Nothing to do: no workflow contradicts itself.' : healed.map(lineOf).join('\n'),
+      frame.answer({ healed: repaired }, () =>
+        repaired.length === 0 ? 'Nothing to do: no workflow contradicts itself.' : repaired.map(lineOf).join('\n'),
       )
     })
   })
@@ -37,13 +37,16 @@ async function repairAll({ store }: Frame): Promise<Inconsistency[]> {
   const all: Inconsistency[] = []
   let after: WorkflowId | undefined
   do {
-    const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...(after !== undefined && { after }) })
-    all.push(...healed)
+    const { repaired, next } = await store.repairWorkflows({
+      limit: workflowsMax,
+      ...(after !== undefined && { after }),
+    })
+    all.push(...repaired)
     after = next
   } while (after !== undefined)
   return all
 }
 
 function lineOf({ workflowId, kind, runId }: Inconsistency): string {
-  return `workflow ${workflowId}${runId === null ? '' : `, run ${runId}`}: ${kind}, healed`
+  return `workflow ${workflowId}${runId === null ? '' : `, run ${runId}`}: ${kind}, repaired`
 }

@@ -4,7 +4,7 @@ import type { Look } from '../frame/terminal.ts'
 import { short } from '../words/ages.ts'
 import { cut, styled } from '../words/style.ts'
 
-/** A run that was retried often has a long story: its beginning and its end are shown. */
+/** A run that was retried often has a long history: the first and the last entries are shown. */
 const linesMax = 40
 
 export function timelineLines(look: Look, { timeline, run }: RunDetail): string[] {

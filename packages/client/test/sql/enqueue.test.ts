@@ -1,4 +1,4 @@
-/** q.enqueue() of the database: what it makes is what the client makes, and what it refuses it explains. */
+/** q.enqueue() of the database stores the same runs as the client, and explains each refusal. */
 import { Client, DatabaseError, type Notification } from 'pg'
 import { expect, test } from 'vitest'
 import type { TaskOptions } from '@q/task'
@@ -32,7 +32,7 @@ const options: Record<string, TaskOptions> = {
 }
 const payloads = [{ user: { id: 'Ada' }, x: [1, { b: 1.5e30, a: null }] }, { user: { id: 'ü'.repeat(300) } }, [1], null]
 
-test.each(Object.keys(options))('what the client makes of a run, the function makes: %s', async (name) => {
+test.each(Object.keys(options))('the function stores a run as the client does: %s', async (name) => {
   await publish(`client-${name}`, options[name]!)
   await publish(`sql-${name}`, options[name]!)
   for (const payload of payloads) {
@@ -176,11 +176,11 @@ test('parallel enqueues with one key, by SQL and by the store, create one run, w
 })
 
 test('an enqueue is part of the caller’s transaction: a rollback removes it, and the commit wakes replicas', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const listener = new Client({ connectionString: url })
   const mark = Promise.withResolvers<void>()
   listener.on('notification', ({ payload = '' }: Notification) =>
-    payload === 'mark' ? mark.resolve() : heard.push(payload),
+    payload === 'mark' ? mark.resolve() : received.push(payload),
   )
   await listener.connect()
   await listener.query('LISTEN q_ready; LISTEN q_gated')
@@ -196,7 +196,7 @@ test('an enqueue is part of the caller’s transaction: a rollback removes it, a
   await client.query('COMMIT')
   await store.wakeQueue('mark')
   await mark.promise
-  expect(heard).toEqual(['waking', 'waking\u001Fa key'])
+  expect(received).toEqual(['waking', 'waking\u001Fa key'])
   await db.deleteFrom('q.idle').execute()
   await listener.end()
 })
@@ -237,7 +237,7 @@ test.each([
   `'t', (repeat('[', 64) || repeat(']', 64))::jsonb`,
   `'t', '[1.7976931348623157e308, 1e-400]'`,
   `repeat('😀', 50)`,
-])('what is just within bounds is accepted: %s', async (call) => {
+])('values at the limits are accepted: %s', async (call) => {
   expect(await enqueue(call)).toMatchObject({ duplicate: false })
 })
 

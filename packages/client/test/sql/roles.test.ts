@@ -96,14 +96,14 @@ test('a trigger on a user’s table enqueues, in the transaction that fired it, 
     END $$;
     CREATE TRIGGER greet_customer AFTER INSERT ON public.customers FOR EACH ROW EXECUTE FUNCTION public.greet_customer();
     GRANT INSERT, SELECT ON public.customers TO q_producer`)
-  const heard = Promise.withResolvers<string | undefined>()
-  owner.on('notification', ({ payload }: Notification) => heard.resolve(payload))
+  const received = Promise.withResolvers<string | undefined>()
+  owner.on('notification', ({ payload }: Notification) => received.resolve(payload))
   await owner.query(`LISTEN q_ready; INSERT INTO q.idle VALUES ('idle')`)
   const shop = await as('q_producer')
   await shop.query(`BEGIN; INSERT INTO public.customers (name) VALUES ('Eve'); ROLLBACK`)
   await shop.query(`BEGIN; INSERT INTO public.customers (name) VALUES ('Ada'), ('Bob'); COMMIT`)
   await shop.end()
-  expect(await heard.promise).toBe('default')
+  expect(await received.promise).toBe('default')
   await owner.query('UNLISTEN q_ready; DELETE FROM q.idle')
   const { rows } = await owner.query(
     `SELECT payload ->> 'name' AS name FROM q.task_run WHERE task = 'greet' ORDER BY id`,
@@ -193,7 +193,7 @@ test('an admin and a replica may create destinations, and every role that change
   await owner.query('DELETE FROM q.destination; DELETE FROM q.delivery')
 })
 
-test('an admin can do what people decide, and a runner cannot', async () => {
+test('an admin can pause, drain and retry, and a runner cannot', async () => {
   const asRunner = connect(await people.login('q_runner'), { purpose: 'pool' })
   await expect(createStore(asRunner.db).pauseQueue('default', 'runner')).rejects.toEqual(denied)
   await asRunner.close()

@@ -109,7 +109,7 @@ const { payload } = fc.letrec<{ payload: unknown }>((tie) => ({
   ),
 }))
 
-test.each(Object.entries(schemas))('what zod accepts is not refused: %s', async (_, schema) => {
+test.each(Object.entries(schemas))('a value that zod accepts is not refused: %s', async (_, schema) => {
   const jsonSchema = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
   await fc.assert(
     fc.asyncProperty(fc.array(payload, { minLength: 100, maxLength: 150 }), async (payloads) => {

@@ -23,7 +23,7 @@ async function age(task: string, time: string): Promise<void> {
   await client.query('UPDATE q.unique_period SET until = until - $2::interval WHERE task = $1', [task, time])
 }
 
-test.each(Object.keys(options))('what the client makes of a run, the function makes: %s', async (name) => {
+test.each(Object.keys(options))('the function stores a run as the client does: %s', async (name) => {
   await publish(`client-${name}`, options[name]!)
   await publish(`sql-${name}`, options[name]!)
   for (const payload of payloads) {

@@ -1,4 +1,4 @@
-/** Users' own transactions: one table of libraries, one list of laws. Real libraries, on a real database. */
+/** Guarantees in users' own transactions, for each library. Real libraries, on a real database. */
 import { Client, type Notification } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { queue, type TransactionHandle } from '@q/client'
@@ -22,11 +22,11 @@ await store.publishTasks('r', [
 ])
 await db.insertInto('q.idle').values({ replica_id: 'idle-replica' }).execute()
 
-const heard: string[] = []
+const received: string[] = []
 let onMark = () => {}
 listener.on('notification', ({ channel, payload = '' }: Notification) => {
   if (payload === 'mark') onMark()
-  else heard.push(`${channel} ${payload}`)
+  else received.push(`${channel} ${payload}`)
 })
 
 /** All that was notified until now: notifications come in the order of the commits. */
@@ -35,7 +35,7 @@ async function heardSoFar(): Promise<string[]> {
   onMark = mark.resolve
   await store.wakeQueue('mark')
   await mark.promise
-  return heard.splice(0)
+  return received.splice(0)
 }
 
 async function orders(): Promise<string[]> {

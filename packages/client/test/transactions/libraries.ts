@@ -13,7 +13,7 @@ import postgres from 'postgres'
 import type { TransactionHandle } from '@q/client'
 import { PrismaClient } from '../prisma/client.ts'
 
-export interface Opened {
+export interface OpenedLibrary {
   /** Commits when the work is done, rolls back when it throws. `say`: a statement of the user's own in it. */
   inTransaction<T>(work: (tx: TransactionHandle, say: (text: string) => PromiseLike<unknown>) => Promise<T>): Promise<T>
   /** What the library also gives, and what is no transaction. */
@@ -37,7 +37,7 @@ const prismaOf = (url: string) =>
   })
 const poolOf = (url: string) => new Pool({ connectionString: url, max: 2, types: int8AsNumber })
 
-export const libraries: Record<string, (url: string) => Opened> = {
+export const libraries: Record<string, (url: string) => OpenedLibrary> = {
   pg(url) {
     const pool = poolOf(url)
     return {
@@ -134,7 +134,7 @@ export const libraries: Record<string, (url: string) => Opened> = {
 }
 
 /** As some have it: with extensions of their own. */
-function extended(url: string): Opened {
+function extended(url: string): OpenedLibrary {
   const prisma = prismaOf(url)
   const own = prisma.$extends({ client: { shop: () => 'mine' } })
   return {
@@ -144,7 +144,7 @@ function extended(url: string): Opened {
   }
 }
 
-function usingPostgres(sql: postgres.Sql): Opened {
+function usingPostgres(sql: postgres.Sql): OpenedLibrary {
   return {
     outside: sql,
     close: () => sql.end(),

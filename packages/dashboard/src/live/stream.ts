@@ -52,7 +52,7 @@ async function readOnce(path: string, onFrame: (frame: Frame) => void, signal: A
   signal.addEventListener('abort', stop, { once: true })
   let end: End = 'mute'
   let watchdog = setTimeout(stop, firstFrameMs)
-  const heard = () => {
+  const received = () => {
     clearTimeout(watchdog)
     watchdog = setTimeout(stop, silenceMs)
   }
@@ -68,7 +68,7 @@ async function readOnce(path: string, onFrame: (frame: Frame) => void, signal: A
         end = 'silent'
         onFrame(frame)
       }
-      if (end !== 'mute') heard()
+      if (end !== 'mute') received()
     }
     return end === 'mute' ? 'mute' : 'closed'
   } catch {

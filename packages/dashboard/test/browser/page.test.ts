@@ -115,7 +115,7 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
     await page.keyboard.press('T')
   })
 
-  test('while the database is away a banner tells since when, and the page returns without a reload', async () => {
+  test('while the database is unreachable a banner shows since when, and the page recovers without a reload', async () => {
     await go('/nodes')
     await page.getByText('node-1').first().waitFor()
     await scene.proxy.cut()

@@ -22,17 +22,17 @@ export function readConfig(env: NodeJS.ProcessEnv): RunnerConfig {
   const presetName = settings.presetName.parse(env['Q_PRESET'] || 'default') ?? 'default'
   const shipped = presets[presetName] as Preset
   const { values, wrong } = readAll(env, shipped)
-  const relations = checkConstraints(values, isSet)
+  const constraints = checkConstraints(values, isSet)
   // An invalid value was replaced by its default: a constraint that the default breaks is not a second problem.
   const follows = (problem: string) => [...wrong.keys()].some((variable) => problem.includes(variable))
-  const related = wrong.has('Q_PRESET') ? [] : relations.problems.filter((problem) => !follows(problem))
+  const related = wrong.has('Q_PRESET') ? [] : constraints.problems.filter((problem) => !follows(problem))
   const problems = [...wrong.values(), ...related]
   if (problems.length > 0) throw wrongConfig(problems)
   return Object.freeze({
     ...values,
     queues: Object.keys(values.queueWeights),
     preset: effective(shipped, values),
-    warnings: [...relations.warnings, ...unknownVariables(env)],
+    warnings: [...constraints.warnings, ...unknownVariables(env)],
   })
 }
 

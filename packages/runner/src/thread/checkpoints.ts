@@ -18,7 +18,7 @@ export function openCheckpoints(stored: string | null, save: (document: string) 
   const underWay = new Map<string, Promise<unknown>>()
   let lastSave: Promise<void> = Promise.resolve()
 
-  /** In its turn, with what is stored by then; what is new counts when it is stored, too. */
+  /** Runs after the earlier saves, with the stored document; the new document counts once it is stored. */
   function saveWith(
     change: { readonly state: string } | { readonly name: string; readonly result: string },
   ): Promise<void> {

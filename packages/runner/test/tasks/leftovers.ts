@@ -40,7 +40,7 @@ export const asks = task(async (_: unknown, ctx) => ({ id: (await ctx.enqueue('w
 /** Closes the channel to the main thread. */
 export const closesItsPort = task((_: unknown, ctx) => {
   parentPort?.close()
-  ctx.log.info('heard')
+  ctx.log.info('received')
   return threadId
 })
 /** The same, by force. */

@@ -1,5 +1,5 @@
 /**
- * For what a caller wants to store: JSON text that jsonb accepts and gives back equal, or every problem (up to ten).
+ * For values that a caller wants to store: JSON text that jsonb accepts and returns equal, or every problem (up to ten).
  *
  * Equal means: as `JSON.stringify` shows it. `toJSON` is followed, a member that is undefined is left out, -0 is 0.
  * Every finite number of JavaScript comes back as it was, so only NaN and the infinities are refused: `1e400` in a

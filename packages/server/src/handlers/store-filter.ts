@@ -15,7 +15,7 @@ export async function storeFilter(reads: Store, filter: RunFilter): Promise<Stor
   }
 }
 
-/** A node that is no longer remembered can still be found by its whole id. */
+/** A node whose row was removed can still be found by its whole id. */
 async function idOf(reads: Store, text: string): Promise<string> {
   const [node] = await reads.findNode(text)
   return node === undefined ? text : node.id

@@ -17,9 +17,9 @@ const channel = 'q_doctor'
 const lockSpace = 0x71_64_6f_63
 
 export async function trySession(url: string): Promise<TriedSession> {
-  const heard: string[] = []
+  const received: string[] = []
   const session = await openSession(url, 'doctor', {
-    onNotification: (name) => heard.push(name),
+    onNotification: (name) => received.push(name),
     onLost: () => {},
   })
   try {
@@ -32,7 +32,7 @@ export async function trySession(url: string): Promise<TriedSession> {
     await session.query(`NOTIFY ${channel}`)
     // The server sends a notification of our own before the answer to the next statement.
     await session.query('SELECT 1')
-    return { lasts: true, lockSeen: row?.seen === true, notified: heard.includes(channel) }
+    return { lasts: true, lockSeen: row?.seen === true, notified: received.includes(channel) }
   } finally {
     session.close()
   }

@@ -30,7 +30,7 @@ export interface StaleQuery {
   readonly staleMs?: number
   /** The caller has observed heartbeats for no longer than this: longer thresholds are not applied. */
   readonly thresholdMsMax?: number
-  /** The same for shared trust: thresholds up to this are applied if the server has accepted heartbeats for as long. */
+  /** The same for the shared streak: thresholds up to this are applied if the server has accepted heartbeats for as long. */
   readonly sharedMsMax?: number
   /** In ms since 1970. If the clock of the database shows more, it has jumped or the caller is slow; ages are computed by this instead. */
   readonly clockMsMax?: number

@@ -1,5 +1,5 @@
 /**
- * Shared trust: heartbeats that the server accepted without a gap, whichever replica sent them (`q.beat_streak`).
+ * The shared streak: heartbeats that the server accepted without a gap, whichever replica sent them (`q.beat_streak`).
  *
  * A reaper may judge by a threshold once heartbeats could have reached the server for that long. Its own heartbeats show
  * this, or those of other replicas, which survive its restart. A gap, another life of the server and a clock that stepped

@@ -136,18 +136,17 @@ function levelOf(
   nameOf: (candidate: Candidate) => string,
   { weightOf, below }: LevelRules = lowest,
 ): Level {
-  const remembered = shares.get(parent) ?? new Map<string, number>()
+  const stored = shares.get(parent) ?? new Map<string, number>()
   const parts = [...Map.groupBy(candidates, nameOf)]
-  const clocks = parts.flatMap(([name]) => remembered.get(name) ?? [])
+  const clocks = parts.flatMap(([name]) => stored.get(name) ?? [])
   // None of them is known: they begin at the present clock of the absent ones, so that no one has to catch up.
-  const known =
-    clocks.length > 0 ? clocks : [[...remembered.values()].reduce((last, clock) => Math.max(last, clock), 0)]
+  const known = clocks.length > 0 ? clocks : [[...stored.values()].reduce((last, clock) => Math.max(last, clock), 0)]
   const present = known.reduce((earliest, clock) => Math.min(earliest, clock))
   const children = parts.map(([name, ofPart]): Share => ({
     name,
     step: 1 / ofPart.reduce((most, candidate) => Math.max(most, weightOf(candidate)), 1),
     below: below(name, ofPart),
-    clock: remembered.get(name) ?? present,
+    clock: stored.get(name) ?? present,
   }))
   return {
     next(fits) {
@@ -159,16 +158,16 @@ function levelOf(
     save() {
       const now = children.reduce((earliest, { clock }) => Math.min(earliest, clock), Number.POSITIVE_INFINITY)
       // An absent one that was served ahead of the others is kept until the others have caught up.
-      const away = [...remembered].filter(([, clock]) => clock > now)
+      const away = [...stored].filter(([, clock]) => clock > now)
       shares.set(parent, new Map([...away, ...children.map(({ name, clock }): [string, number] => [name, clock])]))
       for (const child of children) child.below.save()
-      for (const [name, clock] of remembered)
-        if (clock <= now && !parts.some(([part]) => part === name)) forget(shares, parent, name)
+      for (const [name, clock] of stored)
+        if (clock <= now && !parts.some(([part]) => part === name)) removeShare(shares, parent, name)
     },
   }
 }
 
 /** Removes the children of an absent one that owes nothing; otherwise they would be kept forever. */
-function forget(shares: FairShares, parent: string, name: string): void {
+function removeShare(shares: FairShares, parent: string, name: string): void {
   shares.delete(parent === 'queues' ? name : `${parent}\0${name}`)
 }

@@ -30,7 +30,7 @@ export interface RepairRequest {
 
 export interface RepairResult {
   /** The inconsistencies that it repaired. */
-  readonly healed: readonly Inconsistency[]
+  readonly repaired: readonly Inconsistency[]
   /** Where to continue. Undefined: all open workflows have been checked. */
   readonly next: WorkflowId | undefined
 }
@@ -39,13 +39,13 @@ export async function repairWorkflows(db: Db, { after, limit }: RepairRequest): 
   const { rows } = await sql<{ id: WorkflowId }>`
     SELECT id FROM q.workflow WHERE finished_at IS NULL AND id > ${after ?? '0'} ORDER BY id LIMIT ${limit}`.execute(db)
   const seen = rows.map((row) => row.id)
-  const healed: Inconsistency[] = []
+  const repaired: Inconsistency[] = []
   const roots = new Set((await inconsistenciesIn(db, seen)).map((inconsistency) => inconsistency.rootId))
-  for (const rootId of roots) healed.push(...(await heal(db, rootId)))
-  return { healed, next: seen.length < limit ? undefined : seen.at(-1) }
+  for (const rootId of roots) repaired.push(...(await repairWorkflow(db, rootId)))
+  return { repaired, next: seen.length < limit ? undefined : seen.at(-1) }
 }
 
-async function heal(db: Db, rootId: WorkflowId): Promise<readonly Inconsistency[]> {
+async function repairWorkflow(db: Db, rootId: WorkflowId): Promise<readonly Inconsistency[]> {
   return inTransaction(db, async (trx) => {
     const family = await lockUnlessBusy(trx, rootId)
     const found = await inconsistenciesIn(trx, family)

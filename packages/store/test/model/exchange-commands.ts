@@ -1,7 +1,7 @@
 /**
- * A replica's turn: it finishes and starts everything it ever claimed, under leases that count and leases that were
- * lost, and claims, in one round trip. A run with a concurrency key is passed over by the finish. And turns until a replica
- * that was woken knows of no more: whatever it knew before, it gets all there is.
+ * An exchange of a replica: it finishes and starts everything it ever claimed, under current and lost leases, and claims, in
+ * one round trip. The finish skips a run with a concurrency key. A woken replica repeats exchanges until it knows of no more
+ * runs: it gets all of them, whatever it knew before.
  */
 import * as fc from 'fast-check'
 import { exchangeWork, type ClaimedRun } from '@q/store'
@@ -11,16 +11,16 @@ import { command, often, same, sorted, type Command } from './command.ts'
 import { counts, isLate, leave, runOf } from './model.ts'
 import { replicas, tasks } from './world.ts'
 
-const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))
+const anyReplica = fc.constantFrom(...replicas.map((replica) => replica.id))
 
-export const turnCommands: fc.Arbitrary<Command>[] = [...often(3, turns()), ...often(2, wakes())]
+export const exchangeCommands: fc.Arbitrary<Command>[] = [...often(3, exchanges()), ...often(2, wakes())]
 
-function turns(): fc.Arbitrary<Command> {
+function exchanges(): fc.Arbitrary<Command> {
   return fc
-    .tuple(everybody, fc.boolean(), fc.boolean(), fc.constantFrom(0, 1, 3))
+    .tuple(anyReplica, fc.boolean(), fc.boolean(), fc.constantFrom(0, 1, 3))
     .map(([replicaId, finishing, starting, claim]) =>
       command({
-        name: `${replicaId} takes a turn: ${finishing ? 'finishes, ' : ''}${starting ? 'starts, ' : ''}claims ${claim}`,
+        name: `${replicaId} exchanges: ${finishing ? 'finishes, ' : ''}${starting ? 'starts, ' : ''}claims ${claim}`,
         run: async (model, real) => {
           const leases = model.leases.filter((lease) => lease.replicaId === replicaId)
           const finishes = finishing ? leases.map((lease) => ({ lease, result: '1', by })) : []
@@ -55,7 +55,7 @@ function turns(): fc.Arbitrary<Command> {
           }
           expectTurnClaim()
 
-          /** One statement takes from one priority; what is left of the room is for the next turn. */
+          /** One statement takes from one priority; the next exchange uses the room that is left. */
           function expectTurnClaim(): void {
             expectFairClaim(model, answer.claimed, { limit: claim, taskNames: tasks, rounds: 'one' })
             for (const run of answer.claimed) take(model, run, replicaId, false)
@@ -66,9 +66,9 @@ function turns(): fc.Arbitrary<Command> {
 }
 
 function wakes(): fc.Arbitrary<Command> {
-  return fc.tuple(everybody, fc.constantFrom(1, 2, 5)).map(([replicaId, limit]) =>
+  return fc.tuple(anyReplica, fc.constantFrom(1, 2, 5)).map(([replicaId, limit]) =>
     command({
-      name: `${replicaId} is woken and takes turns for ${limit}`,
+      name: `${replicaId} is woken and exchanges for ${limit}`,
       run: async (model, real) => {
         const claimer = real.claimers.get(replicaId)!
         const ready = [...model.runs.values()].filter((run) => isClaimable(model, run, tasks))

@@ -25,7 +25,7 @@ const deeds: Record<string, Deed> = {
   succeed: (model, real, lease) => settle(model, real, [lease], { status: 'SUCCEEDED', result: '1' }),
   fail: (model, real, lease) => settle(model, real, [lease], { status: 'FAILED', code: 'TASK_ERROR', detail: 'no' }),
   'fail with retry': (model, real, lease) => settle(model, real, [lease], failWithRetry),
-  'give in to a cancel': (model, real, lease) =>
+  'acknowledge a cancel': (model, real, lease) =>
     settle(model, real, [lease], { status: 'CANCELLED', code: 'TASK_CANCELLED', detail: 'as asked' }),
   'finish itself': async (model, real, lease) => {
     const may = counts(model, lease, 'RUNNING')

@@ -63,7 +63,7 @@ const laws: Record<string, Law> = {
     pairs(before, after)
       .filter(([old, run]) => run.fence < old.fence)
       .map(([, run]) => name(run)),
-  'a lease is void once its claim has ended without an end of the run': ({ before, after }) =>
+  'a lease is void once the run was released or recovered': ({ before, after }) =>
     pairs(before, after)
       .filter(([old, run]) => isHeld(old) && !isHeld(run) && !isTerminal(run.status) && run.fence === old.fence)
       .map(([, run]) => name(run)),
@@ -73,7 +73,7 @@ const laws: Record<string, Law> = {
       .map(([, run]) => name(run)),
   'a held run has a holder': ({ after }) => after.filter((run) => isHeld(run) && run.holder === null).map(name),
   'only held runs have beats': ({ after }) => after.filter((run) => !isHeld(run) && run.beats > 0).map(name),
-  'a live run of a key occupies a place, and no other does': ({ after }) =>
+  'exactly the live runs of a key occupy its slots': ({ after }) =>
     after.filter((run) => (run.slot !== null) !== (run.key !== null && isLive(run))).map(name),
 }
 

@@ -15,7 +15,7 @@ import { holderCommands, zombieCommands } from './holder-commands.ts'
 import { newModel } from './model.ts'
 import { peopleCommands } from './user-commands.ts'
 import { reaperCommands } from './reaper-commands.ts'
-import { turnCommands } from './exchange-commands.ts'
+import { exchangeCommands } from './exchange-commands.ts'
 import { timeCommands } from './time-commands.ts'
 import { replicas, world } from './world.ts'
 
@@ -35,14 +35,14 @@ const commands = [
   ...holderCommands,
   ...zombieCommands,
   ...peopleCommands,
-  ...turnCommands,
+  ...exchangeCommands,
   ...timeCommands,
   ...reaperCommands,
 ]
 const sequences = fc.commands(commands, { maxCommands: commandsMax, size: 'max' })
 
 test(
-  'whatever replicas, zombies, people and reapers do, the store does what the model says',
+  'the store agrees with its model under random acts of replicas, zombies, users and reapers',
   { timeout: 1_800_000 },
   async () => {
     let carriedOut = 0

@@ -19,7 +19,7 @@ export interface SeenStep {
   readonly code: string | null
 }
 
-export interface Seen {
+export interface WorkflowSnapshot {
   readonly workflow: Pick<WorkflowView, 'status' | 'endsAs' | 'onError'>
   readonly steps: ReadonlyMap<string, SeenStep>
 }
@@ -27,7 +27,7 @@ export interface Seen {
 const bad: readonly TaskState[] = ['FAILED', 'CANCELLED', 'EXPIRED']
 
 /** `letGo`: steps that were seen past their parents before; those may have been retried since. Laws that are broken. */
-export function brokenLaws(graph: readonly ModelStep[], seen: Seen, letGo: ReadonlySet<string>): string[] {
+export function brokenLaws(graph: readonly ModelStep[], seen: WorkflowSnapshot, letGo: ReadonlySet<string>): string[] {
   const { workflow } = seen
   const ended = workflow.status !== 'RUNNING' && workflow.status !== 'PAUSED'
   const stateOf = (name: string) => seen.steps.get(name)?.status ?? 'PENDING'
@@ -65,7 +65,7 @@ export function brokenLaws(graph: readonly ModelStep[], seen: Seen, letGo: Reado
 }
 
 /** Errors that no dependent tolerates: of steps without children, or with a child that was skipped because of them. */
-function errors(graph: readonly ModelStep[], seen: Seen): string[] {
+function errors(graph: readonly ModelStep[], seen: WorkflowSnapshot): string[] {
   return graph.flatMap(({ name }) => {
     if (!bad.includes(seen.steps.get(name)?.status ?? 'PENDING')) return []
     const children = graph.filter((step) => step.parents.includes(name))
@@ -74,7 +74,7 @@ function errors(graph: readonly ModelStep[], seen: Seen): string[] {
   })
 }
 
-function brokenEnds(graph: readonly ModelStep[], seen: Seen): string[] {
+function brokenEnds(graph: readonly ModelStep[], seen: WorkflowSnapshot): string[] {
   const { status, endsAs, onError } = seen.workflow
   const over = graph.every((step) => isTerminal(seen.steps.get(step.name)?.status ?? 'PENDING'))
   const wrong = errors(graph, seen)

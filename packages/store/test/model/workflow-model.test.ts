@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import type { StepPlan } from '@q/schema/workflow'
 import type { ClaimedRun, Outcome, Store, WorkflowId } from '@q/store'
 import { by, fixture, leaseOf } from '../fixture.ts'
-import { brokenLaws, type ModelStep, type Seen } from './workflow-invariants.ts'
+import { brokenLaws, type ModelStep, type WorkflowSnapshot } from './workflow-invariants.ts'
 
 const { store, another, db } = await fixture()
 const others = [another(), another()] as const
@@ -81,7 +81,7 @@ function planOf({ name, parents, needs, allowFailed }: ModelStep): StepPlan {
   return { kind: 'task', name, task: 'w', payload: { value: {}, holes: {} }, after: parents, join, allowFailed }
 }
 
-async function see(id: WorkflowId): Promise<Seen> {
+async function see(id: WorkflowId): Promise<WorkflowSnapshot> {
   const [[workflow], steps] = await Promise.all([store.getWorkflows([id]), store.listSteps(id)])
   return { workflow: workflow!, steps: new Map(steps.map((step) => [step.name, step])) }
 }
@@ -159,7 +159,7 @@ async function toTheEnd(id: WorkflowId): Promise<void> {
 }
 
 test(
-  'whatever happens to the steps of a workflow, and however much of it at once, its laws hold',
+  'the invariants of a workflow hold under random and concurrent changes of its steps',
   { timeout: 600_000 },
   async () => {
     const property = fc.asyncProperty(shape, fc.array(deed, { minLength: 2, maxLength: 14 }), async (form, deeds) => {
@@ -174,7 +174,7 @@ test(
           if (status === 'PENDING' && waitingFor === 'parents') letGo.delete(name)
           else letGo.add(name)
         }
-        expect((await store.repairWorkflows({ limit: 100 })).healed, `after ${after}`).toEqual([])
+        expect((await store.repairWorkflows({ limit: 100 })).repaired, `after ${after}`).toEqual([])
       }
       try {
         await judge('start')

@@ -27,7 +27,7 @@ test('no index mentions the time of a beat: a heartbeat stays a HOT update', () 
   expect(indexes.filter(({ columns }) => beats.some((beat) => columns.includes(beat)))).toEqual([])
 })
 
-test('the catalogs know the columns of a predicate too, so these laws are not empty', () => {
+test('the catalogs include the columns of predicates, so these rules are not empty', () => {
   expect(indexes.find(({ name }) => name === 'task_run_ready')?.columns.toSorted()).toEqual(
     ['grp', 'id', 'lane', 'priority', 'ready', 'run_at'], // `ready` is its predicate
   )

@@ -42,12 +42,12 @@ async function only(kind: AttentionKind): Promise<Attention> {
   return items[0]!
 }
 
-test('nothing needs a person when a node is alive and nothing waits; every question was asked', async () => {
+test('there is no attention item while a node is alive and nothing waits; every check was made', async () => {
   await fleet.join('n1')
   expect(await store.attention()).toMatchObject({ checks: 20, items: [] })
 })
 
-test('without a living node nothing is executed: worse when runs wait, and the lanes are not reported one by one', async () => {
+test('without a living node there is one item, more severe when runs wait, and not one for each lane', async () => {
   expect(await only('no-node')).toMatchObject({ level: 'warn', command: 'q start', page: '/nodes' })
   await enqueue('a', { count: 2 })
   expect(await only('no-node')).toMatchObject({ level: 'bad', sentence: 'No node is alive: nothing is executed.' })
@@ -59,7 +59,7 @@ test('without a living node nothing is executed: worse when runs wait, and the l
   })
 })
 
-test('a lost node that holds runs is the first thing to look at, also one that never registered', async () => {
+test('a lost node that holds runs comes first, even one that never registered', async () => {
   await fleet.join('n1', { tasks: ['a'] })
   await enqueue('a', { count: 3 })
   await store.claimAvailableTaskRuns({ replicaId: 'n1', tasks: ['a'], queues: [], limit: 2 })
@@ -86,7 +86,7 @@ test('a lane that no living node serves is named with what is missing and a run 
   })
 })
 
-test('a paused queue needs a person only while runs wait in it', async () => {
+test('a paused queue is an item only while runs wait in it', async () => {
   await fleet.join('n1', { tasks: ['a'] })
   await store.pauseQueue('default', 'ada', 'bad deploy')
   expect(await all()).toEqual([])
@@ -150,7 +150,7 @@ test('three heartbeats in a row that could not be sent, within ten minutes, are 
   expect(await only('heartbeats-fail')).toMatchObject({ subject: 'n1', detail: 'ECONNRESET', facts: { inARow: 3 } })
 })
 
-test('refused writes, recoveries to review and deliveries that were given up are counted', async () => {
+test('refused writes, recoveries to review and failed deliveries are counted', async () => {
   await fleet.join('n1')
   const [run] = await enqueue('a', { delayMs: 60_000 })
   await sql`INSERT INTO q.task_event (run_id, fence, kind, happened_at, replica_id)
@@ -246,7 +246,7 @@ test('an error is rising when it was seen much more often than in the day before
   expect(await all()).toEqual([])
 })
 
-test('what does harm now comes before what may do harm later', async () => {
+test('present harm comes before possible harm', async () => {
   await fleet.join('n1', { tasks: [] })
   await fleet.publish('n1', 'a')
   await sql`UPDATE q.replica SET recovers = false`.execute(db)
@@ -261,7 +261,7 @@ test('what does harm now comes before what may do harm later', async () => {
   ])
 })
 
-test('names with spaces or quotes are arguments that a shell reads as one', async () => {
+test('names with spaces or quotes are quoted for a shell', async () => {
   await fleet.join('n1', { tasks: ['a'] })
   await fleet.enqueueIn({ queue: "ada's queue", task: 'a' })
   await store.pauseQueue("ada's queue", 'ada')

@@ -17,7 +17,7 @@ async function errorGroup(
       'TASK_ERROR', 'RangeError', 'no', ARRAY[${task}], '{1.0}'`.execute(db)
 }
 
-test('error groups are listed by when they were seen last, in pages, by task and by whether they are muted', async () => {
+test('error groups are listed by their last occurrence, in pages, by task and by whether they are muted', async () => {
   await errorGroup('aa11', 10)
   await errorGroup('aa22', 5, 'b')
   await errorGroup('bb33', 20, 'a', 3_600)
@@ -71,7 +71,7 @@ test('workflows are listed newest first, by state and name, with the progress of
   })
 })
 
-test('the ticks of a schedule are listed newest first, with what became of their runs', async () => {
+test('the ticks of a schedule are listed newest first, with the states of their runs', async () => {
   const [older, newer] = await enqueue('ticked', { count: 2 })
   await sql`INSERT INTO q.schedule_tick VALUES ('nightly', now() - interval '1 day', ${older}), ('nightly', now(), ${newer}),
     ('nightly', now() - interval '2 days', 999999), ('other', now(), ${newer})`.execute(db)
@@ -83,7 +83,7 @@ test('the ticks of a schedule are listed newest first, with what became of their
   expect(await store.scheduleTicks('nightly', 1)).toHaveLength(1)
 })
 
-test('deliveries are listed newest first; those that were given up alone if asked for', async () => {
+test('deliveries are listed newest first; only failed ones on request', async () => {
   await sql`INSERT INTO q.delivery (destination, news, subject, payload, due_at, delivered_at, attempts, last_error)
     VALUES ('hook', 'run-ended', 's1', '{}', NULL, NULL, 9, 'ECONNREFUSED'), ('hook', 'run-ended', 's2', '{}', NULL, now(), 1, NULL),
       ('hook', 'status', 's3', '{}', now(), NULL, 0, NULL)`.execute(db)
@@ -96,7 +96,7 @@ test('deliveries are listed newest first; those that were given up alone if aske
   expect((await store.listDeliveries({ limit: 2, cursor: all.items[0]!.id })).items).toEqual(all.items.slice(1))
 })
 
-test('a heartbeat lane is the life of a node within the window, with its gaps and what happened to it', async () => {
+test('a heartbeat lane shows a node within the window, with its gaps and events', async () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute))
   await store.registerReplica(introduction('lane1', 'eu-1'))
   await store.registerReplica(introduction('lane2', 'eu-0'))

@@ -46,7 +46,7 @@ test('a node shows the thresholds others judge it by, its presence, its threads,
   })
 })
 
-test('presence is that of this life of the server: held, or gone since', async () => {
+test('presence counts since the last start of the server: held, or gone since a time', async () => {
   await store.registerReplica(introduction('n1'))
   const seen = async (goneAt: string | null, life = '0') => {
     await sql`DELETE FROM q.presence`.execute(db)

@@ -16,7 +16,7 @@ async function viewOf(queue: string): Promise<QueueView | undefined> {
 
 const exactly = (count: number) => ({ count, atLeast: false })
 
-test('a queue counts its runs by state, and those that a gate holds back by their gate', async () => {
+test('a queue counts its runs by state, and and waiting ones by their gate', async () => {
   const lanes = [
     await store.internLane({ queue: 'work', task: 'a' }),
     await store.internLane({ queue: 'work', task: 'b', requires: ['gpu'] }),
@@ -50,7 +50,7 @@ test('a queue counts its runs by state, and those that a gate holds back by thei
   })
 })
 
-test('a backlog beyond the bound is counted up to it, and every queue says so of a gate that is full', async () => {
+test('a backlog beyond the bound is counted up to it, and every queue marks the count as a lower bound', async () => {
   const lane = await store.internLane({ queue: 'flooded', task: 'flooded' })
   const many = (columns: ReturnType<typeof sql>, values: ReturnType<typeof sql>) =>
     sql`INSERT INTO q.task_run (lane, task, ${columns}) SELECT ${lane}, 'flooded', ${values}
@@ -81,7 +81,7 @@ test('the age of the oldest run that could be claimed is exact, in whichever gro
   expect(await viewOf('old')).toMatchObject({ ready: exactly(0), oldestReadyMs: null })
 })
 
-test('a paused queue says who paused it and why, also one that never had a run', async () => {
+test('a paused queue shows the actor and the reason, even if it never had a run', async () => {
   await store.internLane({ queue: 'stopped', task: 'a' })
   for (const queue of ['stopped', 'unused']) await store.pauseQueue(queue, 'ada', 'bad deploy')
   for (const queue of ['stopped', 'unused'])

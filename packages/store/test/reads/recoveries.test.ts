@@ -4,7 +4,7 @@ import { fixture } from '../fixture.ts'
 
 const { store, db, enqueue } = await fixture()
 
-test('recoveries are listed newest first, in pages, by node, and by whether a person has to review them', async () => {
+test('recoveries are listed newest first, in pages, by node, and by whether a review is pending', async () => {
   const [run] = await enqueue('crashed')
   await sql`INSERT INTO q.recovery (run_id, fence, was, became, cause, replica_id, recovered_by, beat_age_ms, code, reviewed_at, reviewed_by)
     VALUES (${run}, 1, 'CLAIMED', 'AVAILABLE', 'presence', 'n1', 'other', 5, NULL, NULL, NULL),

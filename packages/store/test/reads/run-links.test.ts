@@ -21,7 +21,7 @@ test('payload, result and checkpoint are exact as text: numbers above 2^53 keep 
   expect(JSON.stringify(detail!.run.payload)).not.toContain('9007199254740993')
 })
 
-test('a run names its parent, its children, the run it repeats, those that repeat it, and its tick', async () => {
+test('a run names its parent, its children, the run it repeats, the runs that repeat it, and its tick', async () => {
   const [parent, run, child, again] = await enqueue('linked', { count: 4 })
   await origin(run!, parent!, 'child')
   await origin(child!, run!, 'child')
@@ -38,7 +38,7 @@ test('a run names its parent, its children, the run it repeats, those that repea
   expect((await store.getTaskRun(run!))!.parent).toBeNull()
 })
 
-test('a run says why it waits while it waits, and how long it waited and took', async () => {
+test('a run shows why it waits, and how long it waited and ran', async () => {
   const [id] = await enqueue('waits')
   await sql`UPDATE q.task_run SET run_at = clock_timestamp() - interval '10 minutes' WHERE id = ${id}`.execute(db)
   const waiting = (await store.getTaskRun(id!))!
@@ -56,7 +56,7 @@ test('a run says why it waits while it waits, and how long it waited and took', 
   expect((await store.getTaskRun(id!))!.durationMs).toBeGreaterThanOrEqual(60_000)
 })
 
-test('ticks of runs are light: state, progress, and the age of the last sign of life of what is held', async () => {
+test('ticks of runs have only state, progress, and the age of the last sign of life of held runs', async () => {
   const [held, ready] = await enqueue('ticking', { count: 2 })
   const claimed = await claimOne('ticking', 'n1')
   await sql`UPDATE q.task_run SET started_at = clock_timestamp() - interval '1 minute', claimed_at = NULL WHERE id = ${held}`.execute(

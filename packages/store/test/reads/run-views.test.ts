@@ -39,7 +39,7 @@ async function aged(id: RunId, column: 'started_at' | 'run_at' | 'cancel_request
   )
 }
 
-test('running: what runs, longest first; what is only claimed is not among it', async () => {
+test('running: running runs, longest first, without claimed ones', async () => {
   const ids = await enqueue('a', { count: 4 })
   await claim('a', 4)
   for (const [index, agoS] of [10, 40, 20, 30].entries()) await aged(ids[index]!, 'started_at', agoS)
@@ -49,7 +49,7 @@ test('running: what runs, longest first; what is only claimed is not among it', 
   expect(await viewed('running', { task: 'other' })).toEqual([])
 })
 
-test('failed: by their last failure, the newest first; a run that was retried since is not among them', async () => {
+test('failed: by their last failure, newest first, without runs that were retried since', async () => {
   const [oldest, newest, middle] = [await fail('a', 300), await fail('a', 1), await fail('b', 100)]
   const retried = await fail('a', 5)
   await store.retryTaskRun(retried)
@@ -103,7 +103,7 @@ test('review: runs whose last recovery as FAILED no person has reviewed, each on
   ])
 })
 
-test('stopping: runs whose cancel is under way, and those that their replica says it stops', async () => {
+test('stopping: runs whose cancel is in progress, and those that their replica reports as stopping', async () => {
   await store.registerReplica(introduction('n1'))
   const ids = await enqueue('a', { count: 3 })
   await claim('a', 3, 'n1')
@@ -132,7 +132,7 @@ test('runs are found by code, payload, fingerprint and schedule, in the newest v
   await expect(store.listTaskRuns({ payload: 'url' })).rejects.toMatchObject({ code: 'FILTER_INVALID' })
 })
 
-test('a list says how many runs it looked at and how far back, and goes on where it stopped', async () => {
+test('a list reports how many runs it read and how far back, and continues where it stopped', async () => {
   const ids = await enqueue('many', { count: 30 })
   const rare = ids[2]!
   await sql`UPDATE q.task_run SET grp = 'rare' WHERE id = ${rare}`.execute(db)
@@ -145,7 +145,7 @@ test('a list says how many runs it looked at and how far back, and goes on where
   expect(full).toMatchObject({ looked: 5, exhausted: false, next: ids[25] })
 })
 
-test('a count stops at its bound or where it may look no further, and says so', async () => {
+test('a count stops at its bound or read limit, and reports that', async () => {
   await enqueue('counted', { count: 12 })
   await enqueue('others', { count: 8 })
   expect(await store.countTaskRuns({ task: 'counted' })).toMatchObject({ count: 12, atLeast: false, exhausted: true })

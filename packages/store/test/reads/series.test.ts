@@ -46,7 +46,7 @@ test('rates are per second; a minute without a tally is zero, and only the last 
   expect(points.slice(0, -2).every((point) => !point.partial)).toBe(true)
 })
 
-test('a series of a queue or a task counts its own alone', async () => {
+test('a series of a queue or a task counts only its own runs', async () => {
   await tally(5 * minuteMs, { succeeded: 60, queue: 'x', task: 'a' })
   await tally(5 * minuteMs, { succeeded: 120, queue: 'y', task: 'b' })
   expect(sum(await last('rate', 10 * minuteMs), 'succeeded')).toBe(3)
@@ -54,7 +54,7 @@ test('a series of a queue or a task counts its own alone', async () => {
   expect(sum(await last('rate', 10 * minuteMs, { task: 'b' }), 'succeeded')).toBe(2)
 })
 
-test('however long the period, there are no more points than asked for and one, and nothing is lost', async () => {
+test('for any period there is at most one point more than requested, and no count is lost', async () => {
   for (const agoMs of [5 * minuteMs, 30 * hourMs, 40 * hourMs]) await tally(agoMs, { succeeded: 3_600 })
   const points = await last('rate', 48 * hourMs, { points: 12 })
   expect(points.length).toBeLessThanOrEqual(13)
@@ -103,7 +103,7 @@ test('ages are the worst of all queues, lengths are their sum', async () => {
   expect(await values('oldest', 'y')).toEqual([])
 })
 
-test('a percentile is off by a fifth at most, and the last element has no middle', () => {
+test('a percentile is off by at most a fifth, and the last bucket has no midpoint', () => {
   for (const ms of [1, 3, 17, 250, 9_999, 3_600_000]) {
     const element = Math.ceil(2 * Math.log2(ms))
     const histogram = Array.from({ length: element + 1 }, (_, place) => (place === element ? 1 : 0))

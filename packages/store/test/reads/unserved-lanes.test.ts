@@ -38,7 +38,7 @@ test('a lane with a ready run is named with what its nodes lack, and no longer w
   expect(await missing()).toEqual([])
 })
 
-test('each cause has its sentence: no node, unknown task, other queue', async () => {
+test('each cause has its own sentence: no node, unknown task, other queue', async () => {
   await store.publishTasks('gone', [{ name: 'a', queue: 'default', options: {}, payloadSchema: null }])
   await fleet.enqueueIn({ queue: 'default', task: 'a' })
   expect(await missing()).toEqual(['no node is alive that claims runs'])

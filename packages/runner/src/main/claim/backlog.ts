@@ -12,7 +12,7 @@ export interface Backlog {
   allowsStartAhead(): boolean
   sent(nowMs: number): void
   /** `exclusive`: whether the exchange returned a run that needs a slot for itself. */
-  learn(answer: Pick<WorkExchangeResult, 'more' | 'claimed'>, nowMs: number, exclusive: boolean): void
+  record(answer: Pick<WorkExchangeResult, 'more' | 'claimed'>, nowMs: number, exclusive: boolean): void
   /**
    * The time until the next exchange; 0: now. `leftMs`: until each thread runs out of work. `ends`: how many successes
    * wait to be written.
@@ -38,7 +38,7 @@ export function createBacklog(): Backlog {
     sent(nowMs) {
       sentMs = nowMs
     },
-    learn({ more, claimed }, nowMs, isExclusive) {
+    record({ more, claimed }, nowMs, isExclusive) {
       seen = more
       if (claimed.length > 0) exclusive = isExclusive
       roundTripMs += (nowMs - sentMs - roundTripMs) / meanOver

@@ -81,7 +81,7 @@ export async function exchangeTick(deps: ExchangeDeps): Promise<Next> {
     noteStarts(deps, starting, answer)
     exchangeBuffer.awaitingSlot.push(...answer.claimed)
     prefetched.add(answer.prefetched)
-    backlog.learn(answer, deps.nowMs(), answer.claimed.some(dispatch.needsSlot))
+    backlog.record(answer, deps.nowMs(), answer.claimed.some(dispatch.needsSlot))
     room.release()
     if (!backlog.allowsStartAhead() || !deps.mayStartAhead()) dispatch.collect(true)
     assignSlots(deps)

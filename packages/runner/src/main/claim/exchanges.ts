@@ -103,7 +103,7 @@ export function startExchanges(deps: ExchangesDeps): Exchanges {
     wake,
     runsReady,
     lookAgain() {
-      idleMark.forget()
+      idleMark.invalidate()
       polling.found()
       runsReady()
     },

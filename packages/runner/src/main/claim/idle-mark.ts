@@ -11,7 +11,7 @@ export interface IdleMark {
   /** Every slot is taken. */
   full(nowMs: number): Promise<void>
   /** The server may have lost the mark: the next `roomLeft()` sets it again. */
-  forget(): void
+  invalidate(): void
 }
 
 const keptMsMin = 1_000
@@ -38,7 +38,7 @@ export function createIdleMark(
       await store.markBusy(replicaId)
       marked = false
     },
-    forget() {
+    invalidate() {
       marked = false
     },
   }

@@ -39,7 +39,7 @@ export function createPrefetchBuffer(max: number): PrefetchBuffer {
     },
     take(count, nowMs) {
       const taken = new Set(waiting.filter(({ notBeforeMs }) => notBeforeMs <= nowMs).slice(0, count))
-      waiting = waiting.filter((place) => !taken.has(place))
+      waiting = waiting.filter((entry) => !taken.has(entry))
       return [...taken].map(({ run }) => run)
     },
     putBack: (runs) => putInFront(runs, 0),

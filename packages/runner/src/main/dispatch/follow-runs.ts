@@ -42,7 +42,7 @@ export function createReceiver(deps: FollowDeps): Receiver {
       const one = handed as DispatchedRun
       one.hasEnded = true
       unload(deps, one)
-      if (tookMs > 0) startAhead.learn(one.run.task, tookMs)
+      if (tookMs > 0) startAhead.record(one.run.task, tookMs)
       one.watch?.monitor.codeEnded()
       one.watch?.ended()
       const isPlain = typeof report === 'string' && !one.run.gated && one.watch?.monitor.stopReason === undefined
@@ -54,7 +54,7 @@ export function createReceiver(deps: FollowDeps): Receiver {
     returned(handed, why) {
       const one = handed as DispatchedRun
       unload(deps, one)
-      if (why === 'declined') forget(deps, one)
+      if (why === 'declined') abandon(deps, one)
       else {
         exchangeBuffer.awaitingSlot.unshift(one.run)
         notBegun(deps, one)
@@ -88,7 +88,7 @@ function stopUnbegun(deps: FollowDeps, one: DispatchedRun): boolean {
   unload(deps, one)
   const reason = one.watch?.monitor.stopReason
   if (reason === 'cancelled' || reason === 'lease lost') recordRun(deps, one, { ended: 'aborted' }, 0)
-  else forget(deps, one)
+  else abandon(deps, one)
   return true
 }
 
@@ -123,7 +123,7 @@ function notBegun(deps: FollowDeps, one: DispatchedRun): void {
 }
 
 /** Other replicas may start it; reconcile.ts releases it if they do not. */
-function forget(deps: FollowDeps, one: DispatchedRun): void {
+function abandon(deps: FollowDeps, one: DispatchedRun): void {
   deps.heldRuns.ended(one.run)
   notBegun(deps, one)
 }

@@ -28,7 +28,7 @@ export interface Load {
 
 export interface StartAhead {
   /** Records the duration of a run. */
-  learn(task: string, tookMs: number): void
+  record(task: string, tookMs: number): void
   /** The mean duration of the task; infinite if unknown. */
   expectedMs(task: string): number
   /** Whether a thread with this load may be handed another run of a short enough task. */
@@ -63,7 +63,7 @@ export function createStartAhead(options: StartAheadOptions): StartAhead {
 
   return {
     expectedMs,
-    learn(task, tookMs) {
+    record(task, tookMs) {
       const mean = means.get(task)
       means.set(task, mean === undefined ? tookMs : mean + (tookMs - mean) / meanOver)
     },

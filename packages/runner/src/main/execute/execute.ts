@@ -77,8 +77,8 @@ async function filled(deps: ExecuteDeps, claimed: ClaimedRun, monitor: RunMonito
 async function runUntilStopped(deps: ExecuteDeps, claimed: ClaimedRun, monitor: RunMonitor): Promise<RunReport> {
   const terminate = new AbortController()
   const ended = terminateAfterGrace(monitor, deps.stopGraceMs, () => terminate.abort())
-  const place = deps.executors[monitor.facts.isolation === 'process' ? 'processes' : 'threads']
-  const running = place.run(commandOf(deps, claimed, monitor.seq), {
+  const executor = deps.executors[monitor.facts.isolation === 'process' ? 'processes' : 'threads']
+  const running = executor.run(commandOf(deps, claimed, monitor.seq), {
     monitor,
     terminate: terminate.signal,
     onMessage: messageHandler(deps, monitor),

@@ -84,7 +84,7 @@ export function startChild({ taskModules, env, memoryLimitMb, slotMemory: memory
       // After the report the child may have another run, which must not receive messages for this one.
       const sendForOwn = (message: ToChild) => void (activeRun === own && send(message))
       activeRun = own
-      lastErrors.forget()
+      lastErrors.clear()
       monitor.signal.addEventListener(
         'abort',
         () => monitor.stopReason && sendForOwn({ kind: 'abort', reason: monitor.stopReason }),
@@ -133,7 +133,7 @@ const tailBytes = 4_096
 interface Tail {
   text(): string
   /** Drops the output of earlier runs, which does not explain the death of the next one. */
-  forget(): void
+  clear(): void
 }
 
 /** Copies the child's output to this process, and keeps the end of its standard error, which may name the cause of its death. */
@@ -144,7 +144,7 @@ function keepTail({ stdout, stderr }: ChildProcess): Tail {
     process.stderr.write(chunk)
     tail = (tail + chunk.toString()).slice(-tailBytes)
   })
-  return { text: () => tail, forget: () => void (tail = '') }
+  return { text: () => tail, clear: () => void (tail = '') }
 }
 
 interface Death {

@@ -119,8 +119,8 @@ function createWorkflowPruner(store: Store, keepMs: number): () => Promise<boole
 /** Repairs and reports workflows that manual SQL or a backup left inconsistent. These are rare, so one round per interval is enough. */
 function createWorkflowRepairer(store: Store, observe: Observe): () => Promise<void> {
   const walk = createWalk<WorkflowId>(async (from) => {
-    const { healed, next } = await store.repairWorkflows({ limit: workflowsMax, ...from })
-    if (healed.length > 0) observe({ type: 'workflows-repaired', findings: healed })
+    const { repaired, next } = await store.repairWorkflows({ limit: workflowsMax, ...from })
+    if (repaired.length > 0) observe({ type: 'workflows-repaired', findings: repaired })
     return next
   })
   return async () => void (await walk())

@@ -18,7 +18,7 @@ export interface RunAttempt {
   /** Null while it runs. */
   readonly endedAt: Date | null
   readonly replicaId: string
-  /** Of the replica, while it is remembered. */
+  /** The name of the replica, while its row is kept. */
   readonly replicaName: string | null
   readonly hostname: string | null
   readonly pid: number | null

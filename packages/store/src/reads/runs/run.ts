@@ -107,9 +107,9 @@ export function getTaskRun(db: Db, id: RunId): Promise<RunDetail | undefined> {
       ...events.map(({ replicaId }) => replicaId),
     ])
     const named = recoveries.map((recovery) => ({ ...recovery, recoveredByName: nameOf(recovery.recoveredBy) }))
-    const story = { run, attempts, recoveries: named, beats, events }
+    const history = { run, attempts, recoveries: named, beats, events }
     const why = run.status === 'PENDING' || run.status === 'AVAILABLE' ? await whyNotRunning(snapshot, id) : undefined
-    return { ...story, timeline: timelineOf(story, nameOf), ...(await runLinks(snapshot, id)), why: why ?? null }
+    return { ...history, timeline: timelineOf(history, nameOf), ...(await runLinks(snapshot, id)), why: why ?? null }
   })
 }
 
