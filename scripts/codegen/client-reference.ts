@@ -47,7 +47,7 @@ database answers. With \`timeout\` it ends with \`WAIT_TIMED_OUT\`, which says w
 
 Before anything is written, and again by the replica before the code runs. With definitions: by the task's own validator.
 Without: by the JSON Schema that replicas have published for the task, if its validator gives one (zod and arktype do, valibot does not); \`format\` is
-not judged, and a schema that cannot be compiled checks nothing. What does not fit is refused with \`INVALID_PAYLOAD\` and a JSON
+not judged, and a schema that cannot be compiled checks nothing. An invalid payload is refused with \`INVALID_PAYLOAD\` and a JSON
 pointer for each place. A run of a task that no
 replica has published yet is accepted and waits for the publication: producers may be deployed first
 ([enqueue before publication](../explanation/enqueue-before-publication.md)).

@@ -140,7 +140,7 @@ export const enqueueFaults: readonly Fault[] = [
   },
   {
     name: 'debounce-looks-before-it-locks',
-    why: 'Who waited for another does not see its run, and makes a second one.',
+    why: 'An enqueue that waited for another does not see its run, and inserts a second one.',
     caughtBy: [storeTest('debounce')],
     edits: [
       { file: src('runs/debounce.ts'), find: '  await trx.executeQuery(lockKeysStatement(runs))\n', replace: '' },

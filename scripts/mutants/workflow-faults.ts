@@ -124,7 +124,7 @@ export const workflowFaults: readonly Fault[] = [
   },
   {
     name: 'undone-in-order',
-    why: 'What was done last is undone last.',
+    why: 'The last step is compensated last.',
     caughtBy: [storeTest('sub-workflow')],
     edits: [
       {

@@ -33,7 +33,7 @@ export async function schemaSnapshot(client: Client): Promise<string> {
   return parts.join('\n\n') + '\n'
 }
 
-/** What the deparsing functions of the server look at: no search path, so that every name is written in full. */
+/** Settings for the deparsing functions of the server: no search path, so that every name is written in full. */
 const settings = `
   set search_path = pg_catalog; set quote_all_identifiers = off; set timezone = 'UTC';
   set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres'; set extra_float_digits = 1`

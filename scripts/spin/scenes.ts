@@ -1,4 +1,4 @@
-/** What is searched: a model, how large, and for what. Together they are the sound model; all laws must hold in all. */
+/** The searches of the sound model: each a model, its size and its claims. All invariants must hold in all of them. */
 
 export interface Scene {
   readonly name: string

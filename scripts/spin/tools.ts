@@ -1,4 +1,4 @@
-/** What a search needs and npm does not have. */
+/** The programs that a search needs and npm does not have. */
 import { runCommand } from '../test-steps/run-command.ts'
 
 const tools = [

@@ -1,4 +1,4 @@
-/** What an editor offers is the TypeScript server's answer; here it is asked. */
+/** Completions of an editor, as the TypeScript server answers them. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { workspace } from '../workspace.ts'

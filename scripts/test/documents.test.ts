@@ -1,4 +1,4 @@
-/** What documents say about the code is held against the code. */
+/** Compares statements of documents with the code. */
 import { glob, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -26,7 +26,7 @@ export interface Kill {
   readonly tookMs: number
   readonly running: number
   readonly claimed: number
-  /** What became of what it held, in short. */
+  /** The outcomes of the runs that it held, in short. */
   readonly recoveries: string
   /** Runs that did not end as they must. */
   readonly wrong: readonly string[]

@@ -1,11 +1,11 @@
-/** What the database says, looked at from outside. */
+/** Queries that observe a scenario in the database. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Connection } from '@q/store'
 
 type Db = Connection['db'] extends Kysely<infer DB> ? Kysely<DB> : never
 
-/** Who has the duty to watch over presence. */
+/** The replica that has the duty to watch presence. */
 export function watcherId(db: Db): Promise<string | undefined> {
   return dutyHolder(db, 'presence')
 }
@@ -18,7 +18,7 @@ export interface Tick {
   readonly lateMs: number
 }
 
-/** What a schedule has enqueued, by time. */
+/** The runs that a schedule has enqueued, by time. */
 export async function ticksOf(db: Db, schedule: string): Promise<Tick[]> {
   const { rows } = await sql<Tick>`
     SELECT t.tick, r.id AS "runId", r.status::text, extract(epoch FROM r.created_at - t.tick)::float8 * 1000 AS "lateMs"
@@ -28,13 +28,13 @@ export async function ticksOf(db: Db, schedule: string): Promise<Tick[]> {
   return rows
 }
 
-/** Who has a duty at the moment. */
+/** The replica that currently has a duty. */
 export async function dutyHolder(db: Db, name: string): Promise<string | undefined> {
   const duty = await db.selectFrom('q.duty').select('holder').where('name', '=', name).executeTakeFirst()
   return duty?.holder
 }
 
-/** What became of the runs of a dead replica, in short. */
+/** The outcomes of the runs of a dead replica, in short. */
 export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   const { rows } = await sql<{ was: string; became: string; cause: string; count: number }>`
     SELECT was::text, became::text, cause, count(*)::int FROM q.recovery WHERE replica_id = ${replicaId}

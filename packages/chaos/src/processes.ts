@@ -10,7 +10,7 @@ export interface ReplicaProcess {
   readonly pid: number
   kill(signal: NodeJS.Signals): void
   readonly exited: Promise<unknown>
-  /** What it logged. */
+  /** Its log lines. */
   readonly lines: readonly Line[]
 }
 

@@ -20,7 +20,7 @@ export interface GatePayload {
   readonly gate: string
 }
 
-/** What becomes of it after a crash its run says. */
+/** Its run sets what happens after a crash. */
 export const gated = task(async ({ marks, gate }: GatePayload, ctx) => {
   appendFileSync(marks, `${ctx.runId}\n`)
   while (!existsSync(gate)) await sleep(100, undefined, { signal: ctx.signal })
@@ -65,7 +65,7 @@ export const step = task({ onCrash: 'retry' }, async ({ ms = 0, fails = false, l
 export interface StepPayload {
   readonly ms?: number
   readonly fails?: boolean
-  /** What it returns. */
+  /** Its result. */
   readonly list?: readonly number[]
 }
 

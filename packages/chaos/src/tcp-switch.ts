@@ -2,7 +2,7 @@
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface TcpSwitch {
-  /** Of the server it points to, at its own address. */
+  /** The URL of the server it points to, at its own address. */
   readonly url: string
   point(url: string): void
   close(): void

@@ -1,4 +1,4 @@
-/** What the database says about the order in which steps began. */
+/** Queries that observe the order in which steps began. */
 import { sql, type Kysely } from 'kysely'
 import type { Connection } from '@q/store'
 

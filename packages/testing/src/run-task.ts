@@ -79,7 +79,7 @@ function commandOf(payload: unknown, { resumed, done, runId = '1' }: RunTaskOpti
     attempt,
     task: name,
     payload: jsonOf('The payload', payload),
-    checkpoint: saved === null ? null : jsonOf('What an earlier attempt saved', saved),
+    checkpoint: saved === null ? null : jsonOf('The checkpoint of an earlier attempt', saved),
     databaseUrl: undefined,
   }
 }

@@ -1,4 +1,4 @@
-/** What became of the runs of the demo. */
+/** The outcomes of the runs of the demo. */
 import type { RunId, Store } from '@q/store'
 
 export interface Outcomes {

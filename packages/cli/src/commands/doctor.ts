@@ -19,7 +19,7 @@ interface Options extends CommonOptions {
   readonly all?: true
 }
 
-/** Of one statement: a check that hangs on the server ends there too. */
+/** The time limit of one statement: a check that hangs on the server ends there too. */
 const statementMs = 3_000
 
 export function doctorCommand(terminal: Terminal): Command {

@@ -8,7 +8,7 @@ export interface Verdict {
   readonly level: Level
   /** One sentence. */
   readonly what: string
-  /** What follows from it; empty for `ok`. */
+  /** Its consequence; empty for `ok`. */
   readonly why: string
   /** A command, a statement or a setting; empty: there is nothing to do. */
   readonly fix: string
@@ -25,11 +25,11 @@ export interface Check {
   look(surroundings: Surroundings): Promise<Verdict>
 }
 
-/** What checks look at. Facts that several checks need are read once. */
+/** The facts that checks use. Facts that several checks need are read once. */
 export interface Surroundings {
   readonly store: Store
   readonly url: string
-  /** Of `DATABASE_URL_DIRECT`, else the same. */
+  /** The connection of `DATABASE_URL_DIRECT`, else the same. */
   readonly directUrl: string
   readonly embedded: boolean
   readonly env: NodeJS.ProcessEnv
@@ -70,7 +70,7 @@ function failed(error: unknown): Verdict {
   return {
     level: 'warn',
     what: `The check itself failed: ${error instanceof Error ? error.message : String(error)}`,
-    why: 'What it would have found is not known.',
+    why: 'Its result is unknown.',
     fix: 'Q_DEBUG=1 q doctor',
   }
 }

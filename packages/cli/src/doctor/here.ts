@@ -43,7 +43,7 @@ const memory: Check = {
   },
 }
 
-/** Of the control group, version 2 or 1; undefined: none. */
+/** The memory limit of the control group, version 2 or 1; undefined: none. */
 function memoryLimitMb(): number | undefined {
   for (const file of ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']) {
     try {

@@ -3,7 +3,7 @@ import { oldestServer } from '@q/store'
 import { isLiving } from '../screens/nodes.ts'
 import { ok, type Check } from './check.ts'
 
-/** What one replica opens at most, with the default `Q_CONNECTIONS`, and what people and tools need beside it. */
+/** The most connections of one replica, with the default `Q_CONNECTIONS`, and a reserve for people and tools. */
 const connectionsPerNode = 7
 const connectionsForPeople = 10
 

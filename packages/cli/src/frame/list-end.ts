@@ -5,7 +5,7 @@ import { moment } from '../words/ages.ts'
 
 export interface ListEnd {
   readonly shown: number
-  /** Of one item. */
+  /** The noun for one item. */
   readonly noun: string
   /** Undefined: not counted. */
   readonly of?: Bounded

@@ -7,9 +7,9 @@ import type { Terminal } from './terminal.ts'
 
 export interface Order<Id extends string, Answer extends string> {
   readonly texts: CommandTexts
-  /** What is ordered about: `schedule`. Also the name of its member in the answer. */
+  /** The kind of thing that is changed: `schedule`. Also the name of its member in the answer. */
   readonly subject: string
-  /** What the audit calls it. */
+  /** Its name in the audit. */
   readonly audit: string
   readonly argument: readonly [name: string, meaning: string]
   readonly parse: (text: string) => Id

@@ -1,5 +1,5 @@
 /**
- * What every command does around its work: find the database, check its schema, explain problems, leave in order, and set
+ * Runs a command: finds the database, checks its schema, explains problems, closes everything, and sets
  * the exit code. With `--json` a problem is a document on stdout too.
  */
 import { findDatabase, type ProgramDatabase } from '@q/runner/database'

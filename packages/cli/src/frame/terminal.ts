@@ -7,9 +7,9 @@ import { styleText } from 'node:util'
 import { printable } from '@q/schema'
 import { safeText } from '../words/safe.ts'
 
-/** What a text must fit: width, colours and characters. */
+/** The limits of a text: width, colours and characters. */
 export interface Look {
-  /** Of stdout; 0: it is not a terminal, so nothing is cut. */
+  /** The width of stdout; 0: it is not a terminal, so nothing is truncated. */
   readonly columns: number
   readonly colour: boolean
   /** Whether only ASCII characters may be used. */

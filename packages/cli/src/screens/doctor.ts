@@ -1,4 +1,4 @@
-/** What the checks found, worst first. Pure. */
+/** The results of the checks, worst first. Pure. */
 import type { CheckResult, Level } from '../doctor/check.ts'
 import type { Look } from '../frame/terminal.ts'
 import { short } from '../words/ages.ts'

@@ -1,4 +1,4 @@
-/** What a run's code logged, one line each: time, level, text and facts. Pure. */
+/** The log of a run, one line each: time, level, text and facts. Pure. */
 import type { LoggedLine } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { precise } from '../words/ages.ts'

@@ -32,7 +32,7 @@ function stateOf(look: Look, { state, drain }: Node): string {
   return nodeState(look, state, left)
 }
 
-/** What a dead node sent last says nothing about now. */
+/** The last report of a dead node is not its present state. */
 function living(node: Node, text: string): string {
   return isLiving(node) ? text : '-'
 }

@@ -1,4 +1,4 @@
-/** What happened to a run, in order, with the time since it was enqueued. Pure. */
+/** The timeline of a run, in order, with the time since it was enqueued. Pure. */
 import type { TimelineEntry, RunDetail } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { short } from '../words/ages.ts'

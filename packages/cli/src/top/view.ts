@@ -1,4 +1,4 @@
-/** What a person looks at in `q top`, and how keys change it. Pure: effects are returned, not done. */
+/** The view state of `q top`, and how keys change it. Pure: effects are returned, not executed. */
 import type { Node, QueueView, RunSummary } from '@q/store'
 import { isLiving } from '../screens/nodes.ts'
 import type { TopFacts } from './facts.ts'
@@ -8,11 +8,11 @@ const panes: readonly Pane[] = ['queues', 'nodes', 'runs']
 
 export interface View {
   readonly pane: Pane
-  /** Of the selected line in each pane. */
+  /** The id of the selected line in each pane. */
   readonly selected: Readonly<Record<Pane, number>>
   /** Lines that contain it are shown; all panes. */
   readonly filter: string
-  /** What the next letters are for. */
+  /** The input that receives the next letters. */
   readonly mode: 'list' | 'filter' | 'confirm' | 'detail'
   readonly frozen: boolean
   readonly asked: Act | undefined

@@ -1,4 +1,4 @@
-/** Which address shows which page. Only the two pages that bring a large library are loaded when they are opened. */
+/** The routes of the page. Only the two pages that bring a large library are loaded when they are opened. */
 import { lazy, Suspense, type ReactNode } from 'react'
 import { Route, Switch } from 'wouter'
 import { QueuesPage } from '../pages/queues/queues-page.tsx'

@@ -1,4 +1,4 @@
-/** What a tab wants to hear about. Written as one word each, so that the wants of all tabs can be joined as sets. */
+/** The topics that a tab subscribes to, each as one word, so that the subscriptions of all tabs can be merged as sets. */
 export type Topic =
   | 'nodes'
   | 'overview'

@@ -129,7 +129,7 @@ export function Problem({ problem }: { readonly problem: ApiProblem }): ReactNod
   )
 }
 
-/** What stands in the place of data that has not arrived: its problem, or the skeleton. */
+/** Shown instead of data that has not arrived: its problem, or the skeleton. */
 export function Pending({ error, rows }: { readonly error: ApiProblem | null; readonly rows?: number }): ReactNode {
   if (error !== null) return <Problem problem={error} />
   return <Skeleton {...(rows === undefined ? {} : { rows })} />

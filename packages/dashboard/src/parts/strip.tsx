@@ -44,7 +44,7 @@ function cellsOf(node: Node): string[] {
     : Array.from({ length: node.slots }, (_, index) => (index < busy ? 'u' : free))
 }
 
-/** What a lost node reported last says nothing about now. */
+/** The last report of a lost node is not its present state. */
 export function busySlots(node: Node): number {
   if (node.state === 'stale') return 0
   return node.threads.length > 0

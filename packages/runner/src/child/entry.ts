@@ -1,7 +1,7 @@
 /**
- * What a child process runs (`isolation: 'process'`, and runs under suspicion): one worker thread with the same entry
- * as any other, and a main thread that only relays. So a busy loop beats and is aborted here as in the runner itself,
- * memory can be watched while the code is busy, and the process notices at once that its runner is gone.
+ * The entry of a child process (`isolation: 'process'`, and suspects of a crash): one worker thread with the same entry as
+ * any other, and a main thread that only relays. So a busy loop sends heartbeats and is stopped here as in the runner
+ * itself, memory can be measured while the code is busy, and the process notices at once that its runner is gone.
  *
  * Invariant: it never outlives its runner. All programs that it starts are in its process group and die with it. It also
  * stops a run that other replicas may start once the run's fence deadline has passed: a runner that hangs cannot send a stop.

@@ -29,7 +29,7 @@ import { startInlineLimits } from './inline-limits.ts'
 
 export interface InlineReplicaOptions {
   readonly store: Store
-  /** What a module of tasks exports. */
+  /** The exports of a task module. */
   readonly tasks: object
   /** The URL of the store's database, for tasks with `database: true`. */
   readonly databaseUrl?: string

@@ -46,7 +46,7 @@ export interface ReplicaParts {
   readonly observe: Observe
   readonly tasks: readonly TaskDescription[]
   readonly registration: ReplicaRegistration
-  /** Of its presence lock. */
+  /** The number of its presence lock. */
   readonly num: number
   /** When its registration, which is its first heartbeat, was sent. */
   readonly bornMs: number
@@ -131,7 +131,7 @@ export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
   return { drain, figures: createFigures({ ...shared, slots, threads: parts.executors.threads }) }
 }
 
-/** What several parts use; made before all of them. */
+/** The state that several parts share; created before all of them. */
 function createState({ config, observe, bornMs, connections, registration }: ReplicaParts) {
   const { thresholds } = config.preset
   const signals = createSignals()

@@ -45,7 +45,7 @@ export interface RunnerOptions {
   readonly observe: Observe
   /** A start that is retried passes the same id, so that it leaves one row. Default: a new id. */
   readonly replicaId?: string
-  /** Where others reach it; registered for discovery. */
+  /** The address at which other programs reach it; registered for discovery. */
   readonly endpoint?: string
   /** Aborts when the replica must leave before it has started: the start then rejects, and nothing is registered. */
   readonly leaving?: AbortSignal

@@ -1,7 +1,7 @@
 /**
- * What one part of a replica signals to another. It is made before all parts, so each part depends only on parts that
- * were made before it; a part connects its receivers when it starts. A signal without a receiver is ignored: the loop
- * that it would wake has not started, and a loop looks for itself when it starts.
+ * Signals between the parts of a replica. They are created before all parts, so each part depends only on parts that were
+ * created before it; a part connects its receivers when it starts. A signal without a receiver is ignored: the loop that it
+ * would wake has not started, and every loop looks for work when it starts.
  */
 import type { DrainOrder, Lease } from '@q/store'
 

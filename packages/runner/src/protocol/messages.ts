@@ -63,7 +63,7 @@ export interface Problem {
   readonly what: string
   readonly why: string
   readonly fix: string
-  /** Of the error behind it. */
+  /** The stack of the underlying error. */
   readonly stack?: string
 }
 

@@ -27,7 +27,7 @@ export interface ExecutionValues {
   readonly stopGraceMs: number
   readonly pollEveryMs: number
   readonly connections: number
-  /** Of a start, for a database that does not answer yet. */
+  /** How long a start waits for a database that does not answer yet. */
   readonly databaseWaitMs: number
 }
 

@@ -1,4 +1,4 @@
-/** What every worker thread runs: loads the task modules once, then executes the runs it is served (serve.ts, execute-command.ts). */
+/** The entry of every worker thread: loads the task modules once, then executes the runs it receives (serve.ts, execute-command.ts). */
 import { workerData } from 'node:worker_threads'
 import type { TaskContext } from '@q/task'
 import { boundOutput } from '../output/bounded-output.ts'

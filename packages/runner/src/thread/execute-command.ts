@@ -64,7 +64,7 @@ async function checkPayload(
   return { problem: checked.issues.map((issue) => `${pointerOf(issue)}: ${issue.message}`).join('; ') }
 }
 
-/** Where in the payload, as a JSON pointer. */
+/** The location of a problem in the payload, as a JSON pointer. */
 function pointerOf(issue: StandardSchemaV1.Issue): string {
   const keys = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part))
   return keys.length === 0 ? 'payload' : `/${keys.join('/')}`

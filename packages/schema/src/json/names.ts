@@ -21,7 +21,7 @@ const charsMax = {
 } as const
 export type NameKind = keyof typeof charsMax
 
-/** What is wrong with it, as the rest of a sentence that begins with the kind: `is empty`. */
+/** The problem of a name, as the rest of a sentence that begins with the kind: `is empty`. */
 export function checkName(kind: NameKind, name: unknown): string | undefined {
   if (typeof name !== 'string') return 'is not a string'
   if (name === '') return 'is empty'

@@ -21,7 +21,7 @@ export function describeNonPlain(value: object, keys: readonly string[]): string
   return holdsMore || keys.length === 0 ? `an instance of ${classOf(value)}` : undefined
 }
 
-/** Also one from another realm: its prototype is the root of its own. */
+/** Whether it is a plain object, including one from another realm: its prototype is the root of its own. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null

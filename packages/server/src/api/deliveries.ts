@@ -1,4 +1,4 @@
-/** What destinations are sent: reports that wait, arrived or were given up. */
+/** Deliveries to destinations: reports that wait, arrived or failed. */
 import { z } from 'zod'
 import { count, pageOf, paging, runId, time } from './fields.ts'
 import { routes } from './route.ts'

@@ -25,7 +25,7 @@ export const frames = {
   overview,
   queues: z.object({ at: time, items: z.array(queueView) }),
   attention,
-  /** Of a subscribed run, when it changed. */
+  /** The tick of a subscribed run, when it changed. */
   run: runTick,
   /** Lines after `after`. If that is not the last known line, fetch what lies between. `dropped`: too much to send, fetch it. */
   log: z.object({

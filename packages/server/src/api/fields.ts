@@ -47,7 +47,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) })
 }
 
-/** What an order came to. */
+/** The result of an action. */
 export function answerOf<const Answer extends readonly [string, ...string[]]>(...answers: Answer) {
   return z.object({ answer: z.enum(answers) })
 }

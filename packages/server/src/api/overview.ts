@@ -1,4 +1,4 @@
-/** What a person on call sees first. */
+/** The overview for a person on call. */
 import { z } from 'zod'
 import { bounded, count, perSecond, time } from './fields.ts'
 import { routes } from './route.ts'
@@ -54,5 +54,9 @@ export type Attention = z.infer<typeof attention>
 
 export const overviewRoutes = routes({
   'GET /api/overview': { scope: 'read', summary: 'Totals of the whole system.', answer: overview },
-  'GET /api/attention': { scope: 'read', summary: 'What needs a person, the most harmful first.', answer: attention },
+  'GET /api/attention': {
+    scope: 'read',
+    summary: 'Items that need a person, the most harmful first.',
+    answer: attention,
+  },
 })

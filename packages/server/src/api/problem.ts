@@ -1,4 +1,4 @@
-/** What every refusal answers: RFC 9457, with our code, why and fix. */
+/** The body of every refusal: RFC 9457, with our code, why and fix. */
 import { z } from 'zod'
 
 export const problem = z
@@ -10,9 +10,9 @@ export const problem = z
     why: z.string(),
     fix: z.string(),
     docs: z.string(),
-    /** Of a request that is wrong: where, and what. */
+    /** For an invalid request: the place and the problem. */
     errors: z.array(z.object({ at: z.string(), problem: z.string() })).optional(),
-    /** Of a conflict: the state that is in the way. */
+    /** For a conflict: the state that prevents the action. */
     state: z.string().optional(),
     /** While the database is away: since when. */
     since: z.string().optional(),

@@ -26,7 +26,7 @@ export const queueView = z.object({
   pausedBy: z.string().nullable(),
   pausedAt: time.nullable(),
   pauseReason: z.string().nullable(),
-  rates: rates.nullable().describe('Of the last 5 complete minutes; null: nothing was recorded.'),
+  rates: rates.nullable().describe('Rates of the last 5 complete minutes; null: nothing was recorded.'),
   unserved: z.array(z.string()).describe('Tasks with a ready run that no living node can serve.'),
 })
 export type QueueView = z.infer<typeof queueView>

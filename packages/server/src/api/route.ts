@@ -1,5 +1,5 @@
 /**
- * What a route promises: who may call it, what it takes, what it answers. Path and method are its key in the table
+ * The contract of a route: its scope, its input, its answer. Path and method are its key in the table
  * (routes.ts): `GET /api/nodes/{id}`. Handlers, the OpenAPI document, the table of rights and the typed client all derive from it.
  */
 import type { z } from 'zod'
@@ -12,16 +12,16 @@ export interface Route {
   /** The least scope that may call it. */
   readonly scope: Scope
   readonly summary: string
-  /** What the audit calls it. Every route that changes something has one, except those of workers: runs record what workers do. */
+  /** Its name in the audit. Every route that changes something has one, except those of workers: runs record what workers do. */
   readonly action?: string
   /** Members of the path; one without a schema here is any text of 1 to 200 characters. */
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   /** JSON; a request without a body counts as `{}`. */
   readonly body?: z.ZodType
-  /** Of a success; 200 unless said. */
+  /** The status of a success; default: 200. */
   readonly status?: 200 | 201 | 202
-  /** What a success answers: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events; `metrics`: Prometheus text. */
+  /** The answer of a success: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events; `metrics`: Prometheus text. */
   readonly answer: z.ZodType | 'text' | 'stream' | 'metrics'
   /** Statuses of problems beyond those that every route can have. */
   readonly problems?: readonly (404 | 409 | 422)[]

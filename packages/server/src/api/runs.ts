@@ -107,7 +107,7 @@ export const runRoutes = routes({
   'GET /api/runs/{id}/logs': {
     ...one,
     scope: 'read',
-    summary: 'What the code of the run logged, in order.',
+    summary: 'The log lines of the run, in order.',
     query: z.object({
       after: z
         .string()

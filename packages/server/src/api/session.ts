@@ -7,7 +7,7 @@ import { time } from './fields.ts'
 import { routes, scopes } from './route.ts'
 
 export const session = z.object({
-  name: z.string().describe('Of the token; actions are recorded under it.'),
+  name: z.string().describe('The name of the token; actions are recorded under it.'),
   scope: z.enum(scopes),
   expiresAt: time.nullable(),
   readOnly: z.boolean().describe('The server accepts no actions.'),
@@ -25,7 +25,11 @@ export const sessionRoutes = routes({
     body: z.strictObject({ token: z.string().min(1).max(200) }),
     answer: session.extend({ proof: z.string() }),
   },
-  'GET /api/session': { scope: 'read', summary: 'Who is asking, and what this server is.', answer: session },
+  'GET /api/session': {
+    scope: 'read',
+    summary: 'The identity of the caller, and facts about this server.',
+    answer: session,
+  },
   'DELETE /api/session': {
     scope: 'read',
     summary: 'Ends the session.',

@@ -1,5 +1,5 @@
 /**
- * Who is asking: a program by its bearer token, or a page by both halves of its session. With a bearer token no cookie is
+ * Identifies the caller: a program by its bearer token, or a page by both halves of its session. With a bearer token no cookie is
  * looked at. The answer is the same for a missing and for a wrong token.
  */
 import { crossSite } from '../http/checks.ts'
@@ -14,7 +14,7 @@ export interface Identity {
   readonly name: string
   readonly scope: TokenScope
   readonly via: 'api' | 'page'
-  /** Of a session. */
+  /** The id of a session. */
   readonly expiresAt: Date | null
 }
 

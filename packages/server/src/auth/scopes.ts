@@ -1,5 +1,5 @@
 /**
- * Which scope includes which: read, enqueue and admin each include the ones before. `work` is for workers, which read and
+ * The order of scopes: read, enqueue and admin each include the ones before. `work` is for workers, which read and
  * enqueue nothing; only admin includes it.
  */
 import type { Scope } from '../api/route.ts'

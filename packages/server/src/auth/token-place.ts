@@ -1,4 +1,4 @@
-/** Where the token is when no file is named: `.q/token` in the workspace, beside the data of the embedded database. */
+/** The path of the token if no file is named: `.q/token` in the workspace, beside the data of the embedded database. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 

@@ -1,5 +1,5 @@
 /**
- * Which tokens are accepted now. The files are read again when they change, so a replaced token ends at once, together with
+ * The tokens that are accepted now. The files are read again when they change, so a replaced token ends at once, together with
  * the sessions that were begun with it.
  */
 import { timingSafeEqual, createHmac, randomBytes } from 'node:crypto'

@@ -8,7 +8,7 @@ import type { Problem } from '../api/problem.ts'
 import type { ParamsOf } from '../api/route.ts'
 
 export interface ApiOptions {
-  /** Where the server is; '' in its own page. */
+  /** The address of the server; '' in its own page. */
   readonly base?: string
   /** Asked for each request: `{ 'Q-Proof': … }` of a page, `{ Authorization: 'Bearer …' }` of a program. */
   readonly headers?: () => Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ type RouteOf<Key extends ApiKey> = ApiRoutes[Key]
 type QueryOf<Key extends ApiKey> = RouteOf<Key> extends { query: infer Q extends z.ZodType } ? z.input<Q> : never
 type BodyOf<Key extends ApiKey> = RouteOf<Key> extends { body: infer B extends z.ZodType } ? z.input<B> : never
 
-/** What a route answers. */
+/** The answer of a route. */
 export type AnswerOf<Key extends ApiKey> = RouteOf<Key>['answer'] extends infer A extends z.ZodType
   ? z.output<A>
   : string

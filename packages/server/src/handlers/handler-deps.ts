@@ -1,4 +1,4 @@
-/** What handlers work with: reads on connections that cannot write, orders on others. */
+/** Dependencies of handlers: reads on connections that cannot write, actions on others. */
 import type { Store } from '@q/store'
 import type { Queue, AnyTasks } from '@q/client'
 

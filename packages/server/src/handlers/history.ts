@@ -1,4 +1,4 @@
-/** What happened: errors, recoveries, deliveries, actions; and the tasks that are published. */
+/** Handlers of history: errors, recoveries, deliveries, actions; and the tasks that are published. */
 import type { actionRoutes } from '../api/actions.ts'
 import type { deliveryRoutes } from '../api/deliveries.ts'
 import type { errorRoutes } from '../api/errors.ts'

@@ -1,6 +1,6 @@
 /**
  * The order of checks of every request, and the only file that knows Hono. Limits, Host, method, token in the address, same origin, then who
- * is asking; only then the table of routes. What needs no token is named here by its exact path.
+ * is asking; only then the table of routes. Paths that need no token are named here, exactly.
  */
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { HttpBindings } from '@hono/node-server'

@@ -1,10 +1,10 @@
 /**
- * What every request must pass before anything of it is read: limits, Host, no token in the address, same origin. Exempt is
+ * The checks of every request before anything of it is read: limits, Host, no token in the address, same origin. Exempt is
  * only what a list names; never a list of what is checked.
  */
 import { Refusal } from './refusal.ts'
 
-/** What is asked for, decided by the exact path. */
+/** The area of a request, decided by the exact path. */
 export type Area = 'probe' | 'api' | 'page'
 
 const probePaths = ['/healthz', '/readyz', '/startupz'] as const

@@ -1,4 +1,4 @@
-/** Opaque cursors: a place in one list. One that was made for another list or filter is refused. */
+/** Opaque cursors: a position in one list. A cursor of another list or filter is refused. */
 import { createHash } from 'node:crypto'
 import { Refusal } from './refusal.ts'
 import type { Cursors } from './route-call.ts'

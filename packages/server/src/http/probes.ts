@@ -1,5 +1,5 @@
 /**
- * What an orchestrator asks. `/healthz`: the process answers; the database is not asked, so an outage of it restarts nothing.
+ * Probes for orchestrators. `/healthz`: the process answers; it does not ask the database, so an outage of it restarts nothing.
  * `/startupz`: the server has reached its database once. `/readyz`: it has, and is not draining.
  */
 import type { Store } from '@q/store'

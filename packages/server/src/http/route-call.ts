@@ -1,4 +1,4 @@
-/** What a handler is given and what it may return. A handler knows nothing of HTTP; types force one for every route of the table. */
+/** The arguments and results of a handler. A handler knows nothing of HTTP; types force one for every route of the table. */
 import type { z } from 'zod'
 import type { ApiKey, ApiRoutes } from '../api/routes.ts'
 import type { ParamsOf } from '../api/route.ts'
@@ -28,7 +28,7 @@ export interface Call<Key extends ApiKey> {
 export interface Cursors {
   /** The cursor of the store in what a client sent; refuses one of another list. */
   open(cursor: string | undefined): { readonly cursor?: string }
-  /** What a client gets for it. */
+  /** The response for a client. */
   seal(next: string | undefined): { readonly next?: string }
 }
 

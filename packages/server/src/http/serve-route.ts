@@ -23,7 +23,7 @@ export interface Audit {
 
 export interface RouteDeps {
   readonly readOnly: boolean
-  /** What a token may change in a second: actions, and requests of workers. */
+  /** The most changes of a token in a second: actions, and requests of workers. */
   readonly rates: { readonly action: Rate; readonly work: Rate }
   readonly audit: Audit
   /** Tests: an answer that its schema does not describe is an error. */

@@ -9,7 +9,7 @@ export type OutFrame = {
   [Name in keyof Frames]: { readonly event: Name; readonly data: Sent<Frames[Name]> }
 }[keyof Frames]
 
-/** What a viewer follows beside topics that are the same for all. */
+/** What one viewer follows in addition to the topics that are the same for all. */
 export interface Following {
   readonly runs: readonly string[]
 }
@@ -18,8 +18,8 @@ export interface Source {
   /** The name in `old` frames. */
   readonly name: string
   readonly everyMs: number
-  /** Looks once, for all viewers. What has changed gets the revision; whether anything has. */
+  /** Looks once, for all viewers. Changed items get the revision; returns whether any has changed. */
   look(revision: number, viewers: Iterable<Following>): Promise<boolean>
-  /** What a viewer lacks that has seen everything up to the revision; 0: it has seen nothing. */
+  /** The changes for a viewer that has seen everything up to the revision; 0: it has seen nothing. */
   framesSince(revision: number, viewer: Following): OutFrame[]
 }

@@ -1,6 +1,6 @@
 /**
  * The verbs inside a transaction that the caller began with any library: the library only has to send one statement.
- * The verbs get a Kysely transaction, so they behave as in any other. What must follow the commit (the promotion of keyed
+ * The verbs get a Kysely transaction, so they behave as in any other. Work that must follow the commit (the promotion of keyed
  * runs, a wake) is left to the trigger in the database and to the replicas.
  *
  * Invariant: nothing here begins, commits, rolls back, releases or closes. If a library can tell that its handle is not in

@@ -166,7 +166,7 @@ function statementProblem(code: string, error: Error, { at, user }: ServerAddres
       return {
         code: 'DATABASE_DISK_FULL',
         what: `The database${at} has no disk space left.`,
-        why: 'PostgreSQL could not extend a file. What was acknowledged before is safe.',
+        why: 'PostgreSQL could not extend a file. Writes that it acknowledged before are safe.',
         fix: 'Free disk space on the database server; nothing else needs to be repaired.',
       }
     case '55P03':

@@ -50,7 +50,7 @@ export interface Connection {
   readonly origin: Origin | undefined
   /** Runs on a connection that no transaction of the caller can block. */
   onOwnConnection<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T>
-  /** Of a caller's client: whether a transaction is open on it. Writes may then be rolled back. */
+  /** Whether a transaction is open on the caller's client. Writes may then be rolled back. */
   isInTransaction?(): boolean
   /** Sends the queries in one round trip and one transaction, and returns the rows of each (pipeline.ts). */
   pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
@@ -116,7 +116,7 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     onOwnConnection: (work) => work(db),
     async pipeline(queries) {
       const client = await checkOut()
-      // Where no session settings are allowed, each transaction sets them.
+      // If session settings are not allowed, each transaction sets them.
       const limited = !prepare && purpose === 'exchange'
       const rows = client.pipeline(limited ? [lockLimit, ...queries] : queries).finally(() => client.release())
       return limited ? (await rows).slice(1) : rows

@@ -1,4 +1,4 @@
-/** What the server says about itself, as far as q depends on it. No locks. */
+/** Version, connections and settings of the server, as far as q depends on them. No locks. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 

@@ -1,15 +1,16 @@
 /**
- * What keeps PostgreSQL from removing dead rows: old snapshots of sessions, prepared transactions and replication slots. While
- * one of them holds `xmin`, every dead version of a run stays in the indexes that claims read. Oldest first. No locks.
+ * Reads what keeps PostgreSQL from removing dead rows: old snapshots of sessions, prepared transactions and replication
+ * slots. While one of them holds `xmin`, every dead version of a run stays in the indexes that claims read. Oldest first.
+ * No locks.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface SnapshotHolder {
   readonly kind: 'session' | 'prepared' | 'slot'
-  /** Of a session. */
+  /** The pid of a session. */
   readonly pid: number | null
-  /** Of the session or the slot, or the id of the prepared transaction. */
+  /** The name of the session or the slot, or the id of the prepared transaction. */
   readonly name: string
   readonly user: string | null
   readonly state: string | null

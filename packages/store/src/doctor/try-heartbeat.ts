@@ -8,7 +8,7 @@ import { inTransaction } from '../connection/in-transaction.ts'
 
 export interface TriedHeartbeat {
   readonly wasRead: boolean
-  /** Of the server, for all three statements. */
+  /** The time that the server took for all three statements. */
   readonly tookMs: number
 }
 

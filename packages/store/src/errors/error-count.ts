@@ -1,4 +1,4 @@
-/** What one replica counted of one group of errors since its last flush, and the bound on how many one flush names. Pure. */
+/** The counts of one group of errors on one replica since its last flush, and the bound on the groups of one flush. Pure. */
 
 export interface ErrorCount {
   readonly fingerprint: string
@@ -12,7 +12,7 @@ export interface ErrorCount {
   readonly seen: number
   readonly lastRunId: string
   readonly tasks: readonly string[]
-  /** Of the replica that saw them. */
+  /** The version of the replica that counted them. */
   readonly version: string
 }
 

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface Review {
-  /** Of recoveries. */
+  /** Ids of recoveries. */
   readonly ids?: readonly string[]
   /** All recoveries of these runs. */
   readonly runIds?: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * What a step does to its runs, by the verbs that do it to one run. All at once first; if the database refuses one of them, or
- * another transaction has one locked, each alone, so that one run does not hold up the others.
+ * Applies an operation to the runs of one step, by the verbs for single runs. All at once first; if the database refuses
+ * one of them, or another transaction has one locked, each alone, so that one run does not delay the others.
  *
  * The locks are taken in the order that all transactions keep: workflows, then runs, each in the order of ids.
  */
@@ -23,7 +23,7 @@ export interface Acted {
 }
 
 export interface Actor {
-  /** Of the operation. */
+  /** The id of the operation. */
   readonly id: string
   readonly by: string
 }

@@ -26,7 +26,7 @@ export interface Operation {
   readonly leasedBy: string | null
 }
 
-/** Of q.operation, to be read as an Operation. */
+/** The columns of q.operation that make up an Operation. */
 export const operationColumns: RawBuilder<Operation> = sql<Operation>`
   id, kind, filter, asked_at AS "askedAt", asked_by AS "askedBy", looked::float8 AS looked, changed::float8 AS changed, answers,
   CASE WHEN next_id < upper_id THEN (next_id + 1)::text END AS "lookedBackTo", finished_at AS "finishedAt",

@@ -70,7 +70,7 @@ export function applies(kind: OperationKind, filter: RunFilter, askedAt: RawBuil
 function stateFor(kind: OperationKind, filter: RunFilter, askedAt: RawBuilder<unknown>): RawBuilder<boolean> {
   switch (kind) {
     case 'retry': {
-      // What succeeded, or was cancelled, is retried only if the filter names it.
+      // Runs that succeeded or were cancelled are retried only if the filter names those states.
       const failed = filter.status === undefined ? sql`r.status = 'FAILED' AND` : sql``
       return sql<boolean>`(${failed} r.finished_at <= ${askedAt})`
     }

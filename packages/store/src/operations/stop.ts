@@ -1,4 +1,4 @@
-/** Ends an operation between two steps: at once if no replica executes it, else with its next step. What it changed stays. */
+/** Ends an operation between two steps: at once if no replica executes it, else with its next step. Its changes stay. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 

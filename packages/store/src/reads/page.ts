@@ -4,7 +4,7 @@ import { asRunId } from '../lease.ts'
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Where the next page begins; undefined on the last. */
+  /** The cursor of the next page; undefined on the last. */
   readonly next: string | undefined
 }
 

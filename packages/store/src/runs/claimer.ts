@@ -50,7 +50,7 @@ export interface Claimer {
 
 export interface ClaimLimits {
   readonly claim: number
-  /** Which runs there is room for; default: all. */
+  /** Whether there is room for a run; default: for all. */
   readonly fits?: Fits
   readonly prefetch: number
 }

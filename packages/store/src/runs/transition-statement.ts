@@ -3,7 +3,7 @@
  * statement: the runs are locked, changed, recorded, and the slots they free are handed on (slot-handover.ts).
  *
  * Locks: the runs in the order of their ids; then the runs that get their slots, which are skipped if another session has
- * locked them. What a later part needs of the run is carried along, never joined again: PostgreSQL takes such parts for
+ * locked them. Later parts get columns of the run from earlier parts and never join again: PostgreSQL takes such parts for
  * one row and would compare each run with every other.
  */
 import type { TaskState } from '@q/schema'

@@ -27,7 +27,7 @@ export interface WorkExchange {
   readonly starts: readonly Lease[]
   /** The most runs to claim and start. */
   readonly claim: number
-  /** Which runs there is room for; default: all. */
+  /** Whether there is room for a run; default: for all. */
   readonly fits?: Fits
   /** The most runs to claim ahead. */
   readonly prefetch: number

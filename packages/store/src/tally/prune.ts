@@ -6,11 +6,11 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface OperatePruneRequest {
-  /** Of samples of queues and gaps between heartbeats. */
+  /** How long samples of queues and gaps between heartbeats are kept. */
   readonly samplesKeptMs: number
-  /** Of counts per hour, of groups of errors since they were seen last, and of operations since their end. */
+  /** How long counts per hour, groups of errors since their last occurrence, and ended operations are kept. */
   readonly tallyKeptMs: number
-  /** Of actions. */
+  /** How long actions are kept. */
   readonly actionsKeptMs: number
   /** Rows of each kind at a time. */
   readonly limit: number

@@ -1,4 +1,4 @@
-/** What a recovery did to runs, for the counts of the replica that recovered them. */
+/** Reads the effects of recoveries on runs, for the counts of the replica that recovered them. */
 import type { ErrorCode, TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

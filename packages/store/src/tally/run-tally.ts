@@ -1,5 +1,5 @@
 /**
- * What one replica counted of the runs of one queue and task since its last flush, and the bound on how many tasks one
+ * The counts of one queue and task on one replica since its last flush, and the bound on how many tasks one
  * flush names. Pure.
  */
 import { addHistogram } from './histogram.ts'

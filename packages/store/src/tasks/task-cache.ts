@@ -20,7 +20,7 @@ export interface TaskCache {
   laneOf(name: LaneName, reads?: TaskReads): Promise<number>
 }
 
-/** That a task is not published is cached for less time: its replicas may be starting. */
+/** An unpublished task is cached for less time: its replicas may be starting. */
 const cachedMsMax = { known: 30_000, unknown: 1_000 }
 
 export function createTaskCache(usual: TaskReads, nowMs: () => number): TaskCache {

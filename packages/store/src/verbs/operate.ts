@@ -32,7 +32,7 @@ export interface OperateVerbs {
   flushTally(flush: Flush): Promise<FlushAnswer>
 
   /**
-   * What the last recovery of each of these runs did, for the counts of the replica that recovered them.
+   * Returns the effect of the last recovery of each of these runs, for the counts of the replica that recovered them.
    * Runs that were never recovered are left out.
    */
   recoveredRuns(ids: readonly RunId[]): Promise<RecoveredRun[]>

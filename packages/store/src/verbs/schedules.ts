@@ -32,7 +32,7 @@ export interface ScheduleVerbs {
 
   /**
    * Resumes a schedule: it ticks again, counted from now.
-   * One that is not paused does not change.
+   * A schedule that is not paused does not change.
    */
   resumeSchedule(name: string): Promise<'resumed' | 'not-found'>
 

@@ -67,7 +67,7 @@ async function listOf(
     const [value] = await stepValues(trx, [{ workflowId: workflow.id, step: over.step, at: over.at }])
     list = value === undefined ? undefined : (JSON.parse(value.text) as unknown)
   } else list = valueAt(workflow.input, over.at)
-  if (!Array.isArray(list)) return { problem: 'What it maps over is not a list.' }
+  if (!Array.isArray(list)) return { problem: 'The value to map over is not a list.' }
   const items: readonly unknown[] = list
   if (items.length > planLimits.stepsMax) {
     return {

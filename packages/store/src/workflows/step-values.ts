@@ -86,7 +86,7 @@ function unreadable(error: unknown): never {
   if (!isRefusal(error)) throw error
   throw new ExplainedError({
     code: 'INVALID_PAYLOAD',
-    what: 'What a step needs of other steps cannot be put into its payload.',
+    what: 'The results of other steps cannot be put into the payload of a step.',
     why: error instanceof Error ? error.message : String(error),
     fix: 'Let those steps return less, or where it is stored; or take a part of what they return.',
     cause: error,

@@ -1,4 +1,4 @@
-/** What people and programs ordered, by page, API or command line, and what was answered. */
+/** The actions of people and programs, through the page, the API or the command line, with their results. */
 import type { ReactNode } from 'react'
 import type { Action } from '../../api/contract.ts'
 import { usePages } from '../../api/use-pages.ts'

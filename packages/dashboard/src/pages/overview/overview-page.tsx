@@ -1,4 +1,4 @@
-/** What needs a person, first; then the queues, what was done, and the nodes. */
+/** The attention items first; then the queues, the throughput and the nodes. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Items, Overview, QueueView } from '../../api/contract.ts'

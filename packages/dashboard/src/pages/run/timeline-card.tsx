@@ -1,4 +1,4 @@
-/** What happened, in the order of the claims: fences only rise, while clocks may jump. */
+/** The timeline, in the order of the claims: fences only rise, while clocks may jump. */
 import type { ReactNode } from 'react'
 import type { RunDetail, TimelineEntry } from '../../api/run-contract.ts'
 import { Card } from '../../parts/card.tsx'

@@ -61,7 +61,7 @@ function ReasonItem({
           <Named sentence={visibleText(sentence)} name={name} to={`/nodes/${encodeURIComponent(holder)}`} />
         ) : (
           <>
-            {visibleText(sentence)} <Ways reason={reason} />
+            {visibleText(sentence)} <ReasonLinks reason={reason} />
           </>
         )}
       </span>
@@ -88,7 +88,7 @@ function textOf(reason: Why['reasons'][number], key: string): string {
   return typeof reason[key] === 'string' ? reason[key] : ''
 }
 
-function Ways({ reason }: { readonly reason: Why['reasons'][number] }): ReactNode {
+function ReasonLinks({ reason }: { readonly reason: Why['reasons'][number] }): ReactNode {
   const text = (key: string) => textOf(reason, key)
   switch (reason.reason) {
     case 'held':

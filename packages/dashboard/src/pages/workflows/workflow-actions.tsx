@@ -24,7 +24,7 @@ const words: Readonly<Record<Kind, { readonly button: string; readonly lead: str
   'retry-failed': {
     button: 'Retry failed',
     lead: 'Steps that failed, were cancelled or skipped start again. Those that succeeded keep their results, and steps after them continue.',
-    done: 'What failed starts again.',
+    done: 'The failed steps start again.',
   },
 }
 

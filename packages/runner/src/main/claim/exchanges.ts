@@ -133,7 +133,7 @@ export function startExchanges(deps: ExchangesDeps): Exchanges {
   }
 }
 
-/** Releases runs. One that another transaction has locked stays, and may still begin here unless it was disowned in the meantime. */
+/** Releases runs. A run that another transaction has locked stays, and may still begin here unless it was disowned in the meantime. */
 async function releaseRelieved(
   { releaseUnstarted, exchangeBuffer, heldRuns }: ExchangesDeps,
   runs: readonly ClaimedRun[],

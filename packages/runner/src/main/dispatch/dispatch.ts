@@ -29,7 +29,7 @@ export interface Dispatch {
   readonly slots: Slots
   /** Hands over as many as fit, from the front; the others stay. They are started, so they may wait for busy threads. */
   assignSlots(awaitingSlot: ClaimedRun[]): void
-  /** What may be claimed. `freeMax`: how many threads without a load may be used. It is reserved until it is released. */
+  /** Reserves room for a claim and returns it. `freeMax`: how many threads without a load may be used. */
   room(freeMax: number, ahead: boolean): ReservedRoom
   /** Whether the run needs a slot for itself. */
   needsSlot(run: ClaimedRun): boolean

@@ -153,7 +153,7 @@ interface Death {
   readonly error?: Error
 }
 
-/** What V8 prints before it aborts. Error messages of the code that only mention memory do not match. */
+/** Matches the text that V8 prints before it aborts, and not error messages of the code that only mention memory. */
 const ranOutOfMemory = /\bfatal\b.*\b(out of memory|allocation failed)/i
 
 function deathReport({ code, signal, error }: Death, lastErrors: string): RunReport {

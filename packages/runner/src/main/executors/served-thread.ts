@@ -14,7 +14,7 @@ import { startedByThread } from './process-tree.ts'
 import { createThreadFeed, type OwnedFeed } from './thread-feed.ts'
 import { createThreadMeter, type ThreadMeter } from './thread-meter.ts'
 
-/** What a served thread needs from the pool. */
+/** The parts of the pool that a served thread uses. */
 export interface ThreadJobs {
   /** Rejects when the thread dies or the signal terminates it. */
   run(job: ServeJob, options: { readonly transferList: MessagePort[]; readonly signal: AbortSignal }): Promise<unknown>

@@ -43,7 +43,7 @@ export interface RunHeartbeats {
   suspended(asleepMs: number): void
 }
 
-/** What other replicas can have seen of a run. */
+/** The newest evidence of a run that other replicas can have seen. */
 interface Carried {
   readonly sentMs: number
   /** When the thread gave the evidence that the heartbeat reported. */

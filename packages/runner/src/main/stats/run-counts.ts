@@ -54,7 +54,7 @@ const errorGroupsMax = 1_000
 const tasksOfGroupMax = 20
 
 export interface RunCountsDeps {
-  /** Of this replica. */
+  /** The version of this replica. */
   readonly version: string
   /** Counts ends for the heartbeats of this replica. */
   readonly count: (status: Outcome['status']) => void

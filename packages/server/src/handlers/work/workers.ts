@@ -39,7 +39,7 @@ export function replicaIdOf(who: Identity, workerId: string): string {
 }
 
 export function createWorkers(store: Store, version: string): Workers {
-  /** What this server has registered; another server may have registered the same worker. */
+  /** Workers that this server has registered; another server may have registered the same worker. */
   const known = new Map<string, Known>()
 
   async function beat(replicaId: string, given: WorkerStats = {}): Promise<HeartbeatAnswer> {

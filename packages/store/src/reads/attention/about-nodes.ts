@@ -1,4 +1,4 @@
-/** What nodes need a person for, from what they say about themselves. Pure. */
+/** Attention items about nodes, from the facts that they report. Pure. */
 import { externalPreset, type Node } from '../nodes/node-view.ts'
 import { inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'

@@ -1,4 +1,4 @@
-/** What queues need a person for: unserved lanes, pauses with a backlog, long waits and growth. Pure. */
+/** Attention items about queues: unserved lanes, pauses with a backlog, long waits and growth. Pure. */
 import type { QueueView } from '../queues/queue-view.ts'
 import type { UnservedLane } from '../queues/unserved-lanes.ts'
 import { counted, inWords } from '../words.ts'

@@ -1,4 +1,4 @@
-/** What is recorded, as sentences for a person. Pure. */
+/** Attention items about records, as sentences for a person. Pure. */
 import { bounded } from '../bounded.ts'
 import { counted, inWords } from '../words.ts'
 import { argument, pagePath, type Attention } from './attention-item.ts'

@@ -1,4 +1,4 @@
-/** What the database server needs a person for. */
+/** Attention items about the database server. */
 import type { Db } from '../../connection/db.ts'
 import { inspectServer, type ServerFacts } from '../../doctor/server.ts'
 import { inspectSnapshots, type SnapshotHolder } from '../../doctor/snapshots.ts'

@@ -35,14 +35,14 @@ export interface Attention {
   readonly detail: string | null
   /** The command line that helps. */
   readonly command: string
-  /** Where the page shows it. */
+  /** The path of the page that shows it. */
   readonly page: string
   readonly facts: Readonly<Record<string, string | number | null>>
 }
 
 const levels: readonly Attention['level'][] = ['bad', 'warn', 'note']
 
-/** What does harm now before what may do harm later; then by kind. */
+/** Present harm comes before possible harm; then by kind. */
 export function byHarm(items: readonly Attention[]): Attention[] {
   const rank = ({ level, kind }: Attention) =>
     levels.indexOf(level) * attentionKinds.length + attentionKinds.indexOf(kind)

@@ -19,7 +19,7 @@ export interface HeldRunView {
   readonly expectedEndMs: number | null
   readonly cancelRequested: boolean
   readonly onCrash: OnCrash
-  /** What the deadline of a drain does to it. */
+  /** What happens to it at the deadline of a drain. */
   readonly atDeadline: 'released' | 'failed'
 }
 

@@ -18,12 +18,12 @@ export interface NodeDetail {
   readonly node: Node
   /** Longest first, at most 500. */
   readonly held: readonly HeldRunView[]
-  /** Of the last hour, oldest first. */
+  /** Samples of the last hour, oldest first. */
   readonly samples: readonly NodeSample[]
   /** Newest first, at most 50. */
   readonly failures: readonly NodeHeartbeatFailure[]
   readonly gaps: readonly HeartbeatGap[]
-  /** Of runs that it held. */
+  /** Recoveries of runs that it held. */
   readonly recoveries: readonly RecoveryView[]
 }
 

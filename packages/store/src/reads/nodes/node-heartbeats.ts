@@ -20,7 +20,7 @@ export async function nodeHeartbeat(db: Db, id: string): Promise<HeartbeatData |
   return found?.heartbeat
 }
 
-/** Of live nodes, oldest first. */
+/** The last heartbeats of live nodes, oldest first. */
 export function nodeHeartbeats(db: Db): Promise<NodeHeartbeat[]> {
   return heartbeatsWhere(db, isAlive)
 }

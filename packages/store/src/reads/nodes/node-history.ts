@@ -1,4 +1,4 @@
-/** What is recorded about a node over time: its stats, the heartbeats it could not send, and the gaps between heartbeats. */
+/** The history of a node: its stats over time, the heartbeats it could not send, and the gaps between heartbeats. */
 import { sql } from 'kysely'
 import { statementTime } from '../../clock.ts'
 import type { Db } from '../../connection/db.ts'

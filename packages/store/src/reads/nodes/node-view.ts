@@ -79,7 +79,7 @@ export interface SlotView {
   readonly runId: string | null
   readonly isolation: 'thread' | 'process' | null
   readonly stoppingFor: string | null
-  /** Of one core. */
+  /** CPU time as a share of one core. */
   readonly cpuPercent: number | null
   readonly heapMb: number | null
   /** 0 to 1. */

@@ -40,7 +40,7 @@ function isLiving({ state }: Node): boolean {
 export interface LiveReplica {
   readonly id: string
   readonly name: string
-  /** Where it can be reached, if it said so. */
+  /** Its registered address, if any. */
   readonly endpoint: string | null
   readonly capabilities: readonly string[]
   /** It still answers, but is about to leave. */

@@ -8,12 +8,12 @@ import { laneCounts } from '../queues/lane-counts.ts'
 
 export interface Overview {
   readonly at: Date
-  /** Of living nodes. */
+  /** Slots of living nodes. */
   readonly slots: { readonly busy: number; readonly total: number }
   readonly nodes: { readonly alive: number; readonly draining: number; readonly stale: number }
   readonly ready: Bounded
   readonly running: number
-  /** Of the last five complete minutes; null: nothing was recorded. */
+  /** Rates of the last five complete minutes; null: nothing was recorded. */
   readonly succeededPerS: number | null
   readonly failedPerS: number | null
   /** Runs that were recovered as FAILED and that no person has reviewed. */

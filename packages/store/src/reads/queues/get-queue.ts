@@ -9,7 +9,7 @@ import { headsOfLane } from './ready-heads-of-lane.ts'
 
 export interface QueueDetail extends QueueView {
   readonly tasks: readonly QueueTask[]
-  /** Those whose oldest run waits longest, at most 100, and those that were given a weight. */
+  /** Groups whose oldest run waits longest, at most 100, and groups with a weight. */
   readonly groups: readonly QueueGroup[]
   readonly keys: readonly ContendedKey[]
 }

@@ -1,5 +1,5 @@
 /**
- * What is ready and what is held, per lane. Ready runs are counted up to a bound per lane, which shrinks when there are
+ * Counts ready and held runs per lane. Ready runs are counted up to a bound per lane, which shrinks when there are
  * many lanes, so that all of them together cost the same; the age of the oldest is exact whatever the backlog.
  */
 import { sql } from 'kysely'

@@ -1,5 +1,5 @@
 /**
- * Every queue that ever had a run or was paused, also the empty ones. No locks. What it costs depends on the number of
+ * Every queue that ever had a run or was paused, also the empty ones. No locks. The cost depends on the number of
  * lanes and groups, not on how many runs wait or have ended.
  */
 import { sql } from 'kysely'

@@ -16,7 +16,7 @@ export interface QueueView {
   readonly pausedBy: string | null
   readonly pausedAt: Date | null
   readonly pauseReason: string | null
-  /** Of the last five complete minutes; null: nothing was recorded. */
+  /** Rates of the last five complete minutes; null: nothing was recorded. */
   readonly rates: QueueRates | null
   /** Tasks with an AVAILABLE run that no living node serves. */
   readonly unserved: readonly string[]

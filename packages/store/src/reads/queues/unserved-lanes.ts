@@ -17,7 +17,7 @@ export interface UnservedLane {
   readonly ready: Bounded
   readonly oldestMs: number
   readonly sampleRunId: RunId
-  /** What no living node has, as a sentence. */
+  /** What is missing on every living node, as a sentence. */
   readonly missing: string
 }
 

@@ -25,18 +25,18 @@ export interface SeriesPoint {
   readonly at: Date
   /** Whether its time has not passed yet, or its counts may not all have been flushed. */
   readonly partial: boolean
-  /** Of `rate`: per second. */
+  /** For `rate`: runs per second. */
   readonly started?: number
   readonly succeeded?: number
   readonly failed?: number
   readonly retried?: number
   readonly cancelled?: number
   readonly crashed?: number
-  /** Of `wait` and `duration`, in ms; null: nothing was recorded. */
+  /** For `wait` and `duration`, in ms; null: nothing was recorded. */
   readonly p50?: number | null
   readonly p95?: number | null
   readonly p99?: number | null
-  /** Of `oldest` in ms, of `ready` in runs; null: there is no sample, or nothing waited. */
+  /** For `oldest` in ms, for `ready` in runs; null: there is no sample, or nothing waited. */
   readonly value?: number | null
 }
 

@@ -19,7 +19,7 @@ export interface RecoveryView {
   readonly replicaId: string
   readonly replicaName: string | null
   readonly recoveredBy: string
-  /** Of the replica that recovered it; null: it is forgotten, or a person did. */
+  /** The name of the replica that recovered it; null: its row was removed, or a person recovered it. */
   readonly recoveredByName: string | null
   /** Whether its code was running, so that a person should decide what becomes of it. */
   readonly needsReview: boolean

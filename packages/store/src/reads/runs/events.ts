@@ -1,4 +1,4 @@
-/** What happened to a run beside its ordinary way: writes that were refused, wishes, losses. */
+/** Unusual events of a run: refused writes, cancel requests, losses. */
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
 

@@ -17,7 +17,7 @@ import { asksForReady, readyMax, walkFor } from './walks.ts'
 
 export interface RunPage {
   readonly runs: RunSummary[]
-  /** Where the next page begins; undefined: there are no more. */
+  /** The cursor of the next page; undefined: there are no more. */
   readonly next: string | undefined
   /** Runs that were looked at, whether they matched or not. */
   readonly looked: number

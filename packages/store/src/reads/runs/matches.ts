@@ -42,7 +42,7 @@ function byMember(filter: RunFilter): RawBuilder<boolean>[] {
   ]
 }
 
-/** Of its last recorded attempt. */
+/** Whether the last recorded attempt of a run has this fingerprint. */
 function hasFingerprint(fingerprint: string): RawBuilder<boolean> {
   return sql<boolean>`
     ((SELECT a.fingerprint FROM q.task_attempt a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1) = ${fingerprint})`

@@ -1,4 +1,4 @@
-/** Which runs, and which page of them. */
+/** The filter of a list of runs, and its page. */
 
 export interface RunFilter {
   /** Names of states, in any case, also those of other systems: queued, in-progress, done, … */
@@ -11,11 +11,11 @@ export interface RunFilter {
   /** Its id, in decimal. */
   readonly workflow?: string
   readonly uniqueKey?: string
-  /** Of an end that is not a success. */
+  /** The code of an end that is not a success. */
   readonly code?: string
   /** `url~cdn`: the text of the member contains it, in any case. `id=5`: it equals. `a.b=5`: a member of a member. `~cdn`: anywhere. */
   readonly payload?: string
-  /** Of the error that ended its last recorded attempt: 16 hexadecimal digits. */
+  /** The fingerprint of the error that ended its last recorded attempt: 16 hexadecimal digits. */
   readonly fingerprint?: string
   /** Name of the schedule whose tick it is. */
   readonly schedule?: string

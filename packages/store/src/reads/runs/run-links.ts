@@ -1,4 +1,4 @@
-/** What a run came from and what came from it, and its values as exact text. No locks. */
+/** The origin of a run, its children and repetitions, and its values as exact text. No locks. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -16,7 +16,7 @@ export interface RunLinks {
   readonly payloadText: string
   readonly resultText: string | null
   readonly checkpointText: string | null
-  /** Of its holder, or the last one; null: none, or pruned. */
+  /** The name of its holder, or of the last one; null: none, or pruned. */
   readonly replicaName: string | null
   /** The run whose code enqueued it; null: none, or pruned. */
   readonly parent: LinkedRun | null
@@ -27,7 +27,7 @@ export interface RunLinks {
   readonly scheduleTick: { readonly schedule: string; readonly tick: Date } | null
   /** From due to started; of a run that is AVAILABLE: so far. */
   readonly waitMs: number | null
-  /** Of its last start; while it runs: so far. */
+  /** The duration since its last start; while it runs: so far. */
   readonly durationMs: number | null
 }
 

@@ -10,9 +10,9 @@ export interface RunSummary {
   readonly queue: string
   readonly group: string
   readonly status: TaskState
-  /** Of an end that is not a success. */
+  /** The code of an end that is not a success. */
   readonly code: string | null
-  /** What the error says, the first 200 characters; of an end that is not a success. */
+  /** The first 200 characters of the error of an end that is not a success. */
   readonly detail: string | null
   /** Result of a success as JSON text, if it is short. */
   readonly resultText: string | null

@@ -19,7 +19,7 @@ export interface RunTick {
 
 const ticksMax = 500
 
-/** Of the first 500 ids; runs that do not exist are left out. */
+/** Ticks of the first 500 ids; runs that do not exist are left out. */
 export async function runTicks(db: Db, ids: readonly RunId[]): Promise<RunTick[]> {
   if (ids.length === 0) return []
   const lastSign = sql`CASE WHEN r.held THEN greatest(beat.sent_at, r.started_at, r.claimed_at) END`

@@ -67,7 +67,7 @@ export interface RunRecovery {
   readonly beatAgeMs: number | null
   readonly replicaId: string
   readonly recoveredBy: string
-  /** Of the replica that recovered it, else the same. */
+  /** The name of the replica that recovered it, else its id. */
   readonly recoveredByName: string
 }
 

@@ -11,7 +11,7 @@ import { refuseCursor } from '../page.ts'
 export interface Walk {
   /** FROM with what it joins. The run is `r`. */
   readonly from: RawBuilder<unknown>
-  /** Which rows of it are part of the walk. They are looked at in this order: by key, then by id. */
+  /** The condition for rows of the walk. They are read in this order: by key, then by id. */
   readonly where: RawBuilder<unknown>
   readonly key: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>

@@ -1,5 +1,5 @@
 /**
- * Which way through the runs serves a filter and a view: the index that has the few runs in question, else the primary key
+ * Chooses how to read the runs for a filter and a view: the index that has the few runs in question, else the primary key
  * backwards. The choice follows from the request alone, never from statistics, so the cost of a list is known beforehand.
  */
 import { sql, type RawBuilder } from 'kysely'

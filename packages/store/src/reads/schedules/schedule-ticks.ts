@@ -10,7 +10,7 @@ export interface ScheduleTick {
   readonly status: TaskState
   readonly startedAt: Date | null
   readonly finishedAt: Date | null
-  /** Of an end that is not a success. */
+  /** The code of an end that is not a success. */
   readonly code: string | null
 }
 

@@ -1,6 +1,7 @@
 /**
- * What `why` looks at: the run with its lane, who is alive, who has its key, who is ahead. Conditions are the claim's
- * and the promotion's own (runs/claimable.ts, replicas/alive.ts). Times are measured by the database's clock.
+ * Reads the facts for `why`: the run with its lane, the live replicas, the holders of its key, the runs ahead. The
+ * conditions are those of the claim and the promotion (runs/claimable.ts, replicas/alive.ts). Times are measured by the
+ * database's clock.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { TaskState } from '@q/schema'
@@ -26,7 +27,7 @@ const holdersMax = 50
 
 export interface RunFacts {
   readonly lane: number
-  /** Of its lane, like requires; null: there is no such lane. */
+  /** The queue of its lane, like requires; null: there is no such lane. */
   readonly queue: string | null
   readonly task: string
   readonly requires: readonly string[] | null
@@ -34,7 +35,7 @@ export interface RunFacts {
   readonly ready: boolean | null
   readonly held: boolean | null
   readonly inTime: boolean
-  /** Of a run at the gate `time`. */
+  /** Whether it is due; null: it is not at the gate `time`. */
   readonly due: boolean | null
   readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
   readonly waitingOn: number
@@ -97,7 +98,7 @@ export interface LiveNode {
   readonly lacks: readonly string[]
 }
 
-/** Who is alive, as seen from a lane. */
+/** The live replicas, as seen from a lane. */
 export function liveNodes(db: Db, lane: number): Promise<LiveNode[]> {
   return db
     .selectFrom('q.replica as n')
@@ -122,7 +123,7 @@ export interface KeyFacts {
   readonly holders: readonly KeyHolder[]
 }
 
-/** Of a run at the gate `concurrency`. */
+/** Facts of a run at the gate `concurrency`. */
 export async function keyFacts(db: Db, id: RunId): Promise<KeyFacts> {
   const key = sql.ref<string | null>('r.concurrency_key')
   const scope = sql.ref<string | null>('r.concurrency_scope')
@@ -146,7 +147,7 @@ export async function keyFacts(db: Db, id: RunId): Promise<KeyFacts> {
   return { ...facts, holders: holders.map((holder) => ({ ...holder, runId: holder.runId as RunId })) }
 }
 
-/** Of a run at the gate `workflow`. */
+/** The paused workflow of a run at the gate `workflow`. */
 export async function pausedWorkflow(db: Db, id: RunId): Promise<Extract<Reason, { reason: 'workflow-paused' }>> {
   const row = await db
     .selectFrom('q.task_run as r')

@@ -54,7 +54,7 @@ export type Reason =
   | {
       readonly reason: 'capabilities-missing'
       readonly requires: readonly string[]
-      /** What the replica that comes closest lacks. */
+      /** The capabilities that the closest replica lacks. */
       readonly missing: readonly string[]
       readonly closest: string
     }

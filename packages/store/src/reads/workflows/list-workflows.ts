@@ -1,5 +1,5 @@
 /**
- * Workflows, newest first, a page at a time. Those that have not ended are found by their index; for others the primary key
+ * Lists workflows, newest first, in pages. Open ones are found by their index; for others the primary key
  * is walked, and a page looks at a bounded number of them.
  */
 import { sql } from 'kysely'

@@ -34,7 +34,7 @@ interface WorkflowRow extends Omit<WorkflowView, 'progress' | 'steps'> {
 
 const allSteps = 2_147_483_647
 
-/** Those that do not exist are left out. `stepsMax`: steps of each that are counted. */
+/** Workflows that do not exist are left out. `stepsMax`: the most steps that are counted of each. */
 export async function getWorkflows(
   db: Db,
   ids: readonly WorkflowId[],
@@ -68,7 +68,7 @@ export interface StepView {
   /** Parents, items or an inner workflow that it still waits for. */
   readonly waitingOn: number
   readonly attempt: number
-  /** Of an end that is not a success. */
+  /** The code of an end that is not a success. */
   readonly code: string | null
   /** Names of the steps it waits for, or waited for. */
   readonly parents: readonly string[]
