@@ -29,7 +29,7 @@ export interface Check {
 export interface Surroundings {
   readonly store: Store
   readonly url: string
-  /** The connection of `DATABASE_URL_DIRECT`, else the same. */
+  /** The URL in `DATABASE_URL_DIRECT`, else the same URL. */
   readonly directUrl: string
   readonly embedded: boolean
   readonly env: NodeJS.ProcessEnv

@@ -8,11 +8,11 @@ const panes: readonly Pane[] = ['queues', 'nodes', 'runs']
 
 export interface View {
   readonly pane: Pane
-  /** The id of the selected line in each pane. */
+  /** The index of the selected line in each pane. */
   readonly selected: Readonly<Record<Pane, number>>
   /** Lines that contain it are shown; all panes. */
   readonly filter: string
-  /** The input that receives the next letters. */
+  /** Decides what the next key does. */
   readonly mode: 'list' | 'filter' | 'confirm' | 'detail'
   readonly frozen: boolean
   readonly asked: Act | undefined

@@ -16,7 +16,7 @@ export const runSummary = z.object({
   detail: z
     .string()
     .nullable()
-    .describe('What the error says, the first 200 characters; of an end that is not a success.'),
+    .describe('The first 200 characters of the error of an end that is not a success.'),
   resultText: z.string().nullable().describe('The result of a success, if it is short.'),
   waitingFor: z.string().nullable(),
   priority: z.int(),

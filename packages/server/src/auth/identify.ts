@@ -14,7 +14,7 @@ export interface Identity {
   readonly name: string
   readonly scope: TokenScope
   readonly via: 'api' | 'page'
-  /** The id of a session. */
+  /** The end of a session; null: a bearer token. */
   readonly expiresAt: Date | null
 }
 

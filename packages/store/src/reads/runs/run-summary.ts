@@ -1,4 +1,4 @@
-/** What a list says about a run. Payloads and long results are left out: a page of them may be large (`getTaskRun` has them). */
+/** A run as a list shows it. Payloads and long results are left out: a page of them may be large (`getTaskRun` has them). */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
