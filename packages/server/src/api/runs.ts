@@ -13,10 +13,7 @@ export const runSummary = z.object({
   group: z.string(),
   status: runState,
   code: z.string().nullable(),
-  detail: z
-    .string()
-    .nullable()
-    .describe('The first 200 characters of the error of an end that is not a success.'),
+  detail: z.string().nullable().describe('The first 200 characters of the error of an end that is not a success.'),
   resultText: z.string().nullable().describe('The result of a success, if it is short.'),
   waitingFor: z.string().nullable(),
   priority: z.int(),
