@@ -78,7 +78,9 @@ function aggregateComments(
   })
 }
 
+/** An issue that GitHub rejects keeps no other one from its comment. */
 async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<'done' | 'limited'> {
+  let rejected: NotDelivered | undefined
   for (const comment of await dueComments(session.state, comments)) {
     if (session.isLate()) throw outOfTime()
     if ((await session.writesWaitMs(comment.issue, 1, 'other')) > 0) {
@@ -86,7 +88,13 @@ async function writeWhileAllowed(session: Session, comments: readonly Comment[])
       session.log('info', facts, 'skipped heartbeat comments: limit on writes reached')
       return 'limited'
     }
-    await putComment(session, comment)
+    try {
+      await putComment(session, comment)
+    } catch (error) {
+      if (!(error instanceof NotDelivered) || error.blocksOthers) throw error
+      rejected = error
+    }
   }
+  if (rejected !== undefined) throw rejected
   return 'done'
 }

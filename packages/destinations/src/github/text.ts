@@ -5,13 +5,13 @@
 const spanLengthMax = 500
 
 export function codeSpan(text: string): string {
-  const line = text
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .replaceAll('`', "'")
-    .replaceAll('|', '¦')
-    .trim()
-  const bounded = line.length > spanLengthMax ? `${line.slice(0, spanLengthMax).toWellFormed()}…` : line
-  return `\`${bounded === '' ? '-' : bounded}\``
+  const line = oneLine(text.replaceAll('`', "'").replaceAll('|', '¦'), spanLengthMax)
+  return `\`${line === '' ? '-' : line}\``
+}
+
+export function oneLine(text: string, lengthMax: number): string {
+  const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
+  return line.length > lengthMax ? `${line.slice(0, lengthMax).toWellFormed()}…` : line
 }
 
 /** `15m 32s`: the two largest units. */

@@ -48,6 +48,15 @@ test('a run of another repository gets no heartbeat, and does not keep others fr
   expect(server.issue(repository, 12).comments).toHaveLength(1)
 })
 
+test('an issue that does not exist rejects the report, and the other issues have their comments', async () => {
+  const { server, send } = await testDestination()
+  expect(await send(heartbeat({}, [{ ...run, runId: '18', issue: '404' }, run]))).toMatchObject({
+    kind: 'rejected',
+    error: expect.stringContaining('Cannot write a comment on acme/shop#404: GitHub answered 404') as string,
+  })
+  expect(server.issue(repository, 12).comments).toHaveLength(1)
+})
+
 test('above 20 active workers of a repository, each issue has one table', async () => {
   const { server, send, clock } = await testDestination()
   for (let worker = 1; worker <= 25; worker++) {

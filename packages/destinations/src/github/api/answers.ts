@@ -2,6 +2,7 @@
  * What an error of the API means for a report: worth another try, or not. The texts name what was tried and what to do; a
  * token that an error repeats is removed.
  */
+import { oneLine } from '../text.ts'
 import type { Undelivered } from './not-delivered.ts'
 
 /** An error of Octokit, as far as it matters here. Without a response, the request got no answer. */
@@ -32,7 +33,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
 
 export function undeliveredBy(error: ApiError, tried: Tried): Undelivered {
   const { status, response } = error
-  const message = oneLine(error.message.replaceAll(tried.token, '[token]'))
+  const message = oneLine(error.message.replaceAll(tried.token, '[token]'), messageLengthMax)
   if (response === undefined) return { kind: 'failed', error: `Cannot ${tried.action}: no answer (${message}).` }
   const text = `Cannot ${tried.action}: GitHub answered ${status} (${message}).`
   const retryAfterMs = rateLimitedForMs(error, tried.nowMs)
@@ -54,9 +55,4 @@ function rateLimitedForMs({ status, message, response }: ApiError, nowMs: number
   const untilMs = secondsLeft >= 0 ? nowMs + secondsLeft * 1000 : header('x-ratelimit-reset') * 1000 + 1000
   const waitMs = Number.isFinite(untilMs) ? untilMs - nowMs : retryAfterMsUnknown
   return Math.min(Math.max(waitMs, 1000), retryAfterMsMax)
-}
-
-function oneLine(text: string): string {
-  const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
-  return line.length > messageLengthMax ? `${line.slice(0, messageLengthMax).toWellFormed()}…` : line
 }
