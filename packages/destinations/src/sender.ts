@@ -20,7 +20,7 @@ export type SendResult =
   | { readonly kind: 'delivered' }
   /** Worth another try, at the earliest after `retryAfterMs`. */
   | { readonly kind: 'failed'; readonly error: string; readonly retryAfterMs?: number }
-  /** Not tried yet, because a limit on the rate is reached. It does not count as a try. */
+  /** Not tried yet, because a limit on the rate is reached or the receiver pauses. It does not count as a try. */
   | { readonly kind: 'postponed'; readonly error: string; readonly retryAfterMs: number }
   /** Another try would fail too: the report is given up. */
   | { readonly kind: 'rejected'; readonly error: string }

@@ -44,7 +44,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     if (closed) throw new MemoryFailure(closedMessage)
     if (process?.isAlive() === true) return process
     const retryAfterMs = failures.at + pauseAfter(failures.inARow) - nowMs()
-    if (retryAfterMs > 0) throw new MemoryFailure(failures.last, { retryAfterMs })
+    if (retryAfterMs > 0) throw new MemoryFailure(failures.last, { retryAfterMs, notTried: true })
     process = undefined
     process = await startServer(mcp, options)
     if (!closed) return process

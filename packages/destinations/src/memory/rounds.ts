@@ -1,27 +1,25 @@
 /** Reports in rounds that the server can take: it closes the connection at a message over 10 MiB. Pure. */
 import type { Write } from './writes.ts'
 
-export interface Sized {
-  readonly writes: readonly Write[]
-}
-
 const entitiesMax = 500
 export const bytesMax: number = 1024 * 1024
 
-/** Consecutive items together, as long as their writes fit. An item that does not fit by itself gets a round of its own. */
-export function inRounds<T extends Sized>(items: readonly T[]): readonly (readonly T[])[] {
-  const rounds: T[][] = []
-  let room = { keys: new Set<string>(), bytes: 0 }
-  for (const item of items) {
-    const keys = new Set([...room.keys, ...item.writes.map(({ key }) => key)])
-    const bytes = room.bytes + bytesOf(item.writes)
+/** The writes of consecutive reports together, as long as they fit. Those that do not fit alone get a round of their own. */
+export function inRounds(reports: readonly (readonly Write[])[]): readonly (readonly (readonly Write[])[])[] {
+  const rounds: (readonly Write[])[][] = []
+  let keys = new Set<string>()
+  let bytes = 0
+  for (const writes of reports) {
+    const own = new Set(writes.map(({ key }) => key))
     const round = rounds.at(-1)
-    if (round !== undefined && keys.size <= entitiesMax && bytes <= bytesMax) {
-      round.push(item)
-      room = { keys, bytes }
+    if (round !== undefined && keys.union(own).size <= entitiesMax && bytes + bytesOf(writes) <= bytesMax) {
+      round.push(writes)
+      keys = keys.union(own)
+      bytes += bytesOf(writes)
     } else {
-      rounds.push([item])
-      room = { keys: new Set(item.writes.map(({ key }) => key)), bytes: bytesOf(item.writes) }
+      rounds.push([writes])
+      keys = own
+      bytes = bytesOf(writes)
     }
   }
   return rounds

@@ -3,8 +3,8 @@ import { isAbsolute } from 'node:path'
 import type { Settings } from '../sender.ts'
 
 export interface MemorySettings {
-  /** The file of the memory server, absolute. */
-  readonly file: string
+  /** The file of the memory server, absolute. Null: the replica that sends has it in `Q_MEMORY_FILE`. */
+  readonly file: string | null
   /** The program that serves the file, and its arguments. Null: the installed `@modelcontextprotocol/server-memory`. */
   readonly command: readonly string[] | null
   /** What every key begins with. */
@@ -20,7 +20,7 @@ const prefixLengthMax = 100
 export function memoryProblems(settings: Settings): readonly string[] {
   const { file, command, prefix, locks } = settings
   const problems: string[] = []
-  if (typeof file !== 'string' || !isAbsolute(file))
+  if (file !== undefined && (typeof file !== 'string' || !isAbsolute(file)))
     problems.push('"file" must be an absolute path: the server would look for another one inside its own package.')
   if (command !== undefined && !isCommand(command))
     problems.push('"command" must be a list of texts: the program, then its arguments.')
@@ -36,8 +36,7 @@ export function memoryProblems(settings: Settings): readonly string[] {
 
 /** Of settings without problems. */
 export function readMemorySettings(settings: Settings): MemorySettings {
-  const { file, command = null, prefix = 'task-sentinel', locks = false } = settings as Partial<MemorySettings>
-  if (file === undefined) throw new TypeError('A memory destination has no file.')
+  const { file = null, command = null, prefix = 'task-sentinel', locks = false } = settings as Partial<MemorySettings>
   return { file, command, prefix, locks }
 }
 

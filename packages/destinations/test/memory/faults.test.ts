@@ -40,7 +40,7 @@ test.each(['open_nodes', 'create_entities', 'add_observations'])(
   },
 )
 
-test('a server that cannot be started is tried again after pauses that grow', async () => {
+test('a server that cannot be started is tried again after pauses that grow, in which reports are postponed', async () => {
   const { sender, clock } = await memoryDestination({ command: ['/does/not/exist'] })
   const pause = async () => (await sender.send([heartbeat('a', at)]))[0]
   expect(await pause()).toEqual({
@@ -49,11 +49,15 @@ test('a server that cannot be started is tried again after pauses that grow', as
     retryAfterMs: 1_000,
   })
   clock.nowMs += 400
-  expect(await pause()).toMatchObject({ retryAfterMs: 600, error: expect.stringContaining('ENOENT') })
+  expect(await pause()).toMatchObject({
+    kind: 'postponed',
+    retryAfterMs: 600,
+    error: expect.stringContaining('ENOENT'),
+  })
   clock.nowMs += 600
-  expect(await pause()).toMatchObject({ retryAfterMs: 2_000 })
+  expect(await pause()).toMatchObject({ kind: 'failed', retryAfterMs: 2_000 })
   clock.nowMs += 2_000
-  expect(await pause()).toMatchObject({ retryAfterMs: 4_000 })
+  expect(await pause()).toMatchObject({ kind: 'failed', retryAfterMs: 4_000 })
 })
 
 test('a command that ends at once is reported with what it printed', async () => {
@@ -121,7 +125,9 @@ test('a server that ended while nothing was sent is replaced', async () => {
 test('a closed destination starts no server', async () => {
   const { sender } = await memoryDestination()
   await sender.close()
-  expect(await sender.send([heartbeat('a', at)])).toEqual([{ kind: 'failed', error: 'The destination is closed.' }])
+  expect(await sender.send([heartbeat('a', at)])).toMatchObject([
+    { kind: 'failed', error: 'The destination is closed.' },
+  ])
 })
 
 test('closing a destination ends a call in flight, so that another sender can follow', async () => {

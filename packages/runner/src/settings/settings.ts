@@ -35,7 +35,11 @@ export const programSettings: readonly Pick<Setting<unknown>, 'variable' | 'show
     shown: 'user and host name',
     what: 'who you are, in records of what a command changed (`q actions`)',
   },
-  { variable: 'Q_MEMORY_FILE', shown: '', what: 'the file of the MCP memory server that `q memory` asks' },
+  {
+    variable: 'Q_MEMORY_FILE',
+    shown: '',
+    what: 'the file of an MCP memory server, an absolute path: for `q memory`, and for memory destinations that name no file',
+  },
   { variable: 'Q_ASCII', shown: 'by the locale', what: '`1`: commands print ASCII characters only; `0`: never' },
   { variable: 'Q_DEBUG', shown: '', what: '`1` adds stack traces to errors' },
 ]
