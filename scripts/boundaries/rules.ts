@@ -45,7 +45,7 @@ export const rules: readonly Rule[] = [
     destinations: { may: ['schema'], because: 'a sender knows reports and its receiver, not where reports are stored' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
     runner: {
-      may: ['schema', 'store', 'task', 'embedded', 'server'],
+      may: ['schema', 'store', 'task', 'embedded', 'server', 'destinations'],
       because: 'a runner works without client and CLI; only its start file adds a database and a page',
     },
     testing: {
@@ -182,6 +182,14 @@ export const rules: readonly Rule[] = [
     find: importing(/^croner$/, {
       in: 'packages/*/src/**',
       but: { 'packages/task/src/cron.ts': 'is that file' },
+    }),
+  },
+  {
+    rule: 'the runner loads destinations in one file',
+    reason: 'a replica without destinations loads none of their code',
+    find: importing(/^@q\/destinations$/, {
+      in: 'packages/runner/src/**',
+      but: { 'packages/runner/src/main/deliver/load-destinations.ts': 'is that file' },
     }),
   },
   {

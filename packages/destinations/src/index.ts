@@ -1,3 +1,4 @@
+export { destinationProblems, type DestinationDeclaration } from './check-destination.ts'
 export { destinationKinds } from './kinds.ts'
 export type {
   Heartbeat,

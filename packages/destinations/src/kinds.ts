@@ -2,6 +2,7 @@
 import { githubProblemsOf } from './github/settings.ts'
 import { memoryProblems } from './memory/settings.ts'
 import type { DestinationKind } from './sender.ts'
+import { webhookProblems } from './webhook/settings.ts'
 
 export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   log: {
@@ -23,5 +24,12 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     // The server loses updates that overlap.
     inFlightMax: 1,
     batchMax: 500,
+  },
+  webhook: {
+    problemsOf: webhookProblems,
+    open: async (context) => (await import('./webhook/webhook-sender.ts')).openWebhookSender(context),
+    // 16 requests at the same time.
+    inFlightMax: 2,
+    batchMax: 8,
   },
 }

@@ -191,7 +191,7 @@ export { getErrorGroup, listErrorGroups, type ErrorGroup, type ErrorGroupRequest
 export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
 export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
 export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'
-export { listDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
+export { listDestinations, readDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
 export { reportKinds, type Destination, type DestinationInput, type ReportKind } from './deliveries/destination.ts'
 export { getDestinationState, setDestinationState, type StateKey } from './deliveries/destination-state.ts'
 export { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from './deliveries/lease-deliveries.ts'
@@ -211,7 +211,6 @@ export {
   type PutDestinationOptions,
 } from './deliveries/put-destination.ts'
 export { redeliver, redeliverGivenUp, type RedeliverAnswer } from './deliveries/redeliver.ts'
-export { reportAlert, type HeartbeatAlert } from './deliveries/report-alert.ts'
 export { reportHeartbeats, type HeartbeatReportRequest } from './deliveries/report-heartbeats.ts'
 export { heartbeatLanes, type HeartbeatLane, type LaneMark, type LaneWindow } from './reads/nodes/heartbeat-lanes.ts'
 export type { ListRequest, Page } from './reads/page.ts'

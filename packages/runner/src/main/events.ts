@@ -91,6 +91,30 @@ export type RunnerEvent =
       readonly looked: number
       readonly changed: number
     }
+  /** Reports were not accepted; they are tried again. */
+  | {
+      readonly type: 'deliveries-failed'
+      readonly destination: string
+      readonly reports: number
+      readonly error: string
+    }
+  /** No retry follows: `q deliveries --given-up` lists them. */
+  | {
+      readonly type: 'deliveries-given-up'
+      readonly destination: string
+      readonly ids: readonly string[]
+      readonly error: string
+    }
+  /** The sender of a destination could not be opened on this replica. */
+  | { readonly type: 'destination-unavailable'; readonly destination: string; readonly error: unknown }
+  /** A line that the sender of a destination logged. */
+  | {
+      readonly type: 'destination-log'
+      readonly destination: string
+      readonly level: 'info' | 'warn'
+      readonly line: string
+      readonly facts: Readonly<Record<string, unknown>>
+    }
   | { readonly type: 'job-failed'; readonly job: string; readonly error: unknown }
   | { readonly type: 'connection-lost'; readonly purpose: string; readonly error: unknown }
   | { readonly type: 'loop-failed'; readonly loop: string; readonly error: unknown; readonly retryInMs: number }

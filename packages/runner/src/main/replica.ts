@@ -14,6 +14,7 @@ import { startIntake } from './claim/intake.ts'
 import { createPrefetchBuffer } from './claim/prefetch-buffer.ts'
 import { createTaskRouting } from './claim/task-routing.ts'
 import type { Connections } from './connections.ts'
+import { startDeliveries } from './deliver/start-deliveries.ts'
 import { createDrain, type Drain } from './drain.ts'
 import type { Observe } from './events.ts'
 import { releaseHeld, releaseUnstarted as release, releaseWaiting, type ReleaseUnstarted } from './execute/release.ts'
@@ -56,6 +57,8 @@ export interface ReplicaParts {
   readonly connections: Connections
   readonly databaseUrl: string
   readonly sessionUrl: string
+  /** The value of an environment variable, for the secrets of destinations. */
+  readonly env: (variable: string) => string | undefined
   readonly closeAll: () => Promise<void>
 }
 
@@ -101,6 +104,7 @@ export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
   })
   const fleetWatch = startFleetWatch({ ...shared, failSession: replicaLiveness.failSession })
   const maintenance = startMaintenance(shared)
+  const deliveries = startDeliveries(shared)
   const flusher = createCountFlusher(shared)
   const flushing = shared.startLoop('flush-counts', flusher.tick)
   const drain = createDrain({
@@ -113,7 +117,7 @@ export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
     announce: (deadlineMs) => control.announceLeaving(replicaId, { deadlineMs }),
     leaveIfOrdered: (finished) => control.leaveIfOrdered(replicaId, { finished }),
     stopIntake: intake.stop,
-    stopWatching: () => Promise.all([fleetWatch.stop(), maintenance.stop()]),
+    stopWatching: () => Promise.all([fleetWatch.stop(), maintenance.stop(), deliveries.stop()]),
     releaseUnstarted: () => releaseHeld({ ...shared, releaseUnstarted }),
     stopBeats: () => Promise.all([runLiveness.stop(), replicaLiveness.stop()]),
     async flushCounts() {

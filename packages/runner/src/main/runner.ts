@@ -9,6 +9,7 @@ import type { RunnerConfig } from '../settings/config.ts'
 import type { TaskDescription } from '../protocol/messages.ts'
 import { checkDescription, loadDescription } from './load-task-descriptions.ts'
 import { openConnections } from './connections.ts'
+import { declareDestinations } from './deliver/declare-destinations.ts'
 import type { Departure } from './drain.ts'
 import { neverThrows, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
@@ -47,6 +48,8 @@ export interface RunnerOptions {
   readonly replicaId?: string
   /** The address at which other programs reach it; registered for discovery. */
   readonly endpoint?: string
+  /** Where the secrets of destinations are. Default: the environment of this process. */
+  readonly env?: (variable: string) => string | undefined
   /** Aborts when the replica must leave before it has started: the start then rejects, and nothing is registered. */
   readonly leaving?: AbortSignal
 }
@@ -73,6 +76,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.store.publishTasks(registration.id, tasks)
     await publishConcurrencyLimits(connections.store, tasks)
     await publishTaskSchedules(connections.store, registration.id, tasks)
+    await declareDestinations(connections.store, config.destinationsFile)
     const slotStats = createSlotStats({ slots: config.threads, runMonitors, nowMs })
     const { drain, figures } = startReplicaLoops({
       config,
@@ -87,6 +91,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       connections,
       databaseUrl,
       sessionUrl: options.directUrl ?? databaseUrl,
+      env: options.env ?? ((variable) => process.env[variable]),
       closeAll,
     })
     return {

@@ -7,7 +7,7 @@ export type LogLine = readonly [level: LineLevel, sentence: string]
 export const failedRun: LogLine = ['warn', 'run failed']
 
 /** Events whose lines depend on more than their kind. */
-type Special = 'task-log' | 'draining'
+type Special = 'task-log' | 'destination-log' | 'draining'
 
 export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, LogLine>> = {
   'run-started': ['debug', 'run started'],
@@ -41,6 +41,9 @@ export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, Lo
   'registered-again': ['warn', "registered again: this replica's row was missing"],
   'workflows-repaired': ['warn', 'repaired inconsistent workflows'],
   'operation-ended': ['info', 'operation on many runs ended'],
+  'deliveries-failed': ['warn', 'a destination did not accept reports; trying again'],
+  'deliveries-given-up': ['error', 'gave up reports to a destination; q deliveries redeliver sends them again'],
+  'destination-unavailable': ['error', 'cannot send to a destination from this replica; trying again'],
   'job-failed': ['error', 'maintenance job failed; the others continue'],
   'connection-lost': ['warn', 'lost a connection; replacing it'],
   'drain-changed': ['info', 'drain order replaced'],

@@ -46,6 +46,8 @@ export function logObserver(log: Logger, nowMs: () => number = () => performance
 
 function write(log: Lines, event: RunnerEvent, suppressed: { suppressed?: number }): void {
   if (event.type === 'task-log') return writeTaskLine(log, event)
+  if (event.type === 'destination-log')
+    return log[event.level]({ destination: event.destination, ...event.facts }, event.line)
   if (event.type === 'draining') return writeDrain(log, event)
   const { type, ...rest } = event
   const facts = { ...rest, ...suppressed }

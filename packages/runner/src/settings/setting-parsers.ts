@@ -1,4 +1,5 @@
 /** The kinds of settings: how each parses its text, and the rule that an invalid text breaks. */
+import { isAbsolute } from 'node:path'
 import { isName } from '@q/task'
 import { presets, type Preset } from './presets.ts'
 
@@ -108,6 +109,18 @@ export function string(variable: string, usual: string, what: string): Setting<s
     parse: (given) => (isName(given) ? given : undefined),
     rule: 'must be 1 to 100 letters, digits or . _ - : /',
     passes: 'worker-1',
+  }
+}
+
+export function path(variable: string, what: string): Setting<string | null> {
+  return {
+    variable,
+    what,
+    shown: '',
+    otherwise: () => null,
+    parse: (given) => (isAbsolute(given) ? given : undefined),
+    rule: 'must be an absolute path',
+    passes: '/etc/q/destinations.json',
   }
 }
 

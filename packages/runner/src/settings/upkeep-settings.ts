@@ -1,11 +1,13 @@
 /** Settings of retention, health and the log. */
 import type { Preset } from './presets.ts'
-import { integer, oneOf, type SettingsOf } from './setting-parsers.ts'
+import { integer, oneOf, path, type SettingsOf } from './setting-parsers.ts'
 
 export interface UpkeepValues {
   readonly heartbeatsKeptMs: number
   readonly replicasKeptMs: number
   readonly runsKeptMs: number
+  readonly deliveriesKeptMs: number
+  readonly destinationsFile: string | null
   readonly sampleEveryMs: number
   readonly samplesKeptMs: number
   readonly tallyKeptMs: number
@@ -43,6 +45,16 @@ export const upkeepSettings: SettingsOf<UpkeepValues> = {
     [second, 3_650 * day],
     7 * day,
     'how long finished runs are kept if their task sets no `keep`',
+  ),
+  deliveriesKeptMs: integer(
+    'Q_DELIVERIES_KEPT_MS',
+    [60 * second, 3_650 * day],
+    7 * day,
+    'how long reports to destinations are kept, delivered or not',
+  ),
+  destinationsFile: path(
+    'Q_DESTINATIONS_FILE',
+    'a JSON file with destinations, an absolute path; a replica that starts with it creates, changes and removes those that files declare',
   ),
   sampleEveryMs: integer('Q_SAMPLE_MS', [second, day], 60 * second, 'how often process stats go into the time series'),
   samplesKeptMs: integer(

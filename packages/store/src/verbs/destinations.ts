@@ -1,7 +1,7 @@
 /** Destinations and the reports that they receive. The contracts are here; the file of each verb has its rules. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
-import type { DestinationInput } from '../deliveries/destination.ts'
+import type { Destination, DestinationInput } from '../deliveries/destination.ts'
 import { getDestinationState, setDestinationState, type StateKey } from '../deliveries/destination-state.ts'
 import { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from '../deliveries/lease-deliveries.ts'
 import { markDeliveries, type DeliveryMark, type MarkedDelivery } from '../deliveries/mark-deliveries.ts'
@@ -15,10 +15,9 @@ import {
   type PutDestinationOptions,
 } from '../deliveries/put-destination.ts'
 import { redeliver, redeliverGivenUp, type RedeliverAnswer } from '../deliveries/redeliver.ts'
-import { reportAlert, type HeartbeatAlert } from '../deliveries/report-alert.ts'
 import { reportHeartbeats, type HeartbeatReportRequest } from '../deliveries/report-heartbeats.ts'
 import { listDeliveries, type DeliveryRequest, type DeliveryView } from '../reads/deliveries/list-deliveries.ts'
-import { listDestinations, type DestinationView } from '../reads/deliveries/list-destinations.ts'
+import { listDestinations, readDestinations, type DestinationView } from '../reads/deliveries/list-destinations.ts'
 import type { Page } from '../reads/page.ts'
 
 export interface DestinationVerbs {
@@ -59,6 +58,11 @@ export interface DestinationVerbs {
    */
   listDestinations(): Promise<DestinationView[]>
 
+  /**
+   * Returns all destinations by name, without the state of their reports.
+   */
+  readDestinations(): Promise<Destination[]>
+
   // ---- Reports
 
   /**
@@ -97,11 +101,6 @@ export interface DestinationVerbs {
   reportHeartbeats(request: HeartbeatReportRequest): Promise<number>
 
   /**
-   * Reports that heartbeats of a worker failed several times in a row, to the destinations that ask for alerts.
-   */
-  reportAlert(alert: HeartbeatAlert): Promise<void>
-
-  /**
    * Removes old reports, delivered or not.
    * Returns how many; fewer than `limit` means that none is left.
    */
@@ -128,13 +127,13 @@ export function destinationVerbs(db: Kysely<DB>): DestinationVerbs {
     removeDestination: (name) => removeDestination(db, name),
     removeUndeclared: (declared) => removeUndeclared(db, declared),
     listDestinations: () => listDestinations(db),
+    readDestinations: () => readDestinations(db),
     listDeliveries: (request) => listDeliveries(db, request),
     redeliver: (id) => redeliver(db, id),
     redeliverGivenUp: (request) => redeliverGivenUp(db, request),
     leaseDeliveries: (request) => leaseDeliveries(db, request),
     markDeliveries: (holder, marks) => markDeliveries(db, holder, marks),
     reportHeartbeats: (request) => reportHeartbeats(db, request),
-    reportAlert: (alert) => reportAlert(db, alert),
     pruneDeliveries: (request) => pruneDeliveries(db, request),
     getDestinationState: (state) => getDestinationState(db, state),
     setDestinationState: (state, value) => setDestinationState(db, state, value),

@@ -29,6 +29,7 @@ export function maintenanceJobs(store: Store, config: RunnerConfig, observe: Obs
         replicas: () => pruneReplicas(store, config),
         tally: () => foldTally(store),
         operate: () => pruneOperate(store, config),
+        deliveries: () => pruneDeliveries(store, config),
       },
     },
     { name: 'sample', everyMs: config.sampleEveryMs, steps: { samples: () => store.sampleReplicas() } },
@@ -75,6 +76,13 @@ async function pruneReplicas(store: Store, { replicasKeptMs, samplesKeptMs }: Ru
     const pruned = await store.pruneReplicas({ keepMs: replicasKeptMs, samplesKeptMs, limit: batchMax })
     if (Math.max(pruned.ids.length, pruned.samples, pruned.failures) < batchMax) return false
   }
+  return true
+}
+
+/** Whether there is more. */
+async function pruneDeliveries(store: Store, { deliveriesKeptMs }: RunnerConfig): Promise<boolean> {
+  const request = { keepMs: deliveriesKeptMs, limit: batchMax }
+  for (let batch = 0; batch < batchesMax; batch++) if ((await store.pruneDeliveries(request)) < batchMax) return false
   return true
 }
 

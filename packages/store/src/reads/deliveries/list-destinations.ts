@@ -18,11 +18,17 @@ export interface DestinationView extends Destination {
 
 const countMax = 10_000
 
+const columns = sql`d.name, d.kind, d.news AS reports, d.tasks, d.statuses, d.settings, d.every_ms AS "everyMs", d.declared,
+  d.created_at AS "createdAt", d.paused_at AS "pausedAt", d.paused_by AS "pausedBy", d.pause_reason AS "pauseReason"`
+
+export async function readDestinations(db: Db): Promise<Destination[]> {
+  return (await sql<Destination>`SELECT ${columns} FROM q.destination d ORDER BY d.name COLLATE "C"`.execute(db)).rows
+}
+
 export async function listDestinations(db: Db): Promise<DestinationView[]> {
   const some = sql`SELECT FROM q.delivery r WHERE r.destination = d.name`
   const { rows } = await sql<Omit<DestinationView, 'waiting' | 'givenUp'> & { waiting: number; givenUp: number }>`
-SELECT d.name, d.kind, d.news AS reports, d.tasks, d.statuses, d.settings, d.every_ms AS "everyMs", d.declared,
-  d.created_at AS "createdAt", d.paused_at AS "pausedAt", d.paused_by AS "pausedBy", d.pause_reason AS "pauseReason",
+SELECT ${columns},
   ${countOf(sql`${some} AND r.due_at IS NOT NULL LIMIT ${countMax + 1}`)} AS waiting,
   ${countOf(sql`${some} AND r.due_at IS NULL AND r.delivered_at IS NULL LIMIT ${countMax + 1}`)} AS "givenUp",
   (SELECT min(r.due_at) FROM q.delivery r WHERE r.destination = d.name AND r.due_at IS NOT NULL) AS "dueAt",

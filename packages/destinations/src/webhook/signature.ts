@@ -1,0 +1,13 @@
+/**
+ * The signature of a webhook: HMAC-SHA256 over `timestamp.body`. The timestamp is part of it, so that a receiver can refuse an
+ * old request that an attacker repeats. During a rotation there is one signature for each secret.
+ */
+import { createHmac } from 'node:crypto'
+
+export function signatureOf(secrets: readonly string[], timestamp: number, body: string): string {
+  return secrets.map((secret) => `v1=${hmac(secret, `${timestamp}.${body}`)}`).join(', ')
+}
+
+function hmac(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex')
+}

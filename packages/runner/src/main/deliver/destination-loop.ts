@@ -1,0 +1,163 @@
+/**
+ * Sends the reports of one destination. One replica at a time does it, by a duty: so the destination's limit of batches in
+ * flight holds for all replicas, and a destination that allows one call at a time gets one. Order does not depend on the duty:
+ * the database leases the next report of a run only after the last one was delivered or given up.
+ *
+ * After failures in a row the loop rests, longer each time, and releases the duty: another replica may have the secret or the
+ * network that this one lacks.
+ */
+import type { Destination, LeasedDelivery, Store } from '@q/store'
+import { backoffMs } from '../backoff.ts'
+import { after, type Next } from '../loop.ts'
+import { openSender, type OpenSender, type SenderDeps } from './open-sender.ts'
+import { sendBatch } from './send-batch.ts'
+
+export interface DestinationLoopDeps extends SenderDeps {
+  readonly store: Pick<
+    Store,
+    | 'leaseDeliveries'
+    | 'markDeliveries'
+    | 'reportHeartbeats'
+    | 'getDestinationState'
+    | 'setDestinationState'
+    | 'takeDuty'
+    | 'releaseDuty'
+  >
+  readonly replicaId: string
+  readonly nowMs: () => number
+  /** Batches that this replica has in flight, to all destinations. */
+  readonly inFlight: { count: number }
+  /** Starts the next round. */
+  readonly wake: () => void
+  readonly open?: (deps: SenderDeps, destination: Destination) => Promise<OpenSender>
+  /** How long a sender may take. */
+  readonly sendMsMax?: number
+}
+
+export interface DestinationLoop {
+  tick(): Promise<Next>
+  /** Resolves when no batch is in flight. Call it after the last tick. */
+  close(): Promise<void>
+}
+
+const dutyMs = 10_000
+const renewEveryMs = 3_000
+/** Longer than a sender may take. */
+const leaseMs = 60_000
+const pollMs = 1_000
+const inFlightMaxOfReplica = 16
+const rest = { firstMs: 1_000, msMax: 60_000 }
+const failuresBeforeRelease = 3
+const heartbeatsAtOnceMax = 200
+
+export function createDestinationLoop(deps: DestinationLoopDeps, destination: Destination): DestinationLoop {
+  const { store, replicaId, nowMs, inFlight, observe, open = openSender } = deps
+  const { name } = destination
+  const duty = { name: `deliver ${name}`, holder: replicaId }
+  const batches = new Set<Promise<void>>()
+  let sender: OpenSender | undefined
+  let renewedMs = Number.NEGATIVE_INFINITY
+  let heartbeatsMs = Number.NEGATIVE_INFINITY
+  let restsUntilMs = 0
+  let failures = 0
+  let batchNo = 0
+
+  async function closeSender(): Promise<void> {
+    const closing = sender
+    sender = undefined
+    await closing?.close().catch(() => {})
+  }
+
+  /** Undefined: this replica has the duty. */
+  async function untilOurs(): Promise<Next | undefined> {
+    if (nowMs() - renewedMs < renewEveryMs) return undefined
+    const { mine, untilInMs } = await store.takeDuty({ ...duty, forMs: dutyMs })
+    renewedMs = mine ? nowMs() : Number.NEGATIVE_INFINITY
+    if (mine) return undefined
+    await closeSender()
+    return after(untilInMs + Math.random() * pollMs)
+  }
+
+  async function releaseDuty(): Promise<void> {
+    renewedMs = Number.NEGATIVE_INFINITY
+    await store.releaseDuty(duty)
+  }
+
+  function failed(): void {
+    restsUntilMs = nowMs() + backoffMs(rest, ++failures)
+  }
+
+  async function opened(): Promise<OpenSender | undefined> {
+    try {
+      return (sender ??= await open(deps, destination))
+    } catch (error) {
+      observe({ type: 'destination-unavailable', destination: name, error })
+      failed()
+      return undefined
+    }
+  }
+
+  async function refreshHeartbeats(): Promise<void> {
+    const { reports, everyMs } = destination
+    if (nowMs() - heartbeatsMs < Math.min(everyMs, 60_000) / 4) return
+    let more = false
+    for (const kind of ['heartbeat', 'sample'] as const) {
+      if (!reports.includes(kind)) continue
+      const request = { destination: name, kind, everyMs, limit: heartbeatsAtOnceMax }
+      more ||= (await store.reportHeartbeats(request)) === heartbeatsAtOnceMax
+    }
+    if (!more) heartbeatsMs = nowMs()
+  }
+
+  async function sendInBackground(by: OpenSender, holder: string, leased: readonly LeasedDelivery[]): Promise<void> {
+    inFlight.count++
+    try {
+      const { reached, hung } = await sendBatch({ ...deps, sender: by, destination: name, holder }, leased)
+      if (reached) failures = 0
+      else failed()
+      if (hung && sender === by) await closeSender()
+    } catch (error) {
+      // Its reports are sent again when their leases have expired.
+      observe({ type: 'destination-unavailable', destination: name, error })
+    }
+    inFlight.count--
+  }
+
+  /** Leases one batch and sends it in the background. Returns whether it was full. */
+  async function startBatch(by: OpenSender): Promise<boolean> {
+    const holder = `${replicaId}/${++batchNo}`
+    const limit = by.kind.batchMax
+    const leased = await store.leaseDeliveries({ destination: name, holder, limit, forMs: leaseMs })
+    if (leased.length === 0) return false
+    const batch = sendInBackground(by, holder, leased).finally(() => {
+      batches.delete(batch)
+      deps.wake()
+    })
+    batches.add(batch)
+    return leased.length === limit
+  }
+
+  return {
+    async tick() {
+      if (nowMs() < restsUntilMs) return after(restsUntilMs - nowMs())
+      const elsewhere = await untilOurs()
+      if (elsewhere !== undefined) return elsewhere
+      const by = await opened()
+      if (by !== undefined) {
+        await refreshHeartbeats()
+        while (batches.size < by.kind.inFlightMax && inFlight.count < inFlightMaxOfReplica && nowMs() >= restsUntilMs)
+          if (!(await startBatch(by))) break
+      }
+      if (failures >= failuresBeforeRelease && batches.size === 0) {
+        await closeSender()
+        await releaseDuty()
+      }
+      return after(Math.max(pollMs, restsUntilMs - nowMs()))
+    },
+    async close() {
+      await Promise.allSettled(batches)
+      await closeSender()
+      await releaseDuty()
+    },
+  }
+}

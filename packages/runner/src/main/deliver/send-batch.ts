@@ -1,0 +1,72 @@
+/**
+ * Sends one leased batch and records what became of each report. A sender that hangs counts as failed after a while: its
+ * reports are tried again, and nothing else waits for it. A death between sending and recording repeats the reports under the
+ * same ids.
+ */
+import type { DeliveryMark, DeliveryOutcome, LeasedDelivery, MarkedDelivery, Store } from '@q/store'
+import { errorMessage } from '../../output/error-message.ts'
+import { redact } from '../../output/redact.ts'
+import type { Observe } from '../events.ts'
+import { within } from '../loop.ts'
+import type { Sender, SendResult } from './load-destinations.ts'
+import { reportOf } from './report-of.ts'
+
+export interface BatchDeps {
+  readonly store: Pick<Store, 'markDeliveries'>
+  readonly observe: Observe
+  readonly sender: Pick<Sender, 'send'>
+  readonly destination: string
+  /** Presented to mark the reports. */
+  readonly holder: string
+  readonly sendMsMax?: number
+}
+
+export interface BatchAnswer {
+  /** Whether the destination answered at least one report, if only to reject it. */
+  readonly reached: boolean
+  /** Whether the sender did not return: it must not be used again. */
+  readonly hung: boolean
+}
+
+const sendMsMaxUsual = 30_000
+
+export async function sendBatch(deps: BatchDeps, leased: readonly LeasedDelivery[]): Promise<BatchAnswer> {
+  const { store, sender, holder, sendMsMax = sendMsMaxUsual } = deps
+  const sending = sender.send(leased.map(reportOf)).catch((error: unknown) => leased.map(() => failed(error)))
+  const results = await within(sendMsMax, sending)
+  const marks = leased.map(({ id, revision }, index): DeliveryMark => {
+    const result = results === undefined ? hung(sendMsMax) : (results[index] ?? failed('It returned no result.'))
+    return { id, revision, outcome: redacted(result) }
+  })
+  const marked = await store.markDeliveries(holder, marks)
+  observeMarks(deps, marks, marked)
+  return { reached: marks.some(({ outcome }) => outcome.kind !== 'failed'), hung: results === undefined }
+}
+
+function observeMarks(
+  { observe, destination }: BatchDeps,
+  marks: readonly DeliveryMark[],
+  marked: readonly MarkedDelivery[],
+): void {
+  const errorOf = new Map(marks.map(({ id, outcome }) => [id, 'error' in outcome ? outcome.error : '']))
+  const idsOf = (became: MarkedDelivery['became']) =>
+    marked.filter((mark) => mark.became === became).map(({ id }) => id)
+  const [retried, ids] = [idsOf('retried'), idsOf('given-up')]
+  if (retried.length > 0) {
+    const error = errorOf.get(retried[0] ?? '') ?? ''
+    observe({ type: 'deliveries-failed', destination, reports: retried.length, error })
+  }
+  if (ids.length > 0) observe({ type: 'deliveries-given-up', destination, ids, error: errorOf.get(ids[0] ?? '') ?? '' })
+}
+
+function failed(error: unknown): SendResult {
+  return { kind: 'failed', error: errorMessage(error) }
+}
+
+function hung(ms: number): SendResult {
+  return { kind: 'failed', error: `It did not finish within ${ms / 1_000} s.` }
+}
+
+function redacted(result: SendResult): DeliveryOutcome {
+  return result.kind === 'delivered' ? result : { ...result, error: redact(result.error) }
+}

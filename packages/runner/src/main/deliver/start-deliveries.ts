@@ -1,0 +1,69 @@
+/**
+ * Starts a loop for each destination that is not paused, and ends it when the destination is paused, changed or removed. A
+ * replica looks at the destinations when it starts, when they change, and rarely beside that: the wake may be lost.
+ */
+import type { Destination, Store } from '@q/store'
+import { after, type Loop, type Next, type StartLoop } from '../loop.ts'
+import type { ConnectedSignals } from '../signals.ts'
+import { createDestinationLoop, type DestinationLoop, type DestinationLoopDeps } from './destination-loop.ts'
+
+export interface DeliveriesDeps extends Omit<DestinationLoopDeps, 'inFlight' | 'wake'> {
+  readonly store: DestinationLoopDeps['store'] & Pick<Store, 'readDestinations'>
+  readonly startLoop: StartLoop
+  readonly signals: Pick<ConnectedSignals, 'connect'>
+}
+
+export interface Deliveries {
+  stop(): Promise<unknown>
+}
+
+interface Active {
+  /** Compared with the stored destination: another one needs another sender. */
+  readonly declared: string
+  readonly loop: Loop
+  readonly sending: DestinationLoop
+}
+
+const lookEveryMs = 60_000
+
+export function startDeliveries(deps: DeliveriesDeps): Deliveries {
+  const active = new Map<string, Active>()
+  const inFlight = { count: 0 }
+
+  function start(destination: Destination, declared: string): void {
+    let wake: () => void = () => {}
+    const sending = createDestinationLoop({ ...deps, inFlight, wake: () => wake() }, destination)
+    const loop = deps.startLoop(`deliver ${destination.name}`, sending.tick)
+    wake = loop.wake
+    active.set(destination.name, { declared, loop, sending })
+  }
+
+  async function end(name: string): Promise<void> {
+    const ending = active.get(name)
+    active.delete(name)
+    await ending?.loop.stop()
+    await ending?.sending.close()
+  }
+
+  async function look(): Promise<Next> {
+    const wanted = new Map(
+      (await deps.store.readDestinations()).map((one) => [one.name, { one, text: declaredBy(one) }]),
+    )
+    for (const [name, { declared }] of active) if (wanted.get(name)?.text !== declared) await end(name)
+    for (const [name, { one, text }] of wanted) if (one.pausedAt === null && !active.has(name)) start(one, text)
+    return after(lookEveryMs)
+  }
+
+  const watching = deps.startLoop('destinations', look)
+  deps.signals.connect({ destinationsChanged: watching.wake })
+  return {
+    async stop() {
+      await watching.stop()
+      await Promise.all([...active.keys()].map(end))
+    },
+  }
+}
+
+function declaredBy({ kind, reports, settings, everyMs, pausedAt }: Destination): string {
+  return JSON.stringify({ kind, reports, settings, everyMs, paused: pausedAt !== null })
+}
