@@ -36,26 +36,26 @@ const answerBytesMax = 64 * 1024 * 1024
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const mcp = await loadMcp()
   const { nowMs, explain } = options
-  let process: ServerProcess | undefined
+  let server: ServerProcess | undefined
   let closed = false
   let failures = { inARow: 0, at: 0, last: '' }
 
   async function answering(): Promise<ServerProcess> {
     if (closed) throw new MemoryFailure(closedMessage)
-    if (process?.isAlive() === true) return process
+    if (server?.isAlive() === true) return server
     const retryAfterMs = failures.at + pauseAfter(failures.inARow) - nowMs()
     if (retryAfterMs > 0) throw new MemoryFailure(failures.last, { retryAfterMs, notTried: true })
-    process = undefined
-    process = await startServer(mcp, options)
-    if (!closed) return process
-    await process.end()
+    server = undefined
+    server = await startServer(mcp, options)
+    if (!closed) return server
+    await server.end()
     throw new MemoryFailure(closedMessage)
   }
 
   async function failed(error: unknown): Promise<MemoryFailure> {
-    const message = `The memory server (${options.command.join(' ')}) failed: ${describe(error, process)}`
-    await process?.end()
-    process = undefined
+    const message = `The memory server failed: ${describe(error, server)}`
+    await server?.end()
+    server = undefined
     failures = { inARow: failures.inARow + 1, at: nowMs(), last: message }
     return new MemoryFailure(message, { cause: error, retryAfterMs: pauseAfter(failures.inARow) })
   }
@@ -78,7 +78,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
     async close() {
       closed = true
-      await process?.end()
+      await server?.end()
     },
   }
 }
@@ -119,9 +119,9 @@ function pauseAfter(failures: number): number {
   return failures === 0 ? 0 : Math.min(pauseMsMin * 2 ** (failures - 1), pauseMsMax)
 }
 
-function describe(error: unknown, process: { readonly printed: string } | undefined): string {
+function describe(error: unknown, server: { readonly printed: string } | undefined): string {
   const message = error instanceof Error ? error.message : String(error)
-  const printed = process?.printed.trim() ?? ''
+  const printed = server?.printed.trim() ?? ''
   return printed === '' ? message : `${message}; it printed: ${printed}`
 }
 

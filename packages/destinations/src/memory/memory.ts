@@ -79,7 +79,7 @@ async function replace(graph: Graph, key: string, value: string): Promise<'creat
     return 'created'
   }
   const old = entity.observations.filter((observation) => observation !== value)
-  if (old.length < entity.observations.length && old.length === 0) return 'unchanged'
+  if (old.length === 0 && entity.observations.length > 0) return 'unchanged'
   await graph.add([{ name: key, observations: [value] }])
   await graph.removeObservations([{ name: key, observations: old }])
   return 'replaced'

@@ -1,5 +1,6 @@
 /** What a report changes in the memory file. Pure. docs/how-to/memory-server.md lists the keys and their values. */
 import type { HeartbeatAlert, HeartbeatData, Recovery, Report, RunStatus } from '../report.ts'
+import { sanitizedId } from '../sanitized-id.ts'
 import type { Keys } from './keys.ts'
 
 export type Write = Add | Remove
@@ -12,7 +13,7 @@ interface Add {
   readonly text: string
   readonly keep: number
   readonly series?: Series
-  /** The worker that it is about. */
+  /** The worker that it is about, as keys name it. */
   readonly worker?: string
 }
 
@@ -54,13 +55,14 @@ export function writesOf(report: Report, keys: Keys, { locks }: { readonly locks
 }
 
 function latest(heartbeat: HeartbeatData, keys: Keys): Add {
-  const { worker_id: worker } = heartbeat
+  const worker = sanitizedId(heartbeat.worker_id)
   const text = JSON.stringify(heartbeat)
   return { kind: 'add', key: keys.heartbeat(worker), entityType: 'heartbeat', text, keep: 1, worker }
 }
 
 function sample(heartbeat: HeartbeatData, keys: Keys): Add {
-  const { worker_id: worker, timestamp, health_status, current_tasks, capacity_available, metrics } = heartbeat
+  const { timestamp, health_status, current_tasks, capacity_available, metrics } = heartbeat
+  const worker = sanitizedId(heartbeat.worker_id)
   const before = keys.samples(worker)
   return {
     kind: 'add',
@@ -73,7 +75,8 @@ function sample(heartbeat: HeartbeatData, keys: Keys): Add {
   }
 }
 
-function failure({ worker_id: worker, timestamp, error, consecutive_failures }: HeartbeatAlert, keys: Keys): Add {
+function failure({ worker_id, timestamp, error, consecutive_failures }: HeartbeatAlert, keys: Keys): Add {
+  const worker = sanitizedId(worker_id)
   return {
     kind: 'add',
     key: keys.failures(worker),

@@ -55,3 +55,11 @@ test('everything about a worker that has not reported for a week is removed', as
     'task-sentinel/workers/new/heartbeat',
   ])
 })
+
+test('workers whose names make the same key count as one: the silence of one removes nothing of the other', async () => {
+  const { sender, clock, names } = await memoryDestination()
+  await sender.send([heartbeat('x y', at)])
+  clock.nowMs += 8 * 24 * 3_600_000
+  await sender.send([heartbeat('x_y', at + 1)])
+  expect(await names('')).toEqual(['task-sentinel/workers/x_y/heartbeat'])
+})

@@ -45,7 +45,7 @@ test('a server that cannot be started is tried again after pauses that grow, in 
   const pause = async () => (await sender.send([heartbeat('a', at)]))[0]
   expect(await pause()).toEqual({
     kind: 'failed',
-    error: 'The memory server (/does/not/exist) failed: spawn /does/not/exist ENOENT',
+    error: 'The memory server failed: spawn /does/not/exist ENOENT',
     retryAfterMs: 1_000,
   })
   clock.nowMs += 400
