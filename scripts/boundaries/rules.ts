@@ -177,6 +177,14 @@ export const rules: readonly Rule[] = [
     }),
   },
   {
+    rule: 'OpenTelemetry is imported in one file',
+    reason: 'a program or thread without an SDK loads nothing of it: the API costs each thread 40 ms and 10 MB',
+    find: importing(/^@opentelemetry\//, {
+      in: 'packages/*/src/**',
+      but: { 'packages/task/src/tracing/tracing.ts': 'is that file, and loads it when an SDK is registered' },
+    }),
+  },
+  {
     rule: 'croner is imported in one file',
     reason: 'what a pattern means, also where clocks change, is decided and tested in one place',
     find: importing(/^croner$/, {

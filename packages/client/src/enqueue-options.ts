@@ -2,6 +2,7 @@
 import { ExplainedError } from '@q/schema'
 import type { NewRun } from '@q/store'
 import { durationMs, type Duration } from '@q/task'
+import { remoteSpanOf } from '@q/task/tracing'
 import type { TransactionHandle } from './transaction.ts'
 import type { ThrottleDebounceOptions } from './throttle-debounce.ts'
 
@@ -21,6 +22,8 @@ export interface RunOptions extends ThrottleDebounceOptions {
    * was lost can be repeated. Replaces `unique`, `throttle` and `debounce` of the task.
    */
   readonly idempotencyKey?: string
+  /** W3C `traceparent` with which the run continues a trace. Default: a span of this enqueue, if an OpenTelemetry SDK is registered. */
+  readonly trace?: string
 }
 
 export interface EnqueueOptions extends RunOptions {
@@ -28,7 +31,7 @@ export interface EnqueueOptions extends RunOptions {
   readonly tx?: TransactionHandle
 }
 
-type Settings = Pick<NewRun, 'delayMs' | 'runAt' | 'priority' | 'group' | 'expiresInMs'>
+type Settings = Pick<NewRun, 'delayMs' | 'runAt' | 'priority' | 'group' | 'expiresInMs' | 'trace'>
 
 const known: Record<keyof RunOptions, true> = {
   delay: true,
@@ -39,6 +42,7 @@ const known: Record<keyof RunOptions, true> = {
   throttle: true,
   debounce: true,
   idempotencyKey: true,
+  trace: true,
 }
 
 export function settingsOf(options: RunOptions): Settings {
@@ -46,12 +50,13 @@ export function settingsOf(options: RunOptions): Settings {
   if (unknown !== undefined) {
     throw wrong(`There is no option ${unknown}.`, `The options are tx, ${Object.keys(known).join(', ')}.`)
   }
-  const { priority, group, expires } = options
+  const { priority, group, expires, trace } = options
   return {
     ...timeOf(options),
     ...(priority === undefined ? {} : { priority: checkedPriority(priority) }),
     ...(group === undefined ? {} : { group }),
     ...(expires === undefined ? {} : { expiresInMs: durationMs(expires) }),
+    ...(trace === undefined ? {} : { trace: checkedTrace(trace) }),
   }
 }
 
@@ -62,6 +67,11 @@ function timeOf({ delay, runAt }: RunOptions): Pick<NewRun, 'delayMs' | 'runAt'>
     throw wrong('runAt is not a date.', 'Pass a Date, or use delay for a time relative to now.')
   }
   return runAt.getTime() > Date.now() ? { runAt } : {}
+}
+
+function checkedTrace(trace: string): string {
+  if (remoteSpanOf(trace) !== undefined) return trace
+  throw wrong('trace is not a W3C traceparent.', 'Pass the header traceparent of a request, or leave it out.')
 }
 
 function checkedPriority(priority: number): number {

@@ -8,6 +8,7 @@
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import { createBatcher, createSerializer, enqueueTaskRuns, isRefusal, type EnqueuedRun, type NewRun } from '@q/store'
+import { isTracing, traceEnqueue } from '@q/task/tracing'
 import { explained, type Explain } from './explain.ts'
 import { createPreparation, type Call } from './prepare-call.ts'
 import type { TaskRouting } from './task-routing.ts'
@@ -52,9 +53,26 @@ export function createEnqueue({ insert, routing, explain }: EnqueueDeps): Enqueu
   }
 
   return {
-    one: (call, tx) => explained(one(call, tx), explain, tx),
-    many: (calls, tx) => explained(many(calls, tx), explain, tx),
+    one: (call, tx) =>
+      explained(isTracing() ? traced([call], (calls) => one(only(calls), tx)) : one(call, tx), explain, tx),
+    many: (calls, tx) =>
+      explained(isTracing() ? traced(calls, (some) => many(some, tx)) : many(calls, tx), explain, tx),
   }
+}
+
+/** Sends calls within a span, whose context is stored with their runs. A call that has a context of its own keeps it. */
+function traced<T extends EnqueuedRun | EnqueuedRun[]>(
+  calls: readonly Call[],
+  send: (calls: readonly Call[]) => Promise<T>,
+): Promise<T> {
+  const tasks = new Set(calls.map(({ task }) => task))
+  const about = { destination: [...tasks].slice(0, 3).join(' '), count: calls.length }
+  const withTrace = (trace: string) => calls.map((call) => ({ ...call, options: { trace, ...call.options } }))
+  return traceEnqueue(
+    about,
+    (trace) => send(trace === undefined ? calls : withTrace(trace)),
+    (sent) => (Array.isArray(sent) ? undefined : sent.id),
+  )
 }
 
 /** Within one transaction no lock separates concurrent calls, so the statements of one call run before those of the next. */
@@ -88,7 +106,7 @@ function valueOf(answer: Answer): EnqueuedRun {
   throw answer.refused
 }
 
-function only([run]: readonly EnqueuedRun[]): EnqueuedRun {
-  if (run === undefined) throw new Error('The database accepted a run and named none.')
-  return run
+function only<T>([one]: readonly T[]): T {
+  if (one === undefined) throw new Error('The database accepted a run and named none.')
+  return one
 }

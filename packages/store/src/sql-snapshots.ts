@@ -51,6 +51,7 @@ export function sqlSnapshots(): Record<string, string> {
     'runs.debounce-assign': assignKeysStatement([run], ['1']).sql,
     'runs.claim-candidates': candidatesStatement({ tasks: [], queues: [], capabilities: [] }).sql,
     'runs.claim': claimStatement({ replicaId: 'r', prefetch: false, quotas: [] }).sql,
+    'runs.claim-traced': claimStatement({ replicaId: 'r', prefetch: false, quotas: [], traces: true }).sql,
     'runs.claim-prefetched': claimStatement({ replicaId: 'r', prefetch: true, quotas: [] }).sql,
     'runs.start': startStatement([lease], { skipLocked: true }).sql,
     'runs.finish': finishStatement([{ lease, result: '1' }]).sql,

@@ -6,6 +6,7 @@
 import { ExplainedError, isExplained } from '@q/schema'
 import { fillSome, tasksOfPlan, valueAt, type WorkflowPlan } from '@q/schema/workflow'
 import { noLane, startWorkflow, type StartedWorkflow, type StepTask, type Store } from '@q/store'
+import { isTracing, traceEnqueue } from '@q/task/tracing'
 import { explained, type Explain } from '../explain.ts'
 import { assertPayload } from '../payload-check.ts'
 import type { TaskRoute, TaskRouting } from '../task-routing.ts'
@@ -20,17 +21,21 @@ export interface StartDeps {
 export type Start = (plan: WorkflowPlan, input: unknown, tx: TransactionHandle | undefined) => Promise<StartedWorkflow>
 
 export function createStart({ store, routing, explain }: StartDeps): Start {
-  const start: Start = async (plan, input, tx) => {
+  const start = async (...[plan, input, tx, trace]: [...Parameters<Start>, trace?: string]) => {
     const db = tx === undefined ? undefined : storeIn(tx)
     const found = new Map<string, TaskRoute>()
     for (const task of tasksOfPlan(plan.steps)) found.set(task, await routing.routeOf(task, db))
     await assertPayloads(plan, input, found)
     const tasks = Object.fromEntries([...found].map(([task, destination]) => [task, stepTask(task, destination)]))
-    const asked = { plan, input, tasks }
+    const asked = { plan, input, tasks, ...(trace !== undefined && { trace }) }
     // The commit wakes idle replicas, here and in the caller's transaction.
     return db === undefined ? store.startWorkflow(asked) : startWorkflow(db, asked)
   }
-  return (plan, input, tx) => explained(start(plan, input, tx), explain, tx)
+  return (plan, input, tx) => {
+    const send = (trace?: string) => start(plan, input, tx, trace)
+    const about = { destination: plan.name, count: plan.steps.length }
+    return explained(isTracing() ? traceEnqueue(about, send, ({ id }) => id) : send(), explain, tx)
+  }
 }
 
 function stepTask(task: string, { lane, options }: TaskRoute): StepTask {

@@ -46,6 +46,8 @@ export interface ReplicaParts {
   readonly config: RunnerConfig
   readonly observe: Observe
   readonly tasks: readonly TaskDescription[]
+  /** Whether threads record spans. */
+  readonly tracing: boolean
   readonly registration: ReplicaRegistration
   /** The number of its presence lock. */
   readonly num: number

@@ -66,7 +66,8 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.close()
   }
   try {
-    const tasks = checkDescription(await loadDescription(executors.threads, options.leaving))
+    const description = await loadDescription(executors.threads, options.leaving)
+    const tasks = checkDescription(description)
     options.leaving?.throwIfAborted()
     executors.processes.keepWarm(tasks)
     const registration = registrationOf(options, tasks)
@@ -82,6 +83,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       config,
       observe,
       tasks,
+      tracing: description.tracing,
       registration,
       num,
       executors,

@@ -4,12 +4,12 @@
  */
 import type { RunCommand } from './messages.ts'
 
-const fieldsPerRun = 10
+const fieldsPerRun = 11
 
 export function encodeBatch(commands: readonly RunCommand[]): unknown[] {
   const fields: unknown[] = []
-  for (const { seq, fenced, runId, fence, epoch, attempt, task, payload, checkpoint, databaseUrl } of commands)
-    fields.push(seq, fenced, runId, fence, epoch, attempt, task, payload, checkpoint, databaseUrl)
+  for (const { seq, fenced, runId, fence, epoch, attempt, task, payload, checkpoint, databaseUrl, trace } of commands)
+    fields.push(seq, fenced, runId, fence, epoch, attempt, task, payload, checkpoint, databaseUrl, trace)
   return fields
 }
 
@@ -30,5 +30,6 @@ function commandAt(fields: readonly unknown[], at: number): RunCommand {
     payload: fields[at + 7] as string,
     checkpoint: fields[at + 8] as string | null,
     databaseUrl: fields[at + 9] as string | undefined,
+    trace: fields[at + 10] as string | undefined,
   }
 }

@@ -43,10 +43,14 @@ export interface RunCommand {
   readonly checkpoint: string | null
   /** Set only for tasks with `database: true`: the URL contains the password. */
   readonly databaseUrl: string | undefined
+  /** The trace context of its enqueue, if threads record spans. */
+  readonly trace?: string | undefined
 }
 
 /** The result of loading the task modules. */
 export interface Description {
+  /** Whether a module has registered an OpenTelemetry SDK. */
+  readonly tracing: boolean
   readonly tasks: readonly TaskDescription[]
   readonly problems: readonly Problem[]
 }
@@ -133,6 +137,7 @@ export type ContextRequest =
       readonly payload: string
       readonly delayMs: number | null
       readonly priority: number | null
+      readonly trace?: string | undefined
     }
 
 export type ContextReply =

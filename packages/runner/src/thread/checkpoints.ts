@@ -6,6 +6,7 @@
  */
 import { checkJson, jsonLimits, problemsText } from '@q/schema/json'
 import { RequestRefused, type TaskContext } from '@q/task'
+import { traceStep } from '@q/task/tracing'
 
 export type Checkpoints = Pick<TaskContext, 'resumed' | 'checkpoint' | 'once'>
 
@@ -35,7 +36,7 @@ export function openCheckpoints(stored: string | null, save: (document: string) 
   }
 
   async function doOnce(name: string, step: () => unknown): Promise<unknown> {
-    const result = jsonOf(`The result of step "${name}"`, (await step()) ?? null)
+    const result = jsonOf(`The result of step "${name}"`, (await traceStep(name, step)) ?? null)
     await saveWith({ name, result })
     return JSON.parse(result)
   }

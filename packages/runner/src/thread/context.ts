@@ -4,6 +4,7 @@
  */
 import { checkJson, problemsText } from '@q/schema/json'
 import { durationMs, RequestRefused, type ChildRunOptions, type TaskContext, type TaskLog } from '@q/task'
+import { traceEnqueue } from '@q/task/tracing'
 import type { RunCommand } from '../protocol/messages.ts'
 import { openCheckpoints, type Checkpoints } from './checkpoints.ts'
 import type { MainThreadChannel } from './main-thread-channel.ts'
@@ -102,14 +103,15 @@ class Context implements TaskContext {
     payload: unknown,
     { delay, priority }: ChildRunOptions = {},
   ): Promise<{ readonly id: string }> {
-    const id = await this.#channel.request(this.#command.seq, {
+    const request = {
       verb: 'enqueue',
       task,
       payload: payloadText(task, payload),
       delayMs: delay === undefined ? null : durationMs(delay),
       priority: priority ?? null,
-    })
-    return { id }
+    } as const
+    const send = (trace: string | undefined) => this.#channel.request(this.#command.seq, { ...request, trace })
+    return { id: await traceEnqueue({ destination: task, count: 1 }, send, (id) => id) }
   }
 }
 

@@ -1,8 +1,9 @@
 /** The entry of every worker thread: loads the task modules once, then executes the runs it receives (serve.ts, execute-command.ts). */
 import { workerData } from 'node:worker_threads'
 import type { TaskContext } from '@q/task'
+import { isTracing, traceAttempt } from '@q/task/tracing'
 import { boundOutput } from '../output/bounded-output.ts'
-import type { Description, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
+import type { Description, RunReport, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
 import { slotMemoryAt, stopReasonOf } from '../protocol/slot-layout.ts'
 import { ringOf } from '../protocol/ring-layout.ts'
 import { captureConsole } from './capture-console.ts'
@@ -23,6 +24,8 @@ let ownSlot = 0
 captureConsole(runs)
 catchUncaughtErrors(channel, runs, ({ seq }) => stopReasonOf(slotMemoryAt(memory, ownSlot), seq) !== undefined)
 const registry = await loadTasks(taskModules)
+/** Whether a task module has registered an SDK. */
+const tracing = isTracing()
 
 export default async function work(job: ThreadJob): Promise<Description> {
   if (job.kind === 'describe') return describe(registry)
@@ -39,7 +42,12 @@ export default async function work(job: ThreadJob): Promise<Description> {
     execute: (command, openSlot) =>
       runs.within(command, (run) => {
         const began = (context: TaskContext) => void (run.context = context)
-        return executeCommand({ registry, channel, began, openSlot }, command)
+        const execute = () => executeCommand({ registry, channel, began, openSlot }, command)
+        return tracing ? traceAttempt(command, execute, codeOf) : execute()
       }),
   })
+}
+
+function codeOf(report: RunReport): string | undefined {
+  return report.ended === 'failed' || report.ended === 'crashed' ? report.code : undefined
 }

@@ -1,5 +1,6 @@
 /** Enqueues a run of a published task: its payload is checked by the schema that the task published. */
 import type { AnyTasks, EnqueueOptions, Queue } from '@q/client'
+import { remoteSpanOf } from '@q/task/tracing'
 import { wrongParameters } from '../http/refusal.ts'
 import { Reply, type Call } from '../http/route-call.ts'
 import { given } from './given.ts'
@@ -25,7 +26,14 @@ function optionsOf(body: EnqueueCall['body'], headers: Headers): EnqueueOptions 
     group,
     expires: expiresMs,
     idempotencyKey: headers.get('Idempotency-Key') ?? undefined,
+    trace: traceOf(headers),
   })
+}
+
+/** A header that is not a trace context is ignored, as W3C says. */
+function traceOf(headers: Headers): string | undefined {
+  const trace = headers.get('traceparent') ?? undefined
+  return remoteSpanOf(trace) === undefined ? undefined : trace
 }
 
 function payloadOf({ payload, payloadText }: EnqueueCall['body']): unknown {

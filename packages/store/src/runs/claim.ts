@@ -33,6 +33,8 @@ export interface ClaimRequest {
    * kept by the caller.
    */
   readonly shares?: FairShares
+  /** Whether to read the trace contexts of the runs. */
+  readonly traces?: boolean
   /** The number of free slots; never claims more. */
   readonly limit: number
 }
@@ -66,19 +68,24 @@ export interface ClaimedRun {
   readonly step: boolean
   /** JSON text that an earlier attempt saved, or null. */
   readonly checkpoint: string | null
+  /** The trace context of its enqueue, or of its workflow's start. Undefined: the claim did not ask for it. */
+  readonly trace?: string | null
 }
 
 export interface ClaimOrder {
   readonly replicaId: string
   readonly prefetch: boolean
   readonly quotas: readonly Quota[]
+  /** Whether to read trace contexts. */
+  readonly traces?: boolean
 }
 
 /** A claimed run with the candidate it was taken from. */
 export type ClaimRow = ClaimedRun & Pick<Candidate, 'lane' | 'priority' | 'group'>
 
-export function claimStatement({ replicaId, prefetch, quotas }: ClaimOrder): CompiledQuery<ClaimRow> {
-  return (prefetch ? claimPrefetched : claimAndStart)({
+export function claimStatement({ replicaId, prefetch, quotas, traces }: ClaimOrder): CompiledQuery<ClaimRow> {
+  const { ahead, started } = traces === true ? tracedClaims : claims
+  return (prefetch ? ahead : started)({
     replicaId,
     lanes: quotas.map((quota) => quota.lane),
     priorities: quotas.map((quota) => quota.priority),
@@ -95,11 +102,29 @@ interface ClaimValues {
   readonly runs: readonly number[]
 }
 
-const claimAndStart = claim('claim', sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`)
-const claimPrefetched = claim('claim-prefetched', sql`status = 'CLAIMED', started_at = NULL`)
+const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`
+const claimAhead = sql`status = 'CLAIMED', started_at = NULL`
+const claims = { started: claim('claim', start), ahead: claim('claim-prefetched', claimAhead) }
+
+/** Steps have the trace context with which their outermost workflow was started. */
+const traceOfRun = sql`, coalesce(r.trace, (SELECT top.definition->>'trace' FROM q.workflow own
+      JOIN q.workflow top ON top.id = coalesce(own.root_id, own.id) WHERE own.id = r.workflow_id)) AS trace`
+const trace = { read: traceOfRun, selected: sql`, trace` }
+/** For replicas whose threads record spans; the others do not pay for it. */
+const tracedClaims = {
+  started: claim('claim-traced', start, trace),
+  ahead: claim('claim-prefetched-traced', claimAhead, trace),
+}
 
 // A whole statement in SQL: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
-function claim(name: string, change: RawBuilder<unknown>): Prepared<ClaimValues, ClaimRow> {
+function claim(
+  name: string,
+  change: RawBuilder<unknown>,
+  more: { readonly read: RawBuilder<unknown>; readonly selected: RawBuilder<unknown> } = {
+    read: sql``,
+    selected: sql``,
+  },
+): Prepared<ClaimValues, ClaimRow> {
   return prepared(
     name,
     ({ replicaId, lanes, priorities, groups, runs }) => sql<ClaimRow>`
@@ -121,10 +146,10 @@ WITH picked AS MATERIALIZED (
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,
     r.checkpoint::text AS checkpoint, extract(epoch FROM r.claimed_at - r.run_at)::float8 * 1000 AS "waitMs",
-    r.lane, r.priority, r.grp AS "group", r.run_at
+    r.lane, r.priority, r.grp AS "group", r.run_at${more.read}
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,
-  checkpoint, "waitMs", lane, priority, "group"
+  checkpoint, "waitMs", lane, priority, "group"${more.selected}
 FROM claimed ORDER BY run_at, "runId"`,
   )
 }

@@ -71,10 +71,14 @@ export interface ClaimExchangeRows {
   readonly refresh?: readonly Candidate[]
 }
 
-type ClaimerOptions = Pick<ClaimRequest, 'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares'>
+type ClaimerOptions = Pick<
+  ClaimRequest,
+  'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares' | 'traces'
+>
 
 export function createClaimer(options: ClaimerOptions): Claimer {
   const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = options
+  const { traces = false } = options
   let candidates: readonly Candidate[] = []
   let served: readonly Candidate[] = []
   /** How often runs may have become ready, and how many of these times the last look has seen. */
@@ -89,7 +93,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
     return quotasOf(createFairShares(), served, limit, queueWeights, fits)
   }
   function statementOf(quotas: readonly Quota[], prefetch: boolean) {
-    return quotas.length === 0 ? undefined : claimStatement({ replicaId, prefetch, quotas })
+    return quotas.length === 0 ? undefined : claimStatement({ replicaId, prefetch, quotas, traces })
   }
 
   const claimer: Claimer = {

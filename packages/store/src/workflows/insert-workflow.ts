@@ -39,8 +39,8 @@ export async function insertWorkflow(
   return { id, steps: [...byName].map(([name, runId]) => ({ name, runId })), toActivate }
 }
 
-async function insertRow(trx: Db, { plan, input, tasks, parentRunId, rootId }: Insertion): Promise<WorkflowId> {
-  const definition: Definition = { output: plan.output ?? null, tasks }
+async function insertRow(trx: Db, { plan, input, tasks, trace, parentRunId, rootId }: Insertion): Promise<WorkflowId> {
+  const definition: Definition = { output: plan.output ?? null, tasks, ...(trace !== undefined && { trace }) }
   const { rows } = await sql<{ id: WorkflowId }>`
 INSERT INTO q.workflow (name, on_error, input, definition, open_steps, parent_run_id, root_id)
 VALUES (${plan.name}, ${plan.onError ?? 'fail'}::q.on_error, ${JSON.stringify(input ?? null)}::jsonb, ${JSON.stringify(definition)}::jsonb,

@@ -16,6 +16,8 @@ export interface WorkflowStart {
   readonly input: unknown
   /** Every task that the plan names (`tasksOfPlan`), as published by replicas. */
   readonly tasks: Readonly<Record<string, StepTask>>
+  /** Trace context of the caller, for all steps. */
+  readonly trace?: string
 }
 
 /** The options of a task, for all its runs that the workflow creates, now or later. */
@@ -38,4 +40,6 @@ export interface StartedWorkflow {
 export interface Definition {
   readonly output: WorkflowPlan['output'] | null
   readonly tasks: Readonly<Record<string, StepTask>>
+  /** Read by claims of replicas that record spans. */
+  readonly trace?: string
 }

@@ -26,15 +26,25 @@ export interface ExchangeSender {
 export interface ExchangeSenderDeps {
   readonly replicaId: string
   readonly tasks: readonly string[]
+  /** Whether threads record spans. */
+  readonly tracing: boolean
   readonly config: Pick<RunnerConfig, 'pollEveryMs' | 'queues' | 'queueWeights' | 'capabilities'>
   readonly exchangeMeter: ExchangeMeter
   readonly nowMs: () => number
 }
 
 export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
-  const { replicaId, tasks, config, exchangeMeter, nowMs } = deps
+  const { replicaId, tasks, tracing: traces, config, exchangeMeter, nowMs } = deps
   const { pollEveryMs, queues, queueWeights, capabilities } = config
-  const claimer = createClaimer({ replicaId, tasks, queues, queueWeights, capabilities, shares: createFairShares() })
+  const claimer = createClaimer({
+    replicaId,
+    tasks,
+    queues,
+    queueWeights,
+    capabilities,
+    traces,
+    shares: createFairShares(),
+  })
   const inFlight = new Set<Promise<unknown>>()
   let paused = false
   /** Raised whenever runs are disowned. */

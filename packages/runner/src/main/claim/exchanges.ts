@@ -28,6 +28,8 @@ export interface ExchangesDeps {
   readonly replicaId: string
   /** Names of the tasks that this replica knows. */
   readonly tasks: readonly string[]
+  /** Whether threads record spans. */
+  readonly tracing: boolean
   readonly config: RunnerConfig
   readonly dispatch: Dispatch
   readonly exchangeBuffer: ExchangeBuffer

@@ -58,7 +58,7 @@ async function enqueue(
   id: number,
   request: RequestFor<'enqueue'>,
 ): Promise<ContextReply> {
-  const { task, delayMs, priority } = request
+  const { task, delayMs, priority, trace } = request
   const payload: unknown = JSON.parse(request.payload)
   const { queue, settingsFor } = await routeOf(task)
   const newRun = {
@@ -67,6 +67,7 @@ async function enqueue(
     ...settingsFor(payload),
     ...(delayMs === null ? {} : { delayMs }),
     ...(priority === null ? {} : { priority }),
+    ...(trace === undefined ? {} : { trace }),
   }
   const enqueued = await store.enqueueUnderLease(monitor.lease, [newRun])
   if (enqueued === 'lease-lost') return leaseLost(monitor, id)

@@ -11,7 +11,7 @@ export interface CommandDeps {
 
 /** `seq`: the sequence number of the run in its slot. */
 export function commandOf({ optionsOf, databaseUrl }: CommandDeps, claimed: ClaimedRun, seq: number): RunCommand {
-  const { runId, fence, epoch, attempt, task, payload, checkpoint } = claimed
+  const { runId, fence, epoch, attempt, task, payload, checkpoint, trace } = claimed
   return {
     seq,
     fenced: mayStartElsewhere(claimed),
@@ -23,6 +23,7 @@ export function commandOf({ optionsOf, databaseUrl }: CommandDeps, claimed: Clai
     payload,
     checkpoint,
     databaseUrl: optionsOf(task).database ? databaseUrl : undefined,
+    trace: trace ?? undefined,
   }
 }
 

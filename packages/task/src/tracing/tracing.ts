@@ -1,0 +1,105 @@
+/**
+ * Spans of enqueues, attempts and steps. The only file that knows OpenTelemetry, and only its API: a program that registers an
+ * SDK gets spans, and in every other program and thread nothing is loaded and nothing is made.
+ */
+import type * as Api from '@opentelemetry/api'
+import { attemptSpan, enqueueSpan, failedWith, enqueuedId, stepSpan, type SpanText } from './conventions.ts'
+import { remoteSpanOf, traceparentOf } from './traceparent.ts'
+
+/** Where every copy of the API keeps what was registered. */
+const registry = Symbol.for('opentelemetry.js.api.1')
+
+/** Whether an SDK that records spans is registered in this thread. */
+export function isTracing(): boolean {
+  const registered: unknown = Reflect.get(globalThis, registry)
+  return typeof registered === 'object' && registered !== null && Reflect.has(registered, 'trace')
+}
+
+let loading: Promise<typeof Api | undefined> | undefined
+
+/** Undefined: this program has no SDK, or none whose API this package can load. */
+function openTelemetry(): Promise<typeof Api | undefined> {
+  loading ??= import('@opentelemetry/api').catch(() => undefined)
+  return loading
+}
+
+export interface Enqueued {
+  /** The task, or the name of the workflow. */
+  readonly destination: string
+  readonly count: number
+}
+
+/** Calls `send` within a span of its own, with the trace context to store; undefined without an SDK. */
+export async function traceEnqueue<T>(
+  about: Enqueued,
+  send: (trace: string | undefined) => Promise<T>,
+  idOf: (sent: T) => string | undefined,
+): Promise<T> {
+  const api = isTracing() ? await openTelemetry() : undefined
+  if (api === undefined) return send(undefined)
+  return within(api, enqueueSpan(about), { kind: api.SpanKind.PRODUCER }, async (span) => {
+    const sent = await send(traceparentOf(span.spanContext()))
+    const id = idOf(sent)
+    if (id !== undefined) span.setAttributes(enqueuedId(id))
+    return sent
+  })
+}
+
+export interface Attempt {
+  readonly task: string
+  readonly runId: string
+  readonly attempt: number
+  /** The trace context that was stored with the run. */
+  readonly trace?: string | undefined
+}
+
+/** Calls `execute` within a span that continues the trace of the enqueue and links to it. `codeOf`: the error code, if it failed. */
+export async function traceAttempt<T>(
+  attempt: Attempt,
+  execute: () => Promise<T>,
+  codeOf: (report: T) => string | undefined,
+): Promise<T> {
+  const api = isTracing() ? await openTelemetry() : undefined
+  if (api === undefined) return execute()
+  const remote = remoteSpanOf(attempt.trace)
+  const enqueue = remote && { ...remote, isRemote: true }
+  const options = { kind: api.SpanKind.CONSUMER, links: enqueue === undefined ? [] : [{ context: enqueue }] }
+  const parent = enqueue === undefined ? api.ROOT_CONTEXT : api.trace.setSpanContext(api.ROOT_CONTEXT, enqueue)
+  return within(
+    api,
+    attemptSpan(attempt),
+    options,
+    async (span) => {
+      const report = await execute()
+      const code = codeOf(report)
+      if (code !== undefined) span.setAttributes(failedWith(code)).setStatus({ code: api.SpanStatusCode.ERROR })
+      return report
+    },
+    parent,
+  )
+}
+
+/** Calls the step within a span. */
+export async function traceStep<T>(name: string, step: () => T | Promise<T>): Promise<T> {
+  const api = isTracing() ? await openTelemetry() : undefined
+  return api === undefined ? step() : within(api, stepSpan(name), {}, async () => step())
+}
+
+async function within<T>(
+  api: typeof Api,
+  { name, attributes }: SpanText,
+  options: Api.SpanOptions,
+  call: (span: Api.Span) => Promise<T>,
+  parent: Api.Context = api.context.active(),
+): Promise<T> {
+  const span = api.trace.getTracer('q').startSpan(name, { ...options, attributes }, parent)
+  try {
+    return await api.context.with(api.trace.setSpan(parent, span), call, undefined, span)
+  } catch (error) {
+    span.setAttributes(failedWith(error instanceof Error ? error.name : 'Error'))
+    span.setStatus({ code: api.SpanStatusCode.ERROR })
+    throw error
+  } finally {
+    span.end()
+  }
+}
