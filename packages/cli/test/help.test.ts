@@ -1,4 +1,5 @@
 /** Every help text, by the table of commands: a person who has never used a command learns it from its examples. */
+import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { createProgram } from '../src/program.ts'
@@ -14,6 +15,17 @@ test.each(allPaths())('q %s --help has two examples that the command line accept
     .filter((line) => /(^|[\s(|])q /.test(line) && !line.startsWith('-'))
   expect(examples.length).toBeGreaterThanOrEqual(2)
   for (const example of examples) expect([example, unknownOptions(example)]).toEqual([example, []])
+})
+
+test('every command in docs/operations.md exists, with its options', async () => {
+  const document = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+  const lines = [...document.matchAll(/`(q [a-z][^`]*)`/g)].map(([, line = '']) => line)
+  expect(lines.length).toBeGreaterThan(30)
+  const paths = new Set(allPaths().map((path) => path.split(' ')[0]))
+  for (const line of lines) {
+    expect([line, paths.has(line.split(' ')[1] ?? '')]).toEqual([line, true])
+    expect([line, unknownOptions(line)]).toEqual([line, []])
+  }
 })
 
 test('an unknown command is answered with the nearest one', async () => {

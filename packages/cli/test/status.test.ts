@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exampleCluster } from './example-cluster.ts'
+import { widthOf } from '../src/words/style.ts'
 import { q } from './terminal.ts'
 
 const cluster = await exampleCluster()
@@ -55,4 +56,25 @@ test('a node is found by its name, the beginning of its id, or a part of its nam
     code: 4,
     stderr: expect.stringContaining('There are: eu-1, eu-2, eu-3.'),
   })
+})
+
+test.each([80, 120])('every line of the overviews fits a terminal of %i columns', async (columns) => {
+  for (const line of [
+    'status',
+    'nodes',
+    'runs',
+    'queues',
+    'errors',
+    'recoveries',
+    'schedules',
+    'workflows',
+    'actions',
+    'operations',
+    'doctor',
+    'top --count 1',
+  ]) {
+    const { stdout } = await q(line.split(' '), env, { columns, colour: true })
+    const tooWide = stdout.split('\n').filter((each) => widthOf(each) > columns)
+    expect([line, tooWide]).toEqual([line, []])
+  }
 })

@@ -5,6 +5,7 @@ import { bounded, count, plural, rate } from '../words/counts.ts'
 import { levelGlyph } from '../words/states.ts'
 import { cut, styled, widthOf } from '../words/style.ts'
 import { table } from '../words/table.ts'
+import { packed } from '../words/wrap.ts'
 import { queuesTable } from './queues.ts'
 
 export interface StatusFacts {
@@ -32,13 +33,18 @@ export function headLines(look: Look, database: StatusFacts['database'], overvie
   const { nodes, slots, ready, running, succeededPerS, failedPerS } = overview
   // The description of an embedded server names its version.
   const version = database.place.startsWith('embedded') ? '' : ` (PostgreSQL ${database.version})`
-  const place = `${styled(look, 'bold', database.place)}${version}`
+  const wide = look.columns === 0 ? database.place : cut(database.place, look.columns - version.length, look)
+  const place = `${styled(look, 'bold', wide)}${version}`
   const lost = nodes.stale === 0 ? [] : [styled(look, 'red', `${nodes.stale} lost`)]
   const draining = nodes.draining === 0 ? [] : [`${nodes.draining} draining`]
   const fleet = `nodes ${[`${nodes.alive} alive`, ...draining, ...lost].join(', ')}`
-  const work = `slots ${count(slots.busy)}/${count(slots.total)}   ready ${bounded(ready)}   running ${count(running)}`
-  const done = succeededPerS === null ? '' : `   done ${rate(succeededPerS)}/s   failed ${rate(failedPerS)}/s`
-  return [place, `${fleet}   ${work}${done}`]
+  const work = [
+    `slots ${count(slots.busy)}/${count(slots.total)}`,
+    `ready ${bounded(ready)}`,
+    `running ${count(running)}`,
+  ]
+  const done = succeededPerS === null ? [] : [`done ${rate(succeededPerS)}/s`, `failed ${rate(failedPerS)}/s`]
+  return [place, ...packed([fleet, ...work, ...done], look.columns)]
 }
 
 export function attentionLines(look: Look, { items, checks }: AttentionReport): string[] {

@@ -32,7 +32,7 @@ export function topLines(look: Look, rows: number, facts: TopFacts, view: View):
 }
 
 function headOf(look: Look, facts: TopFacts, view: View): string[] {
-  const [, totals = ''] = headLines(look, { place: '', version: '' }, facts.overview)
+  const [, totals = ''] = headLines({ ...look, columns: 0 }, { place: '', version: '' }, facts.overview)
   const frozen = view.frozen ? styled(look, 'yellow', '  frozen') : ''
   const filter = view.filter === '' ? '' : `  filter: ${view.filter}`
   return [`${styled(look, 'bold', 'q top')}  ${facts.place}  ${moment(facts.at, facts.at)}${frozen}${filter}`, totals]

@@ -1,4 +1,4 @@
-/** Text broken into lines at spaces. Pure. */
+/** Text broken into lines. Pure. */
 import { widthOf } from './style.ts'
 
 /** Without a width it stays one line; a word that is too long for a line stays whole. */
@@ -15,4 +15,15 @@ export function wrapped(text: string, columns: number): string[] {
     }
   }
   return [...lines, line]
+}
+
+/** Parts side by side, on as few lines as the width allows; a part stays whole. */
+export function packed(parts: readonly string[], columns: number): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const longer = `${lines.at(-1) ?? ''}   ${part}`
+    if (lines.length > 0 && (columns === 0 || widthOf(longer) <= columns)) lines.splice(-1, 1, longer)
+    else lines.push(part)
+  }
+  return lines
 }

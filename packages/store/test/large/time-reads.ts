@@ -1,4 +1,5 @@
 /** Times every read for operators as a program calls it, one after the other, and prints p50 and p95, slowest first. */
+import { availableParallelism, loadavg } from 'node:os'
 import { connect, createStore, type RunId } from '@q/store'
 import { operatorReads } from '../plans/operator-reads.ts'
 
@@ -26,7 +27,9 @@ export async function timeReads(url: string, times: number): Promise<void> {
     const slow = timed.filter(({ p95 }) => p95 > budgetMs)
     for (const { read, p50, p95 } of timed.toSorted((a, b) => b.p95 - a.p95))
       console.log(`${read.padEnd(32)} p50 ${p50.toFixed(1).padStart(8)} ms   p95 ${p95.toFixed(1).padStart(8)} ms`)
-    console.log(`\n${timed.length} reads, ${times} times each; ${slow.length} of them with p95 above ${budgetMs} ms.`)
+    console.log(
+      `\n${timed.length} reads, ${times} times each; ${slow.length} of them with p95 above ${budgetMs} ms. Load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores.`,
+    )
   } finally {
     await connection.close()
   }
