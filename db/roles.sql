@@ -33,7 +33,7 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA q FROM q_producer, q_client, q_reader, q_r
 GRANT USAGE ON SCHEMA q TO q_producer, q_client, q_reader, q_runner, q_admin;
 
 GRANT EXECUTE ON FUNCTION q.enqueue TO q_producer, q_client, q_runner, q_admin;
-GRANT EXECUTE ON FUNCTION q.wake_text TO q_client, q_runner, q_admin;
+GRANT EXECUTE ON FUNCTION q.wake_text, q.older_replica_waits TO q_client, q_runner, q_admin;
 
 GRANT SELECT ON ALL TABLES IN SCHEMA q TO q_client, q_reader, q_runner, q_admin;
 

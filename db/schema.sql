@@ -1379,6 +1379,18 @@ END $function$;
 
 COMMENT ON FUNCTION q.name_problem(pg_catalog.text,pg_catalog.text,integer) IS 'The problem with a name or key, or null; like checkName of @q/schema.';
 
+CREATE OR REPLACE FUNCTION q.older_replica_waits()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  SELECT (SELECT oldest_program < 14 FROM q.compatibility)
+    AND EXISTS (SELECT FROM q.idle LEFT JOIN q.replica n ON n.id = idle.replica_id WHERE coalesce(n.level, 0) < 14)
+$function$;
+
+COMMENT ON FUNCTION q.older_replica_waits() IS 'Whether a replica waits for work that listens on q_ready and not on q_available.';
+
 CREATE OR REPLACE FUNCTION q.open_published(tasks text[], runs_max integer, OUT run_id bigint, OUT run_fence integer, OUT fate text, OUT key text, OUT lane integer, OUT due double precision)
  RETURNS SETOF record
  LANGUAGE plpgsql
@@ -1852,7 +1864,7 @@ BEGIN
       PERFORM pg_notify('q_due', greatest(0, ceil(extract(epoch FROM NEW.due_at - clock_timestamp()) * 1000))::bigint::text);
     ELSE
       PERFORM pg_notify('q_available', q.wake_text(lane.queue, lane.requires)) FROM q.lane WHERE lane.id = NEW.lane;
-      IF (SELECT oldest_program < 14 FROM q.compatibility) THEN
+      IF q.older_replica_waits() THEN
         PERFORM pg_notify('q_ready', coalesce((SELECT queue FROM q.lane WHERE id = NEW.lane), ''));
       END IF;
     END IF;

@@ -23,12 +23,13 @@ const released: Record<string, string> = {
   '0014-operate': '31a313077285178af3d7a91c8d69e59b687c83f00c6aa92f230e5653f26319a7',
   '0015-comments': '4d54dff330cae8968e7c26b27700e12fcf2fd6f45163a8c65b3604fd4b1b6856',
   '0016-destinations': '49c36a0c3589308cd2ea2e66f6a0e4c55cb13d59606057a5676def2affef5b5b',
+  '0017-wakes': 'b62a8fcb9f7f95c5d574498dd14200519529dbe1b5436ec95d67ad5a9e04978d',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0016-destinations', () => {
-  expect(files.at(-1)?.name).toBe('0016-destinations')
+test('the newest migration is 0017-wakes', () => {
+  expect(files.at(-1)?.name).toBe('0017-wakes')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

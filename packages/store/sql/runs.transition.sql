@@ -605,12 +605,7 @@ WITH
           ) wake (channel, payload)
         WHERE
           wake.channel <> 'q_ready'
-          OR (
-            SELECT
-              oldest_program < 14
-            FROM
-              q.compatibility
-          )
+          OR q.older_replica_waits ()
       ) wakes
   ),
   awaited AS (

@@ -4,7 +4,7 @@
  *
  *   q_available  queue, requires  a run that needs these capabilities is ready; sent with a commit, and only if a
  *                                replica is idle (a NOTIFY in every commit would serialise them)
- *   q_ready   a queue            the same for and from programs of earlier releases, sent until none is admitted
+ *   q_ready   a queue            the same for and from programs of earlier releases, sent while a replica of one is idle
  *   q_gated   a concurrency key  a run waits for it: promote the key
  *   q_due     milliseconds       a run is due in so many milliseconds
  *   q_cancel  a replica          a cancel of one of its runs was requested: send a heartbeat; the answer names the run
@@ -53,11 +53,8 @@ export async function wakeQueue(db: Db, queue: string): Promise<void> {
 export function availableWakes(lanes: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(SELECT DISTINCT wake.channel, wake.payload FROM ${lanes} AS own
     CROSS JOIN LATERAL (VALUES ('q_available', q.wake_text(own.queue, own.requires)), ('q_ready', own.queue)) wake(channel, payload)
-    WHERE wake.channel <> 'q_ready' OR (SELECT oldest_program < ${sql.lit(firstWithAvailable)} FROM q.compatibility)) wakes`
+    WHERE wake.channel <> 'q_ready' OR q.older_replica_waits()) wakes`
 }
-
-/** Programs of this number listen on q_available. */
-const firstWithAvailable = 14
 
 /** One row for each notification that `ends`, a table with the texts `id` and `status`, need: `channel` and `payload`. */
 export function endedWakes(ends: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -42,6 +42,7 @@ beforeAll(async () => {
     retried: 0,
     crashed: 0,
     busyMs: 4_000,
+    waitMs: 4,
     wait: [4],
     duration: [4],
   }

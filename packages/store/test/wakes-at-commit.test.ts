@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { enqueueTaskRuns, usingPg, type NewRun } from '@q/store'
 import { sql } from 'kysely'
 import { fixture, leaseOf } from './fixture.ts'
+import { introduction } from './replica-registration.ts'
 
 const { store, db, url, claimOne, row } = await fixture()
 const client = new Client({ connectionString: url })
@@ -39,6 +40,7 @@ async function newRun(task: string, more: Partial<NewRun> = {}): Promise<NewRun>
   return { task, lane: await store.internLane({ queue: `queue of ${task}`, task }), payload: {}, ...more }
 }
 
+/** A replica that does not report its level, as those of earlier releases. */
 async function beIdle(): Promise<void> {
   await db.insertInto('q.idle').values({ replica_id: 'idle-replica' }).execute()
 }
@@ -176,13 +178,22 @@ test('runs that hand on their keys with one statement send one notification for 
   }
 })
 
-test('a run names its queue and what it requires; earlier releases are woken until none is admitted', async () => {
+test('a run names its queue and what it requires; earlier releases are woken while one of their replicas is idle', async () => {
   await listener.query('LISTEN q_available')
-  await beIdle()
+  await store.registerReplica(introduction('present'))
+  await store.markIdle('present')
   const lane = await store.internLane({ queue: 'gpus', task: 'render', requires: ['gpu'] })
   const run = { task: 'render', lane, payload: {} }
   const wake = 'q_available {"queue" : "gpus", "requires" : ["gpu"]}'
+  const manually = `INSERT INTO q.task_run (task, lane) VALUES ('render', ${lane})`
   await store.enqueueTaskRuns([run, run])
+  expect(await heardSoFar()).toEqual([wake])
+  await client.query(manually)
+  expect(await heardSoFar()).toEqual([wake])
+  await beIdle()
+  await store.enqueueTaskRuns([run, run])
+  expect((await heardSoFar()).toSorted()).toEqual([wake, 'q_ready gpus'])
+  await client.query(manually)
   expect((await heardSoFar()).toSorted()).toEqual([wake, 'q_ready gpus'])
   await db.updateTable('q.compatibility').set({ oldest_program: 14 }).execute()
   await store.enqueueTaskRuns([run])

@@ -21,11 +21,11 @@ async function listening(channel: Wake['channel']) {
 }
 
 test('a wake of a queue reaches its listeners', async () => {
-  const { wakes, next, listener } = await listening('q_ready')
+  const { wakes, next, listener } = await listening('q_available')
   const woken = next()
   await store.wakeQueue('cpu')
   await woken
-  expect(wakes).toEqual([{ channel: 'q_ready', queue: 'cpu' }])
+  expect(wakes).toEqual([{ channel: 'q_available', queue: 'cpu', requires: [] }])
   listener.close()
 })
 
