@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { workspace } from '../workspace.ts'
+import { titlesOf } from './titles-of.ts'
 
 const columns = '| event | noticed by | after | what q does | shown by |'
 const document = await readFile(join(workspace, 'docs/failure-modes.md'), 'utf8')
@@ -38,10 +39,3 @@ test('titles are found in every kind of quotes and after test.each', () => {
 })
 
 const source = (path: string) => readFile(join(workspace, path), 'utf8')
-
-/** Every string that follows an opening parenthesis: titles of tests, and some more. */
-function titlesOf(code: string): string[] {
-  return [...code.matchAll(/\(\s*(?:'((?:[^'\\]|\\.)+)'|`([^`]+)`|"([^"]+)")/g)].map((found) =>
-    (found[1] ?? found[2] ?? found[3] ?? '').replaceAll("\\'", "'"),
-  )
-}

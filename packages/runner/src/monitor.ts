@@ -6,4 +6,5 @@ export { HeartbeatMonitor, type ActiveTask } from './monitor/heartbeat-monitor.t
 export type { HeartbeatConfig } from './monitor/config.ts'
 export type { HeartbeatAlert } from './monitor/failures.ts'
 export type { HeartbeatDestination } from './monitor/deliveries.ts'
+export type { ConfiguredDestination } from './monitor/sender-destination.ts'
 export type { HealthStatus, HeartbeatData, WorkerMetrics } from '@q/store'

@@ -15,12 +15,14 @@ export interface CountingProxy extends AsyncDisposable {
 export interface MessageCounts {
   readonly roundTrips: number
   readonly transactions: number
+  /** In both directions. */
+  readonly bytes: number
 }
 
 export async function startCountingProxy(url: string): Promise<CountingProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
-  const counts = { roundTrips: 0, transactions: 0 }
+  const counts = { roundTrips: 0, transactions: 0, bytes: 0 }
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
     const countIn = messageCounter(counts)
@@ -38,9 +40,13 @@ export async function startCountingProxy(url: string): Promise<CountingProxy> {
     }
     client.on('data', (chunk) => {
       countIn(chunk)
+      counts.bytes += chunk.length
       upstream.write(chunk)
     })
-    upstream.on('data', (chunk) => client.write(chunk))
+    upstream.on('data', (chunk) => {
+      counts.bytes += chunk.length
+      client.write(chunk)
+    })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo

@@ -7,6 +7,7 @@ import { heartbeats } from './heartbeats.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
 import type { Measurement } from './measurement.ts'
+import { monitor } from './monitor.ts'
 import { memory } from './memory.ts'
 import { recovery } from './recovery.ts'
 import { replicas } from './replicas.ts'
@@ -32,4 +33,5 @@ export const measurements: readonly Measurement[] = [
   store,
   workflow,
   heartbeatCost,
+  monitor,
 ]

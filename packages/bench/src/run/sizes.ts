@@ -26,6 +26,14 @@ export interface Sizes {
   readonly storeRows: number
   readonly workflowWidth: number
   readonly signCalls: number
+  /** Heartbeat monitors in one process, how many processes with one, and for how long. */
+  readonly monitors: {
+    readonly few: number
+    readonly some: number
+    readonly many: number
+    readonly processes: number
+    readonly ms: number
+  }
 }
 
 export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
@@ -50,6 +58,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     storeRows: 10_000,
     workflowWidth: 10_000,
     signCalls: 20_000_000,
+    monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 20_000 },
   },
   quick: {
     name: 'quick',
@@ -72,6 +81,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     storeRows: 2_000,
     workflowWidth: 1_000,
     signCalls: 2_000_000,
+    monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 5_000 },
   },
   smoke: {
     name: 'smoke',
@@ -94,5 +104,6 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     storeRows: 40,
     workflowWidth: 20,
     signCalls: 20_000,
+    monitors: { few: 1, some: 2, many: 3, processes: 1, ms: 1_000 },
   },
 }

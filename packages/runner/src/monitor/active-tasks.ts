@@ -5,8 +5,10 @@
 import { asRunId, leaseOf, type HeldRun, type Lease, type PlainLease } from '@q/store'
 
 export interface ActiveTasks {
-  add(task: string | PlainLease): void
+  add(task: string | PlainLease, issue?: string): void
   remove(task: string | PlainLease): void
+  /** The issue that a task was added with. */
+  issueOf(task: string): string | undefined
   /** Ids in the order in which they were added. */
   ids(): readonly string[]
   /** The leases to send heartbeats for, given what the database says that this worker holds. */
@@ -15,12 +17,18 @@ export interface ActiveTasks {
 
 export function createActiveTasks(): ActiveTasks {
   const active = new Map<string, Lease | undefined>()
+  const issues = new Map<string, string>()
   return {
-    add(task) {
+    add(task, issue) {
+      if (issue !== undefined) issues.set(idOf(task), issue)
       if (typeof task === 'string') active.set(task, active.get(task))
       else active.set(task.runId, leaseGiven(task))
     },
-    remove: (task) => void active.delete(typeof task === 'string' ? task : task.runId),
+    remove(task) {
+      active.delete(idOf(task))
+      issues.delete(idOf(task))
+    },
+    issueOf: (task) => issues.get(task),
     ids: () => [...active.keys()],
     leases(held) {
       for (const run of held) if (active.has(run.runId)) active.set(run.runId, active.get(run.runId) ?? leaseOf(run))
@@ -32,4 +40,8 @@ export function createActiveTasks(): ActiveTasks {
 function leaseGiven({ runId, fence }: PlainLease): Lease | undefined {
   const id = asRunId(runId)
   return id === undefined ? undefined : { runId: id, fence }
+}
+
+function idOf(task: string | PlainLease): string {
+  return typeof task === 'string' ? task : task.runId
 }

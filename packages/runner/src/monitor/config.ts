@@ -3,6 +3,7 @@ import { ExplainedError } from '@q/schema'
 import type { RunId, Store } from '@q/store'
 import type { HeartbeatAlert } from './failures.ts'
 import type { HeartbeatDestination } from './deliveries.ts'
+import type { ConfiguredDestination } from './sender-destination.ts'
 
 interface Timing {
   /** How often to send heartbeats, in ms. Default: 5 minutes. Poor health shortens it. */
@@ -30,8 +31,8 @@ export interface HeartbeatConfig extends Partial<Timing>, Partial<TimingInCamelC
   /** The tasks and queues that the worker serves, for people and for concurrency keys. Default: none, and all queues. */
   readonly tasks?: readonly string[]
   readonly queues?: readonly string[]
-  /** Where heartbeats are sent, besides the database. */
-  readonly destinations?: readonly HeartbeatDestination[]
+  /** Where heartbeats are sent, besides the database and the GitHub repository. */
+  readonly destinations?: readonly (HeartbeatDestination | ConfiguredDestination)[]
   /** What happens to runs of this worker if it dies and neither run nor task says so. Default: `fail`. */
   readonly onCrash?: 'fail' | 'retry'
   /** The run was recovered or claimed by another worker: stop working on it. */

@@ -6,16 +6,20 @@
 import type { HeartbeatData } from '@q/store'
 import { within } from '../main/loop.ts'
 import { withAttempts, type AttemptOptions } from './attempts.ts'
-import type { Failures } from './failures.ts'
+import type { Failures, HeartbeatAlert } from './failures.ts'
 
 export interface HeartbeatDestination {
   readonly name: string
   /** Rejects if the heartbeat was not accepted. */
   send(heartbeat: HeartbeatData): Promise<void>
+  /** Gets alerts about other places. */
+  alert?(alert: HeartbeatAlert): Promise<void>
 }
 
 export interface Deliveries {
   send(heartbeat: HeartbeatData): void
+  /** Tells every destination but the failing one, once: an alert that is lost is not repeated. */
+  alert(alert: HeartbeatAlert): void
   /** Resolves when no heartbeat is on its way. */
   settled(): Promise<void>
 }
@@ -29,6 +33,7 @@ export function createDeliveries(
   failures: Failures,
 ): Deliveries {
   const underWay = new Map<HeartbeatDestination, Promise<void>>()
+  let alerting: Promise<void>[] = []
   async function deliver(destination: HeartbeatDestination, heartbeat: HeartbeatData): Promise<void> {
     try {
       await withAttempts(retry, () => sendInTime(destination, heartbeat, retry.signal))
@@ -44,8 +49,12 @@ export function createDeliveries(
       for (const destination of destinations)
         if (!underWay.has(destination)) underWay.set(destination, deliver(destination, heartbeat))
     },
+    alert(alert) {
+      const others = destinations.filter(({ name }) => name !== alert.destination)
+      alerting = others.map((destination) => destination.alert?.(alert).catch(() => {}) ?? Promise.resolve())
+    },
     async settled() {
-      await Promise.all(underWay.values())
+      await Promise.all([...underWay.values(), ...alerting])
     },
   }
 }

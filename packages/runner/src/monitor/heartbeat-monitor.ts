@@ -55,8 +55,9 @@ export class HeartbeatMonitor {
     await loops?.stop()
   }
 
-  addTask(task: ActiveTask): void {
-    this.#tasks.add(task)
+  /** `issue`: the issue of the GitHub repository on which heartbeats of this task are shown. */
+  addTask(task: ActiveTask, { issue }: { readonly issue?: number } = {}): void {
+    this.#tasks.add(task, issue === undefined ? undefined : String(issue))
   }
 
   removeTask(task: ActiveTask): void {
@@ -103,6 +104,7 @@ export class HeartbeatMonitor {
         queues: config.queues ?? [],
       },
       tasks: this.#tasks,
+      githubRepo: this.githubRepo,
       heartbeat: () => this.#heartbeat(),
       health: () => this.#metrics.health(),
       close: async () => connection?.close(),

@@ -15,6 +15,7 @@ import type { HeartbeatConfig, MonitorSettings } from './config.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createFailures } from './failures.ts'
 import { createReplicaBeat, registrationOf, type ReplicaBeat, type Worker } from './replica-beat.ts'
+import { openDestinations } from './open-destinations.ts'
 
 export interface MonitorLoops {
   /** Resolves when the first heartbeat was accepted or has failed. */
@@ -30,6 +31,8 @@ export interface MonitorParts {
   readonly store: Store | undefined
   readonly worker: Worker
   readonly tasks: ActiveTasks
+  /** `owner/name`; empty: none. */
+  readonly githubRepo: string
   readonly heartbeat: () => HeartbeatData
   readonly health: () => HealthStatus
   readonly close: () => Promise<void>
@@ -40,7 +43,10 @@ const detection = 'stale detection'
 
 export function startMonitorLoops(parts: MonitorParts): MonitorLoops {
   const { config, settings, store, worker } = parts
-  const { destinations = [], onAlert = () => {}, warn = warnProcess } = config
+  const { onAlert = () => {}, warn = warnProcess } = config
+  const destinations = openDestinations(config.destinations ?? [], parts.githubRepo, parts.tasks.issueOf)
+  if (parts.githubRepo !== '' && process.env['GITHUB_TOKEN'] === undefined)
+    warn(`heartbeats of ${worker.name} are not shown in ${parts.githubRepo}: GITHUB_TOKEN is not set`)
   const stopping = new AbortController()
   const first = Promise.withResolvers<void>()
   const retry = { attempts: settings.retryAttempts, delayMs: settings.retryDelayMs, signal: stopping.signal }
@@ -50,6 +56,7 @@ export function startMonitorLoops(parts: MonitorParts): MonitorLoops {
     onAlert(alert) {
       warn(`${worker.name}: three failures in a row (${alert.destination}): ${alert.error}`)
       onAlert(alert)
+      deliveries.alert(alert)
     },
   })
   const deliveries = createDeliveries(destinations, retry, failures)
@@ -102,6 +109,7 @@ export function startMonitorLoops(parts: MonitorParts): MonitorLoops {
         await replica?.beat.leave()
       } finally {
         await deliveries.settled()
+        await Promise.all(destinations.map(async (destination) => destination.close?.()))
         await parts.close()
       }
     },

@@ -77,7 +77,7 @@ export function createReplicaBeat(deps: ReplicaBeatDeps): ReplicaBeat {
       try {
         if (!isRegistered) await register()
         await beatReplica(heartbeat)
-        await beatRuns(tasks.leases(await store.heldTaskRuns(replicaId)))
+        if (tasks.ids().length > 0) await beatRuns(tasks.leases(await store.heldTaskRuns(replicaId)))
       } catch (error) {
         deps.streak.beatFailed()
         throw error

@@ -9,7 +9,7 @@ const often = { heartbeat_interval: 100, stale_threshold: 1_000, detection_inter
 async function started(config: HeartbeatConfig) {
   const warnings: string[] = []
   const alerts: HeartbeatAlert[] = []
-  const monitor = new HeartbeatMonitor('worker-local-1', 'org/repo', {
+  const monitor = new HeartbeatMonitor('worker-local-1', '', {
     warn: (sentence) => warnings.push(sentence),
     onAlert: (alert) => alerts.push(alert),
     ...often,

@@ -14,7 +14,10 @@ export interface OpenSender extends Sender {
   readonly kind: DestinationKind
 }
 
-export async function openSender(deps: SenderDeps, { name, kind, settings }: Destination): Promise<OpenSender> {
+export async function openSender(
+  deps: SenderDeps,
+  { name, kind, settings }: Pick<Destination, 'name' | 'kind' | 'settings'>,
+): Promise<OpenSender> {
   const { store, observe, env } = deps
   const { destinationKinds } = await loadDestinations()
   const found = Object.hasOwn(destinationKinds, kind) ? destinationKinds[kind] : undefined

@@ -1,0 +1,23 @@
+/** The destinations of a monitor: those that send by themselves, those of a kind that @q/destinations knows, and the GitHub repository. */
+import type { HeartbeatDestination } from './deliveries.ts'
+import { senderDestination, type ConfiguredDestination, type IssueOf } from './sender-destination.ts'
+
+export interface MonitorDestination extends HeartbeatDestination {
+  close?(): Promise<void>
+}
+
+/** `githubRepo`: `owner/name`; empty: none. */
+export function openDestinations(
+  given: readonly (HeartbeatDestination | ConfiguredDestination)[],
+  githubRepo: string,
+  issueOf: IssueOf,
+): MonitorDestination[] {
+  const all = [...given, ...(githubRepo === '' ? [] : [commentsIn(githubRepo)])]
+  return all.map((one) => ('send' in one ? one : senderDestination(one, issueOf)))
+}
+
+/** Heartbeats only: labels, assignees and recoveries follow runs, which the destinations of the database report. */
+function commentsIn(repository: string): ConfiguredDestination {
+  const settings = { repositories: [repository], issue: '/issue', tokenVariable: 'GITHUB_TOKEN', labels: false }
+  return { name: 'github', kind: 'github', settings }
+}

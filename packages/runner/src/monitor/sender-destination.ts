@@ -1,0 +1,76 @@
+/**
+ * Sends heartbeats through the senders of @q/destinations: comments on GitHub issues, a memory server, a webhook. Their code
+ * is loaded with the first heartbeat. What a sender remembers between heartbeats is kept in this process.
+ */
+import type { HeartbeatData } from '@q/store'
+import type { Report, Sender } from '../main/deliver/load-destinations.ts'
+import { openSender, type SenderDeps } from '../main/deliver/open-sender.ts'
+import type { HeartbeatDestination } from './deliveries.ts'
+import type { HeartbeatAlert } from './failures.ts'
+
+/** A destination as `q destinations` knows it. */
+export interface ConfiguredDestination {
+  readonly name: string
+  /** `github`, `memory`, `webhook` or `log`. */
+  readonly kind: string
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+/** The issue of a task, if it has one. */
+export type IssueOf = (task: string) => string | undefined
+
+export interface OpenedDestination extends HeartbeatDestination {
+  close(): Promise<void>
+}
+
+export function senderDestination(configured: ConfiguredDestination, issueOf: IssueOf): OpenedDestination {
+  let opened: Promise<Sender> | undefined
+  const sender = () => (opened ??= open(configured).catch(forget))
+  function forget(error: unknown): never {
+    opened = undefined
+    throw error
+  }
+  async function send(reports: readonly Report[]): Promise<void> {
+    for (const result of await (await sender()).send(reports))
+      if (result.kind !== 'delivered') throw new Error(result.error)
+  }
+  return {
+    name: configured.name,
+    send: (heartbeat) => send(reportsOf(configured.kind, heartbeat, issueOf)),
+    alert: (alert) => send([report('alert', alert, alert.worker_id)]),
+    async close() {
+      await opened?.then((one) => one.close())
+    },
+  }
+}
+
+function open(configured: ConfiguredDestination): Promise<Sender> {
+  const remembered = new Map<string, string>()
+  const store: SenderDeps['store'] = {
+    getDestinationState: async ({ key }) => remembered.get(key),
+    async setDestinationState({ key }, value) {
+      if (value === undefined) remembered.delete(key)
+      else remembered.set(key, value)
+    },
+  }
+  return openSender({ store, observe: () => {}, env: (variable) => process.env[variable] }, configured)
+}
+
+function reportsOf(kind: string, heartbeat: HeartbeatData, issueOf: IssueOf): Report[] {
+  const runs = heartbeat.current_tasks.map((runId) => {
+    return { runId, epoch: 1, task: '', queue: '', issue: issueOf(runId) ?? null }
+  })
+  const latest = report('heartbeat', { heartbeat, runs }, heartbeat.worker_id)
+  // A memory server keeps a series beside the latest heartbeat.
+  return kind === 'memory' ? [latest, report('sample', heartbeat, heartbeat.worker_id)] : [latest]
+}
+
+function report<Kind extends 'heartbeat' | 'sample' | 'alert'>(
+  kind: Kind,
+  payload: Extract<Report, { kind: Kind }>['payload'] | HeartbeatAlert,
+  worker: string,
+): Report {
+  const createdAt = new Date()
+  const id = `${kind}:${worker}:${createdAt.getTime()}`
+  return { id, kind, subject: `replica/${worker}`, createdAt, attempt: 1, payload } as Report
+}
