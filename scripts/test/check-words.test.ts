@@ -18,11 +18,11 @@ test('every forbidden word is counted, in any case', () => {
   for (const word of forbiddenWords) expect(countWords(`A ${word}, ${word.toUpperCase()}.`)).toEqual({ [word]: 2 })
 })
 
-test('a phrase is counted when a comment or a document breaks it over two lines', () => {
-  expect(countWords('// kept for\n// ever\n/** not any\n * more */\nby\nhand')).toEqual({
+test('a phrase is counted with a hyphen, and when a comment or a document breaks it over two lines', () => {
+  expect(countWords('// kept for\n// ever\n/** not any\n * more */\nby\nhand, by-hand')).toEqual({
     'any more': 1,
     'for ever': 1,
-    'by hand': 1,
+    'by hand': 2,
   })
 })
 

@@ -1,4 +1,4 @@
-/** Counts the words that style forbids, as whole words in any case. A phrase may be broken over two lines of a comment. */
+/** Counts the words that style forbids, as whole words in any case. A phrase may be hyphenated, or broken over two lines. */
 export const forbiddenWords = [
   'whoever',
   'whosoever',
@@ -15,7 +15,7 @@ export const forbiddenWords = [
 export type ForbiddenWord = (typeof forbiddenWords)[number]
 export type WordCounts = Partial<Record<ForbiddenWord, number>>
 
-const betweenWords = String.raw`\s+(?:(?:[*>#]|//|--)\s*)?`
+const betweenWords = String.raw`(?:-|\s+(?:(?:[*>#]|//|--)\s*)?)`
 
 const patterns = forbiddenWords.map((word) => ({
   word,

@@ -104,9 +104,9 @@ test('a checkpoint under a lost lease is refused, and the run is stopped', async
       ).checkpoint
     await eventually(async () => (await checkpointOf()) ?? undefined, 'a checkpoint')
     await connection.db.transaction().execute(async (trx) => {
-      const byHand = trx.updateTable('q.task_run').where('id', '=', run.id)
-      await byHand.set((row) => ({ status: 'AVAILABLE', fence: row('fence', '+', 1) })).execute()
-      await byHand.set((row) => ({ status: 'RUNNING', fence: row('fence', '+', 1), replica_id: 'another' })).execute()
+      const manual = trx.updateTable('q.task_run').where('id', '=', run.id)
+      await manual.set((row) => ({ status: 'AVAILABLE', fence: row('fence', '+', 1) })).execute()
+      await manual.set((row) => ({ status: 'RUNNING', fence: row('fence', '+', 1), replica_id: 'another' })).execute()
     })
     const saved = await checkpointOf()
     await eventually(() => (runner.threads().every(({ state }) => state === 'idle') ? true : undefined), 'its end')

@@ -110,13 +110,13 @@ test('connections that break in the middle of statements, repeatedly, lose no ru
 test('runs of a replica that never existed are recovered at once, runs of a dead replica after its threshold', async () => {
   const { q, start, url } = await cluster()
   await using access = await database(url)
-  const byHand = await q.enqueue('echo', 1)
+  const manual = await q.enqueue('echo', 1)
   await access.db.transaction().execute(async (trx) => {
-    await sql`UPDATE q.task_run SET status='AVAILABLE', waiting_for=NULL WHERE id = ${byHand.id}`.execute(trx)
-    await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${byHand.id}`.execute(trx)
+    await sql`UPDATE q.task_run SET status='AVAILABLE', waiting_for=NULL WHERE id = ${manual.id}`.execute(trx)
+    await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${manual.id}`.execute(trx)
   })
   const { events } = await start({ Q_PRESET: 'fast' })
-  await expect(byHand.result({ timeout: '20s' })).rejects.toMatchObject({
+  await expect(manual.result({ timeout: '20s' })).rejects.toMatchObject({
     code: 'WORKER_CRASHED',
     message: expect.stringContaining('Task run abandoned: owning replica stopped responding'),
   })
@@ -132,7 +132,7 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
   expect(await orphan.result({ timeout: '30s' })).toBe('waited')
   const recovered = events.filter((event) => event.type === 'runs-recovered')
   expect(recovered).toContainEqual(
-    expect.objectContaining({ holder: 'fake-replica-id', holderName: null, cause: 'never-alive', runIds: [byHand.id] }),
+    expect.objectContaining({ holder: 'fake-replica-id', holderName: null, cause: 'never-alive', runIds: [manual.id] }),
   )
   expect(recovered).toContainEqual(
     expect.objectContaining({

@@ -13,11 +13,11 @@ test.each([
   ['an empty database', { migrated: false }],
   ['a database left at an earlier migration', { upTo: names[0]! }],
 ])('the script for %s leaves exactly what migrating leaves', async (_, options) => {
-  await using byHand = await openDatabase(options)
+  await using byScript = await openDatabase(options)
   await using byProgram = await openDatabase()
-  await runScript(byHand.url, await scriptFor(byHand.url))
-  expect(await schemaSnapshot(byHand.client)).toBe(await schemaSnapshot(byProgram.client))
-  expect(await ledgerOf(byHand)).toEqual(await ledgerOf(byProgram))
+  await runScript(byScript.url, await scriptFor(byScript.url))
+  expect(await schemaSnapshot(byScript.client)).toBe(await schemaSnapshot(byProgram.client))
+  expect(await ledgerOf(byScript)).toEqual(await ledgerOf(byProgram))
 })
 
 test('the script records itself: afterwards nothing is pending', async () => {

@@ -96,8 +96,8 @@ test('a run that ended long ago is removed with all its records', async () => {
 })
 
 test('the heartbeats of a run that manual SQL ended are removed with it', async () => {
-  const [id] = await enqueue('by-hand')
-  const lease = leaseOf(await claimOne('by-hand'))
+  const [id] = await enqueue('manual')
+  const lease = leaseOf(await claimOne('manual'))
   const sender = { replicaId: 'replica-aaaa', hostname: 'h', pid: 1 }
   await store.beatTaskRuns(sender, [{ lease, thread: 0, ageMs: 0, progress: null, note: null }])
   await sql`UPDATE q.task_run SET status = 'FAILED', result = '{"code":"TASK_ERROR"}', finished_at = clock_timestamp()

@@ -17,7 +17,7 @@ async function staleIds(): Promise<RunId[]> {
 }
 
 test('a run that manual SQL set to RUNNING for a holder that never existed ends FAILED as abandoned', async () => {
-  const [id] = await enqueue('by-hand')
+  const [id] = await enqueue('manual')
   await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${id}`.execute(db)
   const holder = {
     replicaId: 'fake-replica-id',

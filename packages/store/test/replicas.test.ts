@@ -146,8 +146,8 @@ test('rows of replicas are removed some time after their end, with their marks, 
   await db.updateTable('q.replica').set({ stopped_at: longAgo }).where('id', 'in', ['ended', 'holding']).execute()
   await store.retireReplica('recent')
   await store.markIdle('ended')
-  await enqueue('held-for-ever')
-  await claimOne('held-for-ever', 'holding')
+  await enqueue('held-long')
+  await claimOne('held-long', 'holding')
   await db
     .insertInto('q.replica_sample')
     .values({

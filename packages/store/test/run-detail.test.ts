@@ -110,10 +110,10 @@ test('the timeline is complete after a retry, a release, a success and a manual 
   expect(done.timeline[2]).toMatchObject({ code: 'TASK_ERROR', detail: 'Error: no' })
 
   await store.retryTaskRun(id!)
-  expect(what(await detail(id!))).toEqual([...firstEpoch, 'retried-by-hand'])
+  expect(what(await detail(id!))).toEqual([...firstEpoch, 'retried-manually'])
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('eventful', 'r4')), outcome: ok, by }])
   const again = await detail(id!)
-  expect(what(again)).toEqual([...firstEpoch, 'retried-by-hand', 'started', 'succeeded'])
+  expect(what(again)).toEqual([...firstEpoch, 'retried-manually', 'started', 'succeeded'])
   expect(again.timeline.every((happening) => happening.at instanceof Date)).toBe(true)
   const times = again.timeline.map((happening) => happening.at!.getTime())
   expect(times).toEqual(times.toSorted((a, b) => a - b))
@@ -126,8 +126,8 @@ test('a manual retry keeps its place in the timeline when its time is no longer 
   await store.retryTaskRun(id!)
   await store.settleTaskRuns([{ lease: leaseOf(await claimOne('rescheduled')), outcome: bad, by }])
   const found = await detail(id!)
-  expect(what(found)).toEqual(['enqueued', 'started', 'succeeded', 'retried-by-hand', 'started', 'retried'])
-  expect(found.timeline[3]).toEqual({ at: null, by: null, what: 'retried-by-hand', epoch: 2 })
+  expect(what(found)).toEqual(['enqueued', 'started', 'succeeded', 'retried-manually', 'started', 'retried'])
+  expect(found.timeline[3]).toEqual({ at: null, by: null, what: 'retried-manually', epoch: 2 })
 })
 
 test('the timeline has each manual retry, even of epochs that ended before they started', async () => {
@@ -138,8 +138,8 @@ test('the timeline has each manual retry, even of epochs that ended before they 
   await store.retryTaskRun(id!)
   await claimOne('stubborn')
   const found = await detail(id!)
-  expect(what(found)).toEqual(['enqueued', 'retried-by-hand', 'retried-by-hand', 'started'])
-  expect(found.timeline.flatMap((one) => (one.what === 'retried-by-hand' ? one.epoch : []))).toEqual([2, 3])
+  expect(what(found)).toEqual(['enqueued', 'retried-manually', 'retried-manually', 'started'])
+  expect(found.timeline.flatMap((one) => (one.what === 'retried-manually' ? one.epoch : []))).toEqual([2, 3])
 })
 
 test('the timeline of a run that never started has its end', async () => {

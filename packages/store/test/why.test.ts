@@ -202,7 +202,7 @@ test('all-draining: the replicas that could take it are draining', async () => {
 })
 
 test('lane-missing: a manually inserted row that no claim can find', async () => {
-  const [id] = await enqueue(await known('by-hand'))
+  const [id] = await enqueue(await known('manual'))
   const { lane } = await its.row(id!)
   await db.updateTable('q.task_run').set({ lane: -1 }).where('id', '=', id!).execute()
   expect(await reasons(id!)).toMatchObject([{ reason: 'lane-missing' }])

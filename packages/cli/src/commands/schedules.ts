@@ -35,14 +35,18 @@ export function schedulesCommand(terminal: Terminal): Command {
           terminal.tell(listEnd({ shown: items.length, noun: 'schedule', order: 'by name' }))
       })
     })
+  for (const command of [runCommand(terminal), ...orderCommands(terminal)]) schedules.addCommand(command)
+  return schedules
+}
+
+function orderCommands(terminal: Terminal): Command[] {
   const subject = {
     subject: 'schedule',
     argument: ['<name>', 'name of the schedule'],
     parse: String,
     notFound: scheduleNotFound,
   } as const
-  schedules.addCommand(runCommand(terminal))
-  schedules.addCommand(
+  return [
     orderCommand(terminal, {
       ...subject,
       texts: {
@@ -59,8 +63,6 @@ export function schedulesCommand(terminal: Terminal): Command {
       act: ({ store, by }, name) => store.pauseSchedule(name, by),
       verdicts: { paused: ['is paused', true] },
     }),
-  )
-  schedules.addCommand(
     orderCommand(terminal, {
       ...subject,
       texts: {
@@ -77,8 +79,6 @@ export function schedulesCommand(terminal: Terminal): Command {
       act: ({ store }, name) => store.resumeSchedule(name),
       verdicts: { resumed: ['ticks again', true] },
     }),
-  )
-  schedules.addCommand(
     orderCommand(terminal, {
       ...subject,
       texts: {
@@ -95,8 +95,7 @@ export function schedulesCommand(terminal: Terminal): Command {
       act: ({ store }, name) => store.removeSchedule(name),
       verdicts: { removed: ['is deleted; its runs stay', true] },
     }),
-  )
-  return schedules
+  ]
 }
 
 function runCommand(terminal: Terminal): Command {

@@ -81,15 +81,16 @@ function showWorkflowCommand(terminal: Terminal): Command {
     })
 }
 
+const about = {
+  subject: 'workflow',
+  argument: ['<workflow>', 'id of the workflow'],
+  parse: workflowId,
+  notFound: workflowNotFound,
+} as const
+const ended = ['has ended already', false] as const
+const ending = ['is ending already, and waits for steps that still run', false] as const
+
 function orderCommands(terminal: Terminal): Command[] {
-  const about = {
-    subject: 'workflow',
-    argument: ['<workflow>', 'id of the workflow'],
-    parse: workflowId,
-    notFound: workflowNotFound,
-  } as const
-  const ended = ['has ended already', false] as const
-  const ending = ['is ending already, and waits for steps that still run', false] as const
   return [
     orderCommand(terminal, {
       ...about,

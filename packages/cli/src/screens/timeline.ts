@@ -62,7 +62,7 @@ function wordsOf(look: Look, entry: TimelineEntry): string {
       return [`ended ${entry.status}`, ...(entry.code === null ? [] : [entry.code])].join('  ')
     case 'noted':
       return [entry.kind, ...(entry.detail === null ? [] : [entry.detail])].join('  ')
-    case 'retried-by-hand':
+    case 'retried-manually':
       return `retried manually, epoch ${entry.epoch}`
   }
 }

@@ -110,7 +110,7 @@ test('of two writers that end a run, the winner alone is reported', async () => 
 
 test('plain SQL is reported too, and a run of a new epoch ends again', async () => {
   await store.putDestination(destination({ reports: ['run-ended'] }))
-  const [id] = await enqueue('by-hand')
+  const [id] = await enqueue('manual')
   await sql`UPDATE q.task_run SET status = 'CANCELLED', result = '{"code":"TASK_CANCELLED"}', finished_at = clock_timestamp()
     WHERE id = ${id}`.execute(db)
   await store.retryTaskRun(id!)

@@ -64,11 +64,11 @@ export const claimCommands: fc.Arbitrary<Command>[] = [
       when: (model) => model.runs.size > 0,
       run: async (model, real) => {
         const locked = pick([...model.runs.keys()], number)!
-        await real.byHand('BEGIN', [])
-        await real.byHand('SELECT 1 FROM q.task_run WHERE id = $1 FOR UPDATE', [locked])
+        await real.manualSql('BEGIN', [])
+        await real.manualSql('SELECT 1 FROM q.task_run WHERE id = $1 FOR UPDATE', [locked])
         const claim = storeOf(real, replicaId).claimAvailableTaskRuns({ replicaId, tasks, queues: [], limit: 5 })
         const claimed = await Promise.race([claim, setTimeout(waitMsMax, undefined, { ref: false })])
-        await real.byHand('ROLLBACK', [])
+        await real.manualSql('ROLLBACK', [])
         await claim
         if (claimed === undefined) throw new Error('The claim waited for a row that another session had locked.')
         same(

@@ -91,7 +91,7 @@ export const zombieCommands: fc.Arbitrary<Command>[] = [
         when: (model) => overtaken(model).length > 0,
         run: async (model, real) => {
           const { runId, fence, replicaId } = pick(overtaken(model), number)!
-          await real.byHand(lateBeat, [runId, fence, replicaId])
+          await real.manualSql(lateBeat, [runId, fence, replicaId])
         },
       }),
     ),

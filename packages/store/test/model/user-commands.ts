@@ -69,7 +69,7 @@ export const peopleCommands: fc.Arbitrary<Command>[] = [
       run: async (model, real) => {
         const run = pick(available(model), number)!
         const holder = 'fake-replica-id'
-        await real.byHand(`UPDATE q.task_run SET status='RUNNING', replica_id=$2 WHERE id=$1`, [run.id, holder])
+        await real.manualSql(`UPDATE q.task_run SET status='RUNNING', replica_id=$2 WHERE id=$1`, [run.id, holder])
         Object.assign(run, { status: 'RUNNING', holder })
       },
     }),

@@ -80,7 +80,7 @@ export interface World {
   /** Time passes, for everybody or for what one replica holds and has sent. */
   age(minutes: number, replicaId?: string): Promise<void>
   /** A person's own SQL. */
-  byHand(sql: string, values: unknown[]): Promise<void>
+  manualSql(sql: string, values: unknown[]): Promise<void>
   empty(): Promise<void>
 }
 
@@ -113,7 +113,7 @@ export async function world(): Promise<World> {
       return rows[0]?.n ?? 0
     },
     age: async (minutes, replicaId = null as never) => void (await client.query(ageAll, [minutes, replicaId])),
-    byHand: async (sql, values) => void (await client.query(sql, values)),
+    manualSql: async (sql, values) => void (await client.query(sql, values)),
     async empty() {
       for (const { id } of replicas) claimers.set(id, createClaimer({ replicaId: id, tasks, queues: [] }))
       await client.query(emptied++ % truncateEvery === 0 ? `${truncate}${emptyAll}` : emptyAll)

@@ -44,12 +44,14 @@ interface FormProps {
   readonly onTask: (name: string) => void
 }
 
+const jsonField = { name: 'payload', kind: 'json', isRequired: true, options: [], initial: '{}' } as const
+
 function EnqueueForm({ task, tasks, onTask }: FormProps): ReactNode {
   const fields = fieldsOf(task.payloadSchema)
   const [mode, setMode] = useState<'form' | 'json'>(fields === undefined ? 'json' : 'form')
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [json, setJson] = useState('{}')
-  const [options, setOptions] = useState({ group: '', priority: '', delay: '' })
+  const [options, setOptions] = useState<Options>({ group: '', priority: '', delay: '' })
   const [problem, setProblem] = useState<ApiProblem>()
   const [tried, setTried] = useState(false)
   const [, navigate] = useLocation()
@@ -82,14 +84,7 @@ function EnqueueForm({ task, tasks, onTask }: FormProps): ReactNode {
   return (
     <Card title="A run" sub={`goes into the queue ${task.queue}`}>
       <form className="form pad" onSubmit={(event) => void submit(event)}>
-        <div className="field">
-          <label htmlFor="task">Task</label>
-          <select id="task" className="input" value={task.name} onChange={(event) => onTask(event.target.value)}>
-            {tasks.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </div>
+        <TaskSelect task={task} tasks={tasks} onTask={onTask} />
         {fields === undefined ? null : (
           <Segments
             legend="Payload as"
@@ -113,39 +108,13 @@ function EnqueueForm({ task, tasks, onTask }: FormProps): ReactNode {
           ))
         ) : (
           <FieldInput
-            field={{
-              name: 'payload',
-              kind: 'json',
-              isRequired: true,
-              hint: fields === undefined ? 'The task publishes no schema.' : '',
-              options: [],
-              initial: '{}',
-            }}
+            field={{ ...jsonField, hint: fields === undefined ? 'The task publishes no schema.' : '' }}
             value={json}
             problem={problems['json']}
             onChange={setJson}
           />
         )}
-        <div className="two-fields">
-          <Option
-            label="Group"
-            hint="a tenant; groups share a queue fairly"
-            value={options.group}
-            onChange={(group) => setOptions({ ...options, group })}
-          />
-          <Option
-            label="Priority"
-            hint="lower goes first"
-            value={options.priority}
-            onChange={(priority) => setOptions({ ...options, priority })}
-          />
-          <Option
-            label="Delay"
-            hint="seconds"
-            value={options.delay}
-            onChange={(delay) => setOptions({ ...options, delay })}
-          />
-        </div>
+        <RunOptions options={options} onChange={setOptions} />
         {problem === undefined || problem.issues.length > 0 ? null : <Problem problem={problem} />}
         <div className="toolbar">
           <button type="submit" className="btn pri" disabled={refusal !== undefined} title={refusal}>
@@ -155,6 +124,52 @@ function EnqueueForm({ task, tasks, onTask }: FormProps): ReactNode {
         </div>
       </form>
     </Card>
+  )
+}
+
+function TaskSelect({ task, tasks, onTask }: FormProps): ReactNode {
+  return (
+    <div className="field">
+      <label htmlFor="task">Task</label>
+      <select id="task" className="input" value={task.name} onChange={(event) => onTask(event.target.value)}>
+        {tasks.map(({ name }) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** As typed. */
+interface Options {
+  readonly group: string
+  readonly priority: string
+  readonly delay: string
+}
+
+interface RunOptionsProps {
+  readonly options: Options
+  readonly onChange: (options: Options) => void
+}
+
+function RunOptions({ options, onChange }: RunOptionsProps): ReactNode {
+  const { group, priority, delay } = options
+  return (
+    <div className="two-fields">
+      <Option
+        label="Group"
+        hint="a tenant; groups share a queue fairly"
+        value={group}
+        onChange={(value) => onChange({ ...options, group: value })}
+      />
+      <Option
+        label="Priority"
+        hint="lower goes first"
+        value={priority}
+        onChange={(value) => onChange({ ...options, priority: value })}
+      />
+      <Option label="Delay" hint="seconds" value={delay} onChange={(value) => onChange({ ...options, delay: value })} />
+    </div>
   )
 }
 
@@ -174,11 +189,7 @@ function Option(props: {
   )
 }
 
-function bodyOf(
-  task: string,
-  payloadText: string,
-  options: { readonly group: string; readonly priority: string; readonly delay: string },
-): object {
+function bodyOf(task: string, payloadText: string, options: Options): object {
   return {
     task,
     payloadText,

@@ -68,50 +68,56 @@ function Loaded({ group }: { readonly group: ErrorGroup }): ReactNode {
         </div>
         <aside className="stack">
           <Actions group={group} />
-          <Card title="Where">
-            <dl className="facts pad">
-              <dt>Tasks</dt>
-              <dd>
-                {group.tasks.map((task) => (
-                  <div key={task}>
-                    <Link className="link" href={`/runs?task=${encodeURIComponent(task)}&status=failed`}>
-                      {task}
-                    </Link>
-                  </div>
-                ))}
-              </dd>
-              <dt>Versions</dt>
-              <dd>{group.versions.join(', ')}</dd>
-              <dt>Place</dt>
-              <dd className="mono">{group.place === null ? 'not recorded' : visibleText(group.place)}</dd>
-              <dt>First seen</dt>
-              <dd>
-                <At at={group.firstSeen} />
-              </dd>
-              <dt>Last seen</dt>
-              <dd>
-                <At at={group.lastSeen} />
-              </dd>
-              <dt>Last run</dt>
-              <dd>
-                <Link className="link id" href={`/runs/${group.lastRunId}`}>
-                  {group.lastRunId}
-                </Link>
-              </dd>
-              {group.mutedUntil === null ? null : (
-                <>
-                  <dt>Muted</dt>
-                  <dd>
-                    until <At at={group.mutedUntil} />
-                    {group.mutedBy === null ? '' : ` by ${group.mutedBy}`}
-                  </dd>
-                </>
-              )}
-            </dl>
-          </Card>
+          <Where group={group} />
         </aside>
       </div>
     </>
+  )
+}
+
+function Where({ group }: { readonly group: ErrorGroup }): ReactNode {
+  return (
+    <Card title="Where">
+      <dl className="facts pad">
+        <dt>Tasks</dt>
+        <dd>
+          {group.tasks.map((task) => (
+            <div key={task}>
+              <Link className="link" href={`/runs?task=${encodeURIComponent(task)}&status=failed`}>
+                {task}
+              </Link>
+            </div>
+          ))}
+        </dd>
+        <dt>Versions</dt>
+        <dd>{group.versions.join(', ')}</dd>
+        <dt>Place</dt>
+        <dd className="mono">{group.place === null ? 'not recorded' : visibleText(group.place)}</dd>
+        <dt>First seen</dt>
+        <dd>
+          <At at={group.firstSeen} />
+        </dd>
+        <dt>Last seen</dt>
+        <dd>
+          <At at={group.lastSeen} />
+        </dd>
+        <dt>Last run</dt>
+        <dd>
+          <Link className="link id" href={`/runs/${group.lastRunId}`}>
+            {group.lastRunId}
+          </Link>
+        </dd>
+        {group.mutedUntil === null ? null : (
+          <>
+            <dt>Muted</dt>
+            <dd>
+              until <At at={group.mutedUntil} />
+              {group.mutedBy === null ? '' : ` by ${group.mutedBy}`}
+            </dd>
+          </>
+        )}
+      </dl>
+    </Card>
   )
 }
 

@@ -22,8 +22,7 @@ interface Names {
 export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): EntryWords {
   const by = entry.by === null ? null : <b>{nameOf(entry.by)}</b>
   const on = by === null ? null : <> on {by}</>
-  const detail = entry.detail == null ? null : <span className="mute"> {firstLine(entry.detail)}</span>
-  const code = entry.code == null ? null : <code> {entry.code}</code>
+  const code = codeOf(entry)
   switch (entry.what) {
     case 'enqueued':
       return calm(
@@ -50,62 +49,6 @@ export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): 
       }
     case 'succeeded':
       return { glyph: 'succeeded', tone: 'succeeded', hot: false, words: <>Succeeded{on}</> }
-    case 'failed':
-      return {
-        glyph: 'failed',
-        tone: 'failed',
-        hot: true,
-        words: (
-          <>
-            Failed{on}
-            {code}
-            {detail}
-          </>
-        ),
-      }
-    case 'retried':
-      return {
-        glyph: 'failed',
-        tone: 'failed',
-        hot: false,
-        words: (
-          <>
-            Failed{on}
-            {code}, will be retried{detail}
-          </>
-        ),
-      }
-    case 'crashed':
-      return {
-        glyph: 'lost',
-        tone: 'lost',
-        hot: true,
-        words: (
-          <>
-            Lost{on}
-            {code}
-            {detail}
-          </>
-        ),
-      }
-    case 'cancelled':
-      return calm(
-        'cancelled',
-        <>
-          Cancelled{on}
-          {code}
-          {detail}
-        </>,
-      )
-    case 'released':
-      return calm(
-        'takeover',
-        <>
-          Released by {by}
-          {code}
-          {detail}
-        </>,
-      )
     case 'snoozed':
       return calm('pending', <>Snoozed itself{on}</>)
     case 'recovered':
@@ -143,11 +86,47 @@ export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): 
           {code} without an attempt
         </>,
       )
-    case 'retried-by-hand':
     case 'retried-manually':
       return { glyph: 'takeover', tone: 'running', hot: false, words: <>Retried by a person, epoch {entry.epoch}</> }
     case 'noted':
       return notedWords(entry, by)
+    default:
+      return endWords(entry, by)
+  }
+}
+
+/** Words for the end of an attempt, and for an entry that this page does not know. */
+function endWords(entry: TimelineEntry, by: ReactNode): EntryWords {
+  const on = by === null ? null : <> on {by}</>
+  const code = codeOf(entry)
+  const detail = detailOf(entry)
+  const sentence = (verb: string, then = '') => (
+    <>
+      {verb}
+      {on}
+      {code}
+      {then}
+      {detail}
+    </>
+  )
+  switch (entry.what) {
+    case 'failed':
+      return { glyph: 'failed', tone: 'failed', hot: true, words: sentence('Failed') }
+    case 'retried':
+      return { glyph: 'failed', tone: 'failed', hot: false, words: sentence('Failed', ', will be retried') }
+    case 'crashed':
+      return { glyph: 'lost', tone: 'lost', hot: true, words: sentence('Lost') }
+    case 'cancelled':
+      return calm('cancelled', sentence('Cancelled'))
+    case 'released':
+      return calm(
+        'takeover',
+        <>
+          Released by {by}
+          {code}
+          {detail}
+        </>,
+      )
     default:
       return calm(
         'dot',
@@ -160,9 +139,17 @@ export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): 
   }
 }
 
+function codeOf({ code }: TimelineEntry): ReactNode {
+  return code == null ? null : <code> {code}</code>
+}
+
+function detailOf({ detail }: TimelineEntry): ReactNode {
+  return detail == null ? null : <span className="mute"> {firstLine(detail)}</span>
+}
+
 function notedWords(entry: TimelineEntry, by: ReactNode): EntryWords {
   const kind = (entry.kind ?? '').replaceAll('-', ' ')
-  const detail = entry.detail == null ? null : <span className="mute"> {firstLine(entry.detail)}</span>
+  const detail = detailOf(entry)
   if (entry.kind?.startsWith('refused') === true)
     return {
       glyph: 'refused',

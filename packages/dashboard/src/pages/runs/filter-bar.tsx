@@ -15,6 +15,8 @@ interface Props {
   readonly onChange: (tokens: readonly Token[]) => void
 }
 
+const examples = 'Filter: status, task, queue, node, since, payload.url~cdn, or a run id'
+
 export function FilterBar({ tokens, onChange }: Props): ReactNode {
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
@@ -80,11 +82,7 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={at >= 0 && isShown ? `${id}-${at}` : undefined}
-        placeholder={
-          tokens.length === 0
-            ? 'Filter: status, task, queue, node, since, payload.url~cdn, or a run id'
-            : 'Add a filter'
-        }
+        placeholder={tokens.length === 0 ? examples : 'Add a filter'}
         value={text}
         autoComplete="off"
         spellCheck={false}
@@ -94,22 +92,38 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
         onKeyDown={onKey}
       />
       <kbd>/</kbd>
-      <ul className="options" id={id} role="listbox" aria-label="Filters" hidden={!isShown}>
-        {suggestions.map((suggestion, index) => (
-          <li
-            key={suggestion.label}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onPointerDown={(event) => (event.preventDefault(), choose(suggestion))}
-            onMouseMove={() => setAt(index)}
-          >
-            <b>{suggestion.label}</b>
-            <span className="mute">{suggestion.hint}</span>
-          </li>
-        ))}
-      </ul>
+      <SuggestionList id={id} suggestions={suggestions} isShown={isShown} at={at} onAt={setAt} onChoose={choose} />
     </div>
+  )
+}
+
+interface SuggestionListProps {
+  readonly id: string
+  readonly suggestions: readonly Suggestion[]
+  readonly isShown: boolean
+  /** The index of the selected suggestion; -1: none. */
+  readonly at: number
+  readonly onAt: (index: number) => void
+  readonly onChoose: (suggestion: Suggestion) => void
+}
+
+function SuggestionList({ id, suggestions, isShown, at, onAt, onChoose }: SuggestionListProps): ReactNode {
+  return (
+    <ul className="options" id={id} role="listbox" aria-label="Filters" hidden={!isShown}>
+      {suggestions.map((suggestion, index) => (
+        <li
+          key={suggestion.label}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === at}
+          onPointerDown={(event) => (event.preventDefault(), onChoose(suggestion))}
+          onMouseMove={() => onAt(index)}
+        >
+          <b>{suggestion.label}</b>
+          <span className="mute">{suggestion.hint}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

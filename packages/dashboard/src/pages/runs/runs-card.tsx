@@ -62,12 +62,7 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
     a: () => canAll && setSelection('all'),
     Escape: () => setSelection(new Set()),
   })
-  const setOperation = (id: string | null) => {
-    const next = new URLSearchParams(search)
-    if (id === null) next.delete('operation')
-    else next.set('operation', id)
-    setSearch(next)
-  }
+  const setOperation = (id: string | null) => setSearch(withOperation(search, id))
   return (
     <>
       {operation === null ? null : <OperationBar id={operation} onClose={() => setOperation(null)} />}
@@ -106,6 +101,13 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
       </Card>
     </>
   )
+}
+
+function withOperation(search: URLSearchParams, id: string | null): URLSearchParams {
+  const next = new URLSearchParams(search)
+  if (id === null) next.delete('operation')
+  else next.set('operation', id)
+  return next
 }
 
 function NewRuns({ list }: { readonly list: RunList }): ReactNode {

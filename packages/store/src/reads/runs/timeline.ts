@@ -33,7 +33,7 @@ export type TimelineEntry = {
   | { readonly what: 'beat'; readonly progress: number | null; readonly note: string | null }
   /** The run ended while no attempt was running: cancelled while it waited, expired, skipped. */
   | { readonly what: 'ended'; readonly status: TaskState; readonly code: string | null }
-  | { readonly what: 'retried-by-hand'; readonly epoch: number }
+  | { readonly what: 'retried-manually'; readonly epoch: number }
   /** Another event, for example `refused-checkpoint`. */
   | { readonly what: 'noted'; readonly kind: string; readonly fence: number; readonly detail: string | null }
 )
@@ -72,7 +72,7 @@ function epochs({ run, attempts }: RunHistory): FencedEntry[] {
     const moved = own.some(({ outcome }) => outcome === 'retried' || outcome === 'snoozed')
     const at = epoch === run.epoch && !moved ? run.runAt : null
     fence = Math.min(fence, ...own.map((attempt) => attempt.fence)) - 0.5
-    found.push({ fence, entry: { at, by: null, what: 'retried-by-hand', epoch } })
+    found.push({ fence, entry: { at, by: null, what: 'retried-manually', epoch } })
   }
   return found
 }
@@ -126,7 +126,7 @@ function recoveries(history: RunHistory, nameOf: NameOf): FencedEntry[] {
 function notes({ events }: RunHistory, shown: readonly FencedEntry[], nameOf: NameOf): FencedEntry[] {
   const known = new Set(shown.map(({ fence, entry }) => `${fence} ${entry.what}`))
   return events
-    .filter(({ fence, kind }) => !known.has(`${fence} ${kind}`) && kind !== 'retried-by-hand')
+    .filter(({ fence, kind }) => !known.has(`${fence} ${kind}`) && kind !== 'retried-manually')
     .map(({ fence, kind, at, replicaId, detail }) => ({
       fence,
       entry: { at, by: nullable(replicaId, nameOf), what: 'noted', kind, fence, detail },
