@@ -19,7 +19,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   [
     'packages/runner/src/a.ts',
     "await import('@q/cli')",
-    'runner imports only @q/schema, @q/store, @q/task, @q/embedded, @q/server',
+    'runner imports only @q/schema, @q/store, @q/task, @q/embedded, @q/server, @q/destinations',
     1,
   ],
   [
@@ -43,7 +43,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   [
     'packages/cli/src/a.ts',
     "import '@q/testing'",
-    'cli imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded, @q/server',
+    'cli imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded, @q/server, @q/destinations',
     1,
   ],
   [
@@ -96,6 +96,16 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ],
   ['packages/client/src/d.ts', "import { Cron } from 'croner'", 'croner is imported in one file', 1],
   ['packages/runner/src/observers/metrics.ts', "import 'pino'", 'pino is imported in one observer', 1],
+  ['packages/runner/src/d.ts', "import '@q/destinations'", 'the runner loads destinations in one file', 1],
+  ['packages/server/src/b.ts', "import '@prometheus-io/client'", 'the Prometheus client is imported in one file', 1],
+  ['packages/client/src/e.ts', "import '@opentelemetry/api'", 'OpenTelemetry is imported in one file', 1],
+  ['packages/destinations/src/b.ts', "import '@octokit/core'", 'Octokit is imported in one file', 1],
+  [
+    'packages/destinations/src/c.ts',
+    "await import('@modelcontextprotocol/client')",
+    'the MCP client is imported in one file',
+    1,
+  ],
   ['packages/runner/src/main/c.ts', 'a()\nsetTimeout(a, 1)', 'timers of the runner live in loop.ts and its kind', 2],
   [
     'packages/runner/src/main/d.ts',

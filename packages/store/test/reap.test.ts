@@ -97,7 +97,7 @@ test('a run that the database refuses to recover is named and does not delay the
   expect((await store.reap(reaper)).ids).toEqual([stuck])
 })
 
-test('heartheartbeats of an earlier fence never count, neither for nor against the next attempt', async () => {
+test('heartbeats of an earlier fence never count, neither for nor against the next attempt', async () => {
   const { id, claimed } = await holding('fenced', { onCrash: 'retry' })
   const beat = { lease: leaseOf(claimed), thread: 0, ageMs: 0, progress: null, note: null }
   await store.beatTaskRuns(sender('fenced'), [beat])

@@ -1,8 +1,8 @@
 /** What heartbeat monitors cost a worker, beside the figures that the protocol names: 20 MB, 1 % of a core, 1 KB a heartbeat. */
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { startCountingProxy } from '../machine/counting-proxy.ts'
+import { startCountingProxy, type CountingProxy } from '../machine/counting-proxy.ts'
 import type { MonitorCosts } from '../monitor/monitor-process.ts'
 import { qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
@@ -30,19 +30,16 @@ async function sample({ server, sizes }: Bench, { contender }: Entrant): Promise
   await using database = await server.database(contender)
   await using proxy = await startCountingProxy(database.url)
   const { few, some, many, ms, processes } = sizes.monitors
-  const atFew = await costsOf(database.url, few, ms)
-  const atSome = await costsOf(database.url, some, ms)
-  const atMany = await costsOf(database.url, many, ms)
-  await costsOf(proxy.url, many, 0)
-  const startBytes = proxy.count().bytes
-  const { heartbeats } = await costsOf(proxy.url, many, ms)
-  const bytes = proxy.count().bytes - 2 * startBytes
-  const alone = await Promise.all(Array.from({ length: processes }, () => costsOf(database.url, 1, ms)))
+  const costs = new Map<number, MonitorCosts & { readonly bytes: number }>()
+  for (const monitors of new Set([few, some, many])) costs.set(monitors, await costsOf(proxy, monitors, ms))
+  const alone = await Promise.all(Array.from({ length: processes }, () => costsOf(proxy, 1, ms)))
+  const perMonitor = (monitors: number) => (costs.get(monitors)?.addedMb ?? 0) / monitors
+  const { cpuMs = 0, bytes = 0, heartbeats = 1 } = costs.get(many) ?? {}
   return {
-    mbFew: atFew.addedMb / few,
-    mbSome: atSome.addedMb / some,
-    mbMany: atMany.addedMb / many,
-    cpuMs: atMany.cpuMs / atMany.heartbeats,
+    mbFew: perMonitor(few),
+    mbSome: perMonitor(some),
+    mbMany: perMonitor(many),
+    cpuMs: cpuMs / heartbeats,
     bytes: bytes / heartbeats,
     processMb: alone.reduce((sum, { processMb }) => sum + processMb, 0) / alone.length,
   }
@@ -50,8 +47,18 @@ async function sample({ server, sizes }: Bench, { contender }: Entrant): Promise
 
 const program = fileURLToPath(new URL('../monitor/monitor-process.ts', import.meta.url))
 
-async function costsOf(url: string, monitors: number, ms: number): Promise<MonitorCosts> {
-  const args = [...process.execArgv, program, url, String(monitors), String(ms)]
-  const { stdout } = await promisify(execFile)(process.execPath, args)
-  return JSON.parse(stdout) as MonitorCosts
+/** `bytes`: through the proxy in the meantime. */
+async function costsOf(proxy: CountingProxy, monitors: number, ms: number) {
+  const child = spawn(process.execPath, [...process.execArgv, program, proxy.url, String(monitors), String(ms)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let before = 0
+  let costs: (MonitorCosts & { readonly bytes: number }) | undefined
+  for await (const line of createInterface(child.stdout)) {
+    const { bytes } = proxy.count()
+    if (line === 'measuring') before = bytes
+    else costs = { ...(JSON.parse(line) as MonitorCosts), bytes: bytes - before }
+  }
+  if (costs === undefined) throw new Error('The process with monitors ended without figures.')
+  return costs
 }

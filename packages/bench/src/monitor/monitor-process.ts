@@ -1,6 +1,6 @@
 /**
  * A process with so many heartbeat monitors on one store, and nothing else: `monitor-process.ts <url> <monitors> <ms>`.
- * Prints what they cost as one line of JSON.
+ * Prints a line when the measurement begins, and what they cost as JSON when it ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HeartbeatMonitor } from '@q/runner/monitor'
@@ -39,6 +39,7 @@ const each = Array.from(
 )
 await Promise.all(each.map((monitor) => monitor.start()))
 const [before, beaten] = [process.cpuUsage(), heartbeats]
+process.stdout.write('measuring\n')
 await sleep(Number(ms))
 const { user, system } = process.cpuUsage(before)
 const processMb = residentMb()

@@ -104,6 +104,6 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     storeRows: 40,
     workflowWidth: 20,
     signCalls: 20_000,
-    monitors: { few: 1, some: 2, many: 3, processes: 1, ms: 1_000 },
+    monitors: { few: 1, some: 1, many: 1, processes: 1, ms: 1_000 },
   },
 }
