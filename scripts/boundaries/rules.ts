@@ -53,7 +53,7 @@ export const rules: readonly Rule[] = [
       because: 'it provides a queue, and a replica whose steps a test calls',
     },
     dashboard: { may: ['server'], because: 'the page knows the types of the API and nothing behind it' },
-    server: { may: ['schema', 'store', 'task', 'client'], because: 'it serves any replica, or none' },
+    server: { may: ['schema', 'store', 'task', 'client', 'destinations'], because: 'it serves any replica, or none' },
     cli: {
       may: ['schema', 'store', 'task', 'client', 'runner', 'embedded', 'server', 'destinations'],
       because: 'the CLI is on top',

@@ -7,6 +7,7 @@ import { cancelCommand } from './commands/cancel.ts'
 import { completionCommand } from './commands/completion.ts'
 import { dbCommand } from './commands/db.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
+import { destinationsCommand } from './commands/destinations.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { drainCommand } from './commands/drain.ts'
 import { enqueueCommand } from './commands/enqueue.ts'
@@ -52,8 +53,9 @@ export const commands: readonly CommandGroup[] = [
   { group: 'Recovery:', commands: [recoverCommand, recoveriesCommand, reviewCommand, repairCommand] },
   {
     group: 'Queues, schedules, workflows:',
-    commands: [queuesCommand, schedulesCommand, workflowsCommand, deliveriesCommand, memoryCommand],
+    commands: [queuesCommand, schedulesCommand, workflowsCommand],
   },
+  { group: 'Reports:', commands: [destinationsCommand, deliveriesCommand, memoryCommand] },
   { group: 'Page:', commands: [openCommand, serveCommand, tokenCommand] },
   { group: 'Installation:', commands: [doctorCommand, migrateCommand, dbCommand, actionsCommand, completionCommand] },
 ]

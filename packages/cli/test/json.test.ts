@@ -31,6 +31,7 @@ const commands: readonly (readonly [line: string, code?: number])[] = [
   ['schedules nightly'],
   ['workflows'],
   [`workflows show ${workflow}`],
+  ['destinations'],
   ['deliveries'],
   // A server for tests runs without fsync, which is a finding.
   ['doctor', 1],

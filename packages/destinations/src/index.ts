@@ -1,5 +1,6 @@
 export { destinationProblems, type DestinationDeclaration } from './check-destination.ts'
 export { destinationKinds } from './kinds.ts'
+export { testDestination } from './test-destination.ts'
 export type {
   Heartbeat,
   HeartbeatAlert,

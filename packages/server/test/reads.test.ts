@@ -51,6 +51,7 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   'GET /api/errors/{fingerprint}': [],
   'GET /api/recoveries': ['/api/recoveries', '/api/recoveries?toReview=true'],
   'GET /api/stale': ['/api/stale'],
+  'GET /api/destinations': ['/api/destinations'],
   'GET /api/deliveries': ['/api/deliveries', '/api/deliveries?givenUp=true'],
   'GET /api/workers/{workerId}/runs': [],
   'GET /api/tasks': ['/api/tasks'],

@@ -1,9 +1,11 @@
-/** q deliveries: what destinations are owed. */
+/** q deliveries: reports to destinations; and sending them again. */
 import type { Command } from 'commander'
 import type { DeliveryView } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import { listEnd } from '../frame/list-end.ts'
+import { orderCommand } from '../frame/order.ts'
 import type { Look, Terminal } from '../frame/terminal.ts'
+import { deliveryNotFound } from '../typed/not-found.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { ago } from '../words/ages.ts'
 import { count } from '../words/counts.ts'
@@ -12,41 +14,77 @@ import { table } from '../words/table.ts'
 
 interface Options extends CommonOptions {
   readonly givenUp?: true
+  readonly destination?: string
   readonly limit: string
   readonly cursor?: string
 }
 
 export function deliveriesCommand(terminal: Terminal): Command {
-  return newCommand({
+  const deliveries = newCommand({
     name: 'deliveries',
     summary: 'list reports to destinations: waiting, delivered or given up',
     examples: [
       ['q deliveries', 'newest first'],
       ['q deliveries --given-up', 'those that no retry follows, with the last error'],
+      ['q deliveries redeliver 17', 'sends one again, under the same id'],
     ],
     json: '{ items: [{ id, destination, kind, runId, createdAt, attempts, dueAt, deliveredAt, lastError }], next }',
     route: 'GET /api/deliveries',
   })
     .option('--given-up', 'only those that no retry follows')
+    .option('--destination <name>', 'only those to this destination')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the page before')
     .action(async (options: Options) => {
       await operate(terminal, options, async ({ store, answer, json }) => {
-        const { cursor } = options
+        const { cursor, destination } = options
         const page = await store.listDeliveries({
           limit: wholeNumber('--limit', options.limit, 1, 500),
           givenUp: options.givenUp === true,
           ...(cursor !== undefined && { cursor }),
+          ...(destination !== undefined && { destination }),
         })
         answer(page, (look) => (page.items.length === 0 ? 'There is no delivery.' : deliveriesTable(look, page.items)))
         const next =
           page.next === undefined
             ? undefined
-            : `q deliveries${options.givenUp === true ? ' --given-up' : ''} --cursor ${page.next}`
+            : `q deliveries${options.givenUp === true ? ' --given-up' : ''}${destination === undefined ? '' : ` --destination ${destination}`} --cursor ${page.next}`
         if (!json && page.items.length > 0)
           terminal.tell(listEnd({ shown: page.items.length, noun: 'delivery', order: 'newest first', next }))
       })
     })
+  deliveries.addCommand(redeliverCommand(terminal))
+  return deliveries
+}
+
+function redeliverCommand(terminal: Terminal): Command {
+  return orderCommand(terminal, {
+    texts: {
+      name: 'redeliver',
+      summary: 'send a report again under the same id, whether it was given up or delivered',
+      examples: [
+        ['q deliveries redeliver 17', 'refused if a newer report about the same run was delivered'],
+        ['q deliveries --given-up', 'lists the ids'],
+      ],
+      json: '{ delivery, answer: due | superseded }',
+      route: 'POST /api/deliveries/{id}/redeliver',
+    },
+    subject: 'delivery',
+    audit: 'redeliver',
+    argument: ['<id>', 'id of the delivery'],
+    parse: deliveryId,
+    act: ({ store }, id) => store.redeliver(id),
+    verdicts: {
+      due: ['is sent again', true],
+      superseded: ['was not sent again: a newer report about the same run or workflow was delivered', false],
+    },
+    notFound: deliveryNotFound,
+  })
+}
+
+function deliveryId(text: string): string {
+  if (!/^[1-9]\d{0,18}$/.test(text)) throw deliveryNotFound(text)
+  return text
 }
 
 function deliveriesTable(look: Look, deliveries: readonly DeliveryView[]): string {

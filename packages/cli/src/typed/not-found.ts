@@ -28,6 +28,24 @@ export function scheduleNotFound(name: string): ExplainedError {
   })
 }
 
+export function destinationNotFound(name: string): ExplainedError {
+  return new ExplainedError({
+    code: 'DESTINATION_NOT_FOUND',
+    what: `There is no destination "${name}".`,
+    why: 'No destination has that name.',
+    fix: 'q destinations lists all of them.',
+  })
+}
+
+export function deliveryNotFound(id: string): ExplainedError {
+  return new ExplainedError({
+    code: 'DELIVERY_NOT_FOUND',
+    what: `There is no delivery ${id}.`,
+    why: 'No report has that id, or it was removed because it was old.',
+    fix: 'q deliveries lists them.',
+  })
+}
+
 export function queueNotFound(name: string): ExplainedError {
   return new ExplainedError({
     code: 'QUEUE_NOT_FOUND',

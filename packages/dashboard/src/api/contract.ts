@@ -13,6 +13,7 @@ export type {
   Bounded,
   ContendedKey,
   Delivery,
+  Destination,
   ErrorGroup,
   HeartbeatLane,
   HeldRun,

@@ -115,6 +115,21 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
     await page.keyboard.press('T')
   })
 
+  test('a destination is tested and paused, and a report that was delivered is sent again', async () => {
+    await go('/deliveries')
+    const destinations = page.getByRole('table', { name: 'Destinations' })
+    await destinations.getByText('sending').waitFor()
+    await destinations.getByRole('button', { name: 'Test' }).click()
+    await page.getByText('dev accepted a test report.').waitFor()
+    await page.getByRole('button', { name: 'Redeliver' }).first().click()
+    await page.getByText('is sent again.').waitFor()
+    await destinations.getByRole('button', { name: 'Pause' }).click()
+    await destinations.getByText('paused').waitFor()
+    expect((await scene.store.listDestinations())[0]?.pausedAt).toBeInstanceOf(Date)
+    await destinations.getByRole('button', { name: 'Resume' }).click()
+    await destinations.getByText('sending').waitFor()
+  })
+
   test('while the database is unreachable a banner shows since when, and the page recovers without a reload', async () => {
     await go('/nodes')
     await page.getByText('node-1').first().waitFor()

@@ -1,4 +1,4 @@
-/** Something on every page: runs that ended, failed and wait, a workflow, a schedule, a paused queue. */
+/** Something on every page: runs that ended, failed and wait, a workflow, a schedule, a paused queue, a destination. */
 import { workflow } from '@q/client'
 import type { Scene } from './scene.ts'
 import type * as tasks from './tasks.ts'
@@ -11,6 +11,7 @@ export interface Seeded {
 }
 
 export async function seed({ q, store }: Scene, replicaId: string): Promise<Seeded> {
+  await store.putDestination({ name: 'dev', kind: 'log', reports: ['run-ended'] })
   const succeeded = await q.enqueue('hello', { name: 'page' })
   const failed = await q.enqueue('fail', { message: 'The host cdn.example does not answer' })
   await q.enqueue('hello', { name: 'later' }, { delay: '1h' })

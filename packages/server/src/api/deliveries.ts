@@ -1,6 +1,6 @@
 /** Deliveries to destinations: reports that wait, arrived or failed. */
 import { z } from 'zod'
-import { count, pageOf, paging, runId, time } from './fields.ts'
+import { answerOf, count, pageOf, paging, runId, time } from './fields.ts'
 import { routes } from './route.ts'
 
 const delivery = z.object({
@@ -20,7 +20,15 @@ export const deliveryRoutes = routes({
   'GET /api/deliveries': {
     scope: 'read',
     summary: 'Deliveries, newest first; with `givenUp` only those that no retry follows.',
-    query: z.object({ givenUp: z.boolean().optional(), ...paging }),
+    query: z.object({ givenUp: z.boolean().optional(), destination: z.string().max(100).optional(), ...paging }),
     answer: pageOf(delivery),
+  },
+  'POST /api/deliveries/{id}/redeliver': {
+    action: 'redeliver',
+    scope: 'admin',
+    summary: 'Sends a report again under the same id, unless a newer one about the same run was delivered.',
+    params: z.object({ id: runId }),
+    answer: answerOf('due'),
+    problems: [404, 409],
   },
 })

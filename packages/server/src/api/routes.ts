@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { actionRoutes } from './actions.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { destinationRoutes } from './destinations.ts'
 import { errorRoutes } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { laneRoutes } from './lanes.ts'
@@ -41,6 +42,7 @@ export const apiRoutes = {
   ...scheduleRoutes,
   ...errorRoutes,
   ...recoveryRoutes,
+  ...destinationRoutes,
   ...deliveryRoutes,
   ...workRoutes,
   ...taskRoutes,

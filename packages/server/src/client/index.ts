@@ -3,6 +3,7 @@ export { createApi, ApiProblem, type AnswerOf, type Api, type ApiOptions, type R
 export { openEvents, type EventsRequest, type Frame } from './events.ts'
 export type { Action } from '../api/actions.ts'
 export type { Delivery } from '../api/deliveries.ts'
+export type { Destination } from '../api/destinations.ts'
 export type { ErrorGroup } from '../api/errors.ts'
 export type { Frames } from '../api/events.ts'
 export type { Bounded } from '../api/fields.ts'

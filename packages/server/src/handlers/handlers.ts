@@ -1,5 +1,6 @@
 /** Every handler of the table of routes. */
 import type { Handlers } from '../http/route-call.ts'
+import { destinationHandlers } from './destinations.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 import { historyHandlers } from './history.ts'
 import { nodeHandlers } from './nodes.ts'
@@ -22,6 +23,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...workflowHandlers(deps),
     ...scheduleHandlers(deps),
     ...historyHandlers(deps),
+    ...destinationHandlers(deps),
     ...recoveryHandlers(deps),
     ...workHandlers(deps),
   }

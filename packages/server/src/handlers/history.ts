@@ -1,6 +1,5 @@
-/** Handlers of history: errors, recoveries, deliveries, actions; and the tasks that are published. */
+/** Handlers of history: errors, recoveries, actions; and the tasks that are published. */
 import type { actionRoutes } from '../api/actions.ts'
-import type { deliveryRoutes } from '../api/deliveries.ts'
 import type { errorRoutes } from '../api/errors.ts'
 import type { taskRoutes } from '../api/tasks.ts'
 import { notFound } from '../http/refusal.ts'
@@ -8,7 +7,7 @@ import type { Handlers } from '../http/route-call.ts'
 import { given } from './given.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 
-type Keys = keyof typeof errorRoutes | keyof typeof deliveryRoutes | keyof typeof actionRoutes | keyof typeof taskRoutes
+type Keys = keyof typeof errorRoutes | keyof typeof actionRoutes | keyof typeof taskRoutes
 
 export function historyHandlers({ reads, writes }: HandlerDeps): Handlers<Keys> {
   return {
@@ -30,10 +29,6 @@ export function historyHandlers({ reads, writes }: HandlerDeps): Handlers<Keys> 
       note.answer = await writes.muteErrorGroup(params.fingerprint, null)
       if (note.answer === 'not-found') throw noGroup(params.fingerprint)
       return { answer: 'unmuted' }
-    },
-    'GET /api/deliveries': async ({ query: { cursor, ...request }, cursors }) => {
-      const { items, next } = await reads.listDeliveries({ ...given(request), ...cursors.open(cursor) })
-      return { items, ...cursors.seal(next) }
     },
     'GET /api/actions': async ({ query: { cursor, ...request }, cursors }) => {
       const { items, next } = await reads.listActions({ ...given(request), ...cursors.open(cursor) })

@@ -12,6 +12,8 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { relative } from '../../words/durations.ts'
 import { visibleText } from '../../words/visible-text.ts'
+import { DestinationsCard } from './destinations-card.tsx'
+import { RedeliverButton } from './redeliver-button.tsx'
 
 export function DeliveriesPage(): ReactNode {
   const search = useSearch()
@@ -19,7 +21,7 @@ export function DeliveriesPage(): ReactNode {
   const empty =
     search === '' ? (
       <Empty title="Nothing to deliver">
-        <p>Destinations, like a webhook, are sent what happens to runs. None was sent anything yet.</p>
+        <p>No destination has received a report yet.</p>
       </Empty>
     ) : (
       <Empty title="Nothing was given up" />
@@ -33,11 +35,13 @@ export function DeliveriesPage(): ReactNode {
       <Th className="num">Attempts</Th>
       <Th>Last error</Th>
       <Th className="num">Made</Th>
+      <Th>Action</Th>
     </>
   )
   return (
     <>
       <Head title="Deliveries" />
+      <DestinationsCard />
       <Tabs
         label="Deliveries"
         path="/deliveries"
@@ -77,6 +81,7 @@ export function DeliveriesPage(): ReactNode {
                   <Td className="num end mute">
                     <Ago at={delivery.createdAt} />
                   </Td>
+                  <Td>{delivery.dueAt === null ? <RedeliverButton id={delivery.id} /> : null}</Td>
                 </Tr>
               ))}
             </Body>

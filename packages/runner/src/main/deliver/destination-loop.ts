@@ -83,6 +83,12 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
     await store.releaseDuty(duty)
   }
 
+  async function leaveToOthers(): Promise<void> {
+    restsUntilMs = Math.max(restsUntilMs, nowMs() + 1.5 * dutyMs)
+    await closeSender()
+    await releaseDuty()
+  }
+
   function failed(): void {
     restsUntilMs = nowMs() + backoffMs(rest, ++failures)
   }
@@ -148,10 +154,7 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
         while (batches.size < by.kind.inFlightMax && inFlight.count < inFlightMaxOfReplica && nowMs() >= restsUntilMs)
           if (!(await startBatch(by))) break
       }
-      if (failures >= failuresBeforeRelease && batches.size === 0) {
-        await closeSender()
-        await releaseDuty()
-      }
+      if ((by === undefined || failures >= failuresBeforeRelease) && batches.size === 0) await leaveToOthers()
       return after(Math.max(pollMs, restsUntilMs - nowMs()))
     },
     async close() {

@@ -48,15 +48,18 @@ function observeMarks(
   marks: readonly DeliveryMark[],
   marked: readonly MarkedDelivery[],
 ): void {
-  const errorOf = new Map(marks.map(({ id, outcome }) => [id, 'error' in outcome ? outcome.error : '']))
-  const idsOf = (became: MarkedDelivery['became']) =>
-    marked.filter((mark) => mark.became === became).map(({ id }) => id)
-  const [retried, ids] = [idsOf('retried'), idsOf('given-up')]
-  if (retried.length > 0) {
-    const error = errorOf.get(retried[0] ?? '') ?? ''
-    observe({ type: 'deliveries-failed', destination, reports: retried.length, error })
-  }
-  if (ids.length > 0) observe({ type: 'deliveries-given-up', destination, ids, error: errorOf.get(ids[0] ?? '') ?? '' })
+  const becameOf = new Map(marked.map(({ id, became }) => [id, became]))
+  const errorsOf = (became: MarkedDelivery['became']) =>
+    marks.flatMap(({ id, outcome }) =>
+      becameOf.get(id) === became && (outcome.kind === 'failed' || outcome.kind === 'rejected')
+        ? { id, error: outcome.error }
+        : [],
+    )
+  const [retried, givenUp] = [errorsOf('retried'), errorsOf('given-up')]
+  if (retried[0] !== undefined)
+    observe({ type: 'deliveries-failed', destination, reports: retried.length, error: retried[0].error })
+  if (givenUp[0] !== undefined)
+    observe({ type: 'deliveries-given-up', destination, ids: givenUp.map(({ id }) => id), error: givenUp[0].error })
 }
 
 function failed(error: unknown): SendResult {
