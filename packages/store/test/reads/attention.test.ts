@@ -108,7 +108,10 @@ test('a wait is long beyond a minute and ten times what is usual for the queue',
   await aged(30)
   expect(await all()).toEqual([])
   await aged(300)
-  expect(await only('queue-waits')).toMatchObject({ subject: 'default', detail: null })
+  expect(await only('queue-waits')).toMatchObject({
+    subject: 'default',
+    detail: 'None of its runs was started in the last hour.',
+  })
   const histogram = Array.from({ length: 34 }, (_, place) => (place === 33 ? 100 : 0))
   await sql`INSERT INTO q.run_tally (bucket_at, width_s, started, wait_histogram, queue, task)
     VALUES (date_trunc('minute', clock_timestamp()) - interval '30 minutes', 60, 100, ${histogram}::int[], 'default', 'a')`.execute(

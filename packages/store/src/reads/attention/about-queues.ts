@@ -52,7 +52,7 @@ function pausedWithBacklog(view: QueueView, now: Date): Attention[] {
       level: 'warn',
       ...about(view),
       sentence: `${view.queue} was paused ${inWords(forMs)} ago${by}, and ${counted(view.ready, 'run')} ${view.ready.count === 1 ? 'waits' : 'wait'} in it.`,
-      detail: view.pauseReason,
+      detail: view.pauseReason ?? 'No reason was given.',
       command: `q queues resume ${argument(view.queue)}`,
       facts: { forMs, by: view.pausedBy, ready: view.ready.count },
     },
@@ -70,7 +70,10 @@ function longWait(view: QueueView, usualMs: number | null): Attention[] {
       level: 'warn',
       ...about(view),
       sentence: `The oldest run of ${view.queue} has been ready for ${inWords(waitMs)}.`,
-      detail: usualMs === null ? null : `In the last hour 95 % of its runs started within ${inWords(usualMs)}.`,
+      detail:
+        usualMs === null
+          ? 'None of its runs was started in the last hour.'
+          : `In the last hour 95 % of its runs started within ${inWords(usualMs)}.`,
       command: `q runs --view waiting --queue ${argument(view.queue)}`,
       facts: { waitMs: Math.round(waitMs), usualMs, ready: view.ready.count },
     },

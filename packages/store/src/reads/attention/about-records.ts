@@ -85,7 +85,7 @@ function lateSchedule({ name, lateMs, failedRunId }: Recorded['schedules'][numbe
     sentence: late
       ? `The schedule ${name} is ${inWords(lateMs)} late.`
       : `The last run of the schedule ${name} failed.`,
-    detail: late ? 'Any living node enqueues its ticks; none did.' : null,
+    detail: late ? 'Any living node enqueues its ticks; none did.' : 'Its next tick is enqueued as planned.',
     command: failedRunId !== null && !late ? `q show ${failedRunId}` : `q schedules ${argument(name)}`,
     page: pagePath('schedules', name),
     facts: { lateMs, failedRunId },
