@@ -22,7 +22,7 @@ export function createLog(options: { level: string; terminal: boolean }): Logger
   return pino({ level: options.level, serializers: { error: factsOf }, hooks: { streamWrite: redact } }, stream)
 }
 
-const prettyLine = prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', singleLine: true })
+const prettyLine = prettyFactory({ ignore: 'pid,hostname,node', translateTime: 'HH:MM:ss.l', singleLine: true })
 
 function pretty(line: string): string {
   return prettyLine(JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? printable(value) : value)))

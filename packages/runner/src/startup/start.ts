@@ -85,6 +85,7 @@ async function runReplica(
       ...endpointOf(env, page),
       leaving: signals.leaving,
     })
+    log.setBindings({ node: runner.name })
     signals.attach(runner)
     const tasks = runner.tasks.map((task) => task.name)
     const facts = {

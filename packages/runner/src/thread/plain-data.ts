@@ -3,8 +3,9 @@
  * result does not stall the main thread. Nothing here throws: an outcome must not be lost because of an unusual value.
  */
 import { inspect } from 'node:util'
-import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText } from '@q/schema/json'
+import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText, type Causes } from '@q/schema/json'
 import { outcomeOf, type ThrownOutcome } from '@q/task'
+import { redact } from '../output/redact.ts'
 import type { RunReport } from '../protocol/messages.ts'
 
 const detailCharsMax = 10_000
@@ -45,7 +46,7 @@ export function reportThrow(error: unknown): RunReport {
     detail: detailText(`${detail}${causesText(causes)}`),
     ...(stack === undefined ? {} : { stack }),
     ...identityOf(error, outcome),
-    ...causes,
+    ...withoutSecrets(causes),
     ...againOf(outcome),
   }
 }
@@ -83,9 +84,13 @@ function thrownText(thrown: unknown): string {
   return text === '[object Object]' ? inspect(thrown, { breakLength: Number.POSITIVE_INFINITY }) : text
 }
 
-/** Text of user code, repaired so that it can be stored as the detail of an outcome. */
+/** Text of user code, without secrets, repaired so that it can be stored as the detail of an outcome. */
 export function detailText(text: string): string {
-  return storableText(text.slice(0, detailCharsMax))
+  return storableText(redact(text.slice(0, detailCharsMax)))
+}
+
+function withoutSecrets(causes: Causes): Causes {
+  return JSON.parse(redact(JSON.stringify(causes))) as Causes
 }
 
 /** Reads a property of an error whose getter may throw or return something other than text. */

@@ -1,10 +1,11 @@
 /**
  * `ctx.log`: sends the log lines of a run's code to the main thread. Each line is truncated to a size that a page can
- * show, and lines beyond a limit per run are dropped; the last line then says so. Nothing here throws.
+ * show and loses its secrets, and lines beyond a limit per run are dropped; the last line then says so. Nothing here throws.
  */
 import { types } from 'node:util'
 import { repairJson, storableText } from '@q/schema/json'
 import type { LogMethod, TaskLog } from '@q/task'
+import { redact } from '../output/redact.ts'
 import type { TaskLine } from '../protocol/messages.ts'
 
 /** As pino counts. */
@@ -37,7 +38,7 @@ export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
 function cut(sentence: unknown): string {
   try {
     const text = String(sentence)
-    return storableText(text.length <= lineCharsMax ? text : `${text.slice(0, lineCharsMax)}…`)
+    return storableText(redact(text.length <= lineCharsMax ? text : `${text.slice(0, lineCharsMax)}…`))
   } catch {
     return 'A line that cannot be written as text.'
   }
@@ -48,7 +49,7 @@ function factsText(facts: object): string {
   const repaired = repairJson(readable(facts), factLimits)
   switch (repaired.kind) {
     case 'json':
-      return repaired.text
+      return redact(repaired.text)
     case 'not-json':
       return JSON.stringify({ leftOut: `${repaired.problem.pointer} ${repaired.problem.detail}` })
     case 'too-large':

@@ -1,5 +1,5 @@
 /** From any error to the problem that is answered. Errors that no person can act on say nothing about the inside. */
-import { isExplained } from '@q/schema'
+import { isExplained, redactPatterns } from '@q/schema'
 import { explainDatabaseError } from '@q/store'
 import type { Problem } from '../api/problem.ts'
 import { Refusal } from './refusal.ts'
@@ -56,11 +56,11 @@ const internal: Explanation = {
 function problemOfError({ code, message, why, fix, more }: Explanation, status: number): Problem {
   return {
     type: `urn:q:problem:${code}`,
-    title: message,
+    title: redactPatterns(message),
     status,
     code,
-    why,
-    fix,
+    why: redactPatterns(why),
+    fix: redactPatterns(fix),
     docs: 'docs/errors.md',
     ...more,
   }
