@@ -9,6 +9,8 @@ import { startProcess } from './replica-process.ts'
 
 interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf' | 'until'> {
   readonly concurrency?: { readonly scope: string; readonly key: string }
+  /** Part of the payload, for destinations. */
+  readonly issue?: number
 }
 
 export async function fleet() {
@@ -31,12 +33,12 @@ export async function fleet() {
       task: 'markOnce' | 'markAgain',
       name: string,
       ms: number,
-      { againMs, deaf, until, ...more }: EnqueueOptions = {},
+      { againMs, deaf, until, issue, ...more }: EnqueueOptions = {},
     ): Promise<RunId> {
       const lane = await store.internLane({ queue: 'default', task })
       const onCrash = task === 'markOnce' ? 'fail' : 'retry'
       const [run] = await store.enqueueTaskRuns([
-        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs, deaf, until }, ...more },
+        { task, lane, onCrash, payload: { file: marks.file, name, ms, againMs, deaf, until, issue }, ...more },
       ])
       await store.wakeQueue('default')
       return run!.id
