@@ -56,6 +56,17 @@ async function rowOf({ runId }: Lease) {
   return db.selectFrom('q.task_run').selectAll().where('id', '=', runId).executeTakeFirstOrThrow()
 }
 
+/** Summed over the minutes in which they were counted. */
+async function talliesOf(task: string) {
+  const rows = await db
+    .selectFrom('q.run_tally')
+    .select(['started', 'succeeded', 'failed'])
+    .where('task', '=', task)
+    .execute()
+  const sum = (key: 'started' | 'succeeded' | 'failed') => rows.reduce((total, row) => total + row[key], 0)
+  return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed') }
+}
+
 test('the first claim registers the worker as a node with its own thresholds', async () => {
   const { data, replicaId } = await busyWorker({
     more: { workerName: 'agent one', hostname: 'far', pid: 7, slots: 3, beatEveryMs: 5_000 },
@@ -117,6 +128,27 @@ test('an error is retried as the task says, until no attempt is left', async () 
   const error = { message: 'second', stack: 'at line 2' }
   expect(await write('finish', data.runs[0], { error })).toMatchObject({ data: { answer: 'settled' } })
   expect(await rowOf(run)).toMatchObject({ status: 'FAILED', result: { code: 'TASK_ERROR', detail: 'second' } })
+})
+
+test('runs of workers count once for rates, times and groups of errors', async () => {
+  const first = await busyWorker()
+  for (let time = 0; time < 2; time++) await first.write('finish', first.run, { resultText: '1' })
+  const second = await busyWorker()
+  await second.write('finish', second.run, { error: { message: 'broken', retry: 'never' } })
+  expect(await talliesOf(first.task)).toEqual({ started: 1, succeeded: 1, failed: 0 })
+  expect(await talliesOf(second.task)).toEqual({ started: 1, succeeded: 0, failed: 1 })
+  const groups = await store.listErrorGroups({ task: second.task })
+  expect(groups.items).toMatchObject([{ code: 'TASK_ERROR', message: 'broken', lastRunId: second.run.runId }])
+})
+
+test('counts of requests that arrive together are all added', async () => {
+  const { task, claim, write } = newWorker()
+  await claim({ limit: 0, slots: 10 })
+  const lane = await store.internLane({ queue: 'default', task })
+  await store.enqueueTaskRuns(Array.from({ length: 10 }, () => ({ task, lane, payload: {} })))
+  const { data } = await claim({ limit: 10, slots: 10 })
+  await Promise.all(data.runs.map((run: Lease) => write('finish', run, { resultText: '1' })))
+  expect(await talliesOf(task)).toEqual({ started: 10, succeeded: 10, failed: 0 })
 })
 
 test('a worker can forbid the retry of an error', async () => {

@@ -1,4 +1,5 @@
 /** The holders of runs according to the database: what a replica holds, for comparison with what it executes, and who holds a lease. */
+import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import type { Lease, RunId } from '../lease.ts'
 
@@ -22,14 +23,22 @@ export async function heldTaskRuns(db: Db, replicaId: string): Promise<HeldRun[]
 export interface LeaseHolder {
   readonly replicaId: string | null
   readonly task: string
+  readonly queue: string
+  /** False: the run has ended under this lease. */
+  readonly isHeld: boolean
+  /** How long ago it was started; null: it was not. */
+  readonly ranMs: number | null
 }
 
 /** The last holder of the run, and its task. Undefined: the run has another fence by now. */
 export function leaseHolder(db: Db, { runId, fence }: Lease): Promise<LeaseHolder | undefined> {
   return db
-    .selectFrom('q.task_run')
-    .select(['replica_id as replicaId', 'task'])
-    .where('id', '=', runId)
-    .where('fence', '=', fence)
+    .selectFrom('q.task_run as r')
+    .innerJoin('q.lane', 'q.lane.id', 'r.lane')
+    .select(['r.replica_id as replicaId', 'r.task', 'q.lane.queue'])
+    .select(sql<boolean>`r.held IS TRUE`.as('isHeld'))
+    .select(sql<number | null>`(extract(epoch FROM clock_timestamp() - r.started_at) * 1000)::float8`.as('ranMs'))
+    .where('r.id', '=', runId)
+    .where('r.fence', '=', fence)
     .executeTakeFirst()
 }

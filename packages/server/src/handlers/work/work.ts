@@ -2,7 +2,7 @@
  * Claims, starts, heartbeats and outcomes of workers over HTTP, by the verbs that runners use. A write under a lost lease
  * changes nothing and is answered with 409 `LEASE_LOST`. A lease of another worker counts as lost.
  */
-import { asRunId, type Lease, type Store } from '@q/store'
+import { asRunId, type Lease, type LeaseHolder, type Store } from '@q/store'
 import type { workRoutes } from '../../api/work.ts'
 import type { Identity } from '../../auth/identify.ts'
 import { Refusal } from '../../http/refusal.ts'
@@ -10,10 +10,12 @@ import type { Handlers } from '../../http/route-call.ts'
 import type { HandlerDeps } from '../handler-deps.ts'
 import { executable } from './executable.ts'
 import { outcomeOf } from './outcome.ts'
+import { createRunCounts } from './run-counts.ts'
 import { createWorkers, replicaIdOf, taskNames } from './workers.ts'
 
 export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof typeof workRoutes> {
   const workers = createWorkers(writes, version)
+  const counts = createRunCounts(writes, version)
   return {
     'POST /api/claims': async ({ body, who }) => {
       const replicaId = replicaIdOf(who, body.workerId)
@@ -30,6 +32,7 @@ export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof t
               limit,
               prefetch: !start,
             })
+      if (start) await counts.started(claimed)
       return { workerName: name, draining, runs: await executable(writes, claimed, workers.hostOf(replicaId)) }
     },
     'POST /api/runs/{id}/start': async ({ params, body, who }) => {
@@ -49,17 +52,16 @@ export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof t
       return { answer, registered: known, draining: draining !== null }
     },
     'POST /api/runs/{id}/finish': async ({ params, body, who }) => {
-      const { lease, task } = await ownLease(writes, params.id, body, who)
+      const { lease, holder } = await ownLease(writes, params.id, body, who)
       const published = body.error === undefined ? [] : await writes.publishedTasks()
-      const outcome = outcomeOf(
-        body,
-        published.find(({ name }) => name === task),
-      )
+      const task = published.find(({ name }) => name === holder?.task)
+      const outcome = outcomeOf(body, task)
       const by = { ...workers.hostOf(replicaIdOf(who, body.workerId)), thread: 0 }
       const { tookMs } = body
       const [answer] = await writes.settleTaskRuns([{ lease, outcome, by, ...(tookMs !== undefined && { tookMs }) }])
-      if (answer === 'settled' || answer === 'retried') return { answer }
-      throw answer === 'refused' ? unstorable() : leaseLost(lease)
+      if (answer !== 'settled' && answer !== 'retried') throw answer === 'refused' ? unstorable() : leaseLost(lease)
+      if (holder?.isHeld === true) await counts.ended({ ...holder, runId: lease.runId }, outcome, answer)
+      return { answer }
     },
     'POST /api/runs/{id}/release': async ({ params, body, who }) => {
       const { lease } = await ownLease(writes, params.id, body, who)
@@ -84,19 +86,19 @@ interface GivenLease {
   readonly fence: number
 }
 
-/** `task`: undefined if the run has another fence by now; the write that follows is refused, and an event records that. */
+/** `holder`: undefined if the run has another fence by now; the write that follows is refused, and an event records that. */
 async function ownLease(
   store: Store,
   id: string,
   { workerId, fence }: GivenLease,
   who: Identity,
-): Promise<{ readonly lease: Lease; readonly task: string | undefined }> {
+): Promise<{ readonly lease: Lease; readonly holder: LeaseHolder | undefined }> {
   const runId = asRunId(id)
   if (runId === undefined) throw leaseLost({ runId: id, fence })
   const lease = { runId, fence }
   const holder = await store.leaseHolder(lease)
   if (holder !== undefined && holder.replicaId !== replicaIdOf(who, workerId)) throw leaseLost(lease)
-  return { lease, task: holder?.task }
+  return { lease, holder }
 }
 
 function leaseLost({ runId, fence }: { readonly runId: string; readonly fence: number }): Refusal {
