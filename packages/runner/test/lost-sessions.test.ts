@@ -35,6 +35,23 @@ test('a live replica whose session is ended is not considered dead, and gets a n
   expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
 
+test('a destination whose wake was lost is found when the session opens again', async () => {
+  const { start, url } = await cluster()
+  const { db } = access(url)
+  const { events } = await start()
+  await eventually(() => count(events, 'session-opened') || undefined, 'the first session')
+  // Without the trigger, no wake is sent.
+  await db.transaction().execute(async (trx) => {
+    await sql`ALTER TABLE q.destination DISABLE TRIGGER destination_changed`.execute(trx)
+    await sql`INSERT INTO q.destination (name, kind, news) VALUES ('quiet', 'log', '{alert}')`.execute(trx)
+    await sql`ALTER TABLE q.destination ENABLE TRIGGER destination_changed`.execute(trx)
+  })
+  const duties = db.selectFrom('q.duty').select('holder').where('name', '=', 'deliver quiet')
+  expect(await duties.execute()).toEqual([])
+  await endSessions(db)
+  await eventually(async () => await duties.executeTakeFirst(), 'a replica sends its reports')
+})
+
 test('a live replica that cannot get a new session, because no connection is left, is not considered dead', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)

@@ -20,7 +20,7 @@ export interface Signals {
   wakeSchedules(): void
   /** An operation on many runs was requested. */
   operationRequested(): void
-  /** A destination was created, changed or removed. */
+  /** A destination was created, changed or removed, or the wake that says so may have been lost. */
   destinationsChanged(): void
   /** A run that has a slot for itself is in execution from now on. */
   runBegan(lease: Lease): void

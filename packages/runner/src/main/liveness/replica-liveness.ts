@@ -74,6 +74,7 @@ export function startReplicaLiveness(deps: ReplicaLivenessDeps): ReplicaLiveness
       beat()
       deps.checkForCancels()
       signals.lookEverywhere()
+      signals.destinationsChanged()
     },
     onLost() {
       deps.presenceStreak.beatFailed() // even if there is a new session by the next round of the watch
