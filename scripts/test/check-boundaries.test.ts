@@ -39,7 +39,12 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ['packages/dashboard/src/a.ts', "import '@q/store'", 'dashboard imports only @q/server', 1],
   ['packages/dashboard/src/b.tsx', 'a()\ndiv.innerHTML = text', 'no markup from text on the page', 2],
   ['packages/dashboard/src/c.ts', "await fetch('/api/runs')", 'requests of the page are made in two files', 1],
-  ['packages/server/src/a.ts', "import '@q/runner'", 'server imports only @q/schema, @q/store, @q/task, @q/client', 1],
+  [
+    'packages/server/src/a.ts',
+    "import '@q/runner'",
+    'server imports only @q/schema, @q/store, @q/task, @q/client, @q/destinations',
+    1,
+  ],
   [
     'packages/cli/src/a.ts',
     "import '@q/testing'",
@@ -49,7 +54,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   [
     'packages/chaos/src/a.ts',
     "import '@q/cli'",
-    'chaos imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded, @q/testing',
+    'chaos imports only @q/schema, @q/store, @q/task, @q/client, @q/runner, @q/embedded, @q/server, @q/testing',
     1,
   ],
   [

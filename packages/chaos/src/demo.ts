@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { findDatabase } from '@q/runner/database'
+import { prepareServer, type PageServer } from '@q/server'
 import { connect, createStore, migrateDatabase } from '@q/store'
 import { runFleet, type Kill } from './demo/fleet.ts'
 import { outcomesOf, type Outcomes } from './demo/outcomes.ts'
@@ -19,10 +20,14 @@ const ending = new AbortController()
 process.once('SIGINT', () => ending.abort())
 process.once('SIGTERM', () => ending.abort())
 const { db, close } = connect(database.url, { purpose: 'pool' })
+let page: PageServer | undefined
 try {
   await migrateDatabase(database.url)
+  page = await prepareServer(process.env)({ databaseUrl: database.url, version: 'demo' })
   console.log(`Three replicas on ${database.description}.`)
-  console.log(`It ends after ${values.for} s, or with Ctrl-C. In another terminal: npx --yes pnpm@12 q status\n`)
+  // The token is for a terminal, never for a log.
+  console.log(`Watch them: ${process.stdout.isTTY ? page.link : page.url}`)
+  console.log(`It ends after ${values.for} s, or with Ctrl-C. In another terminal: npx --yes pnpm@12 q top\n`)
   const store = createStore(db)
   const timer = setTimeout(() => ending.abort(), Number(values.for) * 1_000)
   const [kills, { runIds, workflows }] = await Promise.all([
@@ -43,6 +48,7 @@ try {
   console.log(`\n${summaryOf(kills, runIds.length, workflows, outcomes)}`)
   process.exitCode = outcomes.lost === 0 ? 0 : 1
 } finally {
+  await page?.close('The demo has ended.')
   await close()
   await database.close()
 }

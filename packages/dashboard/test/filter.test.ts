@@ -73,6 +73,13 @@ describe('the filter of runs', () => {
 
   test('becomes options of the command line that a shell reads back', () => {
     expect(cliOptions([{ key: 'payload', value: "name~it's" }])).toBe(String.raw`--payload 'name~it'\''s'`)
+    const tokens = [
+      { key: 'status', value: 'failed' },
+      { key: 'before', value: '13:02' },
+      { key: 'status', value: 'expired' },
+      { key: 'error', value: '9f3a' },
+    ] as const
+    expect(cliOptions(tokens)).toBe('--until 13:02 --errors 9f3a --status failed,expired')
   })
 })
 

@@ -45,6 +45,7 @@ export function startLive(): () => void {
   const tabs = joinTabs({
     onFrame: deliver,
     onMode: connection.setMode,
+    mode: () => connection.get().mode,
     onWanted(topics) {
       const next = topics.size === 0 ? '' : streamPath(topics)
       if (next === path) return

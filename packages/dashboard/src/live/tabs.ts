@@ -27,6 +27,8 @@ const repeatMs = 30_000
 export interface TabHandlers {
   readonly onFrame: (frame: Frame) => void
   readonly onMode: (mode: Mode) => void
+  /** Of the stream, for a tab that joins while it is open. */
+  readonly mode: () => Mode
   /** In the leading tab: the union of what visible tabs want changed. Empty: close the stream. */
   readonly onWanted: (topics: ReadonlySet<Topic>) => void
 }
@@ -39,7 +41,7 @@ export interface Tabs {
   close(): void
 }
 
-export function joinTabs({ onFrame, onMode, onWanted }: TabHandlers): Tabs {
+export function joinTabs({ onFrame, onMode, mode, onWanted }: TabHandlers): Tabs {
   const own = Math.random().toString(36).slice(2)
   const channel = new BroadcastChannel('q-live')
   const wants = new Map<string, Want>()
@@ -63,6 +65,7 @@ export function joinTabs({ onFrame, onMode, onWanted }: TabHandlers): Tabs {
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     switch (data.kind) {
       case 'want':
+        if (leading && !wants.has(data.tab)) send({ kind: 'mode', mode: mode() })
         wants.set(data.tab, data.want)
         return judge()
       case 'gone':
@@ -96,7 +99,7 @@ export function joinTabs({ onFrame, onMode, onWanted }: TabHandlers): Tabs {
       announce()
     },
     passOn: (frame) => send({ kind: 'frame', frame }),
-    passMode: (mode) => send({ kind: 'mode', mode }),
+    passMode: (next) => send({ kind: 'mode', mode: next }),
     close() {
       send({ kind: 'gone', tab: own })
       clearInterval(repeat)

@@ -2,12 +2,14 @@
  * The page in a real browser against a real server, database and replica, which all tests of the file share. The longer rest is
  * `pnpm test:page`.
  */
+import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { violations } from './axe.ts'
 import { launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import { addresses, seed, type Seeded } from './seed.ts'
+import { visit } from './visit.ts'
 
 const launched = await launchBrowser().catch((error: unknown) => error as Error)
 if (launched instanceof Error) console.warn(`Skipped, because no browser starts here: ${launched.message}`)
@@ -19,8 +21,7 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
   let page: Page
   beforeAll(async () => {
     scene = await openScene(browser)
-    const replica = await scene.replica('node-1')
-    seeded = await seed(scene, replica.id)
+    seeded = await seed(scene)
     page = await scene.open('/')
     page.setDefaultTimeout(15_000)
   })
@@ -31,12 +32,21 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
   const go = (path: string) => page.goto(`${scene.origin}${path}`)
   const badge = (text: string) => page.locator('.badge.big', { hasText: text })
 
+  test('the scripts that a page begins with are at most 150 kB, as they are sent', async () => {
+    const html = await (await fetch(scene.origin)).text()
+    const paths = [...html.matchAll(/(?:src|href)="(\/[^"]+\.js)"/g)].map(([, path = '']) => path)
+    const sizes = paths.map(async (path) => {
+      const { body } = await fetch(scene.origin + path)
+      return gzipSync(Buffer.from(await new Response(body).arrayBuffer())).length
+    })
+    expect(paths.length).toBeGreaterThan(1)
+    expect((await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000)
+  })
+
   test('every page has its heading and no violation that axe finds', async () => {
     for (const [path, heading] of addresses(seeded)) {
-      await go(path)
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      await page.locator('main .skeleton').first().waitFor({ state: 'detached' })
-      expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] })
+      await visit(page, path, heading)
+      expect({ path, violations: await violations(page, { contrast: false }) }).toEqual({ path, violations: [] })
     }
     expect(scene.faults).toEqual([])
   })
@@ -128,6 +138,23 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
     expect((await scene.store.listDestinations())[0]?.pausedAt).toBeInstanceOf(Date)
     await destinations.getByRole('button', { name: 'Resume' }).click()
     await destinations.getByText('sending').waitFor()
+  })
+
+  test('a node that is ordered to drain shows its badge and who asked until it has left', async () => {
+    const gate = scene.gate()
+    const leaving = await scene.replica('node-2', { Q_QUEUES: 'second' })
+    const run = await scene.q.enqueue('elsewhere', { until: gate.until })
+    await expect.poll(async () => (await scene.store.heldTaskRuns(leaving.id)).length).toBe(1)
+    await go('/nodes')
+    const row = page.locator('tr.r', { has: page.getByRole('link', { name: 'node-2', exact: true }) })
+    await row.getByRole('button', { name: 'Drain…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain node-2' }).click()
+    await row.getByText('draining, 1 left').waitFor()
+    await page.getByText('Asked by owner').waitFor()
+    gate.release()
+    await row.getByText('stopped').waitFor()
+    await leaving.exited
+    await run.result()
   })
 
   test('while the database is unreachable a banner shows since when, and the page recovers without a reload', async () => {

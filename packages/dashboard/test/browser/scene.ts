@@ -22,6 +22,9 @@ interface Gate {
 
 export interface Scene extends AsyncDisposable {
   readonly origin: string
+  /** Of the server itself. */
+  readonly port: number
+  readonly databaseUrl: string
   readonly token: string
   readonly readToken: string
   readonly store: Store
@@ -30,7 +33,9 @@ export interface Scene extends AsyncDisposable {
   readonly proxy: SwitchableProxy
   /** A new file that runs wait for. `release()` makes it; so does the end of the scene. */
   gate(): Gate
-  replica(name: string): Promise<Replica>
+  replica(name: string, env?: Record<string, string>): Promise<Replica>
+  /** How many streams the server has open. */
+  streams(): number
   /** A signed-in page. Its exceptions are collected in `faults`. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>
   /** What the browser reported: exceptions, refused content. */
@@ -50,7 +55,12 @@ function pageFolder(): Promise<string> {
   return built
 }
 
-export async function openScene(browser: Browser): Promise<Scene> {
+export interface SceneOptions {
+  /** The address of a proxy, through which the pages are opened. */
+  readonly origin?: string
+}
+
+export async function openScene(browser: Browser, options: SceneOptions = {}): Promise<Scene> {
   const page = await pageFolder()
   const database = await testDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'q-page-test-'))
@@ -62,18 +72,21 @@ export async function openScene(browser: Browser): Promise<Scene> {
   const q = queue<typeof tasks>(database.url)
   const server = await startServer({
     databaseUrl: proxy.url,
-    settings: { readOnly: false, badge: { text: 'test', color: null }, port: 0, tokensFile },
+    settings: { readOnly: false, badge: { text: 'test', color: null }, port: 0, tokensFile, ...options },
     tokenFile,
     version: '1.2.3',
     page: { folder: page },
   })
-  const origin = `http://127.0.0.1:${server.port}`
+  const origin = options.origin ?? `http://127.0.0.1:${server.port}`
   const replicas: Replica[] = []
   const faults: string[] = []
   const pages: Page[] = []
   const gates: Gate[] = []
   return {
     origin,
+    port: server.port,
+    databaseUrl: database.url,
+    streams: () => server.live.streams,
     token,
     readToken,
     store: createStore(connection.db),
@@ -86,16 +99,16 @@ export async function openScene(browser: Browser): Promise<Scene> {
       gates.push(gate)
       return gate
     },
-    async replica(name) {
-      const replica = await startReplica(name, database.url)
+    async replica(name, env) {
+      const replica = await startReplica(name, database.url, env)
       replicas.push(replica)
       return replica
     },
-    async open(path, options = {}) {
+    async open(path, device = {}) {
       const context = await browser.newContext({
         viewport: { width: 1440, height: 900 },
         reducedMotion: 'reduce',
-        ...options,
+        ...device,
       })
       const opened = await context.newPage()
       pages.push(opened)

@@ -10,8 +10,10 @@ export interface Seeded {
   readonly replicaId: string
 }
 
-export async function seed({ q, store }: Scene, replicaId: string): Promise<Seeded> {
+/** Starts `node-1`, which looks for destinations when it starts and then once a minute. */
+export async function seed({ q, store, replica }: Scene): Promise<Seeded> {
   await store.putDestination({ name: 'dev', kind: 'log', reports: ['run-ended'] })
+  const { id: replicaId } = await replica('node-1', { Q_QUEUES: 'default' })
   const succeeded = await q.enqueue('hello', { name: 'page' })
   const failed = await q.enqueue('fail', { message: 'The host cdn.example does not answer' })
   await q.enqueue('hello', { name: 'later' }, { delay: '1h' })

@@ -21,6 +21,12 @@ export const resume: Task<Waiting, string, never> = task({ onCrash: 'retry' }, a
   return 'done'
 })
 
+/** In a queue of its own, for the replica that serves it. */
+export const elsewhere: Task<Waiting, string, never> = task({ queue: 'second' }, async ({ until }: Waiting) => {
+  while (!existsSync(until)) await new Promise((resolve) => setTimeout(resolve, 20))
+  return 'done'
+})
+
 export const fail: Task<{ readonly message: string }, never, never> = task(
   ({ message }: { readonly message: string }) => {
     throw new Error(message)

@@ -128,7 +128,7 @@ function Actions({ group }: { readonly group: ErrorGroup }): ReactNode {
   const failed = useData<RunCount>(`/runs/count?fingerprint=${group.fingerprint}&status=failed`, {
     everyMs: 10_000,
   }).data
-  const command = `q retry --error ${group.fingerprint.slice(0, 8)}`
+  const command = `q retry --errors ${group.fingerprint.slice(0, 8)}`
   async function retry(): Promise<void> {
     const filter = { fingerprint: group.fingerprint, status: ['failed'] }
     const operation = await act<Operation>({

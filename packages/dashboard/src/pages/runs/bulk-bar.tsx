@@ -25,6 +25,8 @@ interface Props {
   readonly view: View
   readonly tokens: readonly Token[]
   readonly filter: ApiFilter
+  /** What a key already asked for, for the row at the cursor. */
+  readonly asked?: BulkKind | undefined
   readonly onClear: () => void
   readonly onOperation: (id: string) => void
 }
@@ -34,7 +36,8 @@ const can = {
   retry: ['failed', 'cancelled', 'expired'],
 } as const
 
-type Kind = keyof typeof can
+export type BulkKind = keyof typeof can
+type Kind = BulkKind
 
 export function BulkBar(props: Props): ReactNode {
   const { selection, onClear } = props
@@ -124,8 +127,8 @@ function useMatches(filter: ApiFilter): RunCount | undefined {
   return useData<RunCount>(`/runs/count?${apiQuery(filter)}`, { everyMs: 10_000 }).data
 }
 
-function Rows({ selection, runs, onClear }: Props & { readonly selection: ReadonlySet<string> }): ReactNode {
-  const [asking, setAsking] = useState<Kind>()
+function Rows({ selection, runs, asked, onClear }: Props & { readonly selection: ReadonlySet<string> }): ReactNode {
+  const [asking, setAsking] = useState(asked)
   const [busy, setBusy] = useState(false)
   const chosen = runs.filter(({ id }) => selection.has(id))
   const able = (kind: Kind) =>
@@ -165,7 +168,7 @@ function Rows({ selection, runs, onClear }: Props & { readonly selection: Readon
           </ActButton>
         ),
       )}
-      {asking === undefined ? null : (
+      {asking === undefined || ids(asking).length === 0 ? null : (
         <Confirm
           title={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}?`}
           lead={ids(asking).join(', ')}

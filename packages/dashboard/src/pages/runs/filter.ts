@@ -94,9 +94,14 @@ export function apiQuery(filter: ApiFilter): URLSearchParams {
   )
 }
 
+const namesOfOptions: Partial<Record<FilterKey, string>> = { before: 'until', error: 'errors' }
+
 /** The options of the command line for the same runs. */
 export function cliOptions(tokens: readonly Token[]): string {
-  return tokens.map(({ key, value }) => `--${key} ${quoted(value)}`).join(' ')
+  const chosen = tokens.filter(({ key }) => key === 'status').map(({ value }) => value)
+  const others = tokens.filter(({ key }) => key !== 'status')
+  const together = chosen.length === 0 ? [] : [{ key: 'status' as const, value: chosen.join(',') }]
+  return [...others, ...together].map(({ key, value }) => `--${namesOfOptions[key] ?? key} ${quoted(value)}`).join(' ')
 }
 
 function isKey(key: string): key is FilterKey {

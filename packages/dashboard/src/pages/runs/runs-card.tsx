@@ -7,7 +7,7 @@ import { Card, Empty, Pending } from '../../parts/card.tsx'
 import { OperationBar } from '../../parts/operation-bar.tsx'
 import { count, several } from '../../words/numbers.ts'
 import { dayTime } from '../../words/times.ts'
-import { BulkBar } from './bulk-bar.tsx'
+import { BulkBar, type BulkKind } from './bulk-bar.tsx'
 import { TokenChip } from './filter-bar.tsx'
 import type { ApiFilter, Token } from './filter.ts'
 import { rememberList } from './remembered-list.ts'
@@ -33,6 +33,7 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
   const [selection, setSelection] = useState<Selection>(new Set<string>())
   const [cursor, setCursor] = useState(-1)
   const [anchor, setAnchor] = useState(-1)
+  const [asked, setAsked] = useState<BulkKind>()
   const { runs } = list
   const current = runs[cursor]
   const operation = search.get('operation')
@@ -50,6 +51,15 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
     )
     setAnchor(index)
   }
+  const ask = (kind: BulkKind) => () => {
+    if (current === undefined) return
+    setSelection(new Set([current.id]))
+    setAsked(kind)
+  }
+  const clear = () => {
+    setSelection(new Set())
+    setAsked(undefined)
+  }
   const canAll = view.states !== null && runs.length > 0
   useKeys({
     j: () => setCursor(Math.min(runs.length - 1, cursor + 1)),
@@ -60,7 +70,9 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
     x: () => cursor >= 0 && select(cursor, false),
     X: () => cursor >= 0 && select(cursor, true),
     a: () => canAll && setSelection('all'),
-    Escape: () => setSelection(new Set()),
+    r: ask('retry'),
+    c: ask('cancel'),
+    Escape: clear,
   })
   const setOperation = (id: string | null) => setSearch(withOperation(search, id))
   return (
@@ -75,7 +87,8 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
             view={view}
             tokens={tokens}
             filter={filter}
-            onClear={() => setSelection(new Set())}
+            asked={asked}
+            onClear={clear}
             onOperation={(id) => (setOperation(id), setSelection(new Set()))}
           />
         ) : null}
