@@ -1,9 +1,12 @@
 /** Every finding of `q doctor` that can be caused in a test: the cause is real, and the finding has its level and its fix. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { poolerIsInstalled, startPooler } from '../../runner/test/pooler.ts'
 import type { CheckResult } from '../src/doctor/check.ts'
 import { exampleCluster } from './example-cluster.ts'
+import { scratch } from './program.ts'
 import { q, qJson } from './terminal.ts'
 
 const cluster = await exampleCluster()
@@ -99,6 +102,13 @@ test.skipIf(!poolerIsInstalled)('a pooler in transaction mode is a finding, and 
   expect(results.map(({ id, level }) => `${id} ${level}`)).toEqual(
     expect.arrayContaining(['reach.pooler warn', 'reach.direct fail']),
   )
+})
+
+test('here.token: a token that other users can read is a failure', async () => {
+  const file = join(await scratch('q-doctor-'), 'token')
+  await writeFile(file, 'x', { mode: 0o644 })
+  const [result] = await findings('here.token', { ...cluster.env, Q_HTTP_TOKEN_FILE: file })
+  expect(result).toMatchObject({ level: 'fail', fix: `chmod 600 ${file} && q token --replace` })
 })
 
 test('a pending migration is a failure', async () => {

@@ -1,5 +1,5 @@
 /** Group `here`: the machine that this command runs on, as far as a replica would feel it. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { ok, skipped, type Check } from './check.ts'
 
@@ -93,4 +93,21 @@ const database: Check = {
   },
 }
 
-export const hereChecks: readonly Check[] = [nodeVersion, database, threads, memory, files]
+const token: Check = {
+  id: 'here.token',
+  async look({ env }) {
+    const { tokenPlace } = await import('@q/server')
+    const file = tokenPlace(env)
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) return skipped('There is no token: the first server makes one.')
+    if ((stats.mode & 0o077) === 0 || process.platform === 'win32') return ok(`${file} is private.`)
+    return {
+      level: 'fail',
+      what: `Other users of this machine can read or change ${file}.`,
+      why: 'A program that has the token may do everything on the page and through the HTTP API.',
+      fix: `chmod 600 ${file} && q token --replace`,
+    }
+  },
+}
+
+export const hereChecks: readonly Check[] = [nodeVersion, database, threads, memory, files, token]
