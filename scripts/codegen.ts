@@ -13,6 +13,7 @@ import { failureBounds } from './codegen/failure-bounds.ts'
 import { httpReference } from './codegen/http-reference.ts'
 import { kyselyTypes } from './codegen/kysely-types.ts'
 import { metricsReference } from './codegen/metrics-reference.ts'
+import { monitoringFiles } from './codegen/monitoring/monitoring-files.ts'
 import { shortDiff } from './codegen/short-diff.ts'
 import { schemaFile } from './codegen/schema-file.ts'
 import { schemaObjectsFile } from './codegen/schema-objects-file.ts'
@@ -22,7 +23,7 @@ import { storeReference } from './codegen/store-reference.ts'
 import { workspace } from './workspace.ts'
 
 /** In these folders a file that is not generated has no business. */
-const whollyGenerated = ['packages/store/sql', 'packages/schema/src/generated']
+const whollyGenerated = ['packages/store/sql', 'packages/schema/src/generated', 'docs/deploy/generated']
 
 const verify = process.argv.includes('--verify')
 const wanted = await generated()
@@ -50,6 +51,7 @@ async function generated(): Promise<Map<string, string>> {
     await failureBounds(),
     await httpReference(),
     await metricsReference(),
+    ...(await monitoringFiles()),
     await statesReference(),
   ])
 }

@@ -1,8 +1,10 @@
 /** A replica with real threads, scraped while it works: what it says must be what happened. */
+import { readFile } from 'node:fs/promises'
 import { queue } from '@q/client'
 import { createMetricsObserver, readConfig, startRunner, type RunnerEvent } from '@q/runner'
 import { metricTable } from '@q/server'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { createMetrics } from '../src/metrics/metrics.ts'
 import { parsePrometheus, valueOf } from './prometheus-text.ts'
 import { serverScene } from './scene.ts'
 import type * as tasks from './tasks/scraped.ts'
@@ -92,6 +94,50 @@ test('counters equal what was executed, never fall while runs are executed, and 
     }
   }
 })
+
+/** Metric names with their label matchers, in the queries of a generated file. */
+async function queriedIn(file: string): Promise<{ name: string; matchers: [label: string, value: string][] }[]> {
+  const text = await readFile(new URL(`../../../docs/deploy/generated/${file}`, import.meta.url), 'utf8')
+  const queries = [...text.matchAll(/"?expr"?: ("(?:[^"\\]|\\.)*")/g)].map(([, query = '']) =>
+    String(JSON.parse(query)),
+  )
+  expect(queries.length).toBeGreaterThan(10)
+  return queries.flatMap((query) =>
+    [...query.matchAll(/\b(q_\w+|process_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
+      name,
+      matchers: [...matchers.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', value = '']) => [label, value]),
+    })),
+  )
+}
+
+test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])(
+  'every series that %s asks for is in a scrape',
+  async (file) => {
+    const runner = await replica()
+    await (await q.enqueue('breaks', {})).result().catch(() => {})
+    const dead = { type: 'runs-recovered', holder: 'n', holderName: 'n', hostname: 'h', runIds: [] } as const
+    observer.observe({ ...dead, cause: 'presence', silentMs: 3_000 })
+    observer.observe({ ...dead, cause: 'reconciled', silentMs: null })
+    await scene.store.sampleQueues()
+    figures = runner.figures()
+    // It has read nothing of the database yet.
+    const { text } = await createMetrics({
+      reads: scene.store,
+      replica: () => observer.read(figures),
+      streams: () => 0,
+      onFault: () => {},
+    }).scrape()
+    const families = parsePrometheus(text)
+    for (const { name, matchers } of await queriedIn(file)) {
+      const samples = families.get(name.replace(/_bucket$/, ''))?.samples ?? []
+      const own = matchers.filter(([label]) => label !== 'job')
+      const found = samples.some(
+        (one) => one.name === name && own.every(([label, value]) => one.labels[label] === value),
+      )
+      expect({ name, own, found }).toEqual({ name, own, found: true })
+    }
+  },
+)
 
 test('an observer that throws at every event does not hurt a run', async () => {
   await replica(() => {

@@ -1,0 +1,165 @@
+/** THE table of alerts: the query, how long it must hold, and what a person should do. */
+export interface Alert {
+  readonly name: string
+  readonly expr: string
+  /** `0m`: at once. */
+  readonly holds: string
+  readonly severity: 'critical' | 'warning' | 'info'
+  readonly summary: string
+  readonly action: string
+}
+
+export const alerts: readonly Alert[] = [
+  {
+    name: 'QTargetDown',
+    expr: 'up{job="q"} == 0',
+    holds: '2m',
+    severity: 'warning',
+    summary: 'Replica {{ $labels.instance }} does not answer.',
+    action: '`q nodes` shows whether it is alive; other replicas recover its runs.',
+  },
+  {
+    name: 'QNoNodes',
+    expr: 'max(q_nodes{state="alive"}) == 0',
+    holds: '2m',
+    severity: 'critical',
+    summary: 'No node is alive: nothing is executed.',
+    action: 'Start replicas; look at their logs and exit codes.',
+  },
+  {
+    name: 'QClusterUnreadable',
+    expr: 'max(q_cluster_readable) == 0',
+    holds: '2m',
+    severity: 'critical',
+    summary: 'No replica can read the database.',
+    action: '`q doctor` says why.',
+  },
+  {
+    name: 'QNodeStale',
+    expr: 'max(q_nodes{state="stale"}) > 0',
+    holds: '5m',
+    severity: 'warning',
+    summary: '{{ $value }} nodes count as dead and have not left.',
+    action: '`q nodes`; `q recoveries` shows what became of their runs.',
+  },
+  {
+    name: 'QLanesUnserved',
+    expr: 'max(q_lanes_unserved) > 0',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'Runs of {{ $value }} lanes wait for a node that can serve them.',
+    action: '`q queues` names the tasks; deploy replicas that know them or have the capability.',
+  },
+  {
+    name: 'QBacklogOld',
+    expr: 'max by (queue) (q_queue_oldest_seconds) > 300 unless max by (queue) (q_queue_paused) == 1',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'The oldest run of queue {{ $labels.queue }} has waited {{ $value | humanizeDuration }}.',
+    action: '`q why <run>`; add replicas or threads.',
+  },
+  {
+    name: 'QSlotsFull',
+    expr: 'sum(q_slots{state="free"}) == 0 and sum(q_slots) > 0',
+    holds: '15m',
+    severity: 'info',
+    summary: 'Every slot has been busy for 15 minutes.',
+    action: 'Add replicas if runs wait too long.',
+  },
+  {
+    name: 'QRunsFail',
+    expr: 'sum by (task) (rate(q_runs_ended_total{outcome="failed"}[10m])) / sum by (task) (rate(q_runs_ended_total[10m])) > 0.2',
+    holds: '10m',
+    severity: 'warning',
+    summary: '{{ $value | humanizePercentage }} of the attempts of {{ $labels.task }} fail.',
+    action: '`q errors`.',
+  },
+  {
+    name: 'QRunsRecovered',
+    expr: 'sum by (cause) (increase(q_recovered_runs_total{cause!="reconciled"}[15m])) > 0',
+    holds: '0m',
+    severity: 'warning',
+    summary: 'Runs of a dead replica were recovered ({{ $labels.cause }}).',
+    action: '`q recoveries`; find out why the replica died.',
+  },
+  {
+    name: 'QDetectionSlow',
+    expr: 'histogram_quantile(0.9, sum by (le) (rate(q_detection_seconds_bucket{cause="presence"}[1h]))) > 30',
+    holds: '0m',
+    severity: 'warning',
+    summary: 'Deaths were noticed after {{ $value | humanizeDuration }}.',
+    action: 'Look for a pooler in front of the sessions (`q doctor`) and for long outages of the database.',
+  },
+  {
+    name: 'QRunsToReview',
+    expr: 'max(q_runs_to_review) > 0',
+    holds: '0m',
+    severity: 'info',
+    summary: '{{ $value }} runs failed because their replica died, and no person has reviewed them.',
+    action: '`q recoveries --to-review`, then `q review`.',
+  },
+  {
+    name: 'QHeartbeatsFail',
+    expr: 'increase(q_heartbeat_alerts_total[10m]) > 0',
+    holds: '0m',
+    severity: 'warning',
+    summary: 'Three heartbeats in a row of {{ $labels.instance }} failed.',
+    action: 'Look at the database and the network; the replica goes on, and fences itself if this lasts.',
+  },
+  {
+    name: 'QHeartbeatsSlow',
+    expr: 'histogram_quantile(0.95, sum by (le, instance) (rate(q_heartbeat_seconds_bucket[10m]))) > 1',
+    holds: '10m',
+    severity: 'warning',
+    summary: 'Heartbeats of {{ $labels.instance }} take {{ $value | humanizeDuration }}.',
+    action: 'The database is slow, or the main thread of the replica is busy.',
+  },
+  {
+    name: 'QSelfFenced',
+    expr: 'increase(q_self_fences_total[15m]) > 0',
+    holds: '0m',
+    severity: 'warning',
+    summary: '{{ $labels.instance }} stopped runs, because others may count it as dead.',
+    action: 'It was cut off from the database or suspended: look at its log.',
+  },
+  {
+    name: 'QRefusedWrites',
+    expr: 'increase(q_refused_writes_total[1h]) > 0',
+    holds: '0m',
+    severity: 'info',
+    summary: '{{ $labels.instance }} finished runs that it had lost.',
+    action: 'Nothing is wrong with the runs; `maxSilent` or the thresholds may be too short for this task.',
+  },
+  {
+    name: 'QUnhealthy',
+    expr: 'q_health{state="unhealthy"} == 1',
+    holds: '5m',
+    severity: 'warning',
+    summary: '{{ $labels.instance }} is unhealthy and claims nothing.',
+    action: '`q node`; look at CPU and memory beside its runs.',
+  },
+  {
+    name: 'QMainThreadBlocked',
+    expr: 'q_event_loop_delay_seconds{quantile="0.99"} > 1',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'The main thread of {{ $labels.instance }} is blocked for {{ $value | humanizeDuration }}.',
+    action: 'The machine has too little CPU for its threads: set Q_THREADS lower.',
+  },
+  {
+    name: 'QLogLinesDropped',
+    expr: 'increase(q_log_lines_dropped_total[15m]) > 0',
+    holds: '0m',
+    severity: 'info',
+    summary: '{{ $labels.instance }} dropped log lines.',
+    action: 'The database or the reader of the output is too slow, or a task logs too much.',
+  },
+  {
+    name: 'QSamplesOld',
+    expr: 'min(q_sample_age_seconds) > 300',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'Queues were last sampled {{ $value | humanizeDuration }} ago, so the alerts about them are old.',
+    action: 'No replica does maintenance: look for `maintenance job failed` in the logs.',
+  },
+]
