@@ -110,6 +110,17 @@ test('a task that a worker defines is published with its options', async () => {
   })
 })
 
+test('a worker changes the options of tasks that its token published, and of no other', async () => {
+  const [own, other] = [newWorker(), newWorker()]
+  const retry = { attempts: 5 }
+  await store.publishTasks('replica', [{ name: other.task, queue: 'cpu', options: {}, payloadSchema: null }])
+  await own.claim({ limit: 0 })
+  for (const { task, claim } of [own, other]) await claim({ tasks: [{ name: task, queue: 'far', retry }], limit: 0 })
+  const published = await store.publishedTasks()
+  expect(published.find(({ name }) => name === own.task)).toMatchObject({ queue: 'far', options: { retry } })
+  expect(published.find(({ name }) => name === other.task)).toMatchObject({ queue: 'cpu', publishedBy: 'replica' })
+})
+
 test('a run that is claimed without a start begins when the worker starts it', async () => {
   const { run, write, replicaId } = await busyWorker({ more: { start: false } })
   expect(await rowOf(run)).toMatchObject({ status: 'CLAIMED', attempt: 0 })

@@ -2,7 +2,14 @@
 import { expect, test } from 'vitest'
 import { createTaskCache, type PublishedTask, type TaskReads } from '@q/store'
 
-const known: PublishedTask = { name: 'known', queue: 'cpu', onCrash: null, options: {}, payloadSchema: null }
+const known: PublishedTask = {
+  name: 'known',
+  queue: 'cpu',
+  onCrash: null,
+  publishedBy: 'a',
+  options: {},
+  payloadSchema: null,
+}
 
 /** Reads that are counted, and answered when the test says so. */
 function reads() {

@@ -93,6 +93,27 @@ test('a run that the worker has lost is reported once, and no longer among its t
   expect(await store.finishTaskRun(lease, 'late')).toBe('lease-lost')
 })
 
+test('a callback that throws stops no heartbeat', async () => {
+  const called = Promise.withResolvers<string>()
+  const monitor = await started({
+    ...often,
+    onLost(task) {
+      called.resolve(task)
+      throw new Error('a mistake of the worker')
+    },
+  })
+  const lease = await claimedBy(monitor)
+  monitor.addTask(lease)
+  await store.releaseTaskRuns([lease])
+  await called.promise
+  const beaten = (await store.nodeHeartbeat(monitor.replicaId))?.timestamp ?? 0
+  await eventually(async () => {
+    const heartbeat = await store.nodeHeartbeat(monitor.replicaId)
+    return heartbeat !== undefined && heartbeat.timestamp > beaten ? true : undefined
+  }, 'the next heartbeat')
+  expect((await store.nodeDetail(monitor.replicaId))?.failures).toEqual([])
+})
+
 test('a run that was finished is not reported as lost', async () => {
   const lost: string[] = []
   const monitor = await started({ ...often, onLost: (task) => lost.push(task) })

@@ -7,6 +7,7 @@ const task = z.object({
   name: z.string(),
   queue: z.string(),
   onCrash: onCrash.nullable(),
+  publishedBy: z.string().describe('Id of the node that published it last.'),
   options: z.record(z.string(), z.unknown()),
   payloadSchema: z
     .record(z.string(), z.unknown())

@@ -49,7 +49,9 @@ const claim = z.strictObject({
     .array(z.union([name, ownTask]))
     .min(1)
     .max(200)
-    .describe('Tasks that it executes. With options the worker publishes them; by name it uses the published options.'),
+    .describe(
+      'Tasks that it executes. A task that no node has published is published, with the options given here. Later options replace only those that a worker of the same token published.',
+    ),
   queues: z.array(name).max(100).default([]).describe('Empty: all.'),
   capabilities: z.array(name).max(100).default([]),
   slots: z.int().min(1).max(10_000).default(1).describe('Runs that it executes at the same time.'),

@@ -66,6 +66,8 @@ export interface PublishedTask {
   readonly name: string
   readonly queue: string
   readonly onCrash: 'fail' | 'retry' | null
+  /** The id of the replica that published it last. */
+  readonly publishedBy: string
   /** As published by its replicas; another release may have more or fewer options. */
   readonly options: Readonly<Record<string, unknown>>
   /** JSON Schema of the payload, if there is one. */
@@ -75,7 +77,12 @@ export interface PublishedTask {
 export async function publishedTasks(db: Db): Promise<PublishedTask[]> {
   return db
     .selectFrom('q.task')
-    .select(['name', 'queue', sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash')])
+    .select([
+      'name',
+      'queue',
+      'published_by as publishedBy',
+      sql<PublishedTask['onCrash']>`options->>'onCrash'`.as('onCrash'),
+    ])
     .select(sql<PublishedTask['options']>`options`.as('options'))
     .select(sql<PublishedTask['payloadSchema']>`payload_schema`.as('payloadSchema'))
     .orderBy('name')

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import type { Attention, AttentionKind } from '@q/store'
+import { externalPreset, type Attention, type AttentionKind } from '@q/store'
 import { aboutServerFacts } from '../../src/reads/attention/about-server.ts'
 import { fixture } from '../fixture.ts'
 import { fleetOf } from '../fleet.ts'
@@ -200,6 +200,13 @@ test('recovery that is switched off is worse when no living node recovers', asyn
   expect(await only('recovery-off')).toMatchObject({ level: 'note', subject: 'n1' })
   await sql`UPDATE q.replica SET recovers = false`.execute(db)
   expect(await only('recovery-off')).toMatchObject({ level: 'bad' })
+})
+
+test('an external worker neither lacks recovery nor has a version to compare', async () => {
+  await fleet.join('n1')
+  const worker = { ...introduction('w1', 'w1'), preset: externalPreset, version: 'own', recovers: false }
+  await store.registerReplica(worker)
+  expect(await all()).toEqual([])
 })
 
 test('a slot that cannot be stopped, mixed versions and poor health are named', async () => {

@@ -99,13 +99,16 @@ function requireThresholds({ beatEveryMs, staleAfterMs }: Claim): void {
   throw wrongParameters([{ at: 'staleAfterMs', problem: `must be at least twice beatEveryMs, ${2 * beatEveryMs}` }])
 }
 
-/** Tasks with options replace what is published, as at the start of a replica; names only fill what is missing. */
+/** A worker publishes tasks that are new, and changes only those that workers of the same token have published. */
 async function publish(store: Store, replicaId: string, { tasks }: Claim): Promise<void> {
-  const published = new Set((await store.publishedTasks()).map(({ name }) => name))
+  const owner = replicaId.slice(0, replicaId.lastIndexOf(':') + 1)
+  const publishers = new Map((await store.publishedTasks()).map(({ name, publishedBy }) => [name, publishedBy]))
   const own = tasks.flatMap((task) => {
-    const { name, queue, ...options } = typeof task === 'string' ? { name: task, queue: undefined } : task
-    if (queue === undefined && published.has(name)) return []
-    const data = { ...optionData(queue === undefined ? {} : { queue }), ...options }
+    const { name, ...options } = typeof task === 'string' ? { name: task } : task
+    const publisher = publishers.get(name)
+    const mayChange = typeof task !== 'string' && publisher?.startsWith(owner) === true
+    if (publisher !== undefined && !mayChange) return []
+    const data = { ...optionData({}), ...options }
     return { name, queue: data.queue, options: data, payloadSchema: null }
   })
   await store.publishTasks(replicaId, own)
