@@ -57,6 +57,8 @@ export interface MonitorSettings {
 }
 
 const minuteMs = 60_000
+/** Replicas delete heartbeats that are older than an hour. */
+const timeMsMax = 3_600_000
 
 export function readMonitorConfig(config: HeartbeatConfig): MonitorSettings {
   const settings: MonitorSettings = {
@@ -79,18 +81,18 @@ export function readMonitorConfig(config: HeartbeatConfig): MonitorSettings {
 
 function problemsOf(settings: MonitorSettings): string[] {
   const { heartbeatIntervalMs, staleThresholdMs, detectionIntervalMs } = settings
-  const bounds: [name: string, value: number, least: number][] = [
-    ['heartbeat_interval', heartbeatIntervalMs, 100],
-    ['stale_threshold', staleThresholdMs, 200],
-    ['detection_interval', detectionIntervalMs, 100],
-    ['retry_attempts', settings.retryAttempts, 1],
-    ['retry_delay', settings.retryDelayMs, 0],
-    ['capacity', settings.capacity, 1],
+  const bounds: [name: string, value: number, least: number, most: number][] = [
+    ['heartbeat_interval', heartbeatIntervalMs, 100, timeMsMax],
+    ['stale_threshold', staleThresholdMs, 200, timeMsMax],
+    ['detection_interval', detectionIntervalMs, 100, timeMsMax],
+    ['retry_attempts', settings.retryAttempts, 1, 100],
+    ['retry_delay', settings.retryDelayMs, 0, timeMsMax],
+    ['capacity', settings.capacity, 1, 10_000],
   ]
-  const outside = bounds.flatMap(([name, value, least]) =>
-    Number.isSafeInteger(value) && value >= least && value <= valueMax
+  const outside = bounds.flatMap(([name, value, least, most]) =>
+    Number.isSafeInteger(value) && value >= least && value <= most
       ? []
-      : [`${name} is ${value}, and must be an integer from ${least} to ${valueMax}`],
+      : [`${name} is ${value}, and must be an integer from ${least} to ${most}`],
   )
   if (outside.length > 0) return outside
   const least = 2 * heartbeatIntervalMs
@@ -103,6 +105,3 @@ function problemsOf(settings: MonitorSettings): string[] {
       : []),
   ]
 }
-
-/** A day, in ms. */
-const valueMax = 86_400_000

@@ -44,11 +44,13 @@ test.each([
 })
 
 test('every mistake of a configuration is reported in one error', () => {
-  const wrong = { heartbeat_interval: 0, retry_attempts: 0, capacity: 1.5 }
+  const wrong = { heartbeat_interval: 0, stale_threshold: 7_200_000, retry_attempts: 0, capacity: 1.5 }
   expect(() => new HeartbeatMonitor('w', '', wrong)).toThrow(
     expect.objectContaining({
       code: 'MONITOR_CONFIG_INVALID',
-      why: expect.stringMatching(/heartbeat_interval is 0.*retry_attempts is 0.*capacity is 1.5/),
+      why: expect.stringMatching(
+        /heartbeat_interval is 0.*stale_threshold is 7200000.*retry_attempts is 0.*capacity is 1.5/,
+      ),
     }),
   )
   const close = { heartbeat_interval: 60_000, stale_threshold: 90_000, detection_interval: 100_000 }

@@ -23,4 +23,5 @@ export type { Schedule, ScheduleDetail, ScheduleTick } from '../api/schedules.ts
 export type { SeriesPoint } from '../api/series.ts'
 export type { Session } from '../api/session.ts'
 export type { Task } from '../api/tasks.ts'
+export type { WorkRun } from '../api/work.ts'
 export type { Step, Workflow } from '../api/workflows.ts'
