@@ -1,8 +1,16 @@
 /** The kinds of destinations. A kind's code is loaded when the first destination of that kind is opened. */
 import { githubProblemsOf } from './github/settings.ts'
 import { memoryProblems } from './memory/settings.ts'
+import { installCommand, type OptionalPackages, withOptionalPackages } from './optional-package.ts'
 import type { DestinationKind } from './sender.ts'
 import { webhookProblems } from './webhook/settings.ts'
+
+const octokit: OptionalPackages = {
+  code: 'GITHUB_CLIENT_MISSING',
+  what: 'Octokit is not installed.',
+  why: 'GitHub is reached with Octokit, which q installs only on request.',
+  fix: installCommand('@octokit/core @octokit/plugin-retry @octokit/plugin-throttling'),
+}
 
 export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   log: {
@@ -13,7 +21,8 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   },
   github: {
     problemsOf: githubProblemsOf,
-    open: async (context) => (await import('./github/github-sender.ts')).openGithubSender(context),
+    open: async (context) =>
+      (await withOptionalPackages(octokit, () => import('./github/github-sender.ts'))).openGithubSender(context),
     // GitHub asks for one write after the other, a second apart.
     inFlightMax: 1,
     batchMax: 50,

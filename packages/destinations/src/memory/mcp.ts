@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import type { Client } from '@modelcontextprotocol/client'
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ExplainedError } from '@q/schema'
+import { installCommand, type OptionalPackages, withOptionalPackages } from '../optional-package.ts'
 
 export interface Mcp {
   readonly Client: typeof Client
@@ -13,26 +14,23 @@ export interface Mcp {
 }
 
 const require = createRequire(import.meta.url)
-const fix =
-  'npm install @modelcontextprotocol/client @modelcontextprotocol/server-memory (in a clone of q: npx --yes pnpm@12 install)'
+const fix = installCommand('@modelcontextprotocol/client @modelcontextprotocol/server-memory')
 
-export async function loadMcp(): Promise<Mcp> {
-  try {
+const mcpPackages: OptionalPackages = {
+  code: 'MEMORY_CLIENT_MISSING',
+  what: 'The MCP client is not installed.',
+  why: 'A memory server is reached with the package @modelcontextprotocol/client, which q installs only on request.',
+  fix,
+}
+
+export function loadMcp(): Promise<Mcp> {
+  return withOptionalPackages(mcpPackages, async () => {
     const [client, stdio] = await Promise.all([
       import('@modelcontextprotocol/client'),
       import('@modelcontextprotocol/client/stdio'),
     ])
     return { Client: client.Client, StdioClientTransport: stdio.StdioClientTransport }
-  } catch (error) {
-    if (Reflect.get(error as object, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new ExplainedError({
-      code: 'MEMORY_CLIENT_MISSING',
-      what: 'The MCP client is not installed.',
-      why: 'A memory server is reached with the package @modelcontextprotocol/client, which q installs only on request.',
-      fix,
-      cause: error,
-    })
-  }
+  })
 }
 
 /** The command that starts the installed server. */
