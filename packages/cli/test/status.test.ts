@@ -58,6 +58,10 @@ test('a node is found by its name, the beginning of its id, or a part of its nam
   })
 })
 
+test('q top shows how far a drain is and who ordered it', async () => {
+  expect((await q(['top', '--count', '1'], env)).stdout).toMatch(/^eu-2 +◒ draining 0 left, by ci/m)
+})
+
 test.each([80, 120])('every line of the overviews fits a terminal of %i columns', async (columns) => {
   for (const line of [
     'status',

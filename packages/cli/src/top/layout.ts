@@ -124,7 +124,7 @@ function nodeLines(look: Look, facts: TopFacts, view: View): string[] {
     {
       heading: 'STATE',
       cell: ({ state, drain }) =>
-        nodeState(look, state, drain === null || state !== 'draining' ? '' : `${drain.runsLeft} left`),
+        nodeState(look, state, drain === null || state !== 'draining' ? '' : drainText(drain)),
     },
     {
       heading: 'SLOTS',
@@ -199,4 +199,8 @@ function footOf(look: Look, view: View): string {
 /** Cuts a line that holds colours: those of a line that is too long are given up. */
 function fitted(look: Look, line: string): string {
   return widthOf(line) <= look.columns ? line : cut(stripVTControlCharacters(line), look.columns, look)
+}
+
+function drainText({ runsLeft, by }: NonNullable<Node['drain']>): string {
+  return `${runsLeft} left${by === null ? '' : `, by ${by}`}`
 }
