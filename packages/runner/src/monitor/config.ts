@@ -1,4 +1,4 @@
-/** The settings of a monitor: S3's names, or the same in camelCase; every mistake is reported in one error. */
+/** The settings of a monitor, in snake_case or camelCase. Every mistake is reported in one error. */
 import { ExplainedError } from '@q/schema'
 import type { RunId, Store } from '@q/store'
 import type { HeartbeatAlert } from './failures.ts'

@@ -1,6 +1,6 @@
 /**
- * CPU, memory and counts of this process, and its health by S3's rule: the whole CPU time of the process, in percent of all
- * cores, and its resident memory. (A runner judges otherwise: main/stats/health.ts.)
+ * CPU, memory and counts of this process, and its health by the rule of the heartbeat protocol: the whole CPU time of the
+ * process, in percent of all cores, and its resident memory. (A runner judges otherwise: main/stats/health.ts.)
  */
 import { availableParallelism } from 'node:os'
 import type { HealthStatus, WorkerMetrics } from '@q/store'
