@@ -92,7 +92,7 @@ test('published tasks replace earlier versions, and their lanes exist', async ()
   })
   await store.publishTasks('r1', [task('old')])
   await store.publishTasks('r2', [task('new')])
-  expect(await store.publishedTasks()).toContainEqual({ ...task('new'), onCrash: 'retry' })
+  expect(await store.publishedTasks()).toContainEqual({ ...task('new'), onCrash: 'retry', publishedBy: 'r2' })
   const lanes = await db.selectFrom('q.lane').select('queue').where('task', '=', 'published').orderBy('queue').execute()
   expect(lanes.map((lane) => lane.queue)).toEqual(['new', 'old'])
 })
@@ -197,7 +197,7 @@ test('samples are taken of live replicas, once per heartbeat, whichever replica 
 
 test('a user’s own transaction wakes an idle replica, and not a busy one', async () => {
   const woken: Wake[] = []
-  const listener = await listen(url, 'q_ready', { onWake: (wake) => void woken.push(wake), onLost: () => {} })
+  const listener = await listen(url, 'q_available', { onWake: (wake) => void woken.push(wake), onLost: () => {} })
   onTestFinished(() => listener.close())
   const insert = async (task: string) => {
     const lane = await store.internLane({ queue: task, task })
@@ -212,7 +212,7 @@ test('a user’s own transaction wakes an idle replica, and not a busy one', asy
   await store.wakeQueue('last')
   await expect.poll(() => woken.length).toBeGreaterThanOrEqual(2)
   expect(woken).toEqual([
-    { channel: 'q_ready', queue: 'heard' },
-    { channel: 'q_ready', queue: 'last' },
+    { channel: 'q_available', queue: 'heard', requires: [] },
+    { channel: 'q_available', queue: 'last', requires: [] },
   ])
 })
