@@ -8,6 +8,7 @@ import { maintenanceJobs } from '../src/main/maintenance/maintenance-jobs.ts'
 import { createHeldRuns } from '../src/main/liveness/held-runs.ts'
 import { createJobLoop } from '../src/main/maintenance/job-loop.ts'
 import { operationsTick } from '../src/main/maintenance/operations.ts'
+import { createDestinationWatch } from '../src/main/deliver/start-deliveries.ts'
 import { createCountFlusher } from '../src/main/stats/flush-counts.ts'
 import { createRunCounts } from '../src/main/stats/run-counts.ts'
 import { exchangeTick } from '../src/main/claim/exchange.ts'
@@ -131,6 +132,9 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     clockMsMax: () => 0,
     onRecovered: async () => {},
   }
+  const startLoop = () => {
+    throw new Error('There is no destination.')
+  }
   const routeOf = () => Promise.reject(new Error('There is nothing to enqueue.'))
   const ticks: Tick[] = [
     session.tick,
@@ -143,6 +147,7 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     () => reapTick(reap),
     ...maintenanceJobs(store, config, () => {}).map((job) => createJobLoop(own, job).tick),
     () => operationsTick(own),
+    createDestinationWatch({ ...own, env: () => undefined, startLoop, canBeWoken: () => hasSession }).tick,
     createCountFlusher({ ...own, counts: createRunCounts({ version: '1', count: () => {} }) }).tick,
   ]
   await pass(ticks, now, 60_000)

@@ -5,6 +5,20 @@ WITH
       d.id
     FROM
       q.delivery d
+      CROSS JOIN LATERAL (
+        SELECT
+          own.id
+        FROM
+          q.delivery own
+        WHERE
+          own.destination = d.destination
+          AND own.order_key = d.order_key
+          AND own.due_at IS NOT NULL
+        ORDER BY
+          own.id
+        LIMIT
+          1
+      ) oldest
     WHERE
       d.destination = $1::text
       AND d.due_at <= clock_timestamp()
@@ -12,16 +26,7 @@ WITH
         d.leased_until IS NULL
         OR d.leased_until < clock_timestamp()
       )
-      AND NOT EXISTS (
-        SELECT
-        FROM
-          q.delivery earlier
-        WHERE
-          earlier.destination = d.destination
-          AND earlier.order_key = d.order_key
-          AND earlier.due_at IS NOT NULL
-          AND earlier.id < d.id
-      )
+      AND d.id = oldest.id
     ORDER BY
       d.due_at,
       d.id

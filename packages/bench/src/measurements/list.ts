@@ -1,5 +1,6 @@
 /** All measurements, in the order of the report. */
 import { blockedLoop } from './blocked-loop.ts'
+import { deliveries } from './deliveries.ts'
 import { cpu2, cpu22, noOp } from './drains.ts'
 import { enqueue } from './enqueue.ts'
 import { growth } from './growth.ts'
@@ -34,4 +35,5 @@ export const measurements: readonly Measurement[] = [
   workflow,
   heartbeatCost,
   monitor,
+  deliveries,
 ]

@@ -26,6 +26,8 @@ export interface Sizes {
   readonly storeRows: number
   readonly workflowWidth: number
   readonly signCalls: number
+  /** Runs whose ends are reported to a webhook. */
+  readonly reportedRuns: number
   /** Heartbeat monitors in one process, how many processes with one, and for how long. */
   readonly monitors: {
     readonly few: number
@@ -59,6 +61,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 10_000,
     signCalls: 20_000_000,
     monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 20_000 },
+    reportedRuns: 100_000,
   },
   quick: {
     name: 'quick',
@@ -82,6 +85,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 1_000,
     signCalls: 2_000_000,
     monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 5_000 },
+    reportedRuns: 5_000,
   },
   smoke: {
     name: 'smoke',
@@ -105,5 +109,6 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 20,
     signCalls: 20_000,
     monitors: { few: 1, some: 1, many: 1, processes: 1, ms: 1_000 },
+    reportedRuns: 50,
   },
 }

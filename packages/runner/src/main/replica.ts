@@ -106,7 +106,7 @@ export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
   })
   const fleetWatch = startFleetWatch({ ...shared, failSession: replicaLiveness.failSession })
   const maintenance = startMaintenance(shared)
-  const deliveries = startDeliveries(shared)
+  const deliveries = startDeliveries({ ...shared, canBeWoken: state.presence.isHeld })
   const flusher = createCountFlusher(shared)
   const flushing = shared.startLoop('flush-counts', flusher.tick)
   const drain = createDrain({

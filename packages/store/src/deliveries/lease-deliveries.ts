@@ -45,10 +45,11 @@ const lease = prepared<LeaseRequest, LeasedDelivery>(
   ({ destination, holder, limit, forMs }) => sql<LeasedDelivery>`
 WITH due AS MATERIALIZED (
   SELECT d.id FROM q.delivery d
+  CROSS JOIN LATERAL (SELECT own.id FROM q.delivery own WHERE own.destination = d.destination AND own.order_key = d.order_key
+    AND own.due_at IS NOT NULL ORDER BY own.id LIMIT 1) oldest
   WHERE d.destination = ${destination}::text AND d.due_at <= clock_timestamp()
     AND (d.leased_until IS NULL OR d.leased_until < clock_timestamp())
-    AND NOT EXISTS (SELECT FROM q.delivery earlier WHERE earlier.destination = d.destination AND earlier.order_key = d.order_key
-      AND earlier.due_at IS NOT NULL AND earlier.id < d.id)
+    AND d.id = oldest.id
   ORDER BY d.due_at, d.id LIMIT ${limit}::int FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE q.delivery d SET leased_by = ${holder}::text, leased_until = clock_timestamp() + ${forMs}::float8 * interval '1 ms',

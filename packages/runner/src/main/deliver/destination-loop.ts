@@ -8,23 +8,17 @@
  */
 import type { Destination, LeasedDelivery, Store } from '@q/store'
 import { backoffMs } from '../backoff.ts'
-import { after, type Next } from '../loop.ts'
+import { after, within, type Next } from '../loop.ts'
+import { createDestinationDuty, dutyMs, type DestinationDutyDeps } from './destination-duty.ts'
 import { openSender, type OpenSender, type SenderDeps } from './open-sender.ts'
+import { createHeartbeatRefresh, type HeartbeatRefreshDeps } from './refresh-heartbeats.ts'
 import { sendBatch } from './send-batch.ts'
 
-export interface DestinationLoopDeps extends SenderDeps {
-  readonly store: Pick<
-    Store,
-    | 'leaseDeliveries'
-    | 'markDeliveries'
-    | 'reportHeartbeats'
-    | 'getDestinationState'
-    | 'setDestinationState'
-    | 'takeDuty'
-    | 'releaseDuty'
-  >
-  readonly replicaId: string
-  readonly nowMs: () => number
+export interface DestinationLoopDeps extends SenderDeps, DestinationDutyDeps, HeartbeatRefreshDeps {
+  readonly store: SenderDeps['store'] &
+    DestinationDutyDeps['store'] &
+    HeartbeatRefreshDeps['store'] &
+    Pick<Store, 'leaseDeliveries' | 'markDeliveries'>
   /** Batches that this replica has in flight, to all destinations. */
   readonly inFlight: { count: number }
   /** Starts the next round. */
@@ -36,28 +30,25 @@ export interface DestinationLoopDeps extends SenderDeps {
 
 export interface DestinationLoop {
   tick(): Promise<Next>
-  /** Resolves when no batch is in flight. Call it after the last tick. */
+  /** Waits a moment for batches in flight, then releases the destination. Call it after the last tick. */
   close(): Promise<void>
 }
 
-const dutyMs = 10_000
-const renewEveryMs = 3_000
 /** Longer than a sender may take. */
 const leaseMs = 60_000
 const pollMs = 1_000
 const inFlightMaxOfReplica = 16
 const rest = { firstMs: 1_000, msMax: 60_000 }
 const failuresBeforeRelease = 3
-const heartbeatsAtOnceMax = 200
+const closeMsMax = 2_000
 
 export function createDestinationLoop(deps: DestinationLoopDeps, destination: Destination): DestinationLoop {
-  const { store, replicaId, nowMs, inFlight, observe, open = openSender } = deps
+  const { nowMs, inFlight, observe, open = openSender } = deps
   const { name } = destination
-  const duty = { name: `deliver ${name}`, holder: replicaId }
+  const duty = createDestinationDuty(deps, name)
+  const refreshHeartbeats = createHeartbeatRefresh(deps, destination)
   const batches = new Set<Promise<void>>()
   let sender: OpenSender | undefined
-  let renewedMs = Number.NEGATIVE_INFINITY
-  let heartbeatsMs = Number.NEGATIVE_INFINITY
   let restsUntilMs = 0
   let failures = 0
   let batchNo = 0
@@ -68,29 +59,14 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
     await closing?.close().catch(() => {})
   }
 
-  /** Undefined: this replica has the duty. */
-  async function untilOurs(): Promise<Next | undefined> {
-    if (nowMs() - renewedMs < renewEveryMs) return undefined
-    const { mine, untilInMs } = await store.takeDuty({ ...duty, forMs: dutyMs })
-    renewedMs = mine ? nowMs() : Number.NEGATIVE_INFINITY
-    if (mine) return undefined
-    await closeSender()
-    return after(untilInMs + Math.random() * pollMs)
-  }
-
-  async function releaseDuty(): Promise<void> {
-    renewedMs = Number.NEGATIVE_INFINITY
-    await store.releaseDuty(duty)
+  function failed(): void {
+    restsUntilMs = nowMs() + backoffMs(rest, ++failures)
   }
 
   async function leaveToOthers(): Promise<void> {
     restsUntilMs = Math.max(restsUntilMs, nowMs() + 1.5 * dutyMs)
     await closeSender()
-    await releaseDuty()
-  }
-
-  function failed(): void {
-    restsUntilMs = nowMs() + backoffMs(rest, ++failures)
+    await duty.release()
   }
 
   async function opened(): Promise<OpenSender | undefined> {
@@ -101,18 +77,6 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
       failed()
       return undefined
     }
-  }
-
-  async function refreshHeartbeats(): Promise<void> {
-    const { reports, everyMs } = destination
-    if (nowMs() - heartbeatsMs < Math.min(everyMs, 60_000) / 4) return
-    let more = false
-    for (const kind of ['heartbeat', 'sample'] as const) {
-      if (!reports.includes(kind)) continue
-      const request = { destination: name, kind, everyMs, limit: heartbeatsAtOnceMax }
-      more ||= (await store.reportHeartbeats(request)) === heartbeatsAtOnceMax
-    }
-    if (!more) heartbeatsMs = nowMs()
   }
 
   async function sendInBackground(by: OpenSender, holder: string, leased: readonly LeasedDelivery[]): Promise<void> {
@@ -131,9 +95,9 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
 
   /** Leases one batch and sends it in the background. Returns whether it was full. */
   async function startBatch(by: OpenSender): Promise<boolean> {
-    const holder = `${replicaId}/${++batchNo}`
+    const holder = `${deps.replicaId}/${++batchNo}`
     const limit = by.kind.batchMax
-    const leased = await store.leaseDeliveries({ destination: name, holder, limit, forMs: leaseMs })
+    const leased = await deps.store.leaseDeliveries({ destination: name, holder, limit, forMs: leaseMs })
     if (leased.length === 0) return false
     const batch = sendInBackground(by, holder, leased).finally(() => {
       batches.delete(batch)
@@ -143,24 +107,31 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
     return leased.length === limit
   }
 
+  function mayStart(by: OpenSender): boolean {
+    return batches.size < by.kind.inFlightMax && inFlight.count < inFlightMaxOfReplica && nowMs() >= restsUntilMs
+  }
+
   return {
     async tick() {
       if (nowMs() < restsUntilMs) return after(restsUntilMs - nowMs())
-      const elsewhere = await untilOurs()
-      if (elsewhere !== undefined) return elsewhere
+      const untilOursMs = await duty.untilOursMs()
+      if (untilOursMs !== undefined) {
+        await closeSender()
+        return after(untilOursMs)
+      }
       const by = await opened()
       if (by !== undefined) {
         await refreshHeartbeats()
-        while (batches.size < by.kind.inFlightMax && inFlight.count < inFlightMaxOfReplica && nowMs() >= restsUntilMs)
-          if (!(await startBatch(by))) break
+        while (mayStart(by)) if (!(await startBatch(by))) break
       }
       if ((by === undefined || failures >= failuresBeforeRelease) && batches.size === 0) await leaveToOthers()
       return after(Math.max(pollMs, restsUntilMs - nowMs()))
     },
     async close() {
-      await Promise.allSettled(batches)
+      // Closing the sender ends what is still in flight; those reports are sent again by another replica.
+      await within(closeMsMax, Promise.allSettled(batches))
       await closeSender()
-      await releaseDuty()
+      await duty.release()
     },
   }
 }

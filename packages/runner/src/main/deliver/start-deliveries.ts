@@ -7,14 +7,21 @@ import { after, type Loop, type Next, type StartLoop } from '../loop.ts'
 import type { ConnectedSignals } from '../signals.ts'
 import { createDestinationLoop, type DestinationLoop, type DestinationLoopDeps } from './destination-loop.ts'
 
-export interface DeliveriesDeps extends Omit<DestinationLoopDeps, 'inFlight' | 'wake'> {
+export interface DestinationWatchDeps extends Omit<DestinationLoopDeps, 'inFlight' | 'wake'> {
   readonly store: DestinationLoopDeps['store'] & Pick<Store, 'readDestinations'>
   readonly startLoop: StartLoop
+  /** Whether wakes can reach this replica. */
+  readonly canBeWoken: () => boolean
+}
+
+export interface DeliveriesDeps extends DestinationWatchDeps {
   readonly signals: Pick<ConnectedSignals, 'connect'>
 }
 
-export interface Deliveries {
-  stop(): Promise<unknown>
+export interface DestinationWatch {
+  tick(): Promise<Next>
+  /** Ends the loops of all destinations. Call it after the last tick. */
+  close(): Promise<void>
 }
 
 interface Active {
@@ -24,9 +31,22 @@ interface Active {
   readonly sending: DestinationLoop
 }
 
-const lookEveryMs = 60_000
+/** Rarely while wakes can arrive: one may be lost. */
+const lookEveryMs = { woken: 300_000, unwoken: 30_000 } as const
 
-export function startDeliveries(deps: DeliveriesDeps): Deliveries {
+export function startDeliveries(deps: DeliveriesDeps): { stop(): Promise<unknown> } {
+  const watch = createDestinationWatch(deps)
+  const loop = deps.startLoop('destinations', watch.tick)
+  deps.signals.connect({ destinationsChanged: loop.wake })
+  return {
+    async stop() {
+      await loop.stop()
+      await watch.close()
+    },
+  }
+}
+
+export function createDestinationWatch(deps: DestinationWatchDeps): DestinationWatch {
   const active = new Map<string, Active>()
   const inFlight = { count: 0 }
 
@@ -45,20 +65,15 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     await ending?.sending.close()
   }
 
-  async function look(): Promise<Next> {
-    const wanted = new Map(
-      (await deps.store.readDestinations()).map((one) => [one.name, { one, text: declaredBy(one) }]),
-    )
-    for (const [name, { declared }] of active) if (wanted.get(name)?.text !== declared) await end(name)
-    for (const [name, { one, text }] of wanted) if (one.pausedAt === null && !active.has(name)) start(one, text)
-    return after(lookEveryMs)
-  }
-
-  const watching = deps.startLoop('destinations', look)
-  deps.signals.connect({ destinationsChanged: watching.wake })
   return {
-    async stop() {
-      await watching.stop()
+    async tick() {
+      const found = await deps.store.readDestinations()
+      const wanted = new Map(found.map((one) => [one.name, { one, text: declaredBy(one) }]))
+      for (const [name, { declared }] of active) if (wanted.get(name)?.text !== declared) await end(name)
+      for (const [name, { one, text }] of wanted) if (one.pausedAt === null && !active.has(name)) start(one, text)
+      return after(deps.canBeWoken() ? lookEveryMs.woken : lookEveryMs.unwoken)
+    },
+    async close() {
       await Promise.all([...active.keys()].map(end))
     },
   }
