@@ -106,12 +106,17 @@ test('many scrapes within ten seconds read the database once; a database that do
         return store.clusterFigures()
       },
     },
-    () => clock.nowMs,
+    { nowMs: () => clock.nowMs },
   )
   const [first] = await Promise.all([cluster(), cluster()])
   expect(await cluster()).toEqual(first)
   expect(reads).toBe(1)
   clock.nowMs = 10_001
+  expect(await cluster()).toEqual({ q_cluster_readable: [{ value: 0 }] })
+})
+
+test('a scrape does not wait for a database that hangs', async () => {
+  const cluster = createClusterReadings({ clusterFigures: () => new Promise(() => {}) }, { waitMsMax: 1 })
   expect(await cluster()).toEqual({ q_cluster_readable: [{ value: 0 }] })
 })
 

@@ -158,3 +158,11 @@ export function neverThrows(observe: Observe): Observe {
     }
   }
 }
+
+/** One observer for several, of which none can silence another. */
+export function observeAll(observers: readonly Observe[]): Observe {
+  const each = observers.map(neverThrows)
+  return (event) => {
+    for (const observe of each) observe(event)
+  }
+}

@@ -12,6 +12,8 @@ export interface ReplicaPage {
   readonly url?: string
   /** With the token: for a terminal, never for a log. */
   readonly link?: string
+  /** The port of its own for metrics and probes, if one is configured. */
+  readonly metricsPort?: number
   /** Follows whether the replica drains. */
   readonly observe: Observe
   close(): Promise<void>
@@ -38,9 +40,10 @@ export async function preparePage(env: NodeJS.ProcessEnv): Promise<StartPage> {
     const isDraining = () => draining
     const onFault = (error: unknown, what: string) => log.error({ err: error, what }, 'the page could not answer')
     try {
-      const { close, ...started } = await startServer({ ...facts, isDraining, onFault })
+      const { close, metricsPort, ...started } = await startServer({ ...facts, isDraining, onFault })
       return {
         ...('url' in started && { url: started.url, link: started.link }),
+        ...(metricsPort !== undefined && { metricsPort }),
         observe({ type }) {
           if (type === 'draining') draining = true
           if (type === 'drain-undone') draining = false

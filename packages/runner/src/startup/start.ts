@@ -12,6 +12,7 @@ import { findDatabase } from './database.ts'
 import { preparePage, type ReplicaPage } from './page.ts'
 import { listenForShutdown, type ShutdownSignals } from './shutdown-signals.ts'
 import type { Departure } from '../main/drain.ts'
+import { observeAll } from '../main/events.ts'
 import { newReplicaId } from '../main/identity.ts'
 import { pause } from '../main/loop.ts'
 import { startRunner, type Runner, type RunnerOptions } from '../main/runner.ts'
@@ -68,7 +69,6 @@ async function runReplica(
     readMetrics: () => metrics.read(runner?.figures()),
     log,
   })
-  const logEvent = logObserver(log)
   try {
     runner = await join(log, {
       databaseUrl: database.url,
@@ -77,11 +77,7 @@ async function runReplica(
       version,
       taskModules,
       replicaId: newReplicaId(),
-      observe(event) {
-        page?.observe(event)
-        metrics.observe(event)
-        logEvent(event)
-      },
+      observe: observeAll([...(page === undefined ? [] : [page.observe]), metrics.observe, logObserver(log)]),
       ...endpointOf(env, page),
       leaving: signals.leaving,
     })
@@ -100,7 +96,7 @@ async function runReplica(
       next: nextCommand(env, tasks),
     }
     if (terminal) console.log(banner({ ...facts, pid: process.pid, ...(page?.link && { link: page.link }) }))
-    else log.info({ ...facts, ...(page?.url && { page: page.url }) }, 'started') // with the pid, as in every line
+    else log.info({ ...facts, ...placesOf(page) }, 'started') // with the pid, as in every line
     return await runner.left
   } catch (error) {
     if (error === signals.leaving.reason) log.info('stopped by a signal before the start was complete')
@@ -110,6 +106,11 @@ async function runReplica(
     await page?.close()
     await database.close()
   }
+}
+
+function placesOf(page: ReplicaPage | undefined): { readonly page?: string; readonly metricsPort?: number } {
+  const { url, metricsPort } = page ?? {}
+  return { ...(url !== undefined && { page: url }), ...(metricsPort !== undefined && { metricsPort }) }
 }
 
 /** The address that other programs use to reach this replica: as configured, else that of its page. */

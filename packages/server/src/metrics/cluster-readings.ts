@@ -3,13 +3,17 @@ import { createCachedRead, type ClusterFigures, type QueueFigures, type Store } 
 import type { Readings } from './readings.ts'
 
 const cachedMs = 10_000
-/** A scrape does not wait longer for the database. */
-const waitMsMax = 3_000
+
+export interface ClusterReadingOptions {
+  readonly nowMs?: () => number
+  /** A scrape does not wait longer for the database. */
+  readonly waitMsMax?: number
+}
 
 /** Without an answer of the database there is only `q_cluster_readable 0`. Never rejects. */
 export function createClusterReadings(
   store: Pick<Store, 'clusterFigures'>,
-  nowMs: () => number = () => performance.now(),
+  { nowMs = () => performance.now(), waitMsMax = 3_000 }: ClusterReadingOptions = {},
 ): () => Promise<Readings> {
   const figures = createCachedRead(() => store.clusterFigures(), nowMs)
   return async () => {

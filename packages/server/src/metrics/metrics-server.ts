@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts'
 import { openMetricsPort, type MetricsAddress } from './metrics-port.ts'
 
 export interface MetricsServer {
-  readonly port: number
+  readonly metricsPort: number
   close(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export async function startMetricsServer(at: MetricsAddress, options: MetricsOpt
   try {
     const { port, close } = await openMetricsPort(at, { metrics, probes, onFault })
     return {
-      port,
+      metricsPort: port,
       async close() {
         await close()
         await reading.close()
