@@ -4,7 +4,7 @@
  */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { type ConnectionState, useConnection } from '../live/connection.ts'
+import { type ConnectionState, useConnectionPart } from '../live/connection.ts'
 import { wantTopic } from '../live/live.ts'
 import type { Topic } from '../live/topics.ts'
 import type { ApiProblem } from './problem.ts'
@@ -24,7 +24,12 @@ const probeMs = 2_000
 
 export function useData<T>(path: string, options: Options = {}): UseQueryResult<T, ApiProblem> {
   const { topic, everyMs = pollMs, enabled = true, keep = false } = options
-  const interval = refetchInterval(useConnection(), topic !== undefined, everyMs)
+  const state = {
+    mode: useConnectionPart('mode'),
+    frozenAt: useConnectionPart('frozenAt'),
+    away: useConnectionPart('away'),
+  }
+  const interval = refetchInterval(state, topic !== undefined, everyMs)
   useEffect(() => (topic === undefined || !enabled ? undefined : wantTopic(topic)), [topic, enabled])
   return useQuery<T, ApiProblem>({
     queryKey: [path],
@@ -35,7 +40,9 @@ export function useData<T>(path: string, options: Options = {}): UseQueryResult<
   })
 }
 
-function refetchInterval(state: ConnectionState, hasTopic: boolean, everyMs: number): number | false {
+type Shown = Pick<ConnectionState, 'mode' | 'frozenAt' | 'away'>
+
+function refetchInterval(state: Shown, hasTopic: boolean, everyMs: number): number | false {
   if (state.frozenAt !== null) return false
   if (state.away !== null) return probeMs
   if (state.mode === 'live') return hasTopic ? false : everyMs

@@ -1,6 +1,6 @@
 /** A list that comes in pages: the first is kept fresh, the next ones are added on request. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useConnection } from '../live/connection.ts'
+import { useConnectionPart } from '../live/connection.ts'
 import type { Items } from './contract.ts'
 import type { ApiProblem } from './problem.ts'
 import { request } from './request.ts'
@@ -15,7 +15,8 @@ export interface PagedList<T> {
 }
 
 export function usePages<T>(path: string, { everyMs = 5_000 }: { readonly everyMs?: number } = {}): PagedList<T> {
-  const { frozenAt, away } = useConnection()
+  const frozenAt = useConnectionPart('frozenAt')
+  const away = useConnectionPart('away')
   const join = path.includes('?') ? '&' : '?'
   const list = useInfiniteQuery<Items<T>, ApiProblem, { pages: Items<T>[] }, string[], string | null>({
     queryKey: ['pages', path],

@@ -1,6 +1,6 @@
 /** A metric over the last minutes or hours. The window moves, so its ends are computed with every request. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useConnection } from '../live/connection.ts'
+import { useConnectionPart } from '../live/connection.ts'
 import { serverNow } from '../live/server-clock.ts'
 import type { Items, SeriesMetric, SeriesPoint } from './contract.ts'
 import type { ApiProblem } from './problem.ts'
@@ -14,7 +14,7 @@ interface Window {
 }
 
 export function useSeries(metric: SeriesMetric, { lastMs, points, queue, task }: Window): readonly SeriesPoint[] {
-  const { frozenAt } = useConnection()
+  const frozenAt = useConnectionPart('frozenAt')
   const of = { ...(queue === undefined ? {} : { queue }), ...(task === undefined ? {} : { task }) }
   const { data } = useQuery<Items<SeriesPoint>, ApiProblem>({
     queryKey: ['series', metric, lastMs, points, of],

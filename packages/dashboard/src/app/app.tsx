@@ -2,7 +2,7 @@
 import { useIsFetching } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
-import { connection, useConnection } from '../live/connection.ts'
+import { connection, useConnectionPart } from '../live/connection.ts'
 import { startLive } from '../live/live.ts'
 import { toggleAbsoluteTimes } from '../parts/time.tsx'
 import { Toasts } from '../parts/toasts.tsx'
@@ -18,14 +18,14 @@ import { toggleTheme } from './theme.ts'
 import { Top } from './top.tsx'
 
 export function App(): ReactNode {
-  const { isSignedOut } = useConnection()
+  const isSignedOut = useConnectionPart('isSignedOut')
   return isSignedOut ? <Login /> : <Frame />
 }
 
 function Frame(): ReactNode {
   const [layer, setLayer] = useState<'palette' | 'keys'>()
   const [path, navigate] = useLocation()
-  const { away } = useConnection()
+  const away = useConnectionPart('away')
   useEffect(startLive, [])
   useEffect(listenToKeys, [])
   useEffect(() => {

@@ -64,6 +64,11 @@ export const connection = {
   },
 }
 
+/** A part of the state: a component that reads it is not drawn again with every answer. */
+export function useConnectionPart<Key extends keyof ConnectionState>(key: Key): ConnectionState[Key] {
+  return useSyncExternalStore(connection.subscribe, () => state[key])
+}
+
 export function useConnection(): ConnectionState {
   return useSyncExternalStore(connection.subscribe, connection.get)
 }

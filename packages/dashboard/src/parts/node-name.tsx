@@ -20,9 +20,9 @@ export function shortId({ id, name }: Pick<Node, 'id' | 'name'>): string {
   return (own === '' ? id : own).slice(0, 4)
 }
 
+const names = new Intl.Collator('en', { numeric: true })
+
 /** By name, numbers within names by their value; of two with one name the one that started first. */
 export function byName<T extends Pick<Node, 'name' | 'startedAt'>>(nodes: readonly T[]): T[] {
-  const order = (a: T, b: T) =>
-    a.name.localeCompare(b.name, 'en', { numeric: true }) || a.startedAt.localeCompare(b.startedAt)
-  return nodes.toSorted(order)
+  return nodes.toSorted((a, b) => names.compare(a.name, b.name) || names.compare(a.startedAt, b.startedAt))
 }

@@ -40,7 +40,7 @@ test('no page is wider than a phone of 360 px', async () => {
   }
 })
 
-test('with forced colours every page can be read, and with reduced motion nothing moves', async () => {
+test('in forced colours every page is drawn, and with reduced motion nothing moves', async () => {
   const page = await scene.open('/', { forcedColors: 'active', reducedMotion: 'reduce' })
   for (const [path, heading] of addresses(seeded)) {
     await visit(page, path, heading)

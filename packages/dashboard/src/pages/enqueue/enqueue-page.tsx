@@ -158,7 +158,7 @@ function RunOptions({ options, onChange }: RunOptionsProps): ReactNode {
     <div className="two-fields">
       <Option
         label="Group"
-        hint="a tenant; groups share a queue fairly"
+        hint="such as a tenant"
         value={group}
         onChange={(value) => onChange({ ...options, group: value })}
       />

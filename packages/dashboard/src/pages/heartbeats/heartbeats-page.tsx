@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { HeartbeatLane, LaneMark } from '../../api/contract.ts'
 import type { ApiProblem } from '../../api/problem.ts'
 import { request } from '../../api/request.ts'
-import { useConnection } from '../../live/connection.ts'
+import { useConnectionPart } from '../../live/connection.ts'
 import { serverNow } from '../../live/server-clock.ts'
 import { Card, Empty, Head, Pending } from '../../parts/card.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -33,7 +33,7 @@ interface Lanes {
 export function HeartbeatsPage(): ReactNode {
   const [chosen, setChosen] = useState<(typeof windows)[number]['value']>('15')
   const ms = windows.find(({ value }) => value === chosen)?.ms ?? 900_000
-  const { frozenAt } = useConnection()
+  const frozenAt = useConnectionPart('frozenAt')
   const { data, error } = useQuery<Lanes, ApiProblem>({
     queryKey: ['lanes', ms],
     queryFn: ({ signal }) => {

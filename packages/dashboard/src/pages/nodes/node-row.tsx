@@ -1,5 +1,5 @@
 /** One node as a row, and what opens under it. */
-import type { ReactNode } from 'react'
+import { memo, type ReactNode } from 'react'
 import type { Node } from '../../api/contract.ts'
 import { growing } from '../../live/received.ts'
 import { useNow } from '../../live/use-now.ts'
@@ -22,11 +22,12 @@ interface Props {
   readonly node: Node
   readonly isOpen: boolean
   readonly isCurrent: boolean
-  readonly onToggle: () => void
-  readonly onDrain: () => void
+  readonly onToggle: (id: string, isOpen: boolean) => void
+  readonly onDrain: (id: string) => void
 }
 
-export function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): ReactNode {
+/** Drawn again when its node changes, not when another one does. */
+export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): ReactNode {
   const isLiving = node.state === 'alive' || node.state === 'draining'
   const none = <span className="mute">–</span>
   return (
@@ -38,7 +39,7 @@ export function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): 
             className="twist"
             aria-expanded={isOpen}
             aria-label={`${isOpen ? 'Close' : 'Open'} ${node.name}`}
-            onClick={onToggle}
+            onClick={() => onToggle(node.id, !isOpen)}
           >
             <Glyph name={isOpen ? 'open' : 'shut'} />
           </button>
@@ -75,7 +76,9 @@ export function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): 
         <Td className="num" data-l="up">
           <Uptime node={node} />
         </Td>
-        <Td className="c-act num">{node.state === 'alive' ? <ActButton onClick={onDrain}>Drain…</ActButton> : null}</Td>
+        <Td className="c-act num">
+          {node.state === 'alive' ? <ActButton onClick={() => onDrain(node.id)}>Drain…</ActButton> : null}
+        </Td>
       </Tr>
       {isOpen ? (
         <Tr className="sub">
@@ -86,7 +89,7 @@ export function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): 
       ) : null}
     </>
   )
-}
+})
 
 function Opened({ node }: { readonly node: Node }): ReactNode {
   switch (node.state) {

@@ -1,5 +1,5 @@
 /** Every node, with the age of its last heartbeat against its own threshold. A row opens to its threads, its drain or its loss. */
-import { useState, type ReactNode } from 'react'
+import { useCallback, useState, type ReactNode } from 'react'
 import type { Items, Node } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { useKeys } from '../../app/keys.ts'
@@ -75,11 +75,11 @@ function NodesTable({ living, gone }: { readonly living: readonly Node[]; readon
   const [draining, setDraining] = useState<string>()
   const current = all[cursor]
   const isOpen = (node: Node) => opened[node.id] ?? (living.length <= openedMax && opensByItself(node))
-  const toggle = (node: Node) => setOpened({ ...opened, [node.id]: !isOpen(node) })
+  const toggle = useCallback((id: string, open: boolean) => setOpened((before) => ({ ...before, [id]: open })), [])
   useKeys({
     j: () => setCursor(Math.min(all.length - 1, cursor + 1)),
     k: () => setCursor(Math.max(0, cursor - 1)),
-    Enter: () => current !== undefined && toggle(current),
+    Enter: () => current !== undefined && toggle(current.id, !isOpen(current)),
     d: () => current?.state === 'alive' && setDraining(current.id),
   })
   const head = (
@@ -104,8 +104,8 @@ function NodesTable({ living, gone }: { readonly living: readonly Node[]; readon
       node={node}
       isOpen={isOpen(node)}
       isCurrent={node === current}
-      onToggle={() => toggle(node)}
-      onDrain={() => setDraining(node.id)}
+      onToggle={toggle}
+      onDrain={setDraining}
     />
   )
   return (

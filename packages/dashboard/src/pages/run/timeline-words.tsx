@@ -157,7 +157,8 @@ function notedWords(entry: TimelineEntry, by: ReactNode): EntryWords {
       hot: true,
       words: (
         <>
-          Write refused: {by} sent a {kind.replace('refused ', '')} under fence {entry.fence}, which was lost{detail}
+          Write refused: {by} sent a {kind.replace('refused ', '').replace(/^beat$/, 'heartbeat')} under fence{' '}
+          {entry.fence}, which was lost{detail}
         </>
       ),
     }

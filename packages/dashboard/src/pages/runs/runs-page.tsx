@@ -3,7 +3,7 @@ import { type ReactNode } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import type { Bounded, Overview } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
-import { connection, useConnection } from '../../live/connection.ts'
+import { connection, useConnectionPart } from '../../live/connection.ts'
 import { serverNow } from '../../live/server-clock.ts'
 import { Head } from '../../parts/card.tsx'
 import { bounded } from '../../words/numbers.ts'
@@ -46,7 +46,7 @@ export function RunsPage(): ReactNode {
 }
 
 function Freeze(): ReactNode {
-  const { frozenAt } = useConnection()
+  const frozenAt = useConnectionPart('frozenAt')
   return (
     <button type="button" className="btn ghost" aria-pressed={frozenAt !== null} onClick={connection.toggleFrozen}>
       {frozenAt === null ? 'Freeze' : 'Go on'} <kbd>.</kbd>

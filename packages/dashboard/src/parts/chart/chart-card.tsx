@@ -37,19 +37,7 @@ export function ChartCard({ title, sub, end, times, panels, isLastPartial, nothi
         <NumbersTable title={title} times={times} series={all} />
       ) : (
         <div className="pad">
-          <div className="legend">
-            {all.map(({ name, look, values, format }) => {
-              const last = lastWhole(values, isLastPartial)
-              return (
-                <span key={name}>
-                  <svg viewBox="0 0 22 8" aria-hidden="true">
-                    <path className={look} d="M1 4h20" fill="none" strokeWidth="2" />
-                  </svg>
-                  {name} <b>{last === null ? '–' : format(last)}</b>
-                </span>
-              )
-            })}
-          </div>
+          {all.length > 1 ? <Legend series={all} isLastPartial={isLastPartial} /> : null}
           <Chart
             label={spoken({ title, times, series: all, isLastPartial })}
             times={times}
@@ -59,6 +47,28 @@ export function ChartCard({ title, sub, end, times, panels, isLastPartial, nothi
         </div>
       )}
     </Card>
+  )
+}
+
+/** Of one series the label of its panel says enough. */
+function Legend(props: {
+  readonly series: readonly (Named & { look: string })[]
+  readonly isLastPartial: boolean
+}): ReactNode {
+  return (
+    <div className="legend">
+      {props.series.map(({ name, look, values, format }) => {
+        const last = lastWhole(values, props.isLastPartial)
+        return (
+          <span key={name}>
+            <svg viewBox="0 0 22 8" aria-hidden="true">
+              <path className={look} d="M1 4h20" fill="none" strokeWidth="2" />
+            </svg>
+            {name} <b>{last === null ? '–' : format(last)}</b>
+          </span>
+        )
+      })}
+    </div>
   )
 }
 
