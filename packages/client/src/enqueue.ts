@@ -65,6 +65,7 @@ function traced<T extends EnqueuedRun | EnqueuedRun[]>(
   calls: readonly Call[],
   send: (calls: readonly Call[]) => Promise<T>,
 ): Promise<T> {
+  if (calls.length === 0) return send(calls)
   const tasks = new Set(calls.map(({ task }) => task))
   const about = { destination: [...tasks].slice(0, 3).join(' '), count: calls.length }
   const withTrace = (trace: string) => calls.map((call) => ({ ...call, options: { trace, ...call.options } }))

@@ -14,6 +14,7 @@ const workspace = fileURLToPath(new URL('../../../', import.meta.url))
 const elsewhere: Readonly<Record<string, string>> = {
   'docs/how-to/enqueue-from-sql.md': 'packages/client/test/sql/document.test.ts',
   'docs/how-to/memory-server.md': 'packages/cli/test/memory.test.ts',
+  'docs/how-to/monitor.md': 'packages/server/test/tracing.test.ts',
   'docs/how-to/testing.md': 'scripts/test/documents.test.ts',
   'docs/how-to/your-own-transaction.md': 'packages/client/test/examples.test.ts',
 }
