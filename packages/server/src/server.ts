@@ -41,6 +41,8 @@ export interface ServerOptions {
   /** Errors that are not the caller's: for the log. */
   readonly onFault?: (error: unknown, what: string) => void
   readonly headersMs?: number
+  /** Tests: actions of one token at once, on a machine of any speed. */
+  readonly actionsAtOnce?: number
   /** Tests: answers must be as their schemas say. */
   readonly checkAnswers?: boolean
 }
@@ -95,7 +97,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     openApi: () => openApi,
     failures: createRate({ burst: failuresPerMinute, perSecond: failuresPerMinute / 60 }),
     rates: {
-      action: createRate({ burst: changesPerSecond.action, perSecond: changesPerSecond.action }),
+      action: createRate({
+        burst: options.actionsAtOnce ?? changesPerSecond.action,
+        perSecond: changesPerSecond.action,
+      }),
       work: createRate({ burst: changesPerSecond.work, perSecond: changesPerSecond.work }),
     },
     audit: auditOf(connections, live),

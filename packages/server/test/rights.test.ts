@@ -4,7 +4,8 @@ import { serverScene } from './scene.ts'
 
 const scene = await serverScene()
 const readOnly = await serverScene({ readOnly: true })
-afterAll(() => Promise.all([scene.close(), readOnly.close()]))
+const limited = await serverScene({}, { actionsAtOnce: 20 })
+afterAll(() => Promise.all([scene.close(), readOnly.close(), limited.close()]))
 const { tokens } = scene
 
 interface Operation {
@@ -73,7 +74,7 @@ test('a server that only reads refuses every action, with every right', async ()
 })
 
 test('a token may change 20 things at once, then waits', async () => {
-  const change = () => scene.ask('DELETE', '/api/queues/x/pause', { token: tokens.owner })
+  const change = () => limited.ask('DELETE', '/api/queues/x/pause', { token: limited.tokens.owner })
   const answers = await Promise.all(Array.from({ length: 60 }, change))
   const refused = answers.filter(({ status }) => status === 429)
   expect(refused.length).toBeGreaterThan(0)

@@ -30,6 +30,7 @@ export async function serverScene(settings: Partial<HttpSettings> = {}, options:
     tokenFile,
     version: '1.2.3',
     checkAnswers: true,
+    actionsAtOnce: 1_000,
     onFault: (error) => faults.push(error),
     ...(typeof options === 'function' ? await options(database.url) : options),
   })

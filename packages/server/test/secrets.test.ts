@@ -48,6 +48,14 @@ test('a reader never sees a hidden value; an admin who reveals it leaves a row i
   expect(data.items[0]).toMatchObject({ what: 'reveal', by: 'oncall', subject: id, answer: 'revealed' })
 })
 
+test('the audit does not show secrets of the body of a request either', async () => {
+  const body = { task: 'hello', cron: '0 9 * * *', payload: { password: 'in the body' } }
+  expect((await ask('PUT', '/api/schedules/hourly', { token: tokens.admin, body })).status).toBe(200)
+  const { text } = await ask('GET', '/api/actions', { token: tokens.read })
+  expect(text).toContain('hourly')
+  expect(text).not.toContain('in the body')
+})
+
 test('a copy with an edited payload is refused while a value in it is hidden', async () => {
   const { data } = await ask('GET', '/api/runs', { token: tokens.owner })
   const body = { payloadText: '{"apiToken":"[hidden]","name":"b"}' }

@@ -46,6 +46,10 @@ export function hidingReads(reads: Store, { inText, inValue }: Secrets): Store {
       const { items, ...rest } = await reads.listWorkflows(request)
       return { ...rest, items: items.map(workflow) }
     },
+    async listActions(request) {
+      const { items, ...rest } = await reads.listActions(request)
+      return { ...rest, items: items.map((action) => ({ ...action, detail: inValue(action.detail) })) }
+    },
     listSchedules: async () => (await reads.listSchedules()).map(schedule),
     async getSchedule(name) {
       const one = await reads.getSchedule(name)
