@@ -21,10 +21,10 @@ const runsMax = 100
 
 /** Returns how many were reported; fewer than `limit` means that no other one is due. */
 export async function reportHeartbeats(db: Db, request: HeartbeatReportRequest): Promise<number> {
-  const replicas = await dueReplicas(db, request)
+  const replicas = latestOfEachName(await dueReplicas(db, request))
   if (replicas.length === 0) return 0
   const { destination, kind } = request
-  const rows = replicas.map(({ runs, beatAtMs, name, ...stats }) => {
+  const rows = replicas.map(({ runs, beatAtMs, name, reportNo: _, ...stats }) => {
     const heartbeat = heartbeatData({ name, atMs: beatAtMs, runIds: runs.map(({ runId }) => runId), stats })
     return { subject: subjectOf(kind, name), payload: kind === 'heartbeat' ? { heartbeat, runs } : heartbeat }
   })
@@ -39,12 +39,24 @@ ON CONFLICT (destination, subject) DO UPDATE SET payload = excluded.payload, rev
   return rows.length
 }
 
+/**
+ * A replica that continues after a long silence may share its name with the one that took it in the meantime. In the order in
+ * which marking locks their reports, so that both cannot deadlock.
+ */
+function latestOfEachName(replicas: readonly DueReplica[]): DueReplica[] {
+  const byBeat = replicas.toSorted((a, b) => a.beatAtMs - b.beatAtMs)
+  const latest = new Map(byBeat.map((replica) => [replica.name, replica]))
+  return [...latest.values()].toSorted((a, b) => (a.reportNo ?? Infinity) - (b.reportNo ?? Infinity))
+}
+
 function subjectOf(kind: string, name: string): string {
   return `replica/${name}/${kind}`
 }
 
 interface DueReplica {
   readonly name: string
+  /** The id of its last report. */
+  readonly reportNo: number | null
   readonly beatAtMs: number
   readonly health: HealthStatus
   readonly cpuPercent: number
@@ -61,7 +73,7 @@ async function dueReplicas(
   { destination, kind, everyMs, limit }: HeartbeatReportRequest,
 ): Promise<DueReplica[]> {
   const { rows } = await sql<DueReplica>`
-SELECT n.name, (extract(epoch FROM h.last_heartbeat) * 1000)::float8 AS "beatAtMs", h.health, h.cpu_percent AS "cpuPercent",
+SELECT n.name, last.id::float8 AS "reportNo", (extract(epoch FROM h.last_heartbeat) * 1000)::float8 AS "beatAtMs", h.health, h.cpu_percent AS "cpuPercent",
   h.memory_mb AS "memoryMb", h.free_slots AS "freeSlots", h.completed::float8 AS completed, h.failed::float8 AS failed,
   h.uptime_s AS "uptimeS", coalesce(running.runs, '[]') AS runs
 FROM q.destination d CROSS JOIN q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id

@@ -102,3 +102,12 @@ test('the third failed heartbeat in a row is an alert', async () => {
     { kind: 'alert', payload: { worker_id: 'eu-1', error: 'connection refused', consecutive_failures: 3 } },
   ])
 })
+
+test('of two live replicas with one name, the one that sent the last heartbeat is reported', async () => {
+  await store.registerReplica(introduction('two', 'eu-2'))
+  // The first one was silent for so long that its name was free, and then continued.
+  await sql`UPDATE q.replica SET name = 'eu-1' WHERE id = 'two'`.execute(db)
+  await store.upsertReplicaHeartbeat('two', { ...stats, completed: 43 })
+  expect(await report()).toBe(1)
+  expect(await lease()).toMatchObject([{ payload: { heartbeat: { metrics: { tasks_completed: 43 } } } }])
+})
