@@ -252,3 +252,10 @@ test.each([
   expect(await write('finish', run, outcome)).toMatchObject({ status, data: { code } })
   expect(await rowOf(run)).toMatchObject({ status: 'RUNNING', fence: run.fence })
 })
+
+test('text that the database cannot store is refused with 400, and the worker keeps its run', async () => {
+  const { write, run, claim } = await busyWorker()
+  expect(await write('beat', run, { note: 'a\0b' })).toMatchObject({ status: 400 })
+  expect(await claim({ queues: ['a\0b'] })).toMatchObject({ status: 400 })
+  expect(await write('beat', run, { note: 'ab' })).toMatchObject({ status: 200, data: { answer: 'alive' } })
+})

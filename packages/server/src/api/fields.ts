@@ -7,7 +7,9 @@ export const runId = z
   .describe('Id of a run or workflow: a 64-bit integer as decimal text.')
 export const time = z.iso.datetime().describe('ISO 8601, UTC, with milliseconds.')
 export const jsonValue = z.unknown().describe('Any JSON value.')
-export const name = z.string().min(1).max(200)
+/** Text that PostgreSQL can store. */
+export const text = z.string().regex(/^[^\0]*$/, 'must not contain the character \\u0000')
+export const name = text.min(1).max(200)
 export const perSecond = z.number().min(0)
 export const ms = z.number()
 export const count = z.int().min(0)

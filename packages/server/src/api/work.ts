@@ -3,7 +3,7 @@
  * the claim presents the lease: the id of the run, and its fence in the body.
  */
 import { z } from 'zod'
-import { answerOf, count, name, onCrash, runId } from './fields.ts'
+import { answerOf, count, name, onCrash, runId, text } from './fields.ts'
 import { routes } from './route.ts'
 
 const workerId = z
@@ -120,7 +120,7 @@ export const workRoutes = routes({
     body: z.strictObject({
       ...lease,
       progress: z.number().min(0).max(1).optional(),
-      note: z.string().max(1_000).optional(),
+      note: text.max(1_000).optional(),
       stats: stats.optional(),
     }),
     answer: answerOf('alive', 'busy', 'cancelled', 'ended').extend(worker.shape),

@@ -21,6 +21,8 @@ export async function heldTaskRuns(db: Db, replicaId: string): Promise<HeldRun[]
 }
 
 export interface LeaseHolder {
+  /** At least that of the lease. */
+  readonly fence: number
   readonly replicaId: string | null
   readonly task: string
   readonly queue: string
@@ -30,15 +32,15 @@ export interface LeaseHolder {
   readonly ranMs: number | null
 }
 
-/** The last holder of the run, and its task. Undefined: the run has another fence by now. */
+/** The last holder of the run, and its task. Undefined: no claim has given out the lease, or the run is gone. */
 export function leaseHolder(db: Db, { runId, fence }: Lease): Promise<LeaseHolder | undefined> {
   return db
     .selectFrom('q.task_run as r')
     .innerJoin('q.lane', 'q.lane.id', 'r.lane')
-    .select(['r.replica_id as replicaId', 'r.task', 'q.lane.queue'])
+    .select(['r.replica_id as replicaId', 'r.fence', 'r.task', 'q.lane.queue'])
     .select(sql<boolean>`r.held IS TRUE`.as('isHeld'))
     .select(sql<number | null>`(extract(epoch FROM clock_timestamp() - r.started_at) * 1000)::float8`.as('ranMs'))
     .where('r.id', '=', runId)
-    .where('r.fence', '=', fence)
+    .where('r.fence', '>=', fence)
     .executeTakeFirst()
 }

@@ -86,7 +86,10 @@ interface GivenLease {
   readonly fence: number
 }
 
-/** `holder`: undefined if the run has another fence by now; the write that follows is refused, and an event records that. */
+/**
+ * `holder`: undefined if the run has a higher fence by now; the write that follows is refused, and an event records that. A fence
+ * that no claim has reached yet is refused here: by the time of the write, another worker may hold it.
+ */
 async function ownLease(
   store: Store,
   id: string,
@@ -97,7 +100,9 @@ async function ownLease(
   if (runId === undefined) throw leaseLost({ runId: id, fence })
   const lease = { runId, fence }
   const holder = await store.leaseHolder(lease)
-  if (holder !== undefined && holder.replicaId !== replicaIdOf(who, workerId)) throw leaseLost(lease)
+  if (holder === undefined) throw leaseLost(lease)
+  if (holder.fence > fence) return { lease, holder: undefined }
+  if (holder.replicaId !== replicaIdOf(who, workerId)) throw leaseLost(lease)
   return { lease, holder }
 }
 
