@@ -42,6 +42,14 @@ export function destinationProblems(given: unknown): readonly string[] {
   return [...problems, ...kindProblems(kind, settings), ...literalSecrets(settings)]
 }
 
+/** What a request over HTTP must not declare: a token of the API must neither start programs nor learn secrets of replicas. */
+export function remoteProblems({ kind, settings = {} }: Pick<DestinationDeclaration, 'kind' | 'settings'>): string[] {
+  const local = Object.hasOwn(destinationKinds, kind) ? (destinationKinds[kind]?.localSettings ?? []) : []
+  return local
+    .filter((name) => Object.hasOwn(settings, name))
+    .map((name) => `"${name}" cannot be set over HTTP: use Q_DESTINATIONS_FILE or q destinations add.`)
+}
+
 function kindProblems(kind: unknown, settings: Settings): readonly string[] {
   const found = typeof kind === 'string' && Object.hasOwn(destinationKinds, kind) ? destinationKinds[kind] : undefined
   if (found === undefined) return [`"kind" must be one of ${Object.keys(destinationKinds).join(', ')}.`]

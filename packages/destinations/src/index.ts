@@ -1,4 +1,4 @@
-export { destinationProblems, type DestinationDeclaration } from './check-destination.ts'
+export { destinationProblems, remoteProblems, type DestinationDeclaration } from './check-destination.ts'
 export { destinationKinds } from './kinds.ts'
 export { testDestination } from './test-destination.ts'
 export type {

@@ -15,12 +15,14 @@ const octokit: OptionalPackages = {
 export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   log: {
     problemsOf: () => [],
+    localSettings: [],
     open: async (context) => (await import('./log/log-sender.ts')).openLogSender(context),
     inFlightMax: 1,
     batchMax: 100,
   },
   github: {
     problemsOf: githubProblemsOf,
+    localSettings: ['apiUrl'],
     open: async (context) =>
       (await withOptionalPackages(octokit, () => import('./github/github-sender.ts'))).openGithubSender(context),
     // GitHub asks for one write after the other, a second apart.
@@ -29,6 +31,7 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   },
   memory: {
     problemsOf: memoryProblems,
+    localSettings: ['command'],
     open: async (context) => (await import('./memory/memory-sender.ts')).openMemorySender(context),
     // The server loses updates that overlap.
     inFlightMax: 1,
@@ -36,6 +39,7 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
   },
   webhook: {
     problemsOf: webhookProblems,
+    localSettings: [],
     open: async (context) => (await import('./webhook/webhook-sender.ts')).openWebhookSender(context),
     // 16 requests at the same time.
     inFlightMax: 2,

@@ -48,6 +48,8 @@ export interface SenderState {
 export interface DestinationKind {
   /** Every mistake in the settings, one sentence each. Empty: none. */
   readonly problemsOf: (settings: Settings) => readonly string[]
+  /** Settings that start programs or decide where tokens are sent: requests over HTTP must not set them. */
+  readonly localSettings: readonly string[]
   readonly open: (context: SenderContext) => Promise<Sender>
   /** How many batches of this destination all replicas together may have in flight. */
   readonly inFlightMax: number

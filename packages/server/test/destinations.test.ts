@@ -38,6 +38,18 @@ test('a destination with mistakes, or with a secret instead of its name, is refu
   expect(await store.listDestinations()).toEqual([])
 })
 
+test('a setting that starts a program or decides where a token is sent is refused over HTTP', async () => {
+  const reports = ['recovery']
+  const memory = { kind: 'memory', reports, settings: { file: '/tmp/memory.jsonl', command: ['/bin/sh'] } }
+  const settings = { issue: '/issue', repositories: ['acme/shop'], tokenVariable: 'DATABASE_URL' }
+  const github = { kind: 'github', reports, settings: { ...settings, apiUrl: 'https://example.com' } }
+  for (const [body, setting] of [[memory, 'command'] as const, [github, 'apiUrl'] as const]) {
+    const { status, data } = await ask('PUT', '/api/destinations/elsewhere', { token, body })
+    expect([status, data.why]).toEqual([422, expect.stringContaining(`"${setting}" cannot be set over HTTP`)])
+  }
+  expect(await store.listDestinations()).toEqual([])
+})
+
 test('a report is sent again, unless a newer one about its run was delivered', async () => {
   await store.putDestination({ name: 'dev', kind: 'log', reports: ['status'] })
   const lane = await store.internLane({ queue: 'default', task: 'a' })

@@ -53,7 +53,13 @@ function replica(replicaId: string, send: Send, { inFlightMax = 2, batchMax = 2,
       sendMsMax,
       open() {
         opened++
-        const kind = { problemsOf: () => [], open: () => Promise.reject(new Error('unused')), inFlightMax, batchMax }
+        const kind = {
+          problemsOf: () => [],
+          localSettings: [],
+          open: () => Promise.reject(new Error('unused')),
+          inFlightMax,
+          batchMax,
+        }
         const closeSender = () => Promise.resolve(void closed++)
         return Promise.resolve({ kind, send, test: () => Promise.resolve(delivered), close: closeSender })
       },

@@ -22,8 +22,8 @@ export function destinationHandlers({ reads, writes }: HandlerDeps): Handlers<Ke
     'PUT /api/destinations/{name}': async ({ params: { name }, body, note }) => {
       const input = { name, ...given(body) }
       // Loaded when it is needed: a page without destinations does without.
-      const { destinationProblems } = await import('@q/destinations')
-      const problems = destinationProblems(input)
+      const { destinationProblems, remoteProblems } = await import('@q/destinations')
+      const problems = [...destinationProblems(input), ...remoteProblems(input)]
       if (problems.length > 0) throw wrongDestination(problems)
       const answer = await writes.putDestination(input as DestinationInput)
       note.answer = answer
