@@ -32,6 +32,12 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'workflows cancel': ['1'],
   'workflows retry-failed': ['1'],
   'operations stop': ['1'],
+  'destinations add': ['x.json'],
+  'destinations test': ['x'],
+  'destinations pause': ['x'],
+  'destinations resume': ['x'],
+  'destinations rm': ['x'],
+  'deliveries redeliver': ['1'],
 }
 
 /** They need no database, run until a signal, or only print where the database is. */
