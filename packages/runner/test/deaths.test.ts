@@ -23,7 +23,9 @@ test.each(['the watcher', 'the other replica'])(
   'kill -9 of %s: a run that must not start twice has failed, a run that may has succeeded elsewhere, a claimed run was executed once',
   async (who) => {
     const all = await fleet()
-    const replicas = [await all.start({ Q_PREFETCH: '1' }), await all.start({ Q_PREFETCH: '1' })]
+    // Heartbeats of this preset are stale after a minute: only the presence can show the death in time.
+    const env = { Q_PREFETCH: '1', Q_PRESET: 'default' }
+    const replicas = [await all.start(env), await all.start(env)]
     await watched(all, replicas)
     const watcher = await all.watcher()
     const victim = replicas.find(({ id }) => (id === watcher) === (who === 'the watcher'))!

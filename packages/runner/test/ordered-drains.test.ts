@@ -7,10 +7,6 @@ import { cluster, eventually } from './fixture.ts'
 import { gate } from './gate.ts'
 import { holdingProxy } from './holding-proxy.ts'
 
-interface Handle {
-  status(): Promise<{ status: string }>
-}
-
 /** A replica that sends a heartbeat each second and gives its runs no time after SIGTERM, and the store. */
 async function scene(env: Record<string, string> = {}, through?: (url: string) => Promise<string>) {
   const { q, start, url } = await cluster()
@@ -27,6 +23,12 @@ async function scene(env: Record<string, string> = {}, through?: (url: string) =
     order: (order: Omit<Parameters<Store['drainReplica']>[1], 'by'> = {}) =>
       store.drainReplica(id, { by: 'ada', ...order }),
     undo: () => store.undrainReplica(id),
+    /** The code of the run has begun: RUNNING alone would let a drain release it. */
+    begun: ({ id: runId }: { readonly id: string }) =>
+      eventually(async () => {
+        const nodes = await store.listNodes({})
+        return nodes.some(({ threads }) => threads.some((thread) => thread.runId === runId)) ? true : undefined
+      }, 'begin'),
     seen: <Type extends RunnerEvent['type']>(type: Type) =>
       eventually(
         () => replica.events.find((event): event is Extract<RunnerEvent, { type: Type }> => event.type === type),
@@ -35,16 +37,11 @@ async function scene(env: Record<string, string> = {}, through?: (url: string) =
   }
 }
 
-async function running(...runs: Handle[]): Promise<void> {
-  for (const run of runs)
-    await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
-}
-
 test('a drain without a deadline waits until the running runs have finished', async () => {
-  const { q, runner, order, seen } = await scene()
+  const { q, begun, runner, order, seen } = await scene()
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
-  await running(run)
+  await begun(run)
   await order()
   expect(await seen('draining')).toMatchObject({ by: 'ada', drainMs: null, runs: [{ runId: run.id, task: 'patient' }] })
   open()
@@ -53,9 +50,9 @@ test('a drain without a deadline waits until the running runs have finished', as
 })
 
 test('a replica whose drain is undone claims again, keeps its runs, and can be drained again', async () => {
-  const { q, runner, order, undo, seen, events } = await scene()
+  const { q, begun, runner, order, undo, seen, events } = await scene()
   const run = await q.enqueue('patient', { ms: 600_000 })
-  await running(run)
+  await begun(run)
   await order({ deadlineMs: 3_600_000 })
   await seen('draining')
   const waiting = await q.enqueue('echo', 'waiting')
@@ -72,9 +69,9 @@ test('a replica whose drain is undone claims again, keeps its runs, and can be d
 })
 
 test('the last order counts: one without a deadline replaces one with a deadline, and is itself replaced', async () => {
-  const { q, runner, order, seen, events } = await scene()
+  const { q, begun, runner, order, seen, events } = await scene()
   const run = await q.enqueue('patientRetry', { ms: 600_000 })
-  await running(run)
+  await begun(run)
   await order({ deadlineMs: 3_600_000 })
   expect(await seen('draining')).toMatchObject({ onDeadline: 'by-task' })
   await order()
@@ -86,9 +83,9 @@ test('the last order counts: one without a deadline replaces one with a deadline
 })
 
 test('SIGTERM replaces an order, and its drain cannot be undone', async () => {
-  const { q, runner, order, undo, seen } = await scene({ Q_DRAIN_MS: '600000' })
+  const { q, begun, runner, order, undo, seen } = await scene({ Q_DRAIN_MS: '600000' })
   const run = await q.enqueue('patientRetry', { ms: 600_000 })
-  await running(run)
+  await begun(run)
   await order({ onDeadline: 'fail' })
   await seen('draining')
   const left = runner.drain()
@@ -100,11 +97,11 @@ test('SIGTERM replaces an order, and its drain cannot be undone', async () => {
 })
 
 test('an order with a later deadline counts, although the replica has not received it yet', async () => {
-  const { q, order, seen, db, runner, events } = await scene({
+  const { q, begun, order, seen, db, runner, events } = await scene({
     Q_REPLICA_BEAT_MS: '30000',
     Q_REPLICA_STALE_MS: '120000',
   })
-  await running(await q.enqueue('patient', { ms: 600_000 }))
+  await begun(await q.enqueue('patient', { ms: 600_000 }))
   await order({ deadlineMs: 500 })
   await seen('draining')
   // Without a wake: only the decision at the deadline shows it.
@@ -115,13 +112,13 @@ test('an order with a later deadline counts, although the replica has not receiv
 
 test('a claim that was in flight when the drain began is not executed, even if the drain is undone before its response arrives', async () => {
   const proxied = Promise.withResolvers<Awaited<ReturnType<typeof holdingProxy>>>()
-  const { q, runner, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
+  const { q, begun, runner, order, undo, seen } = await scene({ Q_POLL_MS: '60000' }, async (url) => {
     const proxy = await holdingProxy(url)
     proxied.resolve(proxy)
     return proxy.url
   })
   const proxy = await proxied.promise
-  await running(await q.enqueue('patient', { ms: 600_000 }))
+  await begun(await q.enqueue('patient', { ms: 600_000 }))
   const held = proxy.hold('held-back')
   const run = await q.enqueue('echo', 'held-back')
   await held
@@ -138,9 +135,9 @@ test('a claim that was in flight when the drain began is not executed, even if t
 })
 
 test('a replica whose row is deleted while it drains keeps draining', async () => {
-  const { q, runner, order, seen, db, events } = await scene()
+  const { q, begun, runner, order, seen, db, events } = await scene()
   const { file: until, open } = gate()
-  await running(await q.enqueue('patient', { until }))
+  await begun(await q.enqueue('patient', { until }))
   await order()
   await seen('draining')
   await db.deleteFrom('q.replica').where('id', '=', runner.replicaId).execute()
@@ -153,10 +150,10 @@ test('a replica whose row is deleted while it drains keeps draining', async () =
 })
 
 test('a running replica that the database declares too old drains, and its exit code is 57', async () => {
-  const { q, runner, db, events, seen } = await scene({ Q_DRAIN_MS: '600000' })
+  const { q, begun, runner, db, events, seen } = await scene({ Q_DRAIN_MS: '600000' })
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
-  await running(run)
+  await begun(run)
   await db.updateTable('q.compatibility').set({ oldest_program: 999 }).execute()
   await seen('draining')
   open()

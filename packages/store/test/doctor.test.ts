@@ -28,7 +28,8 @@ test('a missing index, a disabled trigger and a dropped constraint are drift, ea
     await own.drop()
   })
   const index = migratedObjects.find(({ kind, name }) => kind === 'index' && name.startsWith('task_run.'))!
-  const trigger = migratedObjects.find(({ kind, name }) => kind === 'trigger' && name.startsWith('task_run.'))!
+  // The triggers that write reports are enabled while a destination asks for them.
+  const trigger = migratedObjects.find(({ kind, name }) => kind === 'trigger' && /^task_run\.(?!report_)/.test(name))!
   const check = migratedObjects.find(({ kind, name }) => kind === 'constraint' && name.includes('health_check'))!
   const last = (name: string) => sql.ref(name.split('.')[1] ?? '')
   await sql`DROP INDEX q.${last(index.name)}`.execute(other.db)
