@@ -2,15 +2,14 @@
  * Creates, changes and removes destinations. The database then enables or disables the triggers that write reports
  * (migration 0016): reports begin and end with the commit.
  *
- * Changing a trigger waits for transactions that have written runs, and writers would queue behind it. So the database gives up
- * after a moment, and the verb tries again. It cannot be part of the caller's transaction, which would hold that lock.
+ * They cannot be part of the caller's transaction, which would keep the triggers locked.
  */
 import { ExplainedError } from '@q/schema'
 import { checkName } from '@q/schema/json'
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
-import { isLockTimeout } from '../connection/sql-state.ts'
 import type { DestinationInput } from './destination.ts'
+import { whenUnlocked } from './when-unlocked.ts'
 
 export type PutDestinationAnswer = 'made' | 'changed' | 'unchanged'
 
@@ -28,7 +27,7 @@ export async function putDestination(
 ): Promise<PutDestinationAnswer> {
   const problem = checkName('destination', input.name)
   if (problem !== undefined) throw invalid(`its name ${problem}`)
-  return whenUnlocked(() => put(db, input, declared))
+  return whenUnlocked(db, () => put(db, input, declared))
 }
 
 // A whole statement in SQL: an upsert that compares the stored destination with the new one.
@@ -49,7 +48,7 @@ RETURNING xmax = 0 AS made`.execute(db)
 
 /** Removes a destination with its reports that were not delivered. The delivered ones stay until they are pruned. */
 export function removeDestination(db: Db, name: string): Promise<'removed' | 'not-found'> {
-  return whenUnlocked(async () => {
+  return whenUnlocked(db, async () => {
     const { rows } = await sql`
 WITH removed AS (
   DELETE FROM q.destination WHERE name = ${name} RETURNING name
@@ -69,29 +68,6 @@ export async function removeUndeclared(db: Db, declared: readonly string[]): Pro
   const names = old.map(({ name }) => name).filter((name) => !declared.includes(name))
   for (const name of names) await removeDestination(db, name)
   return names
-}
-
-const triesMax = 50
-
-async function whenUnlocked<T>(change: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await change()
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error
-      if (tries === triesMax) throw busy(error)
-    }
-  }
-}
-
-function busy(cause: unknown): ExplainedError {
-  return new ExplainedError({
-    code: 'DESTINATION_BUSY',
-    what: 'The destination cannot be changed now; nothing was changed.',
-    why: 'A transaction that wrote runs has been open for longer than this call waited. Reports can begin or end only between such transactions.',
-    fix: 'Try again, or end the transaction: q doctor names sessions that keep one open.',
-    cause,
-  })
 }
 
 function invalid(why: string): ExplainedError {

@@ -56,7 +56,8 @@ test('destinations that are created and removed at the same time leave the right
   }
 })
 
-test('a destination waits for a transaction that has written runs, and misses no change after it', async () => {
+/** A transaction that has written a run and stays open. */
+async function openWriter(): Promise<{ end(): Promise<void> }> {
   const writing = Promise.withResolvers<void>()
   const commit = Promise.withResolvers<void>()
   const lane = await store.internLane({ queue: 'default', task: 'before' })
@@ -66,13 +67,31 @@ test('a destination waits for a transaction that has written runs, and misses no
     await commit.promise
   })
   await writing.promise
+  return {
+    end() {
+      commit.resolve()
+      return open
+    },
+  }
+}
+
+test('a destination waits for a transaction that has written runs, and misses no change after it', async () => {
+  const { end } = await openWriter()
   const made = store.putDestination(hook)
-  commit.resolve()
-  await open
+  await end()
   expect(await made).toBe('made')
   const [id] = await enqueue('after')
   const rows = await db.selectFrom('q.delivery').select('run_id').execute()
   expect(rows).toEqual([{ run_id: id }])
+})
+
+test('while a destination waits for a transaction, other writers continue', async () => {
+  const { end } = await openWriter()
+  const made = another().putDestination(hook)
+  // If each of them waited for a try of the destination, it would give up before they are done.
+  for (let no = 0; no < 120; no++) await enqueue('during')
+  await end()
+  expect(await made).toBe('made')
 })
 
 test('a paused destination collects reports; a removed one loses those that were not delivered', async () => {

@@ -1,0 +1,36 @@
+/**
+ * Repeats a change of destinations until the database could lock what it changes. Changing a trigger waits for transactions
+ * that have written runs, and writers queue behind it: so the database gives up after a moment (migration 0016), and the next
+ * try follows after a pause in which they continue.
+ */
+import { ExplainedError } from '@q/schema'
+import { sql } from 'kysely'
+import type { Db } from '../connection/db.ts'
+import { isLockTimeout } from '../connection/sql-state.ts'
+
+/** About 10 s. */
+const triesMax = 20
+/** The database waits: the store has no timers. */
+const pause = sql`SELECT pg_sleep(0.35 + random() / 10)`
+
+export async function whenUnlocked<T>(db: Db, change: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change()
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      if (tries === triesMax) throw busy(error)
+      await pause.execute(db)
+    }
+  }
+}
+
+function busy(cause: unknown): ExplainedError {
+  return new ExplainedError({
+    code: 'DESTINATION_BUSY',
+    what: 'The destination cannot be changed now; nothing was changed.',
+    why: 'A transaction that wrote runs has been open for longer than this call waited. Reports can begin or end only between such transactions.',
+    fix: 'Try again, or end the transaction: q doctor names sessions that keep one open.',
+    cause,
+  })
+}
