@@ -6,26 +6,20 @@
  * After failures in a row the loop rests, longer each time, and releases the duty: another replica may have the secret or the
  * network that this one lacks.
  */
-import type { Destination, LeasedDelivery, Store } from '@q/store'
+import type { Destination } from '@q/store'
 import { backoffMs } from '../backoff.ts'
 import { after, within, type Next } from '../loop.ts'
+import { createBatches, type BatchesDeps } from './batches.ts'
 import { createDestinationDuty, dutyMs, type DestinationDutyDeps } from './destination-duty.ts'
 import { openSender, type OpenSender, type SenderDeps } from './open-sender.ts'
 import { createHeartbeatRefresh, type HeartbeatRefreshDeps } from './refresh-heartbeats.ts'
-import { sendBatch } from './send-batch.ts'
 
-export interface DestinationLoopDeps extends SenderDeps, DestinationDutyDeps, HeartbeatRefreshDeps {
+export interface DestinationLoopDeps extends SenderDeps, DestinationDutyDeps, HeartbeatRefreshDeps, BatchesDeps {
   readonly store: SenderDeps['store'] &
     DestinationDutyDeps['store'] &
     HeartbeatRefreshDeps['store'] &
-    Pick<Store, 'leaseDeliveries' | 'markDeliveries'>
-  /** Batches that this replica has in flight, to all destinations. */
-  readonly inFlight: { count: number }
-  /** Starts the next round. */
-  readonly wake: () => void
+    BatchesDeps['store']
   readonly open?: (deps: SenderDeps, destination: Destination) => Promise<OpenSender>
-  /** How long a sender may take. */
-  readonly sendMsMax?: number
 }
 
 export interface DestinationLoop {
@@ -34,24 +28,24 @@ export interface DestinationLoop {
   close(): Promise<void>
 }
 
-/** Longer than a sender may take. */
-const leaseMs = 60_000
 const pollMs = 1_000
-const inFlightMaxOfReplica = 16
 const rest = { firstMs: 1_000, msMax: 60_000 }
 const failuresBeforeRelease = 3
 const closeMsMax = 2_000
 
 export function createDestinationLoop(deps: DestinationLoopDeps, destination: Destination): DestinationLoop {
-  const { nowMs, inFlight, observe, open = openSender } = deps
+  const { nowMs, observe, open = openSender } = deps
   const { name } = destination
   const duty = createDestinationDuty(deps, name)
   const refreshHeartbeats = createHeartbeatRefresh(deps, destination)
-  const batches = new Set<Promise<void>>()
+  const batches = createBatches(deps, name, async (by, { reached, hung }) => {
+    if (reached) failures = 0
+    else failed()
+    if (hung && sender === by) await closeSender()
+  })
   let sender: OpenSender | undefined
   let restsUntilMs = 0
   let failures = 0
-  let batchNo = 0
 
   async function closeSender(): Promise<void> {
     const closing = sender
@@ -79,38 +73,6 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
     }
   }
 
-  async function sendInBackground(by: OpenSender, holder: string, leased: readonly LeasedDelivery[]): Promise<void> {
-    inFlight.count++
-    try {
-      const { reached, hung } = await sendBatch({ ...deps, sender: by, destination: name, holder }, leased)
-      if (reached) failures = 0
-      else failed()
-      if (hung && sender === by) await closeSender()
-    } catch (error) {
-      // Its reports are sent again when their leases have expired.
-      observe({ type: 'destination-unavailable', destination: name, error })
-    }
-    inFlight.count--
-  }
-
-  /** Leases one batch and sends it in the background. Returns whether it was full. */
-  async function startBatch(by: OpenSender): Promise<boolean> {
-    const holder = `${deps.replicaId}/${++batchNo}`
-    const limit = by.kind.batchMax
-    const leased = await deps.store.leaseDeliveries({ destination: name, holder, limit, forMs: leaseMs })
-    if (leased.length === 0) return false
-    const batch = sendInBackground(by, holder, leased).finally(() => {
-      batches.delete(batch)
-      deps.wake()
-    })
-    batches.add(batch)
-    return leased.length === limit
-  }
-
-  function mayStart(by: OpenSender): boolean {
-    return batches.size < by.kind.inFlightMax && inFlight.count < inFlightMaxOfReplica && nowMs() >= restsUntilMs
-  }
-
   return {
     async tick() {
       if (nowMs() < restsUntilMs) return after(restsUntilMs - nowMs())
@@ -122,14 +84,14 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
       const by = await opened()
       if (by !== undefined) {
         await refreshHeartbeats()
-        while (mayStart(by)) if (!(await startBatch(by))) break
+        while (batches.mayStart(by) && nowMs() >= restsUntilMs) if (!(await batches.start(by))) break
       }
-      if ((by === undefined || failures >= failuresBeforeRelease) && batches.size === 0) await leaveToOthers()
+      if ((by === undefined || failures >= failuresBeforeRelease) && batches.isIdle()) await leaveToOthers()
       return after(Math.max(pollMs, restsUntilMs - nowMs()))
     },
     async close() {
       // Closing the sender ends what is still in flight; those reports are sent again by another replica.
-      await within(closeMsMax, Promise.allSettled(batches))
+      await within(closeMsMax, batches.settled())
       await closeSender()
       await duty.release()
     },
