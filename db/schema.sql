@@ -1091,7 +1091,7 @@ CREATE OR REPLACE FUNCTION q.follow_destinations()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
- SET lock_timeout TO '80ms'
+ SET lock_timeout TO '200ms'
 AS $function$
 DECLARE
   change record;

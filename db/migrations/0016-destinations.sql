@@ -146,7 +146,7 @@ ALTER TABLE q.workflow DISABLE TRIGGER report_workflow_started, DISABLE TRIGGER 
 -- Changing a trigger waits for every transaction that has written to its table, and writers queue behind it: it gives up
 -- soon, and the caller tries again.
 CREATE FUNCTION q.follow_destinations() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET lock_timeout = '80ms' AS $$
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '200ms' AS $$
 DECLARE
   change record;
 BEGIN
