@@ -4,6 +4,9 @@
  *
  * Kysely calls a database that is newer than the program corrupted; so the names are compared first, and again if the
  * Migrator fails, because a newer program may have migrated in between.
+ *
+ * Programs that write runs continue. They may lock the tables of a migration in another order: the server then ends one of the
+ * two transactions, and a migration that it ended begins again.
  */
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
@@ -16,8 +19,22 @@ export interface MigrateOptions {
   readonly upTo?: string
 }
 
+const triesMax = 5
+const deadlock = '40P01'
+
 /** Returns the names applied by this call, oldest first. */
 export async function migrate(db: AnyDatabase, options: MigrateOptions = {}): Promise<string[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrateOnce(db, options)
+    } catch (error) {
+      const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
+      if (code !== deadlock || tries === triesMax) throw error
+    }
+  }
+}
+
+async function migrateOnce(db: AnyDatabase, options: MigrateOptions): Promise<string[]> {
   const state = await schemaState(db)
   if (state.pending.length === 0) return []
   if (state.newer.length > 0) throw diverged(state)

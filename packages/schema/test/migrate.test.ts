@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { migrate, migrationFiles, programLevel, schemaState } from '@q/schema'
 import { connect } from '@q/store'
@@ -87,4 +90,31 @@ describe('a database that a newer program has migrated', () => {
 function programOn(url: string) {
   const connection = connect(url, { purpose: 'control' })
   return { db: connection.db, [Symbol.asyncDispose]: () => connection.close() }
+}
+
+test('a deadlock with a program that writes runs repeats the migration', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await using program = programOn(database.url)
+  await using writer = programOn(database.url)
+  const { client } = database
+  await migrate(program.db, { upTo: names.find((name) => name.startsWith('0015'))! })
+  // Stops the migration after it has locked q.delivery and before it locks q.task_run.
+  await client.query('BEGIN; LOCK TABLE q.replica IN ACCESS EXCLUSIVE MODE')
+  const migrating = migrate(program.db)
+  const writing = writer.db.transaction().execute(async (trx) => {
+    // The migration finds the deadlock, and not the writer.
+    await sql`SET LOCAL deadlock_timeout = '1h'`.execute(trx)
+    await sql`LOCK TABLE q.task_run IN ROW EXCLUSIVE MODE`.execute(trx)
+    await waitingFor(client, 'replica')
+    await sql`SELECT FROM q.delivery`.execute(trx)
+  })
+  await waitingFor(client, 'delivery')
+  await client.query('COMMIT')
+  await writing
+  expect(await migrating).toEqual(names.filter((name) => name > '0016'))
+})
+
+async function waitingFor(client: Client, table: string): Promise<void> {
+  const waits = `select from pg_locks where relation = 'q.${table}'::regclass and not granted`
+  while ((await client.query(waits)).rowCount === 0) await setImmediate()
 }
