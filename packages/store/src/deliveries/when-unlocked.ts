@@ -9,9 +9,9 @@ import type { Db } from '../connection/db.ts'
 import { isLockTimeout } from '../connection/sql-state.ts'
 
 /** About 10 s. */
-const triesMax = 20
+const triesMax = 11
 /** The database waits: the store has no timers. */
-const pause = sql`SELECT pg_sleep(0.35 + random() / 10)`
+const pause = sql`SELECT pg_sleep(0.7 + random() / 5)`
 
 export async function whenUnlocked<T>(db: Db, change: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
