@@ -4,6 +4,7 @@
  */
 import type { HeartbeatFailure } from '@q/store'
 import { errorMessage } from '../output/error-message.ts'
+import { redact } from '../output/redact.ts'
 
 export interface HeartbeatAlert {
   readonly worker_id: string
@@ -38,7 +39,7 @@ export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Fail
     failed(place, error) {
       const consecutive = (inARow.get(place) ?? 0) + 1
       inARow.set(place, consecutive)
-      const text = errorMessage(error)
+      const text = redact(errorMessage(error))
       unrecorded = [...unrecorded, { atMs: nowMs(), consecutive, error: `${place}: ${text}` }].slice(-keptMax)
       if (consecutive !== alertAfter) return
       const timestamp = Date.now()

@@ -124,3 +124,14 @@ test('no heartbeat is sent after the stop', async () => {
   await other.calls(3)
   expect(log.sent).toHaveLength(count)
 })
+
+test('an alert repeats no secret of the error that raised it', async () => {
+  const raised = Promise.withResolvers<HeartbeatAlert>()
+  const hook = destination('hook', async () => {
+    throw new Error('https://worker:canary-81f3a2@hooks.example.com refused it')
+  })
+  const { warnings } = await started({ destinations: [hook], onAlert: raised.resolve })
+  const { error } = await raised.promise
+  expect(error).toContain('refused it')
+  expect(`${error} ${warnings.join(' ')}`).not.toContain('canary-81f3a2')
+})
