@@ -50,7 +50,7 @@ export function startMonitorLoops(parts: MonitorParts): MonitorLoops {
       deliveries.alert(alert)
     },
   })
-  const destinations = openDestinations(parts.config.destinations ?? [], parts.githubRepo, parts.tasks.issueOf)
+  const destinations = openDestinations(parts.config.destinations ?? [], parts.githubRepo, parts.tasks.issueOf, warn)
   const deliveries = createDeliveries(destinations, retry, failures)
   const database = store && createInDatabase({ ...parts, store, callbacks, retry, failures })
   for (const sentence of missing(parts, destinations.length)) warn(sentence)

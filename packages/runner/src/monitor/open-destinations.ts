@@ -11,9 +11,10 @@ export function openDestinations(
   given: readonly (HeartbeatDestination | ConfiguredDestination)[],
   githubRepo: string,
   issueOf: IssueOf,
+  say: (sentence: string) => void,
 ): MonitorDestination[] {
   const all = [...given, ...(githubRepo === '' ? [] : [commentsIn(githubRepo)])]
-  return all.map((one) => ('send' in one ? one : senderDestination(one, issueOf)))
+  return all.map((one) => ('send' in one ? one : senderDestination(one, issueOf, say)))
 }
 
 /** Heartbeats only: labels, assignees and recoveries follow runs, which the destinations of the database report. */

@@ -5,6 +5,7 @@
 import type { HeartbeatData } from '@q/store'
 import type { Report, Sender } from '../main/deliver/load-destinations.ts'
 import { openSender, type SenderDeps } from '../main/deliver/open-sender.ts'
+import { redact } from '../output/redact.ts'
 import type { HeartbeatDestination } from './deliveries.ts'
 import type { HeartbeatAlert } from './failures.ts'
 
@@ -23,9 +24,14 @@ export interface OpenedDestination extends HeartbeatDestination {
   close(): Promise<void>
 }
 
-export function senderDestination(configured: ConfiguredDestination, issueOf: IssueOf): OpenedDestination {
+/** `say` gets the warnings of a sender, and the heartbeats of the kind `log`. */
+export function senderDestination(
+  configured: ConfiguredDestination,
+  issueOf: IssueOf,
+  say: (sentence: string) => void,
+): OpenedDestination {
   let opened: Promise<Sender> | undefined
-  const sender = () => (opened ??= open(configured).catch(forget))
+  const sender = () => (opened ??= open(configured, say).catch(forget))
   function forget(error: unknown): never {
     opened = undefined
     throw error
@@ -44,7 +50,7 @@ export function senderDestination(configured: ConfiguredDestination, issueOf: Is
   }
 }
 
-function open(configured: ConfiguredDestination): Promise<Sender> {
+function open(configured: ConfiguredDestination, say: (sentence: string) => void): Promise<Sender> {
   const remembered = new Map<string, string>()
   const store: SenderDeps['store'] = {
     getDestinationState: async ({ key }) => remembered.get(key),
@@ -53,7 +59,11 @@ function open(configured: ConfiguredDestination): Promise<Sender> {
       else remembered.set(key, value)
     },
   }
-  return openSender({ store, observe: () => {}, env: (variable) => process.env[variable] }, configured)
+  const observe: SenderDeps['observe'] = (event) => {
+    if (event.type !== 'destination-log' || (event.level === 'info' && configured.kind !== 'log')) return
+    say(redact(`${configured.name}: ${event.line} ${JSON.stringify(event.facts)}`))
+  }
+  return openSender({ store, observe, env: (variable) => process.env[variable] }, configured)
 }
 
 function reportsOf(kind: string, heartbeat: HeartbeatData, issueOf: IssueOf): Report[] {

@@ -135,3 +135,12 @@ test('an alert repeats no secret of the error that raised it', async () => {
   expect(error).toContain('refused it')
   expect(`${error} ${warnings.join(' ')}`).not.toContain('canary-81f3a2')
 })
+
+test('a log destination says each heartbeat', async () => {
+  const said = Promise.withResolvers<string>()
+  await started({
+    destinations: [{ name: 'dev', kind: 'log', settings: {} }],
+    warn: (sentence) => void (sentence.startsWith('dev: report') && said.resolve(sentence)),
+  })
+  expect(await said.promise).toContain('"worker_id":"worker-local-1"')
+})
