@@ -3,7 +3,7 @@
  *
  *     Q_MODEL_SEED=123 Q_MODEL_RUNS=2000 vitest run --project store model
  *
- * The suite plays 200 runs with another seed each time, `pnpm model` 2000. A failure names its seed and the shortest
+ * The suite plays 100 runs with another seed each time, `pnpm model` 2000. A failure names its seed and the shortest
  * sequence of commands that was found; the seed plays it again.
  */
 import * as fc from 'fast-check'
@@ -21,7 +21,7 @@ import { replicas, world } from './world.ts'
 
 /** `no`: report the first failure as it is, for those who only want to know whether there is one. */
 const endOnFailure = process.env['Q_MODEL_SHRINK'] === 'no'
-const numRuns = Number(process.env['Q_MODEL_RUNS'] ?? 200)
+const numRuns = Number(process.env['Q_MODEL_RUNS'] ?? 100)
 const seed = Number(process.env['Q_MODEL_SEED'] ?? Math.trunc(Math.random() * 2 ** 31))
 const commandsMax = 100
 
