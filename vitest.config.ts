@@ -20,6 +20,17 @@ const packages = [
   'workspace',
 ]
 
+/** Long tests of what shorter ones cover in part: `pnpm test:long` runs them. */
+const longTests = [
+  'packages/bench/test/bench.test.ts',
+  'packages/chaos/test/batch.test.ts',
+  'packages/chaos/test/drain.test.ts',
+  'packages/cli/test/live-cluster.test.ts',
+  'packages/cli/test/memory-recovery.test.ts',
+  'packages/runner/test/deliver/github.test.ts',
+  'scripts/test/workflow-type-costs.test.ts',
+]
+
 /** Packages are imported in source form, by Vite and by the Node processes it starts. */
 const source = { resolve: { conditions: ['@q/source'] } }
 
@@ -37,6 +48,7 @@ export default defineConfig({
       test: {
         name,
         include: [name === 'workspace' ? 'scripts/test/**/*.test.ts' : `packages/${name}/test/**/*.test.ts`],
+        exclude: process.env['Q_TEST_LONG'] === '1' ? [] : longTests,
         pool: 'forks',
         // Test files of a package share processes, which saves starting one and loading everything for each. A file that
         // leaves something behind fails, so that the next one is not disturbed.

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Runner } from '@q/runner'
 import { connect, type Connection } from '@q/store'
 import { exitCodeAfter } from '../src/output/report-error.ts'
 import { cluster, eventually } from './fixture.ts'
@@ -6,8 +7,9 @@ import { gate } from './gate.ts'
 import { holdingProxy } from './holding-proxy.ts'
 import { stallingProxy } from './stalling-proxy.ts'
 
-async function running(run: { status(): Promise<{ status: string }> }): Promise<void> {
-  await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+/** The code of the run has begun: a drain releases a RUNNING run whose code has not. */
+async function begun(runner: Pick<Runner, 'threads'>, run: { readonly id: string }): Promise<void> {
+  await eventually(() => runner.threads().find(({ runId }) => runId === run.id), 'the code begins')
 }
 
 test('a drain lets running runs finish and takes no new ones', async () => {
@@ -15,7 +17,7 @@ test('a drain lets running runs finish and takes no new ones', async () => {
   const { runner, events } = await start()
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
-  await running(run)
+  await begun(runner, run)
   const drained = runner.drain()
   await eventually(() => events.find((event) => event.type === 'draining'), 'no new runs')
   const late = await q.enqueue('echo', 'late')
@@ -30,7 +32,7 @@ test('a second drain() stops the runs: those that may start again are released, 
   const { runner } = await start()
   const mayRetry = await q.enqueue('patientRetry', { ms: 60_000 })
   const mayNot = await q.enqueue('patient', { ms: 60_000 })
-  await Promise.all([running(mayRetry), running(mayNot)])
+  await Promise.all([begun(runner, mayRetry), begun(runner, mayNot)])
   void runner.drain()
   await runner.drain()
   expect(await mayRetry.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
@@ -41,7 +43,7 @@ test('at the deadline a thread that does not react to the stop is terminated', a
   const { q, start } = await cluster()
   const { runner } = await start({ Q_DRAIN_MS: '0' })
   const run = await q.enqueue('deaf', { ms: 60_000 })
-  await running(run)
+  await begun(runner, run)
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'FAILED', result: { code: 'DRAINED' } })
 })
@@ -66,7 +68,7 @@ test('a drain that is ordered in the database begins with the next heartbeat', a
   const { runner, events } = await start({ Q_PRESET: 'fast' })
   const { file: until, open } = gate()
   const run = await q.enqueue('patient', { until })
-  await running(run)
+  await begun(runner, run)
   const connection = connect(url, { purpose: 'control' })
   await connection.db
     .updateTable('q.replica')
@@ -87,7 +89,7 @@ test('a result that a run returns after a stop request still counts', async () =
   const { q, start } = await cluster()
   const { runner } = await start({ Q_DRAIN_MS: '0' })
   const run = await q.enqueue('deaf', { ms: 1_500 })
-  await running(run)
+  await begun(runner, run)
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', result: 'done' })
 })
@@ -105,7 +107,7 @@ test('a drain releases runs that have not begun at once, and they use no attempt
   const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '1' })
   const { file: until, open } = gate()
   const busy = await q.enqueue('patient', { until })
-  await running(busy)
+  await begun(runner, busy)
   const ahead = await q.enqueue('echo', 1)
   await eventually(async () => ((await ahead.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
   const drained = runner.drain()
@@ -121,7 +123,7 @@ test('a locked run does not delay the release of the others', async () => {
   const { q, start, url } = await cluster()
   const { runner, events } = await start({ Q_THREADS: '1', Q_PREFETCH: '2' })
   const busy = await q.enqueue('patient', { ms: 600_000 })
-  await running(busy)
+  await begun(runner, busy)
   const [locked, free] = [await q.enqueue('echo', 1), await q.enqueue('echo', 2)]
   for (const run of [locked, free])
     await eventually(async () => ((await run.status()).status === 'CLAIMED' ? true : undefined), 'claimed ahead')
@@ -162,7 +164,7 @@ test('runs of a slow last exchange are released before the drain ends', async ()
   const proxy = await holdingProxy(url)
   const { runner, events } = await start({ Q_PRESET: 'fast', Q_DRAIN_MS: '600000' }, proxy.url)
   const busy = await q.enqueue('patient', { ms: 600_000 })
-  await running(busy)
+  await begun(runner, busy)
   const held = proxy.hold('held-back')
   const run = await q.enqueue('echo', 'held-back')
   await held
@@ -187,7 +189,7 @@ test('a long stop grace also applies in a drain', async () => {
   const { q, start } = await cluster()
   const { runner, events } = await start({ Q_DRAIN_MS: '0', Q_STOP_GRACE_MS: '11000' })
   const run = await q.enqueue('deafRetry', { ms: 600_000 })
-  await running(run)
+  await begun(runner, run)
   await runner.drain()
   expect(await run.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
   expect(events.at(-1)).toMatchObject({ type: 'drained' })

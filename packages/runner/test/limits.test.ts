@@ -1,4 +1,5 @@
 /** Stopping code that does not stop by itself: really, and without harm to its neighbours. */
+import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { SlotStats } from '@q/runner'
 import { connect } from '@q/store'
@@ -38,10 +39,13 @@ describe.each([
     const neighbour = await startedRun(replica, 'talks', { until })
     const timedOut = await q.enqueue(stubborn.timedOut, {})
     const silent = await q.enqueue(stubborn.silent, {})
-    const cancelled = await startedRun(replica, stubborn.endless)
-    await store.cancelTaskRuns([cancelled.id])
+    const { file: began } = gate()
+    const cancelled = await q.enqueue(stubborn.endless, { began })
+    await eventually(() => existsSync(began) || undefined, 'the endless loop begins')
     await expect(timedOut.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
     await expect(silent.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'SILENT' })
+    // The start is stored as an age, to within a round trip: the cancel comes well after it.
+    await store.cancelTaskRuns([cancelled.id])
     await expect(cancelled.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
     const { timeline = [] } = (await store.getTaskRun(cancelled.id)) ?? {}
     const timeOf = (wanted: string) => timeline.find(({ what }) => what === wanted)?.at?.getTime()

@@ -1,12 +1,14 @@
 /** Tasks that do not end by themselves. */
 import { execFileSync } from 'node:child_process'
 import { pbkdf2Sync } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { threadId } from 'node:worker_threads'
 import { task, type TaskContext } from '@q/task'
 
-function forEver(_: unknown): never {
+/** Makes the file when it begins. */
+function forEver({ began }: { began?: string }): never {
+  if (began !== undefined) writeFileSync(began, '')
   for (;;);
 }
 export const timedOut = task({ timeout: '300ms' }, forEver)
