@@ -7,12 +7,14 @@ import { gate } from './gate.ts'
 import { fleet, type Fleet } from './fleet.ts'
 import type { ReplicaProcess } from './replica-process.ts'
 
-/** A watcher judges only after its own presence has been unbroken for a grace. */
-async function watched({ watcher }: Fleet, replicas: readonly ReplicaProcess[]): Promise<void> {
+/** One replica watches, and all are present: a death is noticed by presence only after the session of the replica was open. */
+async function watched({ db, watcher }: Fleet, replicas: readonly ReplicaProcess[]): Promise<void> {
   await eventually(async () => {
     const id = await watcher()
-    return replicas.some((replica) => replica.id === id) ? true : undefined
-  }, 'a replica watches')
+    const present = await db.selectFrom('q.presence').select('replica_id').where('gone_at', 'is', null).execute()
+    const isPresent = (replica: ReplicaProcess) => present.some(({ replica_id }) => replica_id === replica.id)
+    return replicas.some((replica) => replica.id === id) && replicas.every(isPresent) ? true : undefined
+  }, 'a replica watches, and all are present')
 }
 
 async function heldBy({ store }: Fleet, replica: ReplicaProcess) {
