@@ -25,9 +25,12 @@ const longTests = [
   'packages/bench/test/bench.test.ts',
   'packages/chaos/test/batch.test.ts',
   'packages/chaos/test/drain.test.ts',
+  'packages/chaos/test/kill.test.ts',
   'packages/cli/test/live-cluster.test.ts',
   'packages/cli/test/memory-recovery.test.ts',
   'packages/runner/test/deliver/github.test.ts',
+  'packages/runner/test/poison.test.ts',
+  'scripts/test/type-costs.test.ts',
   'scripts/test/workflow-type-costs.test.ts',
 ]
 
