@@ -1,8 +1,9 @@
 /**
- * Every mistake in the declaration of a destination, by people, by a file or over HTTP. Loads no sender.
+ * Every mistake in the declaration of a destination, whether it comes from a command, a file or an HTTP request. Loads
+ * no sender.
  *
- * Settings are stored and shown, so they hold no secrets: a value that looks like one is refused, whatever the setting is
- * called.
+ * Settings are stored and shown, so they hold no secrets: a value that looks like one is refused, whatever the setting
+ * is called.
  */
 import { taskStates } from '@q/schema'
 import { destinationKinds } from './kinds.ts'
@@ -23,7 +24,7 @@ const reportKinds: readonly ReportKind[] = ['run-ended', 'status', 'recovery', '
 const known = ['name', 'kind', 'reports', 'tasks', 'statuses', 'settings', 'everyMs']
 const everyMs = { min: 1_000, max: 86_400_000 } as const
 
-/** One sentence each. Empty: it is a `DestinationDeclaration`. */
+/** Returns one sentence per mistake. If there is none, the value is a `DestinationDeclaration`. */
 export function destinationProblems(given: unknown): readonly string[] {
   if (!isRecord(given)) return ['A destination is an object with name, kind, reports and settings.']
   const { name, kind, reports, tasks, statuses, settings = {}, everyMs: every } = given
@@ -42,7 +43,10 @@ export function destinationProblems(given: unknown): readonly string[] {
   return [...problems, ...kindProblems(kind, settings), ...literalSecrets(settings)]
 }
 
-/** What a request over HTTP must not declare: a token of the API must neither start programs nor learn secrets of replicas. */
+/**
+ * The settings that an HTTP request must not declare: an API token must neither start programs nor read secrets of
+ * replicas.
+ */
 export function remoteProblems({ kind, settings = {} }: Pick<DestinationDeclaration, 'kind' | 'settings'>): string[] {
   const local = Object.hasOwn(destinationKinds, kind) ? (destinationKinds[kind]?.localSettings ?? []) : []
   return local

@@ -1,4 +1,4 @@
-/** The kinds of destinations. A kind's code is loaded when the first destination of that kind is opened. */
+/** The kinds of destinations. The code of a kind is loaded when the first destination of that kind opens. */
 import { githubProblemsOf } from './github/settings.ts'
 import { memoryProblems } from './memory/settings.ts'
 import { installCommand, type OptionalPackages, withOptionalPackages } from './optional-package.ts'
@@ -25,7 +25,7 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     localSettings: ['apiUrl'],
     open: async (context) =>
       (await withOptionalPackages(octokit, () => import('./github/github-sender.ts'))).openGithubSender(context),
-    // GitHub asks for one write after the other, a second apart.
+    // GitHub asks clients to write one request at a time, a second apart.
     inFlightMax: 1,
     batchMax: 50,
   },
@@ -33,7 +33,7 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     problemsOf: memoryProblems,
     localSettings: ['command'],
     open: async (context) => (await import('./memory/memory-sender.ts')).openMemorySender(context),
-    // The server loses updates that overlap.
+    // The memory server loses concurrent updates.
     inFlightMax: 1,
     batchMax: 500,
   },

@@ -1,6 +1,6 @@
 /**
- * Loads code that needs packages which only one kind of destination uses. They are optional peers, so that an installation
- * without such a destination does not carry them; where they are missing, the error says how to install them.
+ * Loads code whose packages only one kind of destination uses. They are optional peers, so an installation without such
+ * a destination does not need them. If they are missing, the error says how to install them.
  */
 import { ExplainedError } from '@q/schema'
 

@@ -1,7 +1,7 @@
 /**
- * Reports, as the outbox stores them and destinations receive them. A report carries everything that a destination needs:
- * its run may be pruned before it is sent. `id` stays the same when a report is sent again, so that a receiver can
- * recognise a repeat.
+ * Reports, as the outbox stores them and destinations receive them. A report contains everything that a destination
+ * needs, because its run may be pruned before the report is sent. `id` stays the same when a report is sent again, so
+ * that a receiver can recognise a repeat.
  */
 import type { TaskState } from '@q/schema'
 
@@ -18,15 +18,18 @@ export type ReportKind = Report['kind']
 interface ReportOf<Kind extends string, Payload> {
   readonly id: string
   readonly kind: Kind
-  /** What it is about: `run/17`, `workflow/3`, `replica/eu-1`. Reports with the same subject are sent in order. */
+  /**
+   * The run, workflow or replica of the report: `run/17`, `workflow/3`, `replica/eu-1`. Reports with the same subject
+   * are sent in order.
+   */
   readonly subject: string
   readonly createdAt: Date
-  /** 1 for the first try to send it. */
+  /** Counts tries to send the report, from 1. */
   readonly attempt: number
   readonly payload: Payload
 }
 
-/** A run, as far as reports name it. */
+/** The members of a run that reports contain. */
 interface ReportedRun {
   readonly runId: string
   readonly epoch: number
@@ -69,7 +72,7 @@ export interface Recovery extends ReportedRun {
   /** How long it had been silent. */
   readonly silentMs: number
   readonly cause: string
-  /** What the run became: AVAILABLE or PENDING (requeued), or FAILED. */
+  /** The run's new state: AVAILABLE or PENDING (requeued), or FAILED. */
   readonly became: TaskState
   readonly code: string | null
   readonly at: string
@@ -77,11 +80,11 @@ export interface Recovery extends ReportedRun {
 
 export interface Heartbeat {
   readonly heartbeat: HeartbeatData
-  /** The runs that the worker executes, at most 100. */
+  /** The runs that the worker is executing, at most 100. */
   readonly runs: readonly ReportedRun[]
 }
 
-/** The heartbeat message of a worker. */
+/** The heartbeat of a worker. */
 export interface HeartbeatData {
   readonly worker_id: string
   /** Milliseconds since 1970. */
@@ -100,7 +103,7 @@ export interface WorkerMetrics {
   readonly uptime: number
 }
 
-/** Heartbeats of a worker failed several times in a row. */
+/** An alert: heartbeats of a worker failed several times in a row. */
 export interface HeartbeatAlert {
   readonly worker_id: string
   readonly timestamp: number

@@ -1,6 +1,6 @@
 /**
- * Secrets of destinations. Settings name the environment variable or the file that has the secret, never the secret itself.
- * It is read each time it is needed, so that a rotated secret is used without a restart.
+ * Reads the secrets of destinations. Settings name the environment variable or file that holds the secret, never the
+ * secret itself. Each use reads it again, so a rotated secret takes effect without a restart.
  */
 import { readFile } from 'node:fs/promises'
 

@@ -1,17 +1,18 @@
 /**
- * What every kind of destination implements. A sender sends; the outbox leases, orders, retries and gives up. A sender never
- * rejects: an error of the outside world is a result.
+ * The interface that every kind of destination implements. The sender only sends; the outbox leases, orders, retries
+ * and gives up reports. A sender never rejects: it returns an external error as a result.
  */
 import type { Report } from './report.ts'
 
 export interface Sender {
   /**
-   * Sends reports, which are about different runs, workflows and workers: of each of them the next one comes when this one was
-   * delivered or given up. Returns one result for each, in the same order. A call that takes longer than 30 s counts as failed,
-   * and the sender is closed and opened again: rather return `failed` for the reports that were not sent in time.
+   * Sends reports, each about a different run, workflow or worker: the next report about the same one comes after this
+   * one was delivered or given up. Returns one result for each, in the same order. A call that takes longer than 30 s
+   * counts as failed, and the sender is closed and opened again; return `failed` for reports that do not fit into that
+   * time.
    */
   send(reports: readonly Report[]): Promise<readonly SendResult[]>
-  /** Sends something harmless, to find out whether settings, secrets and network are right. */
+  /** Sends a harmless message, to test settings, secrets and network. */
   test(): Promise<SendResult>
   close(): Promise<void>
 }
@@ -38,7 +39,7 @@ export interface SenderContext {
 
 export type Settings = Readonly<Record<string, unknown>>
 
-/** What a sender has to remember, shared by all replicas: ids of comments, for example. */
+/** The stored state of a sender, shared by all replicas: ids of comments, for example. */
 export interface SenderState {
   get(key: string): Promise<string | undefined>
   put(key: string, value: string): Promise<void>
@@ -51,8 +52,8 @@ export interface DestinationKind {
   /** Settings that start programs or decide where tokens are sent: requests over HTTP must not set them. */
   readonly localSettings: readonly string[]
   readonly open: (context: SenderContext) => Promise<Sender>
-  /** How many batches of this destination all replicas together may have in flight. */
+  /** The most batches of this destination that all replicas together may have in flight. */
   readonly inFlightMax: number
-  /** How many reports one `send` gets at most. */
+  /** The most reports per `send`. */
   readonly batchMax: number
 }

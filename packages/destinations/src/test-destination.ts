@@ -1,4 +1,4 @@
-/** Sends a test report to a destination from this process, which needs the secrets that the destination names. */
+/** Sends a test report to a destination from this process. The process needs the secrets that the destination names. */
 import type { DestinationDeclaration } from './check-destination.ts'
 import { destinationKinds } from './kinds.ts'
 import type { SenderState, SendResult } from './sender.ts'
@@ -22,7 +22,7 @@ export async function testDestination(
   }
 }
 
-/** A test remembers nothing. */
+/** A test stores no state. */
 function emptyState(): SenderState {
   return { get: () => Promise.resolve(undefined), put: () => Promise.resolve(), remove: () => Promise.resolve() }
 }

@@ -1,4 +1,7 @@
-/** The workers that execute runs of issues of a repository, from their last heartbeats. All replicas share the list. */
+/**
+ * The workers that are executing runs for issues of a repository, according to their last heartbeats. All replicas
+ * share the list.
+ */
 import type { HeartbeatData } from '../report.ts'
 import type { SenderState } from '../sender.ts'
 import { workerRow, type WorkerRow } from './comment-texts.ts'
@@ -19,9 +22,9 @@ interface Seen {
   readonly issues: readonly number[]
 }
 
-/** A worker without a heartbeat for that long is no longer active. */
+/** A worker is no longer active if its last heartbeat is older than this. */
 const silentMsMax = 900_000
-/** The list changes at most so often for a worker that still works on the same issues. */
+/** The shortest time between two updates of a worker that still works on the same issues. */
 const recordEveryMs = 60_000
 
 /** Adds a worker to the list, or removes it if it works on no issue. Returns the list. */

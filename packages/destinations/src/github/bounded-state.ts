@@ -1,6 +1,6 @@
 /**
- * A part of the sender's state with a limited number of keys: the keys that were put longest ago are removed. Comments and
- * issues that still change stay known.
+ * A map in the sender's state with a limited number of keys. When it is full, it drops the keys that were written
+ * longest ago, so comments and issues that still change stay in it.
  */
 import type { SenderState } from '../sender.ts'
 

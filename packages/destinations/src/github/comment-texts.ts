@@ -1,4 +1,4 @@
-/** The comments that people read. Their wording is an interface: people and scripts search for it. */
+/** The texts of comments. Their wording is an interface: people and scripts search for it. */
 import type { HeartbeatAlert, HeartbeatData, Recovery } from '../report.ts'
 import { codeSpan, durationText, uptimeText } from './text.ts'
 
@@ -23,10 +23,10 @@ export function heartbeatText(worker: string, heartbeat: HeartbeatData): string 
   ].join('\n')
 }
 
-/** What happened to the assignment of the issue. */
+/** Whether the issue was unassigned, or why not. */
 export type Unassigned = 'removed' | 'not configured' | 'superseded' | { readonly refused: string }
 
-/** Only actions that were really taken have a check mark. */
+/** Only completed actions have a check mark. */
 export function recoveryText(worker: string, recovery: Recovery, unassigned: Unassigned): string {
   const requeued = isRequeued(recovery)
   const ended = `Run ended ${recovery.became}${recovery.code === null ? '' : ` (${recovery.code.replaceAll(/\W/g, '_')})`}`
@@ -85,7 +85,7 @@ const aggregateHead = [
   '| Worker | Status | Timestamp | Active Tasks | Available Capacity | CPU | Memory | Uptime | Completed |',
   '|---|---|---|--:|--:|--:|--:|--:|--:|',
 ]
-/** So many rows of the longest kind fit into one comment. */
+/** The number of rows that fit into one comment even if all have the maximum length. */
 const rowsMax = 200
 
 /** One table for many workers, the least healthy first. */

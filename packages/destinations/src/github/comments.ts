@@ -1,7 +1,7 @@
 /**
- * Comments that are written once and edited from then on. The sender's state has the id of each. The state says that a
- * comment is being created before the request is sent: if no answer comes, or the sender dies, the next try looks for the
- * comment by its marker before it creates one. An older report never overwrites a newer one.
+ * Comments that are created once and then edited. The sender's state holds the id of each, and marks a comment as
+ * "being created" before the request is sent: after a lost answer or a crash, the next try searches for the comment by
+ * its marker before it creates one. An older report never overwrites a newer one.
  */
 import { createHash } from 'node:crypto'
 import type { SenderState } from '../sender.ts'
@@ -10,19 +10,19 @@ import type { Issue } from './issue.ts'
 
 export interface Comment {
   readonly issue: Issue
-  /** Unique in the destination: `heartbeat:17:1`. Part of the marker and of the key in the state. */
+  /** Unique in the destination, such as `heartbeat:17:1`. The marker and the key in the state contain it. */
   readonly name: string
   readonly text: string
-  /** The time of the report. */
+  /** The timestamp of the report. */
   readonly atMs: number
   /** What to do if a person deleted the comment. */
   readonly ifDeleted: 'leave' | 'recreate'
-  /** A report so soon after the last one does not edit the comment. */
+  /** The shortest time between two edits; a report that comes sooner is skipped. */
   readonly everyMs?: number
 }
 
 interface Stored {
-  /** Absent: it is being created, or it was deleted. */
+  /** Absent while the comment is being created, and after it was deleted. */
   readonly id?: number
   readonly creatingSinceMs?: number
   readonly deleted?: true
@@ -30,7 +30,7 @@ interface Stored {
   readonly digest?: string
 }
 
-/** The clocks of GitHub and of the replica that began to create the comment may differ by that. */
+/** How far the clock of the replica that began to create the comment may differ from GitHub's. */
 const clockDifferenceMsMax = 3_600_000
 
 export interface CommentPorts {
@@ -54,7 +54,7 @@ export async function putComment(ports: CommentPorts, comment: Comment): Promise
   await save({ id: await ports.client.createComment(issue, body) })
 }
 
-/** The comments that have to be written now, those first whose last edit is oldest. */
+/** The comments to write now, the least recently edited first. */
 export async function dueComments(state: SenderState, comments: readonly Comment[]): Promise<readonly Comment[]> {
   const known = await Promise.all(
     comments.map(async (comment) => ({ comment, stored: await readStored(state, comment) })),
@@ -94,7 +94,7 @@ function markerOf({ name }: Comment): string {
   return `<!-- q:${name} -->`
 }
 
-/** Two texts that differ only in their timestamp say the same. */
+/** Whether two texts are equal apart from their timestamps. */
 function digestOf(text: string): string {
   return createHash('sha256')
     .update(text.replace(/^Timestamp: .*$/m, ''))

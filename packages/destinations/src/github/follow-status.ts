@@ -1,6 +1,6 @@
 /**
- * Labels and assignee of an issue follow the status of its run. The state has the time of the last change that was applied: an
- * older report, which arrives late, changes nothing.
+ * Updates labels and assignee of an issue when the status of its run changes. The state records the time of the last
+ * applied change, so an older report that arrives late changes nothing.
  */
 import type { TaskState } from '@q/schema'
 import type { SenderState } from '../sender.ts'
@@ -29,7 +29,7 @@ export function phaseOf(status: TaskState): Phase {
   return status === 'PENDING' || status === 'AVAILABLE' || status === 'CLAIMED' ? 'queued' : 'ended'
 }
 
-/** How many writes a change takes at most. */
+/** The most writes that one change can take. */
 export function writesOfChange({ labels, assignee }: FollowPorts['settings']): number {
   return (labels ? 2 : 0) + (assignee === undefined ? 0 : 1)
 }

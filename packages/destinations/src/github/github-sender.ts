@@ -1,6 +1,7 @@
 /**
- * Sends reports to issues of GitHub: comments for heartbeats and recoveries, labels and assignee for statuses. Recoveries go
- * first. After an obstacle that the other reports would meet too, such as a rate limit, they are not tried.
+ * Sends reports to GitHub issues: comments for heartbeats and recoveries, labels and assignee for statuses. Recoveries
+ * go first. If one report fails for a reason that affects all others, such as a rate limit, the sender does not try the
+ * others.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Report } from '../report.ts'
@@ -17,7 +18,10 @@ const realPacing: Pacing = {
   retryUnitMs: 1000,
 }
 
-/** The outbox gives up a call after 30 s: no report is begun after the first time, no request lasts longer than the second. */
+/**
+ * The outbox gives up a call after 30 s: no report begins after the first limit, and no request lasts beyond the
+ * second.
+ */
 const beginMsMax = 12_000
 const sendMsMax = 25_000
 
@@ -71,7 +75,7 @@ function recoveriesFirst(reports: readonly Report[]): readonly Report[] {
   return reports.toSorted((a, b) => Number(b.kind === 'recovery') - Number(a.kind === 'recovery'))
 }
 
-/** Why a step did not succeed. A sender never rejects: an error of another kind is a failure too. */
+/** Why a step failed. A sender never rejects, so every error becomes a result. */
 async function obstacleOf(step: () => Promise<void>): Promise<NotDelivered | undefined> {
   try {
     await step()

@@ -1,7 +1,7 @@
 /**
- * Heartbeats on the issues of the runs that a worker executes: one comment per run, edited in place. With many workers in a
- * repository there is one table per issue instead, or one on a configured issue. A heartbeat that the limit on writes
- * delays is skipped: the next one says more.
+ * Writes heartbeats to the issues of the runs that a worker executes: one comment per run, edited in place. A
+ * repository with many workers gets one table per issue instead, or one table on a configured issue. A heartbeat that
+ * the write limit would delay is skipped: the next one has newer data.
  */
 import type { Heartbeat, Report } from '../report.ts'
 import { type ActiveWorkers, recordWorker } from './active-workers.ts'
@@ -26,7 +26,7 @@ interface RunOnIssue {
 interface ManyWorkers {
   readonly repository: Repository
   readonly workers: ActiveWorkers
-  /** The issues of the runs that the reporting worker executes. */
+  /** The issues of the runs that the reporting worker is executing. */
   readonly issues: readonly number[]
   readonly atMs: number
 }
@@ -49,7 +49,7 @@ export async function sendHeartbeat(session: Session, { createdAt, payload }: He
   }
 }
 
-/** A run of another repository has no heartbeats on GitHub; the report of its status names the mistake. */
+/** A run of a repository that is not allowed gets no heartbeats on GitHub; its status report names the mistake. */
 function withIssue(session: Session, run: Heartbeat['runs'][number]): RunOnIssue[] {
   try {
     const issue = session.issueOf(run)
@@ -78,7 +78,7 @@ function aggregateComments(
   })
 }
 
-/** An issue that GitHub rejects keeps no other one from its comment. */
+/** If GitHub rejects one issue, the others still get their comments. */
 async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<'done' | 'limited'> {
   let rejected: NotDelivered | undefined
   for (const comment of await dueComments(session.state, comments)) {

@@ -1,4 +1,6 @@
-/** Which issue a run belongs to. Only issues of allowed repositories are found, whatever a payload says. */
+/**
+ * Finds the issue that a run belongs to. Only issues of allowed repositories are found, whatever a payload contains.
+ */
 
 export interface Repository {
   readonly owner: string
@@ -12,12 +14,12 @@ export interface Issue extends Repository {
 export type FoundIssue = { readonly issue: Issue } | { readonly refused: string }
 
 export interface KnownRepositories {
-  /** `owner/name`; plain numbers belong to the first. */
+  /** Names like `owner/name`. An issue given as a plain number is in the first of them. */
   readonly repositories: readonly string[]
   readonly apiUrl: string
 }
 
-/** Finds the issue that `12`, `#12` or the address of an issue names. */
+/** Returns the issue for `12`, `#12` or an issue's URL. */
 export function findIssue(text: string, { repositories, apiUrl }: KnownRepositories): FoundIssue {
   const [, digits] = /^#?(\d{1,10})$/.exec(text.trim()) ?? []
   const address = digits === undefined ? issueAddress(text.trim(), apiUrl) : undefined

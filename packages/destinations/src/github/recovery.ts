@@ -1,6 +1,6 @@
 /**
- * A recovery on its issue: the assignment is removed, then a comment says what was done, then the labels change. Each step can
- * be repeated, so a report that was interrupted starts again at the first one.
+ * Reports a recovery on its issue: removes the assignment, comments what was done, then changes the labels. Each step
+ * can be repeated, so an interrupted report starts again at the first one.
  */
 import type { Recovery } from '../report.ts'
 import { isRequeued, recoveryText, type Unassigned } from './comment-texts.ts'
@@ -30,7 +30,7 @@ export async function sendRecovery(session: Session, recovery: Recovery): Promis
   await recordChange(session.state, issue, { phase, atMs })
 }
 
-/** A refused step is part of the comment; one that may succeed later fails the report. */
+/** A step that GitHub refuses for good is named in the comment; a step that may succeed later fails the report. */
 async function unassign({ client, settings }: Session, issue: Issue): Promise<Unassigned> {
   if (settings.assignee === undefined) return 'not configured'
   try {

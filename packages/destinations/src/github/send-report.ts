@@ -1,4 +1,4 @@
-/** What each kind of report does on GitHub. A report without an issue does nothing there. */
+/** Sends each kind of report to GitHub. A report without an issue is skipped. */
 import type { HeartbeatAlert, Report, RunEnded, RunStatus } from '../report.ts'
 import { alertText } from './comment-texts.ts'
 import { putComment } from './comments.ts'

@@ -1,4 +1,6 @@
-/** What the steps of one `send` use. The secrets are those of now: they may have been rotated since the last one. */
+/**
+ * Dependencies of the steps of one `send`. The secrets are read for each `send`, because they may have been rotated.
+ */
 import { readSecret } from '../secret.ts'
 import type { SenderContext, SenderState } from '../sender.ts'
 import { boundedState } from './bounded-state.ts'
@@ -20,20 +22,20 @@ export interface Session {
   readonly issueOf: (run: { readonly issue: string | null }) => Issue | undefined
   /** Whether it is too late to begin another write. */
   readonly isLate: () => boolean
-  /** For how long the limit on writes delays so many writes. 0: not at all. */
+  /** How long the write limit would delay this many writes. 0: not at all. */
   readonly writesWaitMs: (repository: Repository, writes: number, urgency: Urgency) => Promise<number>
 }
 
-/** What tests replace. */
+/** Replaced in tests. */
 export interface Pacing {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   readonly retryUnitMs: number
 }
 
 export interface Bounds {
-  /** Ends requests and pauses. */
+  /** Aborts requests and pauses. */
   readonly signal: AbortSignal
-  /** Nothing is begun after that. */
+  /** No write begins after this time. */
   readonly stopAtMs: number
 }
 
@@ -75,7 +77,7 @@ export async function openSession(
   }
 }
 
-/** Throws unless the limit allows so many writes now. */
+/** Throws unless the limit allows this many writes now. */
 export async function requireWrites(session: Session, issue: Issue, writes: number, urgency: Urgency): Promise<void> {
   const retryAfterMs = await session.writesWaitMs(issue, writes, urgency)
   if (retryAfterMs === 0) return

@@ -3,24 +3,27 @@ import { isAbsolute } from 'node:path'
 import type { Settings } from '../sender.ts'
 
 export interface GithubSettings {
-  /** A pointer to the issue in the payload of runs. The outbox reads it there. */
+  /** A JSON pointer to the issue in the payload of runs. The outbox reads the value. */
   readonly issue: string
-  /** `owner/name`, at least one: no other repository is ever written to. Plain issue numbers belong to the first. */
+  /**
+   * At least one `owner/name`: q never writes to another repository. An issue given as a plain number is in the first
+   * of them.
+   */
   readonly repositories: readonly string[]
   readonly tokenVariable?: string
   readonly tokenFile?: string
   readonly apiUrl?: string
   /** Whether the labels of an issue follow the status of its run. */
   readonly labels: boolean
-  /** The GitHub user that is assigned to an issue while its run is running. */
+  /** The GitHub user to assign to an issue while its run is RUNNING. */
   readonly assignee?: string
-  /** The issue of the first repository for alerts, and for the table of heartbeats of many workers. */
+  /** The issue, in the first repository, for alerts and for the heartbeat table of many workers. */
   readonly heartbeatIssue?: number
   readonly workerSecretVariable?: string
   readonly workerSecretFile?: string
 }
 
-/** Each setting with its check. A check returns what the value must be, or undefined if it is right. */
+/** Each setting with its check. A check returns a description of valid values, or undefined if the value is valid. */
 const checks: Readonly<Record<keyof GithubSettings, (value: unknown) => string | undefined>> = {
   issue: (value) => (matches(value, /^(\/[^/]+)+$/) ? undefined : 'a JSON pointer into the payload, such as "/issue"'),
   repositories: (value) =>
@@ -62,14 +65,14 @@ export function githubProblemsOf(settings: Settings): readonly string[] {
   return problems
 }
 
-/** The settings with their defaults. They have been checked when the destination was made. */
+/** The settings with defaults filled in. They were checked when the destination was created. */
 export function githubSettingsOf(settings: Settings): GithubSettings {
   const problems = githubProblemsOf(settings)
   if (problems.length > 0) throw new Error(`The settings of a GitHub destination are wrong: ${problems.join(' ')}`)
   return { labels: true, ...settings } as GithubSettings
 }
 
-/** An address to which a token may be sent: encrypted, or on this machine. */
+/** Whether a token may be sent to the address: it uses https, or it is on this machine. */
 export function isApiUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null || url.username !== '' || url.search !== '') return false

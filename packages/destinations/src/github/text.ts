@@ -1,6 +1,6 @@
 /**
- * Text in comments. Text that is not ours appears only as a code span, where GitHub renders neither mentions nor references,
- * closing keywords, HTML comments or markup.
+ * Formats text in comments. Text from outside q appears only as a code span, where GitHub renders no mentions,
+ * references, closing keywords, HTML comments or markup.
  */
 const spanLengthMax = 500
 

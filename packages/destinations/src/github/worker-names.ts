@@ -1,4 +1,4 @@
-/** How workers are named in comments: by their sanitised id or, in public repositories, by a number made from it. */
+/** Names workers in comments: by their sanitised id or, in public repositories, by a number derived from it. */
 import { createHmac } from 'node:crypto'
 import { sanitizedId } from '../sanitized-id.ts'
 import { readSecret } from '../secret.ts'

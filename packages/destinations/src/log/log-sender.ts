@@ -1,4 +1,4 @@
-/** Writes reports to the log of the replica that sends them: to see what a destination would receive. */
+/** Writes reports to the log of the sending replica, to show what a destination would receive. */
 import type { Sender, SenderContext } from '../sender.ts'
 
 export function openLogSender({ name, log }: SenderContext): Sender {

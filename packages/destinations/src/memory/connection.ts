@@ -1,15 +1,15 @@
 /**
- * One process of the memory server, started by the first call. The server loses updates of calls that overlap, so only one
- * call is ever in flight: a process that did not answer in time is ended before the next call, because it may still be
- * writing. A process that died is started again by a later call; after failures in a row not before a pause has passed.
+ * One process of the memory server; the first call starts it. The server loses updates of concurrent calls, so only one
+ * call is ever in flight: a process that did not answer in time is killed before the next call, because it may still be
+ * writing. A later call restarts a process that died; after consecutive failures it waits for a pause first.
  */
 import { MemoryFailure } from './failure.ts'
 import { loadMcp, type Mcp } from './mcp.ts'
 
 export interface Connection {
-  /** The structured part of the answer of a tool. Calls must not overlap. */
+  /** Calls a tool and returns the structured part of its answer. Calls must not overlap. */
   call(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Ends the process at once: a call in flight fails, and so do later ones. */
+  /** Kills the process at once: the call in flight and all later calls fail. */
   close(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly command: readonly string[]
   readonly nowMs: () => number
   readonly callMsMax?: number
-  /** Explains an error that the server answered. */
+  /** Explains an error that the server returned. */
   readonly explain: (error: string) => Promise<string>
 }
 
@@ -30,7 +30,7 @@ const startMsMax = 20_000
 const pauseMsMin = 1_000
 const pauseMsMax = 60_000
 const closedMessage = 'The destination is closed.'
-/** An answer repeats what it found twice: as text and as data. */
+/** An answer contains its result twice: as text and as data. */
 const answerBytesMax = 64 * 1024 * 1024
 
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
@@ -86,7 +86,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 interface ServerProcess {
   readonly client: InstanceType<Mcp['Client']>
   isAlive(): boolean
-  /** The last of what it printed. */
+  /** The end of its output. */
   readonly printed: string
   end(): Promise<void>
 }
@@ -96,7 +96,7 @@ async function startServer({ Client, StdioClientTransport }: Mcp, options: Conne
   const transport = new StdioClientTransport({
     command: program,
     args,
-    // The transport passes on PATH, HOME and their like, and no other variable.
+    // The transport passes PATH, HOME and similar variables to the process, and no others.
     env: { MEMORY_FILE_PATH: options.file },
     stderr: 'pipe',
     maxBufferSize: answerBytesMax,

@@ -1,9 +1,9 @@
-/** The memory server did not do what it was asked. The message is for people; the outbox tries again. */
+/** The error of a failed call to the memory server. The message is for people; the outbox tries again. */
 export class MemoryFailure extends Error {
   override readonly name = 'MemoryFailure'
-  /** The server cannot answer sooner. */
+  /** When to try again, if the server cannot answer sooner. */
   readonly retryAfterMs: number
-  /** Whether the server was not asked, because it failed just before. */
+  /** Whether no call was made, because the server had failed just before. */
   readonly notTried: boolean
 
   constructor(

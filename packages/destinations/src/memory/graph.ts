@@ -1,4 +1,4 @@
-/** The tools of the memory server that q uses, with types. The server stores entities: a name, a type and texts. */
+/** Typed calls of the memory server's tools that q uses. The server stores entities: a name, a type and texts. */
 import type { Connection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
 
@@ -18,9 +18,9 @@ export interface Graph {
   open(names: readonly string[]): Promise<readonly Entity[]>
   /** The entities that contain the text in name, type or observations. */
   search(text: string): Promise<readonly Entity[]>
-  /** Fails if one exists already: the server would skip it without a word. */
+  /** Rejects if one of them exists already: the server would skip it silently. */
   create(entities: readonly Entity[]): Promise<void>
-  /** Adds texts to entities that exist. */
+  /** Adds texts to existing entities. */
   add(additions: readonly Observations[]): Promise<void>
   removeObservations(removals: readonly Observations[]): Promise<void>
   remove(names: readonly string[]): Promise<void>

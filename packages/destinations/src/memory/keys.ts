@@ -1,14 +1,14 @@
-/** The keys under which a memory destination writes. Ids of workers and runs become one part of a key each. */
+/** The keys that a memory destination writes. The id of a worker or run is one part of a key. */
 import { sanitizedId } from '../sanitized-id.ts'
 
 export interface Keys {
   /** The latest heartbeat of a worker. */
   heartbeat(worker: string): string
-  /** The heartbeats of a worker over time, an entity each: the timestamp follows. */
+  /** The prefix of a worker's past heartbeats, one entity each; the timestamp follows. */
   samples(worker: string): string
   /** Failed heartbeats of a worker. */
   failures(worker: string): string
-  /** Recovered runs, by the time of their recovery, which follows. */
+  /** The prefix of recovered runs; the time of the recovery follows. */
   readonly recoveries: string
   /** The lock of a claimed run. */
   lock(run: string): string

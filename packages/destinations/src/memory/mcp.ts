@@ -1,6 +1,6 @@
 /**
- * The MCP client and the memory server, as packages. Both are optional peers: an installation without a memory destination
- * does not carry them. The only file that imports them.
+ * Loads the MCP client and the memory server; no other file imports them. Both are optional peers, so an installation
+ * without a memory destination does not need them.
  */
 import { createRequire } from 'node:module'
 import type { Client } from '@modelcontextprotocol/client'

@@ -12,7 +12,7 @@ import { readMemorySettings } from './settings.ts'
 import { writeRound } from './write-round.ts'
 import { writesOf } from './writes.ts'
 
-/** After this time no other round begins, so that the results of the earlier ones are not lost. */
+/** No round begins after this time, so that the results of earlier rounds are not lost. */
 const sendMsMax = 10_000
 
 export async function openMemorySender({ settings, env, state, nowMs }: SenderContext): Promise<Sender> {
@@ -68,7 +68,7 @@ async function resultOf(work: Promise<void>): Promise<SendResult> {
   }
 }
 
-/** For the rounds after one that failed: the server would fail them too. */
+/** The result of the rounds after a failed one: they would fail too. */
 function postponed({ error, retryAfterMs = 1_000 }: { error: string; retryAfterMs?: number }): SendResult {
   return { kind: 'postponed', error, retryAfterMs }
 }

@@ -1,6 +1,4 @@
-/**
- * A memory file, served by a process of its own: one user at a time, and the few things that people do with single keys.
- */
+/** A memory file, served by a process of its own: serialises its users, and offers operations on single keys. */
 import { randomUUID } from 'node:crypto'
 import { openConnection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
@@ -10,15 +8,15 @@ import { byTime } from './observations.ts'
 import { explainServerError } from './torn-line.ts'
 
 export interface Memory {
-  /** Does the work after all earlier work: it may read and then write what depends on it. */
+  /** Runs the work after all earlier work, so it may write values that depend on what it read. */
   exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
-  /** With its observations oldest first. Undefined: there is no such key. */
+  /** The entity of a key, with its observations oldest first. Undefined: there is none. */
   get(key: string): Promise<Entity | undefined>
-  /** The entities whose key matches, in which `*` stands for any characters, by key. */
+  /** The entities whose key matches the pattern (`*` matches any characters), ordered by key. */
   list(pattern: string): Promise<readonly Entity[]>
   /** Replaces the value of a key. A reader never finds the key without a value. */
   put(key: string, value: string): Promise<'created' | 'replaced' | 'unchanged'>
-  /** Writes, reads and removes a key below this one. */
+  /** Tests the file: writes, reads and removes a key below this one. */
   test(below: string): Promise<void>
   /** Ends work in progress. */
   close(): Promise<void>

@@ -1,9 +1,10 @@
 /**
- * Values as observations: JSON texts that say when they are from. A crash between "add the new one" and "remove the old one"
- * leaves both, so the value of an entity is the one with the greatest timestamp. Texts of other programs are left alone.
+ * Stores values as observations: JSON texts with a timestamp. A crash between "add the new one" and "remove the old
+ * one" leaves both, so an entity's value is the observation with the greatest timestamp. Texts of other programs are
+ * not changed.
  */
 
-/** Undefined: the text is not a value of ours. */
+/** Undefined: q did not write the text. */
 export function timestampOf(observation: string): number | undefined {
   try {
     const value: unknown = JSON.parse(observation)
@@ -14,7 +15,7 @@ export function timestampOf(observation: string): number | undefined {
   }
 }
 
-/** Oldest first; texts without a timestamp before all others. */
+/** Sorts oldest first; texts without a timestamp come first. */
 export function byTime(observations: Iterable<string>): readonly string[] {
   const timed = Array.from(observations, (text) => ({ text, at: timestampOf(text) ?? 0 }))
   return timed.toSorted((a, b) => a.at - b.at).map(({ text }) => text)

@@ -1,6 +1,6 @@
 /**
- * Workers that have not reported for a week: everything about them is removed, because workers with new names would let the
- * file grow without limit. The state of the destination remembers when each worker last reported, to the hour.
+ * Removes all entities of workers that have not reported for a week; otherwise workers with ever new names would make
+ * the file grow without limit. The destination's state records the hour in which each worker last reported.
  */
 import type { SenderState } from '../sender.ts'
 import type { Keys } from './keys.ts'

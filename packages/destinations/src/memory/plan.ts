@@ -1,6 +1,6 @@
 /**
- * Which calls bring the entities of a round to what its writes ask for. Pure. A write that was carried out before changes
- * nothing, so a round can be repeated after a failure at any point.
+ * Plans the calls that apply the writes of a round. Pure. A write that was applied before changes nothing, so a round
+ * can be repeated after a failure at any point.
  */
 import type { Entity, Observations } from './graph.ts'
 import { newestValues, timestampOf } from './observations.ts'
@@ -36,7 +36,7 @@ export function planRound(found: readonly Entity[], writes: readonly Write[]): P
 
 type Content = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The observations by name, after all writes in their order. */
+/** The observations of each entity after all writes, applied in order. */
 function contentAfter(before: Content, writes: readonly Write[]): Content {
   const after = new Map(before.entries().map(([name, texts]) => [name, new Set(texts)]))
   const keep = new Map<string, number>()

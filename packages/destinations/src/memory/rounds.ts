@@ -1,10 +1,13 @@
-/** Reports in rounds that the server can take: it closes the connection at a message over 10 MiB. Pure. */
+/** Divides reports into rounds that the server accepts: it closes the connection at a message over 10 MiB. Pure. */
 import type { Write } from './writes.ts'
 
 const entitiesMax = 500
 export const bytesMax: number = 1024 * 1024
 
-/** The writes of consecutive reports together, as long as they fit. Those that do not fit alone get a round of their own. */
+/**
+ * Combines the writes of consecutive reports as long as they fit. A report that does not fit alone gets a round of its
+ * own.
+ */
 export function inRounds(reports: readonly (readonly Write[])[]): readonly (readonly (readonly Write[])[])[] {
   const rounds: (readonly Write[])[][] = []
   let keys = new Set<string>()
@@ -25,7 +28,7 @@ export function inRounds(reports: readonly (readonly Write[])[]): readonly (read
   return rounds
 }
 
-/** In a message to the server, where the text of a value is quoted again. */
+/** The size in a message to the server, where the text of a value is quoted again. */
 export function bytesOf(writes: readonly Write[]): number {
   return writes.reduce((sum, write) => sum + Buffer.byteLength(JSON.stringify(write)), 0)
 }

@@ -1,18 +1,18 @@
 /**
- * Which entities of a series exist, remembered in the state of the destination, so that the oldest are removed without
- * reading the whole file. Invariant: an entity of a series is known before it is created, and until it is removed.
+ * Records in the destination's state which entities of a series exist, so that the oldest are removed without reading
+ * the whole file. Invariant: an entity is recorded before it is created, and until it is removed.
  */
 import type { SenderState } from '../sender.ts'
 import type { Series, Write } from './writes.ts'
 
 export interface Trimmed {
-  /** Names of the entities that have to go. */
+  /** The names of the entities to remove. */
   readonly excess: readonly string[]
-  /** Forgets them, once they are gone. */
+  /** Drops the records of removed entities. */
   forget(): Promise<void>
 }
 
-/** Remembers what the writes create. */
+/** Records the entities that the writes create. */
 export async function rememberSeries(state: SenderState, writes: readonly Write[]): Promise<Trimmed> {
   const grown = Map.groupBy(writes.flatMap(seriesOf), ({ before }) => before)
   const trims = await Promise.all(

@@ -1,13 +1,13 @@
-/** The settings of a memory destination, and every mistake in them. Loads nothing of MCP. */
+/** The settings of a memory destination, and every mistake in them. Does not load the MCP client. */
 import { isAbsolute } from 'node:path'
 import type { Settings } from '../sender.ts'
 
 export interface MemorySettings {
-  /** The file of the memory server, absolute. Null: the replica that sends has it in `Q_MEMORY_FILE`. */
+  /** The absolute path of the memory server's file. Null: the sending replica reads it from `Q_MEMORY_FILE`. */
   readonly file: string | null
   /** The program that serves the file, and its arguments. Null: the installed `@modelcontextprotocol/server-memory`. */
   readonly command: readonly string[] | null
-  /** What every key begins with. */
+  /** The prefix of every key. */
   readonly prefix: string
   /** Whether claimed runs have a lock in the file, which costs writes for each claim and each end. */
   readonly locks: boolean
@@ -34,7 +34,7 @@ export function memoryProblems(settings: Settings): readonly string[] {
   return problems
 }
 
-/** Of settings without problems. */
+/** Reads settings that have passed the check. */
 export function readMemorySettings(settings: Settings): MemorySettings {
   const { file = null, command = null, prefix = 'task-sentinel', locks = false } = settings as Partial<MemorySettings>
   return { file, command, prefix, locks }

@@ -1,10 +1,10 @@
 /**
- * Explains why a memory server answers every call with an error: it reads the whole file for each, and a single line that is
- * not JSON (a full disk, an editor) makes it refuse them all until a person repairs that line.
+ * Explains why a memory server answers every call with an error. It reads the whole file for each call, so a single
+ * line that is not JSON (written by an editor or onto a full disk) makes all calls fail until a person repairs it.
  */
 import { readFile } from 'node:fs/promises'
 
-/** The error of the server, or the line of the file that causes it. */
+/** Returns the server's error, or names the line of the file that causes it. */
 export async function explainServerError(error: string, file: string): Promise<string> {
   const line = await tornLine(file)
   return line === undefined

@@ -1,6 +1,6 @@
 /**
- * Writes a round: reads the entities it touches, adds what is new, then removes what is old. A reader never finds a key
- * without a value, and a round that failed half-way can be repeated.
+ * Writes a round: reads the affected entities, adds new values, then removes old ones. A reader never finds a key
+ * without a value, and a round that failed halfway can be repeated.
  */
 import type { SenderState } from '../sender.ts'
 import type { Graph } from './graph.ts'

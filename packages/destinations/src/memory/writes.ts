@@ -13,7 +13,7 @@ interface Add {
   readonly text: string
   readonly keep: number
   readonly series?: Series
-  /** The worker that it is about, as keys name it. */
+  /** The worker that the write is about, as it appears in keys. */
   readonly worker?: string
 }
 
@@ -24,14 +24,14 @@ interface Remove {
   readonly until: number
 }
 
-/** Entities of which only the newest are kept: their keys are `before` and a timestamp. */
+/** A series of entities, of which only the newest are kept. Their keys are `before` followed by a timestamp. */
 export interface Series {
   readonly before: string
   readonly timestamp: number
   readonly keep: number
 }
 
-/** A day of heartbeats, one every five minutes. */
+/** One day of heartbeats at one per five minutes. */
 const samplesKept = 288
 const recoveriesKept = 1000
 const failuresKept = 50
@@ -87,7 +87,7 @@ function failure({ worker_id, timestamp, error, consecutive_failures }: Heartbea
   }
 }
 
-/** Runs that are recovered in one millisecond share an entity. */
+/** Runs recovered in the same millisecond share an entity. */
 function recovery({ runId, task, worker, silentMs, cause, became, code, at }: Recovery, keys: Keys): Add {
   const timestamp = Date.parse(at)
   const value = { timestamp, task_id: runId, task, worker_id: worker, stale_duration: silentMs, cause, became, code }

@@ -1,6 +1,7 @@
 /**
- * One HTTP POST. Follows no redirect: a receiver must not send signed reports elsewhere. Reads at most the beginning of the
- * answer. Resolves with the status, or with a sentence about the network that names no address.
+ * Sends one HTTP POST. Follows no redirect: a receiver must not forward signed reports to another address. Reads at
+ * most the beginning of the answer. Resolves with the status, or with a sentence about a network error that names no
+ * address.
  */
 import { request as requestHttp, Agent as HttpAgent, type IncomingMessage } from 'node:http'
 import { request as requestHttps, Agent as HttpsAgent } from 'node:https'

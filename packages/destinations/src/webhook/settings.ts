@@ -4,10 +4,10 @@ import type { SecretSource } from '../secret.ts'
 import type { Settings } from '../sender.ts'
 
 export interface WebhookSettings {
-  /** Where to send: an address, or the variable that holds it if the address itself is a secret. */
+  /** The address, or the variable that holds it if the address itself is a secret. */
   readonly url: { readonly address: string } | { readonly variable: string }
   readonly secret: SecretSource
-  /** Of a rotation: reports are signed with both. */
+  /** The second secret during a rotation: reports are signed with both. */
   readonly previousSecret: SecretSource | undefined
   readonly timeoutMs: number
 }
@@ -37,7 +37,7 @@ export function webhookProblems(settings: Settings): readonly string[] {
   return problems
 }
 
-/** Of settings without problems. */
+/** Reads settings that have passed the check. */
 export function readWebhookSettings(settings: Settings): WebhookSettings {
   const text = (name: string) => settings[name] as string | undefined
   const url = text('url')
@@ -50,7 +50,7 @@ export function readWebhookSettings(settings: Settings): WebhookSettings {
   }
 }
 
-/** What is wrong with an address, as the rest of a sentence. Undefined: nothing. */
+/** What is wrong with an address, as the end of a sentence. Undefined if it is valid. */
 export function addressProblem(address: unknown): string | undefined {
   const url = typeof address === 'string' ? URL.parse(address) : null
   if (url === null) return 'is not an address such as "https://example.com/hooks/q"'

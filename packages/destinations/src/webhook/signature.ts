@@ -1,6 +1,6 @@
 /**
- * The signature of a webhook: HMAC-SHA256 over `timestamp.body`. The timestamp is part of it, so that a receiver can refuse an
- * old request that an attacker repeats. During a rotation there is one signature for each secret.
+ * Signs a webhook request: HMAC-SHA256 over `timestamp.body`. The signature covers the timestamp, so that a receiver
+ * can refuse an old request that an attacker replays. During a rotation there is one signature per secret.
  */
 import { createHmac } from 'node:crypto'
 

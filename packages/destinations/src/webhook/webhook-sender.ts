@@ -1,8 +1,9 @@
 /**
- * Sends each report as one signed HTTP POST. The reports of a batch are about different runs, so they are sent at the same time.
+ * Sends each report as one signed HTTP POST. The reports of a batch are about different runs, so they are sent
+ * concurrently.
  *
- * Worth another try: no answer, 408, 425, 429 and 5xx. Every other answer means that the receiver will not take this report.
- * The secrets are read for each batch, so that a rotation needs no restart.
+ * A report is tried again after no answer, 408, 425, 429 and 5xx. Every other error status means that the receiver will
+ * never accept it. The secrets are read for each batch, so a rotation needs no restart.
  */
 import type { Report } from '../report.ts'
 import { readSecret, type SecretSource } from '../secret.ts'

@@ -1,17 +1,17 @@
 /**
- * The tasks that the worker is working on: runs under their lease, or plain ids. An id without a fence becomes a lease as
- * soon as the database says that this worker holds that run.
+ * The tasks that the worker is working on: runs with their lease, or plain ids. A plain id becomes a lease once the
+ * database confirms that this worker holds the run.
  */
 import { asRunId, leaseOf, type HeldRun, type Lease, type PlainLease } from '@q/store'
 
 export interface ActiveTasks {
   add(task: string | PlainLease, issue?: string): void
   remove(task: string | PlainLease): void
-  /** The issue that a task was added with. */
+  /** The issue given when the task was added. */
   issueOf(task: string): string | undefined
-  /** Ids in the order in which they were added. */
+  /** The ids, in the order they were added. */
   ids(): readonly string[]
-  /** The leases to send heartbeats for, given what the database says that this worker holds. */
+  /** The leases that need heartbeats, given the leases that this worker holds in the database. */
   leases(held: readonly HeldRun[]): readonly Lease[]
 }
 

@@ -1,10 +1,10 @@
-/** Tries something several times, with a pause in between, until the monitor stops. */
+/** Repeats a failing call a limited number of times, with a pause in between, until the monitor stops. */
 import { pause } from '../main/loop.ts'
 
 export interface AttemptOptions {
   readonly attempts: number
   readonly delayMs: number
-  /** Aborts: there is no further try. */
+  /** Once aborted, there is no further try. */
   readonly signal: AbortSignal
 }
 

@@ -6,15 +6,15 @@ import type { HeartbeatDestination } from './deliveries.ts'
 import type { ConfiguredDestination } from './sender-destination.ts'
 
 interface Timing {
-  /** How often to send heartbeats, in ms. Default: 5 minutes. Poor health shortens it. */
+  /** Interval between heartbeats, in ms. Default: 5 minutes. Poor health shortens it. */
   readonly heartbeat_interval: number
-  /** Silent for longer, the worker counts as dead. Default: 10 minutes. */
+  /** A worker whose last heartbeat is older than this counts as dead. Default: 10 minutes. */
   readonly stale_threshold: number
-  /** How often to look for runs of dead workers. Default: 1 minute. */
+  /** Interval between searches for runs of dead workers. Default: 1 minute. */
   readonly detection_interval: number
-  /** How often one heartbeat is tried. Default: 3. */
+  /** How many times to try one heartbeat. Default: 3. */
   readonly retry_attempts: number
-  /** Between two tries, in ms. Default: 5 seconds. */
+  /** Pause between two tries, in ms. Default: 5 seconds. */
   readonly retry_delay: number
 }
 
@@ -23,27 +23,27 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 type TimingInCamelCase = { readonly [Name in keyof Timing as CamelCase<Name>]: Timing[Name] }
 
 export interface HeartbeatConfig extends Partial<Timing>, Partial<TimingInCamelCase> {
-  /** How many tasks the worker can work on at the same time. Default: 5. */
+  /** The number of tasks that the worker can work on concurrently. Default: 5. */
   readonly capacity?: number
-  /** The database: a store, or a URL. Default: `DATABASE_URL`. Without any, the monitor only reports. */
+  /** The database: a store, or a URL. Default: `DATABASE_URL`. Without a database the monitor only sends heartbeats. */
   readonly store?: Store
   readonly databaseUrl?: string
   /** The tasks and queues that the worker serves, for people and for concurrency keys. Default: none, and all queues. */
   readonly tasks?: readonly string[]
   readonly queues?: readonly string[]
-  /** Where heartbeats are sent, besides the database and the GitHub repository. */
+  /** Destinations of heartbeats, in addition to the database and the GitHub repository. */
   readonly destinations?: readonly (HeartbeatDestination | ConfiguredDestination)[]
-  /** What happens to runs of this worker if it dies and neither run nor task says so. Default: `fail`. */
+  /** What happens to runs of this worker after its death, if neither run nor task sets it. Default: `fail`. */
   readonly onCrash?: 'fail' | 'retry'
-  /** The run was recovered or claimed by another worker: stop working on it. */
+  /** Called when the run was recovered, or claimed by another worker: stop working on it. */
   readonly onLost?: (task: string) => void
-  /** The run is to be cancelled: stop working on it, and settle it as cancelled. */
+  /** Called when a cancel was requested: stop working on the run, and settle it as cancelled. */
   readonly onCancelled?: (task: string) => void
-  /** Heartbeats to one place failed three times in a row. */
+  /** Called when heartbeats to one destination failed three times in a row. */
   readonly onAlert?: (alert: HeartbeatAlert) => void
-  /** Runs of dead workers that this monitor recovered. */
+  /** Called with the runs of dead workers that this monitor recovered. */
   readonly onRecovered?: (runIds: readonly RunId[]) => void
-  /** One sentence about something that a person should know. Default: a warning of the process. */
+  /** Called with a warning of one sentence. Default: `process.emitWarning`. */
   readonly warn?: (sentence: string) => void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Sends heartbeats to destinations. Each destination is on its own: its failures repeat nothing elsewhere, and a slow one
- * delays none. A destination gets one heartbeat at a time; one that falls due in the meantime is replaced by the next, which
- * has newer facts.
+ * Sends heartbeats to destinations. Destinations are independent: a failing one causes no repeats at others, and a slow
+ * one delays no others. A destination gets one heartbeat at a time; of those that fall due in the meantime, it gets
+ * only the newest.
  */
 import type { HeartbeatData } from '@q/store'
 import { within } from '../main/loop.ts'
@@ -12,19 +12,19 @@ export interface HeartbeatDestination {
   readonly name: string
   /** Rejects if the heartbeat was not accepted. */
   send(heartbeat: HeartbeatData): Promise<void>
-  /** Gets alerts about other places. */
+  /** Receives alerts about the other destinations. */
   alert?(alert: HeartbeatAlert): Promise<void>
 }
 
 export interface Deliveries {
   send(heartbeat: HeartbeatData): void
-  /** Tells every destination but the failing one, once: an alert that is lost is not repeated. */
+  /** Alerts every destination except the failing one, once: a lost alert is not repeated. */
   alert(alert: HeartbeatAlert): void
-  /** Resolves when no heartbeat is on its way. */
+  /** Resolves when no heartbeat is in flight. */
   settled(): Promise<void>
 }
 
-/** A destination that does not answer for so long has failed. */
+/** A heartbeat fails if the destination has not answered within this time. */
 const answerMsMax = 30_000
 
 export function createDeliveries(

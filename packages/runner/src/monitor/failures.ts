@@ -1,6 +1,6 @@
 /**
- * Failed heartbeats, counted for each place that they are sent to: the database, and each destination. The third failure in
- * a row raises one alert; a success of that place ends the row. The worker goes on in any case.
+ * Counts failed heartbeats of each destination, where the database counts as one. The third consecutive failure raises
+ * one alert; a success resets the count. The worker continues in any case.
  */
 import type { HeartbeatFailure } from '@q/store'
 import { errorMessage } from '../output/error-message.ts'
@@ -19,7 +19,7 @@ export interface HeartbeatAlert {
 export interface Failures {
   failed(place: string, error: unknown): void
   succeeded(place: string): void
-  /** Failures that are not recorded yet; they are kept if `record` rejects. */
+  /** Records failures that are not recorded yet, and keeps them if `record` rejects. */
   flush(record: (failures: readonly HeartbeatFailure[]) => Promise<void>): Promise<void>
 }
 

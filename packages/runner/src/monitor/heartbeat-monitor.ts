@@ -1,9 +1,9 @@
 /**
- * Heartbeats for a process that works on tasks itself, instead of letting a runner execute them. It reports the worker to
- * the database and to destinations, reports runs that the worker has lost, and recovers runs of dead workers.
+ * Sends heartbeats for a process that executes tasks itself, without a runner: to the database and to destinations.
+ * Also reports runs that the worker has lost, and recovers runs of dead workers.
  *
- * A heartbeat that fails never stops the worker. Without a database there is neither fencing nor recovery: the monitor then
- * only reports, and says so.
+ * A failed heartbeat never stops the worker. Without a database there is neither fencing nor recovery: the monitor then
+ * only sends heartbeats to destinations, and warns about it.
  */
 import { hostname } from 'node:os'
 import { ExplainedError } from '@q/schema'
@@ -25,7 +25,9 @@ import { createOwnMetrics, type OwnMetrics } from './own-metrics.ts'
 export type ActiveTask = string | PlainLease
 
 export class HeartbeatMonitor {
-  /** The holder of runs that this worker claims: pass it to `claimAvailableTaskRuns`. New for each monitor. */
+  /**
+   * The holder id for runs that this worker claims: pass it to `claimAvailableTaskRuns`. Each monitor has a new one.
+   */
   readonly replicaId: string = newReplicaId()
   readonly workerId: string
   readonly githubRepo: string
@@ -42,7 +44,10 @@ export class HeartbeatMonitor {
     this.#settings = readMonitorConfig(config)
   }
 
-  /** Sends the first heartbeat, and then one per interval. Resolves when the first was accepted, or its tries have failed. */
+  /**
+   * Sends the first heartbeat, and then one per interval. Resolves when the first was accepted or all its tries have
+   * failed.
+   */
   async start(): Promise<void> {
     this.#loops ??= this.#open()
     await this.#loops.first
@@ -124,7 +129,7 @@ export class HeartbeatMonitor {
   }
 }
 
-/** The id becomes part of keys and of comments. */
+/** Checks the id, which becomes part of keys and comments. */
 function validName(workerId: string): string {
   if (/^[\w.-]{1,100}$/.test(workerId)) return workerId
   throw new ExplainedError({

@@ -1,6 +1,6 @@
 /**
- * What the database adds to a monitor: the worker as a replica, and the reaper that every replica has. A failed heartbeat or
- * look is counted and tried again with the next one.
+ * The database part of a monitor: registers the worker as a replica, and runs the same reaper as every replica. A
+ * failed heartbeat or search is counted, and the next one tries again.
  */
 import type { HeartbeatData, Store } from '@q/store'
 import { createBeatStreak } from '../main/liveness/beat-streak.ts'
@@ -68,7 +68,7 @@ export function createInDatabase(deps: InDatabaseDeps): InDatabase {
         return
       }
       failures.succeeded(heartbeats)
-      // Records are for people: those that cannot be written now are kept.
+      // Failure records only inform people, so a failed write is kept for later.
       await failures.flush((some) => store.recordHeartbeatFailures(worker.id, some)).catch(() => {})
     },
     async detect() {

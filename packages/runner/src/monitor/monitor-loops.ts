@@ -1,6 +1,6 @@
 /**
- * The loops of a monitor: its heartbeat, and the look for stale runs. A heartbeat ends before the next one begins. The end
- * of the monitor is a list: no new heartbeat, runs released, connections closed.
+ * The loops of a monitor: its heartbeat, and the search for stale runs. A heartbeat ends before the next one begins.
+ * The monitor stops in order: no new heartbeat, release runs, close connections.
  */
 import type { HealthStatus, HeartbeatData, Store } from '@q/store'
 import { after, loopStarter, nowMs, type Loop, type Next } from '../main/loop.ts'
@@ -98,7 +98,7 @@ function callbacksOf({ onLost, onCancelled, onAlert, onRecovered, warn = warnPro
   }
 }
 
-/** A callback that throws must not count as a failed heartbeat. */
+/** Keeps an error of a callback from counting as a failed heartbeat. */
 function neverThrowing<Given>(callback: (given: Given) => void = () => {}): (given: Given) => void {
   return (given) => {
     try {
@@ -109,9 +109,9 @@ function neverThrowing<Given>(callback: (given: Given) => void = () => {}): (giv
   }
 }
 
-/** What the worker does without, each in a sentence. */
+/** The features that are unavailable with this configuration, one sentence each. */
 function missing({ store, worker: { name }, githubRepo }: MonitorParts, destinations: number): string[] {
-  const reports = destinations === 0 ? 'it reports to no one' : `it only reports to ${destinations} destinations`
+  const reports = destinations === 0 ? 'heartbeats are sent nowhere' : `it only reports to ${destinations} destinations`
   const noDatabase = `HeartbeatMonitor ${name} has no database (config.store, or DATABASE_URL): ${reports}; nothing is fenced or recovered`
   const noToken = `heartbeats of ${name} are not shown in ${githubRepo}: GITHUB_TOKEN is not set`
   return [

@@ -1,4 +1,4 @@
-/** The destinations of a monitor: those that send by themselves, those of a kind that @q/destinations knows, and the GitHub repository. */
+/** The destinations of a monitor: custom ones, the kinds of @q/destinations, and the GitHub repository. */
 import type { HeartbeatDestination } from './deliveries.ts'
 import { senderDestination, type ConfiguredDestination, type IssueOf } from './sender-destination.ts'
 
@@ -17,7 +17,7 @@ export function openDestinations(
   return all.map((one) => ('send' in one ? one : senderDestination(one, issueOf, say)))
 }
 
-/** Heartbeats only: labels, assignees and recoveries follow runs, which the destinations of the database report. */
+/** Only heartbeats go here: the destinations in the database report labels, assignees and recoveries of runs. */
 function commentsIn(repository: string): ConfiguredDestination {
   const settings = { repositories: [repository], issue: '/issue', tokenVariable: 'GITHUB_TOKEN', labels: false }
   return { name: 'github', kind: 'github', settings }

@@ -1,6 +1,6 @@
 /**
- * CPU, memory and counts of this process, and its health by the rule of the heartbeat protocol: the whole CPU time of the
- * process, in percent of all cores, and its resident memory. (A runner judges otherwise: main/stats/health.ts.)
+ * Measures CPU, memory and counts of this process, and its health by the heartbeat protocol: the CPU time of the
+ * process in percent of all cores, and its resident memory. (A runner uses other rules: main/stats/health.ts.)
  */
 import { availableParallelism } from 'node:os'
 import type { HealthStatus, WorkerMetrics } from '@q/store'
@@ -9,7 +9,7 @@ import { judge } from '../main/stats/health.ts'
 export interface OwnMetrics {
   completed(): void
   failed(): void
-  /** Measures again if the last measurement is old enough. */
+  /** Measures again if the last measurement is too old. */
   read(): WorkerMetrics
   health(): HealthStatus
 }
@@ -23,7 +23,7 @@ export interface Meters {
 }
 
 const limits = { degradedCpu: 70, unhealthyCpu: 90, degradedMb: 4_096, unhealthyMb: 8_192 }
-/** Over less time, a percentage says nothing. */
+/** A percentage over less time is not meaningful. */
 const intervalMsMin = 1_000
 const megabyte = 1_048_576
 

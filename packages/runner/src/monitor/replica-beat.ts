@@ -1,7 +1,7 @@
 /**
- * The worker in the database: a replica with its own thresholds, so that the same reaper recovers its runs and the same
- * fences refuse its late writes. One beat writes the heartbeat of the worker and those of its runs, and reports runs that
- * are lost or to be cancelled. It has no session: presence does not apply to it.
+ * Registers the worker in the database as a replica with its own thresholds, so the same reaper recovers its runs and
+ * the same fences refuse its late writes. One call writes the heartbeats of the worker and of its runs, and reports
+ * runs that are lost or to be cancelled. The worker has no session, so presence does not apply to it.
  */
 import {
   externalPreset,

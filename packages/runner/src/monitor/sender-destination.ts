@@ -1,6 +1,6 @@
 /**
- * Sends heartbeats through the senders of @q/destinations: comments on GitHub issues, a memory server, a webhook. Their code
- * is loaded with the first heartbeat. What a sender remembers between heartbeats is kept in this process.
+ * Sends heartbeats through the senders of @q/destinations: comments on GitHub issues, a memory server, a webhook. Their
+ * code is loaded with the first heartbeat. The state of a sender is kept in this process.
  */
 import type { HeartbeatData } from '@q/store'
 import type { Report, Sender } from '../main/deliver/load-destinations.ts'
@@ -9,7 +9,7 @@ import { redact } from '../output/redact.ts'
 import type { HeartbeatDestination } from './deliveries.ts'
 import type { HeartbeatAlert } from './failures.ts'
 
-/** A destination as `q destinations` knows it. */
+/** A destination as `q destinations` declares it. */
 export interface ConfiguredDestination {
   readonly name: string
   /** `github`, `memory`, `webhook` or `log`. */
@@ -24,7 +24,7 @@ export interface OpenedDestination extends HeartbeatDestination {
   close(): Promise<void>
 }
 
-/** `say` gets the warnings of a sender, and the heartbeats of the kind `log`. */
+/** `say` receives the warnings of a sender, and the heartbeats of destinations of kind `log`. */
 export function senderDestination(
   configured: ConfiguredDestination,
   issueOf: IssueOf,

@@ -21,7 +21,7 @@ export function destinationHandlers({ reads, writes }: HandlerDeps): Handlers<Ke
     'GET /api/destinations': async () => ({ items: await reads.listDestinations() }),
     'PUT /api/destinations/{name}': async ({ params: { name }, body, note }) => {
       const input = { name, ...given(body) }
-      // Loaded when it is needed: a page without destinations does without.
+      // Loaded on first use: a server without destinations never needs it.
       const { destinationProblems, remoteProblems } = await import('@q/destinations')
       const problems = [...destinationProblems(input), ...remoteProblems(input)]
       if (problems.length > 0) throw wrongDestination(problems)

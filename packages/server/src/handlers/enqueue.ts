@@ -1,4 +1,4 @@
-/** Enqueues a run of a published task: its payload is checked by the schema that the task published. */
+/** Enqueues a run of a published task. The payload is checked by the task's published schema. */
 import type { AnyTasks, EnqueueOptions, Queue } from '@q/client'
 import { remoteSpanOf } from '@q/task/tracing'
 import { wrongParameters } from '../http/refusal.ts'
@@ -30,7 +30,7 @@ function optionsOf(body: EnqueueCall['body'], headers: Headers): EnqueueOptions 
   })
 }
 
-/** A header that is not a trace context is ignored, as W3C says. */
+/** An invalid header is ignored, as the W3C specification demands. */
 function traceOf(headers: Headers): string | undefined {
   const trace = headers.get('traceparent') ?? undefined
   return remoteSpanOf(trace) === undefined ? undefined : trace
@@ -51,7 +51,7 @@ function payloadOf({ payload, payloadText }: EnqueueCall['body']): unknown {
 
 class Inexact extends Error {}
 
-/** A number that would lose digits is refused instead. */
+/** Refuses an integer that would lose digits. */
 function exact(_: string, value: unknown): unknown {
   if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return value
   throw new Inexact(`has an integer near ${value} that loses digits: send it as text`)

@@ -1,4 +1,4 @@
-/** The node that a person means by a name, an id or the beginning of one. */
+/** Finds a node by its name, its id or the beginning of its id. */
 import type { Node, Store } from '@q/store'
 import { Refusal, notFound } from '../http/refusal.ts'
 

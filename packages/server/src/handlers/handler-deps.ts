@@ -1,4 +1,4 @@
-/** Dependencies of handlers: reads on connections that cannot write, actions on others. */
+/** Dependencies of handlers: reads use read-only connections, actions use others. */
 import type { Store } from '@q/store'
 import type { Queue, AnyTasks } from '@q/client'
 

@@ -1,4 +1,4 @@
-/** Every handler of the table of routes. */
+/** The handlers of all routes. */
 import type { Handlers } from '../http/route-call.ts'
 import { destinationHandlers } from './destinations.ts'
 import type { HandlerDeps } from './handler-deps.ts'

@@ -5,8 +5,8 @@ import { given } from './given.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 
 /**
- * The server sends no heartbeats, so it cannot know by itself whether the database accepts any. It trusts those of all
- * replicas: a threshold counts if heartbeats were accepted for as long.
+ * The server sends no heartbeats, so it cannot know from its own whether the database accepts any. It relies on those
+ * of all replicas: a threshold applies once heartbeats have been accepted for that long.
  */
 const trustingReplicas = { thresholdMsMax: 0, sharedMsMax: Number.MAX_SAFE_INTEGER }
 

@@ -1,4 +1,4 @@
-/** From the filter of a request to that of the store. A node may be given by its name. */
+/** Converts the filter of a request to the store's. A node may be given by its name. */
 import type { Store } from '@q/store'
 import type { RunFilter } from '../api/run-filter.ts'
 import { given } from './given.ts'
@@ -15,7 +15,7 @@ export async function storeFilter(reads: Store, filter: RunFilter): Promise<Stor
   }
 }
 
-/** A node whose row was removed can still be found by its whole id. */
+/** A node whose row was removed can still be found by its full id. */
 async function idOf(reads: Store, text: string): Promise<string> {
   const [node] = await reads.findNode(text)
   return node === undefined ? text : node.id

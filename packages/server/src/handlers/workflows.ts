@@ -54,7 +54,7 @@ const whyNot: Readonly<Record<string, string>> = {
   compensated: 'Its compensation has begun.',
 }
 
-/** The answer, if the order took effect; else the reason as a refusal. */
+/** Returns the answer if the order took effect; otherwise throws a refusal with the reason. */
 function done<Answer extends string, Good extends Answer>(id: string, answer: Answer, good: readonly Good[]): Good {
   const taken = good.find((one) => one === answer)
   if (taken !== undefined) return taken

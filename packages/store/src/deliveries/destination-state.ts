@@ -1,4 +1,4 @@
-/** What a sender remembers between deliveries, shared by all replicas. */
+/** The state that senders of a destination keep between deliveries, shared by all replicas. */
 import type { Db } from '../connection/db.ts'
 
 export interface StateKey {
@@ -16,7 +16,7 @@ export async function getDestinationState(db: Db, { destination, key }: StateKey
   return row?.value
 }
 
-/** Undefined removes it. */
+/** `undefined` removes the entry. */
 export async function setDestinationState(db: Db, state: StateKey, value: string | undefined): Promise<void> {
   if (value === undefined) {
     const { destination, key } = state

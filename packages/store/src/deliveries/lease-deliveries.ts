@@ -1,10 +1,10 @@
 /**
- * Leases the next reports of a destination to a sender. A lease that expires makes the report due again: a dead sender delays
- * it and does not lose it.
+ * Leases the next reports of a destination to a sender. A report becomes due again when its lease expires, so a dead
+ * sender delays a report and never loses it.
  *
- * Order: of each run, workflow or replica, only the oldest report that is neither delivered nor given up can be leased.
- * Its ids follow the order of its changes, because each change locks the row. So a batch has at most one report of each, and a
- * newer status is never sent before an older one.
+ * Only the oldest pending report of each run, workflow or replica can be leased, so a batch has at most one report of
+ * each, and a newer status is never sent before an older one. Report ids follow the order of changes, because each
+ * change locks the row.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -13,7 +13,7 @@ import type { ReportKind } from './destination.ts'
 
 export interface LeaseRequest {
   readonly destination: string
-  /** Names this batch: it must present the name to mark its reports. */
+  /** The name of this batch, required to mark its reports. */
   readonly holder: string
   readonly limit: number
   readonly forMs: number
@@ -26,7 +26,7 @@ export interface LeasedDelivery {
   /** The run, workflow or replica that it is about. */
   readonly orderKey: string
   readonly createdAt: Date
-  /** 1: it is leased for the first time. */
+  /** 1 for the first lease. */
   readonly attempt: number
   readonly payload: unknown
 }

@@ -1,10 +1,10 @@
 /**
- * Records what became of leased reports: delivered, to be tried again, or given up. A sender that has lost its lease changes
- * nothing. A report that was replaced by a newer revision while it was sent stays due.
+ * Records the results of leased reports: delivered, to be tried again, or given up. A sender that has lost its lease
+ * changes nothing. A report that a newer revision replaced in the meantime stays due.
  *
- * A report that failed postpones the later ones of the same run, workflow or replica: they must wait for it, and would
- * otherwise be looked at again and again. Retries double their delay, with jitter; after the last one the report is given up,
- * and the later ones follow.
+ * A failed report also postpones the later reports of the same run, workflow or replica: they have to wait for it, and
+ * leasing would otherwise read them again and again. Retries double their delay, with jitter; after the last retry the
+ * report is given up, and the later ones follow.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -28,7 +28,7 @@ export interface MarkedDelivery {
   readonly became: 'delivered' | 'retried' | 'given-up' | 'replaced'
 }
 
-/** Sum of all delays: about five hours. */
+/** All delays together: about five hours. */
 const attemptsMax = 15
 const delayMs = { first: 5_000, max: 3_600_000 } as const
 const errorMax = 1_000
@@ -63,7 +63,7 @@ interface MarkColumns {
   readonly delays: readonly number[]
 }
 
-// A whole statement in SQL: the reports and those that wait for them change together.
+// Written in SQL: one statement changes the reports and those that wait for them.
 const mark = prepared<MarkColumns, MarkedDelivery>(
   'mark-deliveries',
   ({ holder, ids, revisions, kinds, errors, delays }) => sql<MarkedDelivery>`

@@ -1,4 +1,4 @@
-/** Removes old reports, delivered or not: a destination that is paused or down must not collect them forever. */
+/** Removes old reports, delivered or not: a destination that is paused or down must not accumulate them forever. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Creates, changes and removes destinations. The database then enables or disables the triggers that write reports
- * (migration 0016): reports begin and end with the commit.
+ * (migration 0016); the change takes effect with the commit.
  *
- * They cannot be part of the caller's transaction, which would keep the triggers locked.
+ * These calls cannot join the caller's transaction: it would keep the triggers locked.
  */
 import { ExplainedError } from '@q/schema'
 import { checkName } from '@q/schema/json'
@@ -30,7 +30,7 @@ export async function putDestination(
   return whenUnlocked(db, () => put(db, input, declared))
 }
 
-// A whole statement in SQL: an upsert that compares the stored destination with the new one.
+// Written in SQL: an upsert that compares the stored destination with the new one.
 async function put(db: Db, input: DestinationInput, declared: boolean): Promise<PutDestinationAnswer> {
   const { tasks = [], statuses = [], settings = {}, everyMs = everyMsDefault } = input
   const { rows } = await sql<{ made: boolean }>`
@@ -46,7 +46,7 @@ RETURNING xmax = 0 AS made`.execute(db)
   return row === undefined ? 'unchanged' : row.made ? 'made' : 'changed'
 }
 
-/** Removes a destination with its reports that were not delivered. The delivered ones stay until they are pruned. */
+/** Removes a destination with its undelivered reports. Delivered reports stay until they are pruned. */
 export function removeDestination(db: Db, name: string): Promise<'removed' | 'not-found'> {
   return whenUnlocked(db, async () => {
     const { rows } = await sql`

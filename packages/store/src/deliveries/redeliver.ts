@@ -1,6 +1,6 @@
 /**
- * Sends a report again, under the same id: one that was given up, or one that was delivered and is missing at its receiver.
- * Not if a newer report of the same kind about the same run was delivered: an old status must not overwrite a newer one.
+ * Sends a report again under the same id, whether it was given up or delivered. Refuses if a newer report of the same
+ * kind about the same run was delivered: an old status must not overwrite a newer one.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -22,7 +22,7 @@ SELECT superseded FROM report`.execute(db)
   return row === undefined ? 'not-found' : row.superseded ? 'superseded' : 'due'
 }
 
-/** Redelivers what a destination gave up, oldest first, a bounded number. Returns how many became due. */
+/** Redelivers a bounded number of given-up reports of a destination, oldest first. Returns how many became due. */
 export async function redeliverGivenUp(
   db: Db,
   { destination, limit }: { readonly destination: string; readonly limit: number },

@@ -1,9 +1,9 @@
 /**
- * Reports the heartbeats of live replicas to a destination, at the destination's interval: of each replica the latest one
- * alone. A newer heartbeat replaces the report of the last one, whether that was sent or not, under a new revision. A replica
- * that is degraded or unhealthy is reported five times as often, at most once a minute.
+ * Reports the latest heartbeat of each live replica to a destination, at the destination's interval. A newer heartbeat
+ * replaces the previous report, sent or not, under a new revision. A degraded or unhealthy replica is reported five
+ * times as often, at most once a minute.
  *
- * Bounded: `limit` replicas per call, those first whose last report is oldest.
+ * Reports at most `limit` replicas per call, those with the oldest reports first.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -40,8 +40,8 @@ ON CONFLICT (destination, subject) DO UPDATE SET payload = excluded.payload, rev
 }
 
 /**
- * A replica that continues after a long silence may share its name with the one that took it in the meantime. In the order in
- * which marking locks their reports, so that both cannot deadlock.
+ * A replica that continues after a long silence may share its name with a replica that took it in the meantime. Rows
+ * come in the order in which marking locks reports, so that the two cannot deadlock.
  */
 function latestOfEachName(replicas: readonly DueReplica[]): DueReplica[] {
   const byBeat = replicas.toSorted((a, b) => a.beatAtMs - b.beatAtMs)
@@ -55,7 +55,7 @@ function subjectOf(kind: string, name: string): string {
 
 interface DueReplica {
   readonly name: string
-  /** The id of its last report. */
+  /** The id of the replica's last report. */
   readonly reportNo: number | null
   readonly beatAtMs: number
   readonly health: HealthStatus

@@ -1,7 +1,7 @@
 /**
- * Repeats a change of destinations until the database could lock what it changes. Changing a trigger waits for transactions
- * that have written runs, and writers queue behind it: so the database gives up after a moment (migration 0016), and the next
- * try follows after a pause in which they continue.
+ * Repeats a change of destinations until the database can lock the triggers. Changing a trigger waits for transactions
+ * that have written runs, and writers queue behind it. So the database gives up after a short wait (migration 0016),
+ * and the pause before the next try lets writers continue.
  */
 import { ExplainedError } from '@q/schema'
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ import { isLockTimeout } from '../connection/sql-state.ts'
 
 /** About 10 s. */
 const triesMax = 11
-/** The database waits: the store has no timers. */
+/** The database does the waiting: the store has no timers. */
 const pause = sql`SELECT pg_sleep(0.7 + random() / 5)`
 
 export async function whenUnlocked<T>(db: Db, change: () => Promise<T>): Promise<T> {

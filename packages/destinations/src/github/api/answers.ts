@@ -1,11 +1,11 @@
 /**
- * What an error of the API means for a report: worth another try, or not. The texts name what was tried and what to do; a
+ * Decides from an API error whether a report is worth another try. The texts name the action that failed and the fix; a
  * token that an error repeats is removed.
  */
 import { oneLine } from '../text.ts'
 import type { Undelivered } from './not-delivered.ts'
 
-/** An error of Octokit, as far as it matters here. Without a response, the request got no answer. */
+/** The members of an Octokit error that q reads. `response` is missing if the request got no answer. */
 export interface ApiError {
   readonly status: number
   readonly message: string
@@ -45,7 +45,7 @@ export function undeliveredBy(error: ApiError, tried: Tried): Undelivered {
   return { kind: 'rejected', error: `${text} ${adviceByStatus[status] ?? ''}`.trimEnd() }
 }
 
-/** For how long GitHub refuses requests. Undefined: it refused this one for another reason. */
+/** How long GitHub will refuse requests. Undefined: it refused this one for another reason. */
 function rateLimitedForMs({ status, message, response }: ApiError, nowMs: number): number | undefined {
   if (status !== 429 && status !== 403) return undefined
   const header = (name: string): number => Number(response?.headers[name] ?? Number.NaN)

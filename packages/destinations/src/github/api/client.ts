@@ -1,14 +1,14 @@
-/** What a sender does on GitHub, one method per request. */
+/** The GitHub client of a sender: one method per request. */
 import { type Issue, issueName, type Repository, repositoryName } from '../issue.ts'
 import { NotDelivered } from './not-delivered.ts'
 import { type RequestPorts, requestSender, type SendRequest } from './request.ts'
 
 export interface GithubClient {
-  /** Why the destination cannot write comments to the repository. Undefined: GitHub tells no reason. */
+  /** Why the destination cannot write comments to the repository. Undefined: nothing is known to prevent it. */
   repositoryProblem(repository: Repository): Promise<string | undefined>
   createComment(issue: Issue, body: string): Promise<number>
   editComment(issue: Issue, id: number, body: string): Promise<'edited' | 'gone'>
-  /** The oldest comment with the marker as its first line, among those changed since a time. */
+  /** The oldest comment that begins with the marker, among those changed since a given time. */
   findComment(issue: Issue, marker: string, since: Date): Promise<number | undefined>
   addLabel(issue: Issue, label: string): Promise<void>
   removeLabel(issue: Issue, label: string): Promise<void>

@@ -1,4 +1,6 @@
-/** A report that could not be delivered. Thrown by a step, caught where the report's result is returned. */
+/**
+ * The error of a report that could not be delivered. A step throws it; `send` turns it into the result of the report.
+ */
 import type { SendResult } from '../../sender.ts'
 
 export type Undelivered = Exclude<SendResult, { kind: 'delivered' }>
@@ -20,7 +22,7 @@ export class NotDelivered extends Error {
   }
 }
 
-/** The reports before this one took the time of the call. */
+/** The result of a report that was not tried because earlier reports used up the time of the call. */
 export function outOfTime(): NotDelivered {
   const error = 'Other reports took the time of this batch.'
   return new NotDelivered({ kind: 'postponed', error, retryAfterMs: 1000 }, { blocksOthers: true })

@@ -1,6 +1,7 @@
 /**
- * Octokit, set up for a sender, and the only file that imports it. It repeats requests that got no answer or a server error
- * (a request that must not be repeated says so). It does not wait for rate limits: the outbox does, without a lease.
+ * Sets up Octokit for a sender; no other file imports it. Octokit repeats a request after a server error or without an
+ * answer, unless the request says that it must not be repeated. It does not wait for rate limits: the outbox does,
+ * without holding a lease.
  */
 import { Octokit } from '@octokit/core'
 import { retry } from '@octokit/plugin-retry'
@@ -11,10 +12,10 @@ export type { Octokit } from '@octokit/core'
 export interface OctokitPorts {
   readonly apiUrl: string
   readonly token: string
-  /** Ends requests. */
+  /** Aborts requests. */
   readonly signal: AbortSignal
   readonly warn: (sentence: string) => void
-  /** The unit of the waits between two tries of a request. */
+  /** The base of the pauses between two tries of a request. */
   readonly retryUnitMs: number
 }
 

@@ -1,10 +1,10 @@
-/** Remembers for all replicas until when GitHub refuses requests: GitHub blocks accounts that go on asking. */
+/** Records for all replicas until when GitHub refuses requests: GitHub blocks accounts that keep sending them. */
 import type { SenderContext } from '../../sender.ts'
 import { NotDelivered, type Undelivered } from './not-delivered.ts'
 
 const key = 'limited-until'
 
-/** Throws while a rate limit lasts. */
+/** Throws while a rate limit is in force. */
 export async function rateLimitOf({ state, nowMs }: Pick<SenderContext, 'state' | 'nowMs'>): Promise<void> {
   const untilMs = Number((await state.get(key)) ?? 0)
   const retryAfterMs = untilMs - nowMs()

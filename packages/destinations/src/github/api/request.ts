@@ -1,4 +1,4 @@
-/** One request to GitHub: paced if it writes, and its error explained with the action that it prevented. */
+/** Sends one request to GitHub. A write is paced first; an error names the action that failed. */
 import { type ApiError, undeliveredBy } from './answers.ts'
 import type { SenderState } from '../../sender.ts'
 import type { Repository } from '../issue.ts'
@@ -14,7 +14,7 @@ export interface RequestPorts extends OctokitPorts {
 }
 
 export interface GithubRequest {
-  /** What the request does, for errors: `edit comment 7 of acme/shop#12`. */
+  /** The action for error texts: `edit comment 7 of acme/shop#12`. */
   readonly action: string
   readonly repository: Repository
   /** The route below the repository: `PATCH /issues/comments/{id}`. */
@@ -29,7 +29,7 @@ export interface Answer {
   readonly link: string
 }
 
-/** Returns undefined if there was nothing to do. */
+/** Resolves with undefined if there was nothing to do. */
 export type SendRequest = (request: GithubRequest) => Promise<Answer | undefined>
 
 export function requestSender(ports: RequestPorts): SendRequest {

@@ -1,7 +1,8 @@
 /**
- * Limits writes to a repository: 300 in any hour, 30 in any minute, at least one second apart. GitHub blocks accounts that
- * write more than 500 comments an hour or 80 a minute, and counts what people do on its pages too. A third of the limits is
- * left to recoveries. The times of writes are stored in the sender's state, because any replica may send the next report.
+ * Limits writes to a repository: 300 in any hour, 30 in any minute, at least one second apart. GitHub blocks accounts
+ * that write more than 500 comments an hour or 80 a minute, and also counts writes from its web pages. A third of the
+ * limits is reserved for recoveries. The times of writes are stored in the sender's state, because any replica may send
+ * the next report.
  */
 import type { SenderState } from '../../sender.ts'
 import { type Repository, repositoryName } from '../issue.ts'
@@ -9,7 +10,7 @@ import { type Repository, repositoryName } from '../issue.ts'
 export type Urgency = 'recovery' | 'other'
 
 export interface WriteLimit {
-  /** How long `writes` writes have to wait, apart from the second between two of them. 0: they can begin. */
+  /** How long `writes` writes have to wait, not counting the second between two of them. 0: they can begin. */
   waitMs(repository: Repository, writes: number, urgency: Urgency): Promise<number>
   /** Waits until the last write was a second ago, and records another one. */
   next(repository: Repository): Promise<void>
@@ -60,7 +61,7 @@ export function writeLimit({ state, nowMs, pause }: WriteLimitPorts): WriteLimit
   }
 }
 
-/** When so many of the last writes have left the window that `writes` more fit. */
+/** The time at which enough earlier writes have left the window for `writes` more to fit. */
 function freeAtMs(times: readonly number[], writes: number, limit: Limit): number {
   const leaving = times[times.length - (limit.writes - writes) - 1]
   return leaving === undefined ? Number.NEGATIVE_INFINITY : leaving + limit.inMs

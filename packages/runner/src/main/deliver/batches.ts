@@ -1,4 +1,4 @@
-/** The batches of one destination that are in flight, within the limits of the destination and of the replica. */
+/** The batches of one destination in flight, within the limits of the destination and of the replica. */
 import type { LeasedDelivery, Store } from '@q/store'
 import type { OpenSender } from './open-sender.ts'
 import { sendBatch, type BatchAnswer, type BatchDeps } from './send-batch.ts'
@@ -6,7 +6,7 @@ import { sendBatch, type BatchAnswer, type BatchDeps } from './send-batch.ts'
 export interface BatchesDeps extends Pick<BatchDeps, 'observe' | 'sendMsMax'> {
   readonly store: BatchDeps['store'] & Pick<Store, 'leaseDeliveries'>
   readonly replicaId: string
-  /** Batches that this replica has in flight, to all destinations. */
+  /** The number of batches that this replica has in flight to all destinations. */
   readonly inFlight: { count: number }
   /** Starts the next round. */
   readonly wake: () => void
@@ -25,7 +25,7 @@ export interface Batches {
 const leaseMs = 60_000
 const inFlightMaxOfReplica = 16
 
-/** `ended` gets what became of each batch that a sender answered or left unanswered. */
+/** `ended` gets the result of each batch, whether its sender returned or hung. */
 export function createBatches(
   deps: BatchesDeps,
   destination: string,

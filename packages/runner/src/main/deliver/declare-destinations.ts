@@ -18,7 +18,7 @@ export async function declareDestinations(
   await store.removeUndeclared(declared.map(({ name }) => name))
 }
 
-/** Checks all of them before it returns any. */
+/** Checks every destination before it returns any. */
 async function readDestinations(file: string): Promise<readonly DestinationInput[]> {
   const given = await readJson(file)
   if (!Array.isArray(given)) throw wrongFile(file, ['It is not a list of destinations.'])

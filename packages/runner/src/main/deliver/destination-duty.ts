@@ -1,4 +1,4 @@
-/** The duty of sending to one destination: one replica at a time has it, and renews it while it sends. */
+/** The duty of sending to one destination: one replica at a time holds it, and renews it while it sends. */
 import type { Store } from '@q/store'
 
 export interface DestinationDutyDeps {
@@ -13,7 +13,7 @@ export interface DestinationDuty {
   release(): Promise<void>
 }
 
-/** How long another replica waits for one that died. */
+/** How long the other replicas wait if the holder dies. */
 export const dutyMs = 10_000
 const renewEveryMs = 3_000
 const jitterMs = 1_000

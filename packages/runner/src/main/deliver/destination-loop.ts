@@ -1,10 +1,10 @@
 /**
- * Sends the reports of one destination. One replica at a time does it, by a duty: so the destination's limit of batches in
- * flight holds for all replicas, and a destination that allows one call at a time gets one. Order does not depend on the duty:
- * the database leases the next report of a run only after the last one was delivered or given up.
+ * Sends the reports of one destination. A duty lets one replica at a time do this, so the destination's limit of
+ * batches in flight holds across all replicas. Order does not depend on the duty: the database leases the next report
+ * of a run only after the previous one was delivered or given up.
  *
- * After failures in a row the loop rests, longer each time, and releases the duty: another replica may have the secret or the
- * network that this one lacks.
+ * After consecutive failures the loop pauses, longer each time, and releases the duty: another replica may have the
+ * secret or the network access that this one lacks.
  */
 import type { Destination } from '@q/store'
 import { backoffMs } from '../backoff.ts'
@@ -24,7 +24,7 @@ export interface DestinationLoopDeps extends SenderDeps, DestinationDutyDeps, He
 
 export interface DestinationLoop {
   tick(): Promise<Next>
-  /** Waits a moment for batches in flight, then releases the destination. Call it after the last tick. */
+  /** Waits briefly for batches in flight, then releases the duty. Call it after the last tick. */
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
       return after(Math.max(pollMs, restsUntilMs - nowMs()))
     },
     async close() {
-      // Closing the sender ends what is still in flight; those reports are sent again by another replica.
+      // Closing the sender aborts batches still in flight; another replica sends their reports again.
       await within(closeMsMax, batches.settled())
       await closeSender()
       await duty.release()

@@ -1,4 +1,4 @@
-/** Loads the package of the senders. The only file of the runner that knows it: a replica without destinations loads none of it. */
+/** Loads @q/destinations; no other file of the runner imports it, so a replica without destinations never loads it. */
 import type * as destinations from '@q/destinations'
 
 export type { DestinationKind, Report, Sender, SendResult } from '@q/destinations'

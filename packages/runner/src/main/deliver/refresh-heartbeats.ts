@@ -1,4 +1,7 @@
-/** Refreshes the heartbeats and samples that a destination receives: several times per interval it asks which replicas are due. */
+/**
+ * Refreshes the heartbeats and samples that a destination receives. It checks several times per interval which replicas
+ * are due.
+ */
 import type { Destination, Store } from '@q/store'
 
 export interface HeartbeatRefreshDeps {

@@ -1,4 +1,7 @@
-/** A leased delivery as the report that a sender gets. Secrets are removed from its texts: an error of a task may quote them. */
+/**
+ * Converts a leased delivery to the report for the sender. Secrets are removed from its texts: an error of a task may
+ * quote them.
+ */
 import type { LeasedDelivery } from '@q/store'
 import { redact } from '../../output/redact.ts'
 import type { Report } from './load-destinations.ts'

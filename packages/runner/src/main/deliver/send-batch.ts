@@ -1,7 +1,7 @@
 /**
- * Sends one leased batch and records what became of each report. A sender that hangs counts as failed after a while: its
- * reports are tried again, and nothing else waits for it. A death between sending and recording repeats the reports under the
- * same ids.
+ * Sends one leased batch and records the result of each report. A sender that exceeds the time limit counts as failed:
+ * its reports are tried again, and nothing else waits for it. If the replica dies between sending and recording, the
+ * reports are sent again under the same ids.
  */
 import type { DeliveryMark, DeliveryOutcome, LeasedDelivery, MarkedDelivery, Store } from '@q/store'
 import { errorMessage } from '../../output/error-message.ts'
@@ -16,7 +16,7 @@ export interface BatchDeps {
   readonly observe: Observe
   readonly sender: Pick<Sender, 'send'>
   readonly destination: string
-  /** Presented to mark the reports. */
+  /** Required to mark the reports. */
   readonly holder: string
   readonly sendMsMax?: number
 }

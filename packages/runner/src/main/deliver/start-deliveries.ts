@@ -1,6 +1,7 @@
 /**
- * Starts a loop for each destination that is not paused, and ends it when the destination is paused, changed or removed. A
- * replica looks at the destinations when it starts, when they change, and rarely beside that: the wake may be lost.
+ * Starts a loop for each destination that is not paused, and ends it when the destination is paused, changed or
+ * removed. A replica reads the destinations at start, when a wake says that they changed, and at long intervals in case
+ * a wake was lost.
  */
 import type { Destination, Store } from '@q/store'
 import { after, type Loop, type Next, type StartLoop } from '../loop.ts'
@@ -25,13 +26,13 @@ export interface DestinationWatch {
 }
 
 interface Active {
-  /** Compared with the stored destination: another one needs another sender. */
+  /** Compared with the stored destination: a changed one needs a new sender. */
   readonly declared: string
   readonly loop: Loop
   readonly sending: DestinationLoop
 }
 
-/** Rarely while wakes can arrive: one may be lost. */
+/** A long interval while wakes can arrive, because one may be lost. */
 const lookEveryMs = { woken: 300_000, unwoken: 30_000 } as const
 
 export function startDeliveries(deps: DeliveriesDeps): { stop(): Promise<unknown> } {

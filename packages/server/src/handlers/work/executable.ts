@@ -1,6 +1,6 @@
 /**
- * Claimed runs as a worker gets them. Steps of a workflow get the results of other steps filled in; a step whose payload
- * cannot be built fails here, as it does in a runner.
+ * Prepares claimed runs for a worker. In the payload of a workflow step, references are replaced by results of other
+ * steps; a step whose payload cannot be built fails here, as it does in a runner.
  */
 import { isExplained, type Explained } from '@q/schema'
 import type { ClaimedRun, Store } from '@q/store'
@@ -28,7 +28,7 @@ async function stepPayload(store: Store, { runId, payload }: ClaimedRun): Promis
 
 async function failStep(store: Store, { runId, fence }: ClaimedRun, problem: Explained, host: Host): Promise<void> {
   const lease = { runId, fence }
-  // It may be CLAIMED only, and an outcome needs a started run.
+  // The run may still be CLAIMED, and an outcome needs a started run.
   await store.startTaskRuns([lease])
   const detail = `${problem.message} ${problem.why}`
   const outcome = { status: 'FAILED', code: 'INVALID_PAYLOAD', detail } as const

@@ -1,4 +1,4 @@
-/** What a worker reports as the end of a run, as the store settles it. */
+/** Converts the outcome that a worker reports to the store's. */
 import { jsonLimits } from '@q/schema/json'
 import type { Outcome, PublishedTask } from '@q/store'
 import type { RetryData } from '@q/task'
@@ -23,7 +23,7 @@ export function outcomeOf(report: WorkOutcome, task: PublishedTask | undefined):
   }
 }
 
-/** The store decides whether attempts are left. A delay that the worker asks for is used as it is. */
+/** The store decides whether attempts are left. A delay that the worker requests is used unchanged. */
 function again(
   asked: NonNullable<WorkOutcome['error']>['retry'],
   task: PublishedTask | undefined,

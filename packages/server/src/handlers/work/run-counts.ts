@@ -1,6 +1,6 @@
 /**
- * Counts starts and ends of the runs of workers, for rates, times and groups of errors: replicas count their own runs. Counts
- * that arrive together are added by one statement. A count that cannot be stored is lost, and fails no request.
+ * Counts starts and ends of runs of HTTP workers, for rates, times and error groups; replicas count their own runs. One
+ * statement adds the counts that arrive together. A count that cannot be stored is lost, and fails no request.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -34,7 +34,7 @@ interface Count {
 const batchMax = 200
 
 export function createRunCounts(store: Pick<Store, 'flushTally'>, version: string): RunCounts {
-  /** Not a replica: the name under which this server numbers its flushes. */
+  /** The name under which this server numbers its flushes; it is not a replica. */
   const replicaId = `http-${randomUUID()}`
   let flushNo = 0
   const batches = createBatcher<Count, void>(async (counts) => {
@@ -51,7 +51,7 @@ export function createRunCounts(store: Pick<Store, 'flushTally'>, version: strin
   }
 }
 
-/** One statement takes each queue and task once. */
+/** One statement must contain each queue and task only once. */
 function tallySums(counts: readonly Count[]): RunTally[] {
   const byTask = Map.groupBy(counts, ({ tally: { queue, task } }) => `${queue}\0${task}`)
   return [...byTask.values()].flatMap((some) => {
@@ -93,7 +93,7 @@ function endOf({ queue, task, ranMs }: EndedRun, { status }: Outcome, answer: 's
   return tally
 }
 
-/** One group per code and task, as the database groups errors whose sender names no group. */
+/** One group per code and task: the database groups errors without a group the same way. */
 function errorOf({ runId, task }: EndedRun, outcome: Outcome, version: string): Pick<Count, 'error'> {
   if (outcome.status !== 'FAILED') return {}
   const { code, detail } = outcome

@@ -1,6 +1,6 @@
 /**
- * Claims, starts, heartbeats and outcomes of workers over HTTP, by the verbs that runners use. A write under a lost lease
- * changes nothing and is answered with 409 `LEASE_LOST`. A lease of another worker counts as lost.
+ * Claims, starts, heartbeats and outcomes of workers over HTTP, by the same verbs that runners use. A write under a
+ * lost lease changes nothing and gets 409 `LEASE_LOST`. A lease of another worker counts as lost.
  */
 import { asRunId, type Lease, type LeaseHolder, type Store } from '@q/store'
 import type { workRoutes } from '../../api/work.ts'
@@ -87,8 +87,9 @@ interface GivenLease {
 }
 
 /**
- * `holder`: undefined if the run has a higher fence by now; the write that follows is refused, and an event records that. A fence
- * that no claim has reached yet is refused here: by the time of the write, another worker may hold it.
+ * `holder` is undefined if the run has a higher fence by now; the database then refuses the write and records the
+ * refusal. A fence that no claim has given out yet is refused here: by the time of the write, another worker may hold
+ * it.
  */
 async function ownLease(
   store: Store,

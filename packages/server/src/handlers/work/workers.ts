@@ -1,8 +1,8 @@
 /**
- * Workers over HTTP, as replicas: registered with their own thresholds, so that the same reaper recovers their runs. They
- * have no session, so presence does not apply: only heartbeats show that a worker is alive.
+ * Registers workers over HTTP as replicas with their own thresholds, so that the same reaper recovers their runs.
+ * Workers have no session, so presence does not apply: only heartbeats show that a worker is alive.
  *
- * The id of the replica contains the name of the token. So a token reaches only workers that it registered itself.
+ * The id of the replica contains the name of the token, so a token can only reach workers that it registered.
  */
 import { externalPreset, type HeartbeatAnswer, type ReplicaRegistration, type Store } from '@q/store'
 import { optionData } from '@q/task'
@@ -16,7 +16,7 @@ export interface Workers {
   /** The heartbeat of a worker between claims. */
   beat(replicaId: string, stats?: WorkerStats): Promise<HeartbeatAnswer>
   leave(replicaId: string): Promise<void>
-  /** Where the worker runs, as far as this server knows: for the history of its runs. */
+  /** The worker as a place of execution, for the history of its runs. */
   hostOf(replicaId: string): Host
 }
 
@@ -85,7 +85,7 @@ export function createWorkers(store: Store, version: string): Workers {
   }
 }
 
-/** What a new registration would change. */
+/** The members that a new registration could change. */
 function identityOf({ stats: _, limit: __, start: ___, ...registered }: Claim): string {
   return JSON.stringify(registered)
 }
@@ -99,7 +99,7 @@ function requireThresholds({ beatEveryMs, staleAfterMs }: Claim): void {
   throw wrongParameters([{ at: 'staleAfterMs', problem: `must be at least twice beatEveryMs, ${2 * beatEveryMs}` }])
 }
 
-/** A worker publishes tasks that are new, and changes only those that workers of the same token have published. */
+/** A worker can publish new tasks, and change only tasks that workers of the same token have published. */
 async function publish(store: Store, replicaId: string, { tasks }: Claim): Promise<void> {
   const owner = replicaId.slice(0, replicaId.lastIndexOf(':') + 1)
   const publishers = new Map((await store.publishedTasks()).map(({ name, publishedBy }) => [name, publishedBy]))

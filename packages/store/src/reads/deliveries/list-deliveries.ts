@@ -1,4 +1,4 @@
-/** Reports to destinations, newest first: waiting, delivered and given up. No locks. */
+/** Lists reports to destinations, newest first: waiting, delivered and given up. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
@@ -7,12 +7,12 @@ import { pageOf, placeOf, type ListRequest, type Page } from '../page.ts'
 export interface DeliveryView {
   readonly id: string
   readonly destination: string
-  /** What it reports: run-ended, status, recovery, heartbeat, sample or alert. */
+  /** The kind of report: run-ended, status, recovery, heartbeat, sample or alert. */
   readonly kind: string
   readonly runId: RunId | null
   readonly createdAt: Date
   readonly attempts: number
-  /** When it is sent next; null: it was delivered or given up. */
+  /** The time of the next try. Null: the report was delivered or given up. */
   readonly dueAt: Date | null
   readonly deliveredAt: Date | null
   readonly lastError: string | null

@@ -1,4 +1,7 @@
-/** Destinations with the state of their reports. Counts have a bound, so that a backlog does not make the read slow. No locks. */
+/**
+ * Lists destinations with the state of their reports. Counts are bounded, so a backlog does not make the read slow.
+ * Takes no locks.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import type { Destination } from '../../deliveries/destination.ts'
@@ -8,11 +11,11 @@ export interface DestinationView extends Destination {
   /** Reports that are neither delivered nor given up. */
   readonly waiting: Bounded
   readonly givenUp: Bounded
-  /** When the oldest waiting report was due; it may be in the future. Null: none waits. */
+  /** When the oldest waiting report is due, possibly in the future. Null: none waits. */
   readonly dueAt: Date | null
-  /** The error of the newest report that failed and waits for another try or was given up. */
+  /** The error of the newest failed report that waits for another try or was given up. */
   readonly lastError: string | null
-  /** The name of the replica that sends its reports. */
+  /** The name of the replica that sends the reports. */
   readonly sender: string | null
 }
 
