@@ -1,5 +1,6 @@
 /** What a rule can look for. Each returns the places that break it; paths are relative to the workspace. */
 import { basename, matchesGlob, posix } from 'node:path'
+import type { Import } from './imports.ts'
 import type { SourceFile, SourceTree } from './source-tree.ts'
 
 export interface Location {
@@ -36,7 +37,13 @@ export function outOfPackage(files: string): Find {
 }
 
 /** The import by which one file reaches something it must not, over any number of files of the tree. */
-export function reaching(target: RegExp, { from }: { from: string }): Find {
+export const reaching = (target: RegExp, { from }: { from: string }): Find => following(() => true, target, from)
+
+/** The same for what one file loads when it is imported: types and deferred imports do not count. */
+export const loading = (target: RegExp, { from }: { from: string }): Find =>
+  following(({ kind }) => kind === 'value', target, from)
+
+function following(counts: (found: Import) => boolean, target: RegExp, from: string): Find {
   return function* (tree) {
     const seen = new Set<string>()
     const open = [from]
@@ -44,7 +51,7 @@ export function reaching(target: RegExp, { from }: { from: string }): Find {
       const file = tree.files.get(path)
       if (file === undefined || seen.has(path)) continue
       seen.add(path)
-      for (const { specifier, line } of file.imports) {
+      for (const { specifier, line } of file.imports.filter(counts)) {
         if (target.test(specifier)) yield locationOf(file, line)
         open.push(tree.entries.get(specifier) ?? leadsTo(file, specifier))
       }

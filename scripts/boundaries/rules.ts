@@ -6,6 +6,7 @@ import {
   dependency,
   type Find,
   importing,
+  loading,
   longerThan,
   named,
   outOfPackage,
@@ -116,6 +117,11 @@ export const rules: readonly Rule[] = [
     reason: 'a worker that executes runs itself loads no thread pool and no logger',
     find: reaching(/^(piscina|pino)/, { from: 'packages/runner/src/monitor.ts' }),
   },
+  ...['thread', 'child'].map((name) => ({
+    rule: `a ${name} of the runner loads neither Kysely nor pg nor pino`,
+    reason: 'each thread would pay for them again: Kysely alone is 257 modules, 150 ms of CPU and 3.5 MB of heap',
+    find: loading(/^(kysely|pg|pino)(\/|-|$)/, { from: `packages/runner/src/${name}/entry.ts` }),
+  })),
   {
     rule: 'main and thread of the runner never import each other',
     reason: 'only plain data crosses the thread border: src/protocol',

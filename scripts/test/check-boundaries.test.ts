@@ -86,6 +86,13 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
     1,
   ],
   [
+    'packages/runner/src/thread/b.ts',
+    "import type { Kysely } from 'kysely'\nimport 'kysely/migration'",
+    'a thread of the runner loads neither Kysely nor pg nor pino',
+    2,
+  ],
+  ['packages/runner/src/child/b.ts', "import 'pg'", 'a child of the runner loads neither Kysely nor pg nor pino', 1],
+  [
     'packages/cli/package.json',
     '{\n  "name": "@q/cli",\n  "dependencies": { "pg": "1" }\n}',
     'no kysely or pg for runner, server and cli',
@@ -143,6 +150,9 @@ const innocent: [path: string, text: string][] = [
   ['packages/chaos/src/e.ts', "import { b } from './b.ts'\nimport { f } from './f.ts'"],
   ['packages/chaos/src/f.ts', "import type { E } from './e.ts'\nawait import('./e.ts')"],
   ['packages/runner/src/main/loop.ts', 'setTimeout(a, 1)'],
+  ['packages/runner/src/thread/entry.ts', "import './b.ts'\nawait import('./c.ts')"],
+  ['packages/runner/src/thread/c.ts', "import 'kysely'"],
+  ['packages/runner/src/child/entry.ts', "import './b.ts'"],
   ['packages/testing/src/index.ts', "import '@q/runner/inline'\nimport './c.ts'"],
   ['packages/testing/src/vitest.ts', "import 'vitest'"],
   ['packages/runner/src/monitor.ts', "import './main/executors/thread-pool.ts'"],

@@ -7,9 +7,9 @@
  *
  * Programs that write runs continue. They may lock the tables of a migration in another order: the server then ends one of the
  * two transactions, and a migration that it ended begins again.
+ *
+ * Kysely is imported by the first call: worker threads load this package too, and each would pay for it.
  */
-import { sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import { ExplainedError } from './explained-error.ts'
 import { migrationFiles } from './migration-files.ts'
 import { schemaState, type AnyDatabase } from './schema-state.ts'
@@ -38,6 +38,7 @@ async function migrateOnce(db: AnyDatabase, options: MigrateOptions): Promise<st
   const state = await schemaState(db)
   if (state.pending.length === 0) return []
   if (state.newer.length > 0) throw diverged(state)
+  const { Migrator } = await import('kysely/migration')
   const migrator = new Migrator({
     db,
     provider: { getMigrations },
@@ -53,6 +54,7 @@ async function migrateOnce(db: AnyDatabase, options: MigrateOptions): Promise<st
 }
 
 async function getMigrations() {
+  const { sql } = await import('kysely')
   const files = await migrationFiles()
   return Object.fromEntries(
     files.map((file) => [

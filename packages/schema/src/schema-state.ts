@@ -4,8 +4,10 @@
  *
  * A newer database is accepted, so that replicas can be upgraded one after the other, unless a migration has declared
  * programs of this level too old (`q.compatibility`).
+ *
+ * Kysely is imported by the first call, as in migrate.ts.
  */
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import { ExplainedError } from './explained-error.ts'
 import { migrationFiles, programLevel } from './migration-files.ts'
 
@@ -31,6 +33,7 @@ export async function schemaState(db: AnyDatabase): Promise<SchemaState> {
 }
 
 async function appliedMigrations(db: AnyDatabase): Promise<string[]> {
+  const { sql } = await import('kysely')
   const present = await sql<{ present: boolean }>`select to_regclass('q.migration') is not null as present`.execute(db)
   if (!present.rows[0]?.present) return []
   const rows = await sql<{ name: string }>`select name from q.migration order by name`.execute(db)
@@ -38,6 +41,7 @@ async function appliedMigrations(db: AnyDatabase): Promise<string[]> {
 }
 
 async function refuseIfTooOld(db: AnyDatabase, level: number, newer: readonly string[]): Promise<void> {
+  const { sql } = await import('kysely')
   const rows = await sql<{ oldest_program: number }>`select oldest_program from q.compatibility`.execute(db)
   const oldest = rows.rows[0]?.oldest_program ?? 0
   if (oldest <= level) return
