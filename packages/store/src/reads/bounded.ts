@@ -13,7 +13,7 @@ export interface Bounded {
 /** Counts for people stop here. */
 export const countMax = 10_000
 
-const none: Bounded = { count: 0, atLeast: false }
+export const none: Bounded = { count: 0, atLeast: false }
 
 /** `seen`: how many rows a statement found that looked for one more than `most`. */
 export function bounded(seen: number, most: number = countMax): Bounded {

@@ -3,7 +3,7 @@
  * 1 M ready ones in 1 000 groups, 10 000 at a concurrency key, 200 nodes), then times every read for operators and prints
  * p50 and p95. It continues where it was stopped and fills nothing twice, so a second call only times.
  *
- * `--scale 0.01` fills a hundredth, `--data-dir` another folder. Point a program at it: `Q_DATA_DIR=.q/large q status`.
+ * `--scale 0.01` fills a hundredth, `--data-dir` another folder; `--only attention` times the reads with that in their name. Point a program at it: `Q_DATA_DIR=.q/large q status`.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     'data-dir': { type: 'string', default: '.q/large' },
     scale: { type: 'string', default: '1' },
     times: { type: 'string', default: '20' },
+    only: { type: 'string', default: '' },
   },
 })
 const server = await startEmbedded({
@@ -46,7 +47,7 @@ try {
   }>`SELECT pg_size_pretty(pg_database_size(current_database())) AS size`.execute(db)
   progress('')
   console.log(`${rows[0]?.size} in ${server.dataDir}\n`)
-  await timeReads(server.url, Number(values.times))
+  await timeReads(server.url, Number(values.times), values.only)
 } finally {
   await db.destroy()
   await server.close()

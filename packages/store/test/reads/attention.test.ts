@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { externalPreset, type Attention, type AttentionKind } from '@q/store'
-import { aboutServerFacts } from '../../src/reads/attention/about-server.ts'
 import { fixture } from '../fixture.ts'
 import { fleetOf } from '../fleet.ts'
 import { introduction } from '../replica-registration.ts'
@@ -96,6 +95,13 @@ test('a paused queue is an item only while runs wait in it', async () => {
     detail: 'bad deploy',
     command: 'q queues resume default',
   })
+})
+
+test('runs that wait for a concurrency key count as the backlog of a paused queue', async () => {
+  await fleet.join('n1', { tasks: ['a'] })
+  await store.pauseQueue('default', 'ada')
+  await enqueue('a', { count: 3, concurrency: { scope: 'a', key: 'k' } })
+  expect(await only('queue-paused')).toMatchObject({ sentence: expect.stringMatching(/3 runs wait in it/) })
 })
 
 test('a wait is long beyond a minute and ten times what is usual for the queue', async () => {
@@ -279,17 +285,4 @@ test('names with spaces or quotes are quoted for a shell', async () => {
     command: `q queues resume 'ada'\\''s queue'`,
     page: `/queues/ada's%20queue`,
   })
-})
-
-test('a snapshot that is held for ten minutes, scarce connections and dead rows are named', () => {
-  const holder = { kind: 'session', pid: 11, name: 'psql', user: 'ada', state: null, age: 1, query: null } as const
-  const table = { table: 'task_run', live: 100_000, dead: 90_000, bytes: 0, vacuumedAt: null, invalidIndexes: [] }
-  const about = (forMs: number, used: number, dead: number) =>
-    aboutServerFacts([{ ...holder, forMs }], { used, max: 100 }, [{ ...table, dead }]).map(({ sentence }) => sentence)
-  expect(about(599_000, 90, 90_000)).toEqual([])
-  expect(about(7_860_000, 91, 200_000)).toEqual([
-    'A transaction has held a snapshot for 2 h (psql, pid 11, ada): claims slow down with every dead row.',
-    '91 of 100 connections of the server are in use.',
-    'q.task_run has more dead rows than live ones: 200000 against 100000.',
-  ])
 })

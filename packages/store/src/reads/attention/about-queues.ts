@@ -1,16 +1,12 @@
 /** Attention items about queues: unserved lanes, pauses with a backlog, long waits and growth. Pure. */
-import type { QueueView } from '../queues/queue-view.ts'
 import type { UnservedLane } from '../queues/unserved-lanes.ts'
+import { sumOf } from '../bounded.ts'
 import { counted, inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
+import { growthMin, grows, waitMsMin, type QueueSigns } from './queue-signs.ts'
 
-/** A shorter wait needs no person. */
-const waitMsMin = 60_000
 /** A wait is long if it is so many times the 95th percentile of the last hour. */
 const waitFactor = 10
-/** Runs that a queue must have grown by in ten minutes. */
-const growthMin = 100
-const growthS = 600
 
 export function aboutLanes(lanes: readonly UnservedLane[]): Attention[] {
   return lanes.slice(0, subjectsMax).map((lane) => ({
@@ -25,25 +21,21 @@ export function aboutLanes(lanes: readonly UnservedLane[]): Attention[] {
   }))
 }
 
-/** `usualWaitMs`: the 95th percentile of the last hour, of queues that started runs. */
-export function aboutQueues(
-  queues: readonly QueueView[],
-  usualWaitMs: ReadonlyMap<string, number>,
-  now: Date,
-): Attention[] {
+export function aboutQueues(queues: readonly QueueSigns[], now: Date): Attention[] {
   return [
     ...queues.flatMap((queue) => pausedWithBacklog(queue, now)).slice(0, subjectsMax),
-    ...queues.flatMap((queue) => longWait(queue, usualWaitMs.get(queue.queue) ?? null)).slice(0, subjectsMax),
+    ...queues.flatMap(longWait).slice(0, subjectsMax),
     ...queues.flatMap(growth).slice(0, subjectsMax),
   ]
 }
 
-function about({ queue }: QueueView): Pick<Attention, 'subject' | 'page'> {
+function about({ queue }: QueueSigns): Pick<Attention, 'subject' | 'page'> {
   return { subject: queue, page: pagePath('queues', queue) }
 }
 
-function pausedWithBacklog(view: QueueView, now: Date): Attention[] {
-  if (!view.paused || view.ready.count + view.waiting.concurrency.count === 0) return []
+function pausedWithBacklog(view: QueueSigns, now: Date): Attention[] {
+  const kept = sumOf([view.ready, view.keyed])
+  if (!view.paused || kept.count === 0) return []
   const forMs = view.pausedAt === null ? 0 : now.getTime() - view.pausedAt.getTime()
   const by = view.pausedBy === null ? '' : ` by ${view.pausedBy}`
   return [
@@ -51,7 +43,7 @@ function pausedWithBacklog(view: QueueView, now: Date): Attention[] {
       kind: 'queue-paused',
       level: 'warn',
       ...about(view),
-      sentence: `${view.queue} was paused ${inWords(forMs)} ago${by}, and ${counted(view.ready, 'run')} ${view.ready.count === 1 ? 'waits' : 'wait'} in it.`,
+      sentence: `${view.queue} was paused ${inWords(forMs)} ago${by}, and ${counted(kept, 'run')} ${kept.count === 1 ? 'waits' : 'wait'} in it.`,
       detail: view.pauseReason ?? 'No reason was given.',
       command: `q queues resume ${argument(view.queue)}`,
       facts: { forMs, by: view.pausedBy, ready: view.ready.count },
@@ -59,11 +51,12 @@ function pausedWithBacklog(view: QueueView, now: Date): Attention[] {
   ]
 }
 
-function longWait(view: QueueView, usualMs: number | null): Attention[] {
+function longWait(view: QueueSigns): Attention[] {
+  const usualMs = view.usualWaitMs
   const limitMs = Math.max(waitMsMin, waitFactor * (usualMs ?? 0))
   const waitMs = view.oldestReadyMs ?? 0
   // An unserved lane is reported as such.
-  if (view.paused || waitMs <= limitMs || view.unserved.length > 0) return []
+  if (view.paused || waitMs <= limitMs || view.unserved) return []
   return [
     {
       kind: 'queue-waits',
@@ -75,14 +68,14 @@ function longWait(view: QueueView, usualMs: number | null): Attention[] {
           ? 'None of its runs was started in the last hour.'
           : `In the last hour 95 % of its runs started within ${inWords(usualMs)}.`,
       command: `q runs --view waiting --queue ${argument(view.queue)}`,
-      facts: { waitMs: Math.round(waitMs), usualMs, ready: view.ready.count },
+      facts: { waitMs: Math.round(waitMs), usualMs },
     },
   ]
 }
 
-function growth(view: QueueView): Attention[] {
-  const perS = view.rates?.growthPerS ?? 0
-  if (view.paused || perS * growthS < growthMin || view.ready.count < growthMin) return []
+function growth(view: QueueSigns): Attention[] {
+  const perS = view.growthPerS ?? 0
+  if (view.paused || !grows(perS) || view.ready.count < growthMin) return []
   return [
     {
       kind: 'queue-grows',

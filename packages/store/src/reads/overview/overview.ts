@@ -36,7 +36,7 @@ interface OverviewRow {
 }
 
 export async function overview(db: Db): Promise<Overview> {
-  const lanes = await laneCounts(db)
+  const lanes = await laneCounts(db, { oldest: false })
   const most = sql`LIMIT ${countMax + 1}::int`
   const { rows } = await sql<OverviewRow>`
 WITH nodes AS MATERIALIZED (

@@ -27,30 +27,43 @@ const boundMin = 1_000
 /** A replica holds no more runs than it has slots and start-ahead, so this is never reached. */
 const heldMax = 200_000
 
-/** `queue`: of its lanes only. */
-export async function laneCounts(db: Db, queue?: string): Promise<LaneCounts[]> {
+export interface LaneCountRequest {
+  /** Lanes of these queues only. */
+  readonly queues?: readonly string[] | undefined
+  /** Ready runs of a lane that are counted at most. */
+  readonly readyMax?: number
+  /** Without the oldest, the cost does not depend on the number of groups. */
+  readonly oldest?: boolean
+  /** `number`: of the living replicas that serve each lane. */
+  readonly serving?: 'any' | 'number'
+}
+
+export async function laneCounts(
+  db: Db,
+  { queues, readyMax = countMax, oldest = true, serving = 'any' }: LaneCountRequest = {},
+): Promise<LaneCounts[]> {
   const lane = sql.ref<number>('lane.id')
-  const serving =
-    queue === undefined
+  const nodes =
+    serving === 'any'
       ? sql`CASE WHEN ready.runs > 0 THEN EXISTS (SELECT FROM living n WHERE ${serves})::int END`
       : sql`(SELECT count(*)::int FROM living n WHERE ${serves})`
   const readyOf = sql`
     SELECT FROM q.task_run r WHERE r.ready AND r.lane = ${lane}
     ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT bound.runs + 1`
+  const oldestOf = oldest ? sql`(SELECT min(run_at) FROM (${headsOfLane(lane)}) heads)` : sql`NULL::timestamptz`
   const { rows } = await sql<LaneCounts>`
 WITH living AS MATERIALIZED (${servingReplicas}),
 bound AS MATERIALIZED (
-  SELECT least(${countMax}::int, greatest(${boundMin}::int, ${lookedAtMax}::int / greatest(count(*), 1)))::int AS runs FROM q.lane
+  SELECT least(${readyMax}::int, greatest(${boundMin}::int, ${lookedAtMax}::int / greatest(count(*), 1)))::int AS runs FROM q.lane
 ), held AS MATERIALIZED (
   SELECT lane, (count(*) FILTER (WHERE status = 'CLAIMED'))::int AS claimed, (count(*) FILTER (WHERE status = 'RUNNING'))::int AS running
   FROM (SELECT r.lane, r.status FROM q.task_run r WHERE r.held ORDER BY r.replica_id LIMIT ${heldMax}::int) each GROUP BY lane
 )
 SELECT lane.queue, lane.task, ready.runs AS ready, bound.runs AS bound, coalesce(held.claimed, 0) AS claimed,
-  coalesce(held.running, 0) AS running, ${agoMs(sql`oldest.run_at`)} AS "oldestMs", ${serving} AS nodes
+  coalesce(held.running, 0) AS running, ${agoMs(oldestOf)} AS "oldestMs", ${nodes} AS nodes
 FROM q.lane CROSS JOIN bound CROSS JOIN LATERAL (SELECT count(*)::int AS runs FROM (${readyOf}) counted) ready
-CROSS JOIN LATERAL (SELECT min(run_at) AS run_at FROM (${headsOfLane(lane)}) heads) oldest
 LEFT JOIN held ON held.lane = lane.id
-WHERE ${queue ?? null}::text IS NULL OR lane.queue = ${queue ?? null}::text
+WHERE ${queues ?? null}::text[] IS NULL OR lane.queue = ANY(${queues ?? null}::text[])
 ORDER BY lane.queue, lane.task`.execute(db)
   return rows
 }

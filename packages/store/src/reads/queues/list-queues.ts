@@ -23,19 +23,20 @@ export interface QueueFacts {
   readonly rates: ReadonlyMap<string, QueueRates>
 }
 
-type Pause = Pick<QueueView, 'paused' | 'pausedBy' | 'pausedAt' | 'pauseReason'>
+export type Pause = Pick<QueueView, 'paused' | 'pausedBy' | 'pausedAt' | 'pauseReason'>
 
 /** `queue`: lanes and rates of this one only. */
 export async function queueFacts(db: Db, queue?: string): Promise<QueueFacts> {
+  const lanes = await laneCounts(db, queue === undefined ? {} : { queues: [queue], serving: 'number' })
   return {
-    lanes: Map.groupBy(await laneCounts(db, queue), (lane) => lane.queue),
+    lanes: Map.groupBy(lanes, (lane) => lane.queue),
     waiting: await waitingCounts(db),
     pauses: await pausesOf(db),
     rates: await queueRates(db, queue),
   }
 }
 
-const open: Pause = { paused: false, pausedBy: null, pausedAt: null, pauseReason: null }
+export const open: Pause = { paused: false, pausedBy: null, pausedAt: null, pauseReason: null }
 
 export function viewOf(queue: string, { lanes, waiting, pauses, rates }: QueueFacts): QueueView {
   const own = lanes.get(queue) ?? []
@@ -53,7 +54,7 @@ export function viewOf(queue: string, { lanes, waiting, pauses, rates }: QueueFa
   }
 }
 
-async function pausesOf(db: Db): Promise<Map<string, Pause>> {
+export async function pausesOf(db: Db): Promise<Map<string, Pause>> {
   const { rows } = await sql<Pause & { name: string }>`
     SELECT name, paused_at IS NOT NULL AS paused, paused_by AS "pausedBy", paused_at AS "pausedAt", pause_reason AS "pauseReason"
     FROM q.queue`.execute(db)

@@ -80,8 +80,8 @@ interface Growth {
   readonly seconds: number
 }
 
-/** Counts that reached their bound say nothing about growth. */
-async function growthOf(db: Db, queue?: string): Promise<Map<string, number>> {
+/** The change of each backlog in runs a second. Counts that reached their bound say nothing about growth. */
+export async function growthOf(db: Db, queue?: string): Promise<Map<string, number>> {
   const since = sql`${statementTime} - ${growthMinutes}::int * interval '1 minute'`
   const sample = (order: RawBuilder<unknown>) => sql`
     SELECT s.sampled_at, s.ready + s.waiting_concurrency AS runs FROM q.queue_sample s
