@@ -4,6 +4,7 @@
  */
 import { ExplainedError } from '@q/schema'
 import type { MetricsAddress } from './metrics/metrics-port.ts'
+import { hiddenNames, hideRule, hideVariable } from './secrets/secrets-of.ts'
 
 export interface HttpSettings {
   /** Undefined: 127.0.0.1 and ::1. */
@@ -42,7 +43,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
     badgeOf,
     'must be a name of up to 40 characters, and a colour like #b3261e or none',
   )
-  const hide = read('Q_HTTP_HIDE', namesOf, 'must be names like password,api_key, or none')
+  const hide = read(hideVariable, hiddenNames, hideRule)
   if (problems.length > 0) throw wrong(problems)
   const settings = {
     ...(port !== undefined && { port }),
@@ -98,12 +99,6 @@ function httpOrigin(text: string): string | undefined {
 
 function zeroOrOne(text: string): boolean | undefined {
   return text === '1' ? true : text === '0' ? false : undefined
-}
-
-function namesOf(text: string): readonly string[] | undefined {
-  if (text === 'none') return []
-  const names = text.split(',').map((name) => name.trim())
-  return names.every((name) => /^[\w.-]*[a-z\d][\w.-]*$/i.test(name)) ? names : undefined
 }
 
 function badgeOf(text: string): HttpSettings['badge'] | undefined {

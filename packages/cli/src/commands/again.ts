@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { ExplainedError } from '@q/schema'
+import { hidden } from '@q/server/secrets'
 import type { RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
@@ -12,10 +13,12 @@ import type { Terminal } from '../frame/terminal.ts'
 import { runId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
 import { payloadText, readPayloadText } from '../typed/payload.ts'
+import { revealedRun } from './show.ts'
 
 interface Options extends CommonOptions {
   readonly payload?: string
   readonly edit?: true
+  readonly reveal?: true
 }
 
 export function againCommand(terminal: Terminal): Command {
@@ -33,6 +36,7 @@ export function againCommand(terminal: Terminal): Command {
     .argument('<run>', 'id of the run')
     .option('--payload <json>', 'JSON, @file, or - for standard input')
     .option('--edit', 'edit the payload of the old run')
+    .option('--reveal', 'with --edit: with the values that are hidden elsewhere; the audit records it')
     .action(async (text: string, options: Options) => {
       await operate(terminal, options, async (frame) => {
         const id = runId(text)
@@ -52,7 +56,7 @@ export function againCommand(terminal: Terminal): Command {
 
 /** Undefined: that of the old run. */
 async function newPayload(frame: Frame, id: RunId, options: Options): Promise<string | undefined> {
-  if (options.payload !== undefined) return readPayloadText(options.payload, frame.terminal.env)
+  if (options.payload !== undefined) return withoutHidden(readPayloadText(options.payload, frame.terminal.env), id)
   if (options.edit !== true) return undefined
   if (!frame.terminal.canAsk) {
     throw new ExplainedError({
@@ -62,9 +66,20 @@ async function newPayload(frame: Frame, id: RunId, options: Options): Promise<st
       fix: 'Use --payload with JSON, @file, or - for standard input.',
     })
   }
-  const detail = await frame.store.getTaskRun(id)
+  const detail = await (options.reveal === true ? revealedRun(frame, id) : frame.store.getTaskRun(id))
   if (detail === undefined) throw runNotFound(id)
-  return payloadText(edited(detail.payloadText ?? '{}', frame.terminal.env))
+  return withoutHidden(payloadText(edited(detail.payloadText ?? '{}', frame.terminal.env)), id)
+}
+
+/** A payload that was copied from what q shows may have the words for a hidden value in its place. */
+function withoutHidden(text: string, id: RunId): string {
+  if (!text.includes(`"${hidden}"`)) return text
+  throw new ExplainedError({
+    code: 'PAYLOAD_HIDDEN',
+    what: 'The payload has a hidden value; nothing was enqueued.',
+    why: `q shows "${hidden}" in place of values that are named like a secret.`,
+    fix: `Write the value, or use q again ${id} --edit --reveal.`,
+  })
 }
 
 function edited(text: string, env: NodeJS.ProcessEnv): string {

@@ -1,10 +1,16 @@
 /** q show: one run with everything. */
 import type { Command } from 'commander'
-import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import type { RunDetail, RunId } from '@q/store'
+import { audited } from '../frame/audited.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { runScreen } from '../screens/run.ts'
 import { runId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
+
+interface Options extends CommonOptions {
+  readonly reveal?: true
+}
 
 const logLinesShown = 5
 
@@ -15,18 +21,31 @@ export function showCommand(terminal: Terminal): Command {
     examples: [
       ['q show 9123', 'by its id; #9123 and the address on the page work too'],
       ['q show 9123 --json', 'everything, as data; payloadText keeps every digit of large numbers'],
+      ['q show 9123 --reveal', 'with the values that are hidden because they are named like a secret'],
     ],
     json: '{ run, attempts, recoveries, beats, events, timeline, payloadText, resultText, checkpointText, replicaName, parent, children, again, scheduleTick, why, waitMs, durationMs }',
     route: 'GET /api/runs/{id}',
   })
     .argument('<run>', 'id of the run')
-    .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, async ({ store, answer, json }) => {
+    .option('--reveal', 'show hidden values of the payload, the result and the checkpoint; the audit records it')
+    .action(async (text: string, options: Options) => {
+      await operate(terminal, options, async (frame) => {
+        const { store, answer, json } = frame
         const id = runId(text)
-        const detail = await store.getTaskRun(id)
+        const detail = options.reveal === true ? await revealedRun(frame, id) : await store.getTaskRun(id)
         if (detail === undefined) throw runNotFound(id)
         const { lines } = json ? { lines: [] } : await store.readTaskLogs(id, { last: logLinesShown })
         answer(detail, (look) => runScreen(look, { detail, logs: lines }))
       })
     })
+}
+
+/** Undefined: there is no such run. */
+export async function revealedRun(frame: Frame, id: RunId): Promise<RunDetail | undefined> {
+  return audited(frame, {
+    what: 'reveal',
+    subject: `run ${id}`,
+    act: () => frame.revealing.getTaskRun(id),
+    answerOf: (detail) => (detail === undefined ? 'not-found' : 'revealed'),
+  })
 }

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
+import { hidingReads, secretsOf } from '@q/server/secrets'
 import type { Store } from '@q/store'
 import { answerText } from './answer.ts'
 import { personOf } from './person.ts'
@@ -28,7 +29,10 @@ export interface CommonOptions {
 }
 
 export interface Frame {
+  /** Values of payloads, results and logs that are named like a secret read `[hidden]`, as on the page. */
   readonly store: Store
+  /** The same with the secrets, for a person who asks for them: the audit records it. */
+  readonly revealing: Store
   readonly url: string
   /** The database, for people. */
   readonly description: string
@@ -63,9 +67,10 @@ export async function operate(
 ): Promise<void> {
   const look: Look = options.wide === true ? { ...lookOf(terminal), columns: 0 } : lookOf(terminal)
   await session(terminal, options, ({ url, description }) =>
-    withStore(url, async (store) => {
+    withStore(url, async (revealing) => {
       const frame: Frame = {
-        store,
+        store: hidingReads(revealing, secretsOf(terminal.env)),
+        revealing,
         url,
         description,
         terminal,

@@ -1,7 +1,9 @@
 /** One run: what it is, what happened to it, how its attempts ended, what it logged last. Pure. */
+import { hidden } from '@q/server/secrets'
 import type { LoggedLine, RunAttempt, RunDetail } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { ago, long, moment, short } from '../words/ages.ts'
+import { plural } from '../words/counts.ts'
 import { runState } from '../words/states.ts'
 import { cut, styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
@@ -29,6 +31,7 @@ export function runScreen(look: Look, { detail, logs }: RunScreen, now: Date = n
     ...valueLines(look, 'Payload', detail.payloadText),
     ...(run.status === 'SUCCEEDED' ? valueLines(look, 'Result', detail.resultText) : []),
     ...valueLines(look, 'Checkpoint', detail.checkpointText),
+    ...hiddenLines(look, detail),
   ]
   return parts.join('\n')
 }
@@ -140,6 +143,12 @@ function valueLines(look: Look, title: string, text: string | null | undefined):
     ? `${text.slice(0, valueCharactersMax)} … (${text.length} characters; --json prints all of it)`
     : text
   return [`\n${styled(look, 'bold', title)}`, `  ${shown}`]
+}
+
+function hiddenLines(look: Look, { run, payloadText, resultText, checkpointText }: RunDetail): string[] {
+  const values = [payloadText, resultText, checkpointText].join(' ').split(`"${hidden}"`).length - 1
+  if (values === 0) return []
+  return ['', styled(look, 'dim', `${plural(values, 'value')} hidden: q show ${run.id} --reveal`)]
 }
 
 function fit(look: Look, line: string): string {

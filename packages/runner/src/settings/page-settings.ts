@@ -42,7 +42,7 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
   {
     variable: 'Q_HTTP_HIDE',
     shown: '`password,passwd,passphrase,secret,token,apikey,accesskey,privatekey,credential,authorization,cookie`',
-    what: 'values of payloads, results and logs are hidden on the page and in the API if the name of their member contains one of these; `none`: nothing is',
+    what: 'values of payloads, results and logs are hidden on the page, in the API and by `q` if the name of their member contains one of these; `none`: nothing is',
   },
   {
     variable: 'Q_HTTP_BADGE',
