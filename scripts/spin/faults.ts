@@ -16,7 +16,7 @@ const within = (scene: Scene, faults: Readonly<Record<string, string>>): ModelFa
 
 export const modelFaults: readonly ModelFault[] = [
   ...within(oneReaper, {
-    CLAIM_WHAT_IS_HELD: 'A run is claimed while another replica executes it.',
+    CLAIM_WHAT_IS_HELD: 'A replica claims a run while another replica executes it.',
     SETTLE_WITHOUT_FENCE: 'A zombie ends the run of the next holder.',
     SETTLE_WITHOUT_STATUS: 'An outcome that is sent twice, because the first response was lost, is written twice.',
     START_WITHOUT_FENCE: 'A zombie starts a run that another replica has claimed.',
@@ -31,7 +31,7 @@ export const modelFaults: readonly ModelFault[] = [
     ACT_WITHOUT_FENCE: 'A slow reaper recovers a later claim than the one it judged.',
     ACT_WITHOUT_SECOND_LOOK: 'A heartbeat between the reaper’s look and its act does not save the run.',
     EARLIER_BEATS_COUNT: 'A late heartbeat of an earlier claim hides that this claim has none.',
-    LATE_BEAT_OVERWRITES: 'A heartbeat of an earlier claim replaces that of the present one, and a live run is reaped.',
+    LATE_BEAT_OVERWRITES: 'A heartbeat of an earlier claim replaces that of the current one, and a live run is reaped.',
     CRASH_ALWAYS_RETRIES: 'A run that must not be started twice is started again after its holder died.',
     BEGIN_WHEN_CLAIMED:
       'Code that begins before RUNNING is committed begins again elsewhere, because CLAIMED runs are requeued.',
@@ -63,7 +63,7 @@ export const modelFaults: readonly ModelFault[] = [
   }),
   ...within(holdFire, {
     STREAK_IGNORES_GAPS:
-      'After an outage the first heartbeat continues the count, and a holder that could not beat is reaped.',
+      'After an outage the first heartbeat continues the count, and a holder that could not send heartbeats is reaped.',
     STREAK_READ_WITHOUT_LAST: 'After an outage a reaper judges before any heartbeat has shown the gap.',
     STREAK_GAP_UP_TO_THRESHOLD:
       'A gap almost as long as the threshold counts as none, and a holder that is about to retry is reaped.',

@@ -40,7 +40,7 @@ test('the table and the models name the same faults, once', async () => {
   expect(built.map(([, , number]) => Number(number))).toEqual(built.map((_, index) => index + 1))
 })
 
-test('docs/explanation/liveness-model.md tells of every law and every fault', async () => {
+test('docs/explanation/liveness-model.md names every law and every fault', async () => {
   const text = await readFile(join(workspace, 'docs/explanation/liveness-model.md'), 'utf8')
   for (const { name, why } of modelFaults) expect(text).toContain(`| \`${name}\` | ${why} |`)
   for (const law of await laws()) expect(text).toContain(law)

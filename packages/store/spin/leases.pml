@@ -74,7 +74,7 @@ start:
 begin:
   atomic { ALIVE(r) ->
     /* a zombie whose claim was lost before it began may be the second to begin only what may be started twice */
-    LAW(code_begins_as_often_as_it_may, mayBegin || (retries && live != number[r]));
+    LAW(code_begins_no_more_often_than_allowed, mayBegin || (retries && live != number[r]));
     mayBegin = mayBegin && live != number[r] && retries;
     if
     :: goal == CLAIMED -> goto start
@@ -158,14 +158,14 @@ proctype reaper() {
 end:
   do
   :: atomic { STALE || TRULY_STALE ->
-       LAW(stale_is_seen_as_stale_and_nothing_else_is, (STALE && TRULY_STALE) || BROKEN(REPLICA_BEATS_ALONE));
+       LAW(a_claim_is_judged_stale_exactly_if_it_is, (STALE && TRULY_STALE) || BROKEN(REPLICA_BEATS_ALONE));
        seen = fence; ghost = live
      };
      if
      :: atomic { locked || !ACTS(seen) -> seen = 0; ghost = 0 }
      :: atomic { !locked && ACTS(seen) ->
           locked = !BROKEN(ACT_WITHOUT_LOCK);
-          LAW(a_beat_between_look_and_act_saves_the_run, TRULY_STALE)
+          LAW(a_heartbeat_between_look_and_act_saves_the_run, TRULY_STALE)
         };
         atomic {
           LAW(a_stale_claim_is_recovered_once, live == ghost);
@@ -188,7 +188,7 @@ again:
     if
     :: status == RUNNING -> requestCancel()
     :: status != RUNNING && !ENDED && !BROKEN(CANCEL_LOOKS_ONCE) -> goto again
-    :: else -> LAW(a_cancel_is_answered_truly, ENDED)
+    :: else -> LAW(a_cancel_returns_what_happened, ENDED)
     fi
   };
 answered:

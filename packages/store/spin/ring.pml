@@ -56,12 +56,12 @@ bit stopAsked[NUMBERS + 1];
 
 bit a_run_begins_at_most_once;
 bit a_run_that_was_withdrawn_does_not_begin;
-bit a_run_handed_over_is_answered_once_or_withdrawn;
-bit a_run_is_answered_when_its_code_is_gone;
-bit a_run_that_has_not_begun_is_not_failed;
-bit a_written_result_outlives_its_thread;
-bit an_entry_is_reused_when_its_run_has_left;
-bit a_stop_is_obeyed_by_the_run_it_names;
+bit a_run_handed_over_is_reported_once_or_withdrawn;
+bit a_run_is_reported_only_when_its_code_is_gone;
+bit a_run_that_has_not_begun_does_not_fail;
+bit a_written_result_survives_its_thread;
+bit an_entry_is_reused_only_after_its_run_has_left;
+bit a_stop_affects_only_the_run_it_names;
 bit a_requested_stop_is_not_lost;
 bit ending_a_thread_ends_one_run;
 bit an_end_that_must_be_signalled_is_collected;
@@ -111,7 +111,7 @@ inline execute() {
   :: true ->
 end_until_stopped:
      d_step { stop == n || (BROKEN(STOP_WITHOUT_NUMBER) && stop != 0) ->
-       LAW(a_stop_is_obeyed_by_the_run_it_names, stopAsked[n])
+       LAW(a_stop_affects_only_the_run_it_names, stopAsked[n])
      }
   fi
 }
@@ -174,7 +174,7 @@ inline release(n) { runAt[n] = 0; reported[n] = 0; written[n] = 0; stopAsked[n] 
 
 /* The run is answered with its end. */
 inline answer(n) {
-  LAW(a_run_handed_over_is_answered_once_or_withdrawn, place[runAt[n]] == n);
+  LAW(a_run_handed_over_is_reported_once_or_withdrawn, place[runAt[n]] == n);
   place[runAt[n]] = DONE;
   release(n)
 }
@@ -190,7 +190,7 @@ inline collectEnds() {
     do
     :: oldest <= latest && runAt[oldest] == 0 -> oldest++
     :: oldest <= latest && runAt[oldest] != 0 && IS_COLLECTED(oldest) ->
-       LAW(a_written_result_outlives_its_thread,
+       LAW(a_written_result_survives_its_thread,
          IS(oldest, declined) || result[ENTRY(oldest)] == BY_MESSAGE || result[ENTRY(oldest)] == oldest);
        answer(oldest);
        oldest++
@@ -224,7 +224,7 @@ inline putWaiting(n) { state[ENTRY(n)] = waiting; number[ENTRY(n)] = n }
 inline handOver(one) {
   latest++;
   oldest = (load == 0 -> latest : oldest);
-  LAW(an_entry_is_reused_when_its_run_has_left, latest <= ENTRIES || runAt[latest - ENTRIES] == 0);
+  LAW(an_entry_is_reused_only_after_its_run_has_left, latest <= ENTRIES || runAt[latest - ENTRIES] == 0);
   load++; runAt[latest] = one; runOf[latest] = one; place[one] = latest;
   putWaiting(latest);
   if
@@ -301,9 +301,9 @@ inline closeFeed() {
        :: runAt[oldest] == 0
        :: runAt[oldest] != 0 && IS(oldest, waiting) && !BROKEN(WAITING_RUN_DIES_WITH_THREAD) -> returned(oldest)
        :: else ->
-          LAW(a_run_is_answered_when_its_code_is_gone, !alive);
-          LAW(a_written_result_outlives_its_thread, !written[oldest]);
-          LAW(a_run_that_has_not_begun_is_not_failed, begins[runAt[oldest]] > 0);
+          LAW(a_run_is_reported_only_when_its_code_is_gone, !alive);
+          LAW(a_written_result_survives_its_thread, !written[oldest]);
+          LAW(a_run_that_has_not_begun_does_not_fail, begins[runAt[oldest]] > 0);
           answer(oldest)
        fi;
        oldest++
@@ -346,7 +346,7 @@ inline lookBack() {
   :: n <= latest && runAt[n] == 0 -> n++
   :: n <= latest && runAt[n] != 0 ->
      LAW(an_end_that_must_be_signalled_is_collected, !IS_COLLECTED(n) || (current != 0 && !signalEnds));
-     LAW(a_run_handed_over_is_answered_once_or_withdrawn, IS_COLLECTED(n) || current != 0);
+     LAW(a_run_handed_over_is_reported_once_or_withdrawn, IS_COLLECTED(n) || current != 0);
      LAW(a_requested_stop_is_not_lost, current != n || !stopAsked[n]);
      n++
   od;

@@ -42,11 +42,11 @@ bit a_lost_lease_writes_nothing;
 bit an_ended_run_never_changes;
 bit only_the_settling_holder_gets_settled;
 bit a_stale_claim_is_recovered_once;
-bit a_beat_between_look_and_act_saves_the_run;
-bit stale_is_seen_as_stale_and_nothing_else_is;
+bit a_heartbeat_between_look_and_act_saves_the_run;
+bit a_claim_is_judged_stale_exactly_if_it_is;
 bit a_cancelled_run_is_not_started_again;
-bit a_cancel_is_answered_truly;
-bit code_begins_as_often_as_it_may;
+bit a_cancel_returns_what_happened;
+bit code_begins_no_more_often_than_allowed;
 bit a_retry_run_is_executed_by_one_replica_at_a_time;
 #define LAW(name, holds) assert((holds) || name)
 
