@@ -8,7 +8,7 @@ import { missingTools } from '../spin/tools.ts'
 import { verdictOf } from '../spin/verdict.ts'
 import { workspace } from '../workspace.ts'
 
-const searchMsMax = 300_000
+const searchMsMax = 900_000
 /** Every fault takes minutes of CPU; the suite plants one in each scene, `Q_SPIN=all` and `pnpm spin` plant all. */
 const short = process.env['Q_SPIN'] !== 'all'
 

@@ -161,7 +161,7 @@ test('a wait whose connection breaks right after it opened continues, and gets i
   onTestFinished(() => q.close())
   const run = await q.enqueue('hello', { name: 'x' })
   proxy.breakAt('awaited')
-  const result = run.result({ timeout: '30s' })
+  const result = run.result({ timeout: '100s' })
   await proxy.broken
   await settle({ status: 'SUCCEEDED', result: '"done"' })
   expect(await result).toBe('done')

@@ -117,7 +117,7 @@ test('options set the start time, the group and the deadline of a run', async ()
 test('a run that has not started by its deadline expires', async () => {
   const run = await q.enqueue('hello', { name: 'x' }, { expires: 0 })
   await store.expireTaskRuns(100)
-  await expect(run.result({ timeout: '30s' })).rejects.toMatchObject({
+  await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({
     code: 'TASK_EXPIRED',
     run: { status: 'EXPIRED' },
   })

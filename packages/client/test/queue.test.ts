@@ -25,7 +25,7 @@ test('a run is found by its id, by its handle or by a row of a list', async () =
 
 test('a missing run is not found, and an invalid id is rejected', async () => {
   expect(await q.get('999999999')).toBeUndefined()
-  await expect(q.handle('999999999').result({ timeout: '30s' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  await expect(q.handle('999999999').result({ timeout: '100s' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(q.handle('999999999').status()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   expect(await q.cancel('999999999')).toBe('not-found')
   expect(await q.retry('999999999')).toBe('not-found')
@@ -66,7 +66,7 @@ test('retry starts an ended run again and wakes idle replicas', async () => {
   listener.close()
   await store.markBusy('replica-aaaa')
   await settle(done)
-  expect(await run.result({ timeout: '30s' })).toBe('done')
+  expect(await run.result({ timeout: '100s' })).toBe('done')
 })
 
 test.each([

@@ -13,7 +13,7 @@ const q = queue<typeof tasks>(pool)
 afterAll(() => q.close())
 
 const done = { status: 'SUCCEEDED', result: '"done"' } as const
-const soon = { timeout: '30s' } as const
+const soon = { timeout: '100s' } as const
 
 test('thousands of waits share one LISTEN session and a few statements, and each gets its own result', async () => {
   const runs = await q.enqueueMany(Array.from({ length: 3_000 }, (_, at) => ['hello', { name: `${at}` }] as const))

@@ -8,7 +8,7 @@ import * as tasks from './workflow-tasks.ts'
 const { url, connection, store, sessions } = await fixture()
 const q = queue(url, { tasks })
 afterAll(() => q.close())
-const soon = { timeout: '30s' } as const
+const soon = { timeout: '100s' } as const
 const by = { hostname: 'h', pid: 1, thread: 0 }
 
 /** What a replica does, without its threads, until nothing is left to do; `limit`: so many runs at most. */

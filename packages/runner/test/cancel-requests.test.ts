@@ -37,7 +37,7 @@ test('a cancelled run is stopped at once, even inside a synchronous loop', async
   const runs = [await q.enqueue('spins', { ms: 60_000 }), await q.enqueue('patient', { ms: 60_000 })]
   await Promise.all(runs.map(running))
   expect(await there.store.cancelTaskRuns(runs.map(({ id }) => id))).toEqual(['requested', 'requested'])
-  for (const run of runs) await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  for (const run of runs) await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
 test('a cancel during the claim of its run stops the run as soon as the response to the claim arrives', async () => {
@@ -69,7 +69,7 @@ test('a run that is cancelled while it waits here for a slot has ended at once, 
   expect(await ahead.status()).toMatchObject({ status: 'CANCELLED', attempt: 0, result: { code: 'TASK_CANCELLED' } })
   const next = await q.enqueue('markOnce', { file: marks.file, name: 'next', ms: 10 })
   await there.store.cancelTaskRuns([busy.id])
-  await next.result({ timeout: '20s' })
+  await next.result({ timeout: '100s' })
   expect(marks.all().map(({ name }) => name)).toEqual(['next', 'next'])
 })
 
@@ -112,7 +112,7 @@ test('an order that is undone before the replica receives it has no effect', asy
     await drainReplica(trx, runner.replicaId, { by: 'ada' })
     await undrainReplica(trx, runner.replicaId)
   })
-  expect(await (await q.enqueue('echo', 'still here')).result({ timeout: '20s' })).toBe('still here')
+  expect(await (await q.enqueue('echo', 'still here')).result({ timeout: '100s' })).toBe('still here')
   expect(events.map((event) => event.type)).not.toContain('draining')
 })
 
@@ -127,7 +127,7 @@ test('a user’s own transaction wakes an idle replica when it commits', async (
     .values({ task: 'echo', lane, payload: JSON.stringify('manual') })
     .returning('id')
     .executeTakeFirstOrThrow()
-  expect(await q.handle(id).result({ timeout: '20s' })).toBe('manual')
+  expect(await q.handle(id).result({ timeout: '100s' })).toBe('manual')
 })
 
 test('a user’s own transaction with a concurrency key wakes a replica, which opens the gate', async () => {

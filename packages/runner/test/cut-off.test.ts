@@ -21,14 +21,14 @@ test('a cut-off replica stops runs that others may start before they start them;
   const other = await start({ Q_PRESET: 'fast' })
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present')
   proxy.cut()
-  expect(await again.result({ timeout: '30s' })).toEqual(expect.any(Number))
+  expect(await again.result({ timeout: '100s' })).toEqual(expect.any(Number))
   expect(await again.status()).toMatchObject({ replicaId: other.runner.replicaId })
   const [stopped] = marks.all('again').filter(({ what }) => what === 'stopped')
   const [, second] = marks.all('again').filter(({ what }) => what === 'began')
   expect(stopped!.atMs).toBeLessThanOrEqual(second!.atMs)
   expect(cutOff.events).toContainEqual(expect.objectContaining({ type: 'fenced', runIds: [again.id] }))
   // Others consider it dead; its code ran to its end, and the result does not count.
-  await expect(once.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  await expect(once.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
   open()
   await eventually(() => (marks.count('effect', 'once') === 1 ? true : undefined), 'its code ends')
   proxy.restore()
@@ -46,7 +46,7 @@ test('a cut-off replica stops runs that others may start before they start them;
   }, 'failures are recorded')
   expect(failures.map((row) => row.consecutive)).toEqual(failures.map((_, index) => index + 1))
   await other.runner.drain()
-  expect(await (await q.enqueue('echo', 'back')).result({ timeout: '20s' })).toBe('back')
+  expect(await (await q.enqueue('echo', 'back')).result({ timeout: '100s' })).toBe('back')
 })
 
 test('a slow replica is not reaped by a fast neighbour', async () => {
@@ -77,7 +77,7 @@ test('a slow replica is not reaped by a fast neighbour', async () => {
   await sql`UPDATE q.replica SET started_at = clock_timestamp() - interval '1 h'`.execute(db)
   await sql`UPDATE q.task_run SET started_at = clock_timestamp() - interval '1 h', claimed_at = clock_timestamp() - interval '1 h'
     WHERE held`.execute(db)
-  await expect(orphan.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  await expect(orphan.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: slow.runner.replicaId })
 })
 
@@ -91,8 +91,8 @@ test('half-open connections are noticed and replaced, and no replica is consider
   const run = await q.enqueue('patient', { ms: 3_000 })
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
   proxy.halfOpen()
-  expect(await run.result({ timeout: '30s' })).toBe('waited')
-  expect(await (await q.enqueue('echo', 'after')).result({ timeout: '30s' })).toBe('after')
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
+  expect(await (await q.enqueue('echo', 'after')).result({ timeout: '100s' })).toBe('after')
   await eventually(() => half.events.find((event) => event.type === 'session-lost'), 'the session is replaced')
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present again')
   expect(neighbour.events.filter((event) => event.type === 'runs-recovered')).toEqual([])
@@ -111,7 +111,7 @@ test('a replica that does not recover stale runs does not hold the duty', async 
   await sql`INSERT INTO q.presence (num, replica_id, server_start) VALUES (${num}, 'killed', pg_postmaster_start_time())`.execute(
     db,
   )
-  await expect(orphan.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  await expect(orphan.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
   expect(await db.selectFrom('q.recovery').select('cause').execute()).toEqual([{ cause: 'presence' }])
 })
 

@@ -35,11 +35,11 @@ test('while the main thread hangs, runs that other replicas may start stop by th
   for (const { stopped } of heeding) expect(readFileSync(stopped, 'utf8')).toContain('cut off from the database')
   expect(isAlive(child)).toBe(false)
   writeFileSync(on.stopped, '')
-  expect(await on.run.result({ timeout: '20s' })).toBe('went on')
+  expect(await on.run.result({ timeout: '100s' })).toBe('went on')
   const [again, keyed, awaiting] = heeding.map(({ run }) => run)
   for (const run of [again!, awaiting!, alone.run]) {
-    expect(await run.result({ timeout: '20s' })).toBe('again')
+    expect(await run.result({ timeout: '100s' })).toBe('again')
     expect((await store.getTaskRun(run.id))?.run).toMatchObject({ attempt: 1, crashCount: 0 })
   }
-  await expect(keyed!.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  await expect(keyed!.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
 })

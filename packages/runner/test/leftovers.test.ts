@@ -141,7 +141,7 @@ describe.each(['timedOutByTimer', 'timedOutByTimerAlone'] as const)('%s', (task)
   test('code that sends heartbeats from a timer is stopped like any other, with time to clean up', async () => {
     const { q, events } = await execution<typeof tasks>('leftovers')
     const run = await q.enqueue(task, {})
-    await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
     expect(events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
   })
 })

@@ -42,43 +42,43 @@ describe.each([
     const { file: began } = gate()
     const cancelled = await q.enqueue(stubborn.endless, { began })
     await eventually(() => existsSync(began) || undefined, 'the endless loop begins')
-    await expect(timedOut.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
-    await expect(silent.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'SILENT' })
+    await expect(timedOut.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    await expect(silent.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'SILENT' })
     // The start is stored as an age, to within a round trip: the cancel comes well after it.
     await store.cancelTaskRuns([cancelled.id])
-    await expect(cancelled.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+    await expect(cancelled.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
     const { timeline = [] } = (await store.getTaskRun(cancelled.id)) ?? {}
     const timeOf = (wanted: string) => timeline.find(({ what }) => what === wanted)?.at?.getTime()
     expect(timeOf('started')).toBeLessThan(timeOf('cancel-requested')!)
     open()
-    expect(await neighbour.result({ timeout: '30s' })).toBe('talked')
+    expect(await neighbour.result({ timeout: '100s' })).toBe('talked')
     expect(await neighbour.status()).toMatchObject({ attempt: 1 })
   })
 })
 
 test('a terminated thread is replaced', async () => {
   const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
-  const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
-  await expect((await q.enqueue('timedOut', {})).result({ timeout: '20s' })).rejects.toMatchObject({
+  const before = await (await q.enqueue('where', {})).result({ timeout: '100s' })
+  await expect((await q.enqueue('timedOut', {})).result({ timeout: '100s' })).rejects.toMatchObject({
     code: 'TIMEOUT',
   })
-  const after = await (await q.enqueue('where', {})).result({ timeout: '20s' })
+  const after = await (await q.enqueue('where', {})).result({ timeout: '100s' })
   expect(after.pid).toBe(before.pid)
   expect(after.threadId).not.toBe(before.threadId)
 })
 
 test('a loop that sends heartbeats is stopped by its own heartbeat, and its thread stays', async () => {
   const { q } = await execution<typeof tasks>('stubborn', { threads: 1 })
-  const before = await (await q.enqueue('where', {})).result({ timeout: '20s' })
-  await expect((await q.enqueue('beats', {})).result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
-  expect(await (await q.enqueue('where', {})).result({ timeout: '20s' })).toEqual(before)
+  const before = await (await q.enqueue('where', {})).result({ timeout: '100s' })
+  await expect((await q.enqueue('beats', {})).result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+  expect(await (await q.enqueue('where', {})).result({ timeout: '100s' })).toEqual(before)
 })
 
 test('code that notices its cancel has the grace to clean up', async () => {
   const replica = await execution<typeof tasks>('stubborn')
   const run = await startedRun(replica, 'cleansUp')
   await replica.store.cancelTaskRuns([run.id])
-  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
   expect(replica.events).toContainEqual(expect.objectContaining({ type: 'task-log', line: 'cleaned up' }))
 })
 
@@ -105,7 +105,7 @@ test('inside a native call a run is `stopping` and keeps its key until the call 
   }, 'its end')
   expect(new Set(looks)).toEqual(new Set(['RUNNING PENDING']))
   expect((await store.getTaskRun(run.id))!.run).toMatchObject({ status: 'FAILED', result: { code: 'TIMEOUT' } })
-  expect(await next.result({ timeout: '20s' })).toBeNull()
+  expect(await next.result({ timeout: '100s' })).toBeNull()
 })
 
 test('the heartbeat of a replica shows what every thread is doing: task, CPU, heap, event loop, silence', async () => {
@@ -133,11 +133,11 @@ test('a run blocked in a native call ends SILENT without a maxSilent, and contin
   const { q } = await execution<typeof tasks>('stubborn', { env })
   const silent = await q.enqueue('naps', { seconds: 3 })
   const allowed = await q.enqueue('napsSilently', { seconds: 3 })
-  await expect(silent.result({ timeout: '20s' })).rejects.toMatchObject({
+  await expect(silent.result({ timeout: '100s' })).rejects.toMatchObject({
     code: 'SILENT',
     message: expect.stringContaining(`for ${noEvidenceMsMax({ runnerStaleMs: 1_500 })} ms`),
   })
-  expect(await allowed.result({ timeout: '20s' })).toBe('rested')
+  expect(await allowed.result({ timeout: '100s' })).toBe('rested')
 })
 
 test.runIf(process.platform === 'linux')(
@@ -147,7 +147,7 @@ test.runIf(process.platform === 'linux')(
     const seconds = 600 + Math.random()
     const run = await q.enqueue('sleepsAlone', { seconds })
     await eventually(() => programs(`sleep ${seconds}`)[0], 'the native call')
-    await expect(run.result({ timeout: '30s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
+    await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TIMEOUT' })
     expect(programs(`sleep ${seconds}`)).toEqual([])
   },
 )
@@ -158,7 +158,7 @@ test('signs of life of the code end its silence; a busy thread without heartbeat
   const { q } = await execution<typeof tasks>('stubborn', { env })
   const talks = await q.enqueue('talks', { ms: 1_500 })
   const derives = await q.enqueue('derives', { ms: 3_500 })
-  expect(await talks.result({ timeout: '30s' })).toBe('talked')
+  expect(await talks.result({ timeout: '100s' })).toBe('talked')
   // It needs 3.5 s of a core to itself, which a busy machine may not have for long.
   expect(await derives.result({ timeout: '160s' })).toBeGreaterThan(noEvidenceMsMax(thresholds))
 }, 180_000)

@@ -28,7 +28,7 @@ test('a cancelled run is stopped inside its synchronous loop', async () => {
   const run = await q.enqueue('spins', { ms: 30_000 })
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
   await access.db.updateTable('q.task_run').set({ cancel_requested_at: new Date() }).where('id', '=', run.id).execute()
-  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
 test('a run whose lease was lost is stopped and writes nothing', async () => {
@@ -48,7 +48,7 @@ test('a run whose lease was lost is stopped and writes nothing', async () => {
     )
   })
   // The slot is free again, so the next run starts: the first one was stopped.
-  expect(await (await q.enqueue('echo', 'next')).result({ timeout: '20s' })).toBe('next')
+  expect(await (await q.enqueue('echo', 'next')).result({ timeout: '100s' })).toBe('next')
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: 'other-replica' })
   await eventually(() => events.find((event) => event.type === 'run-ended'), 'the end of the next one')
   expect(events.filter((event) => event.type === 'run-ended')).toHaveLength(1)
@@ -59,7 +59,7 @@ test('two replicas have two rows with different names, and share the work', asyn
   const replicas = [await start({ Q_NAME: 'twin' }), await start({ Q_NAME: 'twin' })]
   expect(replicas.map(({ runner }) => runner.name)).toEqual(['twin', 'twin-2'])
   const runs = await Promise.all(Array.from({ length: 8 }, () => q.enqueue('spins', { ms: 300 })))
-  await Promise.all(runs.map((run) => run.result({ timeout: '20s' })))
+  await Promise.all(runs.map((run) => run.result({ timeout: '100s' })))
   const holders = new Set(await Promise.all(runs.map(async (run) => (await run.status()).replicaId)))
   expect(holders).toEqual(new Set(replicas.map(({ runner }) => runner.replicaId)))
   await using access = await database(url)
@@ -85,12 +85,12 @@ test('a replica is judged by what it registered: its own thresholds and its own 
 test('a replica reconnects and continues after the server has ended all its connections', async () => {
   const { q, start, url } = await cluster()
   await start()
-  expect(await (await q.enqueue('echo', 1)).result({ timeout: '20s' })).toBe(1)
+  expect(await (await q.enqueue('echo', 1)).result({ timeout: '100s' })).toBe(1)
   await using access = await database(url)
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(access.db)
   const run = await eventually(() => q.enqueue('echo', 2).catch(() => undefined), 'enqueue after the cut')
-  expect(await run.result({ timeout: '20s' })).toBe(2)
+  expect(await run.result({ timeout: '100s' })).toBe(2)
 })
 
 test('connections that break in the middle of statements, repeatedly, lose no run', async () => {
@@ -104,7 +104,7 @@ test('connections that break in the middle of statements, repeatedly, lose no ru
     await Promise.all(runs)
   }
   const last = await eventually(() => q.enqueue('echo', 'last').catch(() => undefined), 'enqueue after the cuts')
-  expect(await last.result({ timeout: '20s' })).toBe('last')
+  expect(await last.result({ timeout: '100s' })).toBe('last')
 })
 
 test('runs of a replica that never existed are recovered at once, runs of a dead replica after its threshold', async () => {
@@ -116,7 +116,7 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
     await sql`UPDATE q.task_run SET status='RUNNING', replica_id='fake-replica-id' WHERE id = ${manual.id}`.execute(trx)
   })
   const { events } = await start({ Q_PRESET: 'fast' })
-  await expect(manual.result({ timeout: '20s' })).rejects.toMatchObject({
+  await expect(manual.result({ timeout: '100s' })).rejects.toMatchObject({
     code: 'WORKER_CRASHED',
     message: expect.stringContaining('Task run abandoned: owning replica stopped responding'),
   })
@@ -129,7 +129,7 @@ test('runs of a replica that never existed are recovered at once, runs of a dead
       trx,
     )
   })
-  expect(await orphan.result({ timeout: '30s' })).toBe('waited')
+  expect(await orphan.result({ timeout: '100s' })).toBe('waited')
   const recovered = events.filter((event) => event.type === 'runs-recovered')
   expect(recovered).toContainEqual(
     expect.objectContaining({ holder: 'fake-replica-id', holderName: null, cause: 'never-alive', runIds: [manual.id] }),
@@ -158,7 +158,7 @@ test('a prefetched run gets heartbeats while it waits, and starts when a slot is
   expect(await beats()).toMatchObject([{ role: 'claimer' }])
   expect(await ahead.status()).toMatchObject({ status: 'CLAIMED', attempt: 0 })
   open()
-  expect(await ahead.result({ timeout: '20s' })).toBe('waited')
+  expect(await ahead.result({ timeout: '100s' })).toBe('waited')
   expect(await ahead.status()).toMatchObject({ attempt: 1 })
   expect(await access.db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })

@@ -31,7 +31,7 @@ test('a live replica whose session is ended is not considered dead, and gets a n
     await both('session-opened', times + 1)
   }
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'both are present')
-  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
   expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
 
@@ -75,7 +75,7 @@ test('a live replica that cannot get a new session, because no connection is lef
   await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'q session' AND usename = ${role}`.execute(db)
   await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'it withdraws its record')
-  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
   expect(await run.status()).toMatchObject({ replicaId: poor.runner.replicaId, attempt: 1 })
   expect(await presences(db)).toEqual([watching.runner.replicaId])
   expect(poor.events).toContainEqual(expect.objectContaining({ type: 'loop-failed', loop: 'presence-session' }))
@@ -92,7 +92,7 @@ test('a session that breaks right after its record was inserted leaves no eviden
   proxy.cutAt('INSERT 0 1') // the answer to what enters the record
   const { runner } = await start({}, url, proxy.url)
   const run = await q.enqueue('patient', { ms: 8_000 })
-  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
   expect(await run.status()).toMatchObject({ replicaId: runner.replicaId })
   expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
 })
@@ -116,7 +116,7 @@ test('a replica whose row was removed registers again, and is present under its 
     return rows.some((row) => row.num === num) ? true : undefined
   }, 'present again')
   open()
-  expect(await run.result({ timeout: '20s' })).toBe('waited')
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
 })
 
 test('a replica whose row says that it stopped registers again, and is marked as idle again', async () => {

@@ -58,7 +58,7 @@ test('a replica whose drain is undone claims again, keeps its runs, and can be d
   const waiting = await q.enqueue('echo', 'waiting')
   expect(await undo()).toBe('claiming')
   await seen('drain-undone')
-  expect(await waiting.result({ timeout: '20s' })).toBe('waiting')
+  expect(await waiting.result({ timeout: '100s' })).toBe('waiting')
   expect(await run.status()).toMatchObject({ status: 'RUNNING', replicaId: runner.replicaId })
   expect(await undo()).toBe('not-draining')
   await order({ deadlineMs: 0, onDeadline: 'release' })
@@ -129,7 +129,7 @@ test('a claim that was in flight when the drain began is not executed, even if t
   expect(await undo()).toBe('claiming')
   await seen('drain-undone')
   proxy.release()
-  expect(await run.result({ timeout: '20s' })).toBe('held-back')
+  expect(await run.result({ timeout: '100s' })).toBe('held-back')
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
   await runner.drain() // before the proxy is closed
 })

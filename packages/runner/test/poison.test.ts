@@ -38,7 +38,7 @@ describe('in a process', () => {
       const run = await q.enqueue('inProcess', { poison })
       await ended(store, run.id)
       seen[poison] = await endOf(store, run.id)
-      expect(await (await q.enqueue('alive', {})).result({ timeout: '20s' })).toBe('alive')
+      expect(await (await q.enqueue('alive', {})).result({ timeout: '100s' })).toBe('alive')
     }
     console.table(seen)
     expect(rows.filter(({ poison, inProcess }) => !inProcess.includes(seen[poison] ?? ''))).toEqual([])

@@ -36,7 +36,7 @@ test('a prefetched run that a user has locked is retried later, and other runs t
     })
   await locked.promise
   await store.cancelTaskRuns([busy.id])
-  expect(await (await q.enqueue('echo', 'another')).result({ timeout: '20s' })).toBe('another')
+  expect(await (await q.enqueue('echo', 'another')).result({ timeout: '100s' })).toBe('another')
   const beat = async () =>
     (await db.selectFrom('q.replica_heartbeat').select('last_heartbeat').executeTakeFirstOrThrow()).last_heartbeat
   for (let beats = 0; beats < 2; beats++) {
@@ -46,7 +46,7 @@ test('a prefetched run that a user has locked is retried later, and other runs t
   expect(await ahead.status()).toMatchObject({ status: 'CLAIMED', replicaId: runner.replicaId })
   unlock.resolve()
   await user
-  expect(await ahead.result({ timeout: '20s' })).toBe('ahead')
+  expect(await ahead.result({ timeout: '100s' })).toBe('ahead')
   expect(await ahead.status()).toMatchObject({ attempt: 1, replicaId: runner.replicaId })
   expect(events.filter(({ type }) => type === 'runs-released')).toEqual([])
   const kinds = await db.selectFrom('q.task_event').select('kind').where('run_id', '=', ahead.id).execute()

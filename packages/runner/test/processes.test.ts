@@ -40,8 +40,8 @@ test('code runs in another process, without our secrets; the process is reused, 
     delete process.env['Q_SPECIAL']
   })
   const { q, runner } = await execution<typeof tasks>('stubborn', { threads: 1, env: { Q_CHILD_ENV: 'Q_SPECIAL' } })
-  const first = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
-  const second = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
+  const first = await (await q.enqueue('whereAlone', {})).result({ timeout: '100s' })
+  const second = await (await q.enqueue('whereAlone', {})).result({ timeout: '100s' })
   expect(first.pid).not.toBe(process.pid)
   expect(second).toEqual(first)
   expect(first.env).toMatchObject({ PATH: process.env['PATH'], Q_SPECIAL: 'allowed' })
@@ -64,24 +64,24 @@ test('a busy loop in a child sends heartbeats, shows its progress, and is stoppe
   )
   expect(figures).toMatchObject({ isolation: 'process', state: 'running', heapMb: expect.any(Number) })
   await store.cancelTaskRuns([run.id])
-  await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
 test('a child whose run ended normally after a stop request is not killed during its next run', async () => {
   const { q, store } = await execution<typeof tasks>('stubborn', { threads: 1 })
-  const before = await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })
+  const before = await (await q.enqueue('whereAlone', {})).result({ timeout: '100s' })
   for (let round = 0; round < 3; round++) {
     const run = await q.enqueue('yieldsAlone', {})
     await eventually(async () => (await run.status()).progress ?? undefined, 'it is executed')
     await store.cancelTaskRuns([run.id])
-    expect(await run.result({ timeout: '20s' })).toBe('in order')
-    expect((await (await q.enqueue('whereAlone', {})).result({ timeout: '20s' })).pid).toBe(before.pid)
+    expect(await run.result({ timeout: '100s' })).toBe('in order')
+    expect((await (await q.enqueue('whereAlone', {})).result({ timeout: '100s' })).pid).toBe(before.pid)
   }
 })
 
 test('a run that was executing when its thread died is a suspect: its next attempt has a process of its own', async () => {
   const { q } = await execution<typeof poison>('poison')
-  expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '20s' })).not.toBe(process.pid)
+  expect(await (await q.enqueue('diesOnce', {})).result({ timeout: '100s' })).not.toBe(process.pid)
 })
 
 test('a run that crashes every time is started four times, and then ends POISONED', async () => {
@@ -117,12 +117,12 @@ test('a module that cannot be imported in a child, without our secrets, ends onl
   const { q, events } = await execution<typeof secretive>('needs-a-secret')
   for (let round = 0; round < 2; round++) {
     const run = await q.enqueue('needsItAlone', {})
-    await expect(run.result({ timeout: '20s' })).rejects.toMatchObject({
+    await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({
       code: 'UNKNOWN_TASK',
       message: expect.stringContaining('PGPASSWORD is not set'),
     })
   }
-  expect(await (await q.enqueue('needsIt', {})).result({ timeout: '20s' })).toBe('there')
+  expect(await (await q.enqueue('needsIt', {})).result({ timeout: '100s' })).toBe('there')
   expect(events.filter(({ type }) => type === 'loop-failed' || type === 'run-unfinished')).toEqual([])
 })
 

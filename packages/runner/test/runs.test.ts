@@ -18,7 +18,7 @@ test('a caller that waits receives the result of the code', async () => {
   const { q, start } = await cluster()
   await start()
   const run = await q.enqueue('echo', { deep: [1, 'two', null] })
-  expect(await run.result({ timeout: '20s' })).toEqual({ deep: [1, 'two', null] })
+  expect(await run.result({ timeout: '100s' })).toEqual({ deep: [1, 'two', null] })
   expect(await run.status()).toMatchObject({ status: 'SUCCEEDED', attempt: 1 })
 })
 
@@ -30,8 +30,8 @@ test('code runs on worker threads of the replica, several at once', async () => 
     const states = await Promise.all(both.map(async (run) => (await run.status()).status))
     return states.every((state) => state === 'RUNNING') ? true : undefined
   }, 'both run at one moment')
-  await Promise.all(both.map((run) => run.result({ timeout: '20s' })))
-  const where = await (await q.enqueue('thread', {})).result({ timeout: '20s' })
+  await Promise.all(both.map((run) => run.result({ timeout: '100s' })))
+  const where = await (await q.enqueue('thread', {})).result({ timeout: '100s' })
   expect(where.pid).toBe(process.pid)
   expect(where.threadId).not.toBe(0)
 })
@@ -40,7 +40,7 @@ test('a run that was enqueued before any replica existed is executed when one st
   const { q, start } = await cluster()
   const run = await q.enqueue('echo', 'early')
   await start()
-  expect(await run.result({ timeout: '20s' })).toBe('early')
+  expect(await run.result({ timeout: '100s' })).toBe('early')
 })
 
 test('a run with a delay is not started before its time, by the clock of the database', async () => {
@@ -50,7 +50,7 @@ test('a run with a delay is not started before its time, by the clock of the dat
   const { rows } = await sql<{ now: Date }>`SELECT clock_timestamp() AS now`.execute(db)
   const muchLater = await q.enqueue('echo', 'much later', { delay: '1h' })
   const run = await q.enqueue('echo', 'later', { delay: '1s' })
-  await run.result({ timeout: '20s' })
+  await run.result({ timeout: '100s' })
   expect((await muchLater.status()).status).toBe('PENDING')
   const times = await db.selectFrom('q.task_run').selectAll().where('id', '=', run.id).executeTakeFirstOrThrow()
   expect(times.started_at!.getTime()).toBeGreaterThanOrEqual(times.run_at.getTime())
@@ -60,7 +60,7 @@ test('a run with a delay is not started before its time, by the clock of the dat
 test('an error in the code fails the run with its message and the stack of the worker', async () => {
   const { q, start } = await cluster()
   await start()
-  const failed = await failure((await q.enqueue('fails', {})).result({ timeout: '20s' }))
+  const failed = await failure((await q.enqueue('fails', {})).result({ timeout: '100s' }))
   expect(failed).toMatchObject({ code: 'TASK_ERROR', attempts: 1 })
   expect(failed.message).toContain('TypeError: out of luck')
   expect(failed.remoteStack).toContain('well-behaved.ts')
@@ -74,14 +74,14 @@ test.each([
 ] as const)('%s ends its run with %s and affects no other run', async (task, code) => {
   const { q, start } = await cluster()
   await start()
-  expect(await failure((await q.enqueue(task, {})).result({ timeout: '20s' }))).toMatchObject({ code })
-  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '20s' })).toBe('alive')
+  expect(await failure((await q.enqueue(task, {})).result({ timeout: '100s' }))).toMatchObject({ code })
+  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '100s' })).toBe('alive')
 })
 
 test('characters that jsonb cannot store are repaired, and the run still succeeds', async () => {
   const { q, start } = await cluster()
   await start()
-  const result = await (await q.enqueue('strange', {})).result({ timeout: '20s' })
+  const result = await (await q.enqueue('strange', {})).result({ timeout: '100s' })
   expect(result).toEqual({ text: 'a\uFFFDb\uFFFDc', bad: '1', nan: null })
 })
 
@@ -93,7 +93,7 @@ test.each<[StrangeEnd, unknown]>([
 ])('%s is a result that can be repaired: the run succeeds', async (end, result) => {
   const { q, start } = await cluster()
   await start()
-  expect(await (await q.enqueue('endsStrangely', end)).result({ timeout: '20s' })).toEqual(result)
+  expect(await (await q.enqueue('endsStrangely', end)).result({ timeout: '100s' })).toEqual(result)
 })
 
 test('any kind of result or error ends the run with a code and a location, and affects no other run', async () => {
@@ -114,17 +114,17 @@ test('any kind of result or error ends the run with a code and a location, and a
   await start()
   for (const [end, [code, detail]] of Object.entries(ends)) {
     const run = await q.enqueue('endsStrangely', end as StrangeEnd)
-    const { code: endedWith, message } = await failure(run.result({ timeout: '20s' }))
+    const { code: endedWith, message } = await failure(run.result({ timeout: '100s' }))
     expect({ end, code: endedWith, message }).toEqual({ end, code, message: expect.stringContaining(detail) })
   }
-  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '20s' })).toBe('alive')
+  expect(await (await q.enqueue('echo', 'alive')).result({ timeout: '100s' })).toBe('alive')
 })
 
 test('the context names the run, the attempt, the lease and a key that is the same for every attempt', async () => {
   const { q, start } = await cluster()
   await start()
   const run = await q.enqueue('context', {})
-  expect(await run.result({ timeout: '20s' })).toEqual({
+  expect(await run.result({ timeout: '100s' })).toEqual({
     runId: run.id,
     attempt: 1,
     key: `${run.id}-1`,
@@ -139,5 +139,5 @@ test('a caller can stop waiting while the run continues', async () => {
   await expect(run.result({ timeout: '50ms' })).rejects.toMatchObject({ code: 'WAIT_TIMED_OUT' })
   await expect(run.result({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
   await start()
-  expect(await run.result({ timeout: '20s' })).toBe(1)
+  expect(await run.result({ timeout: '100s' })).toBe(1)
 })

@@ -30,7 +30,7 @@ test('a replica that is unhealthy from the start claims nothing and reports it; 
   expect(beat.replica_id).toBe(runner.replicaId)
   expect(events.filter((event) => event.type === 'run-started')).toEqual([])
   const well = await start()
-  expect(await run.result({ timeout: '20s' })).toBe(1)
+  expect(await run.result({ timeout: '100s' })).toBe(1)
   expect(await run.status()).toMatchObject({ replicaId: well.runner.replicaId })
 })
 
@@ -49,14 +49,14 @@ test('a replica that becomes unhealthy releases runs that have not begun, contin
   expect(events).toContainEqual(expect.objectContaining({ type: 'health-changed', health: 'unhealthy' }))
   expect(await ahead.status()).toMatchObject({ status: 'AVAILABLE', attempt: 0, replicaId: null })
   open()
-  expect(await busy.result({ timeout: '20s' })).toBe('waited')
+  expect(await busy.result({ timeout: '100s' })).toBe('waited')
   expect(ballast.length).toBe(600 * megabyte)
   ballast = undefined
   await eventually(() => {
     collectGarbage()
     return residentMb() < Number(limitMb) ? true : undefined
   }, 'the memory is free again')
-  expect(await ahead.result({ timeout: '20s' })).toBe('ahead')
+  expect(await ahead.result({ timeout: '100s' })).toBe('ahead')
   expect(await ahead.status()).toMatchObject({ replicaId: runner.replicaId, attempt: 1 })
 })
 
@@ -92,7 +92,7 @@ test('a degraded replica fills half of its slots', async () => {
   await start({ Q_THREADS: '4', Q_DEGRADED_MB: '1' })
   const names = Array.from({ length: 6 }, (_, index) => `${index}`)
   const runs = await Promise.all(names.map((name) => q.enqueue('markOnce', { file: marks.file, name, ms: 200 })))
-  await Promise.all(runs.map((run) => run.result({ timeout: '20s' })))
+  await Promise.all(runs.map((run) => run.result({ timeout: '100s' })))
   let [busy, most] = [0, 0]
   for (const { what } of marks.all()) most = Math.max(most, (busy += what === 'began' ? 1 : -1))
   expect(most).toBe(2)

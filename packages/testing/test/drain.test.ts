@@ -23,7 +23,7 @@ test('runs are executed in order, and their producer gets the results', async ()
     expired: [],
     recovered: [],
   })
-  expect(await hello.result({ timeout: '10s' })).toBe('Hello, Ada!')
+  expect(await hello.result({ timeout: '100s' })).toBe('Hello, Ada!')
   expect(await resize.status()).toMatchObject({ status: 'SUCCEEDED' })
   expect((await q.drain()).ran).toEqual([])
 })

@@ -104,7 +104,7 @@ test('a run of a dead replica is recovered after its staleness threshold, as its
   expect(recovered).toHaveLength(2)
   expect(ran).toMatchObject([{ task: 'survivor', attempt: 2, outcome: 'succeeded' }])
   const [mortal] = await q.enqueued('mortal')
-  await expect(q.handle(mortal!.id).result({ timeout: '10s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
+  await expect(q.handle(mortal!.id).result({ timeout: '100s' })).rejects.toMatchObject({ code: 'WORKER_CRASHED' })
 })
 
 test('without a ready run, none can be abandoned', async () => {
@@ -117,7 +117,7 @@ test('travel() ages a run for retention and changes nothing else of its outcome'
   const run = await q.enqueue('hello', { name: 'Ada' })
   await q.drain()
   await q.travel('8d')
-  expect(await run.result({ timeout: '10s' })).toBe('Hello, Ada!')
+  expect(await run.result({ timeout: '100s' })).toBe('Hello, Ada!')
   await using other = await storeOf(q.url)
   expect(await other.store.pruneTaskRuns({ keepMs: 9 * 86_400_000, limit: 10 })).toMatchObject({ pruned: 0 })
   expect(await other.store.pruneTaskRuns({ keepMs: 7 * 86_400_000, limit: 10 })).toMatchObject({ pruned: 1 })

@@ -5,7 +5,7 @@ import { testQueue, type DrainResult } from '@q/testing'
 import * as tasks from './tasks/steps.ts'
 
 const define = workflow<typeof tasks>()
-const soon = { timeout: '10s' } as const
+const soon = { timeout: '100s' } as const
 const named = ({ ran }: DrainResult) => ran.map(({ task, outcome }) => `${task} ${outcome}`)
 
 const diamond = define('diamond', ({ step }, input: Ref<{ left: string; right: string }>) => {

@@ -23,7 +23,7 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
     scene = await openScene(browser)
     seeded = await seed(scene)
     page = await scene.open('/')
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(60_000)
   })
   afterAll(async () => {
     await scene[Symbol.asyncDispose]()

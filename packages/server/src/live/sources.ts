@@ -42,26 +42,29 @@ function wholeSource<Name extends keyof Frames>(
 
 type LiveNode = Sent<Frames['nodes']['changed'][number]>
 
-/** How far two looks may differ about the moment of one heartbeat. */
+/** How far two looks may differ about the time of one heartbeat, beside the time that the looks took. */
 const beatMsMax = 250
 
 /** The age of a heartbeat grows by itself; only a new heartbeat is a change. */
 function nodesSource(reads: Store): Source {
   let at = new Date()
-  const nodes = createKeyed<{ node: LiveNode; text: string; beatAt: number }>(
+  const nodes = createKeyed<{ node: LiveNode; text: string; beatAt: number; lookMs: number }>(
     ({ node }) => String(node.id),
-    (a, b) => a.text === b.text && Math.abs(a.beatAt - b.beatAt) < beatMsMax,
+    (a, b) => a.text === b.text && Math.abs(a.beatAt - b.beatAt) < beatMsMax + a.lookMs + b.lookMs,
   )
   return {
     name: 'nodes',
     everyMs: 1_000,
     async look(revision) {
+      const begun = Date.now()
       const seen = await reads.listNodes()
       at = new Date()
+      const lookMs = at.getTime() - begun
       const items = seen.map((node) => ({
         node,
         text: JSON.stringify({ ...node, beatAgeMs: undefined }),
         beatAt: at.getTime() - (node.beatAgeMs ?? 0),
+        lookMs,
       }))
       return nodes.update(items, revision)
     },
