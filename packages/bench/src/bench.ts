@@ -1,11 +1,10 @@
 /**
- * `pnpm bench`: q beside other queues, on a PostgreSQL of its own with durable writes. Writes docs/benchmarks.md.
+ * `pnpm bench`: compares q with other queues, on a separate PostgreSQL with durable writes. Writes docs/benchmarks.md.
  *
- *   --quick           one round with small sizes, under 3 minutes; the report goes to .q/bench
- *   --only a,b        only these measurements; the report goes to .q/bench
- *   --rounds n        rounds, 5 unless given
- *   --resume          takes the samples that the last run did not take
- *   --report          writes the report from the samples of the last run, without measuring
+ * --quick           one round with small sizes, under 3 minutes; the report goes to .q/bench  --only a,b        only
+ * these measurements; the report goes to .q/bench  --rounds n        rounds, 5 unless given  --resume          takes
+ * the samples that the last run did not take  --report          writes the report from the samples of the last run,
+ * without measuring
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

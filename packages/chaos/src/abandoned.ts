@@ -1,8 +1,8 @@
 /**
  * `pnpm chaos:abandoned`: manual SQL sets a run to RUNNING for a replica that never existed, while another one runs.
  *
- * Preset default. The clock runs from that UPDATE until the run is FAILED with the words of those who asked for it; at most
- * one check (30 s) and a little may pass. The moments are spread over the time between two checks.
+ * Uses the preset default. Measures the time from that UPDATE until the run is FAILED with the documented text: at most
+ * one check interval (30 s) and a small margin. The updates are spread over the time between two checks.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ const restMsMax = 15_000
 const database = await testDatabase()
 const { db, close } = connect(database.url, { purpose: 'pool' })
 const q = queue<typeof tasks>(database.url)
-// It works on a queue of its own, so that it does not take the run before anybody can.
+// It works on its own queue, so that it does not claim the run before the UPDATE.
 const replica = await startReplica({ DATABASE_URL: database.url, Q_PRESET: values.preset, Q_QUEUES: 'another' })
 let well = true
 try {

@@ -1,9 +1,10 @@
 /**
- * kill -9 of a replica whose threads have runs of a batch waiting for them. Two replicas share a backlog of short runs;
- * one is killed in the middle, and what became of every run is compared with what its code left behind.
+ * Kills a replica (kill -9) while batches of runs wait for its threads. Two replicas share a backlog of short runs; one
+ * is killed in the middle, and the outcome of every run is compared with the marks that its code left.
  *
- * A run of the dead replica that had not begun counts as started, because other replicas cannot know. So a `fail` run may
- * end WORKER_CRASHED without having begun, and how many did is bounded; none begins twice. A `retry` run is started again.
+ * A run of the dead replica that had not begun counts as started, because other replicas cannot know. So a `fail` run
+ * may end WORKER_CRASHED without having begun; the number of such runs is bounded, and none begins twice. A `retry` run
+ * is started again.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,24 +19,24 @@ export interface BatchOptions {
   readonly rounds: number
   readonly preset: string
   readonly kind: Kind
-  /** Of each round. */
+  /** The number of runs per round. */
   readonly runs: number
-  /** How long each one computes; default: 1. */
+  /** How long each run computes; default: 1. */
   readonly ms?: number
 }
 
 export interface BatchKill {
   readonly kind: Kind
-  /** RUNNING there when it died. */
+  /** Runs that were RUNNING on the replica when it died. */
   readonly held: number
-  /** Of those, how many had not begun. */
+  /** The number of those runs that had not begun. */
   readonly neverBegan: number
-  /** From the signal until the dead replica held nothing. */
+  /** Time from the signal until the dead replica held no run. */
   readonly recoveredMs: number
-  /** From then until all runs had ended; the suspects need a process each. */
+  /** Time from then until all runs had ended; each suspect needs its own process. */
   readonly clearedMs: number
   readonly failed: number
-  /** Runs that did not end as they must. */
+  /** Runs with a wrong outcome. */
   readonly wrong: readonly string[]
 }
 
@@ -71,7 +72,7 @@ export async function batchScenario(
     const ids = await enqueue(store, { kind, runs, marks, ms })
     const [victim, other] = round % 2 === 0 ? replicas : replicas.toReversed()
     if (victim === undefined || other === undefined) throw new Error('There must be two replicas.')
-    // In the middle: some have begun, and it holds more than it has threads.
+    // Killed in the middle: some runs have begun, and the replica holds more runs than it has threads.
     await until(
       async () => linesOf(marks).length > runs / 10 && (await store.heldTaskRuns(victim.id)).length > threads,
       'it has runs in batches',
@@ -123,9 +124,9 @@ async function unfinished(store: Store, ids: readonly RunId[]): Promise<number> 
 
 interface ExpectedBatch {
   readonly kind: Kind
-  /** Run ids, each time one began. */
+  /** A run id for each time that a run began. */
   readonly begun: readonly string[]
-  /** RUNNING there when it died. */
+  /** Runs that were RUNNING on the replica when it died. */
   readonly held: ReadonlySet<string>
 }
 

@@ -1,7 +1,7 @@
 /**
  * `pnpm chaos:batch`: kill -9 of a replica in the middle of batches of short runs, `--kills` times for each kind of
- * `onCrash` (batch-scenario.ts). It fails when a run did not end as it must, or more `fail` runs ended without having begun
- * than documented. `--ms 0` makes the batches as large as they can be: hundreds of suspects after each kill.
+ * `onCrash` (batch-scenario.ts). It fails when a run has a wrong outcome, or when more `fail` runs ended without having
+ * begun than documented. `--ms 0` makes the batches as large as they can be: hundreds of suspects after each kill.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'

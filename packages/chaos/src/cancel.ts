@@ -1,9 +1,9 @@
 /**
- * `pnpm chaos:cancel`: runs in loops without end are cancelled. How long until each is CANCELLED, which is when its code
- * can act no more: under a second.
+ * `pnpm chaos:cancel`: cancels runs that execute endless loops. Measures the time until each is CANCELLED, which is
+ * when its code can no longer act: it must be less than a second.
  *
- * Two replicas, preset default, so that no beat is due for half a minute; in turns code that gives signs of life, and is
- * stopped by its heartbeat, and code that hears nothing, whose thread is ended.
+ * Uses two replicas with the preset default, so that no heartbeat is due for half a minute. Alternates between code
+ * that gives signs of life, which its heartbeat() stops, and code that ignores the request, whose thread is terminated.
  */
 import { parseArgs } from 'node:util'
 import { queue } from '@q/client'

@@ -1,7 +1,7 @@
 /**
  * `pnpm demo`: three replicas, a stream of CPU-heavy runs of several tasks and tenants, a workflow and a schedule, some
- * failures, and kill -9 of a replica every few seconds. It ends by itself (`--for 120`, seconds) or with Ctrl-C, and sums up
- * what was killed, recovered and lost.
+ * failures, and kill -9 of a replica every few seconds. It ends by itself (`--for 120`, seconds) or with Ctrl-C, and
+ * reports the replicas that were killed, and the runs that were recovered or lost.
  */
 import { parseArgs } from 'node:util'
 import { findDatabase } from '@q/runner/database'

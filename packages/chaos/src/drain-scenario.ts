@@ -1,8 +1,9 @@
 /**
- * Replicas are replaced one after the other, by SIGTERM, under work that never stops: is every run executed exactly once?
+ * Replaces replicas one after the other by SIGTERM under constant load, and checks that every run is executed exactly
+ * once.
  *
- * Two replicas that claim ahead, and short runs all the time, of both kinds. A drain has the time it needs here, so
- * nothing is ever stopped: every run must succeed at its first attempt, having begun once, and no run may be recovered.
+ * Uses two replicas that claim ahead, and a constant stream of short runs of both kinds. A drain has all the time it
+ * needs, so no run is stopped: every run must begin once and succeed at its first attempt, and no run may be recovered.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +23,7 @@ export interface DrainReport {
 
 const task = 'short'
 const msMax = 200
-/** So much waits at any time. */
+/** The number of waiting runs at any time. */
 const backlog = 40
 
 export async function drainScenario(databaseUrl: string, rounds: number): Promise<DrainReport> {
@@ -45,7 +46,7 @@ export async function drainScenario(databaseUrl: string, rounds: number): Promis
           .executeTakeFirstOrThrow()
       ).count,
     )
-  /** True when so many have ended; until then there is always enough to do. */
+  /** Resolves when this many runs have ended; until then there is always enough work. */
   async function workUntil(count: number): Promise<void> {
     const lane = await store.internLane({ queue: 'default', task })
     await until(async () => {

@@ -1,4 +1,4 @@
-/** `pnpm chaos:drain`: replicas are replaced one after the other, by SIGTERM, under work that never stops. */
+/** `pnpm chaos:drain`: replaces replicas one after the other by SIGTERM under constant load. */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
 import { drainScenario } from './drain-scenario.ts'

@@ -1,9 +1,9 @@
 /**
- * `pnpm chaos:key`: a replica is killed that holds the one slot of a concurrency key. How long until the next run of
- * that key runs elsewhere.
+ * `pnpm chaos:key`: kills a replica that holds the only slot of a concurrency key, and measures the time until the next
+ * run of the key is RUNNING elsewhere.
  *
- * Two replicas, preset default; kill -9. The clock runs from the signal until the successor is RUNNING; at
- * most 5 s may pass.
+ * Uses two replicas with the preset default, and kill -9. At most 5 s may pass from the signal until the successor is
+ * RUNNING.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -17,7 +17,7 @@ import type * as tasks from './tasks.ts'
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '10' }, preset: { type: 'string', default: 'default' } },
 })
-/** A watcher holds its fire for as long as the grace. */
+/** A watcher waits for the grace before it acts. */
 const settledMs = 4_000
 const promisedMs = 5_000
 

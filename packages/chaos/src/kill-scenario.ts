@@ -1,7 +1,7 @@
 /**
- * Two replicas, runs in every slot and a few claimed ahead; kill -9 of one of them, in turns the one that has the duty to
- * watch and the one that has not. The clock runs from the signal until the dead holds nothing. Then all runs are let go,
- * and what became of each is held against what the dead held of it.
+ * Uses two replicas with runs in every slot and a few claimed ahead, and kills one of them (kill -9), alternating
+ * between the watcher and the other one. Measures the time from the signal until the dead replica holds no run. Then
+ * all runs may finish, and the outcome of each is compared with its state at the kill.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,9 +15,9 @@ import type * as tasks from './tasks.ts'
 export interface KillOptions {
   readonly rounds: number
   readonly preset: string
-  /** Runs in execution, on both together. */
+  /** The number of runs in execution on both replicas together. */
   readonly inFlight: number
-  /** Before each kill: a watcher holds its fire for as long as the grace. */
+  /** The pause before each kill: a watcher waits for the grace before it acts. */
   readonly restMs: () => number
 }
 
@@ -26,9 +26,9 @@ export interface Kill {
   readonly tookMs: number
   readonly running: number
   readonly claimed: number
-  /** The outcomes of the runs that it held, in short. */
+  /** A summary of the outcomes of the runs that the replica held. */
   readonly recoveries: string
-  /** Runs that did not end as they must. */
+  /** Runs with a wrong outcome. */
   readonly wrong: readonly string[]
 }
 
@@ -104,8 +104,8 @@ interface WaitingRun {
 }
 
 /**
- * The code of a run has begun in every slot of both, and both have claimed ahead what they may. Of one task, so that they
- * are claimed in their order, and each replica has as many of one kind as of the other.
+ * Waits until the code of a run has begun in every slot of both replicas, and both have claimed ahead as many as they
+ * may. All runs have one task, so that they are claimed in order, and each replica has equally many of both kinds.
  */
 async function fill({ store, replicas, slots }: KillScene, files: tasks.GatePayload): Promise<WaitingRun[]> {
   const task = 'gated'
@@ -124,8 +124,8 @@ async function fill({ store, replicas, slots }: KillScene, files: tasks.GatePayl
 type View = Awaited<ReturnType<Store['getTaskRuns']>>[number]
 
 /**
- * What was RUNNING there: FAILED WORKER_CRASHED and begun once, or begun again elsewhere, once. Everything else, what was
- * only claimed there too: begun once, at its first attempt, and not there.
+ * A run that was RUNNING on the dead replica must be FAILED WORKER_CRASHED and have begun once, or have begun once more
+ * elsewhere. Every other run, even if only claimed there, must have begun once, at its first attempt, and elsewhere.
  */
 function wrongEnds(ends: readonly View[], { runs, held, deadId, begun }: ExpectedRuns): string[] {
   return ends.flatMap(({ id, status, attempt, replicaId, result }) => {
@@ -145,10 +145,10 @@ function wrongEnds(ends: readonly View[], { runs, held, deadId, begun }: Expecte
 
 interface ExpectedRuns {
   readonly runs: readonly WaitingRun[]
-  /** By the dead, when it died. */
+  /** Held by the dead replica when it died. */
   readonly held: readonly HeldRun[]
   readonly deadId: string
-  /** Run ids, each time one began. */
+  /** A run id for each time that a run began. */
   readonly begun: readonly string[]
 }
 

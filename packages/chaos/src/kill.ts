@@ -1,8 +1,8 @@
 /**
- * `pnpm chaos:kill`: how long until everything that a killed replica held is recovered by the other one, and what became
- * of it. Two replicas, preset default, 20 runs in flight (kill-scenario.ts). It fails when a run did not end as it must, or
- * when the 99th percentile of the recovery times is above what is promised. `--kills 200 --load 5` measures it on a busy
- * machine: 5 threads that compute without a pause run beside the replicas.
+ * `pnpm chaos:kill`: measures how long the other replica takes to recover all runs of a killed one, and checks the
+ * outcome of each. Uses two replicas with the preset default and 20 runs in flight (kill-scenario.ts). It fails when a
+ * run has a wrong outcome, or when the 99th percentile of the recovery times exceeds the documented bound. `--kills 200
+ * --load 5` measures it on a busy machine: 5 threads that compute without a pause run beside the replicas.
  */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'

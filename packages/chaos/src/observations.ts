@@ -5,7 +5,7 @@ import type { Connection } from '@q/store'
 
 type Db = Connection['db'] extends Kysely<infer DB> ? Kysely<DB> : never
 
-/** The replica that has the duty to watch presence. */
+/** Returns the replica that has the duty to watch presence. */
 export function watcherId(db: Db): Promise<string | undefined> {
   return dutyHolder(db, 'presence')
 }
@@ -14,7 +14,7 @@ export interface Tick {
   readonly tick: Date
   readonly runId: string
   readonly status: string
-  /** From the tick until its run was enqueued. */
+  /** Time from the tick until its run was enqueued. */
   readonly lateMs: number
 }
 
@@ -34,7 +34,7 @@ export async function dutyHolder(db: Db, name: string): Promise<string | undefin
   return duty?.holder
 }
 
-/** The outcomes of the runs of a dead replica, in short. */
+/** A summary of the outcomes of a dead replica's runs. */
 export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   const { rows } = await sql<{ was: string; became: string; cause: string; count: number }>`
     SELECT was::text, became::text, cause, count(*)::int FROM q.recovery WHERE replica_id = ${replicaId}

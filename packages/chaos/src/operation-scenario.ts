@@ -1,6 +1,6 @@
 /**
- * One operation retries many failed runs while the replica that executes it is killed, each time at another part of the way.
- * The retried runs fail again, and others fail after the request: neither may be retried by the operation.
+ * One operation retries many failed runs while the executing replica is killed, each time at a different point. The
+ * retried runs fail again, and others fail after the request: the operation must retry neither.
  */
 import { sql } from 'kysely'
 import { connect, createStore, type Connection, type Operation, type Store } from '@q/store'
@@ -14,9 +14,9 @@ export interface OperationOptions {
 
 export interface OperationResult {
   readonly operation: Operation
-  /** How many runs it had retried at each kill. */
+  /** The number of retried runs at each kill. */
   readonly changedAtKills: readonly number[]
-  /** Runs by epoch: those that had failed at the request, and those that failed after it. */
+  /** Counts of runs by epoch: of runs that had failed at the request, and of runs that failed later. */
   readonly epochs: Readonly<Record<string, number>>
   readonly tookMs: number
 }
@@ -60,7 +60,7 @@ export async function operationScenario(
   }
 }
 
-/** The replica that executes the operation when it has changed at least so many runs. */
+/** Returns the executing replica once the operation has changed at least this many runs. */
 async function holderAfter(store: Store, id: string, replicas: readonly ReplicaProcess[], changedMin: number) {
   let changed = 0
   let victim: ReplicaProcess | undefined

@@ -1,8 +1,8 @@
 /**
- * `pnpm chaos:outage`: the database is stopped for 90 s and started again, under two replicas with runs in flight.
+ * `pnpm chaos:outage`: stops the database for 90 s and starts it again, under two replicas with runs in flight.
  *
- * Nothing may be recovered by anybody: runs that will never be started elsewhere go on and finish, runs that might be
- * were stopped by their own replica and run again.
+ * No run may be recovered: runs that cannot be started elsewhere must continue and finish; the others must be stopped
+ * by their own replica and run again.
  */
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -72,7 +72,7 @@ async function outage(): Promise<boolean> {
   console.log(
     `${recoveries.length} runs were reaped; ${failures.length} failed heartbeats were written down afterwards`,
   )
-  // Each kind in its own way: one was stopped and ran again, the other went on where it was.
+  // One kind was stopped and ran again, the other continued.
   const isRight = ({ id, task, status, attempt, replicaId }: Awaited<ReturnType<typeof views>>[number]) =>
     status === 'SUCCEEDED' &&
     attempt === 1 &&

@@ -1,4 +1,4 @@
-/** Real replicas, in processes of their own, that can be killed by their pid. */
+/** Real replicas in separate processes, which can be killed by pid. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -22,7 +22,7 @@ export interface Line {
 const program = fileURLToPath(new URL('./replica.ts', import.meta.url))
 const tasks = fileURLToPath(new URL('./tasks.ts', import.meta.url))
 
-/** Returns when it is up. */
+/** Returns when the replica is ready. */
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, ['--conditions=@q/source', program], {

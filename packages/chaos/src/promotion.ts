@@ -1,8 +1,8 @@
 /**
- * `pnpm chaos:promotion`: the primary dies under two replicas with runs in flight, and its standby is promoted.
+ * `pnpm chaos:promotion`: kills the primary under two replicas with runs in flight, and promotes its standby.
  *
- * No replica may be reaped: locks of the old primary do not count on the new one. Runs that will never be started
- * elsewhere go on and finish; runs that might be were stopped by their own replica, and run again.
+ * No replica may be reaped: locks of the old primary do not count on the new one. Runs that cannot be started elsewhere
+ * must continue and finish; the others must be stopped by their own replica and run again.
  */
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

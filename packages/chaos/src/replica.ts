@@ -1,4 +1,4 @@
-/** A replica as a process of its own. */
+/** A replica in a separate process. */
 import { start } from '@q/runner/start'
 
 process.exit(await start())

@@ -1,7 +1,6 @@
 /**
- * A schedule each second, three replicas, and kill -9 of the one that enqueues: is there one run for every second?
- *
- * The seconds are counted by the database's clock, from the moment the schedule was made until its last tick.
+ * A schedule that ticks each second, with three replicas; the one that enqueues is killed (kill -9). Checks that there is
+ * exactly one run for every second, by the database's clock, from the creation of the schedule until its last tick.
  */
 import { queue } from '@q/client'
 import { connect } from '@q/store'
@@ -13,7 +12,7 @@ export interface ScheduleReport {
   readonly ticks: number
   /** Seconds without a tick. */
   readonly missed: readonly Date[]
-  /** Runs that are no tick's, or ticks that share one. */
+  /** Runs that belong to no tick, and ticks that share a run. */
   readonly doubled: number
   /** Runs that did not succeed. */
   readonly unfinished: number

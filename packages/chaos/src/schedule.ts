@@ -1,4 +1,7 @@
-/** `pnpm chaos:schedule`: three replicas, a schedule each second for a minute, while the one that enqueues is killed. */
+/**
+ * `pnpm chaos:schedule`: three replicas and a schedule that ticks each second for a minute; the replica that enqueues
+ * is killed.
+ */
 import { parseArgs } from 'node:util'
 import { testDatabase } from '@q/testing'
 import { scheduleScenario } from './schedule-scenario.ts'

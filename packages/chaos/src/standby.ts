@@ -1,6 +1,6 @@
 /**
- * A standby of an embedded server: its data is copied while it runs, as backups are made, and follows from then on.
- * What the primary acknowledges the standby has, or its promotion would show nothing but lost commits.
+ * Creates a standby of an embedded server: copies its data while it runs, like a backup, and then follows it.
+ * Replication is synchronous, because otherwise a promotion would lose acknowledged commits.
  */
 import { execFile } from 'node:child_process'
 import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { until } from './observations.ts'
 
 export interface Standby {
   readonly server: EmbeddedServer
-  /** It is a server of its own from then on. */
+  /** Promotes the standby to an independent server. */
   promote(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export async function startStandby(primary: EmbeddedServer, dataDir: string): Pr
     const label = await db.connection().execute(async (session) => {
       await sql`SELECT pg_backup_start('standby', true)`.execute(session)
       mkdirSync(dataDir, { recursive: true })
-      // Owners and modes as they are: a server refuses data that is not its own.
+      // Keeps owners and modes: a server refuses data of another owner.
       await promisify(execFile)('cp', ['-a', join(primary.dataDir, 'cluster'), dataDir])
       const { rows } = await sql<{ labelfile: string }>`SELECT labelfile FROM pg_backup_stop(false)`.execute(session)
       return rows[0]?.labelfile ?? ''

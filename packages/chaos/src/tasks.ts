@@ -1,4 +1,4 @@
-/** Work that lasts, of both kinds: one that may be started again after a crash, and one that may not. */
+/** Tasks of long runs, of both kinds: one that may be started again after a crash, and one that may not. */
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { task } from '@q/task'
@@ -14,20 +14,20 @@ export const lastingOnce = task({ onCrash: 'fail' }, async ({ ms }: { ms: number
 })
 
 export interface GatePayload {
-  /** Gets a line, its run id, whenever it begins. */
+  /** A file that gets a line with the run id whenever the run begins. */
   readonly marks: string
-  /** It lasts until this file is there. */
+  /** The run lasts until this file exists. */
   readonly gate: string
 }
 
-/** Its run sets what happens after a crash. */
+/** The run sets what happens after a crash. */
 export const gated = task(async ({ marks, gate }: GatePayload, ctx) => {
   appendFileSync(marks, `${ctx.runId}\n`)
   while (!existsSync(gate)) await sleep(100, undefined, { signal: ctx.signal })
   return 'done'
 })
 
-/** Leaves a mark when it begins, and takes its time. */
+/** Writes a mark when it begins, and then computes for a while. */
 export const short = task(async ({ marks, ms }: { marks: string; ms: number }, ctx) => {
   appendFileSync(marks, `${ctx.runId}\n`)
   await sleep(ms, undefined, { signal: ctx.signal })
@@ -36,7 +36,7 @@ export const short = task(async ({ marks, ms }: { marks: string; ms: number }, c
 
 export const ticks = task(() => 'ticked')
 
-/** One at a time by the value of its payload. */
+/** One run at a time per value of the payload. */
 export const lastingByKey = task(
   { onCrash: 'fail', concurrency: { key: '/key' } },
   async ({ ms }: { ms: number; key: string }, ctx) => {
@@ -45,17 +45,17 @@ export const lastingByKey = task(
   },
 )
 
-/** Hears nothing. */
+/** Ignores stop requests. */
 export const deaf = task((_: unknown) => {
   for (;;);
 })
 
-/** Is as busy, and gives signs of life. */
+/** Equally busy, but gives signs of life. */
 export const beating = task((_: unknown, ctx) => {
   for (;;) ctx.heartbeat()
 })
 
-/** A step of a workflow: takes some time, and fails if its payload says so. */
+/** A step of a workflow: takes some time, and fails if its payload requests it. */
 export const step = task({ onCrash: 'retry' }, async ({ ms = 0, fails = false, list }: StepPayload, ctx) => {
   if (ms > 0) await sleep(ms, undefined, { signal: ctx.signal })
   if (fails) throw new Error('on purpose')

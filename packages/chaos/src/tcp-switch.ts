@@ -1,8 +1,8 @@
-/** One address for whichever server is the primary now, as a virtual address or a load balancer is. On loopback. */
+/** One address on loopback for the current primary, like a virtual address or a load balancer. */
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface TcpSwitch {
-  /** The URL of the server it points to, at its own address. */
+  /** The URL of the current server, with the address of the switch. */
   readonly url: string
   point(url: string): void
   close(): void

@@ -4,7 +4,7 @@ import type { Connection } from '@q/store'
 
 type Db = Connection['db'] extends Kysely<infer DB> ? Kysely<DB> : never
 
-/** Steps that began before as many of their parents had ended as they need. */
+/** Returns steps that began before enough of their parents had ended. */
 export async function beganTooEarly(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string; parents: number; needs: number }>`
 SELECT s.name, s.needs, count(*) FILTER (WHERE p.finished_at <= c.started_at)::int AS parents
@@ -15,7 +15,7 @@ HAVING count(*) FILTER (WHERE p.finished_at <= c.started_at) < s.needs`.execute(
   return rows.map(({ name, parents, needs }) => `step "${name}" began after ${parents} of ${needs} parents`)
 }
 
-/** Each start after the first follows a crash, or a give-back, that was recorded. */
+/** Returns steps with more starts than recorded crashes and releases allow. */
 export async function startedTooOften(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string; attempt: number; crashes: number }>`
 SELECT s.name, r.attempt, r.crash_count AS crashes FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id

@@ -1,13 +1,13 @@
-/** Workflows of every kind, and how each must end, whichever replica dies. */
+/** Workflows of every kind, with the required outcome of each, whichever replica dies. */
 import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import type { StepPayload } from './tasks.ts'
 
 export interface Case {
   readonly plan: WorkflowPlan
   readonly ends: 'SUCCEEDED' | 'FAILED'
-  /** How many steps must have ended how; steps that are not named may have ended either way. */
+  /** The required number of steps per state; steps that are not listed may have ended in any state. */
   readonly steps: Readonly<Record<string, number>>
-  /** It is paused for a while in the middle. */
+  /** Whether the workflow is paused for a while in the middle. */
   readonly paused?: boolean
 }
 
@@ -28,7 +28,7 @@ function diamond(ms: number): StepPlan[] {
   return [step('a', [], { ms }), step('b', ['a'], { ms }), step('c', ['a'], { ms }), step('d', ['b', 'c'], { ms })]
 }
 
-/** One branch fails at once, the other takes its time. */
+/** One branch fails at once, the other one takes longer. */
 function branches(onError: 'fail' | 'pause' | 'continue'): WorkflowPlan {
   const steps = [
     step('bad', [], { fails: true }),
@@ -86,7 +86,7 @@ export function cases(width: number): Case[] {
       paused: true,
     },
     {
-      plan: { name: 'a workflow inside, with a map', steps: [inner, step('then', ['inner'])] },
+      plan: { name: 'a sub-workflow with a map', steps: [inner, step('then', ['inner'])] },
       ends: 'SUCCEEDED',
       steps: { SUCCEEDED: 2 },
     },

@@ -1,8 +1,8 @@
 /**
- * `pnpm chaos:workflow`: workflows of every kind on two replicas, one of which is killed again and again.
+ * `pnpm chaos:workflow`: executes workflows of every kind on two replicas, one of which is killed repeatedly.
  *
- * Every child begins after its parents, and once: as often as its holder died, and once more. Every workflow ends as its
- * policy says. The repair, asked all the time, finds nothing to do. `--width`, `--every` (ms between kills).
+ * Every step must begin after its parents, and once more than its holder died. Every workflow must end according to its
+ * policy. The repair, called continuously, must find nothing to do. `--width`, `--every` (ms between kills).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -31,7 +31,7 @@ try {
   const restless = Promise.all([killAgainAndAgain(), repairAllTheTime()])
   const started: { id: WorkflowId; one: Case }[] = []
   for (const one of cases(Number(values.width))) started.push({ id: await start(one), one })
-  // Whichever fails first: nothing is left behind.
+  // Stops everything, whichever fails first.
   await Promise.race([Promise.all(started.map(({ id, one }) => watch(id, one, began))), restless])
   over.abort()
   await restless

@@ -1,4 +1,4 @@
-/** The `q` program: its commands in the order of its help, and what they have in common. */
+/** The `q` program: its commands in the order of its help, and their common options. */
 import { Command } from 'commander'
 import type { Terminal } from './frame/terminal.ts'
 import { programVersion } from './frame/version.ts'

@@ -1,4 +1,4 @@
-/** Runs one command line in a terminal and returns its exit code. Never throws for what a person typed. */
+/** Runs one command line in a terminal and returns its exit code. Never throws for wrong input. */
 import { CommanderError, type Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { printable } from '@q/schema'
@@ -18,7 +18,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   return terminal.exitCode
 }
 
-/** Our exit codes and our way to report, for nested commands too. */
+/** Applies our exit codes and error reports to nested commands too. */
 function overrideExit(command: Command, terminal: Terminal, json: boolean): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.print(text.trimEnd()),

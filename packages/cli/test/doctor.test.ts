@@ -76,7 +76,7 @@ test.each<[id: string, level: CheckResult['level'], what: RegExp, fix: RegExp]>(
   ['work.drains', 'warn', /eu-2 should have finished draining/, /q node eu-2/],
   ['work.schedules', 'warn', /nightly is .* late/, /q schedules nightly/],
   ['work.keys', 'note', /1 concurrency key with waiting runs and no holder/, /q why/],
-  ['work.workflows', 'fail', /contradicts itself/, /q repair/],
+  ['work.workflows', 'fail', /is inconsistent/, /q repair/],
   ['work.deliveries', 'warn', /1 delivery was given up/, /q deliveries --given-up/],
   ['work.review', 'warn', /1 run was running when its node died/, /q review/],
   ['here.threads', 'note', /1000 threads on/, /Q_THREADS=/],

@@ -1,6 +1,6 @@
 /**
- * The closed list of codes with which a run can end, each with its explanation for people.
- * `result.code` of every run that did not succeed is one of these.
+ * The complete list of codes with which a run can end, each with an explanation for people. `result.code` of every run
+ * that did not succeed is one of these.
  */
 export const errorCodes = {
   TASK_ERROR: 'The code threw an error.',

@@ -71,7 +71,7 @@ function setOf(states: readonly TaskState[]): string {
   return `'{${states.join(',')}}'`
 }
 
-/** A counter may also stay the same: manual SQL that sets RUNNING need not know about attempts. */
+/** A counter may also stay the same, so that manual SQL can set RUNNING without counting an attempt. */
 function countChange([count, by]: [string, { enteringRunning: number; leavingRunning: number }]): string {
   return `NEW.${count} - OLD.${count} NOT IN (0, CASE WHEN NEW.status = 'RUNNING' THEN ${by.enteringRunning}
           WHEN OLD.status = 'RUNNING' THEN ${by.leavingRunning} ELSE 0 END)`

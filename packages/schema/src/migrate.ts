@@ -1,14 +1,14 @@
 /**
- * Brings a database to the newest migration that this program knows, with Kysely's Migrator: all pending files in one
- * transaction, under a lock, so any number of replicas may migrate at the same moment.
+ * Migrates a database to the newest migration that this program knows, with Kysely's Migrator: all pending files in one
+ * transaction, under a lock, so any number of replicas may migrate at the same time.
  *
- * Kysely calls a database that is newer than the program corrupted; so the names are compared first, and again if the
- * Migrator fails, because a newer program may have migrated in between.
+ * Kysely reports a database that is newer than the program as corrupted. So this file compares the names first, and
+ * again if the Migrator fails, because a newer program may have migrated in between.
  *
- * Programs that write runs continue. They may lock the tables of a migration in another order: the server then ends one of the
- * two transactions, and a migration that it ended begins again.
+ * Programs that write runs continue. They may lock the tables of a migration in another order: the server then ends one
+ * of the two transactions, and a migration that it ended begins again.
  *
- * Kysely is imported by the first call: worker threads load this package too, and each would pay for it.
+ * The first call imports Kysely: worker threads load this package too, and each would pay for it.
  */
 import { ExplainedError } from './explained-error.ts'
 import { migrationFiles } from './migration-files.ts'

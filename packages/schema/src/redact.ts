@@ -1,8 +1,8 @@
 /**
- * Removes secrets from text that is about to be stored as an error, printed or sent: passwords and tokens in URLs, credentials
- * of HTTP headers, and JSON members that are named like secrets. It applies to final texts, because an error of a driver, task
- * or library may quote them in any field. Each pattern reads a word once, so the time is linear in the length of the text.
- * JSON stays JSON.
+ * Removes secrets from text that is about to be stored as an error, printed or sent: passwords and tokens in URLs,
+ * credentials of HTTP headers, and JSON members whose name suggests a secret. It applies to final texts, because an
+ * error of a driver, task or library may quote them in any field. Each pattern reads a word once, so the time is linear
+ * in the length of the text. JSON stays JSON.
  */
 export function redactPatterns(text: string): string {
   let clean = text
@@ -13,9 +13,9 @@ export function redactPatterns(text: string): string {
 const secretName = String.raw`password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie`
 
 const patterns: readonly (readonly [RegExp, string])[] = [
-  // Up to the last @ before a space or a quotation mark, because a password may contain any other character; in JSON such a
-  // mark is escaped. At most 500 characters, so that many beginnings without an end take no longer. The password of our own
-  // example URL stays.
+  // Reads up to the last @ before a space or a quotation mark, because a password may contain any other character; in
+  // JSON such a mark is escaped. Reads at most 500 characters, so that many incomplete URLs take no longer. The
+  // password of our own example URL stays.
   [/(\b\w+:\/\/[^:/\s"]*:)(?!password@host)(?:[^\s"\\]|\\.){0,500}@/g, '$1***@'],
   // A token in the place of the user: https://token@host.
   [/(\bhttps?:\/\/)[^\s"/?#@:\\]+@/gi, '$1***@'],
@@ -26,6 +26,6 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***'],
   [/\bq_[\w-]{43}\b/g, 'q_***'],
   [new RegExp(String.raw`("[^"\\]{0,40}(?:${secretName})[^"\\]{0,40}"\s*:\s*)"(?:[^"\\]|\\.)*"`, 'gi'), '$1"***"'],
-  // As console.log writes objects.
+  // The format of objects in console.log.
   [new RegExp(String.raw`(\b[\w-]{0,40}(?:${secretName})[\w-]{0,40}'?:\s*)'(?:[^'\\]|\\.)*'`, 'gi'), "$1'***'"],
 ]

@@ -1,29 +1,29 @@
 /**
- * The objects of schema q with their definitions, from the catalogs, and how those of a database differ from what the migrations
- * of this release make. The same schema gives the same definitions on every PostgreSQL from 15 on. Views are compared by their
- * columns, because servers print their queries differently. Not here: rows, owners, privileges, comments, and whether triggers
- * that write reports are enabled: destinations decide that.
+ * Reads the objects of schema q with their definitions from the catalogs, and compares them with the objects that the
+ * migrations of this release create. The same schema has the same definitions on every PostgreSQL from 15 on. Views are
+ * compared by their columns, because servers print their queries differently. It ignores rows, owners, privileges,
+ * comments, and whether the report triggers are enabled, which destinations decide.
  */
 import { sql } from 'kysely'
 import type { AnyDatabase } from './schema-state.ts'
 
 export interface SchemaObject {
   readonly kind: 'table' | 'column' | 'constraint' | 'index' | 'trigger' | 'function' | 'view' | 'type'
-  /** With its table, where it has one: `task_run.ready`. */
+  /** Includes the table, if there is one: `task_run.ready`. */
   readonly name: string
   readonly definition: string
 }
 
 export interface SchemaDrift {
-  /** `extra`: the migrations do not make it. */
+  /** `extra`: no migration creates it. */
   readonly difference: 'missing' | 'changed' | 'extra'
   readonly kind: SchemaObject['kind']
   readonly name: string
-  /** The statement that restores it; undefined: there is no single one. */
+  /** The statement that restores the object; undefined if one statement is not enough. */
   readonly fix: string | undefined
 }
 
-/** In one order on every server. */
+/** Returns the same order on every server. */
 export async function schemaObjects(db: AnyDatabase): Promise<SchemaObject[]> {
   return db.transaction().execute(async (trx) => {
     // The server's deparsing functions write names in full if nothing is on the search path.

@@ -1,4 +1,7 @@
-/** The connections of the server: reads on a pool whose writes the database refuses, orders and enqueues on others. */
+/**
+ * The connections of the server: a pool on which the database refuses writes, for reads; others for actions and
+ * enqueues.
+ */
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import type { HandlerDeps } from './handlers/handler-deps.ts'
@@ -12,7 +15,7 @@ export interface Connections extends Omit<HandlerDeps, 'version'> {
 const readConnections = 4
 const writeConnections = 2
 
-/** `secrets`: what the reads leave out; actions and their answers see everything. */
+/** `secrets`: hides values in the results of reads; actions use the full values. */
 export function openConnections(databaseUrl: string, secrets: Secrets): Connections {
   const reading = connect(databaseUrl, { purpose: 'page', connectionsMax: readConnections })
   const writing = connect(databaseUrl, { purpose: 'pool', connectionsMax: writeConnections })

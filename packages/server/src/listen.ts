@@ -15,9 +15,9 @@ export interface Listening {
 export interface ListenOptions {
   readonly address?: string
   readonly port?: number
-  /** The settings that choose address and port, for error texts. */
+  /** The settings for address and port, for error texts. */
   readonly variables?: 'Q_METRICS_ADDRESS'
-  /** How long a client may take to send its headers. */
+  /** The time limit for a client to send its headers. */
   readonly headersMs?: number
 }
 
@@ -33,7 +33,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   const server =
     port === undefined ? await onFirstFree(listener, main, options) : await onPort(listener, main, port, options)
   const taken = (server.address() as AddressInfo).port
-  // A machine without IPv6, or with another server there, is served by IPv4 alone.
+  // Without IPv6, or if another server uses the port there, it listens on IPv4 only.
   const second =
     address === undefined ? await onPort(listener, '::1', taken, options).catch(() => undefined) : undefined
   const servers = second === undefined ? [server] : [server, second]
@@ -72,7 +72,7 @@ async function onPort(
     listener,
   )
   server.maxConnections = connectionsMax
-  // More are counted and refused (checks.ts); without this, Node would drop them silently.
+  // checks.ts refuses more headers; with a lower limit Node would drop them silently.
   server.maxHeadersCount = 0
   try {
     await once(server.listen(port, address), 'listening')

@@ -1,4 +1,4 @@
-/** The server as a program starts it: settings and token from the environment, the page from this package. */
+/** Starts the server of a program: settings and token from the environment, the page from this package. */
 import { readOrMakeToken } from './auth/token-file.ts'
 import { tokenPlace } from './auth/token-place.ts'
 import { builtPage } from './page/built-page.ts'
@@ -7,7 +7,7 @@ import { startServer, type Server, type ServerOptions } from './server.ts'
 import { readHttpSettings } from './settings.ts'
 
 export interface PageServer extends Server {
-  /** With the token after the #, which browsers do not send. For terminals, never for logs. */
+  /** The link with the token after the #, which browsers do not send. For terminals, never for logs. */
   readonly link: string
 }
 
@@ -17,7 +17,7 @@ export type PageOptions = Pick<ServerOptions, 'databaseUrl' | 'version' | 'isDra
 export function prepareServer(env: NodeJS.ProcessEnv): (options: PageOptions) => Promise<PageServer> {
   const settings = readHttpSettings(env)
   return async (options) => {
-    // With named tokens alone there is no token that could be printed.
+    // If there are only named tokens, no token can be printed.
     const isNamedOnly = settings.tokensFile !== undefined && settings.tokenFile === undefined
     const tokenFile = isNamedOnly && settings.address !== undefined ? undefined : tokenPlace(env)
     const token = tokenFile === undefined ? undefined : readOrMakeToken(tokenFile)
@@ -26,7 +26,7 @@ export function prepareServer(env: NodeJS.ProcessEnv): (options: PageOptions) =>
   }
 }
 
-/** The same for metrics without a page. Undefined: they have no address of their own. */
+/** The same for metrics without a page. Undefined: no separate address is configured for them. */
 export function prepareMetrics(env: NodeJS.ProcessEnv): ((options: PageOptions) => Promise<MetricsServer>) | undefined {
   const { metrics } = readHttpSettings(env)
   return metrics && ((options) => startMetricsServer(metrics, options))

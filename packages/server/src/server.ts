@@ -29,21 +29,21 @@ import type { HttpSettings } from './settings.ts'
 export interface ServerOptions {
   readonly databaseUrl: string
   readonly settings: HttpSettings
-  /** The file of the token that always exists. Undefined: only named tokens are accepted. */
+  /** The file of the default token. Undefined: only named tokens are accepted. */
   readonly tokenFile: string | undefined
   readonly version: string
-  /** Undefined: a page that says how to build it. */
+  /** Undefined: serves a page that explains how to build it. */
   readonly page?: BuiltPage
   /** Whether the replica that serves this is draining. */
   readonly isDraining?: () => boolean
-  /** What that replica counted, for metrics. */
+  /** The counts of that replica, for metrics. */
   readonly readMetrics?: () => Readings
-  /** Errors that are not the caller's: for the log. */
+  /** Receives internal errors, for the log. */
   readonly onFault?: (error: unknown, what: string) => void
   readonly headersMs?: number
-  /** Tests: actions of one token at once, on a machine of any speed. */
+  /** For tests: the burst of actions of one token, so that tests do not depend on the machine's speed. */
   readonly actionsAtOnce?: number
-  /** Tests: answers must be as their schemas say. */
+  /** For tests: answers must match their schemas. */
   readonly checkAnswers?: boolean
 }
 
@@ -51,7 +51,7 @@ export interface Server {
   /** `http://127.0.0.1:7780`, or the configured origin. */
   readonly url: string
   readonly port: number
-  /** The port of its own for metrics and probes, if one is configured. */
+  /** The separate port for metrics and probes, if one is configured. */
   readonly metricsPort?: number
   readonly live: { readonly streams: number; readonly topics: number }
   close(why?: string): Promise<void>
@@ -77,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     onFault,
   })
   const openApi = openApiDocument(apiRoutes, version)
-  // The port is known once it listens; no request comes earlier.
+  // The port is known once the server listens; no request comes earlier.
   const own = { hosts: new Map() as ReadonlyMap<string, string>, cookieName: '' }
   const app = createApp({
     databaseUrl,
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   })
   const answer = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    // Only a Host or path that is not part of an address comes here.
+    // Reached only if Host or path is not a valid part of a URL.
     errorHandler: () => unreadable(securityHeaders(isHttps)),
   })
   const scraped = await metricsPort(options, { metrics, probes, onFault }).catch(async (error: unknown) => {
@@ -127,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       port,
       ...(scraped && { metricsPort: scraped.port }),
       live,
-      async close(why = 'The server stops.') {
+      async close(why = 'The server is stopping.') {
         live.close(why)
         await Promise.all([close(), scraped?.close()])
         await connections.close()
@@ -140,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Undefined: metrics have no port of their own. */
+/** Undefined: no separate port is configured for metrics. */
 async function metricsPort({ settings }: ServerOptions, deps: MetricsPortDeps): Promise<Listening | undefined> {
   return settings.metrics === undefined ? undefined : openMetricsPort(settings.metrics, deps)
 }

@@ -1,6 +1,6 @@
 /**
- * The settings of the server, read once from the environment. Everything that is wrong is reported in one go, before
- * anything is listened to.
+ * The settings of the server, read once from the environment. All problems are reported together, before the server
+ * listens.
  */
 import { ExplainedError } from '@q/schema'
 import type { MetricsAddress } from './metrics/metrics-port.ts'
@@ -11,14 +11,14 @@ export interface HttpSettings {
   readonly address?: string
   /** Undefined: the first free one from 7780. */
   readonly port?: number
-  /** The address that people use, behind a proxy. */
+  /** The address that people use, if there is a proxy. */
   readonly origin?: string
-  /** Set by the owner. */
+  /** Set if a person chose the token, or named tokens. */
   readonly tokenFile?: string
   readonly tokensFile?: string
-  /** Parts of the names of members whose values are hidden. Undefined: the usual ones. */
+  /** Parts of the names of members whose values are hidden. Undefined: the default ones. */
   readonly hide?: readonly string[]
-  /** Where metrics and probes have a port of their own. */
+  /** The separate address for metrics and probes. */
   readonly metrics?: MetricsAddress
   readonly readOnly: boolean
   readonly badge: { readonly text: string; readonly color: string | null } | null
@@ -60,7 +60,7 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
   return settings
 }
 
-/** A generated token was never seen by the person who opens the server to others. */
+/** Requires a token that a person has chosen: a generated one is not known to the person who exposes the server. */
 function requireOwnToken({ address, tokenFile, tokensFile }: Omit<HttpSettings, 'readOnly' | 'badge'>): void {
   if (address === undefined || tokenFile !== undefined || tokensFile !== undefined) return
   throw new ExplainedError({

@@ -1,4 +1,4 @@
-/** A value read from the database and kept until it is too old for the caller. */
+/** A value read from the database and cached until it is too old for the caller. */
 export interface CachedRead<T> {
   /**
    * Reads again if the value is older than this. `read` replaces the usual read, and does not wait for a usual read in

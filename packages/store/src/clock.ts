@@ -4,8 +4,8 @@ import { sql, type RawBuilder } from 'kysely'
 export const now: RawBuilder<Date> = sql<Date>`clock_timestamp()`
 
 /**
- * The same moment throughout a statement. Only with it can an index serve `column > time - age`: PostgreSQL asks a volatile
- * clock again for every row.
+ * The same moment throughout a statement. An index can serve `column > time - age` only with such a clock: PostgreSQL
+ * evaluates a volatile one for every row.
  */
 export const statementTime: RawBuilder<Date> = sql<Date>`statement_timestamp()`
 

@@ -1,9 +1,9 @@
 /**
- * When a cron pattern ticks in its time zone. Pure: the caller passes the time. The only file that knows croner.
+ * Computes the ticks of a cron pattern in its time zone. Pure: the caller passes the time. No other file uses croner.
  *
- * Daylight saving time: a time of day that is skipped ticks once, at the end of the gap; one that is repeated ticks once,
- * the first time. Patterns without a single time of day (`*`, lists, ranges, steps) follow elapsed minutes: they leave out
- * skipped minutes and tick in both of the repeated hours.
+ * Daylight saving time: a time of day that is skipped ticks once, at the end of the gap; one that is repeated ticks
+ * once, the first time. Patterns without a single time of day (`*`, lists, ranges, steps) follow elapsed minutes: they
+ * leave out skipped minutes and tick in both of the repeated hours.
  */
 import { Cron } from 'croner'
 
@@ -16,7 +16,7 @@ export interface Pattern {
 export function cronProblem(cron: unknown): string | undefined {
   if (typeof cron !== 'string' || !isPattern(cron)) return `${quoted(cron)} has not five or six fields`
   try {
-    return parsed({ cron, timezone: 'UTC' }).nextRun() === null ? `${quoted(cron)} never comes` : undefined
+    return parsed({ cron, timezone: 'UTC' }).nextRun() === null ? `${quoted(cron)} never ticks` : undefined
   } catch (error) {
     return `${quoted(cron)}: ${error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)}`
   }

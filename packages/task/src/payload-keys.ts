@@ -1,8 +1,8 @@
 /**
- * Keys of a payload: the value at a JSON pointer, as text. Equal values have equal keys, whatever the order of an object's
- * members; values of different JSON types never do. The key of a string is the string, the key of any other value is
- * `json:` and its JSON. If the value is too long or has characters that a key may not have, or if a string begins with
- * `json:`, its hash is the key.
+ * Keys from a payload: the value at a JSON pointer, as text. Equal values have equal keys, whatever the order of an
+ * object's members; values of different JSON types never do. The key of a string is the string, the key of any other
+ * value is `json:` and its JSON. If the value is too long or has characters that a key may not have, or if a string
+ * begins with `json:`, its hash is the key.
  *
  * `q.key_at` of the database returns the same key for the same JSON; a test compares them.
  */

@@ -1,9 +1,9 @@
 /**
  * JSON pointers (RFC 6901) typed against a payload: `/user/id` compiles only if the payload has a `user` with an `id`.
  *
- * Members that may be missing count, those of every variant of a union too; where the payload is `unknown` any pointer
- * is right. Judged to four levels, so that types which contain themselves end; below that any name is accepted.
- * Only looked at where an option has a key, so tasks without one cost the compiler nothing.
+ * Optional members count, and so do those of every variant of a union; if the payload is `unknown`, any pointer is
+ * valid. The check covers four levels, so that recursive types end; below that any name is accepted. It applies only
+ * where an option has a key, so other tasks cost the compiler nothing.
  */
 export type JsonPointer = `/${string}`
 

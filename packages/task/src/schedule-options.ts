@@ -1,6 +1,6 @@
 /**
- * When a schedule ticks: a cron pattern, or an interval that a pattern can express. `every` is short for a pattern: it is
- * aligned with the wall clock and is not a timer.
+ * The times of a schedule: a cron pattern, or an interval that a pattern can express. `every` is short for a pattern:
+ * it is aligned with the wall clock and is not a timer.
  */
 import { cronProblem, timezoneProblem } from './cron.ts'
 import type { Missed } from './due-ticks.ts'

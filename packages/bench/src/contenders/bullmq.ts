@@ -1,4 +1,4 @@
-/** BullMQ, on its PostgreSQL backend and on Redis. */
+/** BullMQ, with its PostgreSQL backend and with Redis. */
 import { executeJob, type Job } from '../jobs/job.ts'
 import { expectCount, type Contender } from './contender.ts'
 import { redisServer, startRedis } from './redis.ts'
@@ -27,7 +27,7 @@ export const bullmqPostgres: Contender = {
   serve: (url, { concurrency = 1 }) => serve(url, concurrency),
 }
 
-/** Each job is on the disk before Redis acknowledges it, as with the other contenders. */
+/** Redis writes each job to disk before it acknowledges the job, like the other contenders. */
 export const bullmqRedis: Contender = {
   ...bullmqPostgres,
   name: 'BullMQ on Redis, AOF always',

@@ -1,4 +1,4 @@
-/** What the benchmark needs of a queue: a schema, a producer, and a worker process. */
+/** The interface that the benchmark requires of a queue: a schema, a producer, and a worker process. */
 import type { Job } from '../jobs/job.ts'
 
 export interface Contender {
@@ -7,15 +7,15 @@ export interface Contender {
   readonly package: string | null
   /** Whether it keeps its jobs in PostgreSQL. */
   readonly postgres: boolean
-  /** Which share of the no-op jobs it gets, where all of them would take too long. */
+  /** The share of the no-op jobs that it gets, if all of them would take too long. */
   readonly noOpShare?: number
-  /** Marks beyond one for each job. */
+  /** The number of marks in addition to one per job. */
   readonly extraMarks?: number
   /** The settings to try, by name, for each shape of work; the benchmark keeps the fastest. */
   readonly variants: Readonly<Record<Workload, Readonly<Record<string, Settings>>>>
-  /** Why it cannot run on this machine; undefined: it can. */
+  /** Why it cannot run on this machine; undefined if it can. */
   absent?(): string | undefined
-  /** Where a sample keeps its jobs, if not in a database of the benchmark's server. */
+  /** Creates the place for a sample's jobs, if it is not a database of the benchmark's server. */
   startBackend?(): Promise<{ readonly url: string } & AsyncDisposable>
   /** Creates its schema in a new database. */
   install(url: string): Promise<void>
@@ -31,7 +31,7 @@ export type Settings = Readonly<Record<string, number>>
 export interface ProducerOptions {
   /** `fail`: after a crash the job fails; only q distinguishes. */
   readonly onCrash?: 'retry' | 'fail'
-  /** How soon a worker without a heartbeat counts as dead; only pg-boss has it as an option of a job. */
+  /** The time after which a worker without a heartbeat counts as dead; only pg-boss has it as a job option. */
   readonly heartbeatSeconds?: number
 }
 
@@ -40,7 +40,7 @@ export interface Producer {
   enqueueMany(jobs: readonly Job[]): Promise<unknown>
   /** Whether every job has ended, durably. */
   isDrained(): Promise<boolean>
-  /** Throws unless exactly so many jobs succeeded, each at its first attempt. */
+  /** Throws unless exactly this many jobs succeeded, each at its first attempt. */
   check(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export interface Serving {
 /** A worker process prints this line when it takes jobs. */
 export const readyLine = 'bench: ready'
 
-/** Jobs in the calls that insert many. */
+/** The number of jobs per bulk insert. */
 export const bulkSize = 1_000
 
 export async function enqueueAll(producer: Producer, count: number, jobOf: (number: number) => Job): Promise<void> {

@@ -1,4 +1,4 @@
-/** graphile-worker: as it comes, and with its local queue and batched completion. */
+/** graphile-worker: with its defaults, and with its local queue and batched completion. */
 import { queryRows } from '../machine/database.ts'
 import { executeJob, type Job } from '../jobs/job.ts'
 import { expectCount, type Contender, type Settings } from './contender.ts'

@@ -1,4 +1,4 @@
-/** Worker threads without a queue: the most that a queue could reach. */
+/** Worker threads without a queue: an upper bound for any queue. */
 import { availableParallelism } from 'node:os'
 import { Worker, workerData } from 'node:worker_threads'
 import { executeJob, type Job } from '../jobs/job.ts'
@@ -7,7 +7,7 @@ import type { Contender } from './contender.ts'
 interface Plan {
   readonly count: number
   readonly job: Job
-  /** How many threads are up: they begin together. */
+  /** Counts the threads that are ready: they begin together. */
   readonly up: Int32Array
   readonly threads: number
 }
@@ -46,6 +46,6 @@ if (plan?.job !== undefined) {
   Atomics.add(plan.up, 0, 1)
   while (Atomics.load(plan.up, 0) < plan.threads);
   for (let done = 0; done < plan.count; done++) executeJob(plan.job)
-  // One mark more: this thread has ended its last job.
+  // An additional mark: this thread has ended its last job.
   executeJob({ number: -1, iterations: 0 })
 }

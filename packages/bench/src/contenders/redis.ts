@@ -1,4 +1,4 @@
-/** A Redis of a sample's own: on loopback, in a temporary folder, each write on the disk before it is acknowledged. */
+/** Starts a Redis for one sample: on loopback, in a temporary folder; it writes to disk before it acknowledges. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** The path of the program; undefined: it is not installed. */
+/** The path of the program; undefined if it is not installed. */
 export function redisServer(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.map((folder) => join(folder, 'redis-server')).find((path) => existsSync(path))

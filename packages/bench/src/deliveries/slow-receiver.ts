@@ -1,14 +1,14 @@
-/** A webhook on this machine that takes a while for each report, and remembers what it got. */
+/** A webhook on this machine that answers each report after a delay and records it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface SlowReceiver extends AsyncDisposable {
   readonly url: string
-  /** Different reports, by their ids. */
+  /** The number of different reports, by id. */
   received(): number
   requests(): number
-  /** The most requests at one time. */
+  /** The most concurrent requests. */
   inFlightMax(): number
 }
 

@@ -1,4 +1,7 @@
-/** Calls each kind of sign of life so often, on a real worker thread of a real replica, and returns what one call cost. */
+/**
+ * Calls each kind of sign of life many times on a real worker thread of a real replica, and returns the cost of one
+ * call.
+ */
 import { task, type Task, type TaskContext } from '@q/task'
 
 export type HeartbeatCosts = Record<string, number>

@@ -1,4 +1,4 @@
-/** How many iterations of the job take a given time on this machine. */
+/** Finds how many iterations of the job take a given time on this machine. */
 import { compute } from './job.ts'
 
 const trials = 25

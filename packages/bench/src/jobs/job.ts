@@ -1,5 +1,5 @@
 /**
- * The job that every contender executes: it records that it began, then computes.
+ * The job that every contender executes: it records its start, then computes.
  *
  * A mark is 16 bytes appended to one file: the number of the job and the time on the clock that all processes of a
  * machine share. The benchmark counts jobs by the size of that file and never scans a table while a queue works.
@@ -8,7 +8,7 @@ import { openSync, writeSync } from 'node:fs'
 
 export interface Job {
   readonly number: number
-  /** Steps of computation; 0: none. */
+  /** Iterations of the computation; 0 for a no-op. */
   readonly iterations: number
   /** How long the job blocks its thread without computing. */
   readonly blockMs?: number

@@ -1,4 +1,4 @@
-/** The file of marks, as the benchmark reads it. */
+/** Reads the file of marks. */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Marks extends Disposable {
   count(): number
   at(index: number): Mark
   all(): Mark[]
-  /** Waits until so many marks are in the file. */
+  /** Waits until the file has this many marks. */
   reach(count: number, alive?: () => void): Promise<void>
 }
 

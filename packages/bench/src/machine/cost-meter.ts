@@ -1,6 +1,6 @@
 /**
- * What a stretch of work costs: processor time of the server with all of its backends, of the worker processes and of their
- * main threads, and the write-ahead log.
+ * Measures the cost of work: processor time of the server with all backends, of the worker processes and of their main
+ * threads, and write-ahead log.
  */
 import { queryRows } from './database.ts'
 import { mainThreadUs, treeCpuUs } from './processes.ts'
@@ -13,7 +13,7 @@ export interface Cost {
   readonly workerUs: number
 }
 
-/** Starts to measure; the returned function says what was spent since. */
+/** Starts to measure; the returned function returns the cost since then. */
 export async function meterCost(server: BenchServer, pids: readonly number[]): Promise<() => Promise<Cost>> {
   const before = await look(server, pids)
   return async () => {

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface CountingProxy extends AsyncDisposable {
-  /** The given URL, by way of this proxy. */
+  /** The given URL through this proxy. */
   readonly url: string
   count(): MessageCounts
 }
@@ -15,7 +15,7 @@ export interface CountingProxy extends AsyncDisposable {
 export interface MessageCounts {
   readonly roundTrips: number
   readonly transactions: number
-  /** In both directions. */
+  /** Bytes in both directions. */
   readonly bytes: number
 }
 

@@ -1,10 +1,10 @@
-/** Plain SQL on any database of the benchmark, on one connection for each. */
+/** Executes SQL on any database of the benchmark, on one connection for each. */
 import { connect, type Connection } from '@q/store'
 import { CompiledQuery } from 'kysely'
 
 const connections = new Map<string, Connection>()
 
-/** `text` without parameters: a whole statement of the benchmark. */
+/** `text`: a statement without parameters. */
 export async function queryRows<Row>(url: string, text: string): Promise<Row[]> {
   const connection = connections.get(url) ?? connect(url, { purpose: 'migrate' })
   connections.set(url, connection)

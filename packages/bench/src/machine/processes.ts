@@ -6,7 +6,7 @@ const tickUs = 10_000
 
 interface ProcessStat {
   readonly parent: number
-  /** Of the process itself, and of its children that ended and were waited for. */
+  /** The time of the process itself and of its children that it has waited for. */
   readonly ownUs: number
   readonly endedChildrenUs: number
 }
@@ -15,13 +15,13 @@ export function parentOf(pid: number): number {
   return readStat(pid)?.parent ?? 0
 }
 
-/** Processor time of a process and of all processes below it, those included that have ended. */
+/** Processor time of a process and all of its descendants, including ended ones. */
 export function treeCpuUs(pid: number): number {
   const stat = readStat(pid)
   if (stat === undefined) return 0
   const threads = threadsOf(pid)
   const threadsUs = threads.reduce((sum, thread) => sum + (onCpuUs(`/proc/${pid}/task/${thread}/schedstat`) ?? 0), 0)
-  // Threads that ended are counted in ticks alone.
+  // Ended threads are counted in ticks only.
   const ownUs = Math.max(stat.ownUs - tickUs, threadsUs)
   const children = threads.flatMap((thread) => childrenOf(pid, thread))
   return children.reduce((sum, child) => sum + treeCpuUs(child), ownUs + stat.endedChildrenUs)
@@ -32,7 +32,7 @@ export function mainThreadUs(pid: number): number {
   return onCpuUs(`/proc/${pid}/task/${pid}/schedstat`) ?? 0
 }
 
-/** Resident memory that belongs to the process alone, with its share of what it shares. */
+/** Memory of the process: private pages, and its share of shared pages. */
 export function memoryMb(pid: number): number {
   const [, kilobytes = '0'] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
@@ -54,7 +54,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Processes that a thread started. */
+/** Lists the processes that a thread started. */
 function childrenOf(pid: number, thread: string): number[] {
   const text = read(`/proc/${pid}/task/${thread}/children`) ?? ''
   return text.split(' ').filter(Boolean).map(Number)

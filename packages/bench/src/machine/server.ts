@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL of a benchmark: our embedded one, with durable defaults and a data folder of its own. Each sample gets a
+ * The PostgreSQL of a benchmark: our embedded one, with durable defaults and a separate data folder. Each sample gets a
  * new database, cloned from a template that holds the schema of its contender.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,13 +12,13 @@ import { closeConnection, queryRows } from './database.ts'
 import { parentOf } from './processes.ts'
 
 export interface BenchServer {
-  /** Of the maintenance database. */
+  /** The URL of the maintenance database. */
   readonly url: string
   readonly version: string
   /** The data folder: the probe of the disk writes beside it. */
   readonly dataDir: string
   readonly postmasterPid: number
-  /** A new database with the contender's schema, or its own place; gone at the end. */
+  /** Creates a database with the contender's schema, or the contender's own place; it is removed at the end. */
   database(contender: Contender): Promise<BenchDatabase>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Worker processes of a contender, ended by their pids at the latest when the benchmark ends. */
+/** Worker processes of a contender. They are ended by pid, at the latest when the benchmark ends. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
@@ -25,11 +25,14 @@ export interface Workers extends AsyncDisposable {
   /** Throws if a worker has ended. */
   mustLive(): void
   kill(index: number): Promise<void>
-  /** Asks every worker to leave; kills those that do not. */
+  /** Asks every worker to exit; kills those that do not. */
   stop(): Promise<void>
 }
 
-/** Workers run in the form in which the benchmark runs: compiled by `pnpm bench`, because stripping types costs each thread 10 MB. */
+/**
+ * Workers run the same form as the benchmark: compiled by `pnpm bench`, because stripping types costs each thread 10
+ * MB.
+ */
 const program = fileURLToPath(import.meta.resolve(`./contender-process${extname(import.meta.url)}`))
 const stopMsMax = 60_000
 const readyMsMax = 120_000

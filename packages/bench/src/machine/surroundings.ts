@@ -1,4 +1,4 @@
-/** What else happened on the machine during a sample: the speed of the disk, and processor time of other programs. */
+/** Observes the machine during a sample: the speed of the disk, and processor time of other programs. */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ function probeFsyncUs(dir: string): number {
   }
 }
 
-/** Starts to watch; the returned function says what was seen. */
+/** Starts to observe; the returned function returns the observations. */
 export function watchSurroundings(postmasterPid: number, dataDir: string): () => Surroundings {
   const fsyncUs = probeFsyncUs(dataDir)
   const begunMs = performance.now()

@@ -1,4 +1,4 @@
-/** Which queues execute a job twice because it blocks its thread. */
+/** Measures which queues execute a job twice because it blocks its thread. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { startWorkers } from '../machine/start-workers.ts'

@@ -1,4 +1,4 @@
-/** Reports of many runs to a slow webhook: how fast they arrive, and what they do to the runs. */
+/** Measures reports of many runs to a slow webhook: how fast they arrive, and how they affect the runs. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

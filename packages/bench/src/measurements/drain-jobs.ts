@@ -13,13 +13,13 @@ export interface JobBacklog {
   readonly count: number
   /** Computation of one job. */
   readonly jobMs: number
-  /** Whether the workers are up, and have executed a few jobs, before the backlog is enqueued. */
+  /** Whether the workers are ready, and have executed a few jobs, before the backlog is enqueued. */
   readonly warm?: boolean
   /** Counts the round trips of the workers. */
   readonly through?: (url: string) => Promise<CountingProxy>
 }
 
-/** Costs that say nothing about a contender that does not use PostgreSQL. */
+/** Costs that do not apply to a contender without PostgreSQL. */
 const ofPostgres = ['serverUs', 'walBytes']
 const warmUpEach = 30
 const drainedPollMs = 2
@@ -76,7 +76,7 @@ interface Started {
   readonly marks: Marks
 }
 
-/** Executes a few jobs when every worker is up; returns how many. */
+/** Executes a few jobs when every worker is ready; returns their number. */
 async function warmUp({ workers, producer, marks }: Started, job: Job): Promise<number> {
   await workers.ready()
   const count = workers.pids.length * warmUpEach

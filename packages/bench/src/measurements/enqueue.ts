@@ -1,4 +1,4 @@
-/** Jobs that a producer inserts durably in a second. */
+/** Measures how many jobs a producer inserts durably per second. */
 import { bulkSize, type Producer } from '../contenders/contender.ts'
 import { peersOnce, qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
@@ -35,7 +35,7 @@ async function sample({ server, sizes }: Bench, { contender }: Entrant): Promise
   }
 }
 
-/** Calls of so many callers, each of which waits for its answer; per second. */
+/** Calls per second of this many callers, each of which waits for its answer. */
 async function callFor(producer: Producer, callers: number, forMs: number): Promise<number> {
   const begunMs = performance.now()
   let enqueued = 0

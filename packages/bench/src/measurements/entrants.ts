@@ -1,4 +1,4 @@
-/** The forms in which contenders take part. */
+/** The contenders with their variants. */
 import { availableParallelism } from 'node:os'
 import { bullmqPostgres, bullmqRedis } from '../contenders/bullmq.ts'
 import type { Contender } from '../contenders/contender.ts'

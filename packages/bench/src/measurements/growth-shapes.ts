@@ -1,17 +1,17 @@
-/** Tables full of runs that a claim does not take. Rows are written straight into their states, with the triggers off. */
+/** Fills tables with runs that a claim does not take. It inserts rows in their final states, with triggers disabled. */
 import { closeConnection, queryRows } from '../machine/database.ts'
 import { holdSnapshot, type HeldSnapshot } from '../machine/held-snapshot.ts'
 
 export interface Shape {
   readonly label: string
-  /** Returns the session that holds a snapshot, where the shape has one. */
+  /** Returns the session that holds a snapshot, if the shape has one. */
   fill(url: string, options: FillOptions): Promise<HeldSnapshot | undefined>
 }
 
 interface FillOptions {
   readonly lane: number
   readonly task: string
-  /** Finished runs; other kinds are fewer. */
+  /** The number of finished runs; other kinds are fewer. */
   readonly rows: number
 }
 

@@ -1,4 +1,4 @@
-/** Whether a claim becomes slower when the table is full of runs that it does not take. */
+/** Measures whether a claim becomes slower when the table is full of runs that it does not take. */
 import { connect, createClaimer, createStore, type Connection } from '@q/store'
 import { queryRows } from '../machine/database.ts'
 import { median } from '../report/statistics.ts'

@@ -1,4 +1,4 @@
-/** What one sign of life costs the code that gives it. */
+/** Measures the cost of one sign of life to the code that gives it. */
 import { heartbeatNames } from '../heartbeat-cost/heartbeat-task.ts'
 import { measureHeartbeatCost } from '../heartbeat-cost/measure-heartbeat-cost.ts'
 import { qRetry } from './entrants.ts'

@@ -1,4 +1,4 @@
-/** What heartbeats cost the server: of one replica with many runs, and of many replicas. */
+/** Measures the cost of heartbeats to the server: of one replica with many runs, and of many replicas. */
 import { connect, createStore, type Connection, type Lease } from '@q/store'
 import { meterCost } from '../machine/cost-meter.ts'
 import { queryRows } from '../machine/database.ts'

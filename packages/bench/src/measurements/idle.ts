@@ -1,4 +1,4 @@
-/** What a worker costs that has nothing to do. */
+/** Measures the cost of an idle worker. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { meterCost } from '../machine/cost-meter.ts'

@@ -1,4 +1,4 @@
-/** The time from the call of enqueue to the first line of the job's code, on an idle queue. */
+/** Measures the time from the call of enqueue to the first line of the job's code, on an idle queue. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../jobs/job.ts'
 import { createMarks } from '../jobs/marks.ts'

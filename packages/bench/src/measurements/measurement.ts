@@ -1,9 +1,9 @@
-/** What a measurement is: a name, its entrants, and how one sample is taken. */
+/** A measurement: its name, its entrants, and how it takes one sample. */
 import type { Contender, Settings, Workload } from '../contenders/contender.ts'
 import type { BenchServer } from '../machine/server.ts'
 import type { Sizes } from '../run/sizes.ts'
 
-/** A contender in one of the forms in which it takes part. */
+/** A variant of a contender. */
 export interface Entrant {
   readonly label: string
   readonly contender: Contender
@@ -15,12 +15,12 @@ export interface Measurement {
   /** For `--only`. */
   readonly name: string
   readonly title: string
-  /** How it is measured, in sentences for the report. */
+  /** The method, in sentences for the report. */
   readonly method: string
   readonly entrants: readonly Entrant[]
-  /** Its figures, in the order of the columns of the report. */
+  /** The figures, in the order of the report's columns. */
   readonly figures: readonly FigureKind[]
-  /** Once is enough where the answer does not vary. */
+  /** Whether one sample is enough, because the result does not vary. */
   readonly once?: boolean
   /** Left out of `--quick`. */
   readonly long?: boolean
@@ -46,6 +46,6 @@ export interface Bench {
   settingsFor(contender: Contender, workload: Workload, processes: number): Settings
   /** How many no-op jobs take about a few seconds, by the speed that the sweep has seen. */
   noOpJobs(contender: Contender, processes: number): number
-  /** Makes something once for the whole run, which ends it. */
+  /** Creates a value once for the whole run; the run closes it. */
   keep<T extends AsyncDisposable>(name: string, make: () => Promise<T>): Promise<T>
 }

@@ -1,4 +1,4 @@
-/** Memory of a worker thread of q that has executed a trivial task. */
+/** Measures the memory of a worker thread of q that has executed a trivial task. */
 import { createMarks } from '../jobs/marks.ts'
 import { memoryMb } from '../machine/processes.ts'
 import { startWorkers } from '../machine/start-workers.ts'

@@ -1,4 +1,7 @@
-/** What heartbeat monitors cost a worker, beside the figures that the protocol names: 20 MB, 1 % of a core, 1 KB a heartbeat. */
+/**
+ * Measures the cost of heartbeat monitors to a worker, compared with the protocol's limits: 20 MB, 1 % of a core, 1 KB
+ * per heartbeat.
+ */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +50,7 @@ async function sample({ server, sizes }: Bench, { contender }: Entrant): Promise
 
 const program = fileURLToPath(new URL('../monitor/monitor-process.ts', import.meta.url))
 
-/** `bytes`: through the proxy in the meantime. */
+/** `bytes`: sent through the proxy in the meantime. */
 async function costsOf(proxy: CountingProxy, monitors: number, ms: number) {
   const child = spawn(process.execPath, [...process.execArgv, program, proxy.url, String(monitors), String(ms)], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** How soon the jobs of a killed worker begin again. */
+/** Measures how soon the jobs of a killed worker begin again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMarks } from '../jobs/marks.ts'
 import { marksVariable, monotonicMs } from '../jobs/job.ts'

@@ -1,4 +1,4 @@
-/** One, two and four replicas of q on the same machine. */
+/** Measures one, two and four replicas of q on the same machine. */
 import { drainJobs } from './drain-jobs.ts'
 import { cores, qRetry } from './entrants.ts'
 import type { Measurement } from './measurement.ts'

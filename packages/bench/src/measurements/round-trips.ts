@@ -1,4 +1,4 @@
-/** Round trips to the server for each job. */
+/** Measures round trips to the server per job. */
 import { startCountingProxy } from '../machine/counting-proxy.ts'
 import { drainJobs } from './drain-jobs.ts'
 import { postgresPeersOnce, qFail, qRetry } from './entrants.ts'

@@ -1,4 +1,4 @@
-/** What the verbs of the store cost the server, without a runner: one connection, batches of a fixed size. */
+/** Measures the cost of the store's verbs to the server, without a runner: one connection, batches of a fixed size. */
 import { connect } from '@q/store'
 import { scenarios } from '../store/scenarios.ts'
 import { qRetry } from './entrants.ts'

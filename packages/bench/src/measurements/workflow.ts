@@ -1,4 +1,4 @@
-/** What a wide workflow costs, from its start to its end. */
+/** Measures the cost of a wide workflow, from its start to its end. */
 import { connect } from '@q/store'
 import { runWorkflows, workflowStages } from '../workflows/run-workflows.ts'
 import { qRetry } from './entrants.ts'

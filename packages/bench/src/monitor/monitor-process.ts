@@ -1,6 +1,6 @@
 /**
- * A process with so many heartbeat monitors on one store, and nothing else: `monitor-process.ts <url> <monitors> <ms>`.
- * Prints a line when the measurement begins, and what they cost as JSON when it ends.
+ * A process with a number of heartbeat monitors on one store: `monitor-process.ts <url> <monitors> <ms>`. Prints a line
+ * when the measurement begins, and the cost as JSON when it ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HeartbeatMonitor } from '@q/runner/monitor'

@@ -5,7 +5,7 @@ import type { Spread } from './statistics.ts'
 export interface Bar {
   readonly label: string
   readonly spread: Spread
-  /** Drawn in the colour of q. */
+  /** Whether the bar has the colour of q. */
   readonly own: boolean
 }
 
@@ -39,7 +39,7 @@ export function barChart(title: string, bars: readonly Bar[]): string {
   ].join('\n')}\n`
 }
 
-/** Colours for both kinds of pages. */
+/** Colours for light and dark pages. */
 export const chartStyle = `<style>
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600 }

@@ -15,7 +15,7 @@ export function goalTable(samples: Samples, soak: readonly SoakSample[]): string
   return table(['measure', 'floor', 'goal', 'median [range]', 'verdict'], rows)
 }
 
-/** The verdict, and how much is missing. */
+/** The verdict, with the shortfall. */
 function sentence(goal: PerformanceGoal, median: number): string {
   const verdict = verdictOf(goal, median)
   switch (verdict) {

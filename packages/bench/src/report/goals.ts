@@ -1,4 +1,4 @@
-/** The goals of speed, and the values of a run that are held against them. */
+/** The performance goals, and the values of a run that are compared with them. */
 import { peersOnce, peersPerCore, plain, postgresPeersOnce, qFail, qRetry } from '../measurements/entrants.ts'
 import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
@@ -118,13 +118,13 @@ function ofPlain(samples: Samples, measurement: string): number[] {
   )
 }
 
-/** 0 within what the allocator keeps. */
+/** Returns 0 for growth that the allocator's cache explains. */
 function growthOf(soak: readonly SoakSample[]): number {
   const grownMb = memoryGrowthMb(soak)
   return grownMb <= noiseMb ? 0 : grownMb
 }
 
-/** The slowest table of each round, divided by the empty one. */
+/** The time of the slowest table of each round, divided by that of the empty one. */
 function slowestClaim(samples: Samples): number[] {
   const claimMs = ({ label }: Shape) => samples.figure('growth', label, 'claimMs')
   const full = shapes.filter((shape) => shape !== emptyTable).map(claimMs)

@@ -1,4 +1,4 @@
-/** The part of the report about one measurement: how it is taken, a table, a plot. */
+/** The section of the report about one measurement: its method, a table, a plot. */
 import { qRetry } from '../measurements/entrants.ts'
 import type { Entrant, FigureKind, Measurement } from '../measurements/measurement.ts'
 import { barChart } from './bar-chart.ts'
@@ -11,7 +11,7 @@ export interface Section {
   readonly plots: Readonly<Record<string, string>>
 }
 
-/** Undefined if the run has no sample of it. */
+/** Undefined if the run has no sample of the measurement. */
 export function measurementSection(measurement: Measurement, samples: Samples): Section | undefined {
   const { name, title, method, figures } = measurement
   const taken = new Set(samples.of(name).map(({ entrant }) => entrant))

@@ -1,7 +1,7 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 import type { Spread } from './statistics.ts'
 
-/** Three digits that count, and no more decimals than they need. */
+/** Three significant digits, with no more decimals than they need. */
 export function digits(value: number): string {
   if (!Number.isFinite(value)) return '–'
   const size = Math.abs(value)

@@ -1,4 +1,4 @@
-/** The part of the report about the long run, and its growth of memory. */
+/** The section of the report about the long run and its memory growth. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SoakSample } from '../soak/run-soak.ts'

@@ -1,4 +1,4 @@
-/** Which sample is taken, how many are left, and how long they will take. */
+/** Shows the current sample, the number of remaining ones, and the remaining time. */
 export interface Progress {
   begin(what: string): void
   end(what: string, seconds: number, result: string): void

@@ -68,7 +68,7 @@ export function openRecords(path: string, resume: boolean): Records {
   }
 }
 
-/** A line that was cut off when the run was stopped counts as missing. */
+/** A truncated last line, left by a stopped run, counts as missing. */
 function parsed(line: string): BenchRecord[] {
   try {
     return [JSON.parse(line) as BenchRecord]

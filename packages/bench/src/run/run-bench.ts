@@ -87,12 +87,12 @@ export async function runBench(run: BenchRun): Promise<void> {
   for (const made of kept.values()) await made.then((each) => each[Symbol.asyncDispose](), noted)
 }
 
-/** A thing that could not be made has failed its sample already. */
+/** A value that could not be created has already failed its sample. */
 const noted = () => {}
 
 const drainSeconds = 3
 
-/** As many jobs as are drained in a few seconds, but at least a twentieth of the most. */
+/** The number of jobs that are drained in a few seconds, but at least a twentieth of the maximum. */
 function noOpJobs(most: number, perSecond: number): number {
   if (perSecond === 0) return Math.ceil(most)
   return Math.ceil(Math.min(most, Math.max(most / 20, perSecond * drainSeconds)))

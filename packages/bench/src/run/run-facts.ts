@@ -1,4 +1,4 @@
-/** On what a run was made: the machine, the versions, the command. */
+/** Facts of a run: the machine, the versions, the command. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,4 +1,4 @@
-/** How much is measured: the whole benchmark, `--quick`, and the smallest form, for tests. */
+/** Sizes of the measurements: for the whole benchmark, for `--quick`, and the smallest, for tests. */
 export interface Sizes {
   readonly name: 'full' | 'quick' | 'smoke'
   readonly rounds: number
@@ -8,10 +8,10 @@ export interface Sizes {
   readonly cpu22Jobs: number
   readonly latencyJobs: number
   readonly enqueueMs: number
-  /** How long a worker is quiet before it counts as idle, and how long it is watched then. */
+  /** How long a worker has no jobs before it counts as idle, and how long it is then observed. */
   readonly quietMs: number
   readonly idleMs: number
-  /** Replicas that are idle beside the one that is watched: two of them have the duties. */
+  /** Further idle replicas: two of them have the duties. */
   readonly idleOthers: number
   /** Threads of the replica whose memory is compared with that of one thread. */
   readonly manyThreads: number
@@ -19,7 +19,7 @@ export interface Sizes {
   readonly tableRows: number
   readonly heldRuns: number
   readonly fleetReplicas: number
-  /** How long both replicas live before one is killed. */
+  /** How long both replicas run before one is killed. */
   readonly trustMs: number
   /** How long a job blocks its thread. */
   readonly blockMs: number

@@ -15,7 +15,7 @@ export interface Trial {
 
 const swept: readonly Workload[] = ['no-op', 'cpu-2ms', 'cpu-22ms']
 
-/** Every variant of every contender of these measurements, where it has more than one. */
+/** Every variant of every contender of these measurements that has more than one. */
 export function sweepTrials(measurements: readonly Measurement[], rounds: number): Trial[] {
   const entered = measurements.flatMap((measurement) => {
     const workload = swept.find((name) => name === measurement.name)

@@ -1,6 +1,6 @@
 /**
- * The long run: many short runs, then a mixed load while a session holds a snapshot, so that PostgreSQL cannot remove dead
- * tuples. Looks at throughput, memory and dead tuples at regular intervals.
+ * The long run: many short runs, then a mixed load while a session holds a snapshot, so that PostgreSQL cannot remove
+ * dead tuples. Samples throughput, memory and dead tuples at regular intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bulkSize, type Producer } from '../contenders/contender.ts'
@@ -26,16 +26,16 @@ export interface SoakOptions {
 export interface SoakSample {
   readonly phase: 'short runs' | 'mixed load, held snapshot'
   readonly atS: number
-  /** Runs that began so far. */
+  /** The number of runs that have begun. */
   readonly runs: number
   readonly perSecond: number
-  /** Of the replica. */
+  /** Memory of the replica. */
   readonly memoryMb: number
   readonly deadTuples: number
   readonly tableMb: number
 }
 
-/** Short runs that wait at most: enough for a full batch, not more than one sample of the table should meet. */
+/** The most short runs that wait: enough for full batches, without distorting the samples of the table. */
 const waitingMax = 20_000
 const mixedEveryMs = 100
 /** Enqueued at each of these intervals: about two thirds of a core of computation. */

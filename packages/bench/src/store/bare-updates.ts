@@ -1,13 +1,13 @@
 /**
- * The least that a life of a run can cost on this table: found and updated, updated again. No lanes, groups, keys,
- * history, beats or waiters. Processor time differs by half between two sittings; what the store adds to this does not.
+ * The minimum cost of a run on this table: found and updated twice, without lanes, groups, keys, history, heartbeats or
+ * waiters. Processor time differs by half between two runs of the benchmark; the cost that the store adds does not.
  */
 import { sql } from 'kysely'
 import type { StoreBench } from './scenarios.ts'
 
 export async function drainBare({ connection: { db }, batch }: StoreBench): Promise<void> {
   for (;;) {
-    // Written as whole statements: they are the baseline.
+    // Written in SQL, because they are the baseline.
     const { rows } = await sql<{ id: string; fence: number; payload: string }>`
       WITH picked AS MATERIALIZED (
         SELECT id FROM q.task_run WHERE ready AND lane = 1 AND priority = 0 AND grp = ''

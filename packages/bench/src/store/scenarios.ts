@@ -1,4 +1,4 @@
-/** Lives of runs, each step a verb of the store, as a replica would take them. */
+/** Scenarios: the steps of runs as verbs of the store, in the order in which a replica calls them. */
 import {
   createClaimer,
   createStore,
@@ -93,7 +93,7 @@ interface Backlog {
   readonly prepare?: (bench: StoreBench) => Promise<void>
 }
 
-/** Answers how many runs it brought to their end. */
+/** Returns the number of runs that ended. */
 type DrainMethod = (bench: StoreBench, claimer: Claimer) => Promise<number>
 
 async function drained(bench: StoreBench, { run, prepare }: Backlog, way: DrainMethod): Promise<ServerUsage> {
@@ -120,7 +120,7 @@ async function exchangeAll({ connection, batch }: StoreBench, claimer: Claimer):
   return ended
 }
 
-/** What was prefetched in one exchange is started in the next and finished in the one after. */
+/** Runs prefetched in one exchange are started in the next and finished in the one after that. */
 async function exchangePrefetched({ connection, batch }: StoreBench, claimer: Claimer): Promise<number> {
   let ended = 0
   let running: readonly ClaimedRun[] = []

@@ -1,9 +1,10 @@
 /**
- * What the server spent on what we asked: processor time of the one backend that serves us, and the write-ahead log.
- * Both are steady where elapsed time is not, so designs are compared by them.
+ * Measures the server's cost: processor time of the one backend that serves the benchmark, and write-ahead log. Both
+ * vary less than elapsed time, so designs are compared by them.
  *
- * The backend must be on this machine, a Linux one. All sessions share the WAL: no other session may write, and autovacuum
- * is off. A checkpoint before makes every page's first change a full image, which is about a third of it, as in life.
+ * The backend must be on this machine, a Linux one. All sessions share the WAL: no other session may write, and
+ * autovacuum is off. A checkpoint at the start makes the first change of every page a full image, as in production;
+ * they are about a third of the log.
  */
 import { readFile } from 'node:fs/promises'
 import type { DB } from '@q/schema'

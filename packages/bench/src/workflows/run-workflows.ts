@@ -1,22 +1,23 @@
 /**
- * What wide workflows cost, without code to execute: one step that releases many, and one that waits for all of them; the
- * same as a map; one that fails before the others have begun. Claimed and settled in batches, as a replica does.
+ * Measures the cost of wide workflows without code to execute: one step that releases many, and one that waits for all
+ * of them; the same as a map; one that fails before the others have begun. Claimed and settled in batches, as a replica
+ * does.
  */
 import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import { createStore, type Connection, type Outcome, type Store, type WorkflowId } from '@q/store'
 
 export const workflowStages = [
   'start',
-  'repair looks at them, all waiting',
+  'repair reads them, all waiting',
   'the first step ends and releases them',
   'claimed and settled',
   'the last step',
-  'a map makes its items',
+  'a map creates its items',
   'its items claimed and settled',
   'the first step fails, the others are skipped',
   'paused',
   'resumed',
-  'repair looks at them, all ready',
+  'repair reads them, all ready',
   'cancelled',
 ] as const
 
@@ -25,7 +26,7 @@ type Stage = (typeof workflowStages)[number]
 const by = { hostname: 'bench', pid: 1, thread: 0 }
 const template = { value: {}, holes: {} }
 
-/** Milliseconds of each stage. */
+/** Milliseconds per stage. */
 export async function runWorkflows(
   connection: Connection,
   width: number,
@@ -45,7 +46,7 @@ export async function runWorkflows(
   const start = (plan: WorkflowPlan, input: unknown) => store.startWorkflow({ plan, input, tasks })
 
   const fan = await timed('start', () => start(fanPlan(width), null))
-  await timed('repair looks at them, all waiting', () => store.repairWorkflows({ limit: 100 }))
+  await timed('repair reads them, all waiting', () => store.repairWorkflows({ limit: 100 }))
   await timed('the first step ends and releases them', () => endAll(store, 'first', batch))
   await timed('claimed and settled', () => endAll(store, 'wide', batch))
   await timed('the last step', () => endAll(store, 'last', batch))
@@ -56,7 +57,7 @@ export async function runWorkflows(
     status: 'SUCCEEDED',
     result: JSON.stringify(Array.from({ length: width }, (_, index) => index)),
   }
-  await timed('a map makes its items', () => endAll(store, 'first', batch, list))
+  await timed('a map creates its items', () => endAll(store, 'first', batch, list))
   await timed('its items claimed and settled', () => endAll(store, 'wide', batch))
   await endAll(store, 'last', batch)
   await mustHave(store, map.id, 'SUCCEEDED')
@@ -70,7 +71,7 @@ export async function runWorkflows(
   await endAll(store, 'first', batch)
   await timed('paused', () => store.pauseWorkflow(paused.id, 'bench'))
   await timed('resumed', () => store.resumeWorkflow(paused.id))
-  await timed('repair looks at them, all ready', () => store.repairWorkflows({ limit: 100 }))
+  await timed('repair reads them, all ready', () => store.repairWorkflows({ limit: 100 }))
   await timed('cancelled', () => store.cancelWorkflow(paused.id))
   return tookMs as Record<Stage, number>
 }

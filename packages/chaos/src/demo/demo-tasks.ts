@@ -1,4 +1,4 @@
-/** The tasks of the demo. Each computes for some seconds what the real ones would compute for minutes. */
+/** The tasks of the demo. Each computes for some seconds, where real ones would take minutes. */
 import { createHash } from 'node:crypto'
 import { Fail, task, type TaskContext } from '@q/task'
 
@@ -9,7 +9,7 @@ export interface VideoPayload {
   readonly ms: number
 }
 
-/** May be started again after a crash, and continues at its checkpoint. */
+/** This task may be started again after a crash, and continues at its checkpoint. */
 export const transcodeVideo = task(
   { queue: 'media', onCrash: 'retry', timeout: '2m' },
   async ({ video, format, ms }: VideoPayload, ctx: TaskContext<{ frame: number }>) => {

@@ -1,6 +1,6 @@
 /**
- * Three replicas, one of which is killed with kill -9 every few seconds and replaced. The time of a recovery runs from
- * the signal until the database shows no run of the dead replica.
+ * Three replicas; every few seconds one is killed (kill -9) and replaced. A recovery is measured from the signal until
+ * the dead replica holds no run in the database.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -17,9 +17,9 @@ export interface FleetOptions {
 
 export interface Kill {
   readonly name: string
-  /** Runs that it held. */
+  /** Runs that the replica held. */
   readonly held: number
-  /** Until another replica had recovered them. */
+  /** Time until another replica had recovered them. */
   readonly recoveredMs: number
 }
 

@@ -2,7 +2,7 @@
 import type { RunId, Store } from '@q/store'
 
 export interface Outcomes {
-  /** Acknowledged and not in the database. */
+  /** Acknowledged runs that are not in the database. */
   readonly lost: number
   readonly byStatus: ReadonlyMap<string, number>
   /** Ends other than a success, by code. */

@@ -1,4 +1,7 @@
-/** Enqueues work of several tasks and tenants, as fast as the fleet executes it: the backlog stays small enough to watch. */
+/**
+ * Enqueues work of several tasks and tenants as fast as the fleet executes it, so that the backlog stays small enough
+ * to watch.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queue } from '@q/client'
 import type * as tasks from './demo-tasks.ts'

@@ -1,4 +1,4 @@
-/** q actions: the audit. */
+/** q actions: the audit log. */
 import type { Command } from 'commander'
 import type { Action } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -11,7 +11,7 @@ import { table } from '../words/table.ts'
 export function actionsCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'actions',
-    summary: 'list what people ordered by this program, the page or the HTTP API, and the answers',
+    summary: 'list the actions of people by this program, the page or the HTTP API, with their answers',
     examples: [
       ['q actions', 'newest first'],
       ['q actions --limit 500 --json', 'as data; verbs of the store and plain SQL leave no record'],
@@ -20,7 +20,7 @@ export function actionsCommand(terminal: Terminal): Command {
     route: 'GET /api/actions',
   })
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--cursor <cursor>', 'continue after the page before')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
       await operate(terminal, options, async ({ store, answer, json }) => {
         const { cursor } = options
@@ -28,7 +28,7 @@ export function actionsCommand(terminal: Terminal): Command {
         const page = await store.listActions({ limit, ...(cursor !== undefined && { cursor }) })
         answer(page, (look) =>
           page.items.length === 0
-            ? 'Nothing was ordered yet.'
+            ? 'No action has been recorded yet.'
             : table<Action>(
                 look,
                 [

@@ -54,7 +54,7 @@ export function againCommand(terminal: Terminal): Command {
     })
 }
 
-/** Undefined: that of the old run. */
+/** Undefined: the payload of the old run. */
 async function newPayload(frame: Frame, id: RunId, options: Options): Promise<string | undefined> {
   if (options.payload !== undefined) return withoutHidden(readPayloadText(options.payload, frame.terminal.env), id)
   if (options.edit !== true) return undefined

@@ -1,4 +1,4 @@
-/** q cancel: one run, several, or everything that matches a filter. */
+/** q cancel: cancels one run, several runs, or all that match a filter. */
 import type { Command } from 'commander'
 import type { CancelAnswer } from '@q/store'
 import { bulk, type BulkOptions } from '../frame/bulk.ts'

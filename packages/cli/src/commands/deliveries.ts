@@ -1,4 +1,4 @@
-/** q deliveries: reports to destinations; and sending them again. */
+/** q deliveries: lists reports to destinations, and sends them again. */
 import type { Command } from 'commander'
 import type { DeliveryView } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -31,10 +31,10 @@ export function deliveriesCommand(terminal: Terminal): Command {
     json: '{ items: [{ id, destination, kind, runId, createdAt, attempts, dueAt, deliveredAt, lastError }], next }',
     route: 'GET /api/deliveries',
   })
-    .option('--given-up', 'only those that no retry follows')
-    .option('--destination <name>', 'only those to this destination')
+    .option('--given-up', 'only deliveries that were given up')
+    .option('--destination <name>', 'only deliveries to this destination')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--cursor <cursor>', 'continue after the page before')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: Options) => {
       await operate(terminal, options, async ({ store, answer, json }) => {
         const { cursor, destination } = options

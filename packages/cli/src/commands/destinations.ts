@@ -1,4 +1,4 @@
-/** q destinations: external systems that receive reports, with the state of their reports, and what can be ordered about them. */
+/** q destinations: lists external systems that receive reports, with the state of their reports, and changes them. */
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
@@ -15,7 +15,7 @@ import { destinationNotFound } from '../typed/not-found.ts'
 export function destinationsCommand(terminal: Terminal): Command {
   const command = newCommand({
     name: 'destinations',
-    summary: 'list the external systems that receive reports, and what waits for them',
+    summary: 'list the external systems that receive reports, and how many reports wait',
     examples: [
       ['q destinations', 'all of them'],
       ['q destinations add hook.json', 'creates or changes the one that the file describes'],
@@ -133,7 +133,7 @@ function pauseCommand(terminal: Terminal): Command {
     ...subject,
     texts: {
       name: 'pause',
-      summary: 'pause a destination: reports are collected and not sent',
+      summary: 'pause a destination: its reports are stored and not sent',
       examples: [
         ['q destinations pause hook', 'while its receiver is away'],
         ['q destinations resume hook', 'sends what was collected'],
@@ -152,7 +152,7 @@ function resumeCommand(terminal: Terminal): Command {
     ...subject,
     texts: {
       name: 'resume',
-      summary: 'resume a destination: it receives what was collected',
+      summary: 'resume a destination: it receives the stored reports',
       examples: [
         ['q destinations resume hook', 'ends the pause'],
         ['q destinations', 'shows how many reports wait'],
@@ -171,7 +171,7 @@ function removeCommand(terminal: Terminal): Command {
     ...subject,
     texts: {
       name: 'rm',
-      summary: 'remove a destination with its reports that were not delivered',
+      summary: 'remove a destination with its undelivered reports',
       examples: [
         ['q destinations rm hook', 'one of Q_DESTINATIONS_FILE returns with the next replica that starts'],
         ['q destinations pause hook', 'keeps it, and collects reports'],

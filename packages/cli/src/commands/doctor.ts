@@ -46,7 +46,7 @@ export function doctorCommand(terminal: Terminal): Command {
         try {
           const begun = performance.now()
           const store = createStore(connection.db)
-          // A server that does not answer is no finding: the error is that of every other command.
+          // A server that does not answer is not a finding: the command fails like every other one.
           const first = await store.inspectServer()
           const surroundings: Surroundings = {
             store,
@@ -75,7 +75,10 @@ export function doctorCommand(terminal: Terminal): Command {
     })
 }
 
-/** By group or by id; an unknown name is refused, or a typing error would look like a clean bill of health. */
+/**
+ * Selects checks by group or id. Unknown names are refused: otherwise a misspelt name would look like a result without
+ * findings.
+ */
 function wantedChecks(only: string | undefined): readonly Check[] {
   if (only === undefined) return checks
   const names = only.split(',').map((name) => name.trim())

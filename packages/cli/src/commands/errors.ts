@@ -1,4 +1,4 @@
-/** q errors: groups of errors by fingerprint, one in detail, and muting. */
+/** q errors: lists groups of errors by fingerprint, shows one, mutes and unmutes. */
 import type { Command } from 'commander'
 import { durationMs } from '@q/task'
 import { audited } from '../frame/audited.ts'
@@ -30,9 +30,9 @@ export function errorsCommand(terminal: Terminal): Command {
   })
     .argument('[fingerprint]', 'the fingerprint, or the beginning of it')
     .option('--task <task>', 'errors of this task')
-    .option('--muted', 'muted groups too')
+    .option('--muted', 'include muted groups')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--cursor <cursor>', 'continue after the page before')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (fingerprint: string | undefined, options: Options) => {
       await operate(terminal, options, (frame) =>
         fingerprint === undefined ? listErrors(frame, options) : showError(frame, fingerprint),
@@ -89,7 +89,7 @@ function unmuteCommand(terminal: Terminal): Command {
     summary: 'end the muting of a group',
     examples: [
       ['q errors unmute 9f3a', 'it needs attention again'],
-      ['q errors --muted', 'lists muted groups too'],
+      ['q errors --muted', 'lists include muted groups'],
     ],
     json: '{ fingerprint, answer }',
     route: 'DELETE /api/errors/{fingerprint}/mute',

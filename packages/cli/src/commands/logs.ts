@@ -1,4 +1,4 @@
-/** q logs: what a run's code logged, and with --follow what it logs from now on. */
+/** q logs: prints the log lines of a run's code, and with --follow the new ones. */
 import { Option, type Command } from 'commander'
 import { isTerminal } from '@q/schema'
 import type { LoggedLine, LogCursor, RunId } from '@q/store'
@@ -44,7 +44,7 @@ export function logsCommand(terminal: Terminal): Command {
         const shown = lines.filter(isLoudEnough(options))
         if (options.follow === true) return follow(frame, id, { lines, options })
         frame.answer({ lines: shown }, (look) =>
-          shown.length === 0 ? 'It logged nothing.' : shown.map((line) => logLine(look, line)).join('\n'),
+          shown.length === 0 ? 'The run has no log lines.' : shown.map((line) => logLine(look, line)).join('\n'),
         )
         if (!frame.json && lines.length === last)
           terminal.tell(`The last ${count(last)} lines; more: q logs ${id} --tail ${pageLines}`)
@@ -66,7 +66,7 @@ async function follow(
   write(lines)
   let place: LogCursor | undefined = placeOf(lines)
   await repeat(lookEveryMs, async () => {
-    // The state first: lines that were written before the end are then read below.
+    // Reads the state first, so that the lines written before the end are read below.
     const [run] = await store.getTaskRuns([id])
     for (;;) {
       const page = await store.readTaskLogs(id, { limit: pageLines, ...(place !== undefined && { after: place }) })

@@ -1,6 +1,6 @@
 /**
- * q migrate. If replicas of older releases are alive, the command names them and refuses to change the schema under them
- * without `--yes`.
+ * q migrate: migrates the database. If replicas of older releases are alive, the command names them and requires
+ * `--yes`.
  */
 import { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
@@ -54,7 +54,7 @@ async function refuseBesideOlderReplicas(terminal: Terminal, url: string, { yes,
   throw new ExplainedError({
     code: 'OLDER_REPLICAS_ALIVE',
     what,
-    why: `${pending.join(', ')} would change the schema under them. Replicas that the new schema declares too old drain and leave; the others keep working.`,
+    why: `${pending.join(', ')} would change the schema while they run. Replicas that the new schema declares too old drain and leave; the others keep working.`,
     fix: 'Stop or upgrade them first, or migrate anyway: q migrate --yes',
   })
 }

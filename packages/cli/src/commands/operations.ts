@@ -1,4 +1,4 @@
-/** q operations: bulk operations, one with its progress, and stop. */
+/** q operations: lists operations on many runs, shows one with its progress, and stops one. */
 import type { Command } from 'commander'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import { followed } from '../frame/bulk.ts'
@@ -19,7 +19,7 @@ interface Options extends CommonOptions {
 export function operationsCommand(terminal: Terminal): Command {
   const operations = newCommand({
     name: 'operations',
-    summary: 'list operations on many runs, or show one: how far it is, and what the answers were',
+    summary: 'list operations on many runs, or show one with its progress and answers',
     examples: [
       ['q operations', 'newest first'],
       ['q operations 7 --follow', 'one, until it has ended'],
@@ -31,7 +31,7 @@ export function operationsCommand(terminal: Terminal): Command {
     .argument('[id]', 'id of the operation')
     .option('-f, --follow', 'with an id: wait until it has ended')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--cursor <cursor>', 'continue after the page before')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (text: string | undefined, options: Options) => {
       await operate(terminal, options, async (frame) => {
         const { store, answer, json } = frame
@@ -46,7 +46,7 @@ export function operationsCommand(terminal: Terminal): Command {
         const limit = wholeNumber('--limit', options.limit, 1, 500)
         const page = await store.listOperations({ limit, ...(cursor !== undefined && { cursor }) })
         answer(page, (look) =>
-          page.items.length === 0 ? 'There was no operation yet.' : operationsTable(look, page.items),
+          page.items.length === 0 ? 'No operation has been requested yet.' : operationsTable(look, page.items),
         )
         const next = page.next === undefined ? undefined : `q operations --cursor ${page.next}`
         if (!json && page.items.length > 0)

@@ -1,4 +1,4 @@
-/** q queues: all queues, one in detail, pause and resume. */
+/** q queues: lists queues, shows one, pauses and resumes. */
 import type { Command } from 'commander'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -71,7 +71,7 @@ function pauseCommand(terminal: Terminal): Command {
 function resumeCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'resume',
-    summary: 'end the pause of a queue',
+    summary: 'resume a queue: claims read it again',
     examples: [
       ['q queues resume media', 'claims see it again'],
       ['q queues', 'shows which queues are paused, and by whom'],

@@ -50,8 +50,8 @@ export function recoverCommand(terminal: Terminal): Command {
 }
 
 /**
- * This command has not watched heartbeats itself, so it trusts those that the server has accepted from the replicas. Without
- * that, every node would look dead right after an outage of the database.
+ * This command has not observed heartbeats itself, so it relies on those that the server has accepted from replicas.
+ * Otherwise every node would look dead right after an outage of the database.
  */
 async function questionOf({ store }: Frame, { node, force }: Options): Promise<StaleQuery> {
   const replica = node === undefined ? {} : { replicaId: (await nodeNamed(store, node)).id }

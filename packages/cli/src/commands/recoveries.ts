@@ -26,9 +26,9 @@ export function recoveriesCommand(terminal: Terminal): Command {
     route: 'GET /api/recoveries',
   })
     .option('--node <node>', 'runs that this node held')
-    .option('--to-review', 'only those that a person should look at')
+    .option('--to-review', 'only recoveries that a person has to review')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--before <id>', 'continue after the page before')
+    .option('--before <id>', 'continue after the previous page')
     .action(async (options: RecoveryOptions) => {
       await operate(terminal, options, (frame) => listRecoveries(frame, options, 'q recoveries'))
     })
@@ -44,7 +44,7 @@ export async function listRecoveries(frame: Frame, options: RecoveryOptions, com
     ...(options.before !== undefined && { before: options.before }),
   })
   const { items } = page
-  const nothing = options.toReview === true ? 'Nothing is to be reviewed.' : 'No run was recovered.'
+  const nothing = options.toReview === true ? 'No recovery needs a review.' : 'No run was recovered.'
   answer(page, (look) => (items.length === 0 ? nothing : recoveriesTable(look, items)))
   if (json || items.length === 0) return
   const more = options.node === undefined ? '' : ` --node ${options.node}`

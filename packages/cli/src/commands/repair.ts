@@ -5,13 +5,13 @@ import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
-/** Checked by one statement: a workflow may have many steps. */
+/** The number of workflows per statement: a workflow may have many steps. */
 const workflowsMax = 100
 
 export function repairCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'repair',
-    summary: 'repair workflows that contradict themselves, after manual changes or a restored backup',
+    summary: 'repair workflows whose rows contradict each other, after manual changes or a restored backup',
     examples: [
       ['q repair', 'repairs every live workflow that needs it'],
       ['q repair --json', 'the findings as data'],
@@ -26,13 +26,13 @@ export function repairCommand(terminal: Terminal): Command {
         answerOf: (found) => `repaired ${found.length}`,
       })
       frame.answer({ healed: repaired }, () =>
-        repaired.length === 0 ? 'Nothing to do: no workflow contradicts itself.' : repaired.map(lineOf).join('\n'),
+        repaired.length === 0 ? 'Nothing to do: no workflow is inconsistent.' : repaired.map(lineOf).join('\n'),
       )
     })
   })
 }
 
-/** All live workflows. A replica does the same from time to time. */
+/** Repairs all live workflows. Replicas do the same periodically. */
 async function repairAll({ store }: Frame): Promise<Inconsistency[]> {
   const all: Inconsistency[] = []
   let after: WorkflowId | undefined

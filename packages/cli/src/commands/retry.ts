@@ -1,4 +1,4 @@
-/** q retry: ended runs begin again in a new epoch. */
+/** q retry: starts ended runs again in a new epoch. */
 import type { Command } from 'commander'
 import type { RetryAnswer } from '@q/store'
 import { bulk, type BulkOptions } from '../frame/bulk.ts'

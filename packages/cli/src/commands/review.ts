@@ -1,4 +1,4 @@
-/** q review: runs that failed because their node died wait for a person to accept the loss or to retry them. */
+/** q review: lists runs that failed because their node died, and lets a person accept the loss or retry them. */
 import type { Command } from 'commander'
 import type { RetryAnswer, RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
@@ -17,7 +17,7 @@ export function reviewCommand(terminal: Terminal): Command {
     name: 'review',
     summary: 'list the runs that failed because their node died; accept or retry them',
     examples: [
-      ['q review', 'what is to be reviewed'],
+      ['q review', 'runs to be reviewed'],
       ['q review accept 9123', 'the run stays FAILED, and is no longer to be reviewed'],
       ['q review retry 9123', 'the run begins again, and is no longer to be reviewed'],
     ],
@@ -26,7 +26,7 @@ export function reviewCommand(terminal: Terminal): Command {
   })
     .option('--node <node>', 'runs that this node held')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--before <id>', 'continue after the page before')
+    .option('--before <id>', 'continue after the previous page')
     .action(async (options: RecoveryOptions) => {
       await operate(terminal, options, (frame) => listRecoveries(frame, { ...options, toReview: true }, 'q review'))
     })

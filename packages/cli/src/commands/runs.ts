@@ -1,4 +1,4 @@
-/** q runs: runs by view and filter, a page at a time. */
+/** q runs: lists runs by view and filter, a page at a time. */
 import { Option, type Command } from 'commander'
 import type { RunPage, PageRequest, RunViewName } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -41,9 +41,9 @@ export function runsCommand(terminal: Terminal): Command {
       new Option('--view <view>', 'which runs, and in which order').choices(Object.keys(orders)).default('newest'),
     )
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--before <cursor>', 'continue after the page before (its last line names the cursor)')
-    .option('--look <n>', 'look at this many runs at most, up to 1000000; default 50000')
-    .option('--count', 'count what matches, up to 10 000, instead of listing it')
+    .option('--before <cursor>', 'continue after the previous page (its last line names the cursor)')
+    .option('--look <n>', 'read at most this many runs, up to 1000000; default 50000')
+    .option('--count', 'count the matching runs, up to 10 000, instead of listing them')
   return withFilterOptions(command).action(async (options: Options) => {
     await operate(terminal, options, async ({ store, answer, json }) => {
       const filter = await filterOf(store, options)
@@ -67,7 +67,7 @@ function pageOf({ view, limit, before, look }: Options): PageRequest {
   }
 }
 
-/** Nothing matches, or the search did not look far enough: two different answers. */
+/** Distinguishes "no run matches" from "the search stopped before it found one". */
 function emptyText({ exhausted }: RunPage): string {
   return exhausted ? 'No run matches.' : 'No run matches among those looked at; there are older ones.'
 }

@@ -1,4 +1,4 @@
-/** q schedules: all schedules, one with its last ticks, and what can be ordered about them. */
+/** q schedules: lists schedules, shows one with its last ticks, and changes them. */
 import type { Command } from 'commander'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -101,7 +101,7 @@ function orderCommands(terminal: Terminal): Command[] {
 function runCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'run',
-    summary: 'enqueue one run of a schedule now, beside its ticks',
+    summary: 'enqueue one run of a schedule now, in addition to its ticks',
     examples: [
       ['q schedules run nightly-report', 'prints the id of the run'],
       ['q schedules run nightly-report --json', '{ "schedule": …, "runId": … }'],

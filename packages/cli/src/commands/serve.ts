@@ -1,4 +1,4 @@
-/** q serve: the page and the HTTP API without a replica. */
+/** q serve: serves the page and the HTTP API without a replica. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -52,7 +52,7 @@ export function serveCommand(terminal: Terminal): Command {
     })
 }
 
-/** Options win over the environment. */
+/** Options override the environment. */
 function environment(env: NodeJS.ProcessEnv, { port, readOnly }: Options): NodeJS.ProcessEnv {
   return {
     ...env,

@@ -1,4 +1,4 @@
-/** q show: one run with everything. */
+/** q show: shows one run with all its details. */
 import type { Command } from 'commander'
 import type { RunDetail, RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'

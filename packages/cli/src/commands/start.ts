@@ -12,7 +12,7 @@ export function startCommand(terminal: Terminal): Command {
     .description('run a replica until SIGTERM or Ctrl-C')
     .addHelpText('after', examples)
     .action(async () => {
-      // Only this command needs the runner, and loading it takes longer than most commands take.
+      // Only this command needs the runner, which takes longer to load than most commands to execute.
       const { start } = await import('@q/runner/start')
       terminal.exitCode = await start(terminal.env)
     })

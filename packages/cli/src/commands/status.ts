@@ -1,4 +1,4 @@
-/** q status: the whole cluster on one screen; with --watch again and again. */
+/** q status: shows the whole cluster on one screen; --watch repeats it. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
@@ -60,7 +60,7 @@ async function look(
     overview: await store.overview(),
     queues: await store.listQueues(),
     nodes,
-    /** `nodes`: how many living nodes know the task. */
+    /** `nodes`: the number of living nodes that know the task. */
     tasks: tasks.map((task) => ({ ...task, nodes: living.filter((node) => node.tasks.includes(task.name)).length })),
     attention: await store.attention(),
     ...(exact === true ? { runs: await store.countRunsByState() } : {}),

@@ -1,4 +1,7 @@
-/** q token: prints the token of the page and the HTTP API, and makes, lists and revokes named ones. Needs no database. */
+/**
+ * q token: prints the token of the page and the HTTP API, and creates, lists and revokes named tokens. Needs no
+ * database.
+ */
 import { dirname, join, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
@@ -14,7 +17,7 @@ import { table } from '../words/table.ts'
 export function tokenCommand(terminal: Terminal): Command {
   const command = newCommand({
     name: 'token',
-    summary: 'print the token of the page and the HTTP API, or make named ones',
+    summary: 'print the token of the page and the HTTP API, or create named ones',
     examples: [
       ['curl -H "Authorization: Bearer $(q token)" http://127.0.0.1:7780/api/overview', 'asks the HTTP API'],
       ['q token --replace', 'makes another one; sessions and programs with the old one are refused'],
@@ -43,7 +46,7 @@ interface NewOptions extends CommonOptions {
 function newTokenCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'new',
-    summary: 'make a token with a name and a scope; it is printed once and stored nowhere',
+    summary: 'create a token with a name and a scope; it is printed once and not stored',
     examples: [
       ['q token new --name grafana', 'may read'],
       ['q token new --name deploy --scope admin', 'may drain, cancel, retry, pause'],

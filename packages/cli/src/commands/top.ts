@@ -27,7 +27,7 @@ export function topCommand(terminal: Terminal): Command {
     ],
     json: 'NDJSON: one { at, place, overview, queues, nodes, runs, attention, history } per interval',
   })
-    .option('--interval <duration>', 'time between two looks', '1s')
+    .option('--interval <duration>', 'time between two updates', '1s')
     .option('--count <n>', 'end after this many snapshots; not on a terminal')
     .action(async (options: Options) => {
       const everyMs = Math.max(intervalMsMin, durationMs(options.interval))

@@ -10,7 +10,7 @@ import { queueNotFound, runNotFound } from '../typed/not-found.ts'
 export function whyCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'why',
-    summary: 'say why a run is not running, with the command that helps',
+    summary: 'explain why a run is not running, with the command that helps',
     examples: [
       ['q why 8812', 'every reason, and the next command under each'],
       ['q why media', 'why runs of the queue media are not taken'],
@@ -38,7 +38,7 @@ async function whyRun({ store, answer }: Frame, text: string): Promise<void> {
   answer(why, (look) => whyScreen(look, why, run.task))
 }
 
-/** One run of each lane that is ready stands for the others. */
+/** Explains one ready run of each lane; it represents the others. */
 async function whyQueue({ store, answer }: Frame, queue: string): Promise<void> {
   if ((await store.getQueue(queue)) === undefined) throw queueNotFound(queue)
   const { runs } = await store.listTaskRuns({ queue, status: ['AVAILABLE', 'PENDING'] }, { view: 'waiting', limit: 50 })
@@ -53,7 +53,7 @@ async function whyQueue({ store, answer }: Frame, queue: string): Promise<void> 
   const taskOf = new Map(runs.map((run) => [run.id, run.task]))
   answer({ queue, items }, (look) =>
     items.length === 0
-      ? `Nothing waits in ${queue}.`
+      ? `No run waits in ${queue}.`
       : items.map((why) => whyScreen(look, why, taskOf.get(why.runId) ?? '')).join('\n'),
   )
 }

@@ -1,4 +1,4 @@
-/** q workflows: all workflows, one with its steps, and what can be ordered about them. */
+/** q workflows: lists workflows, shows one with its steps, and changes them. */
 import { Option, type Command } from 'commander'
 import type { WorkflowStatus } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
@@ -22,7 +22,7 @@ const states = ['running', 'paused', 'succeeded', 'failed', 'cancelled']
 export function workflowsCommand(terminal: Terminal): Command {
   const workflows = newCommand({
     name: 'workflows',
-    summary: 'list workflows and how far they are',
+    summary: 'list workflows with their progress',
     examples: [
       ['q workflows --status failed', 'those that failed, newest first'],
       ['q workflows show 412', 'one, with its steps'],
@@ -34,7 +34,7 @@ export function workflowsCommand(terminal: Terminal): Command {
     .addOption(new Option('--status <state>', 'in this state').choices(states))
     .option('--name <name>', 'of this name')
     .option('--limit <n>', 'at most this many, up to 500', '50')
-    .option('--cursor <cursor>', 'continue after the page before')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: Options) => {
       await operate(terminal, options, async ({ store, answer, json }) => {
         const { status, name, cursor } = options
@@ -154,7 +154,7 @@ function orderCommands(terminal: Terminal): Command[] {
       ...about,
       texts: {
         name: 'retry-failed',
-        summary: 'start the steps that did not succeed again, with those that were skipped for them',
+        summary: 'start the steps again that did not succeed, and those that were skipped because of them',
         examples: [
           ['q workflows retry-failed 412', 'the workflow runs again'],
           ['q retry 9123', 'does the same for one step'],

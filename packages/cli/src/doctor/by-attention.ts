@@ -1,4 +1,4 @@
-/** A check whose question `attention()` asks already: its worst item is the finding. */
+/** Creates a check from items of `attention()`: the worst item is the finding. */
 import type { Attention } from '@q/store'
 import { ok, type Check, type Level } from './check.ts'
 

@@ -1,4 +1,7 @@
-/** A check of `q doctor`, and what it found. Each has a time limit of its own; one that fails or hangs stops no other. */
+/**
+ * A check of `q doctor` and its finding. Each check has its own time limit, and a check that fails or hangs does not
+ * stop the others.
+ */
 import type { ServerFacts, Node, AttentionReport, Store } from '@q/store'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,9 +11,9 @@ export interface Verdict {
   readonly level: Level
   /** One sentence. */
   readonly what: string
-  /** Its consequence; empty for `ok`. */
+  /** The consequence; empty for `ok`. */
   readonly why: string
-  /** A command, a statement or a setting; empty: there is nothing to do. */
+  /** A command, a statement or a setting that helps; empty: there is nothing to do. */
   readonly fix: string
 }
 
@@ -25,7 +28,7 @@ export interface Check {
   look(surroundings: Surroundings): Promise<Verdict>
 }
 
-/** The facts that checks use. Facts that several checks need are read once. */
+/** The facts that checks use. Facts that several checks need are read only once. */
 export interface Surroundings {
   readonly store: Store
   readonly url: string

@@ -1,4 +1,4 @@
-/** Group `here`: the machine that this command runs on, as far as a replica would feel it. */
+/** Group `here`: the machine of this command, as far as it affects a replica. */
 import { readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { ok, skipped, type Check } from './check.ts'
@@ -50,7 +50,7 @@ function memoryLimitMb(): number | undefined {
       const bytes = Number(readFileSync(file, 'utf8').trim())
       if (Number.isFinite(bytes) && bytes < 2 ** 50) return Math.round(bytes / 2 ** 20)
     } catch {
-      // The other version, or no control groups at all.
+      // The other version of control groups, or none.
     }
   }
   return undefined
@@ -65,7 +65,7 @@ const files: Check = {
     return {
       level: 'warn',
       what: `Only ${limit} files may be open.`,
-      why: 'Connections, threads and child processes need some each.',
+      why: 'Every connection, thread and child process needs some.',
       fix: 'ulimit -n 4096',
     }
   },
@@ -99,7 +99,7 @@ const token: Check = {
     const { tokenPlace } = await import('@q/server')
     const file = tokenPlace(env)
     const stats = statSync(file, { throwIfNoEntry: false })
-    if (stats === undefined) return skipped('There is no token: the first server makes one.')
+    if (stats === undefined) return skipped('There is no token: the first server creates one.')
     if ((stats.mode & 0o077) === 0 || process.platform === 'win32') return ok(`${file} is private.`)
     return {
       level: 'fail',

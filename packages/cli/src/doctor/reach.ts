@@ -1,4 +1,4 @@
-/** Group `reach`: what lies between this program and the server. */
+/** Group `reach`: the connection between this program and the server. */
 import { trySession } from '@q/store'
 import { short } from '../words/ages.ts'
 import { ok, skipped, type Check, type Surroundings } from './check.ts'
@@ -32,7 +32,8 @@ const roundTrip: Check = {
 const pooler: Check = {
   id: 'reach.pooler',
   async look({ url }) {
-    if ((await trySession(url)).lasts) return ok('Sessions last: no pooler in transaction mode is in between.')
+    if ((await trySession(url)).lasts)
+      return ok('Connections keep their session: no pooler in transaction mode is in between.')
     return {
       level: 'warn',
       what: 'DATABASE_URL goes through a pooler in transaction mode.',
@@ -62,7 +63,7 @@ const notify: Check = {
     const session = await lastingSession(surroundings)
     if (session === undefined) return skipped('There is no lasting session to listen on.')
     if (session.notified && session.lockSeen) return ok('NOTIFY arrives, and the server shows the lock of a session.')
-    const what = session.notified ? 'The lock of a session is not seen in pg_locks.' : 'NOTIFY does not arrive.'
+    const what = session.notified ? 'The lock of a session does not appear in pg_locks.' : 'NOTIFY does not arrive.'
     return {
       level: 'warn',
       what,

@@ -1,4 +1,4 @@
-/** Group `schema`: migrations, drift from what they make, indexes and rights. */
+/** Group `schema`: migrations, differences from the expected schema, indexes and rights. */
 import { migrationPlan } from '@q/store'
 import { plural } from '../words/counts.ts'
 import { ok, skipped, type Check } from './check.ts'
@@ -29,7 +29,7 @@ const migrations: Check = {
       return {
         level: 'note',
         what: `${plural(olderReplicas.length, 'node')} of an older release: ${olderReplicas.map(({ name }) => name).join(', ')}.`,
-        why: 'They work, but know nothing of what came since.',
+        why: 'They work, but do not know newer features.',
         fix: 'Upgrade them: q drain <node> --wait, then start the new release.',
       }
     }
@@ -52,7 +52,7 @@ const drift: Check = {
     if (wrong.length > 0) {
       return {
         level: 'fail',
-        what: `The schema is not what the migrations make: ${named(wrong)}.`,
+        what: `The schema differs from the migrations: ${named(wrong)}.`,
         why: 'Statements of q rely on it: claims may become slow, or rules of the data may not be enforced.',
         fix: wrong.find(({ fix }) => fix !== undefined)?.fix ?? 'Compare with db/schema.sql, and restore what differs.',
       }
@@ -60,12 +60,12 @@ const drift: Check = {
     if (differences.length > 0) {
       return {
         level: 'note',
-        what: `Schema q has more than the migrations make: ${named(differences)}.`,
-        why: 'Indexes and triggers of your own make every claim and every settled run dearer.',
-        fix: 'Keep them if you know what they are for.',
+        what: `Schema q has objects that no migration creates: ${named(differences)}.`,
+        why: 'Additional indexes and triggers slow down every claim and every settled run.',
+        fix: 'Keep them if you need them.',
       }
     }
-    return ok('The schema is what the migrations make.')
+    return ok('The schema is as the migrations create it.')
   },
 }
 
@@ -92,7 +92,7 @@ const rights: Check = {
       return {
         level: 'fail',
         what: `Role ${outdated.role} cannot read ${outdated.tables.slice(0, shownMax).join(', ')}.`,
-        why: 'A migration made tables after the rights were given.',
+        why: 'A migration created tables after the rights were granted.',
         fix: 'psql -f db/roles.sql, as the owner of the schema.',
       }
     }
@@ -100,7 +100,7 @@ const rights: Check = {
       return {
         level: 'warn',
         what: `${user} cannot read ${mayUse ? unreadable.slice(0, shownMax).join(', ') : 'schema q'}.`,
-        why: 'Commands that look at them fail with DATABASE_RIGHTS_MISSING.',
+        why: 'Commands that read them fail with DATABASE_RIGHTS_MISSING.',
         fix: `GRANT q_reader TO ${user};  or q_admin, for commands that change something`,
       }
     }

@@ -80,7 +80,7 @@ const timeouts: Check = {
     return {
       level: 'warn',
       what: `idle_session_timeout is ${idle}${statement === '0' ? '' : `, statement_timeout is ${statement}`}.`,
-      why: 'The server ends the listening session of a replica when it is quiet for so long; the replica reconnects, and its presence begins anew.',
+      why: 'The server ends the listening session of a replica after this time without a statement; the replica reconnects, and its presence begins again.',
       fix: `ALTER ROLE … SET idle_session_timeout = 0, for the role that replicas use.`,
     }
   },

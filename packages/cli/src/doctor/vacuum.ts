@@ -1,4 +1,4 @@
-/** Group `vacuum`: dead rows, and what keeps them. */
+/** Group `vacuum`: dead rows, and what keeps them from being removed. */
 import type { SnapshotHolder } from '@q/store'
 import { long } from '../words/ages.ts'
 import { count } from '../words/counts.ts'
@@ -6,7 +6,7 @@ import { ok, type Check } from './check.ts'
 
 const heldWarnMs = 10 * 60_000
 const heldFailMs = 60 * 60_000
-/** Below this many dead rows a table is small enough to be read whole. */
+/** A table with fewer dead rows than this is not reported. */
 const deadMin = 10_000
 
 const heldXmin: Check = {
@@ -47,7 +47,7 @@ const deadTuples: Check = {
     return {
       level: 'warn',
       what: `q.${worst.table} has ${count(worst.dead)} dead rows and ${count(worst.live)} live ones.`,
-      why: 'Claims, heartbeats and looks read past them.',
+      why: 'Claims and heartbeats have to skip them.',
       fix: `VACUUM (ANALYZE) q.${worst.table};  if it does not help, see vacuum.held-xmin`,
     }
   },
@@ -61,7 +61,7 @@ const autovacuum: Check = {
     return {
       level: 'fail',
       what: `${on === 'on' ? 'track_counts' : 'autovacuum'} is off.`,
-      why: 'Dead rows are never removed: every queue on this server becomes slower until it stands still.',
+      why: 'Dead rows are never removed: every queue on this server slows down until it stops.',
       fix: `ALTER SYSTEM SET ${on === 'on' ? 'track_counts' : 'autovacuum'} = on; SELECT pg_reload_conf();`,
     }
   },

@@ -1,4 +1,4 @@
-/** Group `work`: runs that do not get executed, and what waits for a person. */
+/** Group `work`: runs that cannot be executed, and items that need a person. */
 import { plural } from '../words/counts.ts'
 import { byAttention } from './by-attention.ts'
 import { ok, type Check } from './check.ts'
@@ -28,10 +28,10 @@ const workflows: Check = {
   async look({ store }) {
     const faults = await store.workflowFaults()
     const [first] = faults
-    if (first === undefined) return ok('No live workflow contradicts itself.')
+    if (first === undefined) return ok('No live workflow is inconsistent.')
     return {
       level: 'fail',
-      what: `Workflow ${first.workflowId} contradicts itself: ${first.kind}${faults.length > 1 ? `; ${faults.length - 1} more findings` : ''}.`,
+      what: `Workflow ${first.workflowId} is inconsistent: ${first.kind}${faults.length > 1 ? `; ${faults.length - 1} more findings` : ''}.`,
       why: 'Rows were changed manually, or a backup was restored: steps may wait forever.',
       fix: 'q repair',
     }
@@ -47,5 +47,5 @@ export const workChecks: readonly Check[] = [
   keys,
   workflows,
   byAttention('work.deliveries', ['deliveries-given-up'], 'No delivery was given up.'),
-  byAttention('work.review', ['to-review'], 'No run is to be reviewed.'),
+  byAttention('work.review', ['to-review'], 'No run needs a review.'),
 ]

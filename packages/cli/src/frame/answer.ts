@@ -1,7 +1,7 @@
-/** A document as one line of JSON, or only some of its members. Pure. */
+/** Formats a document, or some of its members, as one line of JSON. Pure. */
 import { ExplainedError } from '@q/schema'
 
-/** `fields` picks members of each item of a list, else of the document itself. */
+/** `fields` selects members of each item of a list, or of a document that is not a list. */
 export function answerText(document: object, fields?: string): string {
   if (fields === undefined) return JSON.stringify(document)
   const names = fields.split(',').map((name) => name.trim())

@@ -1,6 +1,6 @@
 /**
- * An action that changes the cluster, and its audit row: who did what to which subject, and what the answer was. The row is
- * written after the action, with its answer; an action that fails leaves a row with its error code.
+ * Executes an action that changes the cluster, and then writes its audit row: the person, the action, its subject and
+ * the answer. A failed action leaves a row with its error code.
  */
 import { isExplained } from '@q/schema'
 import type { Frame } from './command.ts'

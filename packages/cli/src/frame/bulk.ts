@@ -1,6 +1,6 @@
 /**
- * An operation on every run that matches a filter: a preview with three samples, a question, then progress until it has
- * ended. Replicas execute it; where none is alive, this command does.
+ * Requests an operation on every run that matches a filter: shows a preview with three samples, asks for confirmation,
+ * then shows progress until the operation has ended. Replicas execute it; if none is alive, this command does.
  */
 import { exitCodes } from '@q/runner/report-error'
 import type { RunFilter, Operation, OperationKind } from '@q/store'
@@ -19,7 +19,7 @@ export interface BulkOptions {
   readonly detach?: true
 }
 
-/** Answers that are not a refusal. */
+/** Answers that count as a change. */
 const goodAnswers = new Set(['retried', 'cancelled', 'requested', 'reviewed'])
 
 const lookEveryMs = 500
@@ -43,7 +43,7 @@ export async function bulk(
   if (options.dryRun === true) {
     answer(
       { match, samples },
-      (look) => `${plural(match, 'run')} would be looked at to ${kind}.\n${runsTable(look, samples)}`,
+      (look) => `${plural(match, 'run')} would be read to ${kind}.\n${runsTable(look, samples)}`,
     )
     return exitCodes.ok
   }
@@ -66,7 +66,7 @@ export async function bulk(
   return reportEnd(frame, await followed(frame, operation))
 }
 
-/** Progress until it has ended; Ctrl-C leaves it to the replicas. */
+/** Shows progress until the operation has ended; after Ctrl-C the replicas continue it. */
 export async function followed(frame: Frame, operation: Operation): Promise<Operation> {
   const { store, terminal } = frame
   const isAlone = !(await store.listNodes()).some(isLiving)
@@ -78,7 +78,7 @@ export async function followed(frame: Frame, operation: Operation): Promise<Oper
     last = (await store.getOperation(operation.id)) ?? last
     if (last.state === 'done' || last.state === 'stopped') return 'done'
     terminal.progress(
-      `operation ${last.id} ${last.state}: ${count(last.looked)} looked at, ${count(last.changed)} changed`,
+      `operation ${last.id} ${last.state}: ${count(last.looked)} checked, ${count(last.changed)} changed`,
     )
     return 'again'
   })

@@ -14,7 +14,7 @@ import type { Look, Terminal } from './terminal.ts'
 export interface CommandTexts {
   readonly name: string
   readonly summary: string
-  /** A command line, and what it does: at least two. */
+  /** At least two examples: a command line and its description. */
   readonly examples: readonly (readonly [line: string, meaning: string])[]
   /** The document that `--json` prints. */
   readonly json: string
@@ -37,7 +37,7 @@ export interface Frame {
   /** The database, for people. */
   readonly description: string
   readonly terminal: Terminal
-  /** How texts are laid out: the terminal, or wider if the caller asked for it. */
+  /** The layout of texts: the terminal's width, or more with `--wide`. */
   readonly look: Look
   /** The person who runs the command, as records name them. */
   readonly by: string

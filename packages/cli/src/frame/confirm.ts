@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone. Without a person to ask, the caller must have said `--yes`. */
+/** Asks for confirmation before an action that cannot be undone. Without a terminal, `--yes` is required. */
 import { ExplainedError } from '@q/schema'
 import type { Terminal } from './terminal.ts'
 

@@ -1,4 +1,4 @@
-/** A change of runs that were named one by one: one answer each, and the exit code that follows from all of them. */
+/** Changes runs given by id: prints one answer per run, and returns the exit code for all of them. */
 import { exitCodes } from '@q/runner/report-error'
 import type { RunId } from '@q/store'
 import { runNotFound } from '../typed/not-found.ts'
@@ -8,7 +8,7 @@ import type { Frame } from './command.ts'
 export interface RunChange<Answer extends string> {
   readonly what: string
   act(ids: readonly RunId[]): Promise<readonly Answer[]>
-  /** Each answer as a sentence about the run, and whether it did what was asked. */
+  /** The sentence for each answer, and whether it counts as success. */
   readonly verdicts: Readonly<Record<Answer, readonly [sentence: string, isDone: boolean]>>
 }
 

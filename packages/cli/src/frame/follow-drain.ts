@@ -1,6 +1,6 @@
 /**
- * Follows a node that drains until it has left, and counts what became of the runs it held: finished, released for other
- * nodes, or lost, which means that another replica had to recover them.
+ * Follows a draining node until it has left, and counts its runs by outcome: finished, released for other nodes, or
+ * lost, which means that another replica had to recover them.
  */
 import { exitCodes } from '@q/runner/report-error'
 import { asRunId, type RunId, type HeldRunView, type Node } from '@q/store'
@@ -53,7 +53,7 @@ interface Fates {
   readonly lost: number
 }
 
-/** By their states now: a run that has ended was finished unless the recoveries of the node name it. */
+/** Judged by their present states: an ended run was finished, unless the node has a recovery for it. */
 async function fates({ store }: Frame, node: Node, ids: readonly string[]): Promise<Fates> {
   const runs = await store.getTaskRuns(ids.map((id) => asRunId(id)).filter((id): id is RunId => id !== undefined))
   const detail = await store.nodeDetail(node.id)

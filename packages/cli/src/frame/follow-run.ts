@@ -1,4 +1,4 @@
-/** A line on stderr that shows a run's status and progress while a person waits for it, once per second. */
+/** Shows a run's status and progress on one line of stderr, once per second, while a person waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import type { RunHandle } from '@q/client'
@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts'
 const lookEveryMs = 1_000
 const barWidth = 24
 
-/** Until the signal aborts; never throws. */
+/** Runs until the signal aborts; never throws. */
 export async function showProgress(terminal: Terminal, run: RunHandle<unknown>, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
@@ -21,7 +21,7 @@ export async function showProgress(terminal: Terminal, run: RunHandle<unknown>, 
   }
 }
 
-/** Never wider than the terminal: a line that wraps leaves its first part behind when it is written anew. */
+/** Never wider than the terminal: rewriting a wrapped line would leave its first part on the screen. */
 export function progressLine(id: string, { status, progress, note }: View, columns: number): string {
   const percent = progress === null ? '' : ` ${Math.round(progress * 100)} %`
   const head = `run ${id} ${status}`

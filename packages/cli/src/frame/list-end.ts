@@ -1,4 +1,7 @@
-/** The line on stderr after a list: how much of how many was shown, in which order, and the command that continues. Pure. */
+/**
+ * Returns the line for stderr after a list: the number of items shown, the total, the order, and the command for the
+ * next page. Pure.
+ */
 import type { Bounded } from '@q/store'
 import { bounded, count } from '../words/counts.ts'
 import { moment } from '../words/ages.ts'

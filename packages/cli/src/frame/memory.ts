@@ -1,4 +1,7 @@
-/** The frame of a command that asks an MCP memory server: its file, its process, the answer, and what went wrong. */
+/**
+ * The frame of a command that uses an MCP memory server: finds its file, starts its process, prints the answer and
+ * explains errors.
+ */
 import { resolve } from 'node:path'
 import type { Memory } from '@q/destinations/memory'
 import { exitCodes } from '@q/runner/report-error'
@@ -67,7 +70,7 @@ function memoryFile({ file }: MemoryOptions, env: NodeJS.ProcessEnv): string {
 function serverFailed(failure: Error): ExplainedError {
   return new ExplainedError({
     code: 'MEMORY_SERVER_FAILED',
-    what: 'The memory server did not do what was asked.',
+    what: 'The memory server did not execute the request.',
     why: failure.message,
     fix: 'Correct the file or the command; q memory test shows whether both work.',
     cause: failure,

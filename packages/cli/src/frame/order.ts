@@ -1,4 +1,4 @@
-/** A nested command that gives one order about one named thing: `q schedules pause <name>`. */
+/** A nested command with one action on one named subject: `q schedules pause <name>`. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { audited } from './audited.ts'
@@ -7,14 +7,14 @@ import type { Terminal } from './terminal.ts'
 
 export interface Order<Id extends string, Answer extends string> {
   readonly texts: CommandTexts
-  /** The kind of thing that is changed: `schedule`. Also the name of its member in the answer. */
+  /** The kind of the subject: `schedule`. Also the name of its member in the answer. */
   readonly subject: string
-  /** Its name in the audit. */
+  /** The name of the action in the audit log. */
   readonly audit: string
   readonly argument: readonly [name: string, meaning: string]
   readonly parse: (text: string) => Id
   readonly act: (frame: Frame, id: NoInfer<Id>) => Promise<Answer>
-  /** Each answer as a sentence about the thing, and whether it did what was asked. */
+  /** The sentence for each answer, and whether it counts as success. */
   readonly verdicts: Readonly<Record<Exclude<Answer, 'not-found'>, readonly [sentence: string, isDone: boolean]>>
   readonly notFound: (id: string) => Error
 }

@@ -1,10 +1,10 @@
-/** A line on stderr while work takes longer than two seconds, so that silence is never mistaken for a hang. */
+/** Prints a line to stderr if work takes longer than two seconds, so that it does not look like a hang. */
 import type { Terminal } from './terminal.ts'
 
 const quietMs = 2_000
 const everyMs = 500
 
-/** `begun`: when the whole work began, if this is a part of it. */
+/** `begun`: the start of the whole work, if this is a part of it. */
 export async function patiently<T>(
   terminal: Terminal,
   doing: () => string,

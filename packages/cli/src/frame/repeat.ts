@@ -1,4 +1,4 @@
-/** Repeats a look once per interval until it is done or a person presses Ctrl-C, which ends the command in order. */
+/** Repeats a call once per interval until it is done or a person presses Ctrl-C, which ends the command cleanly. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** `interrupted`: by Ctrl-C or SIGTERM. */

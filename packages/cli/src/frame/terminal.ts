@@ -1,6 +1,6 @@
 /**
- * The surroundings of a command: what it prints to, where it asks, what it may read. stdout holds the answer alone; everything
- * said to people goes to stderr. Commands know nothing else of the process, so a test runs them without one.
+ * The terminal of a command: where it prints, asks and reads. stdout gets only the answer; messages for people go to
+ * stderr. Commands use nothing else of the process, so tests can run them without a process.
  */
 import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
@@ -9,7 +9,7 @@ import { safeText } from '../words/safe.ts'
 
 /** The limits of a text: width, colours and characters. */
 export interface Look {
-  /** The width of stdout; 0: it is not a terminal, so nothing is truncated. */
+  /** The width of stdout; 0 if it is not a terminal: then nothing is truncated. */
   readonly columns: number
   readonly colour: boolean
   /** Whether only ASCII characters may be used. */
@@ -18,14 +18,14 @@ export interface Look {
 
 export interface Terminal extends Look {
   readonly env: NodeJS.ProcessEnv
-  /** Height of stdout; 0: it is not a terminal. */
+  /** The height of stdout; 0 if it is not a terminal. */
   readonly rows: number
   /** Whether a person can answer a question. */
   readonly canAsk: boolean
   exitCode: number
   /** Writes a line of the answer for a person. */
   print(text: string): void
-  /** Writes data for a program: as it is, except to a terminal. */
+  /** Writes data for a program: unchanged, except to a terminal. */
   printData(text: string): void
   /** Writes a line to the person, on stderr. */
   tell(text: string): void
@@ -85,7 +85,7 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** By `Q_ASCII`, else by the locale, as the C library reads it. */
+/** Decided by `Q_ASCII`, else by the locale as the C library reads it. */
 export function isAscii(env: NodeJS.ProcessEnv): boolean {
   if (env['Q_ASCII'] !== undefined && env['Q_ASCII'] !== '') return env['Q_ASCII'] !== '0'
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''

@@ -1,6 +1,6 @@
 /**
- * Opens a link with a token in the browser of the person. The token is never an argument of a program, where every user of
- * the machine could read it: the browser opens a file that only its owner can read, and the file leads to the link.
+ * Opens a link with a token in the person's browser. The token is never an argument of a program, because every user of
+ * the machine could read it: the browser opens a file that only its owner can read, and the file redirects to the link.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Terminal } from '../frame/terminal.ts'
 
-/** Whether a browser was asked to open it. */
+/** Whether a browser was started. */
 export async function openInBrowser(terminal: Terminal, link: string): Promise<boolean> {
   const { tokenPlace } = await import('@q/server')
   const program = openerOf(terminal.env)

@@ -1,6 +1,6 @@
 /**
- * A page that answers now: of a living node of this database. It gets the token of this machine only if it listens on
- * this machine and accepts it.
+ * Finds a page that answers, among the living nodes of this database. A page gets the token of this machine only if it
+ * listens on this machine and accepts the token.
  */
 import { existsSync } from 'node:fs'
 import { ExplainedError } from '@q/schema'
@@ -37,7 +37,7 @@ async function ownToken(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   return existsSync(file) ? readOrMakeToken(file) : undefined
 }
 
-/** The status of the answer; undefined: nothing answers. */
+/** The status of the answer; undefined if there is none. */
 async function ask(url: string, token?: string): Promise<number | undefined> {
   try {
     const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }

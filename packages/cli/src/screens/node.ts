@@ -1,4 +1,4 @@
-/** One node with everything a person asks about it. Pure. */
+/** One node with all its details. Pure. */
 import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { ago, exact, long, moment, short } from '../words/ages.ts'

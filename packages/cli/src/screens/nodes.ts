@@ -32,7 +32,7 @@ function stateOf(look: Look, { state, drain }: Node): string {
   return nodeState(look, state, left)
 }
 
-/** The last report of a dead node is not its present state. */
+/** The last report of a dead node does not show its present state. */
 function living(node: Node, text: string): string {
   return isLiving(node) ? text : '-'
 }

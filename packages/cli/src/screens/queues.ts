@@ -87,7 +87,7 @@ function holdersText(holders: ContendedKey['holders']): string {
     .join(', ')
 }
 
-/** How many runs wait, and at which gates. */
+/** The number of waiting runs per gate. */
 function waitingText(waiting: QueueView['waiting']): string {
   const gates = Object.entries(waiting).filter((gate): gate is [string, Bounded] => gate[1].count > 0)
   if (gates.length === 0) return '-'

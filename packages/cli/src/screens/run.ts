@@ -1,4 +1,4 @@
-/** One run: what it is, what happened to it, how its attempts ended, what it logged last. Pure. */
+/** One run: its members, timeline, attempts and last log lines. Pure. */
 import { hidden } from '@q/server/secrets'
 import type { LoggedLine, RunAttempt, RunDetail } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
@@ -110,7 +110,7 @@ function attemptsTable(look: Look, attempts: readonly RunAttempt[], now: Date): 
   )
 }
 
-/** The frames of the user's own code first: they are what can be corrected. */
+/** Frames of the user's own code come first, because users can correct them. */
 function errorLines(look: Look, result: unknown, status: string): string[] {
   if (status === 'SUCCEEDED' || typeof result !== 'object' || result === null) return []
   const member = (name: string) => {

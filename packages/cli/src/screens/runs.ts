@@ -31,7 +31,7 @@ function isStopping({ status, cancelRequestedAt }: RunSummary): boolean {
   return status === 'RUNNING' && cancelRequestedAt !== null
 }
 
-/** How long it has run, took, or has been waiting for its start. */
+/** How long the run has been executing, took, or has been waiting for its start. */
 function forText({ startedAt, finishedAt, runAt, createdAt }: RunSummary, now: Date): string {
   if (startedAt !== null) return short((finishedAt ?? now).getTime() - startedAt.getTime())
   if (finishedAt !== null) return '-'

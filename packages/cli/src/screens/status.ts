@@ -48,7 +48,7 @@ export function headLines(look: Look, database: StatusFacts['database'], overvie
 }
 
 export function attentionLines(look: Look, { items, checks }: AttentionReport): string[] {
-  if (items.length === 0) return [`${levelGlyph(look, 'ok')} Nothing needs you (${plural(checks, 'question')} asked).`]
+  if (items.length === 0) return [`${levelGlyph(look, 'ok')} Nothing needs you (${plural(checks, 'check')} made).`]
   const width = look.columns === 0 ? 120 : look.columns
   const widest = Math.max(...items.map(({ command }) => command.length))
   const title = items.length === 1 ? '1 thing needs you:' : `${items.length} things need you:`

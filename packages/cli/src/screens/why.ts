@@ -18,7 +18,7 @@ function reasonLines(look: Look, reason: Reason, why: Pick<Why, 'runId'>): strin
   ]
 }
 
-/** The command that a person would type next; undefined: waiting is all there is to do. */
+/** The command that helps; undefined: there is nothing to do but wait. */
 function commandFor(reason: Reason, runId: string): string | undefined {
   switch (reason.reason) {
     case 'ended':

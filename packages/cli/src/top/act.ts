@@ -1,4 +1,4 @@
-/** Does what a person confirmed in `q top`; the sentence that says what came of it. */
+/** Executes an action that a person confirmed in `q top`, and returns a sentence with its result. */
 import { asRunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
 import type { Frame } from '../frame/command.ts'

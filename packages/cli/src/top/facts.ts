@@ -1,6 +1,6 @@
 /**
- * One look for `q top`: the same bounded reads as `q status`. What changes slowly is read less often, and a look that took long
- * makes the next one wait, so that watching never costs the server more than a few percent of a core.
+ * Reads the data of `q top`, by the same bounded reads as `q status`. Slowly changing data is read less often, and a
+ * slow read delays the next one, so that watching never costs the server more than a few percent of a core.
  */
 import type { Node, QueueView, RunSummary, Overview, AttentionReport, Store } from '@q/store'
 
@@ -10,7 +10,7 @@ export interface TopFacts {
   readonly overview: Overview
   readonly queues: readonly QueueView[]
   readonly nodes: readonly Node[]
-  /** Running longest first. */
+  /** Longest running first. */
   readonly runs: readonly RunSummary[]
   readonly attention: AttentionReport
   /** Ready runs of each queue over the last 15 minutes. */
@@ -22,12 +22,12 @@ const historyEveryMs = 15_000
 const historyMs = 15 * 60_000
 const historyPoints = 30
 const runsMax = 100
-/** A share of the time between two looks that looking may take. */
+/** A share of the time between two updates that looking may take. */
 const restFactor = 10
 
 export interface Looker {
   look(): Promise<TopFacts>
-  /** How long to wait until the next look, after the last one took `tookMs`. */
+  /** The pause before the next read, after the last one took `tookMs`. */
   restMs(everyMs: number): number
 }
 

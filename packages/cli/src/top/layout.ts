@@ -14,7 +14,7 @@ import { isLiving } from '../screens/nodes.ts'
 import type { TopFacts } from './facts.ts'
 import { shownNodes, shownQueues, shownRuns, type Pane, type View } from './view.ts'
 
-/** `rows` 0: as long as it gets. */
+/** `rows` 0: no limit. */
 export function topLines(look: Look, rows: number, facts: TopFacts, view: View): string[] {
   const head = headOf(look, facts, view)
   const attention = attentionLines(look, facts.attention)
@@ -38,7 +38,7 @@ function headOf(look: Look, facts: TopFacts, view: View): string[] {
   return [`${styled(look, 'bold', 'q top')}  ${facts.place}  ${moment(facts.at, facts.at)}${frozen}${filter}`, totals]
 }
 
-/** Each pane gets its share; what a short one leaves goes to the others, the selected one first. */
+/** Each pane gets its share; unused lines go to the other panes, the selected one first. */
 function panesOf(look: Look, facts: TopFacts, view: View, room: number): string[] {
   const all: Readonly<Record<Pane, readonly string[]>> = {
     queues: queueLines(look, facts, view),
@@ -59,7 +59,7 @@ function sharesOf(all: Readonly<Record<Pane, readonly string[]>>, chosen: Pane, 
   const shares = { queues: 0, nodes: 0, runs: 0 }
   const order = [chosen, ...(['queues', 'nodes', 'runs'] as const).filter((pane) => pane !== chosen)]
   let left = room
-  // A heading and two lines each, then the rest in turn.
+  // Each pane gets a heading and two lines, then they share the remaining lines.
   for (const pane of order) {
     shares[pane] = Math.min(all[pane].length, 3)
     left -= shares[pane]
@@ -196,7 +196,7 @@ function footOf(look: Look, view: View): string {
   )
 }
 
-/** Cuts a line that holds colours: those of a line that is too long are given up. */
+/** Truncates a line with colours; a line that is too long loses its colours. */
 function fitted(look: Look, line: string): string {
   return widthOf(line) <= look.columns ? line : cut(stripVTControlCharacters(line), look.columns, look)
 }

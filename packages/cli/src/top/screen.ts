@@ -1,7 +1,6 @@
 /**
- * The terminal as a screen of our own: the alternate screen, raw keys, no cursor. Whatever ends the process, the terminal is as
- * it was before: leaving, an error, SIGTERM, SIGINT. SIGTSTP gives it back while the process is stopped. Only SIGKILL cannot be
- * handled.
+ * Takes over the terminal: alternate screen, raw keys, no cursor. Restores the terminal however the process ends
+ * (leaving, an error, SIGTERM, SIGINT) and while SIGTSTP stops it. Only SIGKILL cannot be handled.
  */
 import { emitKeypressEvents } from 'node:readline'
 import type { ReadStream, WriteStream } from 'node:tty'
@@ -11,9 +10,9 @@ const enter = '\u001B[?1049h\u001B[?25l'
 const leave = '\u001B[?25h\u001B[?1049l'
 
 export interface Screen {
-  /** Writes all lines over the present ones. */
+  /** Replaces all lines on the screen. */
   draw(lines: readonly string[]): void
-  /** Gives the terminal back and stops the process, as Ctrl-Z does; returns when it continues. */
+  /** Restores the terminal and stops the process, as Ctrl-Z does; returns when the process continues. */
   suspend(): void
   close(): void
 }

@@ -10,13 +10,13 @@ export interface View {
   readonly pane: Pane
   /** The index of the selected line in each pane. */
   readonly selected: Readonly<Record<Pane, number>>
-  /** Lines that contain it are shown; all panes. */
+  /** Only lines that contain it are shown, in all panes. */
   readonly filter: string
   /** Decides what the next key does. */
   readonly mode: 'list' | 'filter' | 'confirm' | 'detail'
   readonly frozen: boolean
   readonly asked: Act | undefined
-  /** The answer to the last order. */
+  /** The result of the last action. */
   readonly message: string
 }
 
@@ -30,7 +30,7 @@ export const firstView: View = {
   message: '',
 }
 
-/** An order that waits for its confirmation. */
+/** An action that waits for confirmation. */
 export interface Act {
   readonly what: 'drain' | 'undrain' | 'cancel' | 'retry' | 'pause' | 'resume'
   readonly id: string

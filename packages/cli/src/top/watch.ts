@@ -1,4 +1,4 @@
-/** `q top` on a terminal: looks once per second, draws, and follows keys until a person leaves. */
+/** `q top` on a terminal: reads once per second, draws, and handles keys until a person leaves. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Frame } from '../frame/command.ts'
 import type { Look } from '../frame/terminal.ts'

@@ -1,4 +1,4 @@
-/** Ids as people type them: `123`, `#123`, or the address of the page. */
+/** Parses ids: `123`, `#123`, or the address of the page. */
 import { ExplainedError } from '@q/schema'
 import { asRunId, asWorkflowId, type RunId, type WorkflowId } from '@q/store'
 

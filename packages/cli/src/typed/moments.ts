@@ -1,4 +1,6 @@
-/** Moments as people type them: `90s` ago, `13:02` today, `yesterday`, `2026-05-01`, or an ISO time. By the clock of this machine. */
+/**
+ * Parses times: `90s` (ago), `13:02` (today), `yesterday`, `2026-05-01`, or an ISO time, by the clock of this machine.
+ */
 import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
 
@@ -10,7 +12,7 @@ export function momentOf(text: string, now: Date = new Date()): Date {
   if (trimmed === 'today') return dayStart(now, 0)
   if (trimmed === 'yesterday') return dayStart(now, -1)
   if (/^\d+(\.\d+)? ?(ms|s|m|h|d)$/.test(trimmed)) return new Date(now.getTime() - agoMs(trimmed))
-  // A date without a time is midnight here, not in Greenwich.
+  // A date without a time is midnight in the local time zone.
   const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(trimmed) ? `${trimmed}T00:00:00` : text.trim())
   if (/^\d{4}-/.test(trimmed) && !Number.isNaN(at.getTime())) return at
   throw new ExplainedError({
@@ -28,7 +30,7 @@ function agoMs(text: string): number {
 function byClock(now: Date, [, yesterday, hours, minutes, seconds]: RegExpExecArray): Date {
   const at = dayStart(now, yesterday === undefined ? 0 : -1)
   at.setHours(Number(hours), Number(minutes), Number(seconds ?? 0))
-  // 23:50 asked at 00:10 is the evening before.
+  // At 00:10, `23:50` means the previous evening.
   if (yesterday === undefined && at > now) at.setDate(at.getDate() - 1)
   return at
 }

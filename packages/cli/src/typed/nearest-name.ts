@@ -1,4 +1,7 @@
-/** The name a person probably meant: the fewest letters to change, if they are few enough to be a slip. */
+/**
+ * Finds the name that a person probably meant: the one with the fewest differing letters, if they are few enough for a
+ * typing error.
+ */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   if (wrong.length < 2) return undefined
   const ranked = names

@@ -1,4 +1,4 @@
-/** A node as people name it: its name, the beginning of its id, or a part of its name that no other node has. */
+/** Finds a node by its name, the beginning of its id, or a unique part of its name. */
 import { ExplainedError } from '@q/schema'
 import type { Node, Store } from '@q/store'
 

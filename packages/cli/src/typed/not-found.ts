@@ -1,4 +1,4 @@
-/** There is nothing of that id or name: exit code 4. */
+/** The errors for unknown ids and names: exit code 4. */
 import { ExplainedError } from '@q/schema'
 
 export function runNotFound(id: string): ExplainedError {

@@ -1,4 +1,4 @@
-/** A whole number as a person types it. */
+/** Parses a whole number. */
 import { ExplainedError } from '@q/schema'
 
 export function wholeNumber(option: string, text: string, least: number, most: number): number {

@@ -1,4 +1,4 @@
-/** A payload as people give it: JSON text, `@file`, `-` for standard input, or nothing, which is `{}`. */
+/** Reads a payload: JSON text, `@file`, `-` for standard input, or nothing, which means `{}`. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ExplainedError } from '@q/schema'
@@ -7,12 +7,12 @@ export function readPayload(argument: string | undefined, env: NodeJS.ProcessEnv
   return JSON.parse(readPayloadText(argument ?? '{}', env))
 }
 
-/** The text itself, so that numbers keep all their digits; it is known to be JSON. */
+/** Returns the JSON text itself, so that numbers keep all their digits. */
 export function readPayloadText(argument: string, env: NodeJS.ProcessEnv): string {
   return payloadText(textOf(argument, env))
 }
 
-/** The text if it is JSON. */
+/** Returns the text if it is JSON. */
 export function payloadText(text: string): string {
   try {
     JSON.parse(text)

@@ -58,7 +58,7 @@ export async function filterOf(store: Store, options: FilterOptions): Promise<Ru
   }
 }
 
-/** The options that were given, as they were typed: for the command that continues a list. */
+/** The given options as they were typed, for the command that continues a list. */
 export function filterArguments(options: FilterOptions): string {
   const names = [
     'status',

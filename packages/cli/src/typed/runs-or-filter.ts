@@ -1,4 +1,4 @@
-/** A change names its runs or filters them; nothing at all, or both, is a mistake that could change too much. */
+/** Requires either ids of runs or a filter: with both or neither, a command could change too much. */
 import { ExplainedError } from '@q/schema'
 import { isFiltered, type FilterOptions } from './run-filter.ts'
 

@@ -1,4 +1,4 @@
-/** Durations, ages and times, as people read them. Pure. */
+/** Formats durations, ages and times for people. Pure. */
 
 const second = 1_000
 const minute = 60 * second
@@ -17,7 +17,7 @@ export function short(ms: number): string {
   return `${Math.round(length / day)} d`
 }
 
-/** A duration that was set and not measured: `5 s`, not `5.0 s`. */
+/** A configured duration: `5 s`, not `5.0 s`. */
 export function exact(ms: number): string {
   return short(ms).replace('.0 s', ' s')
 }
@@ -36,7 +36,7 @@ function pair([more, unit]: readonly [number, string], [less, smaller]: readonly
   return less === 0 ? `${more} ${unit}` : `${more} ${unit} ${less} ${smaller}`
 }
 
-/** The time until a moment as a clock shows it: `1:21`. */
+/** The time until a moment, as minutes and seconds: `1:21`. */
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / second))
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60]
@@ -52,7 +52,7 @@ export function moment(at: Date, now: Date = new Date()): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`
 }
 
-/** With milliseconds, for timelines and logs. */
+/** The same with milliseconds, for timelines and logs. */
 export function precise(at: Date): string {
   const ms = String(at.getMilliseconds()).padStart(3, '0')
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${ms}`

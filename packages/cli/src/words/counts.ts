@@ -1,4 +1,4 @@
-/** Numbers, as people read them. Pure. */
+/** Formats numbers for people. Pure. */
 import type { Bounded } from '@q/store'
 
 /** `12 345` */

@@ -1,6 +1,6 @@
 /**
- * Text for a terminal: control characters of users could move the cursor or hide what was printed before. Only the sequences
- * of our own colours pass, and those only where the terminal has colours. Pure.
+ * Removes control characters from text for a terminal: those in users' text could move the cursor or hide earlier
+ * output. Only our own colour sequences pass, and only if the terminal has colours. Pure.
  */
 import { oneLine, printable } from '@q/schema'
 import type { Look } from '../frame/terminal.ts'
@@ -15,7 +15,7 @@ export function safeText(text: string, look: Pick<Look, 'colour'>): string {
   return look.colour ? betweenColours(text, printable) : printable(text)
 }
 
-/** The same, with line breaks replaced too. */
+/** Does the same, and also replaces line breaks. */
 export function safeLine(text: string, look: Pick<Look, 'colour'>): string {
   return look.colour ? betweenColours(text, oneLine) : oneLine(text)
 }

@@ -4,7 +4,7 @@ import type { Look } from '../frame/terminal.ts'
 const bars = '▁▂▃▄▅▆▇█'
 const asciiBars = '_.-=+*%#'
 
-/** At most `width` bars: neighbours are joined by their maximum, so a peak is never hidden. */
+/** Draws at most `width` bars: neighbours are merged into their maximum, so a peak is never hidden. */
 export function sparkline(look: Pick<Look, 'ascii'>, values: readonly (number | null)[], width = 30): string {
   const joined = joinedTo(values, width)
   const most = Math.max(0, ...joined.filter((value) => value !== null))

@@ -1,4 +1,4 @@
-/** States as a glyph, a word and a colour: the same three as on the page, so none of them has to be seen to know the state. */
+/** States as a glyph, a word and a colour, the same as on the page: each of them alone tells the state. */
 import type { TaskState } from '@q/schema'
 import type { NodeState } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
@@ -44,7 +44,7 @@ const levelSigns: Readonly<Record<SignLevel, Sign>> = {
   fail: ['✕', 'x', 'red'],
 }
 
-/** The state of a run; a run that waits names its gate, a run that is being stopped says so. */
+/** The state of a run. A waiting run shows its gate, a run that is being stopped shows that. */
 export function runState(
   look: Look,
   { status, waitingFor, stopping = false }: { status: TaskState; waitingFor?: string | null; stopping?: boolean },
@@ -53,7 +53,7 @@ export function runState(
   return signed(look, runSigns[status], `${status}${more}`)
 }
 
-/** People call a stale node lost. */
+/** A stale node is shown as "lost". */
 export function nodeState(look: Look, state: NodeState, more = ''): string {
   const word = state === 'stale' ? 'lost' : state
   return signed(look, nodeSigns[state], more === '' ? word : `${word} ${more}`)

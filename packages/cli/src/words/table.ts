@@ -1,6 +1,7 @@
 /**
- * Rows under headings, no wider than the terminal. What does not fit is taken from the columns that may shrink, the widest first;
- * if that is not enough, columns are left out, those with the highest `drop` first. Texts of users become one printable line.
+ * Formats rows under headings, no wider than the terminal. If they do not fit, the widest shrinkable columns shrink
+ * first; if that is not enough, columns are left out, those with the highest `drop` first. Texts of users become one
+ * printable line.
  */
 import { stripVTControlCharacters } from 'node:util'
 import type { Look } from '../frame/terminal.ts'
@@ -11,9 +12,9 @@ export interface Column<Row> {
   readonly heading: string
   readonly cell: (row: Row) => string
   readonly align?: 'right'
-  /** The least width to which its texts may be cut; without it they are shown whole. */
+  /** The smallest width to which its texts may be truncated; without it they are never truncated. */
   readonly shrink?: number
-  /** Left out when there is no room, the highest number first; without it never. */
+  /** Columns with the highest number are left out first; without a number, never. */
   readonly drop?: number
 }
 
@@ -62,7 +63,7 @@ function fitting<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row
   }
 }
 
-/** Takes what is missing from the widest columns that may shrink; undefined: that is not enough. */
+/** Shrinks the widest shrinkable columns until the row fits; undefined if it cannot fit. */
 function shrunk<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row>[] | undefined {
   const widths = columns.map(({ width }) => width)
   let over = totalWidth(widths) - room

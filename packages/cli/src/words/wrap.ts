@@ -1,4 +1,4 @@
-/** Text broken into lines. Pure. */
+/** Breaks text into lines. Pure. */
 import { widthOf } from './style.ts'
 
 /** Without a width it stays one line; a word that is too long for a line stays whole. */
@@ -17,7 +17,7 @@ export function wrapped(text: string, columns: number): string[] {
   return [...lines, line]
 }
 
-/** Parts side by side, on as few lines as the width allows; a part stays whole. */
+/** Puts parts side by side, on as few lines as the width allows, without splitting a part. */
 export function packed(parts: readonly string[], columns: number): string[] {
   const lines: string[] = []
   for (const part of parts) {

@@ -27,7 +27,7 @@ export interface DrainDeps extends LeaveDeps {
 export interface Departure {
   /** Runs that could not be stopped or settled; other replicas recover them. */
   readonly runsLeftBehind: number
-  /** Whether it left because the database requires a newer release of this program. */
+  /** Whether the replica left because the database requires a newer release of this program. */
   readonly tooOld: boolean
 }
 

@@ -30,7 +30,7 @@ export type RunnerEvent =
       readonly detail?: string
       readonly at?: string
     }
-  /** A line that the code of a run logged; `level` as pino counts, `facts` JSON text. */
+  /** A line that the code of a run logged; `level` as in pino, `facts` JSON text. */
   | {
       readonly type: 'task-log'
       readonly runId: RunId
@@ -44,7 +44,7 @@ export type RunnerEvent =
   | { readonly type: 'schedule-failed'; readonly schedule: string; readonly error: unknown }
   | { readonly type: 'lease-lost'; readonly runId: RunId; readonly task: string }
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
-  /** No live replica could serve them for the grace: FAILED. */
+  /** The runs ended FAILED, because no live replica could serve them within the grace. */
   | { readonly type: 'runs-unroutable'; readonly runIds: readonly RunId[] }
   /** The database rejected the recovery of this run; the others were recovered. */
   | { readonly type: 'recovery-failed'; readonly runId: RunId; readonly error: unknown }
@@ -56,11 +56,14 @@ export type RunnerEvent =
       readonly holderName: string | null
       readonly hostname: string | null
       readonly cause: StaleCause | 'reconciled'
-      /** Since the holder's last sign of life, its lock or else its heartbeat; null: it never gave one, or it is this replica. */
+      /**
+       * Time since the holder's last sign of life, its lock or else its heartbeat; null: it never gave one, or it is
+       * this replica.
+       */
       readonly silentMs: number | null
       readonly runIds: readonly RunId[]
     }
-  /** Heartbeats of replicas that have been silent for so long that they count as stopped. */
+  /** Removed heartbeats of replicas that count as stopped after a long silence. */
   | { readonly type: 'stale-heartbeats-removed'; readonly replicas: readonly string[] }
   | {
       readonly type: 'beat-failed'
@@ -68,7 +71,7 @@ export type RunnerEvent =
       readonly error: unknown
       readonly retryInMs: number
     }
-  /** Raised once for heartbeats that fail in a row. The replica goes on. */
+  /** Raised once per series of failed heartbeats. The replica continues. */
   | { readonly type: 'heartbeat-alert'; readonly consecutive: number; readonly error: unknown }
   | { readonly type: 'beat-accepted'; readonly tookMs: number }
   /** The first one after `failed` ones in a row. */
@@ -159,7 +162,7 @@ export function neverThrows(observe: Observe): Observe {
   }
 }
 
-/** One observer for several, of which none can silence another. */
+/** Combines observers, so that an error of one does not affect the others. */
 export function observeAll(observers: readonly Observe[]): Observe {
   const each = observers.map(neverThrows)
   return (event) => {

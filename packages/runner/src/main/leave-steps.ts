@@ -20,7 +20,7 @@ export interface LeaveDeps {
   /** Releases runs that have not started; returns how many it still holds, because other transactions have locked them. */
   readonly releaseUnstarted: () => Promise<number>
   readonly stopIntake: () => Promise<unknown>
-  /** Ends the work that this replica does for others. */
+  /** Ends the work that this replica does for other replicas. */
   readonly stopWatching: () => Promise<unknown>
   /** Ends the heartbeats of the replica and of its runs. */
   readonly stopBeats: () => Promise<unknown>
@@ -41,7 +41,7 @@ export async function leave(deps: LeaveDeps, begunMs: number): Promise<number> {
   const { observe } = deps
   await stopRemaining(deps)
   const [unreleased = 0] = await Promise.all([
-    // Again: a last claim may have been slow, or the database away.
+    // Released again: a last claim may have been slow, or the database unreachable.
     bounded(observe, deps.releaseUnstarted()),
     bounded(observe, deps.stopIntake()),
     bounded(observe, deps.stopWatching()),

@@ -1,6 +1,6 @@
 /**
- * A replica at work: its state, its parts in the order they start, and how they end. Each part depends only on parts
- * above it; what goes the other way is a signal (signals.ts).
+ * Starts the parts of a replica in order, and ends them. Each part depends only on parts above it; anything in the
+ * other direction is a signal (signals.ts).
  *
  * Execution runs the code. Intake brings runs into execution. Liveness shows others that this replica and its runs are
  * alive, and stops what must not go on. The fleet watch recovers runs of others; maintenance works for all replicas. A
@@ -161,7 +161,10 @@ function createState({ config, observe, bornMs, connections, registration }: Rep
     followed: createFollowedDrain(nowMs),
     routeOf: createTaskRouting(connections.store, nowMs),
     startLoop: loopStarter((loop, error, retryInMs) => observe({ type: 'loop-failed', loop, error, retryInMs })),
-    /** Without an accepted heartbeat for so long, its runs are stopped, and it begins none until one is accepted. */
+    /**
+     * After this time without an accepted heartbeat, the replica stops its runs, and begins none until a heartbeat is
+     * accepted.
+     */
     isCutOff: () =>
       beats.silentForMs(nowMs()) > replicaFenceMs(thresholds) ||
       (presence.exposedForMs(nowMs()) ?? 0) > presenceFenceMs(config.presenceGraceMs),

@@ -1,8 +1,9 @@
 /**
- * A replica: the composition root. The boot order is `startRunner`, read from top to bottom; the drain order is drain.ts.
+ * A replica: the composition root. The boot order is `startRunner`, read from top to bottom; the drain order is
+ * drain.ts.
  *
- * Invariant: the first heartbeat is accepted before the first claim (registering sends it), and beats stop last, after the
- * last run has settled.
+ * Invariant: the first heartbeat is accepted before the first claim (registering sends it), and heartbeats stop last,
+ * after the last run has settled.
  */
 import type { ReplicaRegistration, Store } from '@q/store'
 import type { RunnerConfig } from '../settings/config.ts'
@@ -27,9 +28,12 @@ export interface Runner {
   readonly tasks: readonly TaskDescription[]
   /** What every slot is doing. */
   threads(): readonly SlotStats[]
-  /** What it has counted and measured, for metrics. */
+  /** The replica's counts and measurements, for metrics. */
   figures(): RunnerFigures
-  /** As SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. Called again: the deadline is now. */
+  /**
+   * Like SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. A second call sets the deadline to
+   * now.
+   */
   drain(): Promise<void>
   /** Resolves when the replica has left, for any reason. */
   readonly left: Promise<Departure>
@@ -48,7 +52,7 @@ export interface RunnerOptions {
   readonly replicaId?: string
   /** The address at which other programs reach it; registered for discovery. */
   readonly endpoint?: string
-  /** Where the secrets of destinations are. Default: the environment of this process. */
+  /** The environment with the secrets of destinations. Default: the environment of this process. */
   readonly env?: (variable: string) => string | undefined
   /** Aborts when the replica must leave before it has started: the start then rejects, and nothing is registered. */
   readonly leaving?: AbortSignal

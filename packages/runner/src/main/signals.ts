@@ -8,9 +8,9 @@ import type { DrainOrder, Lease } from '@q/store'
 export interface Signals {
   /** The next exchange has something to carry: a success, or room for a run. */
   wakeClaim(): void
-  /** Runs became ready: earlier looks no longer count. */
+  /** Runs became ready: known claim candidates are out of date. */
   runsReady(): void
-  /** Wakes may have been lost: every loop that they start looks once. */
+  /** Wakes may have been lost: every loop that wakes start checks for work once. */
   lookEverywhere(): void
   /** A slot of this concurrency key became free. */
   promoteKey(key: string): void

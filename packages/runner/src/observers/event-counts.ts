@@ -1,4 +1,4 @@
-/** Counts what a replica's events say, for metrics. It may miss an event; no run waits for it. */
+/** Counts a replica's events, for metrics. It may miss an event; no run waits for it. */
 import { countTime } from '@q/store'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 

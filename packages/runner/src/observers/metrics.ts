@@ -1,6 +1,6 @@
 /**
- * The metrics of a replica: what it counted and measured, as plain numbers by name. @q/server has the table of names, and writes
- * them. Nothing is computed until they are read.
+ * The metrics of a replica as plain numbers by name. @q/server defines the names and writes the metrics. They are
+ * computed on each read.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RunTally } from '@q/store'
@@ -10,7 +10,7 @@ import { createEventCounts, type EventCounts, type Times } from './event-counts.
 
 export interface MetricsObserver {
   readonly observe: Observe
-  /** `figures`: of the replica; undefined: it has not started yet. */
+  /** `figures`: the replica's; undefined before it has started. */
   read(figures: RunnerFigures | undefined): MetricReadings
   close(): void
 }
@@ -128,7 +128,10 @@ function processReadings(): MetricReadings {
 
 const delayResolutionMs = 20
 
-/** Since the last reading. The monitor measures from tick to tick, so an idle thread shows its resolution. */
+/**
+ * Event loop delay since the last reading. The monitor measures between its ticks, so an idle thread shows the tick
+ * interval.
+ */
 function delayReadings(delay: DelayMonitor): readonly MetricReading[] {
   const quantiles = [0.5, 0.99, 1]
   const readings = quantiles.map((quantile) => ({

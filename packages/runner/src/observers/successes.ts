@@ -1,9 +1,9 @@
 /**
- * Successes in the log: a line each, up to a bound per second; the others of that second in one line, by task. A replica
- * ends thousands of short runs a second, and a line for each would cost more than the run.
+ * Logs successes: a line each up to a bound per second, then one line for the rest of that second, by task. A replica
+ * can end thousands of short runs a second, and a log line would cost more than the run.
  */
 export interface Successes {
-  /** Whether this one gets a line of its own. */
+  /** Whether this success gets a line of its own. */
   add(task: string): boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Removes secrets from text that leaves this program: what a pattern recognises (@q/schema), and the values of environment
- * variables that are named like secrets, with the passwords of URLs in any variable.
+ * Removes secrets from text that leaves this program: matches of known patterns (@q/schema), values of environment
+ * variables whose name suggests a secret, and passwords of URLs in any variable.
  */
 import { redactPatterns } from '@q/schema'
 
@@ -18,7 +18,7 @@ export function createRedact(env: NodeJS.ProcessEnv): Redact {
 const secretName = /password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key|credential/i
 /** These name a place, not a secret. */
 const placeName = /_(file|path|dir|url|name|id)$/i
-/** A shorter value, or one of these, would remove words of ordinary texts. */
+/** Shorter values, and these ones, also occur in ordinary text. */
 const secretCharsMin = 8
 const commonWords = new Set(['password', 'postgres', 'postgresql', 'changeme'])
 
@@ -32,7 +32,7 @@ function secretsOf(env: NodeJS.ProcessEnv): string[] {
   return [...new Set(long)].toSorted((one, other) => other.length - one.length)
 }
 
-/** Of a URL: as it is written there, and as a driver sends it. */
+/** The password of a URL, in its encoded and its decoded form. */
 function passwordsOf(value: string): string[] {
   const password = value.includes('://') ? URL.parse(value)?.password : undefined
   if (password === undefined || password === '') return []
@@ -43,5 +43,5 @@ function passwordsOf(value: string): string[] {
   }
 }
 
-/** By the environment that this process or thread was started with. */
+/** Uses the environment that this process or thread was started with. */
 export const redact: Redact = createRedact(process.env)

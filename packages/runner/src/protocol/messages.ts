@@ -83,10 +83,10 @@ export type RunReport =
       readonly errorName?: string
       /** A text that the code chose for all errors of this cause. */
       readonly fingerprint?: string
-      /** Undefined: as the task's `retry` says. */
+      /** Undefined: the task's `retry` decides. */
       readonly again?: 'never' | { readonly afterMs: number }
     })
-  /** The thread or process died of it. */
+  /** The error ended the thread or process. */
   | { readonly ended: 'crashed'; readonly code: 'WORKER_CRASHED' | 'OUT_OF_MEMORY'; readonly detail: string }
   | { readonly ended: 'snoozed'; readonly afterMs: number }
   /** The code stopped on request; `reason`: of the main thread, or of its own thread or child. */
@@ -95,13 +95,13 @@ export type RunReport =
 /** To a thread: runs to execute, as one flat array (batch-encoding.ts), or the reply to a request of a run. */
 export type ToThread = readonly unknown[] | ContextReply
 
-/** From a thread. `seq`: of which run, so that a message that comes late is not taken for another run's. */
+/** From a thread. `seq` identifies the run, so that a late message is not attributed to another run. */
 export type FromThread =
   /** Its first message. `osThreadId`: of the operating system; 0 where the system does not report it. */
   | { readonly kind: 'handshake'; readonly threadId: number; readonly osThreadId: number }
-  /** Runs have ended, or none is left: look at the ring. */
+  /** Runs have ended, or none is left: read the ring. */
   | { readonly kind: 'signal' }
-  /** The end of a run, where the ring has no place for it. */
+  /** The report of a run that does not fit into the ring. */
   | { readonly kind: 'report'; readonly seq: number; readonly report: RunReport }
   | ThreadMessage
 
@@ -117,7 +117,7 @@ export type ThreadMessageBody =
 export interface TaskLine {
   /** Counted from 1 within one claim. */
   readonly lineNo: number
-  /** As pino counts: 20 debug, 30 info, 40 warn, 50 error. */
+  /** The levels of pino: 20 debug, 30 info, 40 warn, 50 error. */
   readonly level: number
   readonly line: string
   /** JSON text. */

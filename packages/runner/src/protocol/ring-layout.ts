@@ -34,7 +34,7 @@ const stateBits = 3
 const stateMask = 7
 const numberMask = 0xfff_ffff
 
-/** How many runs may be handed over to one thread and not be collected. */
+/** The most runs that one thread may have been handed and that are not collected. */
 export const ringEntries = 512
 
 export interface Ring {

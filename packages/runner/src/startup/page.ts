@@ -1,6 +1,7 @@
 /**
- * The page and the metrics of a replica. `@q/server` is an optional peer that only this file imports. Wrong settings are reported before
- * anything starts; a page that cannot start for another reason is logged, and the replica works without it.
+ * Starts the page and the metrics of a replica. `@q/server` is an optional peer that only this file imports. Invalid
+ * settings are reported before anything starts; if the page cannot start for another reason, that is logged, and the
+ * replica works without it.
  */
 import { ExplainedError, isExplained } from '@q/schema'
 import type { Observe } from '../main/events.ts'
@@ -10,9 +11,9 @@ import type { MetricReadings } from '../observers/metrics.ts'
 export interface ReplicaPage {
   /** Undefined: it serves metrics and probes alone. */
   readonly url?: string
-  /** With the token: for a terminal, never for a log. */
+  /** The URL with the token: for a terminal, never for a log. */
   readonly link?: string
-  /** The port of its own for metrics and probes, if one is configured. */
+  /** The separate port for metrics and probes, if one is configured. */
   readonly metricsPort?: number
   /** Follows whether the replica drains. */
   readonly observe: Observe
@@ -26,7 +27,7 @@ export interface PageFacts {
   readonly log: Logger
 }
 
-/** Undefined: it is switched off, cannot start, or is not installed. */
+/** Undefined: the page is switched off, cannot start, or is not installed. */
 export type StartPage = (facts: PageFacts) => Promise<ReplicaPage | undefined>
 
 export async function preparePage(env: NodeJS.ProcessEnv): Promise<StartPage> {
@@ -71,7 +72,7 @@ function isSwitchedOn(text: string | undefined): boolean {
   })
 }
 
-/** A fault inside the package is not the same as a package that is not there. */
+/** Whether the package is missing, as opposed to an error inside the package. */
 function unlessMissing(error: unknown): undefined {
   const isMissing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
   if (isMissing && error.message.includes("'@q/server'")) return undefined

@@ -1,4 +1,4 @@
-/** Safe JSON data. Imports nothing of the database, so that worker threads can load it. */
+/** Safe JSON data. Does not import the database, so that worker threads can load it. */
 export { checkJson, type CheckedJson } from './check.ts'
 export { repairJson, type RepairedJson } from './repair.ts'
 export { jsonLimits, jsonReasons, problemsText, type JsonLimits, type JsonProblem, type JsonReason } from './problem.ts'

@@ -1,9 +1,9 @@
 /**
- * Names and keys that come from outside. Characters for people and for keys; no control characters, because names end
- * up in logs and terminals, and because U+001F separates a concurrency key from its scope.
+ * Checks names and keys from outside. They must not contain control characters: names appear in logs and terminals, and
+ * U+001F separates a concurrency key from its scope.
  *
- * Lengths: a key and the name before it share one row of a btree index, which holds 2704 bytes; a character is at most
- * three bytes for each unit of length.
+ * Their lengths are limited because a key and the name before it share one row of a btree index, which holds 2704
+ * bytes; a character takes at most three bytes for each unit of length.
  */
 import { isStorableText } from './text.ts'
 
@@ -21,7 +21,7 @@ const charsMax = {
 } as const
 export type NameKind = keyof typeof charsMax
 
-/** The problem of a name, as the rest of a sentence that begins with the kind: `is empty`. */
+/** The problem of a name, as the end of a sentence that begins with the kind: `is empty`. */
 export function checkName(kind: NameKind, name: unknown): string | undefined {
   if (typeof name !== 'string') return 'is not a string'
   if (name === '') return 'is empty'

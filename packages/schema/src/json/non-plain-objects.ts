@@ -1,4 +1,4 @@
-/** Objects that are more than the data JSON shows of them. Their own code may throw; the walk catches that. */
+/** Detects objects whose content JSON would lose. Their own code may throw; the walk catches that. */
 import { types } from 'node:util'
 import { storableText } from './text.ts'
 
@@ -6,9 +6,9 @@ const nameCharsMax = 100
 const messageCharsMax = 200
 
 /**
- * What an object is, if JSON would silently drop what it holds: a Map, a Set, an Error, bytes, a boxed primitive, or
- * whatever else is no plain object and would become `{}` (a Promise that was not awaited, a class with private state).
- * Instances of a class with fields are taken for those fields.
+ * Names an object whose content JSON would silently drop: a Map, a Set, an Error, bytes, a boxed primitive, or any
+ * other object that would become `{}` (a Promise that was not awaited, a class with private state). An instance of a
+ * class with fields counts as a plain object with those fields.
  */
 export function describeNonPlain(value: object, keys: readonly string[]): string | undefined {
   if (isPlain(value)) return isRawJson(value) ? 'a JSON.rawJSON' : undefined
@@ -21,13 +21,15 @@ export function describeNonPlain(value: object, keys: readonly string[]): string
   return holdsMore || keys.length === 0 ? `an instance of ${classOf(value)}` : undefined
 }
 
-/** Whether it is a plain object, including one from another realm: its prototype is the root of its own. */
+/** Whether the value is a plain object, including one from another realm: its prototype has no prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Text meant to be copied unchanged, numbers beyond double precision among it: JavaScript would not give it back. */
+/**
+ * Raw JSON text (`JSON.rawJSON`), which may have numbers beyond double precision, so JavaScript could not read it back.
+ */
 function isRawJson(value: object): boolean {
   const isRawJSON: unknown = Reflect.get(JSON, 'isRawJSON')
   return typeof isRawJSON === 'function' && Reflect.apply(isRawJSON, JSON, [value]) === true
@@ -38,7 +40,7 @@ function classOf(value: object): string {
   return typeof name === 'string' && name !== '' ? storableText(name.slice(0, nameCharsMax)) : 'a class without a name'
 }
 
-/** Never throws, whatever was thrown. */
+/** Never throws, for any thrown value. */
 export function messageOf(error: unknown): string {
   try {
     return storableText(String(error instanceof Error ? error.message : error).slice(0, messageCharsMax))

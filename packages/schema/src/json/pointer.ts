@@ -1,4 +1,4 @@
-/** JSON pointers (RFC 6901) for people and logs: bounded, and without characters that a database or terminal minds. */
+/** JSON pointers (RFC 6901) for people and logs: bounded, and without characters that harm a database or terminal. */
 import { storableText } from './text.ts'
 
 export type Path = readonly (string | number)[]

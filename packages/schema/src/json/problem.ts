@@ -1,10 +1,13 @@
-/** The problems of values that cannot be stored as jsonb, with their places: the vocabulary of this folder. */
+/** The problems of values that cannot be stored as jsonb, with their positions. */
 import { pointerOf, type Path } from './pointer.ts'
 
 export interface JsonLimits {
   /** Size of the JSON text in UTF-8. */
   readonly bytesMax: number
-  /** Nesting of arrays and objects. PostgreSQL holds more, but `JSON.stringify` overflows on the way back. */
+  /**
+   * Nesting of arrays and objects. PostgreSQL stores deeper values, but `JSON.stringify` overflows on them after a
+   * read.
+   */
   readonly depthMax: number
 }
 
@@ -32,9 +35,9 @@ export type JsonReason = keyof typeof jsonReasons
 
 export interface JsonProblem {
   readonly reason: JsonReason
-  /** RFC 6901; empty: the value as a whole. Safe to store and to show. */
+  /** An RFC 6901 pointer; empty: the whole value. Safe to store and to show. */
   readonly pointer: string
-  /** The rest of a sentence that begins with the place: `is a bigint`. */
+  /** The end of a sentence that begins with the position: `is a bigint`. */
   readonly detail: string
 }
 

@@ -1,17 +1,17 @@
 /**
- * For what user code returned, threw or logged: it has happened and must not be lost because its text is strange.
- * Characters become U+FFFD; numbers, holes, and functions or symbols inside become null; each place is named.
- * (Two keys that become equal: the last one stays, as in jsonb.) Nothing at all, undefined, is null and no repair.
- * The rest cannot be guessed, and is a failure that says where: a bigint, a Map, a cycle, a getter that throws, …
+ * Repairs values that user code returned, threw or logged, so that an outcome is not lost because of one bad member.
+ * Invalid characters become U+FFFD; invalid numbers, holes, functions and symbols inside become null; the result lists
+ * each position. (If two keys become equal, the last one stays, as in jsonb.) `undefined` alone becomes null, without a
+ * repair. Anything else fails with its position: a bigint, a Map, a cycle, a getter that throws, …
  */
 import { jsonLimits, problemsMax, type JsonLimits, type JsonProblem, type JsonReason } from './problem.ts'
 import { walkJson } from './walk.ts'
 
 export type RepairedJson =
-  /** `repaired`: JSON pointers, the first ten. */
+  /** `repaired`: the first ten JSON pointers. */
   | { readonly kind: 'json'; readonly text: string; readonly repaired: readonly string[] }
   | { readonly kind: 'not-json'; readonly problem: JsonProblem }
-  /** `bytes`: at least so many; looking stopped there. */
+  /** `bytes`: a lower bound of the size, at which the walk stopped. */
   | { readonly kind: 'too-large'; readonly bytes: number }
 
 const repairable: ReadonlySet<JsonReason> = new Set([
@@ -23,7 +23,7 @@ const repairable: ReadonlySet<JsonReason> = new Set([
   'symbol',
 ])
 
-/** Never throws; bounded as `checkJson` is. */
+/** Never throws; bounded like `checkJson`. */
 export function repairJson(value: unknown, limits: JsonLimits = jsonLimits): RepairedJson {
   const repaired: string[] = []
   let failure: JsonProblem | undefined
@@ -41,7 +41,7 @@ export function repairJson(value: unknown, limits: JsonLimits = jsonLimits): Rep
   return failure.reason === 'too-large' ? { kind: 'too-large', bytes } : { kind: 'not-json', problem: failure }
 }
 
-/** A function or a symbol alone is no result with a flaw: it is none. */
+/** A function or a symbol alone cannot be repaired. */
 function isRepairable({ reason, pointer }: JsonProblem): boolean {
   return repairable.has(reason) && !(pointer === '' && (reason === 'function' || reason === 'symbol'))
 }

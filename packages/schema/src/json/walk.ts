@@ -1,10 +1,10 @@
 /**
- * Walks from a value to its JSON text. Every member is read once, so that the checked value is the written one, whatever
- * getters and proxies return the second time. It writes what `JSON.stringify` would, including `toJSON`, and reports
- * where that would lose data silently.
+ * Converts a value to JSON text. It reads every member once, so that it writes exactly what it has checked, even if a
+ * getter or proxy would return something else the second time. It writes the same text as `JSON.stringify`, including
+ * `toJSON`, and reports where that would lose data silently.
  *
- * Bounded: the text by `bytesMax` (shared references, endless arrays and proxies reach it, because every array, object and
- * item counts), the recursion by `depthMax`, and the judge can stop it. A getter that never returns blocks the walk.
+ * `bytesMax` bounds the text (every array, object and item counts, so shared references, endless arrays and proxies
+ * reach it), `depthMax` bounds the recursion, and the judge can stop the walk. A getter that never returns blocks it.
  * Nothing here throws: an error from a value's own code is reported at that value.
  */
 import { types } from 'node:util'
@@ -13,22 +13,22 @@ import { problemAt, type JsonLimits, type JsonProblem, type JsonReason } from '.
 import { isStorableText, storableText } from './text.ts'
 
 export interface WrittenJson {
-  /** Undefined: the value as a whole has no JSON form. */
+  /** Undefined: the whole value has no JSON form. */
   readonly text: string | undefined
-  /** The size, or how much had been seen when the walk was stopped. */
+  /** The size, or the size so far when the walk was stopped. */
   readonly bytes: number
 }
 
-/** `problem` is computed on demand: a thousand repairs need no thousand pointers. */
+/** `problem` is computed on demand, because most repairs need no pointer. */
 type Judge = (reason: JsonReason, problem: () => JsonProblem) => 'go-on' | 'stop'
 
 interface Walk {
   readonly limits: JsonLimits
   readonly judge: Judge
   readonly path: (string | number)[]
-  /** The containers above, one for each part of the path. */
+  /** The enclosing containers, one for each part of the path. */
   readonly ancestors: object[]
-  /** UTF-16 units so far, never more than the bytes they become; numbers count as long as jsonb returns them. */
+  /** UTF-16 units so far, never more than the bytes in UTF-8; numbers count with the length that jsonb returns. */
   units: number
   stopped: boolean
 }
@@ -42,7 +42,7 @@ export function walkJson(value: unknown, limits: JsonLimits, judge: Judge): Writ
   return { text, bytes }
 }
 
-/** Writes one value and catches what its own code throws. Values below it are guarded themselves. */
+/** Writes one value and catches errors of its own code. Nested values are guarded separately. */
 function guarded(walk: Walk, holder: object, key: string | number): string | undefined {
   const depth = walk.path.length
   try {
@@ -57,7 +57,7 @@ function guarded(walk: Walk, holder: object, key: string | number): string | und
   }
 }
 
-/** As in `JSON.stringify`: `toJSON` is called once, and not on its own result. */
+/** Calls `toJSON` once and not on its result, like `JSON.stringify`. */
 function resolved(value: unknown, key: string | number): unknown {
   if ((typeof value !== 'object' || value === null) && typeof value !== 'bigint') return value
   const { toJSON } = value as { toJSON?: unknown }
@@ -87,7 +87,7 @@ function writeValue(walk: Walk, value: unknown): string | undefined {
   }
 }
 
-/** -0 is written as 0: the two are equal, and arithmetic produces -0 too easily for an error to help. */
+/** Writes -0 as 0: the two are equal, and arithmetic produces -0 so easily that an error would not help. */
 function writeNumber(walk: Walk, value: number): string {
   if (!Number.isFinite(value)) return refuse(walk, 'not-finite', `is ${value}`)
   const text = String(value)

@@ -1,4 +1,4 @@
-/** Workflows as data. Imports nothing of the database. */
+/** Workflows as data. Does not import the database. */
 export { checkPlan, planLimits, type CheckedPlan } from './check-plan.ts'
 export {
   conditionReferences,

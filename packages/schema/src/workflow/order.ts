@@ -1,15 +1,15 @@
 /** Finds the order in which the steps of a graph can start, or the path of a cycle that prevents it. */
 
 export interface Graph {
-  /** In the order given. */
+  /** The names in the given order. */
   readonly names: readonly string[]
-  /** Known names only. */
+  /** Returns known names only. */
   readonly parents: ReadonlyMap<string, readonly string[]>
 }
 
 export type OrderResult = { readonly order: readonly string[] } | { readonly cycle: readonly string[] }
 
-/** Returns parents before children; otherwise in the order given. */
+/** Returns parents before children, and otherwise keeps the given order. */
 export function orderOf(graph: Graph): OrderResult {
   const children = new Map<string, string[]>()
   const open = new Map<string, number>()
@@ -33,7 +33,7 @@ export function orderOf(graph: Graph): OrderResult {
   return order.length === graph.names.length ? { order } : { cycle: cycleIn(graph, new Set(order)) }
 }
 
-/** Every step that was not reached has a parent that was not reached either: following them leads into a cycle. */
+/** Every unreached step has an unreached parent, so following the parents leads into a cycle. */
 function cycleIn(graph: Graph, reached: ReadonlySet<string>): readonly string[] {
   const path = new Set<string>()
   let name = graph.names.find((candidate) => !reached.has(candidate)) ?? ''

@@ -1,4 +1,4 @@
-/** The audit: what people and programs ordered, and what was answered. */
+/** The audit log: actions of people and programs, with their answers. */
 import { z } from 'zod'
 import { jsonValue, pageOf, paging, time } from './fields.ts'
 import { routes } from './route.ts'

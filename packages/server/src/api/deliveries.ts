@@ -19,7 +19,7 @@ export type Delivery = z.infer<typeof delivery>
 export const deliveryRoutes = routes({
   'GET /api/deliveries': {
     scope: 'read',
-    summary: 'Deliveries, newest first; with `givenUp` only those that no retry follows.',
+    summary: 'Deliveries, newest first; with `givenUp` only deliveries that were given up.',
     query: z.object({ givenUp: z.boolean().optional(), destination: z.string().max(100).optional(), ...paging }),
     answer: pageOf(delivery),
   },

@@ -23,7 +23,7 @@ const destination = z.object({
   givenUp: bounded,
   dueAt: time.nullable().describe('When the next report is due.'),
   lastError: z.string().nullable(),
-  sender: z.string().nullable().describe('The node that sends its reports.'),
+  sender: z.string().nullable().describe('The node that sends the reports.'),
 })
 export type Destination = z.infer<typeof destination>
 
@@ -55,26 +55,27 @@ export const destinationRoutes = routes({
   'DELETE /api/destinations/{name}': {
     action: 'remove-destination',
     ...order,
-    summary: 'Removes a destination with its reports that were not delivered.',
+    summary: 'Removes a destination with its undelivered reports.',
     answer: answerOf('removed'),
   },
   'POST /api/destinations/{name}/pause': {
     action: 'pause-destination',
     ...order,
-    summary: 'Pauses a destination: reports are collected and not sent.',
+    summary: 'Pauses a destination: its reports are stored and not sent.',
     body: z.strictObject({ reason: z.string().max(500).optional() }),
     answer: answerOf('paused'),
   },
   'POST /api/destinations/{name}/resume': {
     action: 'resume-destination',
     ...order,
-    summary: 'Sends its reports again.',
+    summary: 'Resumes a destination: sends its stored reports.',
     answer: answerOf('resumed'),
   },
   'POST /api/destinations/{name}/test': {
     action: 'test-destination',
     ...order,
-    summary: 'Sends a test report from the process that serves this API, which needs the secrets of the destination.',
+    summary:
+      'Sends a test report from the process that serves this API. The process needs the secrets of the destination.',
     answer: z.object({
       answer: z.enum(['delivered', 'failed', 'postponed', 'rejected']),
       error: z.string().nullable(),
@@ -83,7 +84,7 @@ export const destinationRoutes = routes({
   'POST /api/destinations/{name}/redeliver': {
     action: 'redeliver-given-up',
     ...order,
-    summary: 'Sends again what the destination gave up, oldest first, at most 1000 reports.',
+    summary: 'Sends given-up reports of the destination again, oldest first, at most 1000.',
     answer: z.object({ redelivered: z.int().min(0) }),
   },
 })

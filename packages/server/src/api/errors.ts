@@ -37,7 +37,7 @@ export const errorRoutes = routes({
   'PUT /api/errors/{fingerprint}/mute': {
     action: 'mute-errors',
     scope: 'admin',
-    summary: 'Mutes a group for a while: it no longer needs attention.',
+    summary: 'Mutes a group for a time: attention does not list it.',
     body: z.strictObject({ untilMs: z.int().min(1_000).max(31_536_000_000).describe('From now.') }),
     answer: answerOf('muted'),
     problems: [404],

@@ -1,6 +1,6 @@
 /**
  * The live stream: server-sent events, each with the topic as its name and JSON as its data. A new stream begins with
- * `hello` and a whole frame of every topic, so a reconnect needs no replay.
+ * `hello` and a complete frame of every topic, so a reconnect needs no replay.
  */
 import { z } from 'zod'
 import { runId, time } from './fields.ts'
@@ -27,7 +27,10 @@ export const frames = {
   attention,
   /** The tick of a subscribed run, when it changed. */
   run: runTick,
-  /** Lines after `after`. If that is not the last known line, fetch what lies between. `dropped`: too much to send, fetch it. */
+  /**
+   * The lines that follow `after`. If that is not the last known line, fetch the lines in between. `dropped`: there are
+   * too many lines to send; fetch them.
+   */
   log: z.object({
     runId,
     after: logPlace.nullable(),
@@ -37,7 +40,7 @@ export const frames = {
   }),
   workflow: z.object({ at: time, workflow, steps: z.array(step) }),
   operation,
-  /** The server could not look: what is shown of the topic is old. */
+  /** The server could not read: the shown data of the topic is old. */
   old: z.object({ topic: z.string(), since: time, code: z.string(), why: z.string() }),
   tick: z.object({ now: time }),
   /** The server ends the stream; reconnect. */

@@ -1,4 +1,7 @@
-/** Kinds of fields that many resources share. Ids are decimal text, times are ISO text with milliseconds, durations end in `Ms`. */
+/**
+ * Field types that many resources share. Ids are decimal text, times are ISO text with milliseconds, durations end in
+ * `Ms`.
+ */
 import { z } from 'zod'
 
 export const runId = z
@@ -14,10 +17,10 @@ export const perSecond = z.number().min(0)
 export const ms = z.number()
 export const count = z.int().min(0)
 
-/** A count that looked at a bounded number of rows. */
+/** A count that read a bounded number of rows. */
 export const bounded = z
   .object({ count, atLeast: z.boolean() })
-  .describe('Exact, unless `atLeast`: then there are at least so many.')
+  .describe('Exact, unless `atLeast` is true: then there are at least this many.')
 export type Bounded = z.infer<typeof bounded>
 
 export const runState = z.enum([
@@ -34,9 +37,9 @@ export const runState = z.enum([
 export const gate = z.enum(['parents', 'workflow', 'task', 'time', 'concurrency'])
 export const onCrash = z.enum(['fail', 'retry'])
 
-const cursor = z.string().min(1).max(500).describe('`next` of the page before.')
+const cursor = z.string().min(1).max(500).describe('`next` of the previous page.')
 
-/** Query of a list that comes in pages. */
+/** Query of a paged list. */
 export const paging = { cursor: cursor.optional(), limit: z.int().min(1).max(500).optional() }
 
 /** A page of a list; without `next` it is the last one. */
@@ -44,7 +47,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next: z.string().optional() })
 }
 
-/** A list that is complete. */
+/** A complete list. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) })
 }

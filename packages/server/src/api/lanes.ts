@@ -1,4 +1,4 @@
-/** Heartbeat lanes: when each node lived, its gaps, and what happened in them. */
+/** Heartbeat lanes: when each node was alive, its gaps, and its events. */
 import { z } from 'zod'
 import { ms, runId, time } from './fields.ts'
 import { routes } from './route.ts'
@@ -25,7 +25,7 @@ export type HeartbeatLane = z.infer<typeof heartbeatLane>
 export const laneRoutes = routes({
   'GET /api/lanes': {
     scope: 'read',
-    summary: 'One lane per node that lived in the window (at most 7 days, 250 nodes).',
+    summary: 'One lane per node that was alive in the window (at most 7 days, 250 nodes).',
     query: z.object({
       from: time.optional().describe('Default: 15 minutes before `to`.'),
       to: time.optional().describe('Default: now.'),

@@ -28,7 +28,7 @@ const drain = z.object({
   onDeadline,
   runsLeft: count,
   expectedEnd: time.nullable(),
-  leavingAt: time.nullable().describe('Since when the drain can no longer be undone.'),
+  leavingAt: time.nullable().describe('The time from which the drain can no longer be undone.'),
 })
 
 export const node = z.object({
@@ -129,7 +129,7 @@ const heartbeat = z.object({
   worker_id: z.string().describe('The name of the node.'),
   timestamp: z.int().describe('In ms since 1970, by the clock of the database.'),
   health_status: z.enum(['healthy', 'degraded', 'unhealthy']),
-  current_tasks: z.array(runId).describe('The runs it executes, at most 500.'),
+  current_tasks: z.array(runId).describe('The runs that it is executing, at most 500.'),
   capacity_available: count,
   metrics: z.object({
     cpu_usage: z.number().describe('In percent of all cores.'),
@@ -142,14 +142,19 @@ const heartbeat = z.object({
 export type Heartbeat = z.infer<typeof heartbeat>
 
 const drainOrder = z.strictObject({
-  deadlineMs: z.int().min(0).max(86_400_000).optional().describe('Without one, running runs may finish.'),
+  deadlineMs: z
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .optional()
+    .describe('Without a deadline, the node waits until its runs have finished.'),
   onDeadline: onDeadline.optional().describe('What happens to runs that are stopped at the deadline.'),
 })
 
 export const nodeRoutes = routes({
   'GET /api/nodes': {
     scope: 'read',
-    summary: 'Nodes that are alive, draining or lost; with `stopped` also those that left.',
+    summary: 'Nodes that are alive, draining or lost; with `stopped` also nodes that have left.',
     query: z.object({ stopped: z.boolean().optional() }),
     answer: listOf(node),
   },
@@ -162,7 +167,7 @@ export const nodeRoutes = routes({
   },
   'GET /api/nodes/{id}/heartbeat': {
     scope: 'read',
-    summary: 'The last heartbeat of a node as a message, as destinations get it.',
+    summary: 'The last heartbeat of a node, as the message that destinations receive.',
     answer: heartbeat,
     problems: [404, 409],
   },

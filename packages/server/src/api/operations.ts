@@ -1,4 +1,4 @@
-/** Operations on everything that matches a filter, executed step by step by a replica. */
+/** Operations on all runs that match a filter. A replica executes them in steps. */
 import { z } from 'zod'
 import { bounded, count, pageOf, paging, runId, time } from './fields.ts'
 import { runFilter } from './run-filter.ts'
@@ -16,7 +16,7 @@ export const operation = z.object({
   state: z.enum(['waiting', 'running', 'stopping', 'stopped', 'done']),
   looked: count,
   changed: count,
-  answers: z.record(z.string(), count).describe('How many runs got which answer: `{ "retried": 900, "conflict": 3 }`.'),
+  answers: z.record(z.string(), count).describe('The number of runs per answer: `{ "retried": 900, "conflict": 3 }`.'),
   lookedBackTo: runId.nullable(),
   finishedAt: time.nullable(),
   leasedBy: z.string().nullable(),
@@ -43,7 +43,8 @@ export const operationRoutes = routes({
   'POST /api/operations': {
     action: 'start-operation',
     scope: 'admin',
-    summary: 'Retries, cancels or reviews every run that matches now. `dryRun`: only counts, with three samples.',
+    summary:
+      'Retries, cancels or reviews every run that matches now. `dryRun` only counts them and returns three samples.',
     body: z.strictObject({ kind, filter: runFilter.strict(), dryRun: z.boolean().optional() }),
     status: 202,
     answer: z.union([operation, operationPreview]),

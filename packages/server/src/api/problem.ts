@@ -1,4 +1,4 @@
-/** The body of every refusal: RFC 9457, with our code, why and fix. */
+/** The body of every error response: RFC 9457, with our code, why and fix. */
 import { z } from 'zod'
 
 export const problem = z
@@ -10,11 +10,11 @@ export const problem = z
     why: z.string(),
     fix: z.string(),
     docs: z.string(),
-    /** For an invalid request: the place and the problem. */
+    /** For an invalid request: the position and the problem. */
     errors: z.array(z.object({ at: z.string(), problem: z.string() })).optional(),
     /** For a conflict: the state that prevents the action. */
     state: z.string().optional(),
-    /** While the database is away: since when. */
+    /** While the database is unreachable: since when. */
     since: z.string().optional(),
   })
   .describe('application/problem+json (RFC 9457)')

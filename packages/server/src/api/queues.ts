@@ -54,12 +54,12 @@ const changes = z.strictObject({
     .array(z.strictObject({ scope: name, limit: z.int().min(1).max(1_000_000) }))
     .max(20)
     .optional()
-    .describe('How many runs of one concurrency key of a scope may be live.'),
+    .describe('The number of runs of one concurrency key of a scope that may be live.'),
   weights: z
     .array(z.strictObject({ group: z.string().max(200), weight: z.int().min(1).max(1_000) }))
     .max(100)
     .optional()
-    .describe('How many shares of this queue a group gets.'),
+    .describe('The number of shares of this queue that a group gets.'),
 })
 
 export const queueRoutes = routes({

@@ -1,4 +1,4 @@
-/** Recoveries of runs from nodes that were taken for dead, and their review. */
+/** Recoveries of runs from nodes that were considered dead, and their review. */
 import { z } from 'zod'
 import { count, ms, name, pageOf, paging, runId, runState, time } from './fields.ts'
 import { routes } from './route.ts'
@@ -59,13 +59,15 @@ export const recoveryRoutes = routes({
   'POST /api/recover': {
     action: 'recover',
     scope: 'admin',
-    summary: 'Recovers stale runs now, as a reaper would. `dryRun`: only says which.',
+    summary: 'Recovers stale runs now, as a reaper would. `dryRun` only lists them.',
     body: z.strictObject({
       dryRun: z.boolean().optional(),
       force: z
         .boolean()
         .optional()
-        .describe('Also while the database has not accepted heartbeats for one whole threshold, as after its restart.'),
+        .describe(
+          'Judge heartbeats even if the database has not accepted any for a whole threshold, as after its restart.',
+        ),
     }),
     answer: z.object({ dryRun: z.boolean(), ids: z.array(runId), count }),
   },

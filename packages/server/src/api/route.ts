@@ -4,24 +4,30 @@
  */
 import type { z } from 'zod'
 
-/** `open`: no token is needed. auth/scopes.ts says which scope includes which. */
+/** `open`: no token is required. auth/scopes.ts defines which scope includes which. */
 export const scopes = ['open', 'read', 'enqueue', 'work', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
 export interface Route {
-  /** The least scope that may call it. */
+  /** The least scope that is required. */
   readonly scope: Scope
   readonly summary: string
-  /** Its name in the audit. Every route that changes something has one, except those of workers: runs record what workers do. */
+  /**
+   * The name of the action in the audit log. Every route that changes something has one, except those of workers: runs
+   * record what workers do.
+   */
   readonly action?: string
-  /** Members of the path; one without a schema here is any text of 1 to 200 characters. */
+  /** Members of the path; a member without a schema is any text of 1 to 200 characters. */
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   /** JSON; a request without a body counts as `{}`. */
   readonly body?: z.ZodType
   /** The status of a success; default: 200. */
   readonly status?: 200 | 201 | 202
-  /** The answer of a success: a schema for JSON; `text`: JSON text as it is stored; `stream`: server-sent events; `metrics`: Prometheus text. */
+  /**
+   * The answer on success: a schema for JSON; `text`: JSON text as stored; `stream`: server-sent events; `metrics`:
+   * Prometheus text.
+   */
   readonly answer: z.ZodType | 'text' | 'stream' | 'metrics'
   /** Statuses of problems beyond those that every route can have. */
   readonly problems?: readonly (404 | 409 | 422)[]

@@ -1,4 +1,4 @@
-/** THE table of routes. */
+/** The table of all routes. */
 import { z } from 'zod'
 import { actionRoutes } from './actions.ts'
 import { deliveryRoutes } from './deliveries.ts'

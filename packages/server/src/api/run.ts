@@ -1,4 +1,4 @@
-/** One run with everything known about it. */
+/** One run with all its details. */
 import { z } from 'zod'
 import { count, gate, jsonValue, ms, onCrash, runId, runState, time } from './fields.ts'
 
@@ -88,7 +88,7 @@ const event = z.object({
   detail: z.string().nullable(),
 })
 
-/** `what` decides which of the other members there are. */
+/** `what` determines the other members. */
 const happening = z.looseObject({ at: time.nullable(), by: z.string().nullable(), what: z.string() })
 
 const reason = z.looseObject({ reason: z.string() })
@@ -98,7 +98,7 @@ export const why = z.object({
   status: runState,
   reasons: z.array(reason),
   sentence: z.string(),
-  sentences: z.array(z.string()).describe('One for each reason.'),
+  sentences: z.array(z.string()).describe('One sentence for each reason.'),
 })
 export type Why = z.infer<typeof why>
 
@@ -124,7 +124,7 @@ export const runDetail = runTexts.extend({
     runs: z.array(runId).describe('Runs that repeat this one.'),
   }),
   scheduleTick: z.object({ schedule: z.string(), tick: time }).nullable(),
-  why: why.omit({ sentences: true }).nullable().describe('While it waits.'),
+  why: why.omit({ sentences: true }).nullable().describe('Only while the run waits.'),
   waitMs: ms.nullable(),
   durationMs: ms.nullable(),
 })

@@ -1,4 +1,4 @@
-/** Lists of runs, enqueueing, and what can be ordered for one run. */
+/** Lists of runs, enqueueing, and actions on one run. */
 import { z } from 'zod'
 import { answerOf, bounded, count, jsonValue, ms, name, paging, runId, runState, time } from './fields.ts'
 import { logPage } from './logs.ts'
@@ -37,8 +37,8 @@ export const runSummary = z.object({
 export type RunSummary = z.infer<typeof runSummary>
 
 const looked = {
-  lookedBackTo: time.nullable().describe('Creation time of the oldest run that was looked at.'),
-  exhausted: z.boolean().describe('False: older runs were not looked at; `next` continues there.'),
+  lookedBackTo: time.nullable().describe('Creation time of the oldest run that was read.'),
+  exhausted: z.boolean().describe('False: older runs were not read; `next` continues there.'),
 }
 
 export const runPage = z.object({ runs: z.array(runSummary), next: z.string().optional(), looked: count, ...looked })
@@ -67,18 +67,23 @@ export const runRoutes = routes({
   'GET /api/runs': {
     scope: 'read',
     summary:
-      'Runs by filter, newest first; a view has an order of its own. Looks at a bounded number of runs and says how far.',
+      'Runs by filter, newest first unless the view has another order. Reads a bounded number of runs, and reports how far back it read.',
     query: runFilter.extend({
-      ids: z.array(runId).min(1).max(100).optional().describe('These runs, in this order; no other condition counts.'),
+      ids: z
+        .array(runId)
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('These runs, in this order; other conditions do not apply.'),
       view: runView.optional(),
-      look: z.int().min(1).max(1_000_000).optional().describe('Runs to look at. Default: 50 000.'),
+      look: z.int().min(1).max(1_000_000).optional().describe('The most runs to read. Default: 50 000.'),
       ...paging,
     }),
     answer: runPage,
   },
   'GET /api/runs/count': {
     scope: 'read',
-    summary: 'How many runs match, counted up to `max`.',
+    summary: 'The number of matching runs, counted up to `max`.',
     query: runFilter.extend({ max: z.int().min(1).max(100_000).optional().describe('Default: 10 000.') }),
     answer: bounded.extend(looked),
   },
@@ -95,7 +100,7 @@ export const runRoutes = routes({
   'GET /api/runs/{id}': {
     ...one,
     scope: 'read',
-    summary: 'One run with everything known about it.',
+    summary: 'One run with all its details.',
     answer: runDetail,
   },
   'GET /api/runs/{id}/payload': { ...one, scope: 'read', summary: 'The payload, as stored JSON text.', answer: 'text' },
@@ -118,7 +123,7 @@ export const runRoutes = routes({
   'POST /api/runs/{id}/cancel': {
     action: 'cancel',
     scope: 'admin',
-    summary: 'Cancels a run: at once if it has not started; else its node stops it.',
+    summary: 'Cancels a run: at once if it has not started; otherwise its node stops it.',
     params: one.params,
     answer: answerOf('cancelled', 'requested'),
     problems: [404, 409],
@@ -134,7 +139,7 @@ export const runRoutes = routes({
   'POST /api/runs/{id}/reveal': {
     action: 'reveal',
     scope: 'admin',
-    summary: 'The payload, result and checkpoint with the values that are hidden elsewhere.',
+    summary: 'The payload, result and checkpoint, including the values that other routes hide.',
     params: one.params,
     answer: runTexts,
     problems: [404],
@@ -151,7 +156,7 @@ export const runRoutes = routes({
   },
 })
 
-/** A light view of a run, for the live stream. */
+/** The changing members of a run, for the live stream. */
 export const runTick = z.object({
   id: runId,
   status: runState,

@@ -66,7 +66,7 @@ export const scheduleRoutes = routes({
   'PUT /api/schedules/{name}': {
     action: 'put-schedule',
     scope: 'admin',
-    summary: 'Makes a schedule, or changes it.',
+    summary: 'Creates or changes a schedule.',
     body: put,
     answer: schedule,
     problems: [422],
@@ -80,7 +80,7 @@ export const scheduleRoutes = routes({
   'POST /api/schedules/{name}/run': {
     action: 'run-schedule',
     ...order,
-    summary: 'Enqueues one run now, beside its ticks.',
+    summary: 'Enqueues one run now, in addition to its ticks.',
     status: 201,
     answer: z.object({ runId }),
   },
@@ -93,7 +93,7 @@ export const scheduleRoutes = routes({
   'POST /api/schedules/{name}/resume': {
     action: 'resume-schedule',
     ...order,
-    summary: 'Resumes a schedule, from now on.',
+    summary: 'Resumes a schedule; it ticks from now on.',
     answer: answerOf('resumed'),
   },
 })

@@ -1,6 +1,6 @@
 /**
- * A browser's session: a token is exchanged for a cookie that scripts cannot read and a proof that is sent as a header.
- * Programs send `Authorization: Bearer` instead and need no session.
+ * A browser's session: the browser exchanges a token for a cookie that scripts cannot read and a proof that it sends as
+ * a header. Programs send `Authorization: Bearer` instead and need no session.
  */
 import { z } from 'zod'
 import { time } from './fields.ts'
@@ -21,7 +21,7 @@ export type Session = z.infer<typeof session>
 export const sessionRoutes = routes({
   'POST /api/session': {
     scope: 'open',
-    summary: 'Begins a session: sets the cookie, answers the proof to send as `Q-Proof`.',
+    summary: 'Begins a session: sets the cookie, and returns the proof to send as `Q-Proof`.',
     body: z.strictObject({ token: z.string().min(1).max(200) }),
     answer: session.extend({ proof: z.string() }),
   },

@@ -1,6 +1,6 @@
 /**
- * For workers that are not runners of q: they claim runs, send heartbeats and report outcomes over HTTP. Every write after
- * the claim presents the lease: the id of the run, and its fence in the body.
+ * Routes for workers that are not runners of q. Workers claim runs, send heartbeats and report outcomes over HTTP.
+ * Every write after the claim must present the lease: the id of the run, and its fence in the body.
  */
 import { z } from 'zod'
 import { answerOf, count, name, onCrash, runId, text } from './fields.ts'
@@ -9,7 +9,9 @@ import { routes } from './route.ts'
 const workerId = z
   .string()
   .regex(/^[\w.-]{1,100}$/)
-  .describe('Chosen by the worker: new for each process, so that a restarted worker is not taken for the old one.')
+  .describe(
+    'Chosen by the worker, and new for each process, so that a restarted worker is not mistaken for the old one.',
+  )
 
 const interval = z.int().min(1_000).max(1_800_000)
 
@@ -23,7 +25,7 @@ const stats = z
     uptimeS: z.number().min(0).max(2_000_000_000),
   })
   .partial()
-  .describe('What nodes show about the worker.')
+  .describe('Facts about the worker that are shown with nodes.')
 export type WorkerStats = z.output<typeof stats>
 
 const retry = z.strictObject({
@@ -54,10 +56,12 @@ const claim = z.strictObject({
     ),
   queues: z.array(name).max(100).default([]).describe('Empty: all.'),
   capabilities: z.array(name).max(100).default([]),
-  slots: z.int().min(1).max(10_000).default(1).describe('Runs that it executes at the same time.'),
-  onCrash: onCrash.default('fail').describe('For runs whose task and enqueue say nothing.'),
-  beatEveryMs: interval.default(30_000).describe('The worker promises a claim or a heartbeat at least so often.'),
-  staleAfterMs: interval.default(120_000).describe('Silent for longer, it counts as dead. At least twice beatEveryMs.'),
+  slots: z.int().min(1).max(10_000).default(1).describe('The number of runs that the worker executes concurrently.'),
+  onCrash: onCrash.default('fail').describe('For runs whose task and enqueue do not set it.'),
+  beatEveryMs: interval.default(30_000).describe('The longest time between two claims or heartbeats of the worker.'),
+  staleAfterMs: interval
+    .default(120_000)
+    .describe('A worker that is silent for longer counts as dead. At least twice beatEveryMs.'),
   limit: z.int().min(0).max(100).default(1).describe('0: registers and sends a heartbeat, and claims nothing.'),
   start: z.boolean().default(true).describe('False: the runs are CLAIMED, and the worker starts each one later.'),
   stats: stats.optional(),
@@ -72,7 +76,7 @@ const claimedRun = z.object({
   payloadText: z.string().describe('The payload as JSON text: no digit is lost.'),
   attempt: count,
   onCrash,
-  timeoutMs: z.number().nullable().describe('A limit of the run itself, which the worker applies.'),
+  timeoutMs: z.number().nullable().describe('A limit of the run itself, which the worker has to apply.'),
   checkpointText: z.string().nullable(),
 })
 export type WorkRun = z.infer<typeof claimedRun>
@@ -85,12 +89,12 @@ const failure = z.strictObject({
   retry: z
     .union([z.literal('never'), z.strictObject({ afterMs: z.int().min(0).max(31_536_000_000) })])
     .optional()
-    .describe('Default: as the task says.'),
+    .describe('Default: the value of the task.'),
 })
 
 const outcome = z.strictObject({
   ...lease,
-  resultText: z.string().optional().describe('The run succeeded: its result as JSON text.'),
+  resultText: z.string().optional().describe('The result of a run that succeeded, as JSON text.'),
   error: failure.optional().describe('The run failed. Retries and backoff apply as for a thrown error.'),
   cancelled: z.literal(true).optional().describe('The worker stopped the run because its cancel was requested.'),
   tookMs: z.number().min(0).max(31_536_000_000).optional(),

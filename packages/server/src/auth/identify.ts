@@ -1,6 +1,6 @@
 /**
- * Identifies the caller: a program by its bearer token, or a page by both halves of its session. With a bearer token no cookie is
- * looked at. The answer is the same for a missing and for a wrong token.
+ * Identifies the caller: a program by its bearer token, or a page by both halves of its session. Cookies are ignored if
+ * there is a bearer token. A missing token and a wrong one get the same answer.
  */
 import { crossSite } from '../http/checks.ts'
 import { Refusal } from '../http/refusal.ts'
@@ -14,7 +14,7 @@ export interface Identity {
   readonly name: string
   readonly scope: TokenScope
   readonly via: 'api' | 'page'
-  /** The end of a session; null: a bearer token. */
+  /** When the session ends; null for a bearer token. */
   readonly expiresAt: Date | null
 }
 
@@ -34,7 +34,7 @@ export function identify(guards: Guards, method: string, headers: Headers): Iden
   const cookie = cookieIn(headers, guards.cookieName())
   const proof = headers.get('Q-Proof')
   if (cookie === undefined) throw unauthorized()
-  // A browser adds the cookie by itself, also to the form of another site; only our page adds the proof.
+  // A browser sends the cookie automatically, even with a form of another site; only our page sends the proof.
   if (proof === null) throw method === 'GET' || method === 'HEAD' ? unauthorized() : crossSite()
   const session = guards.sessions.read(cookie, proof)
   if (session === undefined) throw unauthorized()

@@ -1,4 +1,6 @@
-/** Tokens with a name and a scope, one per line of a file: `name scope sha256`. The tokens themselves are stored nowhere. */
+/**
+ * Tokens with a name and a scope, one per line of a file: `name scope sha256`. The tokens themselves are not stored.
+ */
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +14,7 @@ export interface Token {
   readonly digest: Buffer
 }
 
-/** The name under which actions of the one token are recorded. */
+/** The name under which actions of the default token are recorded. */
 export const ownerName = 'owner'
 
 const tokenLine = new RegExp(`^(\\S{1,100})\\s+(${tokenScopes.join('|')})\\s+([\\da-f]{64})$`)
@@ -33,12 +35,12 @@ export function readNamedTokens(path: string): Token[] {
   })
 }
 
-/** Names and scopes of the tokens; none if there is no file yet. */
+/** Returns names and scopes of the tokens; an empty list if there is no file yet. */
 export function namedTokens(path: string): Pick<Token, 'name' | 'scope'>[] {
   return existsSync(path) ? readNamedTokens(path).map(({ name, scope }) => ({ name, scope })) : []
 }
 
-/** Adds a token to the file and returns it: it cannot be read again. */
+/** Adds a token to the file and returns it; it cannot be read again. */
 export function addNamedToken(path: string, { name, scope }: Pick<Token, 'name' | 'scope'>): string {
   const isTaken = name === ownerName || namedTokens(path).some((one) => one.name === name)
   if (isTaken || !/^[^\s#]{1,100}$/.test(name)) throw wrongName(name, isTaken)
@@ -48,7 +50,7 @@ export function addNamedToken(path: string, { name, scope }: Pick<Token, 'name' 
   return token
 }
 
-/** Whether there was such a token. Comments and other lines stay as they are. */
+/** Removes a token and returns whether it existed. Comments and other lines do not change. */
 export function removeNamedToken(path: string, name: string): boolean {
   if (!namedTokens(path).some((one) => one.name === name)) return false
   const kept = readLines(path).filter((line) => !new RegExp(`^\\s*${RegExp.escape(name)}\\s`).test(line))

@@ -1,9 +1,10 @@
 /**
- * Sessions of browsers, in two halves that both must be shown: a cookie that scripts cannot read, and a proof that the page sends as a
- * header. A server on another port of this host gets the cookie, because cookies ignore ports, and never the proof.
+ * Sessions of browsers. A request must present both halves: a cookie that scripts cannot read, and a proof that the
+ * page sends as a header. A server on another port of this host receives the cookie, because cookies ignore ports, but
+ * never the proof.
  *
- * A session is signed, not stored: every server that has the token accepts it, also after a restart. It ends after 12
- * hours, when its token is replaced, or, on the server that was asked, by its owner.
+ * A session is signed, not stored: every server with the token accepts it, even after a restart. It ends after 12 hours
+ * or when its token is replaced; a logout ends it on the server that receives it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Token } from './named-tokens.ts'
@@ -22,7 +23,7 @@ export interface SessionRead {
 
 export interface Sessions {
   begin(token: Token): NewSession
-  /** Undefined: expired, ended, of a token that was replaced, or not ours. */
+  /** Undefined: the session expired or ended, its token was replaced, or it was not signed here. */
   read(cookie: string, proof: string): SessionRead | undefined
   end(cookie: string): void
 }
@@ -35,7 +36,7 @@ export function createSessions(tokens: Tokens, now: () => number = Date.now): Se
   return {
     begin(token) {
       const found = tokens.sessionKey(token.name)
-      if (found === undefined) throw new Error('A session needs a token that is known.')
+      if (found === undefined) throw new Error('A session needs a valid token.')
       const expiresAt = now() + sessionMs
       const facts = encode(JSON.stringify([token.name, expiresAt, randomBytes(16).toString('base64url')]))
       const cookie = `${facts}.${sign(found.key, 'cookie', facts)}`

@@ -1,6 +1,6 @@
 /**
- * The token that always exists: `q_` and 32 random bytes, in a file that only its owner can read. Two programs that start
- * at once agree on one token: the file is created exclusively.
+ * The default token: `q_` and 32 random bytes, in a file that only its owner can read. The file is created exclusively,
+ * so two programs that start at the same time use one token.
  */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ export function newToken(): string {
   return `q_${randomBytes(32).toString('base64url')}`
 }
 
-/** Reads the token; makes one if there is no file. */
+/** Reads the token; creates one if there is no file. */
 export function readOrMakeToken(path: string): string {
   mkdirSync(dirname(path), { recursive: true })
   try {
@@ -24,7 +24,7 @@ export function readOrMakeToken(path: string): string {
   return readToken(path)
 }
 
-/** Replaces the token: sessions and programs that use the old one are refused from then on. */
+/** Replaces the token: requests with the old one, or with its sessions, are refused from then on. */
 export function replaceToken(path: string): string {
   const token = newToken()
   const beside = `${path}.${process.pid}`
@@ -52,7 +52,7 @@ export function readToken(path: string): string {
   })
 }
 
-/** A token that others can read protects nothing. */
+/** Rejects a token file that other users can read. */
 export function requirePrivate(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined || process.platform === 'win32') return

@@ -1,4 +1,4 @@
-/** The path of the token if no file is named: `.q/token` in the workspace, beside the data of the embedded database. */
+/** Returns the default path of the token: `.q/token` in the workspace, beside the data of the embedded database. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
@@ -10,7 +10,7 @@ export function tokenPlace(env: NodeJS.ProcessEnv): string {
   return join(workspaceRoot(process.cwd()), '.q', 'token')
 }
 
-/** The nearest ancestor that is a workspace or a clone; else the nearest package; else the folder itself. */
+/** Returns the nearest ancestor that is a workspace or a clone; else the nearest package; else the folder itself. */
 function workspaceRoot(from: string): string {
   return nearest(from, ['pnpm-workspace.yaml', '.git']) ?? nearest(from, ['package.json']) ?? from
 }

@@ -1,6 +1,6 @@
 /**
- * The tokens that are accepted now. The files are read again when they change, so a replaced token ends at once, together with
- * the sessions that were begun with it.
+ * The tokens that the server accepts. It reads the files again when they change, so a replaced token becomes invalid at
+ * once, together with its sessions.
  */
 import { timingSafeEqual, createHmac, randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -8,15 +8,15 @@ import { digestOf, ownerName, readNamedTokens, type Token } from './named-tokens
 import { readToken } from './token-file.ts'
 
 export interface TokenFiles {
-  /** One token with every right. */
+  /** The default token, with every right. */
   readonly tokenFile?: string
   readonly tokensFile?: string
 }
 
 export interface Tokens {
-  /** Undefined: there is no such token. */
+  /** Undefined: the token does not exist. */
   find(text: string): Token | undefined
-  /** Signs the sessions that were begun with this token. Undefined: there is no such token. */
+  /** Signs the sessions that were begun with this token. Undefined: the token does not exist. */
   sessionKey(name: string): { readonly token: Token; readonly key: Buffer } | undefined
 }
 
@@ -36,7 +36,7 @@ export function createTokens(files: TokenFiles, now: () => number = Date.now): T
     if (now() - lookedAt < lookEveryMs) return known
     lookedAt = now()
     if (versionOf(files) === known.version) return known
-    // A file that cannot be read now, or is half written, leaves the tokens as they were until the next look.
+    // If a file cannot be read or is incomplete, the tokens do not change until the next check.
     try {
       known = readAll(files, random)
     } catch {}
@@ -45,7 +45,7 @@ export function createTokens(files: TokenFiles, now: () => number = Date.now): T
   return {
     find(text) {
       const digest = digestOf(text)
-      // All of them are compared: the time does not tell which one was close.
+      // Compares with all tokens, so the time does not depend on which one is similar.
       return current().tokens.filter((token) => timingSafeEqual(token.digest, digest))[0]
     },
     sessionKey(name) {
@@ -57,7 +57,7 @@ export function createTokens(files: TokenFiles, now: () => number = Date.now): T
   }
 }
 
-/** Without a token in clear text, which is the secret, sessions end with this process. */
+/** The default token signs sessions. Without it a random key does, and sessions end with this process. */
 function readAll({ tokenFile, tokensFile }: TokenFiles, random: Buffer): Known {
   const version = versionOf({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
   const text = tokenFile === undefined ? undefined : readToken(tokenFile)

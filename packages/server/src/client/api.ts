@@ -8,9 +8,9 @@ import type { Problem } from '../api/problem.ts'
 import type { ParamsOf } from '../api/route.ts'
 
 export interface ApiOptions {
-  /** The address of the server; '' in its own page. */
+  /** The address of the server; '' in the server's own page. */
   readonly base?: string
-  /** Asked for each request: `{ 'Q-Proof': … }` of a page, `{ Authorization: 'Bearer …' }` of a program. */
+  /** Called for each request: returns `{ 'Q-Proof': … }` in a page, `{ Authorization: 'Bearer …' }` in a program. */
   readonly headers?: () => Readonly<Record<string, string>>
   readonly fetch?: typeof globalThis.fetch
 }
@@ -49,7 +49,9 @@ type CallKey = Exclude<ApiKey, 'GET /api/events' | 'GET /metrics'>
 
 export type Api = <Key extends CallKey>(key: Key, ...request: RequestArguments<Key>) => Promise<AnswerOf<Key>>
 
-/** A refusal, with the problem that the server sent; without one if what answered is not the server (a proxy). */
+/**
+ * The error of a refused request, with the server's problem; without one if something else answered, such as a proxy.
+ */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly status: number

@@ -1,6 +1,6 @@
 /**
  * Reads the live stream with `fetch`, so that headers can be sent. Yields frames until the stream ends or is aborted;
- * reconnecting is for the caller. Every byte counts as a sign of life, also comments: `onByte`.
+ * the caller reconnects. `onByte` is called for every received byte, including comments, as a sign of life.
  */
 import type { z } from 'zod'
 import type { eventRoutes, Frames } from '../api/events.ts'

@@ -1,4 +1,4 @@
-/** For pages and programs that use the API: the typed client, the live stream, and the types of all answers. */
+/** The client for pages and programs: the typed client, the live stream, and the types of all answers. */
 export { createApi, ApiProblem, type AnswerOf, type Api, type ApiOptions, type RequestOf } from './api.ts'
 export { openEvents, type EventsRequest, type Frame } from './events.ts'
 export type { Action } from '../api/actions.ts'

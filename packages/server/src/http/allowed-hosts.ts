@@ -1,6 +1,6 @@
 /**
- * By which names this server may be called. A page of an attacker can make a browser resolve the attacker's name to this
- * machine (DNS rebinding); its requests then carry that name in `Host`.
+ * The host names that this server accepts. An attacker's page can make a browser resolve the attacker's name to this
+ * machine (DNS rebinding); its requests then have that name in `Host`.
  */
 export interface OwnAddress {
   /** The configured address; undefined: loopback only. */
@@ -12,7 +12,7 @@ export interface OwnAddress {
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 
-/** From each accepted `Host` to the origin that a browser sends for it. */
+/** Maps each accepted `Host` to the origin that a browser sends for it. */
 export function allowedHosts({ address, port, origin }: OwnAddress): ReadonlyMap<string, string> {
   const names = [...loopbackNames, ...(address === undefined ? [] : [address.includes(':') ? `[${address}]` : address])]
   const own = names.flatMap((name): [string, string][] => [

@@ -1,4 +1,4 @@
-/** Answers: JSON with a tag by which a client learns that nothing changed, stored JSON text, and problems. */
+/** Creates responses: JSON with an ETag, stored JSON text, and problems. */
 import { createHash } from 'node:crypto'
 import type { Answered } from './problem-of.ts'
 

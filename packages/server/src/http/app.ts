@@ -1,6 +1,7 @@
 /**
- * The order of checks of every request, and the only file that knows Hono. Limits, Host, method, token in the address, same origin, then who
- * is asking; only then the table of routes. Paths that need no token are named here, exactly.
+ * Checks every request in order; no other file uses Hono. The order is: limits, Host, method, token in the address,
+ * same origin, the caller's identity, and then the table of routes. The paths that need no token are listed here
+ * exactly.
  */
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { HttpBindings } from '@hono/node-server'
@@ -32,7 +33,7 @@ import { beginSession, endSession, type SessionDeps } from './session-routes.ts'
 export interface AppDeps extends RouteDeps, SessionDeps {
   readonly databaseUrl: string
   readonly hosts: () => ReadonlyMap<string, string>
-  /** Probes answer to any Host: an orchestrator asks by the address of the machine. */
+  /** Probes accept any Host: an orchestrator uses the address of the machine. */
   readonly isReachable: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly probes: Probes
@@ -95,7 +96,7 @@ export function createApp(deps: AppDeps): Hono<Environment> {
   return app
 }
 
-/** An answer that needs no route; undefined: go on. */
+/** Returns a response that needs no route; undefined: continue. */
 async function passChecks(deps: AppDeps, c: C): Promise<Response | undefined> {
   const { incoming } = c.env
   const seen: Seen = {
@@ -159,7 +160,7 @@ async function otherwise(deps: AppDeps, c: C): Promise<Response> {
   return asset
 }
 
-/** Answers a request whose address cannot be read at all. */
+/** Answers a request whose address cannot be parsed. */
 export async function unreadable(headers: Readonly<Record<string, string>>): Promise<Response> {
   return withHeaders(problemAnswer(await problemOf(hostNotAllowed(), '')), headers)
 }
@@ -177,7 +178,7 @@ function notAllowed(method: string, keys: readonly string[] = []): Refusal {
       code: 'METHOD_NOT_ALLOWED',
       what: `${method.slice(0, 20)} is not possible here.`,
       why: `Possible: ${allow}.`,
-      fix: 'Look at GET /api/openapi.json.',
+      fix: 'See GET /api/openapi.json.',
     },
     { headers: { Allow: allow } },
   )

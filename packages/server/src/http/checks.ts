@@ -1,10 +1,10 @@
 /**
- * The checks of every request before anything of it is read: limits, Host, no token in the address, same origin. Exempt is
- * only what a list names; never a list of what is checked.
+ * The checks of every request before its body is read: limits, Host, no token in the address, same origin. A list names
+ * the exempt paths; every other path is checked.
  */
 import { Refusal } from './refusal.ts'
 
-/** The area of a request, decided by the exact path. */
+/** The area of a request, by its exact path. */
 export type Area = 'probe' | 'api' | 'page'
 
 const probePaths = ['/healthz', '/readyz', '/startupz'] as const
@@ -19,7 +19,7 @@ export interface Seen {
   readonly url: string
   readonly path: string
   readonly headers: Headers
-  /** As they came, names and values. */
+  /** The headers as received, names and values. */
   readonly rawHeaders: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export function requireSmall({ url, rawHeaders }: Seen): void {
       code: 'URL_TOO_LONG',
       what: 'The address is too long.',
       why: `It has ${url.length} characters; ${urlMax} are allowed.`,
-      fix: 'Ask with fewer or shorter conditions.',
+      fix: 'Use fewer or shorter conditions.',
     })
   if (rawHeaders.length > headersMax * 2)
     throw new Refusal(431, {
@@ -43,7 +43,7 @@ export function requireSmall({ url, rawHeaders }: Seen): void {
     })
 }
 
-/** Returns the origin that belongs to the Host. */
+/** Returns the origin for the Host. */
 export function requireOwnHost(headers: Headers, hosts: ReadonlyMap<string, string>): string {
   const host = (headers.get('Host') ?? '').toLowerCase()
   const origin = hosts.get(host)
@@ -70,7 +70,7 @@ export function requireNoTokenInUrl(url: URL): void {
   })
 }
 
-/** A request that a page of another origin made is refused, whatever it carries. */
+/** Refuses every request of a page of another origin, whatever its credentials. */
 export function requireSameOrigin(seen: Seen, area: Area, ownOrigin: string): void {
   const isRead = seen.method === 'GET' || seen.method === 'HEAD'
   if (isRead && area !== 'api') return
@@ -85,7 +85,7 @@ export function crossSite(): Refusal {
   return new Refusal(403, {
     code: 'CROSS_SITE',
     what: 'The request came from another site.',
-    why: 'Its Origin or Sec-Fetch-Site is not that of this server, or it carries a cookie without the proof of its page.',
+    why: 'Its Origin or Sec-Fetch-Site is not that of this server, or it has a cookie without the proof of its page.',
     fix: 'Use the page of this server; programs send `Authorization: Bearer …` and no cookie.',
   })
 }

@@ -41,7 +41,7 @@ function invalid(): Refusal {
   return new Refusal(400, {
     code: 'CURSOR_INVALID',
     what: 'The cursor is not the beginning of a page.',
-    why: 'A cursor is the `next` of the page before, unchanged.',
+    why: 'A cursor is the `next` of the previous page, unchanged.',
     fix: 'Leave the cursor out to begin with the first page.',
   })
 }

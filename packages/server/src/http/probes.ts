@@ -1,6 +1,7 @@
 /**
- * Probes for orchestrators. `/healthz`: the process answers; it does not ask the database, so an outage of it restarts nothing.
- * `/startupz`: the server has reached its database once. `/readyz`: it has, and is not draining.
+ * Probes for orchestrators. `/healthz`: the process answers; the probe does not query the database, so that an outage
+ * of the database restarts no replica. `/startupz`: the server has reached its database once. `/readyz`: the same, and
+ * the replica is not draining.
  */
 import type { Store } from '@q/store'
 
@@ -28,7 +29,7 @@ function stateResponse(status: number, state: string): Response {
   return new Response(`${state}\n`, { status, headers })
 }
 
-/** Whether the database has answered once. Each question asks it again, until it has. */
+/** Whether the database has answered once. Each call queries it again until then. */
 export function hasAnswered(reads: Pick<Store, 'publishedTasks'>): () => boolean {
   let answered = false
   let isAsking = false

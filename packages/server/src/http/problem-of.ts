@@ -1,4 +1,4 @@
-/** From any error to the problem that is answered. Errors that no person can act on say nothing about the inside. */
+/** Converts any error to the problem of the response. Internal errors reveal no details. */
 import { isExplained, redactPatterns } from '@q/schema'
 import { explainDatabaseError } from '@q/store'
 import type { Problem } from '../api/problem.ts'
@@ -7,11 +7,11 @@ import { Refusal } from './refusal.ts'
 export interface Answered {
   readonly problem: Problem
   readonly headers: Readonly<Record<string, string>>
-  /** Set: the fault is ours, and belongs into the log. */
+  /** Set for an internal error, which belongs in the log. */
   readonly fault?: unknown
 }
 
-/** Statuses of errors that the store and the client explain; others of theirs are 400. */
+/** The status for each error code of the store and the client; other codes get 400. */
 const statuses: Readonly<Record<string, number>> = {
   INVALID_PAYLOAD: 422,
   PAYLOAD_TOO_LARGE: 413,
@@ -49,8 +49,8 @@ interface Explanation {
 const internal: Explanation = {
   code: 'INTERNAL_ERROR',
   message: 'The server could not answer.',
-  why: 'An error that should not happen; the log of the server has it.',
-  fix: 'Try again; if it stays, report it with the log.',
+  why: 'An unexpected error happened; the log of the server has the details.',
+  fix: 'Try again; if it happens again, report it with the log.',
 }
 
 function problemOfError({ code, message, why, fix, more }: Explanation, status: number): Problem {

@@ -1,8 +1,8 @@
-/** How often something may happen for each key: so many at once, refilled evenly. Keys are forgotten when they are full again. */
+/** Limits the rate of events per key: a burst, refilled evenly. A key is dropped when its allowance is full again. */
 export interface Rate {
-  /** Seconds to wait; 0: go on. */
+  /** Takes one and returns 0, or returns the seconds to wait. */
   take(key: string): number
-  /** Whether one would be refused now. Takes nothing. */
+  /** Whether the next call would be refused now. Does not count as a call. */
   isEmpty(key: string): boolean
 }
 

@@ -1,4 +1,4 @@
-/** The JSON of a request: bounded in size and depth before it is parsed. */
+/** Reads the JSON of a request; limits its size and depth before it parses the text. */
 import { Refusal, wrongParameters } from './refusal.ts'
 
 const bodyMax = 1_048_576 + 65_536
@@ -37,7 +37,7 @@ async function readText(request: Request): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Counts brackets outside of strings. */
+/** Finds the depth by counting brackets outside of strings. */
 function isDeeperThan(text: string, max: number): boolean {
   let depth = 0
   for (const [mark] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {

@@ -1,6 +1,6 @@
 /**
- * From the text of a query to typed values, by the schema of the route. Numbers and booleans must be written as such; a member that
- * is unknown, or there twice without being a list, is refused. Nothing is clamped.
+ * Converts the text of a query to typed values, by the schema of the route. An invalid number or boolean, an unknown
+ * member, and a repeated member that is not a list are refused. No value is clamped.
  */
 import type { z } from 'zod'
 import { wrongParameters } from './refusal.ts'
@@ -26,7 +26,7 @@ export function readQuery(schema: z.ZodObject | undefined, search: URLSearchPara
   return check(schema, values, '')
 }
 
-/** Parsed by the schema, or refused with every problem. */
+/** Parses by the schema, or refuses with every problem. */
 export function check(schema: z.ZodType | undefined, value: unknown, at: string): unknown {
   if (schema === undefined) return value
   const parsed = schema.safeParse(value)
@@ -39,7 +39,7 @@ export function check(schema: z.ZodType | undefined, value: unknown, at: string)
   )
 }
 
-/** The kind of a member below `optional` and `default`. */
+/** The type of a member inside `optional` and `default`. */
 function typeIn(schema: z.ZodType): string {
   const { def } = schema
   return 'innerType' in def ? typeIn(def.innerType as z.ZodType) : def.type

@@ -1,4 +1,4 @@
-/** A request that is refused, with the status it is answered with. */
+/** The error of a refused request, with the status of its response. */
 import { ExplainedError } from '@q/schema'
 import type { Problem } from '../api/problem.ts'
 
@@ -31,12 +31,12 @@ export function notFound(what: string): Refusal {
   return new Refusal(404, {
     code: 'NOT_FOUND',
     what,
-    why: 'There is no such thing, or it has been removed.',
-    fix: 'Look at the list that it would be in.',
+    why: 'It does not exist, or it has been removed.',
+    fix: 'Look it up in the list.',
   })
 }
 
-/** The thing is in a state in which the order makes no sense. */
+/** The present state of the subject does not allow the action. */
 export function conflict(what: string, state: string, why: string): Refusal {
   return new Refusal(
     409,

@@ -1,4 +1,4 @@
-/** The arguments and results of a handler. A handler knows nothing of HTTP; types force one for every route of the table. */
+/** The arguments and results of a handler. Handlers do not depend on HTTP; types require one for every route. */
 import type { z } from 'zod'
 import type { ApiKey, ApiRoutes } from '../api/routes.ts'
 import type { ParamsOf } from '../api/route.ts'
@@ -7,7 +7,7 @@ import type { Identity } from '../auth/identify.ts'
 type QueryOf<Key extends ApiKey> = ApiRoutes[Key] extends { query: infer Q extends z.ZodType } ? z.output<Q> : object
 type BodyOf<Key extends ApiKey> = ApiRoutes[Key] extends { body: infer B extends z.ZodType } ? z.output<B> : object
 
-/** What the audit will say; a handler makes it more precise. */
+/** The entry for the audit log; a handler may add details. */
 export interface AuditNote {
   subject: string
   detail: unknown
@@ -26,13 +26,13 @@ export interface Call<Key extends ApiKey> {
 }
 
 export interface Cursors {
-  /** The cursor of the store in what a client sent; refuses one of another list. */
+  /** Returns the store's cursor from a client's; refuses a cursor of another list. */
   open(cursor: string | undefined): { readonly cursor?: string }
-  /** The response for a client. */
+  /** Returns the cursor for a client. */
   seal(next: string | undefined): { readonly next?: string }
 }
 
-/** A value that becomes the JSON of `T`: times may still be dates. */
+/** A value that is serialised to the JSON of `T`: times may be dates. */
 export type Sent<T> = T extends string
   ? T | Date
   : T extends readonly (infer Item)[]
@@ -45,7 +45,7 @@ type Answered<Key extends ApiKey> = ApiRoutes[Key]['answer'] extends infer A ext
   ? Sent<z.input<A>>
   : string
 
-/** An answer with headers of its own, or another status. */
+/** An answer with its own headers or status. */
 export class Reply<Data> {
   readonly data: Data
   readonly status: number | undefined
@@ -60,7 +60,7 @@ export class Reply<Data> {
 
 export type Handler<Key extends ApiKey> = (call: Call<Key>) => Promise<Answered<Key> | Reply<Answered<Key>>>
 
-/** Sessions and the live stream need the connection itself, and some answers are not JSON (app.ts). */
+/** Excludes routes that need the connection itself, and routes whose answer is not JSON (app.ts). */
 export type HandledKey = Exclude<
   ApiKey,
   `${string} /api/session` | 'GET /api/events' | 'GET /api/openapi.json' | 'GET /metrics'

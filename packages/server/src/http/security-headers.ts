@@ -1,4 +1,4 @@
-/** Headers of every answer. The page may load and run its own files and nothing else; no other site may embed or read it. */
+/** The headers of every response. The page may only load and run its own files; no other site may embed or read it. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,6 +1,6 @@
 /**
- * From a request whose sender is known to the answer of its route: scope, limits, parameters, handler, audit. Every route
- * that changes something leaves a row in the audit, whether it succeeded or was refused.
+ * Serves a request after its caller is identified: scope, limits, parameters, handler, audit. Every route that changes
+ * something writes a row to the audit log, whether it succeeded or was refused.
  */
 import { isExplained } from '@q/schema'
 import { z } from 'zod'
@@ -23,10 +23,10 @@ export interface Audit {
 
 export interface RouteDeps {
   readonly readOnly: boolean
-  /** The most changes of a token in a second: actions, and requests of workers. */
+  /** The most actions and worker requests of one token per second. */
   readonly rates: { readonly action: Rate; readonly work: Rate }
   readonly audit: Audit
-  /** Tests: an answer that its schema does not describe is an error. */
+  /** For tests: an answer that its schema does not describe is an error. */
   readonly checkAnswers: boolean
 }
 
@@ -75,7 +75,7 @@ async function read({ key, route, request, url, params, who }: Asked): Promise<C
     ...route.params?.shape,
   })
   const parsed = known.safeParse(params)
-  if (!parsed.success) throw notFound('There is no such thing.')
+  if (!parsed.success) throw notFound('It does not exist.')
   const query = readQuery(route.query, url.searchParams) as object
   const body = route.body === undefined ? {} : check(route.body, await readBody(request), '')
   const note: AuditNote = { subject: Object.values(params).join(' '), detail: body, answer: 'done' }
@@ -105,7 +105,7 @@ async function audited(
     await audit.record({ ...note, who, what })
     return answered
   } catch (error) {
-    // A database that is away cannot record either; the caller learns the first reason.
+    // If the database is unreachable, it cannot record the action either; the caller gets the first error.
     if (isExplained(error)) await audit.record({ ...note, who, what, answer: error.code }).catch(() => {})
     throw error
   }
@@ -117,7 +117,7 @@ function requireDescribed(key: string, schema: z.ZodType, data: unknown): void {
   if (undescribed !== undefined) throw new Error(`${key} answers ${undescribed}, which its schema lacks.`)
 }
 
-/** Members that are sent and not described, by their paths. */
+/** The paths of members that the schema does not describe. */
 function additions(sent: unknown, described: unknown, at = ''): string[] {
   if (typeof sent !== 'object' || sent === null) return []
   if (typeof described !== 'object' || described === null) return [at]

@@ -1,4 +1,4 @@
-/** Begin, show and end a session. */
+/** Begins, shows and ends a session. */
 import { cookieIn, unauthorized, type Guards, type Identity } from '../auth/identify.ts'
 import { sessionMs } from '../auth/sessions.ts'
 import { sessionRoutes, type Session } from '../api/session.ts'
@@ -11,7 +11,7 @@ import type { Sent } from './route-call.ts'
 
 export interface SessionDeps {
   readonly guards: Guards
-  /** Failed logins by address. */
+  /** Limits failed logins by address. */
   readonly failures: Rate
   readonly isHttps: boolean
   readonly describe: (who: Identity) => Sent<Session>
@@ -19,7 +19,7 @@ export interface SessionDeps {
 
 export async function beginSession(deps: SessionDeps, request: Request, address: string): Promise<Response> {
   const { guards, failures } = deps
-  if (failures.isEmpty(address)) throw tooMany('Too many tokens from this address were wrong.', 60)
+  if (failures.isEmpty(address)) throw tooMany('This address has sent too many wrong tokens.', 60)
   const body = check(sessionRoutes['POST /api/session'].body, await readBody(request), '') as { token: string }
   const token = guards.tokens.find(body.token)
   if (token === undefined) {

@@ -1,4 +1,4 @@
-/** A source whose errors of the database are explained: viewers read why their data is old. */
+/** Wraps a source so that errors of the database are explained: viewers read why their data is old. */
 import { explainDatabaseError } from '@q/store'
 import type { Source } from './source.ts'
 

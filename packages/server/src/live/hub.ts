@@ -1,6 +1,6 @@
 /**
- * Every open stream and every topic that is followed. The streams of all browsers share the topics; the last viewer that
- * leaves ends a topic, and with it every question to the database.
+ * All open streams and followed topics. The streams of all browsers share the topics; a topic ends, and queries the
+ * database no longer, when its last viewer leaves.
  */
 import type { ServerResponse } from 'node:http'
 import { asRunId, type Store } from '@q/store'
@@ -24,10 +24,10 @@ export interface StreamRequest {
 }
 
 export interface Live {
-  /** Refuses one stream too many; to be called before anything is answered. */
+  /** Refuses a stream above the limit; called before the response begins. */
   requireRoom(token: string): void
   open(response: ServerResponse, request: StreamRequest, of: { token: string; hello: Sent<Frames['hello']> }): void
-  /** After an action: what is followed is looked at now. */
+  /** Called after an action: refreshes all followed topics now. */
   lookNow(): void
   close(why: string): void
   readonly streams: number
@@ -37,7 +37,7 @@ export interface Live {
 const streamsMax = 100
 const streamsOfTokenMax = 20
 const tickMs = 10_000
-/** Lets proxies and browsers show that the stream has begun. */
+/** Sent first, so that proxies and browsers see that the stream has begun. */
 const padding = `: ${' '.repeat(2_048)}\n\n`
 
 export function createLive(reads: Store, databaseUrl: string): Live {

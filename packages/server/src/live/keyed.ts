@@ -1,4 +1,6 @@
-/** Items by key, each with the revision in which it changed last: the difference between any two looks. */
+/**
+ * Items by key, each with the revision of its last change, from which the difference to any earlier revision follows.
+ */
 export interface Keyed<Item> {
   /** Whether anything changed. */
   update(items: readonly Item[], revision: number): boolean

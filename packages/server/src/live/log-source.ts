@@ -1,6 +1,6 @@
 /**
- * The log of one run, followed once for all viewers. Each frame says after which line it begins: a viewer that has not
- * seen that line fetches what lies between. A viewer that is too far behind is not sent the lines but where they end.
+ * Follows the log of one run once for all viewers. Each frame names the line before its first: a viewer that has not
+ * seen that line fetches the lines in between. A viewer that is too far behind gets only the position, not the lines.
  */
 import type { LogCursor, RunId, Store } from '@q/store'
 import type { Frames } from '../api/events.ts'
@@ -44,7 +44,7 @@ export function logSource(runId: RunId, begin: LogCursor | null, reads: Store): 
   }
 }
 
-/** The last portion always stays. */
+/** The last portion is always kept. */
 function newest(portions: readonly Portion[]): Portion[] {
   let size = 0
   const tooOld = portions.findLastIndex((portion) => (size += portion.size) > keptMax)

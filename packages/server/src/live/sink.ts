@@ -1,8 +1,8 @@
-/** The response that a stream is written to. A viewer that does not read for too long is cut off. */
+/** Writes a stream to its response. A viewer that does not read for too long is disconnected. */
 import type { ServerResponse } from 'node:http'
 
 export interface Sink {
-  /** Resolves when the text was taken, or the stream has ended. */
+  /** Resolves when the text was accepted, or the stream has ended. */
   write(text: string): Promise<void>
   end(): void
 }

@@ -1,6 +1,6 @@
 /**
- * A topic of the live stream: what is looked at, and what a viewer that has seen a revision lacks. Frames are made when they
- * are written, so a slow viewer skips what it missed: the latest wins.
+ * A source of a live topic: it reads the data, and returns the changes since a revision that a viewer has seen. Frames
+ * are built when they are written, so a slow viewer skips intermediate states.
  */
 import type { Frames } from '../api/events.ts'
 import type { Sent } from '../http/route-call.ts'
@@ -9,7 +9,7 @@ export type OutFrame = {
   [Name in keyof Frames]: { readonly event: Name; readonly data: Sent<Frames[Name]> }
 }[keyof Frames]
 
-/** What one viewer follows in addition to the topics that are the same for all. */
+/** The subjects that one viewer follows in addition to the common topics. */
 export interface Following {
   readonly runs: readonly string[]
 }
@@ -18,8 +18,8 @@ export interface Source {
   /** The name in `old` frames. */
   readonly name: string
   readonly everyMs: number
-  /** Looks once, for all viewers. Changed items get the revision; returns whether any has changed. */
+  /** Reads once, for all viewers. Changed items get the revision; returns whether any has changed. */
   look(revision: number, viewers: Iterable<Following>): Promise<boolean>
-  /** The changes for a viewer that has seen everything up to the revision; 0: it has seen nothing. */
+  /** Returns the changes since the revision; 0: everything. */
   framesSince(revision: number, viewer: Following): OutFrame[]
 }

@@ -1,4 +1,4 @@
-/** Sources of the topics that are the same for all viewers, and of single things. */
+/** The sources of the common topics, and of single runs, workflows and operations. */
 import { asRunId, asWorkflowId, type RunId, type Store } from '@q/store'
 import type { Frames, TopicName } from '../api/events.ts'
 import type { Sent } from '../http/route-call.ts'
@@ -18,7 +18,7 @@ export function topicSource(name: TopicName, reads: Store): Source {
   }
 }
 
-/** Sent whole whenever it differs in more than the time of the look. */
+/** Sent completely whenever it differs in more than the time of reading. */
 function wholeSource<Name extends keyof Frames>(
   name: Name,
   everyMs: number,
@@ -45,7 +45,7 @@ type LiveNode = Sent<Frames['nodes']['changed'][number]>
 /** How far two looks may differ about the time of one heartbeat, beside the time that the looks took. */
 const beatMsMax = 250
 
-/** The age of a heartbeat grows by itself; only a new heartbeat is a change. */
+/** The age of a heartbeat always grows; only a new heartbeat counts as a change. */
 function nodesSource(reads: Store): Source {
   let at = new Date()
   const nodes = createKeyed<{ node: LiveNode; text: string; beatAt: number; lookMs: number }>(
@@ -80,7 +80,7 @@ export function operationSource(id: string, reads: Store): Source {
   return wholeSource('operation', 1_000, () => reads.getOperation(id))
 }
 
-/** Steps that changed; the first frame has all of them. */
+/** Sends changed steps; the first frame has all steps. */
 export function workflowSource(id: string, reads: Store): Source {
   type Step = Sent<Frames['workflow']['steps'][number]>
   const steps = createKeyed<Step>(
@@ -108,7 +108,7 @@ export function workflowSource(id: string, reads: Store): Source {
 
 const ticksMax = 500
 
-/** All runs that any viewer follows, in as few statements as possible. */
+/** Reads all followed runs in as few statements as possible. */
 export function runsSource(reads: Store): Source {
   type Tick = Sent<Frames['run']>
   const ticks = createKeyed<Tick>(

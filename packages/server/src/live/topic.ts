@@ -1,6 +1,6 @@
 /**
- * One source and its viewers. It looks while there are viewers, and not at all without: one look serves them all. A look
- * that took long is repeated later, so that watching costs the database at most 2 % of a core.
+ * One source and its viewers. It reads only while there are viewers, once for all of them. After a slow read it waits
+ * longer, so that watching costs the database at most 2 % of a core.
  */
 import type { Following, Source } from './source.ts'
 
@@ -12,15 +12,15 @@ export interface TopicProblem {
 export interface Topic<Viewer extends Following> {
   readonly source: Source
   readonly revision: number
-  /** Set while the last look failed. */
+  /** Set if the last read failed. */
   readonly problem: TopicProblem | undefined
   add(viewer: Viewer): void
-  /** How many viewers are left. */
+  /** The number of remaining viewers. */
   remove(viewer: Viewer): number
   lookNow(): void
 }
 
-/** A look is repeated after so many times its own duration, at the earliest. */
+/** The shortest pause after a read, as a multiple of its duration. */
 const restFactor = 50
 const restMsMax = 15_000
 
@@ -50,7 +50,7 @@ export function createTopic<Viewer extends Following>(
 
   async function look(): Promise<void> {
     try {
-      // The first look counts as a change even if it finds nothing: viewers then know that there is nothing.
+      // The first read counts as a change even if it finds nothing, so that viewers learn that there is nothing.
       const isChanged = (await source.look(revision + 1, viewers)) || revision === 0
       const isBack = problem !== undefined
       problem = undefined

@@ -1,4 +1,7 @@
-/** One stream: what it follows, what it was sent of it. It writes one frame at a time and makes each when the last was taken. */
+/**
+ * One stream: its topics, and the revision of each that it has sent. It writes one frame at a time, and builds each
+ * when the previous one was accepted.
+ */
 import { isExplained } from '@q/schema'
 import type { Following, OutFrame } from './source.ts'
 import type { Sink } from './sink.ts'
@@ -7,9 +10,9 @@ import type { Topic } from './topic.ts'
 export interface Viewer extends Following {
   follow(topic: Topic<Viewer>): void
   readonly topics: Iterable<Topic<Viewer>>
-  /** Sends what it lacks. */
+  /** Sends the missing changes. */
   pump(): void
-  /** Sends a frame that no topic has. */
+  /** Sends a frame that belongs to no topic. */
   send(frame: OutFrame): void
   end(frame: OutFrame): void
 }
@@ -62,7 +65,7 @@ export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
 function framesOf(topic: Topic<Viewer>, state: Followed, viewer: Viewer): OutFrame[] {
   if (topic.problem !== undefined) {
     if (state.isToldOld) return []
-    // After the outage it gets everything again: that is how it learns that the data is fresh.
+    // After an outage the viewer gets everything again, which shows it that the data is fresh.
     Object.assign(state, { sent: 0, isToldOld: true })
     return [oldFrame(topic)]
   }
@@ -76,7 +79,7 @@ function oldFrame({ source, problem }: Topic<Viewer>): OutFrame {
   const error = problem?.error
   const [code, why] = isExplained(error)
     ? [error.code, error.message]
-    : ['INTERNAL_ERROR', 'The server could not look.']
+    : ['INTERNAL_ERROR', 'The server could not read the data.']
   return { event: 'old', data: { topic: source.name, since: problem?.since ?? new Date(), code, why } }
 }
 

@@ -1,4 +1,4 @@
-/** The metrics of the whole cluster, read at most every 10 seconds, however often and by however many they are scraped. */
+/** The metrics of the whole cluster, read at most every 10 seconds, however often they are scraped. */
 import { createCachedRead, type ClusterFigures, type QueueFigures, type Store } from '@q/store'
 import type { Readings } from './readings.ts'
 
@@ -6,11 +6,11 @@ const cachedMs = 10_000
 
 export interface ClusterReadingOptions {
   readonly nowMs?: () => number
-  /** A scrape does not wait longer for the database. */
+  /** The longest time that a scrape waits for the database. */
   readonly waitMsMax?: number
 }
 
-/** Without an answer of the database there is only `q_cluster_readable 0`. Never rejects. */
+/** Returns only `q_cluster_readable 0` if the database does not answer. Never rejects. */
 export function createClusterReadings(
   store: Pick<Store, 'clusterFigures'>,
   { nowMs = () => performance.now(), waitMsMax = 3_000 }: ClusterReadingOptions = {},

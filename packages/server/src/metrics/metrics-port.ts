@@ -1,6 +1,6 @@
 /**
- * A port of its own for metrics and the three probes, for a scraper or an orchestrator that reaches this machine by any of
- * its addresses: it needs no token, accepts any Host, and has no data of runs. Everything else is 404.
+ * A separate port for metrics and the three probes, for a scraper or an orchestrator that uses any address of this
+ * machine: the port needs no token, accepts any Host, and serves no data of runs. Every other path gets 404.
  */
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'

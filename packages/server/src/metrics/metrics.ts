@@ -1,4 +1,4 @@
-/** A scrape: what this process counted, what the newest sample says about the cluster, and the streams of the page. */
+/** Collects a scrape: the counts of this process, the newest samples of the cluster, and the streams of the page. */
 import type { Store } from '@q/store'
 import { createClusterReadings } from './cluster-readings.ts'
 import { prometheusText, type MetricsText } from './prometheus.ts'
@@ -10,9 +10,9 @@ export interface Metrics {
 
 export interface MetricsDeps {
   readonly reads: Pick<Store, 'clusterFigures'>
-  /** What the replica of this process counted; undefined: there is none. */
+  /** The counts of this process's replica; undefined: there is no replica. */
   readonly replica?: (() => Readings) | undefined
-  /** Open live streams; undefined: there is no page. */
+  /** The number of open live streams; undefined: there is no page. */
   readonly streams?: () => number
   readonly onFault: (error: unknown, what: string) => void
 }
@@ -35,7 +35,7 @@ export function createMetrics({ reads, replica, streams, onFault }: MetricsDeps)
   }
 }
 
-/** As the answer of a request. */
+/** Returns the scrape as a response. */
 export async function scrapeResponse(metrics: Metrics): Promise<Response> {
   const { contentType, text } = await metrics.scrape()
   return new Response(text, { headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' } })

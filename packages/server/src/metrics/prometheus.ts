@@ -1,6 +1,6 @@
 /**
- * Writes readings as Prometheus text, in a registry of its own. The only file that knows the Prometheus client, which is
- * loaded by the first scrape: it takes 80 ms and 18 MB.
+ * Writes readings as Prometheus text. No other file uses the Prometheus client, which the first scrape loads: it takes
+ * 80 ms and 18 MB.
  */
 import type { Metric as ClientMetric, MetricValueWithName } from '@prometheus-io/client'
 import { bucketEndMs } from '@q/store'
@@ -24,7 +24,7 @@ export async function prometheusText(readings: Readings): Promise<MetricsText> {
 
 type Value = Pick<MetricValueWithName<string>, 'labels' | 'value'> & { metricName?: string }
 
-/** The classes of the client count by themselves; these were counted already. */
+/** Histograms that were already counted: the classes of the client would count themselves. */
 function asMetric(name: string, { type, help }: Metric, readings: readonly Reading[]): ClientMetric {
   const values = readings.flatMap((reading) => valuesOf(name, reading))
   const get = () => Promise.resolve({ name, help, type, values, aggregator: 'sum' })
@@ -36,7 +36,7 @@ function valuesOf(name: string, reading: Reading): Value[] {
   return 'counts' in reading ? histogramValues(name, labels, reading) : [{ labels, value: reading.value }]
 }
 
-/** Every third bucket of the store's: 20 bounds from 1 ms to 4.4 days, each 2.8 times the one before. */
+/** Every third bucket of the store: 20 bounds from 1 ms to 4.4 days, each 2.8 times the previous one. */
 const bounds = Array.from({ length: 20 }, (_, index) => ({
   bucket: index * 3,
   le: Number((bucketEndMs(index * 3) / 1_000).toPrecision(4)),

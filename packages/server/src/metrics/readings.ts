@@ -1,4 +1,4 @@
-/** What metrics are made from: plain numbers by the name of the metric (metric-table.ts). */
+/** Values of metrics: plain numbers by the name of the metric (metric-table.ts). */
 export type Readings = Readonly<Record<string, readonly Reading[]>>
 
 export type Reading = NumberReading | TimesReading

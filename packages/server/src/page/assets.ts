@@ -1,6 +1,6 @@
 /**
- * The files of the page, all in memory: no file is ever opened by a name from a request. Hashed files are kept by browsers
- * for a year; index.html is asked for each time.
+ * The files of the page, all in memory: no request can open a file by name. Browsers cache hashed files for a year, and
+ * request index.html each time.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ interface Asset {
 }
 
 export interface Assets {
-  /** Undefined: there is no such file, and the path is not one of the page's own. */
+  /** Undefined: there is no such file, and the path does not belong to the page. */
   answer(path: string, headers: Headers): Promise<Response | undefined>
 }
 
@@ -42,7 +42,7 @@ const missing = `<!doctype html><html lang="en"><meta charset="utf-8"><title>q</
 <h1>The page is not built</h1>
 <p>The HTTP API works. In a clone of the repository, <code>npx --yes pnpm@12 --filter @q/dashboard build</code> builds the page; then restart.</p></html>`
 
-/** A page that is being built replaces the one before when it is ready. */
+/** A newly built page replaces the previous one when it is ready. */
 export function createAssets(page: BuiltPage, onFault: (error: unknown, what: string) => void): Assets {
   let assets = readAll(page.folder, page.next === undefined ? missing : building)
   void page.next?.then(
@@ -83,12 +83,12 @@ function assetOf(path: string, body: Buffer): Asset {
   }
 }
 
-/** First parts of paths that are never a place of the page. */
+/** First parts of paths that never belong to the page. */
 const reserved = new Set(['api', 'assets', 'healthz', 'readyz', 'startupz', 'metrics'])
 
 /**
- * Whether the path can be an address within the page. Its first part is a plain word; later parts may be any name, but not one that
- * leads elsewhere.
+ * Whether the path can be an address within the page: its first part is a plain word, and later parts are any names
+ * except "." and "..".
  */
 function isPlace(path: string): boolean {
   const [, first = '', ...names] = path.split('/')

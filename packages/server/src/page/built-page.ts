@@ -1,7 +1,7 @@
 /**
- * The folder of the built page. Published packages carry it. In a clone of the repository the page is built from its source
- * when that has changed, in a process of its own; each state of the source has a folder of its own, so that replicas that
- * start together never see half a page.
+ * The folder of the built page. Published packages contain it. In a clone of the repository a separate process builds
+ * the page when its source has changed. Each state of the source has its own folder, so replicas that start together
+ * never serve an incomplete page.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 export interface BuiltPage {
-  /** What can be served now; undefined: nothing yet. */
+  /** The folder that can be served now; undefined: there is none yet. */
   readonly folder: string | undefined
-  /** Set while a newer page is being built; rejects if it cannot be. */
+  /** Set while a newer page is being built; rejects if the build fails. */
   readonly next?: Promise<string>
 }
 
@@ -56,14 +56,14 @@ async function build(folder: string): Promise<string> {
     cwd: source,
     env: { PATH: process.env['PATH'], NODE_ENV: 'production' },
   })
-  // Another process may have built the same page.
+  // Another process may have built the same page in the meantime.
   await rename(beside, folder).catch(() => rm(beside, { recursive: true, force: true }))
   const [, , ...old] = await newestIn(cache)
   await Promise.all(old.map((one) => rm(one, { recursive: true, force: true })))
   return folder
 }
 
-/** Whole builds, newest first. */
+/** Complete builds, newest first. */
 async function newestIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   const builds = names.filter((name) => /^[\da-f]{16}$/.test(name)).map((name) => join(folder, name))

@@ -1,4 +1,4 @@
-/** The reads of the store as the API shows them: every value that users stored, without its secrets. */
+/** The reads of the store for the API, with secrets hidden in every value that users stored. */
 import type { Store } from '@q/store'
 import type { Secrets } from './secrets.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Hides values of users' JSON whose member is named like a secret, at any depth. Numbers, booleans and null stay: `maxTokens: 512`
- * is no secret. In text, numbers keep their digits.
+ * Hides values in users' JSON whose member name suggests a secret, at any depth. Numbers, booleans and null stay:
+ * `maxTokens: 512` is not a secret. In JSON text, numbers keep their digits.
  */
 export interface Secrets {
-  /** Of JSON text; text without a secret is returned as it is. */
+  /** Hides secrets in JSON text; returns text without a secret unchanged. */
   inText(text: string): string
   inValue<T>(value: T): T
 }
@@ -55,7 +55,7 @@ export function createSecrets(names: readonly string[] = secretNames): Secrets {
   }
 }
 
-/** Node has it; the library of TypeScript does not describe it yet. */
+/** Node supports this; TypeScript's library does not declare it yet. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
 function plain(text: string): string {

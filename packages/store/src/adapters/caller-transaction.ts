@@ -1,13 +1,13 @@
 /**
  * The verbs inside a transaction that the caller began with any library: the library only has to send one statement.
- * The verbs get a Kysely transaction, so they behave as in any other. Work that must follow the commit (the promotion of keyed
- * runs, a wake) is left to the trigger in the database and to the replicas.
+ * The verbs get a Kysely transaction, so they behave as in any other. Work that must follow the commit (the promotion
+ * of keyed runs, a wake) is left to the trigger in the database and to the replicas.
  *
- * Invariant: nothing here begins, commits, rolls back, releases or closes. If a library can tell that its handle is not in
- * a transaction, an error says so before anything is sent (no-transaction.ts).
+ * Invariant: nothing here begins, commits, rolls back, releases or closes. If a library can tell that its handle is not
+ * in a transaction, an error says so before anything is sent (no-transaction.ts).
  *
- * Libraries differ in how they write and read values. So the statements of producers take text, numbers and lists, which
- * are sent as PostgreSQL text, and return text and small numbers, which all libraries read alike.
+ * Libraries differ in how they write and read values. So the statements of producers take text, numbers and lists,
+ * which are sent as PostgreSQL text, and return text and small numbers, which all libraries read the same way.
  */
 import type { DB } from '@q/schema'
 import {
@@ -50,7 +50,7 @@ export function wrapCallerTransaction(handle: object, send: SendStatement): Tran
 /** A transaction has one connection: concurrent calls send one statement at a time. */
 const serialize = createSerializer()
 
-/** Its driver is never asked for a connection, because a transaction has one. */
+/** Its driver never requests a connection, because the transaction has one. */
 const dialect: Dialect = {
   createAdapter: () => new PostgresAdapter(),
   createDriver: () => new DummyDriver(),

@@ -1,4 +1,6 @@
-/** The verbs inside a transaction of Knex. Its `raw` counts question marks where PostgreSQL has numbers. */
+/**
+ * The verbs inside a transaction of Knex. Its `raw` expects question marks instead of PostgreSQL's numbered parameters.
+ */
 import type { DB } from '@q/schema'
 import type { Transaction } from 'kysely'
 import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-transaction.ts'

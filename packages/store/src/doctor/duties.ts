@@ -1,4 +1,4 @@
-/** Duties whose holder is dead while the lease still runs: until it ends, no replica does that work. */
+/** Lists duties whose holder is dead while the lease has not expired: until then, no replica does that work. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { isAlive } from '../replicas/alive.ts'

@@ -1,4 +1,7 @@
-/** What this login may do in schema q, and which tables the roles of db/roles.sql cannot read: those that a later migration made. */
+/**
+ * Reads the rights of this login in schema q, and the tables that the roles of db/roles.sql cannot read because a later
+ * migration created them.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
@@ -12,7 +15,7 @@ export interface Rights {
   readonly outdatedRoles: readonly { readonly role: string; readonly tables: readonly string[] }[]
 }
 
-/** Roles that read every table. */
+/** Roles that can read every table. */
 const readingRoles = ['q_client', 'q_reader', 'q_runner', 'q_admin']
 
 export async function inspectRights(db: Db): Promise<Rights> {

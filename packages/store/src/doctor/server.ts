@@ -1,10 +1,10 @@
-/** Version, connections and settings of the server, as far as q depends on them. No locks. */
+/** Reads the version, connections and settings of the server that q depends on. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface ServerFacts {
   readonly database: string
-  /** As people write it: `18.4`. */
+  /** For people: `18.4`. */
   readonly version: string
   readonly versionNumber: number
   readonly isStandby: boolean
@@ -12,7 +12,7 @@ export interface ServerFacts {
   /** The server's clock. */
   readonly now: Date
   readonly connections: { readonly used: number; readonly max: number }
-  /** Standbys that stream from it, and how many of them are waited for. */
+  /** Standbys that stream from the server, and the number of synchronous ones that commits wait for. */
   readonly standbys: { readonly all: number; readonly synchronous: number }
   readonly settings: Readonly<Record<ServerSetting, string>>
 }

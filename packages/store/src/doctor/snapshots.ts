@@ -1,7 +1,7 @@
 /**
  * Reads what keeps PostgreSQL from removing dead rows: old snapshots of sessions, prepared transactions and replication
- * slots. While one of them holds `xmin`, every dead version of a run stays in the indexes that claims read. Oldest first.
- * No locks.
+ * slots. While one of them holds `xmin`, every dead version of a run stays in the indexes that claims read. Oldest
+ * first. Takes no locks.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -14,7 +14,7 @@ export interface SnapshotHolder {
   readonly name: string
   readonly user: string | null
   readonly state: string | null
-  /** Null: not recorded, as of a slot. */
+  /** Null: not recorded, as for a slot. */
   readonly forMs: number | null
   /** Transactions since then. */
   readonly age: number

@@ -1,4 +1,4 @@
-/** The tables of schema q: live and dead rows, size, last vacuum, and indexes that cannot be used. No locks. */
+/** Lists the tables of schema q: live and dead rows, size, last vacuum, and invalid indexes. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 

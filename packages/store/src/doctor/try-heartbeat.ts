@@ -1,6 +1,6 @@
 /**
- * Writes a heartbeat as a replica would, reads it back and removes it, in one transaction: whether heartbeats can be written
- * through this connection, and what they cost. Nothing stays, even if the process dies half-way.
+ * Tests whether heartbeats can be written through this connection, and how long they take: writes one as a replica
+ * would, reads it back and removes it, in one transaction. Nothing remains, even if the process dies in between.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

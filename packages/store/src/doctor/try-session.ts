@@ -1,6 +1,6 @@
 /**
- * Whether a session can do what a replica's session must: last from one transaction to the next, hold a lock that the server
- * shows, and hear its own NOTIFY.
+ * Tests whether a session can do what a replica's session must: last from one transaction to the next, hold a lock that
+ * the server shows, and receive its own NOTIFY.
  */
 import { openSession } from '../connection/open-session.ts'
 import { keepsSession } from '../connection/detect-pooler.ts'
@@ -13,7 +13,7 @@ export interface TriedSession {
 }
 
 const channel = 'q_doctor'
-/** Another namespace than that of presence locks. */
+/** A different namespace from that of presence locks. */
 const lockSpace = 0x71_64_6f_63
 
 export async function trySession(url: string): Promise<TriedSession> {

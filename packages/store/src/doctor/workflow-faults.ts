@@ -1,4 +1,7 @@
-/** Live workflows that contradict themselves, newest first, a bounded number. Changes nothing: `repairWorkflows` heals them. */
+/**
+ * Lists a bounded number of live workflows whose rows contradict each other, newest first. Changes nothing:
+ * `repairWorkflows` repairs them.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { inconsistenciesIn, type Inconsistency } from '../workflows/inconsistencies.ts'

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 
-/** Tasks and versions that a group names, the latest first. */
+/** The most tasks and versions that a group stores, latest first. */
 const namesMax = 20
 
 /** `errors`: JSON text, a list of `ErrorCount`. */

@@ -5,9 +5,9 @@ export interface ErrorCount {
   readonly code: string
   /** Class of the error. */
   readonly name: string
-  /** Text with placeholders for what differs from one error of the group to the next. */
+  /** The text, with placeholders for the parts that differ between errors of the group. */
   readonly message: string
-  /** First frame that is not in a library. */
+  /** The first frame outside of libraries. */
   readonly place: string | null
   readonly seen: number
   readonly lastRunId: string
@@ -16,13 +16,13 @@ export interface ErrorCount {
   readonly version: string
 }
 
-/** Groups that one flush names. The attempts of the others have their fingerprints and are counted as failed. */
+/** The most groups in one flush. Attempts of other groups keep their fingerprints and count as failed. */
 const errorGroupsMax = 100
 
 const namesMax = 20
 const textMax = 300
 
-/** The most frequent groups, each with bounded texts. */
+/** Returns the most frequent groups, with bounded texts. */
 export function boundErrors(errors: readonly ErrorCount[], most: number = errorGroupsMax): ErrorCount[] {
   const frequent = errors.length <= most ? errors : errors.toSorted((a, b) => b.seen - a.seen).slice(0, most)
   return frequent.map((error) => ({

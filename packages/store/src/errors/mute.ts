@@ -1,9 +1,9 @@
-/** Mutes a group of errors for a time: attention does not list it. It is still counted. */
+/** Mutes a group of errors for a time: attention does not list it, but its errors are still counted. */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface Mute {
-  /** From now. */
+  /** Counted from now. */
   readonly untilMs: number
   readonly by: string
 }

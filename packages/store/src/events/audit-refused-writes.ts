@@ -23,7 +23,7 @@ export async function auditRefusedWrites(
 ): Promise<void> {
   if (leases.length === 0) return
   const { ids, fences } = columnsOf(leases)
-  // A whole statement in SQL: arrays in, rows written in the order of their key.
+  // Written in SQL: arrays in, rows written in the order of their key.
   const noted = sql`
 INSERT INTO q.task_event (run_id, fence, kind, replica_id)
 SELECT DISTINCT g.id, g.fence, ${kind}::text, ${replicaId}::text FROM unnest(${ids}::bigint[], ${fences}::int[]) AS g(id, fence)

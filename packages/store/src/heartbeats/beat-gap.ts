@@ -1,6 +1,6 @@
 /**
- * Records a gap between heartbeats, in the heartbeat that ends it: nothing is written while heartbeats are on time. Part of
- * the statement, which has `previous` (the heartbeat before) and `beat`.
+ * Records a gap between heartbeats with the heartbeat that ends it, so nothing is written while heartbeats are on time.
+ * Part of the heartbeat statement; reads `previous` (the heartbeat before) and `beat`.
  */
 import { sql, type RawBuilder } from 'kysely'
 

@@ -74,7 +74,7 @@ export async function upsertReplicaHeartbeat(
   }
 }
 
-// A whole statement in SQL: heartbeat, withdrawal and response are one round trip and one commit.
+// Written in SQL: heartbeat, withdrawal and response are one round trip and one commit.
 export function upsertHeartbeatStatement(
   db: Db,
   replicaId: string,

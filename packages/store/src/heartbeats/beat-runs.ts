@@ -66,7 +66,7 @@ interface BeatColumns extends LeaseColumns, BeatSender {
   readonly notes: readonly (string | null)[]
 }
 
-// A whole statement in SQL: arrays in, an upsert, and an answer from the runs themselves.
+// Written in SQL: arrays in, an upsert, and an answer from the runs themselves.
 const beat = prepared<BeatColumns, BeatRow>(
   'beat-runs',
   (given) => sql<BeatRow>`

@@ -14,9 +14,9 @@ export interface HeartbeatData {
   /** In ms since 1970. */
   readonly timestamp: number
   readonly health_status: HealthStatus
-  /** Ids of the runs that it executes. */
+  /** Ids of the runs that the worker is executing. */
   readonly current_tasks: readonly string[]
-  /** How many more runs it can execute. */
+  /** The number of further runs that the worker can execute. */
   readonly capacity_available: number
   readonly metrics: WorkerMetrics
 }

@@ -8,7 +8,7 @@ import type { Db } from '../connection/db.ts'
 export interface HeartbeatFailure {
   /** How long ago it failed, by the replica's own monotonic clock. */
   readonly agoMs: number
-  /** The number of failures in a row, with this one. */
+  /** The number of consecutive failures, including this one. */
   readonly consecutive: number
   readonly error: string
 }

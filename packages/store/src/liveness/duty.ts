@@ -14,7 +14,7 @@ export async function takeDuty(
   duty: { readonly name: string; readonly holder: string; readonly forMs: number },
 ): Promise<{ mine: boolean; untilInMs: number }> {
   const end = sql`clock_timestamp() + ${duty.forMs}::float8 * interval '1 ms'`
-  // A whole statement in SQL: the duty was taken if the conditional upsert wrote a row.
+  // Written in SQL: the duty was taken if the conditional upsert wrote a row.
   const { rows } = await sql<{ mine: boolean; untilInMs: number | null }>`
 WITH others AS MATERIALIZED (
   SELECT until FROM q.duty WHERE name = ${duty.name} AND holder <> ${duty.holder} AND until BETWEEN clock_timestamp() AND ${end}

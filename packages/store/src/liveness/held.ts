@@ -1,4 +1,7 @@
-/** The holders of runs according to the database: what a replica holds, for comparison with what it executes, and who holds a lease. */
+/**
+ * Reads the holders of runs: the runs that a replica holds, for comparison with those it executes, and the holder of a
+ * lease.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import type { Lease, RunId } from '../lease.ts'
@@ -21,7 +24,7 @@ export async function heldTaskRuns(db: Db, replicaId: string): Promise<HeldRun[]
 }
 
 export interface LeaseHolder {
-  /** At least that of the lease. */
+  /** At least the fence of the lease. */
   readonly fence: number
   readonly replicaId: string | null
   readonly task: string

@@ -31,7 +31,7 @@ export interface RecoveryResult {
 
 /** A holder that counts as dead, by one kind of evidence. */
 export interface DeadHolder extends Pick<StaleRun, 'replicaId' | 'name' | 'hostname' | 'cause'> {
-  /** Since its last sign of life; null: it never gave one. */
+  /** Time since the holder's last sign of life; null: it never gave one. */
   readonly silentMs: number | null
   /** The runs that were recovered from it. */
   readonly ids: readonly RunId[]
@@ -47,7 +47,7 @@ export const abandoned = {
 /** Runs per transaction: a whole fleet may have died, and the size of a statement is limited. */
 const atOnceMax = 1_000
 
-/** Finds stale runs and recovers them as `action` says. `by` names the replica that does it, for the record. */
+/** Finds stale runs and recovers them according to `action`. `by` is the recovering replica, for the record. */
 export async function recoverStale(
   db: Db,
   query: StaleQuery & { readonly by: string },
@@ -56,7 +56,7 @@ export async function recoverStale(
   return recoverStaleRuns(db, await getStaleTaskRuns(db, query), query, action)
 }
 
-/** Recovers runs that were found stale a moment ago. */
+/** Recovers runs that the caller has just found stale. */
 export async function recoverStaleRuns(
   db: Db,
   seen: readonly StaleRun[],

@@ -1,6 +1,6 @@
 /**
- * A person has seen that a run failed because it was running when its replica died, and accepts that. An explicit retry of the
- * run counts as a review too (runs/retry.ts).
+ * Marks recoveries as reviewed: a person accepts that a run failed because its replica died. A manual retry of the run
+ * counts as a review too (runs/retry.ts).
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -13,10 +13,10 @@ export interface Review {
   readonly by: string
 }
 
-/** Judged of a recovery `v`. The words of the index recovery_to_review. */
+/** A condition on a recovery `v`, written exactly like the index recovery_to_review. */
 export const needsReview: RawBuilder<boolean> = sql<boolean>`(v.became = 'FAILED' AND v.reviewed_at IS NULL)`
 
-/** How many were reviewed; those that needed no review are not counted. */
+/** Returns the number of reviewed recoveries that needed a review. */
 export async function reviewRecoveries(db: Db, { ids = [], runIds = [], by }: Review): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     UPDATE q.recovery v SET reviewed_at = clock_timestamp(), reviewed_by = ${by}
@@ -24,7 +24,7 @@ export async function reviewRecoveries(db: Db, { ids = [], runIds = [], by }: Re
   return Number(numAffectedRows)
 }
 
-/** Part of a statement that retries the runs of `retried`, which has their ids. */
+/** Part of a statement that retries runs; `retried` has their ids. */
 export function reviewedByRetry(retried: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`reviewed AS (
   UPDATE q.recovery v SET reviewed_at = clock_timestamp(), reviewed_by = 'a retry'

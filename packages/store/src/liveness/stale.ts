@@ -1,14 +1,13 @@
 /**
- * Which held runs are stale: the holder has given no sign of life for longer than its own registered thresholds allow.
- * The latest of heartbeat, start and claim counts; a heartbeat of an earlier fence never does. The first layer that
- * applies is the cause; a layer that the caller may not use does not hide the next one.
+ * Finds stale runs: held runs whose holder has given no sign of life for longer than its own registered thresholds
+ * allow. The latest of heartbeat, start and claim counts; a heartbeat of an earlier fence never does. The first layer
+ * that applies is the cause; a layer that the caller may not use does not hide the next one.
  *
- *   never-alive    the holder has neither a replica row nor a heartbeat
- *   presence       its session lock is gone, and the watcher has waited out its grace without a sign of life; a claim or
- *                  start that the server processed after the death does not count as one
- *   replica-beat   the replica has sent no heartbeat
- *   claimer-beat   the replica has sent no heartbeat for this CLAIMED run
- *   runner-beat    the replica has sent no heartbeat for this RUNNING run
+ * never-alive    the holder has neither a replica row nor a heartbeat  presence       its session lock is gone, and the
+ * watcher has waited out its grace without a sign of life; a claim or
+ *                 start that the server processed after the death does not count as one
+ * replica-beat   the replica has sent no heartbeat  claimer-beat   the replica has sent no heartbeat for this CLAIMED
+ * run  runner-beat    the replica has sent no heartbeat for this RUNNING run
  */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
@@ -60,7 +59,7 @@ export async function getStaleTaskRuns(db: Db, query: StaleQuery = {}): Promise<
   return (await staleStatement(query).execute(db)).rows
 }
 
-// A whole statement in SQL: recursive, and used as a condition by the statement that recovers.
+// Written in SQL: recursive, and used as a condition by the statement that recovers.
 /**
  * A clock that stepped ahead ages all heartbeats at once, so the statement believes it no further than `clockMsMax`. A
  * clock that stepped back leaves signs of life in the future: a sign further ahead than the threshold does not count, and

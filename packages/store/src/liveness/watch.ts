@@ -1,11 +1,10 @@
 /**
- * The watch over presence: the watcher looks which locks are missing, and its deputy looks whether the watcher lives.
- * Both posts are leases (`q.duty`), because a stopped process would keep a session lock.
+ * The watch over presence: the watcher checks which locks are missing, and its deputy checks whether the watcher is
+ * alive. Both duties are leases (`q.duty`), because a stopped process would keep a session lock.
  *
- * One statement takes or renews a post and, for the watcher, marks the locks that are missing or back. The deputy also
- * becomes the watcher when the lock of the watcher is gone, as soon as it looks, without waiting for the end of the
- * lease. A replica without a post scans no locks: it asks again when the lease of the deputy
- * would end. Two watchers at once do no harm.
+ * One statement takes or renews a duty and, for the watcher, marks the locks that are missing or back. If the watcher's
+ * lock is gone, the deputy becomes the watcher at its next check, without waiting for the end of the lease. A replica
+ * without a duty scans no locks: it asks again when the deputy's lease would end. Two watchers at once do no harm.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -15,16 +14,16 @@ export interface WatchRequest {
   readonly replicaId: string
   /** The name of the watcher's duty. */
   readonly duty: string
-  /** How long each post is taken for. */
+  /** The term of each lease. */
   readonly watcherMs: number
   readonly deputyMs: number
 }
 
 export interface WatchAnswer {
   readonly post: 'watcher' | 'deputy' | 'none'
-  /** Until the lease of the deputy ends. */
+  /** Time until the deputy's lease ends. */
   readonly untilInMs: number
-  /** What the database's clock showed, in ms since 1970. */
+  /** The time of the database's clock, in ms since 1970. */
   readonly clockMs: number
   /** For the watcher: the replicas whose lock is missing and that still hold runs. */
   readonly gone: readonly MissingReplica[]
@@ -42,7 +41,8 @@ export async function watchPresence(db: Db, request: WatchRequest): Promise<Watc
   const goneAt = sql`coalesce(marked.gone_at, seen.gone_at)`
   const goneForMs = sql`CASE WHEN coalesce(seen.last_heartbeat < ${goneAt}, true)
     THEN greatest(0, extract(epoch FROM ${clock} - ${goneAt}) * 1000) ELSE 0 END`
-  // One whole statement: the posts, the lock table of the server and our records are one round trip and one commit.
+  // Written in SQL as one statement: the duties, the lock table of the server and our records are one round trip and
+  // one commit.
   const { rows } = await sql<WatchAnswer>`
 WITH held AS MATERIALIZED (${heldLocks}
 ), posts AS MATERIALIZED (

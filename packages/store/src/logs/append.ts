@@ -52,7 +52,7 @@ export function appendStatement(lines: readonly LogLine[]): CompiledQuery<Lease>
   return append({ lines: `[${lines.map(rowText).join(',')}]` })
 }
 
-// A whole statement in SQL: an array in, lines stored, and an answer from the runs themselves.
+// Written in SQL: an array in, lines stored, and an answer from the runs themselves.
 const append = prepared<{ readonly lines: string }, Lease>(
   'append-logs',
   ({ lines }) => sql<Lease>`

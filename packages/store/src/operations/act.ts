@@ -1,6 +1,7 @@
 /**
- * Applies an operation to the runs of one step, by the verbs for single runs. All at once first; if the database refuses
- * one of them, or another transaction has one locked, each alone, so that one run does not delay the others.
+ * Applies an operation to the runs of one step, by the verbs for single runs: all runs at once first. If the database
+ * rejects one of them, or another transaction has locked one, it applies the operation to each run alone, so that one
+ * run does not delay the others.
  *
  * The locks are taken in the order that all transactions keep: workflows, then runs, each in the order of ids.
  */
@@ -15,7 +16,7 @@ import { lockWorkflowsOf } from '../workflows/lock.ts'
 import type { OperationKind } from './operation.ts'
 
 export interface Acted {
-  /** One for each run. `busy`: another transaction has it locked. `refused`: the database does not let it change. */
+  /** One answer per run. `busy`: another transaction has locked it. `refused`: the database rejects the change. */
   readonly answers: readonly string[]
   readonly changed: number
   /** Concurrency keys to promote after the commit. */
@@ -70,7 +71,10 @@ function changesIn(answers: readonly string[]): number {
   return answers.filter((answer) => changing.has(answer)).length
 }
 
-/** Undoes it alone if the rows do not allow it; other errors end the step. */
+/**
+ * Applies the change to one run. If the rows do not allow it, only this change is rolled back; other errors end the
+ * step.
+ */
 async function attempt<T>(trx: Db, work: () => Promise<T>): Promise<T | 'busy' | 'refused'> {
   await sql`SAVEPOINT attempt`.execute(trx)
   try {

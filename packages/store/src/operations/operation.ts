@@ -1,4 +1,4 @@
-/** An act on all runs that match a filter, as it is stored and as people see it. */
+/** An operation on all runs that match a filter. */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { pageOf, placeOf, type ListRequest, type Page } from '../reads/page.ts'
@@ -12,14 +12,14 @@ export interface Operation {
   readonly filter: StoredFilter
   readonly askedAt: Date
   readonly askedBy: string
-  /** `waiting`: no step was made yet. `stopping`: the next step ends it. */
+  /** `waiting`: no step has been executed yet. `stopping`: the next step ends it. */
   readonly state: 'waiting' | 'running' | 'stopping' | 'stopped' | 'done'
-  /** Runs that match and were tried. */
+  /** The number of matching runs to which the operation was applied, whatever the answer. */
   readonly looked: number
   readonly changed: number
-  /** How often each answer was given. */
+  /** The count of each answer. */
   readonly answers: Readonly<Record<string, number>>
-  /** The oldest run that was looked at; null: no step was made yet, or all runs were. */
+  /** The oldest run that was read; null: no step has been executed yet, or all runs have been read. */
   readonly lookedBackTo: string | null
   readonly finishedAt: Date | null
   /** The replica that executes it. */

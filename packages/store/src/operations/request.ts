@@ -1,6 +1,6 @@
 /**
- * Asks for an operation, and shows beforehand what it would do. The newest run at the time of the request is its upper bound,
- * and only ends before that time count: runs that are enqueued or fail later are not touched.
+ * Requests an operation, and previews its effect. It applies to runs up to the newest one at the time of the request,
+ * in the states they had then: runs that are enqueued or fail later do not change.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -22,12 +22,12 @@ export interface NewOperation {
 export interface OperationPreview {
   /** Exact unless `atLeast`: then there may be more. */
   readonly match: { readonly count: number; readonly atLeast: boolean }
-  /** The newest of them. */
+  /** The newest matching runs. */
   readonly samples: RunSummary[]
 }
 
 const countMax = 10_000
-/** Runs that a preview looks at, whether they match or not. */
+/** The most runs that a preview reads, whether they match or not. */
 const previewLookMax = 200_000
 const samplesMax = 3
 
@@ -62,7 +62,10 @@ SELECT count(*)::int AS count, NOT EXISTS (SELECT FROM oldest) AS exhausted,
   return { match, samples: await runSummaries(db, newest) }
 }
 
-/** Whether the operation applies to a run `r`: it matches, and was in a state to be changed when the operation was asked for. */
+/**
+ * Whether the operation applies to a run `r`: the run matches, and was in a suitable state when the operation was
+ * requested.
+ */
 export function applies(kind: OperationKind, filter: RunFilter, askedAt: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(${matches(filter)} AND ${stateFor(kind, filter, askedAt)})`
 }

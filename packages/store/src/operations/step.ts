@@ -1,10 +1,10 @@
 /**
- * One step of the oldest open operation: a bounded number of runs, in one transaction with the place up to which they were
- * looked at. If the replica dies, or the answer of its commit is lost, the next step begins exactly where the last committed
- * one ended: no run is passed over and none is changed twice.
+ * Executes one step of the oldest open operation: changes a bounded number of runs and stores the position, in one
+ * transaction. If the replica dies, or the answer to its commit is lost, the next step begins exactly where the last
+ * committed one ended: it skips no run and changes none twice.
  *
- * The row of the operation is locked for as long, so two replicas never make a step of one operation at the same time. The
- * lease keeps it with one replica from step to step.
+ * The transaction locks the row of the operation, so two replicas never execute a step of one operation at the same
+ * time. The lease keeps the operation with one replica from step to step.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -17,22 +17,22 @@ import { applies } from './request.ts'
 import { filterOf } from './stored-filter.ts'
 
 export interface StepRequest {
-  /** Id of the replica, or of the program, that executes it. */
+  /** The id of the replica or program that executes it. */
   readonly holder: string
-  /** How long no other may execute it after this step. */
+  /** How long no other replica may execute it after this step. */
   readonly forMs: number
-  /** Runs of one step; 200 unless said. */
+  /** The most runs that one step changes. Default: 200. */
   readonly runsMax?: number
 }
 
 const runsDefault = 200
-/** Runs that one step looks at, whether they match or not. */
+/** The most runs that one step reads, whether they match or not. */
 const lookMax = 50_000
 
 export interface StepAnswer {
-  /** The operation after its step; undefined: there is none to execute. */
+  /** The operation after the step; undefined: there was none to execute. */
   readonly worked: Operation | undefined
-  /** Until the lease of another holder on an open operation ends, if there is one. */
+  /** Time until another holder's lease on an open operation ends, if there is one. */
   readonly leasedForMs?: number | undefined
 }
 
@@ -57,7 +57,7 @@ interface Open extends Pick<Operation, 'id' | 'kind' | 'filter' | 'askedAt' | 'a
 
 interface Step {
   readonly operation: Operation
-  /** Concurrency keys that runs of this step wait for. */
+  /** Concurrency keys that the changed runs wait for. */
   readonly keys: readonly string[]
 }
 
@@ -75,7 +75,7 @@ ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx)
   return { operation: await advance(trx, open, request, ids, next, acted), keys: acted.keys }
 }
 
-/** The next runs that match, and where the look after them begins; null: at no run. */
+/** Returns the next matching runs, and the position after them; null: no run is left. */
 async function look(trx: Db, open: Open, runsMax: number): Promise<{ ids: RunId[]; next: RunId | null }> {
   const condition = applies(open.kind, filterOf(open.filter), sql`${open.askedAt}::timestamptz`)
   const { rows } = await sql<{ ids: RunId[]; beyond: RunId | null }>`

@@ -1,4 +1,7 @@
-/** Ends an operation between two steps: at once if no replica executes it, else with its next step. Its changes stay. */
+/**
+ * Stops an operation between two steps: at once if no replica executes it, otherwise with its next step. Its changes
+ * stay.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 

@@ -1,4 +1,4 @@
-/** A filter of runs as data, and back: times are ISO text, states have their own names. Pure. */
+/** Converts a filter of runs to stored data and back. Times are ISO text, states are written by name. Pure. */
 import type { RunFilter } from '../reads/runs/run-filter.ts'
 import { statesNamed } from '../reads/runs/status-names.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Counts whose cost has a limit. A count of a backlog or of a history grows with it; a count that stops at its bound does
- * not, and says that it stopped.
+ * Counts with a bounded cost. The cost of counting a backlog or a history grows with it; a bounded count stops at its
+ * bound and says that it stopped.
  */
 import { sql, type RawBuilder } from 'kysely'
 
@@ -10,12 +10,12 @@ export interface Bounded {
   readonly atLeast: boolean
 }
 
-/** Counts for people stop here. */
+/** The bound of counts for people. */
 export const countMax = 10_000
 
 export const none: Bounded = { count: 0, atLeast: false }
 
-/** `seen`: how many rows a statement found that looked for one more than `most`. */
+/** `seen`: the number of rows found by a statement that reads at most one more than `most`. */
 export function bounded(seen: number, most: number = countMax): Bounded {
   return { count: Math.min(seen, most), atLeast: seen > most }
 }
@@ -24,12 +24,12 @@ export function sumOf(counts: readonly Bounded[]): Bounded {
   return counts.reduce((sum, one) => ({ count: sum.count + one.count, atLeast: sum.atLeast || one.atLeast }), none)
 }
 
-/** The number of these rows. They must have a LIMIT of their own. */
+/** The number of these rows. Their query must have its own LIMIT. */
 export function countOf(rows: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`(SELECT count(*)::int FROM (${rows}) counted)`
 }
 
-/** How long ago, by the database's clock; negative: it is to come. */
+/** How long ago a time was, by the database's clock; negative for a future time. */
 export function agoMs(time: RawBuilder<unknown>): RawBuilder<number | null> {
   return sql<number | null>`(extract(epoch FROM clock_timestamp() - ${time}) * 1000)::float8`
 }

@@ -1,4 +1,6 @@
-/** Several reads of one moment: without it a run could end between the look at its row and the look at its history. */
+/**
+ * Executes several reads in one snapshot. Otherwise a run could end between reading its row and reading its history.
+ */
 import type { Db } from '../connection/db.ts'
 
 /** In a caller's transaction the caller's isolation decides. */

@@ -1,4 +1,4 @@
-/** Durations and counts in words, for sentences that a person reads. Pure. */
+/** Formats durations and counts for sentences. Pure. */
 import type { Bounded } from './bounded.ts'
 
 export function inWords(ms: number): string {
@@ -8,12 +8,12 @@ export function inWords(ms: number): string {
   return s < 172_800 ? `${Math.round(s / 3_600)} h` : `${Math.round(s / 86_400)} days`
 }
 
-/** `10 000+`: there may be more. */
+/** Returns `10 000+` if there may be more. */
 function countInWords({ count, atLeast }: Bounded): string {
   return `${String(count).replaceAll(/\B(?=(\d{3})+$)/g, ' ')}${atLeast ? '+' : ''}`
 }
 
-/** `1 run`, `2 runs`. */
+/** Returns `1 run`, `2 runs`. */
 export function counted(count: Bounded, one: string, many: string = `${one}s`): string {
   return `${countInWords(count)} ${count.count === 1 && !count.atLeast ? one : many}`
 }

@@ -1,12 +1,13 @@
 /**
- * Whether a replica is alive: by its own registered threshold, its presence and the clock of the database. Decided in one
- * place, so that names, nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h` its heartbeat, if any.
+ * Decides whether a replica is alive: by its own registered threshold, its presence and the clock of the database. Only
+ * this file decides it, so names, nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h`
+ * its heartbeat, if any.
  */
 import { sql, type RawBuilder } from 'kysely'
 
 export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
 
-/** Null: it has no heartbeat. */
+/** Null: the replica has no heartbeat. */
 export const beatAgeMs: RawBuilder<number | null> = sql<number | null>`
   (extract(epoch FROM clock_timestamp() - h.last_heartbeat) * 1000)::float8`
 
@@ -22,7 +23,10 @@ export const isGone: RawBuilder<boolean> = sql<boolean>`
 const isHeartbeatFresh = sql<boolean>`coalesce(h.last_heartbeat > clock_timestamp() - n.replica_stale_ms * interval '1 ms'
   AND h.last_heartbeat < clock_timestamp() + n.replica_stale_ms * interval '1 ms', false)`
 
-/** Whether it has neither stopped, nor gone, nor been silent for longer than its threshold. It may be draining. */
+/**
+ * Whether the replica has not stopped, its presence is not gone, and it has not been silent for longer than its
+ * threshold. It may be draining.
+ */
 export const isAlive: RawBuilder<boolean> = sql<boolean>`
   (n.stopped_at IS NULL AND ${isHeartbeatFresh}
     AND NOT ${isGone})`

@@ -21,7 +21,7 @@ export interface NewDrainOrder {
 
 /** A drain that the replica follows already. */
 export interface CurrentDrain extends NewDrainOrder {
-  /** It leaves whatever is ordered. */
+  /** Whether the replica leaves regardless of orders. */
   readonly leaving: boolean
 }
 
@@ -33,7 +33,7 @@ export async function drainReplica(db: Db, replicaId: string, order: NewDrainOrd
   return 'draining'
 }
 
-/** Whether there is such a replica. */
+/** Whether the replica exists. */
 export async function writeOrder(
   db: Db,
   replicaId: string,
@@ -59,7 +59,7 @@ export type UndrainAnswer = 'claiming' | 'leaving' | 'not-draining' | 'not-found
 
 /** Undoes a drain, unless the replica has begun to leave or its release cannot resume. */
 export async function undrainReplica(db: Db, replicaId: string): Promise<UndrainAnswer> {
-  // A whole statement in SQL: the answer is judged on the row that was locked, not on an older version of it.
+  // Written in SQL: the answer is judged on the row that was locked, not on an older version of it.
   const { rows } = await sql<{ answer: UndrainAnswer }>`
 WITH target AS MATERIALIZED (
   SELECT n.id, CASE WHEN n.stopped_at IS NOT NULL THEN 'not-found' WHEN n.draining_at IS NULL THEN 'not-draining'
@@ -107,7 +107,7 @@ export async function leaveIfOrdered(
   replicaId: string,
   { finished }: { readonly finished: boolean },
 ): Promise<LeaveDecision> {
-  // A whole statement in SQL, for the same reason as undrainReplica.
+  // Written in SQL, for the same reason as undrainReplica.
   const { rows } = await sql<LeaveDecisionRow>`
 WITH target AS MATERIALIZED (
   SELECT n.id, coalesce(n.draining_by, 'unknown') AS by, n.drain_on_deadline AS "onDeadline",

@@ -23,7 +23,7 @@ export interface PrunedReplicas {
 
 export async function pruneReplicas(db: Db, request: ReplicaPruneRequest): Promise<PrunedReplicas> {
   const longAgo = (ms: number) => sql`clock_timestamp() - ${ms}::float8 * interval '1 ms'`
-  // A whole statement in SQL: limited parts of several tables that do not depend on each other.
+  // Written in SQL: limited parts of several tables that do not depend on each other.
   const { rows } = await sql<PrunedReplicas>`
 WITH ended AS MATERIALIZED (
   SELECT n.id, n.num FROM q.replica n WHERE n.stopped_at < ${longAgo(request.keepMs)}

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export async function retireReplica(db: Db, replicaId: string): Promise<void> {
-  // A whole statement in SQL: all records of its life are removed at once.
+  // Written in SQL: all records of its life are removed at once.
   await sql`
 WITH stopped AS (UPDATE q.replica SET stopped_at = clock_timestamp() WHERE id = ${replicaId}),
   mark AS (DELETE FROM q.idle WHERE replica_id = ${replicaId}),

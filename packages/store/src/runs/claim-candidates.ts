@@ -22,7 +22,7 @@ export function candidatesStatement(filter: CandidateFilter): CompiledQuery<Cand
   return candidates(filter)
 }
 
-// A whole statement in SQL: recursive and LATERAL.
+// Written in SQL: recursive and LATERAL.
 const candidates = prepared<CandidateFilter, Candidate>('claim-candidates', ({ tasks, queues, capabilities }) => {
   const texts = (values: typeof tasks) => sql<readonly string[]>`${values}::text[]`
   return sql<Candidate>`

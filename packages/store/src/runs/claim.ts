@@ -44,7 +44,7 @@ export interface ClaimedRun {
   readonly fence: number
   readonly task: string
   readonly queue: string
-  /** How long after it was due it was claimed. The wait of a retry includes its backoff. */
+  /** Time from due to claimed. The wait of a retry includes its backoff. */
   readonly waitMs: number
   /** JSON text, which the worker parses. */
   readonly payload: string
@@ -116,7 +116,7 @@ const tracedClaims = {
   ahead: claim('claim-prefetched-traced', claimAhead, trace),
 }
 
-// A whole statement in SQL: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
+// Written in SQL: LATERAL with FOR NO KEY UPDATE SKIP LOCKED inside it is clearer as SQL.
 function claim(
   name: string,
   change: RawBuilder<unknown>,

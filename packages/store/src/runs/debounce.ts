@@ -82,8 +82,8 @@ export function assignKeysStatement(runs: readonly CheckedRun[], ids: readonly s
   return assignKeys({ ...keysOf(runs), ids })
 }
 
-// A whole statement in SQL: arrays in, rows in the order of their keys. A new key belongs to run 0 until the same
-// transaction has inserted its run.
+// Written in SQL: arrays in, rows in the order of their keys. A new key belongs to run 0 until the same transaction has
+// inserted its run.
 const lockKeys = prepared<Keys, object>(
   'debounce-lock',
   ({ tasks, keys }) => sql<object>`
@@ -96,7 +96,7 @@ ON CONFLICT (task, debounce_key) DO UPDATE SET run_id = d.run_id`,
 /** Does not use `due_at`: a plan could then use the index of due runs instead of the ids. */
 const waitsForItsTime = sql<boolean>`r.status = 'PENDING' AND r.waiting_for IN ('task', 'time') AND r.run_at > clock_timestamp()`
 
-// A whole statement in SQL: an array in; returns which of its elements found a waiting run.
+// Written in SQL: an array in; returns which of its elements found a waiting run.
 const touch = prepared<{ readonly runs: string }, { ordinal: number; id: RunId }>(
   'debounce-touch',
   ({ runs }) => sql<{ ordinal: number; id: RunId }>`

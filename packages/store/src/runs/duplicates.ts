@@ -31,7 +31,7 @@ export function duplicatesStatement(keys: readonly DedupKey[]): CompiledQuery<Du
   return duplicates({ tasks: keys.map(({ task }) => task), keys: keys.map(({ key }) => key) })
 }
 
-// A whole statement in SQL: arrays in, two tables to search for each key.
+// Written in SQL: arrays in, two tables to search for each key.
 const duplicates = prepared<{ readonly tasks: readonly string[]; readonly keys: readonly string[] }, DuplicateRow>(
   'duplicates',
   ({ tasks, keys }) => sql<DuplicateRow>`

@@ -40,7 +40,7 @@ export async function enqueueAgain(db: Db, id: RunId, request: AgainRequest): Pr
 }
 
 async function insert(db: Db, id: RunId, { payload, by }: AgainRequest): Promise<Made | undefined> {
-  // A whole statement: the payload never leaves the database as a value, in which long numbers would lose digits.
+  // Written in SQL: the payload never leaves the database as a value, in which long numbers would lose digits.
   const { rows } = await sql<Made>`
 WITH old AS MATERIALIZED (
   SELECT r.*, coalesce(given.payload, r.payload) AS new_payload, given.payload IS NOT NULL AND t.name IS NOT NULL AS is_taken_anew, t AS published,

@@ -68,7 +68,7 @@ export function enqueueByDatabaseStatement(runs: readonly CheckedRun[]): Compile
   return enqueue({ runs: arrayText(runs) })
 }
 
-// A whole statement in SQL: an array in, one call of the function for each of its elements, in their order.
+// Written in SQL: an array in, one call of the function for each of its elements, in their order.
 const enqueue = prepared<{ readonly runs: string }, Row>(
   'enqueue-by-database',
   ({ runs }) => sql<Row>`

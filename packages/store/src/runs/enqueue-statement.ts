@@ -38,7 +38,7 @@ export function enqueueStatement(
   return (wakes ? enqueueAndWake : enqueue)({ runs: alikeText(runs) })
 }
 
-/** As `enqueueStatement`, for runs of which some have unique keys: runs whose key is taken are left out. */
+/** Like `enqueueStatement`, for batches with unique keys: leaves out runs whose key is taken. */
 export function enqueueUniqueStatement(runs: readonly CheckedRun[]): CompiledQuery<EnqueueRow> {
   return enqueueUnique({ runs: arrayText(runs) })
 }
@@ -78,7 +78,7 @@ const insertAlike = sql`
   FROM alike g CROSS JOIN LATERAL jsonb_array_elements(g.payloads) AS one(payload)
   RETURNING id`
 
-// A whole statement in SQL: an array in, and the ids that its elements got.
+// Written in SQL: an array in, and the ids that its elements got.
 const enqueue = prepared<EnqueueValues, EnqueueRow>(
   'enqueue',
   ({ runs }) => sql<EnqueueRow>`

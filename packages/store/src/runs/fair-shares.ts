@@ -3,7 +3,7 @@
  * tasks. Pure.
  *
  * Each queue, group and task has its own virtual clock, which advances by 1/weight when it is served; the one furthest
- * behind is next. One that had nothing to do resumes at the present and is not owed the missed turns. The caller keeps
+ * behind is next. One that was absent resumes at the present time and does not get the missed turns. The caller keeps
  * the state, so a replica that claims one run at a time is as fair as one that claims a hundred.
  */
 
@@ -102,7 +102,7 @@ export function candidateKey({ lane, priority, group }: Pick<Candidate, 'lane' |
 }
 
 interface Level {
-  /** Returns the next one in turn; undefined if it does not fit, in which case it was not served. */
+  /** Returns the next quota in turn; undefined if it does not fit, in which case it was not served. */
   next(fits: Fits): Candidate | undefined
   /** Stores how far each one has been served. */
   save(): void

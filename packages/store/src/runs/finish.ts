@@ -32,7 +32,7 @@ export function finishStatement(finishes: readonly Omit<Finish, 'by'>[]): Compil
   })
 }
 
-// A whole statement in SQL: changes that must be atomic.
+// Written in SQL: changes that must be atomic.
 interface FinishValues extends LeaseColumns {
   readonly results: readonly string[]
   readonly took: readonly (number | null)[]

@@ -42,8 +42,8 @@ const waitsForKey = sql<boolean>`n.status = 'PENDING' AND n.waiting_for = 'concu
 /** Larger than any difference of priorities. */
 const rankStep = 65_536
 
-// A whole statement in SQL: it reads each key once by its indexes and locks only what it changes. Where it reads slots it
-// names the key: without it a plan may read the slots of every key.
+// Written in SQL: it reads each key once by its indexes and locks only what it changes. Where it reads slots it names
+// the key: without it a plan may read the slots of every key.
 const promote = prepared<{ keys: readonly string[] }, MovedRun>(
   'promote-keys',
   ({ keys }) => sql<MovedRun>`

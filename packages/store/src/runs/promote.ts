@@ -40,7 +40,7 @@ const keysOfQueueMax = 10_000
 /** The longest wait for a lock that another session holds. */
 const lockMsMax = 250
 
-/** Returns ids that can be claimed now; `looked` as large as `limit` means there may be more. */
+/** Returns ids that can be claimed now; If `looked` equals `limit`, there may be more. */
 export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: RunId[]; looked: number }> {
   const { rows } = await db.executeQuery(promoteStatement(limit))
   const ready = rows.filter((row) => row.key === null).map((row) => row.id)
@@ -129,7 +129,7 @@ async function bestEffort(db: Db, promoted: Promise<unknown>): Promise<void> {
  * It skips keys whose runs cannot start or rightly wait, so however many there are, the other keys are reached.
  */
 export async function sweepGatedKeys(db: Db, limit: number, walk: KeyCursor = newKeyCursor()): Promise<RunId[]> {
-  // A whole statement in SQL: all lanes are judged once, all keys by their indexes.
+  // Written in SQL: all lanes are judged once, all keys by their indexes.
   const { rows } = await sql<{ keys: string[]; isFull: boolean; last: string | null }>`
 WITH RECURSIVE ranks AS MATERIALIZED (
   SELECT lane.id, ${startRank} AS rank FROM q.lane
@@ -228,7 +228,7 @@ export function promoteStatement(limit: number): CompiledQuery<{ id: RunId; key:
   return promoteDue({ limit })
 }
 
-// A whole statement in SQL: the limited, locked set must be materialised before the update.
+// Written in SQL: the limited, locked set must be materialised before the update.
 const promoteDue = prepared<{ limit: number }, { id: RunId; key: string | null }>(
   'promote-due',
   ({ limit }) => sql<{ id: RunId; key: string | null }>`

@@ -63,7 +63,7 @@ export async function pruneTaskRuns(
   db: Db,
   request: PruneRequest,
 ): Promise<{ pruned: number; next: RunId | undefined }> {
-  // A whole statement in SQL: a bounded scan, and all tables that must agree.
+  // Written in SQL: a bounded scan, and all tables that must agree.
   const { rows } = await sql<{ pruned: number; looked: number; last: RunId | null }>`
 WITH looked AS MATERIALIZED (
   SELECT r.id FROM q.task_run r WHERE r.id > ${request.after ?? '0'} ORDER BY r.id LIMIT ${request.limit}

@@ -1,8 +1,8 @@
 /**
  * RUNNING | CLAIMED → AVAILABLE, by the holder itself
  *
- * For a drain that ran out of time, or for code that never began. The attempt does not count, and the fence rises, so
- * the database rejects any later write of the old execution.
+ * Used by a drain that ran out of time, and for code that never began. The attempt does not count, and the fence rises,
+ * so the database rejects any later write of the old execution.
  */
 import type { Db } from '../connection/db.ts'
 import type { Lease, RunId } from '../lease.ts'

@@ -19,7 +19,7 @@ export async function requestCancel(
   { steps }: { readonly steps: boolean },
 ): Promise<readonly CancelCheck[]> {
   if (ids.length === 0) return []
-  // A whole statement in SQL: the flag, the wake and the answer from one snapshot.
+  // Written in SQL: the flag, the wake and the answer from one snapshot.
   const { rows } = await sql<CancelCheck>`
 WITH asked AS (
   UPDATE q.task_run SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()), updated_at = clock_timestamp()

@@ -69,8 +69,7 @@ interface ReopenedRun {
 }
 
 async function reopen(db: Db, ids: readonly RunId[]): Promise<ReopenedRun[]> {
-  // A whole statement in SQL: a success, which is stored in the run alone, moves to the history as the run begins
-  // again.
+  // Written in SQL: a success, which is stored in the run alone, moves to the history as the run begins again.
   const { rows } = await sql<ReopenedRun>`
 WITH ended AS MATERIALIZED (
   SELECT * FROM q.task_run WHERE id = ANY(${ids}::bigint[]) AND finished_at IS NOT NULL AND workflow_id IS NULL

@@ -1,7 +1,7 @@
 /**
  * RUNNING → PENDING (time), by the holder itself
  *
- * The code asked to be called later. This is not a failure, so the attempt does not count. A concurrency key that it
+ * The code asked to run again later. This is not a failure, so the attempt does not count. A concurrency key that it
  * held goes to the next waiting run, which may overtake it.
  */
 import type { Db } from '../connection/db.ts'

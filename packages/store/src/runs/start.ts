@@ -1,8 +1,8 @@
 /**
  * CLAIMED → RUNNING, by lease
  *
- * For runs that were claimed ahead. Committed before the code begins, which makes a CLAIMED run safe to requeue. A run
- * whose deadline has passed in the meantime is not started.
+ * Starts runs that were claimed ahead. RUNNING is committed before the code begins, which makes a CLAIMED run safe to
+ * requeue. A run whose deadline has passed in the meantime is not started.
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -38,7 +38,7 @@ const startSkippingLocked = prepared<LeaseColumns, { id: RunId }>('start-skippin
   startSql(leases, sql`SKIP LOCKED`),
 )
 
-// A whole statement in SQL: arrays in, and rows locked in the order of their ids.
+// Written in SQL: arrays in, and rows locked in the order of their ids.
 function startSql(
   { ids, fences }: ParameterRefs<LeaseColumns>,
   others: RawBuilder<unknown>,

@@ -72,7 +72,7 @@ function transitionColumns(from: readonly TaskState[], transitions: readonly Tra
   }
 }
 
-// The whole statement is SQL: changes that must be one, in an order of locks that must be visible.
+// Written in SQL: changes that must be atomic, with a visible order of locks.
 function transitionSql(
   column: ParameterRefs<Columns>,
   onlyIf: RawBuilder<boolean> = sql`true`,

@@ -49,7 +49,7 @@ async function forgetRemoved(db: Db, periods: readonly UniquePeriod[]): Promise<
       AND NOT EXISTS (SELECT FROM q.task_run holder WHERE holder.id = period.run_id)`.execute(db)
 }
 
-// A whole statement in SQL: arrays in, rows in the order of their keys.
+// Written in SQL: arrays in, rows in the order of their keys.
 export function periodsStatement(periods: readonly UniquePeriod[]): RawBuilder<{ id: RunId }> {
   const column = <T>(read: (period: UniquePeriod) => T): T[] => periods.map(read)
   return sql<{ id: RunId }>`

@@ -62,7 +62,7 @@ export async function publishSchedules(db: Db, replicaId: string, own: readonly 
   })
 }
 
-// A whole statement in SQL: an upsert that compares the stored schedule with the new one.
+// Written in SQL: an upsert that compares the stored schedule with the new one.
 async function put(db: Db, input: ScheduleInput, payload: string, by: string | null): Promise<PutAnswer> {
   const { rows } = await sql<{ version: number }>`
 INSERT INTO q.schedule AS s (name, task, cron, timezone, missed, payload, options, published_by, seen_until)

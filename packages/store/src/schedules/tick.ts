@@ -36,7 +36,7 @@ export async function enqueueTicks(db: Db, advance: ScheduleAdvance): Promise<En
 
 async function enqueueIfFirst(trx: Db, { schedule, version, seenUntil, next, ticks }: ScheduleAdvance) {
   const times = ticks.map(({ tick }) => tick.toISOString())
-  // A whole statement in SQL: it returns whether this replica was first, and which ticks were brought back.
+  // Written in SQL: it returns whether this replica was first, and which ticks were brought back.
   const { rows } = await sql<{ done: Date[] }>`
 UPDATE q.schedule SET version = version + 1, seen_until = greatest(seen_until, ${seenUntil.toISOString()}::timestamptz),
   next_tick = coalesce(${next?.toISOString() ?? null}::timestamptz, 'infinity'),

@@ -1,9 +1,10 @@
 /**
- * Adds what a replica counted since its last flush to the tally of the present minute and to the groups of errors.
+ * Adds the counts of a replica since its last flush to the tally of the current minute and to the error groups.
  *
- * One statement, so all of it is added or nothing. The flush number makes it happen once: a replica whose answer was lost
- * sends the same counts with the same number again, and they are added only if the first time was not committed. Rows are
- * locked in the order of their keys, so replicas that flush together do not deadlock. The minute is the database's.
+ * One statement adds all counts or none. The flush number prevents adding them twice: if the answer was lost, the
+ * replica sends the same counts again under the same number, and they are added only if the first statement was not
+ * committed. Rows are locked in the order of their keys, so replicas that flush together do not deadlock. The minute is
+ * the database's.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -13,16 +14,16 @@ import { boundTallies, type RunTally } from './run-tally.ts'
 
 export interface Flush {
   readonly replicaId: string
-  /** Raised by the replica with each flush that was answered. */
+  /** The number of this flush; the replica raises it after each answer. */
   readonly flushNo: number
   readonly runs: readonly RunTally[]
   readonly errors: readonly ErrorCount[]
 }
 
 export interface FlushAnswer {
-  /** Whether this flush had been committed before. */
+  /** Whether this flush had already been committed. */
   readonly repeated: boolean
-  /** Replicas that have not stopped: the more there are, the more rarely each should flush. */
+  /** The number of replicas that have not stopped; with more replicas, each should flush less often. */
   readonly replicas: number
 }
 
@@ -59,7 +60,7 @@ function addedHistogram(column: string) {
 
 const counts = ['started', 'succeeded', 'failed', 'cancelled', 'retried', 'crashed', 'busy_ms']
 
-/** For rows of q.run_tally, as `t`, to which others are added. */
+/** The assignments that add further counts to rows `t` of q.run_tally. */
 export const addedTally: RawBuilder<unknown> = sql.join([
   ...counts.map((count) => sql`${sql.ref(count)} = ${sql.ref(`t.${count}`)} + ${sql.ref(`excluded.${count}`)}`),
   addedHistogram('wait_histogram'),

@@ -1,7 +1,7 @@
 /**
- * Folds minutes of the tally that are older than a day into hours, a bounded number of rows at a time. A count is in a minute
- * or in an hour, never in both: the statement that adds to the hour deletes the minute. Flushes write the present minute
- * alone, so they never meet it. Two replicas that fold at once pass each other.
+ * Folds minutes of the tally that are older than a day into hours, a bounded number of rows at a time. One statement
+ * adds to the hour and deletes the minute, so a count is never in both. Flushes write only the current minute, so they
+ * do not conflict with it. Two replicas that fold at the same time skip each other's rows.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -9,7 +9,7 @@ import { addedTally } from './flush.ts'
 
 const minutesKept = sql`interval '24 hours'`
 
-/** How many minutes were folded; fewer than `limit`: none is left. */
+/** Returns the number of folded minutes; fewer than `limit` means that none is left. */
 export async function foldTally(db: Db, limit: number): Promise<number> {
   const { rows } = await sql<{ folded: number }>`
 WITH old AS MATERIALIZED (
@@ -32,7 +32,7 @@ SELECT count(*)::int AS folded FROM minutes`.execute(db)
   return rows[0]?.folded ?? 0
 }
 
-/** The sum of the histograms of one group `m` of minutes. */
+/** The sum of the histograms of a group `m` of minutes. */
 function histogramOf(column: string) {
   return sql`SELECT array_agg(counted ORDER BY bucket) FROM (
       SELECT each.bucket, sum(each.counted)::int AS counted

@@ -1,6 +1,6 @@
 /**
- * Removes what is kept for operators and is old: counts, samples, gaps between heartbeats, groups of errors that are no longer
- * seen, ended operations and actions. A bounded number of rows of each at a time.
+ * Removes old records for operators: counts, samples, gaps between heartbeats, error groups that no longer occur, ended
+ * operations and actions. Removes a bounded number of rows of each kind at a time.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -17,12 +17,12 @@ export interface OperatePruneRequest {
 }
 
 const errorHoursKeptMs = 7 * 86_400_000
-/** Groups of errors beyond this go, those that were seen longest ago first. */
+/** The most error groups kept; those that occurred longest ago are removed first. */
 const errorGroupsMax = 10_000
-/** A replica that was cut off for less than this sends an unanswered flush again without counting twice. */
+/** A replica that was cut off for less than this can repeat an unanswered flush without counting twice. */
 const flushNumbersKeptMs = 2 * 86_400_000
 
-/** How many rows went of the kind of which most did; fewer than `limit`: none is left. */
+/** Returns the largest number of rows removed of one kind; fewer than `limit` means that none is left. */
 export async function pruneOperate(db: Db, request: OperatePruneRequest): Promise<number> {
   const { samplesKeptMs, tallyKeptMs, actionsKeptMs, limit } = request
   const before = (keptMs: number) => sql`clock_timestamp() - ${keptMs}::float8 * interval '1 ms'`

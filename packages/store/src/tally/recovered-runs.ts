@@ -1,4 +1,4 @@
-/** Reads the effects of recoveries on runs, for the counts of the replica that recovered them. */
+/** Reads the effects of recoveries on runs, for the counts of the recovering replica. */
 import type { ErrorCode, TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -13,7 +13,7 @@ export interface RecoveredRun {
   readonly code: ErrorCode
 }
 
-/** The last recovery of each run. `code`: of the attempt that it ended, also if the run is started again. */
+/** Returns the last recovery of each run. `code` is that of the ended attempt, even if the run is started again. */
 export async function recoveredRuns(db: Db, ids: readonly RunId[]): Promise<RecoveredRun[]> {
   const { rows } = await sql<RecoveredRun>`
 SELECT DISTINCT ON (v.run_id) v.run_id AS "runId", r.task, coalesce(lane.queue, '') AS queue, v.was, v.became,

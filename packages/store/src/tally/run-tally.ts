@@ -11,31 +11,31 @@ export interface RunTally {
   readonly succeeded: number
   readonly failed: number
   readonly cancelled: number
-  /** Attempts that ended and will be started again. */
+  /** Attempts that ended and will be followed by another one. */
   readonly retried: number
-  /** Attempts that ended by the death of their replica, thread or child process. */
+  /** Attempts that ended with the death of their replica, thread or child process. */
   readonly crashed: number
   readonly busyMs: number
-  /** From due to started, first starts alone. */
+  /** Time from due to started, only of first starts. */
   readonly waitMs: number
-  /** Counts per bucket (histogram.ts) of the same. */
+  /** The same times as counts per bucket (histogram.ts). */
   readonly wait: readonly number[]
-  /** Counts per bucket: how long attempts took. */
+  /** Durations of attempts as counts per bucket. */
   readonly duration: readonly number[]
 }
 
-/** A tally that is being counted. */
+/** A tally while it is being counted. */
 export type OpenTally = {
   -readonly [Key in keyof RunTally]: RunTally[Key] extends readonly number[] ? number[] : RunTally[Key]
 }
 
-/** The task of the pairs that a flush does not name. */
+/** The task name of pairs that a flush does not list. */
 export const otherTasks = '…'
 
-/** Pairs of queue and task that one flush names. */
+/** The most pairs of queue and task in one flush. */
 const talliesMax = 200
 
-/** The busiest pairs; the others are summed up per queue. */
+/** Returns the busiest pairs; sums up the others per queue. */
 export function boundTallies(tallies: readonly RunTally[], most: number = talliesMax): RunTally[] {
   if (tallies.length <= most) return [...tallies]
   const busiest = tallies.toSorted((a, b) => weightOf(b) - weightOf(a))
@@ -62,7 +62,7 @@ export function emptyTally(queue: string, task: string): OpenTally {
 
 const counted = ['started', 'succeeded', 'failed', 'cancelled', 'retried', 'crashed', 'busyMs', 'waitMs'] as const
 
-/** Adds what one tally counted to another. */
+/** Adds one tally to another. */
 export function addTally(sum: OpenTally, tally: RunTally): void {
   for (const key of counted) sum[key] += tally[key]
   addHistogram(sum.wait, tally.wait)

@@ -1,7 +1,7 @@
 /**
- * Samples of how long each queue is, by the bounded counts that people see (reads/queues/): what it costs depends on the number
- * of lanes and groups, not on the backlog. Queues in which nothing waits, runs or is ready get a row too, so that a gap in the
- * samples means that no replica took them.
+ * Samples the length of each queue, by the same bounded counts that people see (reads/queues/). The cost depends on the
+ * number of lanes and groups, not on the backlog. Empty queues get a row too, so a gap in the samples means that no
+ * replica took any.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -9,10 +9,10 @@ import { bounded, sumOf } from '../reads/bounded.ts'
 import { laneCounts } from '../reads/queues/lane-counts.ts'
 import { waitingCounts } from '../reads/queues/waiting-counts.ts'
 
-/** Queues beyond this are not sampled. */
+/** The most queues that are sampled. */
 const queuesMax = 1_000
 
-/** How many queues were sampled. */
+/** Returns the number of sampled queues. */
 export async function sampleQueues(db: Db): Promise<number> {
   const lanes = Map.groupBy(await laneCounts(db), (lane) => lane.queue)
   const waiting = await waitingCounts(db)

@@ -37,14 +37,10 @@ export interface DestinationVerbs {
     request: { readonly by: string; readonly reason?: string },
   ): Promise<'paused' | 'not-found'>
 
-  /**
-   * Sends reports again, those first that were written in the meantime.
-   */
+  /** Resumes sending reports to a destination, including those written in the meantime. */
   resumeDestination(name: string): Promise<'resumed' | 'not-found'>
 
-  /**
-   * Removes a destination with its reports that were not delivered.
-   */
+  /** Removes a destination with its undelivered reports. */
   removeDestination(name: string): Promise<'removed' | 'not-found'>
 
   /**
@@ -65,10 +61,7 @@ export interface DestinationVerbs {
 
   // ---- Reports
 
-  /**
-   * Returns reports to destinations, newest first; with `givenUp` only those that no retry follows.
-   * In pages.
-   */
+  /** Returns reports to destinations, newest first; with `givenUp` only reports that were given up. In pages. */
   listDeliveries(request?: DeliveryRequest): Promise<Page<DeliveryView>>
 
   /**
@@ -78,25 +71,25 @@ export interface DestinationVerbs {
   redeliver(id: string): Promise<RedeliverAnswer>
 
   /**
-   * Sends again what a destination gave up, a bounded number, oldest first.
-   * Returns how many became due; superseded ones stay as they are.
+   * Sends a bounded number of given-up reports of a destination again, oldest first. Returns how many became due;
+   * superseded ones stay as they are.
    */
   redeliverGivenUp(request: { readonly destination: string; readonly limit: number }): Promise<number>
 
   /**
-   * Leases the next reports of a destination to a sender, at most one of each run, workflow or replica: its oldest.
-   * A lease that expires makes the report due again. Safe with many callers.
+   * Leases the next reports of a destination to a sender: of each run, workflow or replica at most the oldest one. A
+   * lease that expires makes the report due again. Safe with many callers.
    */
   leaseDeliveries(request: LeaseRequest): Promise<LeasedDelivery[]>
 
   /**
-   * Records what became of leased reports. Reports of a lost lease do not change and are left out of the answer.
+   * Records the results of leased reports. Reports under a lost lease do not change, and the answer leaves them out.
    */
   markDeliveries(holder: string, marks: readonly DeliveryMark[]): Promise<MarkedDelivery[]>
 
   /**
-   * Reports the latest heartbeats of live replicas to a destination, as far as its interval has passed.
-   * Returns how many; fewer than `limit` means that no other one is due.
+   * Reports the latest heartbeats of live replicas to a destination, once per interval of the destination. Returns the
+   * number of reports; fewer than `limit` means that no other is due.
    */
   reportHeartbeats(request: HeartbeatReportRequest): Promise<number>
 
@@ -108,14 +101,10 @@ export interface DestinationVerbs {
 
   // ---- State of senders
 
-  /**
-   * Returns what a sender remembers under a key.
-   */
+  /** Returns the value that a sender stored under a key. */
   getDestinationState(state: StateKey): Promise<string | undefined>
 
-  /**
-   * Remembers a value for a sender; undefined removes it.
-   */
+  /** Stores a value for a sender; undefined removes it. */
   setDestinationState(state: StateKey, value: string | undefined): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The reads and checks of `q doctor`: their contracts. The file of each verb has its rules. */
+/** The reads and checks of `q doctor`: their contracts. The rules of each verb are in its own file. */
 import type { DB } from '@q/schema'
 import type { SchemaDrift } from '@q/schema/objects'
 import type { Kysely } from 'kysely'

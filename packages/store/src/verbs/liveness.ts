@@ -1,4 +1,4 @@
-/** Run heartbeats, recovery and wakes: the contracts of the verbs. The file of each verb has its rules. */
+/** Run heartbeats, recovery and wakes: the contracts of the verbs. The rules of each verb are in its own file. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { beatTaskRuns, type BeatAnswer, type BeatSender, type RunBeat } from '../heartbeats/beat-runs.ts'
@@ -39,8 +39,8 @@ export interface LivenessVerbs {
   reap(question: StaleQuery & { readonly by: string }): Promise<RecoveryResult>
 
   /**
-   * Fails stale RUNNING runs, whatever onCrash says, and counts a crash.
-   * For people, and for systems that decide themselves which runs to repeat.
+   * Fails stale RUNNING runs, regardless of onCrash, and counts a crash. For people, and for systems that decide
+   * themselves which runs to repeat.
    */
   failStaleTaskRuns(question: Omit<StaleQuery, 'states'> & { readonly by: string }): Promise<RecoveryResult>
 
@@ -51,8 +51,8 @@ export interface LivenessVerbs {
   requeueStaleClaimed(question: Omit<StaleQuery, 'states'> & { readonly by: string }): Promise<RecoveryResult>
 
   /**
-   * Returns the runs that the database says this replica holds.
-   * The replica compares them with the runs it executes.
+   * Returns the runs that a replica holds according to the database. The replica compares them with the runs it
+   * executes.
    */
   heldTaskRuns(replicaId: string): Promise<HeldRun[]>
 
@@ -89,10 +89,7 @@ export interface LivenessVerbs {
    */
   takeDuty(duty: { name: string; holder: string; forMs: number }): Promise<{ mine: boolean; untilInMs: number }>
 
-  /**
-   * Gives up a duty before its lease expires.
-   * Does nothing if another replica has it.
-   */
+  /** Releases a duty before its lease expires. Does nothing if another replica has it. */
   releaseDuty(duty: { name: string; holder: string }): Promise<void>
 
   // ---- Wakes

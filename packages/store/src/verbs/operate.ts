@@ -26,8 +26,8 @@ export interface OperateVerbs {
   // ---- Counts and samples, written by replicas
 
   /**
-   * Adds what a replica counted since its last flush to the tally of the minute and to the groups of errors.
-   * A flush that is sent again with its number adds nothing.
+   * Adds the counts of a replica since its last flush to the tally of the minute and to the error groups. A flush that
+   * is sent again with its number adds nothing.
    */
   flushTally(flush: Flush): Promise<FlushAnswer>
 
@@ -37,10 +37,7 @@ export interface OperateVerbs {
    */
   recoveredRuns(ids: readonly RunId[]): Promise<RecoveredRun[]>
 
-  /**
-   * Samples how long each queue is, by counts with a bound.
-   * Returns how many queues there are.
-   */
+  /** Samples the length of each queue, by bounded counts. Returns the number of queues. */
   sampleQueues(): Promise<number>
 
   /**

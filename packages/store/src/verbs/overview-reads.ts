@@ -72,8 +72,7 @@ export interface OverviewReadVerbs {
   scheduleTicks(schedule: string, limit?: number): Promise<ScheduleTick[]>
 
   /**
-   * Returns when each node was alive within a window, its gaps without a heartbeat, and what happened to it.
-   * At most 250 nodes.
+   * Returns when each node was alive within a window, its gaps without a heartbeat, and its events. At most 250 nodes.
    */
   heartbeatLanes(window: LaneWindow): Promise<HeartbeatLane[]>
 }

@@ -1,4 +1,6 @@
-/** Reads, without a lock and without a write: the contracts of the verbs. The file of each verb has its rules. */
+/**
+ * Reads, without a lock and without a write: the contracts of the verbs. The rules of each verb are in its own file.
+ */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'
@@ -36,8 +38,8 @@ export interface ReadVerbs {
   runTicks(ids: readonly RunId[]): Promise<RunTick[]>
 
   /**
-   * Returns what lists say about runs, by id and in the order of the ids, for a list that stays on screen.
-   * Leaves out ids that do not exist.
+   * Returns runs as shown in lists, in the order of the given ids, for a list that stays on screen. Leaves out ids that
+   * do not exist.
    */
   runSummaries(ids: readonly RunId[]): Promise<RunSummary[]>
 

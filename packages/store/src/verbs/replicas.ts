@@ -1,4 +1,4 @@
-/** Replicas and the tasks they publish: the contracts of the verbs. The file of each verb has its rules. */
+/** Replicas and the tasks they publish: the contracts of the verbs. The rules of each verb are in its own file. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import {
@@ -46,8 +46,8 @@ export interface ReplicaVerbs {
   upsertReplicaHeartbeat(replicaId: string, stats: ReplicaStats, options?: BeatOptions): Promise<HeartbeatAnswer>
 
   /**
-   * Records heartbeats that could not be sent, once the database answers again.
-   * With how long ago each failed, its number in the series of failures, and why.
+   * Records heartbeats that could not be sent, once the database answers again. Each with its age, its number in the
+   * series of failures, and its error.
    */
   recordHeartbeatFailures(replicaId: string, failures: readonly HeartbeatFailure[]): Promise<void>
 
@@ -58,8 +58,8 @@ export interface ReplicaVerbs {
   sampleReplicas(): Promise<number>
 
   /**
-   * Marks a replica as idle: transactions that enqueue runs wake it when they commit.
-   * Mark, look for work once more, then wait.
+   * Marks a replica as idle: transactions that enqueue runs wake it when they commit. Mark first, look for work once
+   * more, then wait.
    */
   markIdle(replicaId: string): Promise<void>
 
@@ -82,8 +82,9 @@ export interface ReplicaVerbs {
   pruneReplicas(request: ReplicaPruneRequest): Promise<PrunedReplicas>
 
   /**
-   * Orders a replica to drain: it stops claiming, releases runs that have not started, and leaves once its runs have finished.
-   * At the deadline, if the order has one, it stops the rest; `onDeadline` decides whether they are released or fail. The last order counts.
+   * Orders a replica to drain: the replica stops claiming, releases runs that have not started, and leaves once its
+   * runs have finished. At the deadline, if the order has one, it stops the rest; `onDeadline` decides whether they are
+   * released or fail. The last order counts.
    */
   drainReplica(replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'>
 

@@ -1,4 +1,6 @@
-/** Schedules, which enqueue runs by the clock: the contracts of the verbs. The file of each verb has its rules. */
+/**
+ * Schedules, which enqueue runs by the clock: the contracts of the verbs. The rules of each verb are in its own file.
+ */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { EnqueuedRun } from '../runs/new-run.ts'
@@ -13,8 +15,8 @@ export interface ScheduleVerbs {
   // ---- Schedules
 
   /**
-   * Creates or changes a schedule; a new pattern counts from now on.
-   * An equal schedule changes nothing. The caller has checked the pattern.
+   * Creates or changes a schedule; a new pattern counts from now on. An identical schedule changes nothing. The caller
+   * has checked the pattern.
    */
   putSchedule(input: ScheduleInput): Promise<PutAnswer>
 

@@ -1,4 +1,4 @@
-/** Workflows: the contracts of the verbs. The file of each verb has its rules. */
+/** Workflows: the contracts of the verbs. The rules of each verb are in its own file. */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'

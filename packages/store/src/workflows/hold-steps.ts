@@ -46,7 +46,7 @@ export async function holdWorkflows(trx: Db, paused: readonly WorkflowId[], wake
 /** Moves those of these runs that belong to a paused workflow and have not started to the gate `workflow`. */
 export async function holdSteps(trx: Db, ids: readonly RunId[], wakes: PendingWakes): Promise<void> {
   if (ids.length === 0) return
-  // A whole statement in SQL: it frees the slots of the runs and returns their keys.
+  // Written in SQL: it frees the slots of the runs and returns their keys.
   const { rows } = await sql<{ key: string | null }>`
 WITH locked AS MATERIALIZED (
   SELECT r.id, r.concurrency_slot FROM q.task_run r JOIN q.workflow w ON w.id = r.workflow_id AND w.status = 'PAUSED'

@@ -42,7 +42,7 @@ export interface Inconsistency {
 /** Checks these workflows; ended workflows are not checked. */
 export async function inconsistenciesIn(db: Db, ids: readonly WorkflowId[]): Promise<Inconsistency[]> {
   if (ids.length === 0) return []
-  // A whole statement in SQL, so that everything is read in one snapshot.
+  // Written in SQL, so that everything is read in one snapshot.
   const { rows } = await sql<Inconsistency>`
 WITH live AS MATERIALIZED (
   SELECT id, status, ends_as, open_steps FROM q.workflow WHERE id = ANY(${ids}::bigint[]) AND finished_at IS NULL

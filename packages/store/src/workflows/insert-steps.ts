@@ -75,7 +75,7 @@ function insertBatchesOf(texts: readonly string[]): string[][] {
 
 async function insertBatch(trx: Db, workflowId: WorkflowId, part: readonly string[]): Promise<RunId[]> {
   const texts = `[${part.map((text, ordinal) => `{"ordinal":${ordinal},${text.slice(1)}`).join(',')}]`
-  // A whole statement in SQL: an array in, two tables written, and the ids of the elements out.
+  // Written in SQL: an array in, two tables written, and the ids of the elements out.
   const { rows } = await sql<{ ids: RunId[] }>`
 WITH given AS MATERIALIZED (
   SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::jsonb) AS g(

@@ -152,7 +152,7 @@ export async function releaseNextItems(
   maps: readonly RunId[] = [],
 ): Promise<void> {
   if (ended.length + maps.length === 0) return
-  // A whole statement in SQL: it counts the capacity of many maps and fills each at once.
+  // Written in SQL: it counts the capacity of many maps and fills each at once.
   const { rows } = await sql<{ key: string | null; lane: number | null; due: number | null }>`
 WITH capacity AS MATERIALIZED (
   SELECT m.run_id AS map, m.next_item, CASE WHEN bool_and(coalesce(g.counted, false)) THEN count(*)

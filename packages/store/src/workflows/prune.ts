@@ -20,7 +20,7 @@ export async function pruneWorkflows(
   db: Db,
   { after, keepMs, limit }: WorkflowPruneRequest,
 ): Promise<{ pruned: number; next: WorkflowId | undefined }> {
-  // A whole statement in SQL: it covers all tables that must agree.
+  // Written in SQL: it covers all tables that must agree.
   const { rows } = await sql<{ pruned: number; looked: number; last: WorkflowId | null }>`
 WITH looked AS MATERIALIZED (
   SELECT w.id FROM q.workflow w WHERE w.id > ${after ?? '0'} ORDER BY w.id LIMIT ${limit}

@@ -51,7 +51,7 @@ export async function releaseDependents(
   wakes: PendingWakes,
 ): Promise<ReleaseResult> {
   if (ended.length === 0) return { skipped: [], ready: [] }
-  // A whole statement in SQL: it locks and counts two tables together.
+  // Written in SQL: it locks and counts two tables together.
   const { rows } = await sql<ReleasedRow>`
 WITH parents AS MATERIALIZED (
   SELECT e.child_id, count(*) AS ended, count(*) FILTER (WHERE p.status = 'SUCCEEDED') AS succeeded,

@@ -171,7 +171,7 @@ interface ReopenedItems {
 }
 
 async function reopenRuns(trx: Db, ids: readonly RunId[]): Promise<ReopenedItems> {
-  // A whole statement in SQL: the success that only the run recorded moves to the history as the run starts again.
+  // Written in SQL: the success that only the run recorded moves to the history as the run starts again.
   const { rows } = await sql<{ id: RunId; map: RunId | null; bounded: boolean; kind: string }>`
 WITH ended AS MATERIALIZED (
   SELECT r.* FROM q.task_run r WHERE r.id = ANY(${ids}::bigint[]) AND r.finished_at IS NOT NULL ORDER BY r.id FOR NO KEY UPDATE

@@ -1,6 +1,6 @@
 /**
- * How spans are named and what they say: the OpenTelemetry conventions for messaging, where there is one for it, and names that
- * begin with `q.` for the rest. Payloads, results and messages of errors are in no span.
+ * The names and attributes of spans: the OpenTelemetry conventions for messaging where they apply, and names that begin
+ * with `q.` otherwise. Spans never contain payloads, results or error messages.
  */
 export interface SpanText {
   readonly name: string
@@ -9,7 +9,7 @@ export interface SpanText {
 
 const system = { 'messaging.system': 'q' }
 
-/** An enqueue of one run or of several, or the start of a workflow. */
+/** The span of an enqueue of one or several runs, or of the start of a workflow. */
 export function enqueueSpan({
   destination,
   count,
@@ -33,7 +33,7 @@ export function enqueuedId(runId: string): SpanText['attributes'] {
   return { 'messaging.message.id': runId }
 }
 
-/** One attempt of a run. */
+/** The span of one attempt of a run. */
 export function attemptSpan(run: {
   readonly task: string
   readonly runId: string
@@ -56,7 +56,7 @@ export function failedWith(code: string): SpanText['attributes'] {
   return { 'error.type': code }
 }
 
-/** A named step of an attempt: `ctx.once()`. */
+/** The span of a named step of an attempt: `ctx.once()`. */
 export function stepSpan(name: string): SpanText {
   return { name: `step ${name}`, attributes: { 'q.step.name': name } }
 }

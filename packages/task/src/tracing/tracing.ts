@@ -1,12 +1,12 @@
 /**
- * Spans of enqueues, attempts and steps. The only file that knows OpenTelemetry, and only its API: a program that registers an
- * SDK gets spans, and in every other program and thread nothing is loaded and nothing is made.
+ * Creates spans of enqueues, attempts and steps. No other file uses OpenTelemetry, and this one uses only its API: a
+ * program that registers an SDK gets spans; every other program and thread loads and creates nothing.
  */
 import type * as Api from '@opentelemetry/api'
 import { attemptSpan, enqueueSpan, failedWith, enqueuedId, stepSpan, type SpanText } from './conventions.ts'
 import { remoteSpanOf, traceparentOf } from './traceparent.ts'
 
-/** Where every copy of the API keeps what was registered. */
+/** The global symbol under which every copy of the API stores the registered SDK. */
 const registry = Symbol.for('opentelemetry.js.api.1')
 
 /** Whether an SDK that records spans is registered in this thread. */
@@ -17,7 +17,7 @@ export function isTracing(): boolean {
 
 let loading: Promise<typeof Api | undefined> | undefined
 
-/** Undefined: this program has no SDK, or none whose API this package can load. */
+/** Undefined: this program has no SDK, or this package cannot load its API. */
 function openTelemetry(): Promise<typeof Api | undefined> {
   loading ??= import('@opentelemetry/api').catch(() => undefined)
   return loading
@@ -29,7 +29,7 @@ export interface Enqueued {
   readonly count: number
 }
 
-/** Calls `send` within a span of its own, with the trace context to store; undefined without an SDK. */
+/** Calls `send` within a span, with the trace context to store; undefined without an SDK. */
 export async function traceEnqueue<T>(
   about: Enqueued,
   send: (trace: string | undefined) => Promise<T>,

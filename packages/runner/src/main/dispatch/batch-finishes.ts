@@ -1,4 +1,7 @@
-/** Plain successes of batches on their way into the database: an object without closures for each, because they are many. */
+/**
+ * Holds the plain successes of batches until an exchange has written them. They are many, so each is one object without
+ * closures.
+ */
 import type { Finish } from '@q/store'
 import type { DispatchedRun, RunWatchDeps } from './watch-run.ts'
 import type { PendingFinish } from '../claim/exchange-buffer.ts'

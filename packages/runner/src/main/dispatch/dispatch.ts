@@ -27,7 +27,10 @@ export interface DispatchDeps extends FollowDeps {
 
 export interface Dispatch {
   readonly slots: Slots
-  /** Hands over as many as fit, from the front; the others stay. They are started, so they may wait for busy threads. */
+  /**
+   * Hands over as many runs as fit, from the front; the others stay. The runs are started, so they may wait for busy
+   * threads.
+   */
   assignSlots(awaitingSlot: ClaimedRun[]): void
   /** Reserves room for a claim and returns it. `freeMax`: how many threads without a load may be used. */
   room(freeMax: number, ahead: boolean): ReservedRoom
@@ -37,9 +40,9 @@ export interface Dispatch {
   leftMs(): readonly number[]
   /** Collects what has ended. `signalEnds`: whether threads are to signal every end from now on. */
   collect(signalEnds: boolean): void
-  /** Runs that have not begun, and now will not. */
+  /** Withdraws and returns the runs that have not begun. */
   withdrawAll(): ClaimedRun[]
-  /** The same, of threads that have been busy for much longer than expected. */
+  /** Does the same for threads that have been busy for much longer than expected. */
   relieve(): ClaimedRun[]
   /**
    * Opens monitors of the runs that are executing, and of all that were asked for at `beforeMs` or earlier. Collects first,
@@ -51,18 +54,18 @@ export interface Dispatch {
 }
 
 export interface ReservedRoom extends Room {
-  /** Its claim has been answered. */
+  /** The response to its claim has arrived. */
   release(): void
 }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { threads, slots, startAhead, heldRuns, runMonitors, execution } = deps
   const receiver = createReceiver(deps)
-  /** Claims under way, and what they may bring. */
+  /** Claims in flight, with the room that they reserved. */
   const reserved = new Set<Room>()
   const needsSlot = (run: ClaimedRun) => isExclusive(execution, run)
 
-  /** A thread that was relieved of its runs does not get them back. */
+  /** A thread whose waiting runs were withdrawn does not get them back. */
   function takesRuns(thread: ThreadState): boolean {
     return !thread.exclusive && !isOverdue(thread, runMonitors)
   }

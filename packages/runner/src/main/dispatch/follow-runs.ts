@@ -65,14 +65,14 @@ export function createReceiver(deps: FollowDeps): Receiver {
   }
 }
 
-/** The watch over a run, made when it is first needed. */
+/** The watch over a run, created on first use. */
 export function watchOf(deps: FollowDeps, one: DispatchedRun): RunWatch {
   one.watch ??= watchRun(deps.execution, one, () => stopUnbegun(deps, one))
   if (one.hasEnded) one.watch.monitor.codeEnded()
   return one.watch
 }
 
-/** Withdraws the runs of a thread that have not begun; now they will not. */
+/** Withdraws the runs of a thread that have not begun. */
 export function withdrawFrom(deps: FollowDeps, { feed, open }: ThreadState): ClaimedRun[] {
   const withdrawn = (feed.waiting() as DispatchedRun[]).filter((one) => open.has(one) && feed.withdraw(one))
   for (const one of withdrawn) {
@@ -100,7 +100,7 @@ function recordRun(deps: FollowDeps, one: DispatchedRun, report: string | RunRep
   void recordOutcome(execution, run, { report: full, monitor: watch?.monitor, slot, tookMs })
     .catch((error: unknown) => execution.observe({ type: 'run-unfinished', error }))
     .finally(() => {
-      // Without an outcome the database still holds it: reconcile.ts compares.
+      // Without an outcome the run is still held in the database: reconcile.ts handles it.
       heldRuns.ended(run)
       leave(deps, one)
       // The end of a step or of a keyed run may have made others ready.

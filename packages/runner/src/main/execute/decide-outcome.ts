@@ -105,7 +105,7 @@ function settle(
 function againAfter(again: 'never' | { afterMs: number } | undefined, retry: RetryData): Pick<Failure, 'retry'> {
   if (again === 'never') return {}
   if (again === undefined) return backoff(retry)
-  // A delay that the code asked for is used as it is, without backoff.
+  // A delay that the code requested is used unchanged, without backoff.
   return { retry: { delayMs: again.afterMs } }
 }
 

@@ -1,6 +1,6 @@
 /**
- * One run that has a slot for itself, from claimed to settled: a suspect, a run in a child process, a step of a workflow.
- * All other runs go to their thread in batches (dispatch.ts).
+ * Executes one run that has a slot for itself, from claimed to settled: a suspect, a run in a child process, a step of
+ * a workflow. All other runs go to their thread in batches (dispatch.ts).
  *
  * Invariant: the outcome is recorded only when the code can no longer act. Until then the run stays RUNNING, gets
  * heartbeats, and keeps its slot and its concurrency key.

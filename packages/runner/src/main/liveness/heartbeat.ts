@@ -1,10 +1,10 @@
 /**
- * The heartbeat of the replica, sent from the main thread. Its response reports the database's clock, a drain order, whether
- * this program is too old, and whether the row of the replica is missing. After each heartbeat the replica compares the runs
- * it holds with the runs it executes.
+ * The heartbeat of the replica, sent from the main thread. Its response reports the database's clock, a drain order,
+ * whether this program is too old, and whether the row of the replica is missing. After each heartbeat the replica
+ * compares the runs it holds with the runs it executes.
  *
- * A failed heartbeat never ends the replica: it is reported, retried soon, and recorded once the database answers. Several in
- * a row raise one alert; the next success ends the row.
+ * A failed heartbeat never ends the replica: it is reported, retried soon, and recorded once the database answers.
+ * Several consecutive failures raise one alert; the next success resets the count.
  */
 import type { DrainOrder, HeartbeatFailure, Store } from '@q/store'
 import { errorMessage } from '../../output/error-message.ts'

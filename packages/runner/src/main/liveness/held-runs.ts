@@ -21,9 +21,9 @@ export interface HeldRuns {
   find(lease: Lease): ClaimedRun | undefined
   /** When the claim or start of the run was sent. Other replicas have seen nothing of it before that. */
   claimSentMs(lease: Lease): number | undefined
-  /** The runs that the database says we hold, and that neither a run nor a claim here accounts for. */
+  /** The runs that this replica holds in the database, and that no run or claim here accounts for. */
   orphans(held: readonly HeldRun[]): Orphans
-  /** The runs of these whose code has not begun here, known or not. */
+  /** Those of the given runs whose code has not begun here, known or not. */
   unbegun(held: readonly HeldRun[]): readonly Lease[]
 }
 

@@ -17,7 +17,9 @@ export interface ReapDeps {
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
   /** How long our own beats have been accepted without a gap. */
   readonly unbrokenMs: () => number
-  /** The streak of all replicas counts no further back than the last step of the database's clock that we saw. */
+  /**
+   * The streak of all replicas does not reach back beyond the last step of the database's clock that this replica saw.
+   */
   readonly sharedMsMax: () => number
   /** The earliest and the latest time that the database's clock can show, if it has not stepped since our last heartbeat. */
   readonly clockMsMin: () => number

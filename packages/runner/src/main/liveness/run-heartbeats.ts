@@ -37,7 +37,7 @@ export interface RunHeartbeats {
   mayBeCancelled(lease: Lease): boolean
   /** Time since the last accepted heartbeat of the run was sent, or at first its claim or start. */
   silentForMs(monitor: RunMonitor, nowMs: number): number
-  /** The same for a run that has needed no heartbeat yet. */
+  /** The same for a run that has not needed a heartbeat yet. */
   sinceClaimSentMs(lease: Lease, nowMs: number): number
   /** This process was suspended, and requests may have been missed. `asleepMs`: the part that the monotonic clock did not count. */
   suspended(asleepMs: number): void

@@ -76,7 +76,7 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
       isIdle: () => (limitsRest = runMonitors.all().length === 0 && deps.dispatch.batches().length === 0),
     }),
   )
-  /** Wakes the loop only while it rests: under load it looks at its own pace. */
+  /** Wakes the loop only while it rests: under load it keeps its own pace. */
   function watchLimits(): void {
     if (!limitsRest) return
     limitsRest = false

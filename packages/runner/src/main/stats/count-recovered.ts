@@ -1,4 +1,4 @@
-/** Counts the runs that this replica recovered. Counts may be lost: no recovery fails for them. */
+/** Counts the runs that this replica recovered. A count may be lost; it never makes a recovery fail. */
 import type { RunId, Store } from '@q/store'
 import type { RunCounts } from './run-counts.ts'
 

@@ -1,4 +1,4 @@
-/** The figures of a replica in numbers, for metrics: read when they are asked for, at no cost until then. */
+/** The figures of a replica, for metrics. They are computed on each read and cost nothing otherwise. */
 import type { RunTally } from '@q/store'
 import type { Slots } from '../dispatch/slots.ts'
 import type { ThreadPool } from '../executors/thread-pool.ts'

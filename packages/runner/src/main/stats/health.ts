@@ -17,7 +17,7 @@ export interface HealthLimits {
 
 const share = { degraded: 0.7, unhealthy: 0.9 }
 
-/** `containerMb`: 0, or absurdly large, when there is no limit. */
+/** `containerMb`: 0 or a very large number if there is no limit. */
 export function limitsWithin(containerMb: number, limits: HealthLimits): HealthLimits {
   if (containerMb <= 0) return limits
   return {
@@ -33,7 +33,7 @@ export function judge(sign: { cpuPercent: number; memoryMb: number }, limits: He
   return 'healthy'
 }
 
-/** How many of its free slots it may fill. */
+/** The number of free slots that the replica may fill. */
 export function slotsToFill(health: Health, slots: { readonly total: number; readonly free: number }): number {
   switch (health) {
     case 'healthy':

@@ -12,10 +12,10 @@ export interface ProcessStats {
   count(status: Outcome['status']): void
   runBegan(): void
   runEnded(): void
-  /** Measures since the last look, and judges. */
+  /** Measures since the last call, and judges the health. */
   look(): void
   health(): Health
-  /** The result of the last look. */
+  /** The last measurement. */
   read(): ProcessReading
 }
 
@@ -38,7 +38,7 @@ export function createProcessStats(
   const first = use()
   let lastCpuMs = first.cpuMs
   let lastMs = nowMs()
-  /** Time that runs have spent here since the last look, all together. */
+  /** The total time of the runs executed here since the last measurement. */
   let runsMs = 0
   let running = 0
   let countedMs = lastMs

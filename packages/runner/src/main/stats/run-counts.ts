@@ -34,9 +34,9 @@ export interface RunCounts {
   ended(run: RunOf, end: RunEnd): void
   /** This replica recovered the run of a dead one. */
   recovered(run: RecoveredRun): void
-  /** Everything since the last time; undefined: nothing. */
+  /** Returns the counts since the last call; undefined: there are none. */
   take(): CountedRuns | undefined
-  /** Everything since the start (run-totals.ts). */
+  /** The counts since the start (run-totals.ts). */
   totals(): readonly RunTally[]
 }
 
@@ -136,12 +136,12 @@ export function createRunCounts({ version, count }: RunCountsDeps): RunCounts {
 const statusOf = { succeeded: 'SUCCEEDED', failed: 'FAILED', cancelled: 'CANCELLED' } as const
 const lostDetail = 'The replica that held the run stopped responding.'
 
-/** A retry waited for its backoff, and a run that crashed or was retried by a person was ready before. */
+/** Excludes retries, which waited for their backoff, and runs that were ready before a crash or a manual retry. */
 function isFirstStart({ attempt, crashCount, epoch }: ClaimedRun): boolean {
   return attempt === 1 && crashCount === 0 && epoch === 1
 }
 
-/** `times` -1 takes it back. */
+/** `times` -1 reverts it. */
 function countWait(tally: OpenTally, waitMs: number, times: 1 | -1): void {
   tally.waitMs += times * waitMs
   countTime(tally.wait, waitMs, times)

@@ -1,15 +1,16 @@
 /**
- * What this replica counted of its runs since it started, by queue and task, for metrics. It is added to when a flush takes
- * the counts, and read when metrics are asked for: a run costs nothing more.
+ * The counts of this replica's runs since its start, by queue and task, for metrics. They grow when a flush takes the
+ * current counts, so they add no cost to a run.
  *
- * The first 200 pairs of queue and task keep their names, and later ones are counted as `other`: a count never moves from one
- * name to another. Totals never fall, although a run that is withdrawn before it begins is no longer counted as started.
+ * The first 200 pairs of queue and task keep their names, and later ones are counted as `other`: a count never moves
+ * from one name to another. Totals never fall, although a run that is withdrawn before it begins is no longer counted
+ * as started.
  */
 import { addTally, emptyTally, type OpenTally, type RunTally } from '@q/store'
 
 export interface RunTotals {
   add(tallies: Iterable<RunTally>): void
-  /** The totals with `open`, which no flush has taken yet. */
+  /** The totals including `open`, the counts that no flush has taken yet. */
   read(open: Iterable<RunTally>): readonly RunTally[]
 }
 
@@ -19,7 +20,7 @@ const pairsMax = 200
 export function createRunTotals(): RunTotals {
   const taken = new Map<string, OpenTally>()
   const queues = new Set<string>()
-  /** As last read. */
+  /** The totals of the last read. */
   let shown = new Map<string, RunTally>()
 
   /** The name under which a pair is counted. */

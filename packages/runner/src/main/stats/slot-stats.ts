@@ -29,7 +29,7 @@ export interface SlotStatsDeps {
   readonly nowMs: () => number
 }
 
-/** More slots than this are not shown: it is written with every heartbeat. */
+/** Further slots are not shown, because every heartbeat writes this list. */
 const shownMax = 64
 
 export function createSlotStats({ slots, runMonitors, nowMs }: SlotStatsDeps): () => SlotStats[] {

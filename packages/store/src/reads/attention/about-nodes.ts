@@ -3,9 +3,9 @@ import { externalPreset, type Node } from '../nodes/node-view.ts'
 import { inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
 
-/** How long a drain may take beyond its deadline: stopping a run takes a while. */
+/** How far a drain may exceed its deadline, because stopping runs takes time. */
 const overdueMs = 30_000
-/** A slot that is being stopped for longer needs a look. */
+/** A run that is being stopped for longer is reported. */
 const stoppingMs = 30_000
 
 export function aboutNodes(nodes: readonly Node[], now: Date, hasWork: boolean): Attention[] {

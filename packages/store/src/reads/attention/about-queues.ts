@@ -5,7 +5,7 @@ import { counted, inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
 import { growthMin, grows, waitMsMin, type QueueSigns } from './queue-signs.ts'
 
-/** A wait is long if it is so many times the 95th percentile of the last hour. */
+/** A wait is long if it exceeds the 95th percentile of the last hour by this factor. */
 const waitFactor = 10
 
 export function aboutLanes(lanes: readonly UnservedLane[]): Attention[] {

@@ -1,4 +1,4 @@
-/** Attention items about records, as sentences for a person. Pure. */
+/** Attention items about recorded events. Pure. */
 import { bounded } from '../bounded.ts'
 import { counted, inWords } from '../words.ts'
 import { argument, pagePath, type Attention } from './attention-item.ts'

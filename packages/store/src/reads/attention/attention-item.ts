@@ -1,4 +1,4 @@
-/** Something that a person should act on, and the order of harm. Pure. */
+/** An attention item: something that a person should act on. Items are ordered by harm. Pure. */
 
 /** The most harmful first. */
 export const attentionKinds = [
@@ -28,36 +28,36 @@ export type AttentionKind = (typeof attentionKinds)[number]
 export interface Attention {
   readonly kind: AttentionKind
   readonly level: 'bad' | 'warn' | 'note'
-  /** The queue, node, task, schedule or group of errors that it is about. */
+  /** The affected queue, node, task, schedule or error group. */
   readonly subject: string
-  /** One plain sentence. */
+  /** One sentence. */
   readonly sentence: string
   readonly detail: string | null
-  /** The command line that helps. */
+  /** A command that helps. */
   readonly command: string
-  /** The path of the page that shows it. */
+  /** The path of a page that shows the subject. */
   readonly page: string
   readonly facts: Readonly<Record<string, string | number | null>>
 }
 
 const levels: readonly Attention['level'][] = ['bad', 'warn', 'note']
 
-/** Present harm comes before possible harm; then by kind. */
+/** Sorts by severity, then by kind. */
 export function byHarm(items: readonly Attention[]): Attention[] {
   const rank = ({ level, kind }: Attention) =>
     levels.indexOf(level) * attentionKinds.length + attentionKinds.indexOf(kind)
   return items.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** Subjects of one kind that are named. */
+/** The most items of one kind. */
 export const subjectsMax = 20
 
-/** An argument of a command, as a shell reads it. */
+/** Quotes an argument for a shell. */
 export function argument(text: string): string {
   return /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A path of the page. */
+/** Returns a path of the page. */
 export function pagePath(section: string, name?: string): string {
   return name === undefined ? `/${section}` : `/${section}/${encodeURIComponent(name)}`
 }

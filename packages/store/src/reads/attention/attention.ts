@@ -1,6 +1,6 @@
 /**
- * What a person should act on now, the most harmful first. Twenty questions whose answers are bounded: none reads in
- * proportion to history or backlog. No locks. An empty list means that nothing needs a person.
+ * Lists what a person should act on now, the most harmful first. It runs twenty bounded checks: none reads in
+ * proportion to history or backlog. Takes no locks. An empty list means that nothing needs a person.
  */
 import type { Db } from '../../connection/db.ts'
 import { listNodes } from '../nodes/nodes.ts'
@@ -15,7 +15,7 @@ import { recorded } from './recorded.ts'
 
 export interface AttentionReport {
   readonly at: Date
-  /** How many questions were asked. */
+  /** The number of checks. */
   readonly checks: number
   readonly items: readonly Attention[]
 }
@@ -30,7 +30,7 @@ export async function attention(db: Db): Promise<AttentionReport> {
   const items = [
     ...aboutRecords(facts),
     ...aboutNodes(nodes, facts.at, waiting),
-    // Without a node every lane is unserved: that is one fact, not many.
+    // Without a node every lane is unserved: one item says so.
     ...(hasNode ? aboutLanes(lanes) : []),
     ...aboutQueues(queues, facts.at),
     ...(await aboutServer(db)),

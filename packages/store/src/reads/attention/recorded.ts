@@ -1,6 +1,6 @@
 /**
- * What is recorded and needs a person: dead holders, failed heartbeats, refused writes, recoveries to review, late schedules,
- * deliveries, rising errors. One statement; every part of it stops at a bound.
+ * Reads recorded events that need a person: dead holders, failed heartbeats, refused writes, recoveries to review, late
+ * schedules, deliveries, rising errors. One statement; every part of it stops at a bound.
  */
 import { sql } from 'kysely'
 import { statementTime } from '../../clock.ts'
@@ -11,7 +11,7 @@ import { subjectsMax } from './attention-item.ts'
 
 export interface Recorded {
   readonly at: Date
-  /** Replicas that hold runs and are neither alive nor known, with how many runs. */
+  /** Replicas that hold runs and are not alive, or have no row, with the number of those runs. */
   readonly deadHolders: readonly { readonly id: string; readonly name: string | null; readonly runs: number }[]
   readonly failing: readonly {
     readonly id: string
@@ -38,18 +38,18 @@ export interface Recorded {
     readonly message: string
     readonly task: string | null
     readonly seen: number
-    /** Mean of an hour of the day before. */
+    /** Mean per hour of the day before. */
     readonly usual: number
   }[]
 }
 
-/** Runs of one holder are counted up to here. */
+/** The most runs of one holder that are counted. */
 const heldMax = 1_000
 const holdersMax = 500
 const schedulesMax = 1_000
 const lateMs = 60_000
 const inARowMin = 3
-/** An error that was seen less often within two hours is left to the list of errors. */
+/** An error that occurred less often within two hours is not reported. */
 const errorsMin = 5
 const riseFactor = 3
 const groupsMax = 200
@@ -94,7 +94,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('id', f.replica_id, 'name', n.name,
   WHERE consecutive >= ${inARowMin}::int ORDER BY replica_id, failed_at DESC LIMIT ${subjectsMax}::int) f
 LEFT JOIN q.replica n ON n.id = f.replica_id`
 
-/** Late, or the run of the last tick failed. */
+/** Schedules that are late, or whose last run failed. */
 const lateSchedules = sql`
 SELECT coalesce(jsonb_agg(jsonb_build_object('name', late.name, 'lateMs', late.late_ms, 'failedRunId', late.failed::text)), '[]') FROM (
   SELECT s.name, CASE WHEN s.next_tick < ${statementTime} - ${lateMs}::int * interval '1 ms' THEN ${agoMs(sql`s.next_tick`)} END AS late_ms, failed.id AS failed
@@ -103,7 +103,7 @@ SELECT coalesce(jsonb_agg(jsonb_build_object('name', late.name, 'lateMs', late.l
     JOIN q.task_run r ON r.id = t.run_id WHERE r.status = 'FAILED') failed ON true
   WHERE s.next_tick < ${statementTime} - ${lateMs}::int * interval '1 ms' OR failed.id IS NOT NULL LIMIT ${subjectsMax}::int) late`
 
-/** Seen in this hour and the one before more often than a multiple of the mean of the day before. */
+/** Errors that occurred in this hour and the previous one more often than a multiple of the mean of the day before. */
 const rising = sql`
 SELECT coalesce(jsonb_agg(jsonb_build_object('fingerprint', risen.fingerprint, 'name', risen.name, 'message', left(risen.message, 120),
   'task', risen.tasks[1], 'seen', risen.seen, 'usual', risen.usual) ORDER BY risen.seen DESC), '[]') FROM (

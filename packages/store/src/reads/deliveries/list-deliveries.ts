@@ -27,7 +27,7 @@ export interface DeliveryRequest extends ListRequest {
 export async function listDeliveries(db: Db, request: DeliveryRequest = {}): Promise<Page<DeliveryView>> {
   const { givenUp = false, destination, ...page } = request
   const { limit, before } = placeOf(page)
-  // In the words of the index.
+  // Written exactly like the index condition.
   const which = givenUp ? sql`d.due_at IS NULL AND d.delivered_at IS NULL` : sql`true`
   const { rows } = await sql<DeliveryView>`
 SELECT d.id, d.destination, d.news AS kind, d.run_id AS "runId", d.created_at AS "createdAt", d.attempts, d.due_at AS "dueAt",

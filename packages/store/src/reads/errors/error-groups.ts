@@ -1,4 +1,4 @@
-/** Errors with the same cause, last seen first. No locks; runs and attempts are not looked at. */
+/** Lists groups of errors with the same cause, last seen first. Takes no locks, and does not read runs or attempts. */
 import { sql, type RawBuilder } from 'kysely'
 import { statementTime } from '../../clock.ts'
 import type { Db } from '../../connection/db.ts'
@@ -11,7 +11,7 @@ export interface ErrorGroup {
   readonly code: string
   /** Class of the error. */
   readonly name: string
-  /** With placeholders for numbers, ids, times, quoted text and paths. */
+  /** The text, with placeholders for numbers, ids, times, quoted text and paths. */
   readonly message: string
   readonly place: string | null
   readonly tasks: readonly string[]
@@ -20,16 +20,16 @@ export interface ErrorGroup {
   readonly lastSeen: Date
   readonly seen: number
   readonly lastRunId: RunId
-  /** Null: it is not muted, or no longer. */
+  /** Null: the group is not muted. */
   readonly mutedUntil: Date | null
   readonly mutedBy: string | null
-  /** The last 24 hours, oldest first. */
+  /** Counts of the last 24 hours, oldest first. */
   readonly hours: readonly { readonly at: Date; readonly seen: number }[]
 }
 
 export interface ErrorGroupRequest extends ListRequest {
   readonly task?: string
-  /** True: only muted ones. False: only those that are not. */
+  /** True: only muted groups. False: only groups that are not muted. */
   readonly muted?: boolean
 }
 
@@ -39,7 +39,7 @@ interface GroupRow extends Omit<ErrorGroup, 'hours'> {
   readonly tallied: readonly { readonly ms: number; readonly seen: number }[]
 }
 
-/** Groups that are looked at for one page, whether they match or not. */
+/** The most groups that one page reads, whether they match or not. */
 const lookMax = 10_000
 
 export async function listErrorGroups(db: Db, request: ErrorGroupRequest = {}): Promise<Page<ErrorGroup>> {
@@ -62,7 +62,7 @@ export async function listErrorGroups(db: Db, request: ErrorGroupRequest = {}): 
   return { items: shown.map(groupOf), next: rows.length > limit ? shown.at(-1)?.cursor : undefined }
 }
 
-/** By the whole fingerprint, else by the beginning of it. Undefined: none, or more than one begins so. */
+/** Finds a group by its fingerprint or the beginning of it. Undefined: none or more than one matches. */
 export async function getErrorGroup(db: Db, text: string): Promise<ErrorGroup | undefined> {
   if (text === '') return undefined
   const found = await groupRows(

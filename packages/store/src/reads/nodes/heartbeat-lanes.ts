@@ -1,6 +1,7 @@
 /**
- * When each node lived within a window, its times without a heartbeat, and what happened to it: one lane per node. Only gaps
- * are recorded, not heartbeats, so a lane is as short to read for a week as for a minute. No locks.
+ * The history of each node within a window, as one lane per node: when it was alive, its gaps without a heartbeat, and
+ * its events. Only gaps are recorded, not heartbeats, so reading a week costs as little as reading a minute. Takes no
+ * locks.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -11,7 +12,7 @@ export interface HeartbeatLane {
   readonly replicaId: string
   readonly name: string
   readonly state: NodeState
-  /** From its start to its end or its last heartbeat, cut to the window. */
+  /** From the node's start to its end or last heartbeat, clipped to the window. */
   readonly from: Date
   readonly to: Date
   readonly staleAfterMs: number
@@ -41,7 +42,7 @@ interface LaneRow extends Omit<HeartbeatLane, 'gaps' | 'marks'> {
   readonly marks: readonly (Omit<LaneMark, 'at'> & { readonly at: string })[]
 }
 
-/** By name; at most 250 nodes, the newest. */
+/** Sorted by name; at most the 250 newest nodes. */
 export async function heartbeatLanes(db: Db, { from, to }: LaneWindow): Promise<HeartbeatLane[]> {
   const mark = (time: string, kind: LaneMark['kind'], run: RawBuilder<unknown>, text: RawBuilder<unknown>) =>
     sql`jsonb_build_object('at', ${sql.ref(time)}, 'kind', ${kind}::text, 'runId', ${run}::text, 'text', ${text})`

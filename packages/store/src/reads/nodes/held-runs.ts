@@ -1,4 +1,4 @@
-/** The runs that a node holds, longest first, and what its drain would do to each. No locks. */
+/** The runs that a node holds, longest first, and what its drain would do to each. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
@@ -11,11 +11,11 @@ export interface HeldRunView {
   readonly task: string
   readonly status: 'CLAIMED' | 'RUNNING'
   readonly startedAt: Date | null
-  /** Since it was started, or claimed. */
+  /** Time since the start, or the claim. */
   readonly forMs: number
   readonly progress: number | null
   readonly note: string | null
-  /** Estimated from its progress; null: unknown. */
+  /** Estimated from the run's progress; null: unknown. */
   readonly expectedEndMs: number | null
   readonly cancelRequested: boolean
   readonly onCrash: OnCrash

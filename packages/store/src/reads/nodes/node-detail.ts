@@ -1,4 +1,4 @@
-/** One node with what it holds and what happened to it, read at one moment. No locks. */
+/** Reads one node with its runs and its history in one snapshot. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { listRecoveries, type RecoveryView } from '../recoveries/list-recoveries.ts'
@@ -23,7 +23,7 @@ export interface NodeDetail {
   /** Newest first, at most 50. */
   readonly failures: readonly NodeHeartbeatFailure[]
   readonly gaps: readonly HeartbeatGap[]
-  /** Recoveries of runs that it held. */
+  /** Recoveries of runs that the node held. */
   readonly recoveries: readonly RecoveryView[]
 }
 

@@ -1,4 +1,4 @@
-/** The last heartbeat of each node as a message, with the runs that the node executes. No locks. */
+/** The last heartbeat of each node as a message, with the runs that the node is executing. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { heartbeatData, type Beat, type HeartbeatData } from '../../heartbeats/heartbeat-data.ts'
@@ -9,18 +9,18 @@ export interface NodeHeartbeat {
   readonly heartbeat: HeartbeatData
 }
 
-/** Runs that a message names; a node may hold more. */
+/** The most runs in a message; a node may hold more. */
 const runsMax = 500
 
 type Row = { readonly replicaId: string } & Pick<Beat, 'name' | 'atMs' | 'runIds'> & Beat['stats']
 
-/** Undefined: no heartbeat of it is kept. */
+/** Undefined: no heartbeat of the node is stored. */
 export async function nodeHeartbeat(db: Db, id: string): Promise<HeartbeatData | undefined> {
   const [found] = await heartbeatsWhere(db, sql`n.id = ${id}`)
   return found?.heartbeat
 }
 
-/** The last heartbeats of live nodes, oldest first. */
+/** The last heartbeats of live nodes, oldest node first. */
 export function nodeHeartbeats(db: Db): Promise<NodeHeartbeat[]> {
   return heartbeatsWhere(db, isAlive)
 }

@@ -18,7 +18,7 @@ const hourMs = 3_600_000
 const samplesMax = 2_000
 const entriesMax = 50
 
-/** Oldest first; of the last hour unless asked otherwise. The newest 2 000 at most. */
+/** Oldest first; the last hour by default. At most the newest 2 000. */
 export async function nodeSamples(
   db: Db,
   replicaId: string,
@@ -33,10 +33,10 @@ ORDER BY sampled_at DESC LIMIT ${samplesMax}::int`.execute(db)
   return rows.toReversed()
 }
 
-/** A heartbeat that could not be sent. */
+/** A failed heartbeat. */
 export interface NodeHeartbeatFailure {
   readonly at: Date
-  /** How many in a row, with this one. */
+  /** The number of consecutive failures, including this one. */
   readonly inARow: number
   readonly error: string
 }
@@ -49,7 +49,7 @@ WHERE replica_id = ${replicaId} ORDER BY failed_at DESC LIMIT ${entriesMax}::int
   return rows
 }
 
-/** A time without a heartbeat, longer than half as much again as the node's interval. */
+/** A time without a heartbeat that is longer than one and a half times the node's interval. */
 export interface HeartbeatGap {
   readonly replicaId: string
   readonly name: string | null

@@ -1,4 +1,4 @@
-/** A replica as a person sees it, and the statement that reads such rows. No locks. */
+/** A replica as shown to people, and the statement that reads such rows. Takes no locks. */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { beatAgeMs, nodeState, type NodeState } from '../../replicas/alive.ts'
@@ -16,7 +16,7 @@ export interface Node {
   readonly capabilities: readonly string[]
   /** Empty: all. */
   readonly queues: readonly string[]
-  /** Tasks it knows. */
+  /** Tasks that the replica knows. */
   readonly tasks: readonly string[]
   readonly preset: string
   readonly state: NodeState
@@ -26,22 +26,24 @@ export interface Node {
   readonly drainingBy: string | null
   readonly drainDeadline: Date | null
   readonly drainOnDeadline: OnDeadline
-  /** Since when its drain can no longer be undone. */
+  /** The time from which its drain can no longer be undone. */
   readonly leavingAt: Date | null
   /** Null: it is not draining. */
   readonly drain: NodeDrain | null
-  /** By which other replicas judge it. */
+  /** The thresholds by which other replicas judge it. */
   readonly thresholds: Thresholds
   readonly presenceGraceMs: number
-  /** `held`: its session lock is seen. `gone`: seen missing. `none`: not registered, as behind a pooler. */
+  /**
+   * `held`: the watcher sees its session lock. `gone`: the lock is missing. `none`: not registered, as behind a pooler.
+   */
   readonly presence: 'held' | 'gone' | 'none'
   readonly goneAt: Date | null
-  /** Number of the newest migration that its program knows; null: a release that does not report it. */
+  /** Number of the newest migration that its program knows; null: its release does not report it. */
   readonly level: number | null
   /** Whether it recovers the runs of dead replicas. */
   readonly recovers: boolean
   readonly slots: number
-  /** From here on as of its last heartbeat. */
+  /** The members from here on are as of the last heartbeat. */
   readonly freeSlots: number
   readonly activeRuns: number
   readonly completed: number
@@ -50,13 +52,13 @@ export interface Node {
   readonly cpuPercent: number
   readonly memoryMb: number
   readonly uptimeS: number
-  /** At most 64; those that are being stopped come first. */
+  /** At most 64 slots; those whose run is being stopped come first. */
   readonly threads: readonly SlotView[]
-  /** Null: no heartbeat of it is kept. */
+  /** Null: no heartbeat of the replica is stored. */
   readonly beatAgeMs: number | null
 }
 
-/** The preset of workers that are not runners: they come with thresholds of their own, and programs of their own versions. */
+/** The preset name of workers that are not runners: they have their own thresholds and program versions. */
 export const externalPreset = 'external'
 
 export interface NodeDrain {
@@ -64,14 +66,14 @@ export interface NodeDrain {
   readonly by: string | null
   readonly deadline: Date | null
   readonly onDeadline: OnDeadline
-  /** Runs it still holds. */
+  /** Runs that the replica still holds. */
   readonly runsLeft: number
-  /** When the last is expected to end; null: unknown. */
+  /** When the last of them is expected to end; null: unknown. */
   readonly expectedEnd: Date | null
   readonly leavingAt: Date | null
 }
 
-/** What one slot of a replica is doing. */
+/** The state of one slot of a replica. */
 export interface SlotView {
   readonly slot: number
   readonly state: 'idle' | 'running' | 'stopping'
@@ -92,7 +94,7 @@ interface NodeRow extends Omit<Node, 'drain'> {
   readonly expectedEnd: Date | null
 }
 
-/** `which`: a condition on `n` (q.replica). `order`: the order, and perhaps a LIMIT. */
+/** `which`: a condition on `n` (q.replica). `order`: the order, optionally with a LIMIT. */
 export async function nodeRows(db: Db, which: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<Node[]> {
   const { rows } = await sql<NodeRow>`
 SELECT n.id, n.name, n.hostname, n.pid, n.version, n.endpoint, n.capabilities, n.queues, n.tasks, n.preset, n.slots,

@@ -1,16 +1,16 @@
 /**
- * Replicas, as people (nodes) and programs (discovery) look for them. No locks; one row per boot until it is pruned.
- * A node that neither stopped nor has a heartbeat is `stale`: it died long ago and never recorded its end.
+ * Lists replicas, for people (nodes) and for programs (discovery). Takes no locks. There is one row per boot until it
+ * is pruned. A node without a heartbeat that has not stopped is `stale`: it died long ago.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { isAlive, isDraining } from '../../replicas/alive.ts'
 import { nodeRows, type Node } from './node-view.ts'
 
-/** Nodes that stopped are kept for a day; of them the newest are shown. */
+/** The most stopped nodes in a list, newest first. Their rows are kept for a day. */
 const stoppedMax = 1_000
 
-/** Oldest first; those that stopped only if asked for. */
+/** Oldest first; includes stopped nodes only on request. */
 export async function listNodes(db: Db, { stopped = false }: { readonly stopped?: boolean } = {}): Promise<Node[]> {
   if (!stopped) return nodeRows(db, sql`n.stopped_at IS NULL`, sql`n.started_at, n.num`)
   const shown = sql`
@@ -19,8 +19,8 @@ export async function listNodes(db: Db, { stopped = false }: { readonly stopped?
 }
 
 /**
- * The nodes that a text can mean, newest first: an id, a name, the beginning of an id, or part of a name, in this order. A
- * name means the living node that has it; earlier nodes with the name are found only when no living node has it.
+ * Finds nodes, newest first, by id, name, beginning of an id, or part of a name, in this order. A name means the living
+ * node that has it; earlier nodes with the name are found only if no living node has it.
  */
 export async function findNode(db: Db, text: string): Promise<Node[]> {
   if (text === '') return []
@@ -40,14 +40,14 @@ function isLiving({ state }: Node): boolean {
 export interface LiveReplica {
   readonly id: string
   readonly name: string
-  /** Its registered address, if any. */
+  /** The registered address, if any. */
   readonly endpoint: string | null
   readonly capabilities: readonly string[]
-  /** It still answers, but is about to leave. */
+  /** Whether the replica is about to leave; it still answers. */
   readonly draining: boolean
 }
 
-/** Discovery: who is alive now, has the capability, and where; those that stay before those that leave. */
+/** Discovery: the live replicas with a capability, and their addresses; replicas that are about to leave come last. */
 export function liveReplicas(db: Db, { capability }: { readonly capability?: string } = {}): Promise<LiveReplica[]> {
   return db
     .selectFrom('q.replica as n')

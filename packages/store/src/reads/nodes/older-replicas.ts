@@ -1,6 +1,6 @@
 /**
- * Living replicas that do not know the newest migrations of this program: a migration would change the schema under
- * them. The database may be at any migration; a replica that does not report its level is older.
+ * Lists living replicas that do not know the newest migrations of this program: a migration would change their schema
+ * while they run. A replica that does not report its newest migration counts as older.
  */
 import { programLevel, type AnyDatabase } from '@q/schema'
 import { sql } from 'kysely'
@@ -11,7 +11,7 @@ export interface OlderReplica {
   readonly name: string
   readonly hostname: string
   readonly version: string
-  /** Number of the newest migration it knows; null: a release that does not report it. */
+  /** Number of the newest migration that the replica knows; null: its release does not report it. */
   readonly level: number | null
 }
 

@@ -1,4 +1,7 @@
-/** Names of replicas by their ids, for texts that people read. An id that has no row stands for itself: a person, or a pruned replica. */
+/**
+ * Returns names of replicas by id, for texts that people read. An id without a row is its own name: it is a person, or
+ * a pruned replica.
+ */
 import type { Db } from '../../connection/db.ts'
 
 export type NameOf = (id: string) => string

@@ -1,6 +1,7 @@
 /**
- * What metrics say about the whole cluster. Queues come from the newest sample of each, which one replica takes for all
- * (tally/sample-queues.ts), so every reader sees the same numbers and none counts. The rest is bounded. No locks.
+ * The figures of the whole cluster, for metrics. Queues come from their newest samples, which one replica takes for all
+ * (tally/sample-queues.ts), so every reader sees the same numbers without counting. Other reads are bounded. Takes no
+ * locks.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -10,16 +11,16 @@ import { unservedLanes } from '../queues/unserved-lanes.ts'
 
 export interface ClusterFigures {
   readonly queues: readonly QueueFigures[]
-  /** Since the newest sample of the queues; null: there is none. */
+  /** Age of the newest sample of the queues; null: there is none. */
   readonly sampleAgeMs: number | null
   readonly nodes: { readonly alive: number; readonly draining: number; readonly stale: number }
   /** Lanes with a waiting run that no live node serves; at most 100. */
   readonly lanesUnserved: number
-  /** Runs that were recovered as FAILED and that no person has reviewed; at most 10 000. */
+  /** Runs recovered as FAILED that no person has reviewed; at most 10 000. */
   readonly runsToReview: number
 }
 
-/** A queue when it was sampled. */
+/** A sample of a queue. */
 export interface QueueFigures {
   readonly queue: string
   readonly ready: number
@@ -34,7 +35,7 @@ export interface QueueFigures {
 
 type FleetRow = ClusterFigures['nodes'] & Pick<ClusterFigures, 'runsToReview'>
 
-/** Queues beyond this are left out, in the order of their names. */
+/** The most queues, in the order of their names. */
 const queuesMax = 1_000
 
 export async function clusterFigures(db: Db): Promise<ClusterFigures> {

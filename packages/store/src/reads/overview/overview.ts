@@ -1,4 +1,4 @@
-/** The whole system in a few figures. No locks; the cost does not grow with backlog or history. */
+/** The whole system in a few figures. Takes no locks; the cost does not grow with backlog or history. */
 import { sql } from 'kysely'
 import { statementTime } from '../../clock.ts'
 import type { Db } from '../../connection/db.ts'
@@ -16,9 +16,9 @@ export interface Overview {
   /** Rates of the last five complete minutes; null: nothing was recorded. */
   readonly succeededPerS: number | null
   readonly failedPerS: number | null
-  /** Runs that were recovered as FAILED and that no person has reviewed. */
+  /** Runs recovered as FAILED that no person has reviewed. */
   readonly toReview: Bounded
-  /** Groups of errors that were seen in the last hour and are not muted. */
+  /** Error groups that occurred in the last hour and are not muted. */
   readonly errorGroups: Bounded
 }
 

@@ -1,6 +1,6 @@
 /**
- * Concurrency keys that runs wait for, the most contended first. A loose scan of the index of gated runs finds the keys:
- * one lookup per key, however many runs wait for it. At most a thousand keys are compared.
+ * Lists concurrency keys that runs wait for, the most contended first. A loose scan of the index of gated runs finds
+ * the keys: one lookup per key, however many runs wait for it. It compares at most a thousand keys.
  */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
@@ -33,7 +33,7 @@ export interface ContendedKeysRequest {
 }
 
 const keysMax = 1_000
-/** Keys that more runs wait for are alike when they are ranked. */
+/** The bound on counted runs per key; keys above it rank equally. */
 const rankMax = 100
 const holdersMax = 10
 

@@ -1,4 +1,4 @@
-/** One queue with its tasks, groups and concurrency keys. No locks. */
+/** Reads one queue with its tasks, groups and concurrency keys. Takes no locks. */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { bounded, countOf, sumOf, type Bounded } from '../bounded.ts'
@@ -17,7 +17,7 @@ export interface QueueDetail extends QueueView {
 export interface QueueTask {
   readonly task: string
   readonly ready: Bounded
-  /** Living nodes that serve it. */
+  /** Living nodes that serve the task. */
   readonly nodes: number
 }
 
@@ -28,10 +28,10 @@ export interface QueueGroup {
 }
 
 const groupsMax = 100
-/** Per group: ready runs are counted up to here. */
+/** The most ready runs that are counted per group. */
 const groupCountMax = 1_000
 
-/** Undefined: it never had a run and was never paused. */
+/** Undefined: the queue never had a run and was never paused. */
 export async function getQueue(db: Db, queue: string): Promise<QueueDetail | undefined> {
   const facts = await queueFacts(db, queue)
   const lanes = facts.lanes.get(queue) ?? []

@@ -17,24 +17,24 @@ export interface LaneCounts {
   readonly ready: number
   readonly bound: number
   readonly oldestMs: number | null
-  /** Living replicas that serve it; of a list of all queues: whether one does (1 or 0), and only if a run is ready. */
+  /** Living replicas that serve the lane. For a list of all queues: 1 or 0, and only if a run is ready. */
   readonly nodes: number | null
 }
 
-/** Ready runs of all lanes together that are looked at, unless there are more than 50 lanes. */
+/** The most ready runs that are read in all lanes together, unless there are more than 50 lanes. */
 const lookedAtMax = 50_000
 const boundMin = 1_000
-/** A replica holds no more runs than it has slots and start-ahead, so this is never reached. */
+/** Never reached: slots and start-ahead limit the runs that a replica holds. */
 const heldMax = 200_000
 
 export interface LaneCountRequest {
-  /** Lanes of these queues only. */
+  /** Only lanes of these queues. */
   readonly queues?: readonly string[] | undefined
-  /** Ready runs of a lane that are counted at most. */
+  /** The most ready runs that are counted per lane. */
   readonly readyMax?: number
   /** Without the oldest, the cost does not depend on the number of groups. */
   readonly oldest?: boolean
-  /** `number`: of the living replicas that serve each lane. */
+  /** `number`: returns the number of living replicas that serve each lane. */
   readonly serving?: 'any' | 'number'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every queue that ever had a run or was paused, also the empty ones. No locks. The cost depends on the number of
- * lanes and groups, not on how many runs wait or have ended.
+ * Lists every queue that ever had a run or was paused, including empty ones. Takes no locks. The cost depends on the
+ * number of lanes and groups, not on how many runs wait or have ended.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -25,7 +25,7 @@ export interface QueueFacts {
 
 export type Pause = Pick<QueueView, 'paused' | 'pausedBy' | 'pausedAt' | 'pauseReason'>
 
-/** `queue`: lanes and rates of this one only. */
+/** `queue`: only lanes and rates of this queue. */
 export async function queueFacts(db: Db, queue?: string): Promise<QueueFacts> {
   const lanes = await laneCounts(db, queue === undefined ? {} : { queues: [queue], serving: 'number' })
   return {

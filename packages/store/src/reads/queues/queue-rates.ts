@@ -1,6 +1,6 @@
 /**
- * How fast each queue is served: counts and histograms of the last five complete minutes, which replicas flush into
- * q.run_tally, and the change of the backlog between the samples of the last ten minutes.
+ * Reads how fast each queue is served, from the counts and histograms of the last five complete minutes, which replicas
+ * flush into q.run_tally, and how its backlog changed between the samples of the last ten minutes.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { statementTime } from '../../clock.ts'
@@ -10,7 +10,7 @@ import type { QueueRates } from './queue-view.ts'
 
 const minutes = 5
 const growthMinutes = 10
-/** Samples that are closer together than this say nothing about growth. */
+/** Samples closer together than this are not used for growth. */
 const growthSMin = 120
 
 interface RateRow {
@@ -23,7 +23,7 @@ interface RateRow {
   readonly durations: number[] | null
 }
 
-/** `queue`: of this one only. Queues that executed nothing are left out, unless their backlog was sampled. */
+/** `queue`: only this queue. Leaves out queues that executed nothing, unless their backlog was sampled. */
 export async function queueRates(db: Db, queue?: string): Promise<Map<string, QueueRates>> {
   const only = sql`(${queue ?? null}::text IS NULL OR queue = ${queue ?? null}::text)`
   const { rows } = await sql<RateRow>`
@@ -80,7 +80,7 @@ interface Growth {
   readonly seconds: number
 }
 
-/** The change of each backlog in runs a second. Counts that reached their bound say nothing about growth. */
+/** The change of each backlog in runs a second. Counts that reached their bound are not used. */
 export async function growthOf(db: Db, queue?: string): Promise<Map<string, number>> {
   const since = sql`${statementTime} - ${growthMinutes}::int * interval '1 minute'`
   const sample = (order: RawBuilder<unknown>) => sql`

@@ -1,4 +1,4 @@
-/** A queue as a person sees it: its backlog and its rates. */
+/** A queue as shown to people: its backlog and its rates. */
 import type { Bounded } from '../bounded.ts'
 import type { WaitingCounts } from './waiting-counts.ts'
 
@@ -8,7 +8,7 @@ export interface QueueView {
   readonly ready: Bounded
   readonly claimed: number
   readonly running: number
-  /** PENDING runs, by the gate they are at. */
+  /** PENDING runs, by gate. */
   readonly waiting: WaitingCounts
   /** Age of the oldest AVAILABLE run; null: there is none. */
   readonly oldestReadyMs: number | null
@@ -27,7 +27,7 @@ export interface QueueRates {
   readonly succeededPerS: number
   readonly failedPerS: number
   readonly retriedPerS: number
-  /** From due to started, first starts alone. */
+  /** Time from due to started, only of first starts. */
   readonly waitP50Ms: number | null
   readonly waitP95Ms: number | null
   readonly durationP50Ms: number | null

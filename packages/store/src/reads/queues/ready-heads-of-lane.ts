@@ -11,10 +11,10 @@ export interface LaneHead {
   readonly run_at: Date
 }
 
-/** Groups of a lane beyond this are not looked at. */
+/** The most groups of a lane that are read. */
 const headsMax = 10_000
 
-/** As rows, in the order of the index. */
+/** Returns rows in the order of the index. */
 export function headsOfLane(lane: RawBuilder<number>, most: number = headsMax): RawBuilder<LaneHead> {
   return sql<LaneHead>`
   WITH RECURSIVE head AS (

@@ -1,12 +1,13 @@
 /**
- * Which replicas serve a lane: the conditions of the claim, asked of the living replicas, which are judged once per
- * statement and not once per lane. In `serves`, `n` is a row of `servingReplicas` and `lane` a row of q.lane.
+ * Finds the replicas that serve a lane: the conditions of the claim, applied to the living replicas, which are
+ * determined once per statement and not once per lane. In `serves`, `n` is a row of `servingReplicas` and `lane` a row
+ * of q.lane.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { isAlive, isDraining } from '../../replicas/alive.ts'
 import { isCapable, isKnownTask, isWorkedOn } from '../../runs/claimable.ts'
 
-/** Living replicas that claim. */
+/** Living replicas that are not draining. */
 export const servingReplicas: RawBuilder<unknown> = sql`
   SELECT n.id, n.name, n.tasks, n.queues, n.capabilities FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id
   WHERE ${isAlive} AND NOT ${isDraining}`

@@ -1,6 +1,7 @@
 /**
- * Lanes with a waiting run that no living node serves, and tasks that no replica has published. The conditions are those
- * of the claim. A keyed run of such a lane waits for its concurrency key, because only a run that can start may hold it.
+ * Lists lanes with a waiting run that no living node serves, and tasks that no replica has published, by the conditions
+ * of the claim. A keyed run of such a lane waits for its concurrency key, because only a run that can start may hold
+ * it.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -17,7 +18,7 @@ export interface UnservedLane {
   readonly ready: Bounded
   readonly oldestMs: number
   readonly sampleRunId: RunId
-  /** What is missing on every living node, as a sentence. */
+  /** What every living node lacks, as a sentence. */
   readonly missing: string
 }
 
@@ -29,7 +30,7 @@ interface LaneRow extends Omit<UnservedLane, 'ready' | 'missing'> {
   readonly workedOn: boolean
 }
 
-/** Lanes that are named. */
+/** The most lanes in the list. */
 const lanesMax = 100
 
 export async function unservedLanes(db: Db): Promise<UnservedLane[]> {
@@ -70,7 +71,7 @@ function laneOf({ ready, published, alive, known, workedOn, ...lane }: LaneRow):
   return { ...lane, ready: bounded(ready), missing: missing() }
 }
 
-/** Runs at the gate `task` are in no lane; a loose scan of their index finds the tasks. */
+/** Runs at the gate `task` have no lane; a loose scan of their index finds the tasks. */
 async function unpublishedTasks(db: Db): Promise<UnservedLane[]> {
   const waiting = sql`r.asked IS NOT NULL AND r.finished_at IS NULL`
   const { rows } = await sql<LaneRow>`

@@ -1,6 +1,6 @@
 /**
- * PENDING runs per queue and gate. No index of a gate begins with the queue, so each gate is walked up to a bound for all
- * queues together: if there are more, every count of that gate is "at least".
+ * Counts PENDING runs per queue and gate. No index of a gate begins with the queue, so each gate is walked up to a
+ * bound for all queues together; if it has more runs, every count of that gate is "at least".
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -9,9 +9,9 @@ import { countMax, type Bounded } from '../bounded.ts'
 export interface WaitingCounts {
   readonly time: Bounded
   readonly concurrency: Bounded
-  /** Steps of workflows; also those whose workflow is paused. */
+  /** Steps of workflows, including paused ones. */
   readonly parents: Bounded
-  /** Runs of tasks that no replica has published, in the queue they asked for, else in `default`. */
+  /** Runs of tasks that no replica has published, in the queue that they requested, else in `default`. */
   readonly task: Bounded
 }
 
@@ -19,10 +19,10 @@ type Gate = keyof WaitingCounts
 
 interface GateRow {
   readonly gate: Gate
-  /** Null: map and workflow steps, which no queue has. */
+  /** Null: map and sub-workflow steps, which have no queue. */
   readonly queue: string | null
   readonly runs: number
-  /** Rows of this gate that were looked at, in all queues. */
+  /** Rows of this gate that were read, in all queues. */
   readonly looked: number
 }
 
@@ -60,7 +60,7 @@ function perQueue(gate: Gate, looked: RawBuilder<unknown>): RawBuilder<GateRow> 
   FROM (${looked}) seen LEFT JOIN q.lane ON lane.id = seen.lane GROUP BY lane.queue`
 }
 
-// A whole statement: one walk per partial index, in the order of the index, so that no other way to these rows is cheaper.
+// Written in SQL: one walk per partial index, in the order of the index, so that the planner chooses no other plan.
 const gateRows = sql<GateRow>`
 ${perQueue('time', sql`SELECT r.lane, true AS counts FROM q.task_run r WHERE r.due_at IS NOT NULL ORDER BY r.due_at, r.id LIMIT ${walkMax}`)}
 UNION ALL

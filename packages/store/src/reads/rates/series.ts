@@ -1,7 +1,7 @@
 /**
- * A figure over time. Rates, waits and durations come from the tallies that replicas flush, ages and lengths from the samples
- * of queues; no run is looked at. Minutes are kept for a day and hours for longer, so a period that began earlier has points
- * of an hour at least.
+ * A figure over time. Rates, waits and durations come from the tallies that replicas flush, ages and lengths from the
+ * samples of queues; it reads no runs. Minutes are kept for a day and hours for longer, so a period that began earlier
+ * has points of at least an hour.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -12,7 +12,7 @@ export type SeriesMetric = 'rate' | 'wait' | 'duration' | 'oldest' | 'ready'
 export interface SeriesRequest {
   readonly metric: SeriesMetric
   readonly queue?: string
-  /** Not for `oldest` and `ready`, which are known of queues alone. */
+  /** Not for `oldest` and `ready`, which exist only per queue. */
   readonly task?: string
   readonly from: Date
   readonly to: Date
@@ -21,9 +21,9 @@ export interface SeriesRequest {
 }
 
 export interface SeriesPoint {
-  /** Begin of the point. */
+  /** Start of the point. */
   readonly at: Date
-  /** Whether its time has not passed yet, or its counts may not all have been flushed. */
+  /** Whether the point has not ended yet, or some of its counts may not have been flushed. */
   readonly partial: boolean
   /** For `rate`: runs per second. */
   readonly started?: number
@@ -44,7 +44,7 @@ const pointsMax = 300
 const minuteMs = 60_000
 const hourMs = 3_600_000
 const dayMs = 86_400_000
-/** Replicas flush their counts this late. */
+/** How late replicas may flush their counts. */
 const flushMs = 15_000
 
 export async function series(db: Db, request: SeriesRequest): Promise<SeriesPoint[]> {
@@ -66,7 +66,7 @@ interface Bins {
   readonly starts: readonly number[]
 }
 
-/** Aligned, so that a point does not change when it is asked for again. */
+/** Aligned, so that a repeated request returns the same points. */
 function binsOf({ from, to, points = 60 }: SeriesRequest, nowMs: number): Bins {
   const endMs = Math.min(to.getTime(), nowMs)
   const most = Math.min(Math.max(1, Math.trunc(points)), pointsMax)
@@ -126,7 +126,7 @@ async function percentiles(
   }
 }
 
-/** `ofQueue`: the samples of one queue in a bin as one value. `ofAll`: those of all queues. */
+/** `ofQueue` combines the samples of one queue in a bin; `ofAll` combines the values of all queues. */
 async function gauges(
   db: Db,
   { queue }: SeriesRequest,
@@ -149,7 +149,7 @@ function tallied({ queue, task }: SeriesRequest, bins: Bins): RawBuilder<boolean
     AND (${queue ?? null}::text IS NULL OR t.queue = ${queue ?? null}) AND (${task ?? null}::text IS NULL OR t.task = ${task ?? null})`
 }
 
-/** `date_bin` and no join with a list of bins, which would compare every row with every bin. */
+/** Uses `date_bin`: a join with a list of bins would compare every row with every bin. */
 function binMs(time: RawBuilder<unknown>, { stepMs }: Bins): RawBuilder<number> {
   const step = sql`${stepMs / 1_000}::float8 * interval '1 s'`
   return sql<number>`(extract(epoch FROM date_bin(${step}, ${time}, timestamptz 'epoch')) * 1000)::float8`

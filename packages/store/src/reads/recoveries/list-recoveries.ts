@@ -1,4 +1,4 @@
-/** Recoveries of runs from holders that were considered dead, newest first. No locks. */
+/** Lists recoveries of runs from holders that were considered dead, newest first. Takes no locks. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -19,9 +19,9 @@ export interface RecoveryView {
   readonly replicaId: string
   readonly replicaName: string | null
   readonly recoveredBy: string
-  /** The name of the replica that recovered it; null: its row was removed, or a person recovered it. */
+  /** The name of the replica that recovered the run; null: its row was removed, or a person recovered the run. */
   readonly recoveredByName: string | null
-  /** Whether its code was running, so that a person should decide what becomes of it. */
+  /** Whether the run's code was running, so that a person should decide whether to retry it. */
   readonly needsReview: boolean
   readonly reviewedAt: Date | null
   readonly reviewedBy: string | null
@@ -30,9 +30,9 @@ export interface RecoveryView {
 export interface RecoveryRequest {
   /** Id of the replica that held the runs. */
   readonly node?: string
-  /** Only those that no person has reviewed. */
+  /** Only recoveries that no person has reviewed. */
   readonly toReview?: boolean
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly before?: string
   /** 50 unless set, at most 500. */
   readonly limit?: number
@@ -48,11 +48,11 @@ export async function listRecoveries(db: Db, request: RecoveryRequest = {}): Pro
     sql<boolean>`true`,
     ...(before === undefined ? [] : [sql<boolean>`r.id < ${before}`]),
     ...(request.node === undefined ? [] : [sql<boolean>`r.replica_id = ${request.node}`]),
-    // In the words of the index.
+    // Written exactly like the index condition.
     ...(request.toReview === true ? [sql<boolean>`r.became = 'FAILED' AND r.reviewed_at IS NULL`] : []),
   ]
   const nameOf = (column: string) => sql`(SELECT n.name FROM q.replica n WHERE n.id = ${sql.ref(column)})`
-  // Names are looked up row by row: a join may be planned as a walk through every run.
+  // Looks up names row by row: a join could be planned as a scan of all runs.
   const { rows } = await sql<RecoveryView>`
 SELECT r.id, r.run_id AS "runId", (SELECT run.task FROM q.task_run run WHERE run.id = r.run_id) AS task, r.recovered_at AS at,
   r.cause, r.was, r.became, r.code, r.beat_age_ms::float8 AS "beatAgeMs", r.replica_id AS "replicaId",

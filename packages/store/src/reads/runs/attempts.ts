@@ -8,14 +8,14 @@ import type { RunId } from '../../lease.ts'
 
 export interface RunAttempt {
   readonly epoch: number
-  /** The claim it belongs to. */
+  /** The fence of the claim that it belongs to. */
   readonly fence: number
   readonly attempt: number
   readonly outcome: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'crashed' | 'released' | 'retried' | 'snoozed'
   readonly code: string | null
   readonly detail: string | null
   readonly startedAt: Date | null
-  /** Null while it runs. */
+  /** Null while the attempt runs. */
   readonly endedAt: Date | null
   readonly replicaId: string
   /** The name of the replica, while its row is kept. */
@@ -26,7 +26,7 @@ export interface RunAttempt {
 }
 
 export async function runAttempts(db: Db, id: RunId): Promise<RunAttempt[]> {
-  // A whole statement in SQL: history and run as one list.
+  // Written in SQL: history and run as one list.
   const { rows } = await sql<RunAttempt>`
 WITH attempts AS (
   SELECT epoch, fence, attempt, outcome, code, detail, started_at, ended_at, replica_id, hostname, pid, thread

@@ -1,4 +1,4 @@
-/** All runs by state. Reads the whole table, so it is for a person who asks and not for a loop. */
+/** Counts all runs by state. It reads the whole table: call it on a person's request, not in a loop. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'

@@ -3,7 +3,7 @@ import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
 
 export interface RunEvent {
-  /** The claim it belongs to. */
+  /** The fence of the claim that it belongs to. */
   readonly fence: number
   readonly kind: string
   readonly at: Date
@@ -11,7 +11,7 @@ export interface RunEvent {
   readonly detail: string | null
 }
 
-/** The latest of them; each claim has a few at most. */
+/** The most events, latest first; each claim has only a few. */
 const eventsMax = 1_000
 
 export async function runEvents(db: Db, id: RunId): Promise<RunEvent[]> {

@@ -1,9 +1,9 @@
 /**
- * Runs by what they have in common, in one of six orders, a page at a time. No locks.
+ * Lists runs by filter, in one of six orders, a page at a time. Takes no locks.
  *
- * Pages follow a key, so runs that are enqueued in the meantime neither shift nor repeat the rest. What a list costs does not
- * grow with the history: it looks at a bounded number of runs and says how many, and how far back. A page that is not full
- * and has a `next` means that there are older runs it has not looked at.
+ * Pages follow a key, so runs enqueued in the meantime neither shift nor repeat other rows. The cost does not grow with
+ * the history: a page reads a bounded number of runs, and reports how many and how far back. A page that is not full
+ * but has a `next` has not read all older runs.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -19,11 +19,11 @@ export interface RunPage {
   readonly runs: RunSummary[]
   /** The cursor of the next page; undefined: there are no more. */
   readonly next: string | undefined
-  /** Runs that were looked at, whether they matched or not. */
+  /** The number of runs read, whether they matched or not. */
   readonly looked: number
-  /** When the last of them was created; null: there was none. */
+  /** When the last run read was created; null: none was read. */
   readonly lookedBackTo: Date | null
-  /** Whether every run was looked at, so that none is missing. */
+  /** Whether all runs were read, so that none is missing. */
   readonly exhausted: boolean
 }
 
@@ -39,11 +39,11 @@ export async function listTaskRuns(db: Db, filter: RunFilter = {}, page: PageReq
 }
 
 export interface CountRequest extends Pick<PageRequest, 'view' | 'look'> {
-  /** The count stops here: 10 000 unless set, at most 100 000. */
+  /** The bound of the count. Default: 10 000; at most 100 000. */
   readonly max?: number
 }
 
-/** `atLeast`: the count stopped at `max`, or there are runs that were not looked at. */
+/** `atLeast`: the count stopped at `max`, or some runs were not read. */
 export interface RunCount extends Bounded {
   readonly lookedBackTo: Date | null
   readonly exhausted: boolean

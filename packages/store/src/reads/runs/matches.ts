@@ -1,4 +1,4 @@
-/** A filter of runs as a condition of a statement in which the run is `r`. Lists, counts and operations use the same one. */
+/** Converts a filter of runs to a condition on `r`, a row of q.task_run. Lists, counts and operations all use it. */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
 import { payloadMatches, readPayloadCondition } from './payload-condition.ts'
@@ -16,7 +16,7 @@ function byState(filter: RunFilter): RawBuilder<boolean>[] {
   const only = (...of: readonly TaskState[]) => states.every((state) => of.includes(state))
   return [
     sql<boolean>`r.status = ANY(${states}::q.task_status[])`,
-    // The same again in the words of an index.
+    // Repeats the condition in the form of an index.
     ...(only('AVAILABLE') ? [sql<boolean>`r.ready`] : []),
     ...(only('CLAIMED', 'RUNNING') ? [sql<boolean>`r.held`] : []),
   ]

@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely'
 
 export interface PayloadCondition {
-  /** Names of members, from the outside to the inside; none: the whole payload. */
+  /** Names of members, outermost first; empty: the whole payload. */
   readonly path: readonly string[]
   readonly operator: '=' | '~'
   readonly value: string

@@ -1,14 +1,14 @@
 /** The filter of a list of runs, and its page. */
 
 export interface RunFilter {
-  /** Names of states, in any case, also those of other systems: queued, in-progress, done, … */
+  /** Names of states in upper or lower case, including those of other systems: queued, in-progress, done, … */
   readonly status?: readonly string[]
   readonly task?: string
   readonly queue?: string
   readonly group?: string
-  /** Id of the holder, or of the last one. */
+  /** Id of the current or last holder. */
   readonly replica?: string
-  /** Its id, in decimal. */
+  /** The workflow's id, in decimal. */
   readonly workflow?: string
   readonly uniqueKey?: string
   /** The code of an end that is not a success. */
@@ -17,11 +17,11 @@ export interface RunFilter {
   readonly payload?: string
   /** The fingerprint of the error that ended its last recorded attempt: 16 hexadecimal digits. */
   readonly fingerprint?: string
-  /** Name of the schedule whose tick it is. */
+  /** Name of the schedule that enqueued the run. */
   readonly schedule?: string
-  /** At this time or later. */
+  /** Created at this time or later. */
   readonly createdAfter?: Date
-  /** Earlier than this. */
+  /** Created before this time. */
   readonly createdBefore?: Date
 }
 
@@ -33,10 +33,10 @@ export const runViews = ['newest', 'running', 'failed', 'waiting', 'review', 'st
 export type RunViewName = (typeof runViews)[number]
 
 export interface PageRequest {
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string
   readonly limit?: number
   readonly view?: RunViewName
-  /** Runs to look at, whether they match or not: 50 000 unless set, at most 1 000 000. */
+  /** The most runs to read, whether they match or not. Default: 50 000; at most 1 000 000. */
   readonly look?: number
 }

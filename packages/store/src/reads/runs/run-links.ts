@@ -1,4 +1,4 @@
-/** The origin of a run, its children and repetitions, and its values as exact text. No locks. */
+/** Reads the origin of a run, its children and repetitions, and its values as exact text. Takes no locks. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -12,22 +12,22 @@ export interface LinkedRun {
 }
 
 export interface RunLinks {
-  /** As the database has them: numbers above 2^53 keep their digits. */
+  /** The exact JSON text of the database: numbers above 2^53 keep their digits. */
   readonly payloadText: string
   readonly resultText: string | null
   readonly checkpointText: string | null
-  /** The name of its holder, or of the last one; null: none, or pruned. */
+  /** The name of its current or last holder; null: none, or pruned. */
   readonly replicaName: string | null
   /** The run whose code enqueued it; null: none, or pruned. */
   readonly parent: LinkedRun | null
-  /** Runs that its code enqueued, oldest first, at most 100; pruned ones are left out. */
+  /** At most 100 runs that its code enqueued, oldest first, without pruned ones. */
   readonly children: readonly LinkedRun[]
   /** `of`: the run it repeats. `runs`: those that repeat it, at most 100. */
   readonly again: { readonly of: RunId | null; readonly runs: readonly RunId[] }
   readonly scheduleTick: { readonly schedule: string; readonly tick: Date } | null
-  /** From due to started; of a run that is AVAILABLE: so far. */
+  /** Time from due to started; for an AVAILABLE run, so far. */
   readonly waitMs: number | null
-  /** The duration since its last start; while it runs: so far. */
+  /** The duration of its last attempt; while it runs, so far. */
   readonly durationMs: number | null
 }
 

@@ -1,4 +1,6 @@
-/** A run as a list shows it. Payloads and long results are left out: a page of them may be large (`getTaskRun` has them). */
+/**
+ * A run as shown in lists, without payload and long results, which could make a page large (`getTaskRun` returns them).
+ */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -26,7 +28,7 @@ export interface RunSummary {
   readonly replicaName: string | null
   readonly workflowId: string | null
   readonly uniqueKey: string | null
-  /** 0 to 1, of a run that is held; null: its code has not reported it. */
+  /** 0 to 1, while the run is held; null: its code has not reported progress. */
   readonly progress: number | null
   readonly note: string | null
   /** Whether a person has reviewed its last recovery as FAILED; null: there is nothing to review. */
@@ -40,7 +42,7 @@ export interface RunSummary {
 
 const resultBytesMax = 200
 
-/** In the order of the ids given; runs that do not exist are left out. */
+/** Returns runs in the order of the given ids; leaves out runs that do not exist. */
 export async function runSummaries(db: Db, ids: readonly RunId[]): Promise<RunSummary[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<RunSummary>`

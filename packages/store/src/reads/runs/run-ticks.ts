@@ -1,4 +1,7 @@
-/** The few members of runs that change while they run, for a loop that shows them. No locks; one lookup per run. */
+/**
+ * Reads the few members of runs that change while they run, for a loop that displays them. Takes no locks; one lookup
+ * per run.
+ */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -12,14 +15,14 @@ export interface RunTick {
   readonly fence: number
   readonly progress: number | null
   readonly note: string | null
-  /** Since the last heartbeat, start or claim; null: it is not held. */
+  /** Time since the last heartbeat, start or claim; null: the run is not held. */
   readonly beatAgeMs: number | null
   readonly replicaId: string | null
 }
 
 const ticksMax = 500
 
-/** Ticks of the first 500 ids; runs that do not exist are left out. */
+/** Reads at most the first 500 ids; leaves out runs that do not exist. */
 export async function runTicks(db: Db, ids: readonly RunId[]): Promise<RunTick[]> {
   if (ids.length === 0) return []
   const lastSign = sql`CASE WHEN r.held THEN greatest(beat.sent_at, r.started_at, r.claimed_at) END`

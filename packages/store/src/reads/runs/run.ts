@@ -1,8 +1,8 @@
 /**
- * One run with everything a person asks about it, read at one moment. No locks.
+ * Reads one run with all details, in one snapshot. Takes no locks.
  *
- * The list of attempts is complete: the one that is under way, and a success, live in the run itself and are joined to
- * the history here.
+ * The list of attempts is complete: it joins the current attempt and a success, which are stored in the run itself, to
+ * the history.
  */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
@@ -24,9 +24,9 @@ export interface RunRecord {
   readonly group: string
   readonly priority: number
   readonly status: TaskState
-  /** The gate a PENDING run is at. */
+  /** The gate of a PENDING run. */
   readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
-  /** Parents that are still open. */
+  /** The number of parents that have not ended. */
   readonly waitingOn: number
   readonly payload: unknown
   /** Return value of a SUCCEEDED run; `{ code, detail }` of one that ended otherwise. */
@@ -41,7 +41,7 @@ export interface RunRecord {
   readonly timeoutMs: number | null
   readonly maxSilentMs: number | null
   readonly uniqueKey: string | null
-  /** `slot`: its place among the key's live runs, while it has one. */
+  /** `slot`: the slot of the key that the run holds, if any. */
   readonly concurrency: { readonly scope: string; readonly key: string; readonly slot: number | null } | null
   readonly workflowId: string | null
   readonly trace: string | null
@@ -56,7 +56,7 @@ export interface RunRecord {
   readonly updatedAt: Date
 }
 
-/** One act of recovering it from a holder that was considered dead. */
+/** One recovery of the run from a holder that was considered dead. */
 export interface RunRecovery {
   readonly fence: number
   readonly at: Date
@@ -71,7 +71,7 @@ export interface RunRecovery {
   readonly recoveredByName: string
 }
 
-/** The last sign of life of the claim it is under. */
+/** The last sign of life of the current claim. */
 export interface RunHeartbeat {
   readonly role: 'claimer' | 'runner'
   readonly senderId: string
@@ -88,7 +88,7 @@ export interface RunDetail extends RunLinks {
   readonly beats: readonly RunHeartbeat[]
   readonly events: readonly RunEvent[]
   readonly timeline: readonly TimelineEntry[]
-  /** Why it is not running; null: it is, or it has ended. */
+  /** Why the run is not running; null: it is running, or it has ended. */
   readonly why: Why | null
 }
 

@@ -12,7 +12,7 @@ export interface RunView {
   readonly replicaId: string | null
   /** Return value of a SUCCEEDED run; `{ code, detail }` of any other ended run. */
   readonly result: unknown
-  /** 0 to 1, as the code reported it; null when it has not, or when the run is over. */
+  /** 0 to 1, as reported by the code; null: not reported, or the run has ended. */
   readonly progress: number | null
   readonly note: string | null
 }

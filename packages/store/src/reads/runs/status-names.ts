@@ -1,4 +1,4 @@
-/** The names people and other systems have for the states of a run, in any case. Pure. */
+/** Resolves the names that people and other systems use for states of runs, in upper or lower case. Pure. */
 import { ExplainedError, taskStates, type TaskState } from '@q/schema'
 
 const otherNames: Readonly<Record<string, readonly TaskState[]>> = {
@@ -16,11 +16,11 @@ const otherNames: Readonly<Record<string, readonly TaskState[]>> = {
 
 const statesByName = new Map<string, readonly TaskState[]>([
   ...taskStates.map((state) => [state, [state]] as const),
-  // After the states: what people call pending includes what may be claimed now.
+  // Added after the states: for people, "pending" includes runs that can be claimed now.
   ...Object.entries(otherNames),
 ])
 
-/** The states that any of the names means, each once, in the order of the table; throws STATUS_UNKNOWN. */
+/** Returns the states for these names, each once, in the order of the table. Throws STATUS_UNKNOWN. */
 export function statesNamed(names: readonly string[]): TaskState[] {
   const meant = new Set(names.flatMap((name) => statesByName.get(asKnown(name)) ?? unknown(name)))
   return taskStates.filter((state) => meant.has(state))

@@ -31,7 +31,7 @@ export type TimelineEntry = {
   | { readonly what: 'recovered'; readonly cause: string; readonly from: string; readonly became: TaskState }
   | { readonly what: 'cancel-requested' }
   | { readonly what: 'beat'; readonly progress: number | null; readonly note: string | null }
-  /** The run ended while no attempt was running: cancelled while it waited, expired, skipped. */
+  /** The run ended without a running attempt: cancelled while it waited, expired, or skipped. */
   | { readonly what: 'ended'; readonly status: TaskState; readonly code: string | null }
   | { readonly what: 'retried-manually'; readonly epoch: number }
   /** Another event, for example `refused-checkpoint`. */
@@ -41,12 +41,12 @@ export type TimelineEntry = {
 type RunHistory = Pick<RunDetail, 'run' | 'attempts' | 'recoveries' | 'beats' | 'events'>
 
 interface FencedEntry {
-  /** The claim it belongs to. */
+  /** The fence of the claim that it belongs to. */
   readonly fence: number
   readonly entry: TimelineEntry
 }
 
-/** In the order of the claims, each with its start before its end: fences only rise, while clocks may jump. */
+/** Sorts by claim, with each start before its end: fences only rise, while clocks may jump. */
 export function timelineOf(history: RunHistory, nameOf: NameOf): TimelineEntry[] {
   const placed = [
     ...epochs(history),
@@ -63,7 +63,10 @@ export function timelineOf(history: RunHistory, nameOf: NameOf): TimelineEntry[]
   return [enqueued, ...placed.toSorted((a, b) => a.fence - b.fence).map(({ entry }) => entry)]
 }
 
-/** An epoch begins before the first claim of it, and after every claim of the one before: half a fence below. */
+/**
+ * Places the start of an epoch after every claim of the previous epoch and before its own first claim: half a fence
+ * lower.
+ */
 function epochs({ run, attempts }: RunHistory): FencedEntry[] {
   const found: FencedEntry[] = []
   let fence = run.fence
@@ -105,7 +108,7 @@ function nullable(id: string | null, nameOf: NameOf): string | null {
   return id === null ? null : nameOf(id)
 }
 
-/** A thread writes its place behind the id of its replica: `<id>/3`. */
+/** A holder's id may end with the number of its thread: `<id>/3`. */
 function senderName(senderId: string, nameOf: NameOf): string {
   const [replicaId = '', ...place] = senderId.split('/')
   return [nameOf(replicaId), ...place].join('/')

@@ -1,8 +1,8 @@
 /**
- * Runs that wait, longest first: AVAILABLE ones and those at the gates `concurrency` and `task`.
+ * Lists waiting runs, longest first: AVAILABLE runs and runs at the gates `concurrency` and `task`.
  *
- * The ready index has the runs of each group of a lane in the order of their age, so the k oldest runs of all are among the
- * k oldest of the k groups whose oldest run is oldest. Of the runs at a gate the first ten thousand are looked at.
+ * The ready index orders the runs of each group of a lane by age, so the k oldest runs overall are among the k oldest
+ * runs of the k groups with the oldest heads. At each gate it reads the first ten thousand runs.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { headsOfLane } from '../queues/ready-heads-of-lane.ts'
@@ -17,7 +17,7 @@ export interface WaitingRequest {
   readonly limit: number
 }
 
-/** Runs that are looked at when the filter is about more than their lane and group. */
+/** The most runs that are read if the filter has conditions other than lane and group. */
 const filteredMax = 300
 const gatedMax = 10_000
 

@@ -1,7 +1,6 @@
 /**
- * A way through runs that looks at a bounded number of them, in an order that an index has. It stops when the page is full
- * or when it has looked at as many runs as it may, and says how far it came; so a filter that few runs pass costs no more
- * than one that all pass.
+ * Reads runs in the order of an index until the page is full or a bounded number has been read, and returns the
+ * position it reached. So a filter that few runs match costs no more than one that all match.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -9,20 +8,20 @@ import { asRunId, type RunId } from '../../lease.ts'
 import { refuseCursor } from '../page.ts'
 
 export interface Walk {
-  /** FROM with what it joins. The run is `r`. */
+  /** The FROM clause with its joins. The run is `r`. */
   readonly from: RawBuilder<unknown>
-  /** The condition for rows of the walk. They are read in this order: by key, then by id. */
+  /** The condition for rows of the walk, which are read by key, then by id. */
   readonly where: RawBuilder<unknown>
   readonly key: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>
   readonly order: 'ASC' | 'DESC'
-  /** `id`: the key is the id. `time`: a time. `number`: another id. */
+  /** The type of the key. `id`: the id of the run. `number`: another id. */
   readonly keyKind: 'id' | 'time' | 'number'
-  /** No two rows of the walk have the same key, so the index on the key alone has their order. */
+  /** Keys are unique in this walk, so an index on the key alone gives the order. */
   readonly isKeyUnique?: boolean
-  /** Beside the filter: which of the runs that were looked at are shown. */
+  /** A further condition for showing a run that was read. */
   readonly shows: RawBuilder<boolean>
-  /** The walk ends after so many, whatever the page allows. */
+  /** The most rows of the walk, whatever the page allows. */
   readonly lookMax?: number
 }
 
@@ -55,7 +54,7 @@ export async function walkRuns(db: Db, walk: Walk, { matches, cursor, limit, loo
   const inOrder = (key: RawBuilder<unknown>, id: RawBuilder<unknown>) =>
     walk.isKeyUnique === true ? sql`${key} ${order}` : sql`${key} ${order}, ${id} ${order}`
   const places = inOrder(sql`looked.key`, sql`looked.id`)
-  // The last run that was looked at is a row even if it does not match: it says how far the walk came.
+  // The result includes the last run read even if it does not match, because it marks the position.
   const { rows } = await sql<WalkedRow>`
 SELECT seen.id, ${cursorText(walk)} AS cursor, seen.place::float8 AS place, seen.created_at AS "createdAt", seen.shown FROM (
   SELECT looked.*, row_number() OVER (ORDER BY ${places}) AS place, lead(looked.id) OVER (ORDER BY ${places}) IS NULL AS is_last
@@ -83,7 +82,7 @@ function walkedOf(rows: readonly WalkedRow[], limit: number, lookMax: number): W
   }
 }
 
-/** Times have microseconds, which a Date does not. */
+/** Keeps the microseconds of times, which a Date would lose. */
 function cursorText({ keyKind }: Walk): RawBuilder<string> {
   if (keyKind === 'id') return sql<string>`seen.id::text`
   const key = keyKind === 'time' ? sql`(extract(epoch FROM seen.key) * 1000000)::bigint` : sql`seen.key`

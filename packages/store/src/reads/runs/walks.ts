@@ -1,6 +1,6 @@
 /**
- * Chooses how to read the runs for a filter and a view: the index that has the few runs in question, else the primary key
- * backwards. The choice follows from the request alone, never from statistics, so the cost of a list is known beforehand.
+ * Chooses how to read the runs for a filter and a view: an index that contains few other runs, else the primary key
+ * backwards. The choice depends only on the request, never on statistics, so the cost of a list is predictable.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { TaskState } from '@q/schema'
@@ -16,9 +16,9 @@ export interface WalkChoice {
   readonly limit: number
 }
 
-/** Runs that are AVAILABLE are found by their index if there are no more than this. */
+/** The index of AVAILABLE runs is used if there are no more than this. */
 export const readyMax = 10_000
-/** More runs are never held: replicas hold what their slots and start-ahead allow. */
+/** Never reached: slots and start-ahead limit the runs that replicas hold. */
 const heldMax = 200_000
 
 export function walkFor({ view, filter, cursor, limit }: WalkChoice, isReadyShort: boolean): Walk {
@@ -71,11 +71,11 @@ const readyIds = sql`
     SELECT a.id FROM q.task_run a WHERE a.ready AND a.lane = lane.id
     ORDER BY a.priority, a.grp, a.run_at, a.id LIMIT ${readyMax + 1}::int) ready`
 
-/** The run of each row, by its primary key: a join could be planned as a scan of the whole table. */
+/** Looks up the run of each row by primary key: a join could be planned as a scan of the whole table. */
 const runOf = (id: RawBuilder<unknown>) => sql`
   CROSS JOIN LATERAL (SELECT one.* FROM q.task_run one WHERE one.id = ${id} LIMIT 1) r`
 
-/** `ids`: a statement, which is executed before anything is sorted. */
+/** `ids`: a query that is executed before anything is sorted. */
 function byId(ids: RawBuilder<unknown>): Walk {
   return {
     from: sql`(SELECT * FROM (${ids}) found OFFSET 0) c ${runOf(sql`c.id`)}`,
@@ -102,13 +102,13 @@ function held(since: RawBuilder<unknown>, shows: RawBuilder<boolean>): Walk {
   }
 }
 
-/** A cancel was requested, or its replica says that the slot is being stopped, for a timeout for instance. */
+/** Runs with a requested cancel, and runs that their replica is stopping, for instance after a timeout. */
 const isStopping = sql<boolean>`
   (r.cancel_requested_at IS NOT NULL OR r.id::text = ANY(ARRAY(
     SELECT slot.value ->> 'runId' FROM q.replica_heartbeat h CROSS JOIN LATERAL jsonb_array_elements(h.threads) slot
     WHERE slot.value ->> 'state' = 'stopping')))`
 
-/** By the end of attempts that failed, the last first; a run is shown where its last attempt is. */
+/** Sorted by the end of failed attempts, latest first; a run appears at its last attempt. */
 function failedWalk({ fingerprint }: RunFilter, states: 'failed' | 'any state' = 'failed'): Walk {
   const isLast = sql<boolean>`
     NOT EXISTS (SELECT FROM q.task_attempt later WHERE later.run_id = c.run_id AND later.fence > c.fence)`
@@ -137,7 +137,7 @@ function scheduleWalk(schedule: string): Walk {
   }
 }
 
-/** By recovery, the last first; a run is shown where its last one is. */
+/** Sorted by recovery, latest first; a run appears at its last recovery. */
 const reviewWalk: Walk = {
   from: sql`q.recovery c ${runOf(sql`c.run_id`)}`,
   where: sql`c.became = 'FAILED' AND c.reviewed_at IS NULL`,

@@ -1,4 +1,4 @@
-/** The last ticks of a schedule and what became of their runs. No locks; a walk of the primary key. */
+/** Lists the last ticks of a schedule and the outcomes of their runs. Takes no locks; walks the primary key. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -16,7 +16,7 @@ export interface ScheduleTick {
 
 const ticksMax = 500
 
-/** Newest first. Ticks whose run has been pruned are left out. */
+/** Newest first, without ticks whose run has been pruned. */
 export async function scheduleTicks(db: Db, schedule: string, limit: number = 20): Promise<ScheduleTick[]> {
   const most = Math.min(Math.max(1, Math.trunc(limit)), ticksMax)
   const { rows } = await sql<ScheduleTick>`

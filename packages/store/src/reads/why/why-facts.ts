@@ -51,7 +51,7 @@ export interface RunFacts {
   readonly holderState: NodeState | null
   /** Replica that published its task last. */
   readonly publishedBy: string | null
-  /** Since when; negative if that is to come, null if it does not apply. */
+  /** The age of that state; negative for a future time, null if it does not apply. */
   readonly endedMs: number | null
   readonly heldMs: number | null
   readonly expiredMs: number | null
@@ -98,7 +98,7 @@ export interface LiveNode {
   readonly lacks: readonly string[]
 }
 
-/** The live replicas, as seen from a lane. */
+/** The live replicas in relation to a lane. */
 export function liveNodes(db: Db, lane: number): Promise<LiveNode[]> {
   return db
     .selectFrom('q.replica as n')
@@ -158,7 +158,7 @@ export async function pausedWorkflow(db: Db, id: RunId): Promise<Extract<Reason,
   return { reason: 'workflow-paused', workflowId: row.workflow_id ?? '', name: row.name ?? '', by: row.by }
 }
 
-/** Runs of its lane that are claimed before it, whatever other groups get in between. */
+/** Runs of its lane and group that are claimed first, ignoring other groups. */
 export async function readyAhead(db: Db, id: RunId): Promise<number> {
   const inLane = sql`r.lane = me.lane`
   const { rows } = await sql<{ ahead: number }>`

@@ -14,12 +14,12 @@ export interface WorkflowRequest extends ListRequest {
   readonly name?: string
 }
 
-/** Workflows that are looked at for one page, whether they match or not. */
+/** The most workflows that one page reads, whether they match or not. */
 const lookMax = 50_000
-/** Steps that are counted per workflow of a list. */
+/** The most steps that are counted per workflow in a list. */
 const stepsMax = 2_000
 
-/** A page that is not full and has a `next` means that there are older ones which were not looked at. */
+/** A page that is not full but has a `next` has not read all older workflows. */
 export async function listWorkflows(db: Db, request: WorkflowRequest = {}): Promise<Page<WorkflowView>> {
   const { status, name, ...page } = request
   const { limit, before } = placeOf(page)

@@ -1,4 +1,4 @@
-/** Workflows with their steps and how far they are. No locks. */
+/** Reads workflows with their steps and progress. Takes no locks. */
 import type { TaskState } from '@q/schema'
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
@@ -11,17 +11,17 @@ export interface WorkflowView {
   readonly id: WorkflowId
   readonly name: string
   readonly status: WorkflowStatus
-  /** Decided while steps are still open: how it is going to end. */
+  /** The outcome, if it is decided while steps are still open. */
   readonly endsAs: 'FAILED' | 'CANCELLED' | null
   readonly onError: 'fail' | 'pause' | 'continue'
   readonly compensating: boolean
   readonly pausedBy: string | null
-  /** The step of another workflow that it is. */
+  /** The step of the outer workflow, if this is a sub-workflow. */
   readonly parentRunId: RunId | null
   readonly input: unknown
-  /** Output of a SUCCEEDED one; `{ code, detail }`, and `step` if one is to blame, of one that ended otherwise. */
+  /** The output of a SUCCEEDED workflow; otherwise `{ code, detail }`, with `step` if a step caused the end. */
   readonly result: unknown
-  /** Steps that have ended, of those there are so far: a map adds its items when it begins. */
+  /** Ended steps, among the existing ones: a map adds its items when it begins. */
   readonly progress: { readonly ended: number; readonly total: number }
   readonly steps: Readonly<Partial<Record<TaskState, number>>>
   readonly createdAt: Date
@@ -34,7 +34,7 @@ interface WorkflowRow extends Omit<WorkflowView, 'progress' | 'steps'> {
 
 const allSteps = 2_147_483_647
 
-/** Workflows that do not exist are left out. `stepsMax`: the most steps that are counted of each. */
+/** Leaves out workflows that do not exist. `stepsMax`: the most steps that are counted per workflow. */
 export async function getWorkflows(
   db: Db,
   ids: readonly WorkflowId[],
@@ -65,27 +65,27 @@ export interface StepView {
   readonly task: string
   readonly status: TaskState
   readonly waitingFor: 'parents' | 'workflow' | 'task' | 'time' | 'concurrency' | null
-  /** Parents, items or an inner workflow that it still waits for. */
+  /** The number of parents, items or sub-workflows that the step still waits for. */
   readonly waitingOn: number
   readonly attempt: number
   /** The code of an end that is not a success. */
   readonly code: string | null
   /** Names of the steps it waits for, or waited for. */
   readonly parents: readonly string[]
-  /** The workflow that it is; null: it is none, or has not begun. */
+  /** The sub-workflow that the step started; null: it is not such a step, or has not begun. */
   readonly subWorkflowId: WorkflowId | null
   readonly startedAt: Date | null
   readonly finishedAt: Date | null
 }
 
 export interface StepPageRequest {
-  /** The last of the page before. */
+  /** The last step of the previous page. */
   readonly after?: RunId
   /** At most 1 000. */
   readonly limit?: number
 }
 
-/** In the order in which they were written: parents before children. Items of a map have no parents of their own. */
+/** Sorted by id, so parents come before children. Items of a map have no parents. */
 export async function listSteps(
   db: Db,
   id: WorkflowId,
