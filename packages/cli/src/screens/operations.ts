@@ -28,7 +28,7 @@ export function operationText(_look: Look, operation: Operation, now: Date = new
   const took = long((finishedAt ?? now).getTime() - askedAt.getTime())
   const tally = Object.entries(answers).map(([answer, runs]) => `${count(runs)} ${answer}`)
   return [
-    `Operation ${id} (${kind}) ${state === 'done' ? `is done after ${took}` : `is ${state}, ${took} after ${askedBy} asked`}: ${count(looked)} looked at, ${count(changed)} changed${tally.length === 0 ? '' : ` (${tally.join(', ')})`}.`,
+    `Operation ${id} (${kind}) ${state === 'done' ? `is done after ${took}` : `is ${state}, ${took} after ${askedBy} asked`}: ${count(looked)} checked, ${count(changed)} changed${tally.length === 0 ? '' : ` (${tally.join(', ')})`}.`,
     `  filter  ${filterText(filter)}`,
   ].join('\n')
 }
