@@ -195,7 +195,7 @@ test('locks from before a restart of the server make no replica look dead', asyn
   expect(await isGone('restarted')).toBe(false)
 })
 
-test('there is one watcher and one deputy; any other replica asks again when the lease of the deputy ends', async () => {
+test('there is one watcher and one deputy; any other replica asks again when the lease of the deputy ends, and replaces them when both have ended', async () => {
   const ask = async (replicaId: string, duty = 'three posts') =>
     store.watchPresence({ replicaId, duty, watcherMs: 60_000, deputyMs: 30_000 })
   expect(await ask('first')).toMatchObject({ post: 'watcher' })
@@ -211,6 +211,8 @@ test('there is one watcher and one deputy; any other replica asks again when the
     'deputy',
     'none',
   ])
+  await sql`UPDATE q.duty SET until = clock_timestamp() - interval '1 s' WHERE name LIKE 'three posts%'`.execute(db)
+  expect(await ask('third')).toMatchObject({ post: 'watcher' })
 })
 
 test('the deputy, and no other replica, becomes the watcher as soon as the lock of the watcher is gone', async () => {
