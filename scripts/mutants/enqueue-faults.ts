@@ -29,6 +29,24 @@ export const enqueueFaults: readonly Fault[] = [
     ],
   },
   {
+    name: 'every-single-enqueue-notifies',
+    why: 'Commits of producers that enqueue run by run wait for each other although no replica is idle.',
+    caughtBy: ['packages/client/test/enqueue-cost.test.ts'],
+    edits: [{ file: src('wakes.ts'), find: ' AND EXISTS (SELECT FROM q.idle)`', replace: '`' }],
+  },
+  {
+    name: 'trigger-for-a-single-enqueue',
+    why: 'An enqueue of one run calls the trigger that wakes, in addition to its own wake.',
+    caughtBy: ['packages/client/test/enqueue-cost.test.ts'],
+    edits: [
+      {
+        file: src('runs/enqueue-one-statement.ts'),
+        find: "CASE set_config('q.quiet', 'on', true)",
+        replace: "CASE 'on'",
+      },
+    ],
+  },
+  {
     name: 'publication-keeps-the-gate',
     why: 'A run that was enqueued before its task was published waits until a sweep finds it.',
     caughtBy: [storeTest('task-gate')],

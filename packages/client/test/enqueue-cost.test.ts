@@ -76,6 +76,7 @@ test('an enqueue fires no row trigger', async () => {
   )
   await sql`CREATE OR REPLACE FUNCTION q.wake_idle() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN RAISE ''the trigger was called''; END'`.execute(connection.db)
+  await shapes['one after the other']()
   await shapes['as a batch of 1000']()
   await expect(
     sql`INSERT INTO q.task_run (task, lane) SELECT task, lane FROM q.task_run LIMIT 1`.execute(connection.db),

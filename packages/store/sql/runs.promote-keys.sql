@@ -411,8 +411,10 @@ WITH
               ('q_ready', own.queue)
           ) wake (channel, payload)
         WHERE
-          wake.channel <> 'q_ready'
-          OR q.older_replica_waits ()
+          (
+            wake.channel <> 'q_ready'
+            OR q.older_replica_waits ()
+          )
       ) wakes
   )
 SELECT

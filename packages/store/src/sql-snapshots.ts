@@ -13,6 +13,7 @@ import { claimStatement } from './runs/claim.ts'
 import { assignKeysStatement, lockKeysStatement, touchStatement } from './runs/debounce.ts'
 import { duplicatesStatement } from './runs/duplicates.ts'
 import { enqueueByDatabaseStatement } from './runs/enqueue-by-database.ts'
+import { enqueueOneStatement } from './runs/enqueue-one-statement.ts'
 import { enqueueStatement, enqueueUniqueStatement } from './runs/enqueue-statement.ts'
 import { finishStatement } from './runs/finish.ts'
 import { transitionStatement } from './runs/transition-statement.ts'
@@ -40,6 +41,7 @@ export function sqlSnapshots(): Record<string, string> {
   return {
     'runs.enqueue': enqueueStatement([run]).sql,
     'runs.enqueue-and-wake': enqueueStatement([run], { wakes: true }).sql,
+    'runs.enqueue-one': enqueueOneStatement(run).sql,
     'runs.enqueue-by-database': enqueueByDatabaseStatement([{ run: { task: 'hello', payload: {} }, payload: '{}' }])
       .sql,
     'runs.enqueue-unique': enqueueUniqueStatement([run]).sql,

@@ -52,9 +52,17 @@ export async function wakeQueue(db: Db, queue: string): Promise<void> {
 /** One row for each notification that `lanes`, a table with `queue` and `requires`, need: `channel` and `payload`. */
 export function availableWakes(lanes: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(SELECT DISTINCT wake.channel, wake.payload FROM ${lanes} AS own
-    CROSS JOIN LATERAL (VALUES ('q_available', q.wake_text(own.queue, own.requires)), ('q_ready', own.queue)) wake(channel, payload)
-    WHERE wake.channel <> 'q_ready' OR q.older_replica_waits()) wakes`
+    CROSS JOIN LATERAL ${ofLane}) wakes`
 }
+
+/** The same for one row of q.lane, if a replica is idle. */
+export function availableWakesOf(lane: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`q.lane AS own CROSS JOIN LATERAL ${ofLane} AND own.id = ${lane} AND EXISTS (SELECT FROM q.idle)`
+}
+
+/** The notifications of a lane `own`, as `wake`. */
+const ofLane = sql`(VALUES ('q_available', q.wake_text(own.queue, own.requires)), ('q_ready', own.queue)) wake(channel, payload)
+    WHERE (wake.channel <> 'q_ready' OR q.older_replica_waits())`
 
 /** One row for each notification that `ends`, a table with the texts `id` and `status`, need: `channel` and `payload`. */
 export function endedWakes(ends: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -167,7 +167,7 @@ test('behind a pooler each transaction is limited, and no setting stays in a ses
 })
 
 test.each([
-  ['a session of its own', (url: string) => url, [{ name: 'q.enqueue-and-wake' }]],
+  ['a session of its own', (url: string) => url, [{ name: 'q.enqueue-one' }]],
   ['a pooler', greetingProxy, []],
 ] as const)('with %s a producer keeps the statement that enqueues, or sends it as text', async (_, urlOf, kept) => {
   const database = await testDatabase()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { connect, createStore, enqueueTaskRuns, type NewRun } from '@q/store'
+import { connect, createStore, enqueueTaskRuns, type NewRun, type RunId } from '@q/store'
 import { enqueueStatement } from '../src/runs/enqueue-statement.ts'
 import { untilSomebodyWaits } from './blocked-sessions.ts'
 import { fixture } from './fixture.ts'
@@ -35,6 +35,30 @@ test('the text of the statement does not depend on the number or options of the 
   const checked = (run: NewRun) => ({ run, payload: '{}' })
   const text = (asked: readonly NewRun[]) => enqueueStatement(asked.map(checked)).sql
   expect(text(runs(50, () => ({ delayMs: 1, group: 'g', trace: 't' })))).toBe(text(runs(1)))
+})
+
+test('a run that is enqueued alone gets the same row as in a batch, whatever its options', async () => {
+  const options: readonly Partial<NewRun>[] = [
+    {},
+    { delayMs: 0, priority: -3, group: 'g', maxAttempts: 4, onCrash: 'retry', trace: 't' },
+    { expiresInMs: 3_600_000, timeoutMs: 5, maxSilentMs: 6, onCrash: 'fail' },
+    { payload: null },
+    { payload: ['\\ " \' $1', { deep: 1e20 }] },
+    { delayMs: 3_600_000 },
+  ]
+  for (const more of options) {
+    const [alone] = await store.enqueueTaskRuns(runs(1, () => more))
+    for (const other of await store.enqueueTaskRuns(runs(2, () => ({ payload: { number: 0 }, ...more }))))
+      expect(await untimed(other.id)).toEqual(await untimed(alone!.id))
+  }
+
+  /** The row, with times rounded to minutes after its creation, and without its id. */
+  async function untimed(runId: RunId) {
+    const { created_at, ...rest } = await row(runId)
+    const minutes = (value: unknown) =>
+      value instanceof Date ? Math.abs(Math.round((value.getTime() - created_at.getTime()) / 60_000)) : value
+    return Object.fromEntries(Object.entries({ ...rest, id: undefined }).map(([name, value]) => [name, minutes(value)]))
+  }
 })
 
 test('a delay of 0 is not a gate: the run is available, or waits for its concurrency key alone', async () => {

@@ -12,6 +12,7 @@
  * (enqueue-by-database.ts). A batch is enqueued as a whole or not at all, whatever its size.
  */
 import type { TaskState } from '@q/schema'
+import type { CompiledQuery } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { inTransaction } from '../connection/in-transaction.ts'
 import type { RunId } from '../lease.ts'
@@ -20,7 +21,8 @@ import { debounceRuns } from './debounce.ts'
 import { findDuplicates } from './duplicates.ts'
 import { enqueueByDatabase, keysByDatabase } from './enqueue-by-database.ts'
 import { enqueueBatchesOf } from './enqueue-batches.ts'
-import { enqueueStatement, enqueueUniqueStatement, takeIds } from './enqueue-statement.ts'
+import { enqueueOneStatement, oneReadyRun } from './enqueue-one-statement.ts'
+import { enqueueStatement, enqueueUniqueStatement, takeIds, type EnqueueRow } from './enqueue-statement.ts'
 import { gateOf, storedKey, throttleKey, type EnqueuedRun, type NewRun } from './new-run.ts'
 import { moveRunsOf } from './promote.ts'
 import { beginPeriods, type UniquePeriod } from './unique-period.ts'
@@ -161,7 +163,7 @@ function dedupeThrottled(runs: readonly CheckedRun[]): CheckedRun[] {
 /** Returns the runs that were inserted. */
 async function insert(db: Db, runs: readonly CheckedRun[], wakes: boolean): Promise<Map<CheckedRun, RunId>> {
   const isUnique = runs.some(({ run }) => dedupKey(run) !== undefined)
-  const statement = isUnique ? enqueueUniqueStatement(runs) : enqueueStatement(runs, { wakes })
+  const statement = isUnique ? enqueueUniqueStatement(runs) : insertStatement(runs, wakes)
   const { rows } = await db.executeQuery(statement).catch((error: unknown) => {
     throw unstorable(error)
   })
@@ -173,6 +175,11 @@ async function insert(db: Db, runs: readonly CheckedRun[], wakes: boolean): Prom
   const inserted = withIds.filter(([, id]) => there.has(id))
   for (const id of await beginPeriods(db, inserted.flatMap(periodOf))) there.delete(id)
   return new Map(inserted.filter(([, id]) => there.has(id)))
+}
+
+function insertStatement(runs: readonly CheckedRun[], wakes: boolean): CompiledQuery<EnqueueRow> {
+  const one = wakes ? oneReadyRun(runs) : undefined
+  return one === undefined ? enqueueStatement(runs, { wakes }) : enqueueOneStatement(one)
 }
 
 /** Returns the key by which another run may already be the answer. */

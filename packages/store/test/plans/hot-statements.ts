@@ -13,6 +13,7 @@ import { appendStatement } from '../../src/logs/append.ts'
 import { claimStatement } from '../../src/runs/claim.ts'
 import { assignKeysStatement, lockKeysStatement, touchStatement } from '../../src/runs/debounce.ts'
 import { duplicatesStatement } from '../../src/runs/duplicates.ts'
+import { enqueueOneStatement } from '../../src/runs/enqueue-one-statement.ts'
 import { enqueueStatement, enqueueUniqueStatement } from '../../src/runs/enqueue-statement.ts'
 import { finishStatement } from '../../src/runs/finish.ts'
 import { transitionStatement } from '../../src/runs/transition-statement.ts'
@@ -156,6 +157,13 @@ export function hotStatements(db: Kysely<DB>, work: LiveWork): HotStatement[] {
       scans: [],
       rowsMax: 0,
       pagesMax: 2_000,
+    },
+    {
+      of: 'an enqueue of one run',
+      query: enqueueOneStatement({ run, payload: '{}' }),
+      scans: [],
+      rowsMax: 20,
+      pagesMax: 100,
     },
     {
       of: 'an enqueue with unique keys',
