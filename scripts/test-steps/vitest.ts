@@ -22,7 +22,7 @@ export interface VitestOptions {
 }
 
 /** The tests start hundreds of processes and threads; each reuses code that an earlier one has compiled. */
-const compileCache = join(workspace, 'node_modules/.cache/compiled')
+const compileCache = join(workspace, 'node_modules/.cache/q')
 
 export async function vitest({ shuffle, seed, busy }: VitestOptions): Promise<StepEnd> {
   const folder = await mkdtemp(join(tmpdir(), 'q-vitest-'))

@@ -18,7 +18,10 @@ function runSource() {
   // pnpm runs a script in the folder of its package.json; paths on the command line are relative to the caller's folder.
   if (process.env.npm_lifecycle_event === 'q' && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD)
   const args = ['--conditions=@q/source', source, ...process.argv.slice(2)]
-  process.execve(process.execPath, [process.execPath, ...args], process.env)
+  // Set before Node starts, it also spares loading what removes types (packages/runner/src/startup/load-modules.ts).
+  const cache =
+    process.env.NODE_COMPILE_CACHE || fileURLToPath(new URL('../../../node_modules/.cache/q', import.meta.url))
+  process.execve(process.execPath, [process.execPath, ...args], { ...process.env, NODE_COMPILE_CACHE: cache })
 }
 
 function reportOldNode() {

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** The `q` command, as a process. */
-import { exitCodes } from '@q/runner/report-error'
-import { processTerminal } from './frame/terminal.ts'
-import { run } from './run.ts'
+import { loadModules } from '@q/runner/load-modules'
+
+const [{ run }, { processTerminal }, { exitCodes }] = await loadModules(() =>
+  Promise.all([import('./run.ts'), import('./frame/terminal.ts'), import('@q/runner/report-error')]),
+)
 
 // The reader may stop reading: `q --help | head -1`. A replica continues without the reader of its log.
 const leave = (error: NodeJS.ErrnoException) =>

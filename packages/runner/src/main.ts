@@ -1,4 +1,5 @@
 /** `pnpm --filter runner start` */
-import { start } from './startup/start.ts'
+import { loadModules } from './startup/load-modules.ts'
 
+const { start } = await loadModules(() => import('./startup/start.ts'))
 process.exit(await start())

@@ -1,4 +1,5 @@
 /** q start */
+import { loadModules } from '@q/runner/load-modules'
 import { Command } from 'commander'
 import type { Terminal } from '../frame/terminal.ts'
 
@@ -13,7 +14,7 @@ export function startCommand(terminal: Terminal): Command {
     .addHelpText('after', examples)
     .action(async () => {
       // Only this command needs the runner, which takes longer to load than most commands to execute.
-      const { start } = await import('@q/runner/start')
+      const { start } = await loadModules(() => import('@q/runner/start'))
       terminal.exitCode = await start(terminal.env)
     })
 }

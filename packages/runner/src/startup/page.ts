@@ -7,6 +7,7 @@ import { ExplainedError, isExplained } from '@q/schema'
 import type { Observe } from '../main/events.ts'
 import type { Logger } from '../observers/log.ts'
 import type { MetricReadings } from '../observers/metrics.ts'
+import { loadModules } from './load-modules.ts'
 
 export interface ReplicaPage {
   /** Undefined: it serves metrics and probes alone. */
@@ -33,7 +34,7 @@ export type StartPage = (facts: PageFacts) => Promise<ReplicaPage | undefined>
 export async function preparePage(env: NodeJS.ProcessEnv): Promise<StartPage> {
   const isOn = isSwitchedOn(env['Q_HTTP'])
   const isNeeded = isOn || Boolean(env['Q_METRICS_ADDRESS'])
-  const server = isNeeded ? await import('@q/server').catch(unlessMissing) : undefined
+  const server = isNeeded ? await loadModules(() => import('@q/server')).catch(unlessMissing) : undefined
   const startServer = isOn ? server?.prepareServer(env) : server?.prepareMetrics(env)
   if (startServer === undefined) return () => Promise.resolve(undefined)
   return async ({ log, ...facts }) => {
