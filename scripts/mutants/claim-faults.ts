@@ -14,7 +14,7 @@ export const claimFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'candidates.length === 0 || changesSeen < changes',
+        find: 'candidates.length === 0 || changesSeen < changes || heads.expired',
         replace: 'candidates.length === 0',
       },
     ],
@@ -26,8 +26,57 @@ export const claimFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'else if (candidates === candidatesAsked) candidates',
-        replace: 'else candidates',
+        find: 'else if (candidates === candidatesAsked)',
+        replace: 'else',
+      },
+    ],
+  },
+  {
+    name: 'cursor-never-reset',
+    why: 'A run that becomes ready before the cursor waits until the backlog is gone.',
+    caughtBy: [storeTest('ready-heads')],
+    edits: [
+      {
+        file: src('runs/claimer.ts'),
+        find: 'heads.looked(rows.refresh)',
+        replace:
+          'heads.looked(rows.refresh).map((each) => candidates.find((known) => candidateKey(known) === candidateKey(each)) ?? each)',
+      },
+    ],
+  },
+  {
+    name: 'cursor-never-expires',
+    why: 'As long as a backlog lasts, a run that became ready before the cursor waits for a wake.',
+    caughtBy: [storeTest('ready-heads')],
+    edits: [{ file: src('runs/ready-heads.ts'), find: 'return nowMs() >= expiresMs', replace: 'return false' }],
+  },
+  {
+    name: 'cursor-skips-a-run',
+    why: 'The oldest run waits until the backlog is gone.',
+    caughtBy: [storeTest('ready-heads')],
+    edits: [{ file: claim, find: '(r.run_at, r.id) >= (quota', replace: '(r.run_at, r.id) > (quota' }],
+  },
+  {
+    name: 'short-claim-from-a-cursor-exhausts',
+    why: 'A run that became ready before the cursor waits for the next poll of an idle replica.',
+    caughtBy: [storeTest('ready-heads')],
+    edits: [
+      {
+        file: src('runs/claimer.ts'),
+        find: 'return quota.from === undefined ? [] : withoutCursor(candidate)',
+        replace: 'return []',
+      },
+    ],
+  },
+  {
+    name: 'cursor-stays-behind',
+    why: 'Each claim reads the entries of all runs that were claimed since the last look.',
+    caughtBy: [storeTest('ready-heads')],
+    edits: [
+      {
+        file: src('runs/claimer.ts'),
+        find: 'return from === undefined ? candidate : { ...candidate, from }',
+        replace: 'return candidate',
       },
     ],
   },

@@ -29,7 +29,14 @@ SELECT
   lanes.queue,
   head.priority,
   head.grp AS "group",
-  coalesce(share.weight, 1) AS weight
+  coalesce(share.weight, 1) AS weight,
+  to_jsonb(head.run_at) #>> '{}' AS "fromRunAt",
+  head.id AS "fromId",
+  extract(
+    epoch
+    FROM
+      clock_timestamp() - statement_timestamp()
+  )::float8 * 1000 AS "lookMs"
 FROM
   lanes
   CROSS JOIN LATERAL (

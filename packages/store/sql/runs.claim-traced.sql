@@ -4,7 +4,7 @@ WITH
     SELECT
       locked.id
     FROM
-      unnest($1::int[], $2::smallint[], $3::text[], $4::int[]) AS quota (lane, priority, grp, runs)
+      unnest($1::int[], $2::smallint[], $3::text[], $4::int[], $5::timestamptz[], $6::bigint[]) AS quota (lane, priority, grp, runs, from_run_at, from_id)
       JOIN q.lane ON lane.id = quota.lane
       AND NOT EXISTS (
         SELECT
@@ -24,6 +24,7 @@ WITH
           AND r.lane = quota.lane
           AND r.priority = quota.priority
           AND r.grp = quota.grp
+          AND (r.run_at, r.id) >= (quota.from_run_at, quota.from_id)
           AND (
             r.expires_at IS NULL
             OR r.expires_at > clock_timestamp()
@@ -44,7 +45,7 @@ WITH
       attempt = r.attempt + 1,
       started_at = clock_timestamp(),
       fence = r.fence + 1,
-      replica_id = $5,
+      replica_id = $7,
       claimed_at = clock_timestamp(),
       updated_at = clock_timestamp()
     WHERE
@@ -82,7 +83,7 @@ WITH
           FROM
             q.replica
           WHERE
-            replica.id = $6
+            replica.id = $8
         ),
         'fail'
       ) AS "onCrash",
@@ -136,6 +137,7 @@ checkpoint,
 lane,
 priority,
 "group",
+to_jsonb(run_at) #>> '{}' AS "runAt",
 trace
 FROM
   claimed

@@ -120,7 +120,8 @@ test('two connections of one replica share a claimer and take every run once', a
 })
 
 test('a response that is older than the last look does not replace its result', () => {
-  const head = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1 }
+  const position = { fromRunAt: '-infinity', fromId: '1', lookMs: 0 }
+  const head = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1, ...position }
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['late'], queues: [] })
   claimer.statementsFor({ claim: 1, prefetch: 0 }).record({ claim: [], prefetch: [], refresh: [head] })
   const slow = claimer.statementsFor({ claim: 1, prefetch: 0 })

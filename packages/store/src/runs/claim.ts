@@ -15,6 +15,7 @@ import { prepared, type Prepared } from '../connection/prepared.ts'
 import { isInTime, isPaused, isReady } from './claimable.ts'
 import type { FairShares, Quota, Candidate } from './fair-shares.ts'
 import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
+import { firstCursor } from './ready-heads.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
@@ -81,7 +82,10 @@ export interface ClaimOrder {
 }
 
 /** A claimed run with the candidate it was taken from. */
-export type ClaimRow = ClaimedRun & Pick<Candidate, 'lane' | 'priority' | 'group'>
+export interface ClaimRow extends ClaimedRun, Pick<Candidate, 'lane' | 'priority' | 'group'> {
+  /** As JSON text, exact to the microsecond. */
+  readonly runAt: string
+}
 
 export function claimStatement({ replicaId, prefetch, quotas, traces }: ClaimOrder): CompiledQuery<ClaimRow> {
   const { ahead, started } = traces === true ? tracedClaims : claims
@@ -91,6 +95,8 @@ export function claimStatement({ replicaId, prefetch, quotas, traces }: ClaimOrd
     priorities: quotas.map((quota) => quota.priority),
     groups: quotas.map((quota) => quota.group),
     runs: quotas.map((quota) => quota.runs),
+    fromTimes: quotas.map(({ from = firstCursor }) => from.runAt),
+    fromIds: quotas.map(({ from = firstCursor }) => from.id),
   })
 }
 
@@ -100,6 +106,8 @@ interface ClaimValues {
   readonly priorities: readonly number[]
   readonly groups: readonly string[]
   readonly runs: readonly number[]
+  readonly fromTimes: readonly string[]
+  readonly fromIds: readonly string[]
 }
 
 const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`
@@ -127,15 +135,17 @@ function claim(
 ): Prepared<ClaimValues, ClaimRow> {
   return prepared(
     name,
-    ({ replicaId, lanes, priorities, groups, runs }) => sql<ClaimRow>`
+    ({ replicaId, lanes, priorities, groups, runs, fromTimes, fromIds }) => sql<ClaimRow>`
 WITH picked AS MATERIALIZED (
   SELECT locked.id
-  FROM unnest(${lanes}::int[], ${priorities}::smallint[], ${groups}::text[], ${runs}::int[])
-    AS quota(lane, priority, grp, runs)
+  FROM unnest(${lanes}::int[], ${priorities}::smallint[], ${groups}::text[], ${runs}::int[],
+      ${fromTimes}::timestamptz[], ${fromIds}::bigint[])
+    AS quota(lane, priority, grp, runs, from_run_at, from_id)
   JOIN q.lane ON lane.id = quota.lane AND NOT ${isPaused}
   CROSS JOIN LATERAL (
     SELECT r.id FROM q.task_run r
-    WHERE ${isReady} AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp AND ${isInTime}
+    WHERE ${isReady} AND r.lane = quota.lane AND r.priority = quota.priority AND r.grp = quota.grp
+      AND (r.run_at, r.id) >= (quota.from_run_at, quota.from_id) AND ${isInTime}
     ORDER BY r.run_at, r.id LIMIT quota.runs FOR NO KEY UPDATE SKIP LOCKED) locked
 ), claimed AS (
   UPDATE q.task_run r SET ${change}, fence = r.fence + 1, replica_id = ${replicaId}, claimed_at = clock_timestamp(),
@@ -149,7 +159,7 @@ WITH picked AS MATERIALIZED (
     r.lane, r.priority, r.grp AS "group", r.run_at${more.read}
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,
-  checkpoint, "waitMs", lane, priority, "group"${more.selected}
+  checkpoint, "waitMs", lane, priority, "group", to_jsonb(run_at)#>>'{}' AS "runAt"${more.selected}
 FROM claimed ORDER BY run_at, "runId"`,
   )
 }

@@ -7,7 +7,8 @@
  * priority or of a new group is overtaken by at most one exchange after the replica decides to look.
  *
  * A candidate that gave fewer runs than asked is exhausted until the next look: SKIP LOCKED skips rows that another
- * connection is claiming, and the claim got every other row. Two connections may share a claimer. Both may ask the same
+ * connection is claiming, and the claim got every other row. A claim from a cursor (ready-heads.ts) proves less, so it is
+ * repeated from the beginning. Two connections may share a claimer. Both may ask the same
  * candidates; an answer older than the last look does not change what that look showed.
  */
 import type { CompiledQuery } from 'kysely'
@@ -23,6 +24,7 @@ import {
   type Candidate,
 } from './fair-shares.ts'
 import { candidatesStatement } from './claim-candidates.ts'
+import { createReadyHeads, type LookRow, type ReadyHeadsOptions } from './ready-heads.ts'
 
 /** Claims runs, and returns them in the order in which to start them. */
 export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Promise<ClaimedRun[]> {
@@ -59,7 +61,7 @@ export interface ClaimLimits {
 export interface ClaimStatements {
   readonly claim: CompiledQuery<ClaimRow> | undefined
   readonly prefetch: CompiledQuery<ClaimRow> | undefined
-  readonly refresh: CompiledQuery<Candidate> | undefined
+  readonly refresh: CompiledQuery<LookRow> | undefined
   record(rows: ClaimExchangeRows): void
   /** The claimed runs, in the order in which to start them. */
   inFairOrder(claimed: readonly ClaimRow[]): readonly ClaimRow[]
@@ -68,17 +70,18 @@ export interface ClaimStatements {
 export interface ClaimExchangeRows {
   readonly claim: readonly ClaimRow[]
   readonly prefetch: readonly ClaimRow[]
-  readonly refresh?: readonly Candidate[]
+  readonly refresh?: readonly LookRow[]
 }
 
 type ClaimerOptions = Pick<
   ClaimRequest,
   'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares' | 'traces'
->
+> & { readonly heads?: ReadyHeadsOptions }
 
 export function createClaimer(options: ClaimerOptions): Claimer {
   const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = options
   const { traces = false } = options
+  const heads = createReadyHeads(options.heads ?? {})
   let candidates: readonly Candidate[] = []
   let served: readonly Candidate[] = []
   /** How often runs may have become ready, and how many of these times the last look has seen. */
@@ -109,7 +112,8 @@ export function createClaimer(options: ClaimerOptions): Claimer {
     },
     statementsFor(limits) {
       const quotas = { claim: quotasFor(limits.claim, limits.fits), prefetch: quotasFor(limits.prefetch) }
-      const refreshes = limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes)
+      const refreshes =
+        limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes || heads.expired)
       const candidatesAsked = candidates
       const changesAsked = changes
       return {
@@ -121,23 +125,21 @@ export function createClaimer(options: ClaimerOptions): Claimer {
           nameQueues(quotas.claim, rows.claim)
           nameQueues(quotas.prefetch, rows.prefetch)
           const answers = [...quotaResults(quotas.claim, rows.claim), ...quotaResults(quotas.prefetch, rows.prefetch)]
-          const short = new Set(
-            answers.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => candidateKey(quota)),
-          )
-          const withRuns = (known: readonly Candidate[]) =>
-            known.filter((candidate) => !short.has(candidateKey(candidate)))
+          const left = (known: readonly Candidate[]) => leftOf(known, answers)
           if (rows.refresh !== undefined && changesAsked >= changesSeen) {
             changesSeen = changesAsked
-            candidates = withRuns(rows.refresh)
-          } else if (candidates === candidatesAsked) candidates = withRuns(candidates)
-          const gave = answers.filter(({ got }) => got > 0).map(({ quota }) => quota)
+            candidates = left(heads.looked(rows.refresh))
+          } else if (candidates === candidatesAsked) {
+            candidates = left(advanced(candidates, [...rows.claim, ...rows.prefetch]))
+          }
+          const gave = answers.filter(({ got }) => got > 0).map(({ quota }) => withoutCursor(quota))
           if (gave.length > 0) served = gave
         },
       }
     },
     async refresh(db) {
       const changesAsked = changes
-      candidates = (await db.executeQuery(refreshStatement())).rows
+      candidates = heads.looked((await db.executeQuery(refreshStatement())).rows)
       changesSeen = changesAsked
     },
     claim: (db, limit, prefetch = false, fits) => claimUpTo(claimer, db, { limit, prefetch, ...(fits && { fits }) }),
@@ -185,4 +187,33 @@ function quotaResults(quotas: readonly Quota[], rows: readonly ClaimRow[]): Quot
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return quotas.map((quota) => ({ quota, got: counts.get(candidateKey(quota)) ?? 0 }))
+}
+
+/**
+ * Returns the candidates that may have more runs. A candidate that gave too few from a cursor may have runs before it:
+ * the next claim asks it from the beginning.
+ */
+function leftOf(known: readonly Candidate[], results: readonly QuotaResult[]): readonly Candidate[] {
+  const short = new Map(
+    results.filter(({ quota, got }) => got < quota.runs).map(({ quota }) => [candidateKey(quota), quota]),
+  )
+  return known.flatMap((candidate) => {
+    const quota = short.size === 0 ? undefined : short.get(candidateKey(candidate))
+    if (quota === undefined) return candidate
+    return quota.from === undefined ? [] : withoutCursor(candidate)
+  })
+}
+
+/** Moves each cursor to the last run that its candidate gave. */
+function advanced(known: readonly Candidate[], rows: readonly ClaimRow[]): readonly Candidate[] {
+  if (!known.some(({ from }) => from !== undefined)) return known
+  const last = new Map(rows.map((row) => [candidateKey(row), { runAt: row.runAt, id: row.runId }]))
+  return known.map((candidate) => {
+    const from = candidate.from === undefined ? undefined : last.get(candidateKey(candidate))
+    return from === undefined ? candidate : { ...candidate, from }
+  })
+}
+
+function withoutCursor({ from: _, ...candidate }: Candidate): Candidate {
+  return candidate
 }

@@ -7,6 +7,8 @@
  * the state, so a replica that claims one run at a time is as fair as one that claims a hundred.
  */
 
+import type { Cursor } from './ready-heads.ts'
+
 /** Runs that are ready in one lane, of one priority and one group. */
 export interface Candidate {
   readonly lane: number
@@ -16,6 +18,8 @@ export interface Candidate {
   readonly group: string
   /** The weight of the group within its queue. */
   readonly weight: number
+  /** Where a claim begins; undefined: at the beginning (ready-heads.ts). */
+  readonly from?: Cursor
 }
 
 export interface Quota extends Candidate {

@@ -15,8 +15,9 @@ import type { Lease, RunId } from '../lease.ts'
 import { isDeadlock, isLockTimeout, isRefusal } from '../connection/sql-state.ts'
 import type { ClaimedRun, ClaimRow } from './claim.ts'
 import type { Claimer } from './claimer.ts'
-import type { Fits, Candidate } from './fair-shares.ts'
+import type { Fits } from './fair-shares.ts'
 import { finishStatement, type Finish } from './finish.ts'
+import type { LookRow } from './ready-heads.ts'
 import { settleTaskRuns } from './settle.ts'
 import { startStatement, stillClaimed } from './start.ts'
 
@@ -80,8 +81,8 @@ async function inOneRoundTrip(
   const started = ((answers[start] ?? []) as { id: RunId }[]).map(({ id }) => id)
   const claimed = (answers[claim] ?? []) as ClaimRow[]
   const prefetched = (answers[prefetch] ?? []) as ClaimRow[]
-  const candidates = answers[refresh] as Candidate[] | undefined
-  statements.record({ claim: claimed, prefetch: prefetched, ...(candidates && { refresh: candidates }) })
+  const look = answers[refresh] as LookRow[] | undefined
+  statements.record({ claim: claimed, prefetch: prefetched, ...(look && { refresh: look }) })
   return {
     finished: (answers[finish] ?? []) as Lease[],
     started,
