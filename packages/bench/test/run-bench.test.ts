@@ -31,6 +31,23 @@ test.runIf(canReadProc)('a resumed run takes only the samples that are missing o
   expect(taken).toEqual([qFail.label])
 })
 
+test.runIf(canReadProc)('a thing that could not be made for a sample is made again for the next one', async () => {
+  const { records } = await scratch()
+  let tries = 0
+  const make = async (): Promise<AsyncDisposable> => {
+    if (++tries === 1) throw new Error('the machine is busy')
+    return { [Symbol.asyncDispose]: async () => {} }
+  }
+  const measurement = measurementOf([qRetry, qFail, plain], () => ({ perSecond: 1 }))
+  const sample: Measurement['sample'] = async (bench) => {
+    await bench.keep('table', make)
+    return { perSecond: 1 }
+  }
+  await runBench({ ...surroundings(records), sizes: sizes.smoke, measurements: [{ ...measurement, sample }] })
+  expect(records.all.map(({ kind }) => kind)).toEqual(['failure', 'sample', 'sample'])
+  expect(tries).toBe(2)
+})
+
 test.runIf(canReadProc)('a sweep keeps the fastest settings of each contender, and the samples use them', async () => {
   const { records } = await scratch()
   const used: unknown[] = []

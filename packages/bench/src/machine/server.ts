@@ -59,6 +59,7 @@ export async function benchServer(url: string, { version, dataDir, close }: Serv
 
   async function makeTemplate({ name, install }: Contender): Promise<string> {
     const template = `bench_${process.pid}_template_${name.replaceAll(/\W/g, '_')}`
+    await drop(template)
     await queryRows(url, `CREATE DATABASE "${template}"`)
     await install(urlOf(template))
     await closeConnection(urlOf(template))
@@ -74,6 +75,8 @@ export async function benchServer(url: string, { version, dataDir, close }: Serv
       if (contender.startBackend !== undefined) return contender.startBackend()
       const template = templates.get(contender.name) ?? makeTemplate(contender)
       templates.set(contender.name, template)
+      // The next sample makes it again.
+      void template.catch(() => templates.delete(contender.name))
       const name = `bench_${process.pid}_${++made}`
       await queryRows(url, `CREATE DATABASE "${name}" TEMPLATE "${await template}"`)
       return {

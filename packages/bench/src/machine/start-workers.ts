@@ -39,6 +39,11 @@ const readyMsMax = 120_000
 const readyPollMs = 5
 const outputMax = 4_000
 
+const living = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
 export function startWorkers(options: WorkerOptions): Workers {
   const workers = Array.from({ length: options.processes }, () => startWorker(options))
   const killed = new Set<number>()
@@ -93,9 +98,8 @@ function startWorker({ contender, url, settings, marksPath, plain, env = {} }: W
       isReady ||= said.includes(readyLine)
       said = said.slice(-outputMax)
     })
-  const killIt = () => child.kill('SIGKILL')
-  process.once('exit', killIt)
-  child.once('exit', () => process.off('exit', killIt))
+  living.add(child)
+  child.once('exit', () => living.delete(child))
   return { child, isReady: () => isReady, output: () => said.trim() || 'it printed nothing.' }
 }
 

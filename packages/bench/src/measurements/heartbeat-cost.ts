@@ -5,7 +5,7 @@ import { qRetry } from './entrants.ts'
 import type { Measurement } from './measurement.ts'
 
 export const heartbeatCost: Measurement = {
-  name: 'heartbeats',
+  name: 'heartbeat-cost',
   title: 'Signs of life',
   method: 'The time of one call in the code of a task, on a worker thread.',
   entrants: [qRetry],

@@ -3,6 +3,7 @@
  * per heartbeat.
  */
 import { spawn } from 'node:child_process'
+import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { startCountingProxy, type CountingProxy } from '../machine/counting-proxy.ts'
@@ -48,7 +49,7 @@ async function sample({ server, sizes }: Bench, { contender }: Entrant): Promise
   }
 }
 
-const program = fileURLToPath(new URL('../monitor/monitor-process.ts', import.meta.url))
+const program = fileURLToPath(import.meta.resolve(`../monitor/monitor-process${extname(import.meta.url)}`))
 
 /** `bytes`: sent through the proxy in the meantime. */
 async function costsOf(proxy: CountingProxy, monitors: number, ms: number) {

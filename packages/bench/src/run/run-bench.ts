@@ -38,6 +38,8 @@ export async function runBench(run: BenchRun): Promise<void> {
     keep(name, make) {
       const made = kept.get(name) ?? make()
       kept.set(name, made)
+      // The next sample makes it again.
+      void made.catch(() => kept.delete(name))
       return made as ReturnType<typeof make>
     },
   }
