@@ -123,7 +123,7 @@ export const claimFaults: readonly Fault[] = [
     name: 'claim-after-deadline',
     why: 'A run starts after the time until which it made sense.',
     caughtBy: [storeTest('retries')],
-    edits: [{ file: claim, find: 'quota.grp AND ${isInTime}', replace: 'quota.grp' }],
+    edits: [{ file: claim, find: 'quota.from_id) AND ${isInTime}', replace: 'quota.from_id)' }],
   },
   {
     name: 'running-runs-expire',

@@ -101,6 +101,14 @@ test('until the look, runs that waited before go on', async () => {
   expect((await take(1)).ids).not.toContain(oldest)
 })
 
+test('a claim that gets all it asked for moves its cursor to the last run it took', async () => {
+  const { take } = replica('moves')
+  const ids = await enqueue('moves', { count: 4 })
+  const { claimed } = await take(2)
+  await store.releaseTaskRuns(claimed.slice(0, 1).map(leaseOf))
+  expect((await take(1)).ids).toEqual([ids[2]])
+})
+
 test('a claim that gets too few from its cursor is repeated from the beginning', async () => {
   const { take } = replica('too-few')
   const [oldest] = await enqueue('too-few', { count: 3 })
