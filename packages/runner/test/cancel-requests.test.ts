@@ -37,7 +37,8 @@ test('a cancelled run is stopped at once, even inside a synchronous loop', async
   const runs = [await q.enqueue('spins', { ms: 60_000 }), await q.enqueue('patient', { ms: 60_000 })]
   await Promise.all(runs.map(running))
   expect(await there.store.cancelTaskRuns(runs.map(({ id }) => id))).toEqual(['requested', 'requested'])
-  for (const run of runs) await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
+  for (const run of runs)
+    await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })
 
 test('a cancel during the claim of its run stops the run as soon as the response to the claim arrives', async () => {
