@@ -59,7 +59,10 @@ async function drain(bench: Bench, receiver?: SlowReceiver): Promise<Figures> {
     await untilDrained(() => producer.isDrained())
     const runs = (count * 1_000) / (performance.now() - begunMs)
     const received = receiver?.received ?? (() => count)
-    while (received() < count) await sleep(pollMs)
+    while (received() < count) {
+      workers.mustLive()
+      await sleep(pollMs)
+    }
     const reports = (count * 1_000) / (performance.now() - begunMs)
     return {
       runs,

@@ -59,9 +59,9 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     blockMs: 90_000,
     storeRows: 10_000,
     workflowWidth: 10_000,
-    signCalls: 20_000_000,
+    signCalls: 5_000_000,
     monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 20_000 },
-    reportedRuns: 100_000,
+    reportedRuns: 30_000,
   },
   quick: {
     name: 'quick',
