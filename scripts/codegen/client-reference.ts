@@ -15,76 +15,74 @@ import type * as tasks from './tasks.ts'
 const q = queue<typeof tasks>(process.env.DATABASE_URL)
 \`\`\`
 
-Names, payloads and results have the types of the tasks. The import is of types only: neither the code of the tasks nor
-Piscina is loaded. Without a type argument any name and any payload is accepted.
+Names, payloads and results have the types of the tasks. The program imports types only: it loads neither the code of the tasks nor
+Piscina. Without a type argument, \`queue()\` accepts any name and any payload.
 
-## What queue() is given
+## The argument of queue()
 
-| argument | what is done with it |
+| argument | how the client uses it |
 |---|---|
-| a URL | a pool of at most 4 connections, and one session that hears of ended runs; closed by \`close()\` |
-| a \`Pool\` of \`pg\` | its clients are used for each statement; its options also open the one session that hears of ended runs. The pool stays yours |
-| a \`Client\` of \`pg\` | it is used for everything, and stays yours. If you have a transaction open on it, what is enqueued is part of it. There is no session that hears of ended runs: who waits finds them by looking once a second |
-| a \`Connection\` of \`@q/store\` | it is used, and stays open |
+| a URL | the client opens a pool of at most 4 connections, and one LISTEN session for ended runs; \`close()\` closes them |
+| a \`Pool\` of \`pg\` | the client takes a connection of the pool for each statement, and opens the LISTEN session with the options of the pool. \`close()\` does not close the pool |
+| a \`Client\` of \`pg\` | the client sends all statements on it. If a transaction is open on it, enqueued runs are part of the transaction. There is no LISTEN session: a wait polls once a second. \`close()\` does not close it |
+| a \`Connection\` of \`@q/store\` | the client uses it; \`close()\` does not close it |
 
-\`{ tasks }\` as second argument: the definitions themselves, for a producer that may load their code. Payloads are then checked by
-their own validators, and what replicas have published is not asked for.
+With \`{ tasks }\` as second argument, a producer that may load the code passes the definitions. The tasks' own validators then check payloads,
+and the client does not read what replicas have published.
 
 ## Time limits and errors
 
-| with | limits |
+| connection | limits |
 |---|---|
-| a URL | the server cancels a statement after 30 s, a wait for a lock after 24 s, and an idle open transaction after 31 s. A statement that it cancelled has written nothing and writes nothing later. Behind a pooler that lends connections per transaction the same limits are set in each transaction |
-| a \`Pool\` or \`Client\` of \`pg\`, or \`tx\` | those of your own connection; q sets none. If you set \`query_timeout\`, set a lower \`statement_timeout\` beside it: \`query_timeout\` alone only stops waiting, and the server may still insert the run |
+| a URL | the server cancels a statement after 30 s, a wait for a lock after 24 s, and an idle open transaction after 31 s. A cancelled statement has written nothing and writes nothing later. Behind a pooler in transaction mode, the client sets the same limits in each transaction |
+| a \`Pool\` or \`Client\` of \`pg\`, or \`tx\` | the limits of your own connection; q sets none. If you set \`query_timeout\`, also set a lower \`statement_timeout\`: \`query_timeout\` alone only stops waiting, and the server may still insert the run |
 
-Errors of the database have \`code\`, \`message\`, \`why\` and \`fix\` ([all of them](../errors.md)); the error of the driver is their \`cause\`. Inside
+Errors of the database have \`code\`, \`message\`, \`why\` and \`fix\` ([errors](../errors.md)); the error of the driver is their \`cause\`. Inside
 your own transaction (\`tx\`) a deadlock or serialization failure keeps its SQLSTATE, so that your code can retry the transaction.
 
-A wait (\`result()\`, \`progress()\`) survives a broken connection, even one that breaks right after it opened: it looks again once a second until the
+A wait (\`result()\`, \`progress()\`) survives a broken connection, even one that breaks right after it opened: it polls once a second until the
 database answers. With \`timeout\` it ends with \`WAIT_TIMED_OUT\`, which says whether the database answered.
 
-## How a payload is checked
+## Validation of payloads
 
-Before anything is written, and again by the replica before the code runs. With definitions: by the task's own validator.
-Without: by the JSON Schema that replicas have published for the task, if its validator gives one (zod and arktype do, valibot does not); \`format\` is
-not judged, and a schema that cannot be compiled checks nothing. An invalid payload is refused with \`INVALID_PAYLOAD\` and a JSON
-pointer for each place. A run of a task that no
-replica has published yet is accepted and waits for the publication: producers may be deployed first
-([enqueue before publication](../explanation/enqueue-before-publication.md)).
+The client validates a payload before it writes the run, and the replica validates it again before the code starts. With definitions, the client uses the
+task's own validator. Without definitions, it uses the JSON Schema that replicas have published for the task, if the validator provides one (zod and arktype
+do, valibot does not); it does not check \`format\`, and a schema that cannot be compiled checks nothing. An invalid payload is rejected with
+\`INVALID_PAYLOAD\` and a JSON pointer for each place. q accepts a run of a task that no replica has published yet; the run waits for the publication, so
+you can deploy producers first ([enqueue before publication](../explanation/enqueue-before-publication.md)).
 
 ## Options of a run
 
-| option | what it says |
+| option | meaning |
 |---|---|
-| \`tx\` | your own transaction: the run is there with its commit, a rollback leaves nothing. Of pg, Kysely, Drizzle, postgres.js, Knex or Prisma ([how](../how-to/your-own-transaction.md)) |
-| \`delay\` | not before this much time has passed, by the database's clock |
-| \`runAt\` | not before this \`Date\`; at once if it has passed by the clock of the producer. Runs with equal times start in the order of their enqueues |
-| \`priority\` | lower numbers first; default: the task's |
+| \`tx\` | your own transaction: its commit creates the run, a rollback removes it. A transaction of pg, Kysely, Drizzle, postgres.js, Knex or Prisma ([how](../how-to/your-own-transaction.md)) |
+| \`delay\` | the time before the run may start, by the database's clock |
+| \`runAt\` | the \`Date\` before which the run does not start; a past date (by the clock of the producer) starts it at once. Runs with equal times start in the order of their enqueues |
+| \`priority\` | a lower number comes first; default: the task's |
 | \`group\` | runs of a group share its queue fairly with other groups |
-| \`expires\` | not started by then, counted from now: EXPIRED; default: the task's |
-| \`throttle\`, \`debounce\` | instead of what the task says: the first, or the last, enqueue in a window counts ([which one counts](../how-to/debounce-and-throttle.md)) |
+| \`expires\` | the time from now after which a run that has not started ends EXPIRED; default: the task's |
+| \`throttle\`, \`debounce\` | replaces the task's option: the first, or the last, enqueue in a window counts ([details](../how-to/debounce-and-throttle.md)) |
 
 ## Handles
 
-| member | what it is |
+| member | meaning |
 |---|---|
-| \`id\`, \`duplicate\` | the run; and whether it was there already, by its unique key |
-| \`result({ timeout, signal })\` | what the task returned; throws \`RunFailed\` with \`code\`, \`attempts\`, \`remoteStack\` and, where the error of the task had one, \`cause\` (bounded, with the errors of an \`AggregateError\`) if it ended otherwise, \`WAIT_TIMED_OUT\` if it has not ended in time |
-| \`status()\` | the run as it is now |
-| \`progress({ signal })\` | an async iterator of state, attempt and progress, whenever one of them changed; the last value is the final state |
-| \`cancel()\` | as \`q.cancel(run)\` |
+| \`id\`, \`duplicate\` | the id of the run; whether the run already existed, by its unique key |
+| \`result({ timeout, signal })\` | the result of the task. Throws \`RunFailed\` if the run ended otherwise, with \`code\`, \`attempts\`, \`remoteStack\` and the \`cause\` of the task's error (bounded, with the errors of an \`AggregateError\`); throws \`WAIT_TIMED_OUT\` if the run has not ended in time |
+| \`status()\` | the current state of the run |
+| \`progress({ signal })\` | an async iterator that yields state, attempt and progress when one of them changes; the last value is the final state |
+| \`cancel()\` | the same as \`q.cancel(run)\` |
 
-That of a workflow is in [how to write workflows](../how-to/workflows.md#the-handle).
+The handle of a workflow is described in [how to write workflows](../how-to/workflows.md#the-handle).
 
-Everybody in a process who waits shares one LISTEN session, and one poll behind it for wakes that are lost. Thousands who begin
-to wait at once cost a few statements.
+All waits of a process share one LISTEN session, and one poll for lost wakes. Thousands of waits that begin at once cost a few statements.
 
-Schedules (\`q.schedule\`, pause, resume, run now): [how](../how-to/cron.md).
+[Schedules](../how-to/cron.md) describes \`q.schedule\`, pause, resume and run now.
 
-## Calls at the same time
+## Concurrent calls
 
-If no statement is in flight, a call is sent at once. Calls that arrive in the meantime share the next statement. A call that is
-refused fails alone. Calls with \`tx\` are sent in their transaction; calls with a unique key, a throttle or a debounce go by themselves,
+If no statement is in flight, the client sends a call at once. Calls that arrive in the meantime share the next statement. An invalid call
+fails alone. The client sends calls with \`tx\` in their transaction, and calls with a unique key, a throttle or a debounce separately,
 because they may have to wait for another open transaction.
 `
 

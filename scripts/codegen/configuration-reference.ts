@@ -32,7 +32,7 @@ function settingsTable(): string {
 
 function presetsTable(): string {
   return [
-    '| preset | replica beat / stale / check | claimer beat / stale | runner beat / stale | heartbeats kept | `onCrash` when the task says nothing |',
+    '| preset | heartbeat of replica / stale / check | heartbeat of claimed runs / stale | heartbeat of running runs / stale | heartbeats kept | `onCrash` if neither run nor task sets it |',
     '|---|---|---|---|---|---|',
     ...Object.entries(presets).map(([name, preset]) => `| \`${name}\` | ${cellsOf(preset).join(' | ')} |`),
   ].join('\n')

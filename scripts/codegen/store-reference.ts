@@ -8,14 +8,14 @@ const preface = `# The verbs of \`@q/store\`
 
 Generated from \`packages/store/src/verbs/\` by \`pnpm codegen\`; never edited.
 
-\`createStore(db)\` binds them to a Kysely instance. Each is also exported as a function that takes a \`Kysely\` or a
-\`Transaction\` first, so it can be part of your own transaction: \`enqueueTaskRuns(trx, runs)\`. With a client of \`pg\` on
-which you began one: \`enqueueTaskRuns(usingPg(client), runs)\`. A batched verb is one statement, with the fence of each row
-checked and an answer for each.
+\`createStore(db)\` binds the verbs to a Kysely instance. Each verb is also a function whose first argument is a \`Kysely\` or a
+\`Transaction\`, so it can be part of your own transaction: \`enqueueTaskRuns(trx, runs)\`. For a client of \`pg\` on
+which you began a transaction, write \`enqueueTaskRuns(usingPg(client), runs)\`. A batched verb is one statement, which checks the fence of
+each row and returns an answer for each.
 
-Beside them, for programs that execute runs: \`connect(url, { purpose: 'exchange' })\` a connection whose statements are prepared,
-\`createClaimer(options)\` a replica's memory of what is ready and whom it served, and \`exchangeWork(connection, claimer, exchange)\`:
-finish, start and claim in one round trip.
+For programs that execute runs, the package also exports \`connect(url, { purpose: 'exchange' })\`, which opens a connection with prepared statements;
+\`createClaimer(options)\`, which remembers the ready runs and the groups that a replica has served; and \`exchangeWork(connection, claimer, exchange)\`,
+which does finish, start and claim in one round trip.
 `
 
 export async function storeReference(): Promise<[path: string, text: string]> {

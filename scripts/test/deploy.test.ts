@@ -49,7 +49,7 @@ test('every file waits as long as a drain may take before it kills', async () =>
   expect(pod.terminationGracePeriodSeconds).toBe(graceS)
   expect(compose.services.worker.stop_grace_period).toBe(`${graceS}s`)
   expect(await read('q-worker.service')).toContain(`\nTimeoutStopSec=${graceS}\n`)
-  expect(await read('../reference/replicas.md')).toContain('Give it `Q_DRAIN_MS`, `Q_STOP_GRACE_MS` and 18 s')
+  expect(await read('../reference/replicas.md')).toContain('Wait `Q_DRAIN_MS` + `Q_STOP_GRACE_MS` + 18 s')
 })
 
 test('probes, scrapes and ports are those of the metrics address', async () => {

@@ -29,7 +29,7 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
   claimerBeatMs: threshold(
     'Q_CLAIMER_BEAT_MS',
     'claimerBeatMs',
-    'how often the replica sends heartbeats for runs that it has claimed and not started',
+    'how often the replica sends heartbeats for runs that it has claimed but not started',
   ),
   claimerStaleMs: threshold(
     'Q_CLAIMER_STALE_MS',
@@ -50,7 +50,7 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
     'Q_PRESENCE_GRACE_MS',
     [presenceGraceMsMin, 600 * second],
     2_500,
-    'how long others wait after the session of this replica broke before they recover its runs; a sign of life within this time prevents it',
+    'how long others wait after the session of this replica broke before they recover its runs; a heartbeat within this time prevents it',
   ),
   onCrash: {
     ...oneOf(
@@ -65,12 +65,12 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
   timeoutMs: limit(
     'Q_TIMEOUT_MS',
     'timeoutMs',
-    'longest time of one attempt, if neither the run nor its task sets one; 0: no limit',
+    'maximum duration of one attempt, if neither the run nor its task sets one; 0: no limit',
   ),
   maxSilentMs: limit(
     'Q_MAX_SILENT_MS',
     'maxSilentMs',
-    'longest time without a heartbeat, progress or log line of the code, if neither the run nor its task sets one; 0: no limit, but code without any evidence of life is stopped (`docs/failure-modes.md`)',
+    'maximum time without a heartbeat, progress or log line of the code, if neither the run nor its task sets one; 0: no limit, but the replica stops code without any evidence of life (`docs/failure-modes.md`)',
   ),
   unroutableMs: limit(
     'Q_UNROUTABLE_MS',
@@ -79,10 +79,10 @@ export const livenessSettings: SettingsOf<LivenessValues> = {
   ),
   autoRequeueStaleClaimed: boolean(
     'Q_AUTO_REQUEUE_STALE_CLAIMED',
-    'whether this replica requeues stale claims; off: they stay as they are',
+    'whether this replica requeues stale claimed runs; off: it does not change them',
   ),
   autoFailStaleRunning: boolean(
     'Q_AUTO_FAIL_STALE_RUNNING',
-    'whether this replica recovers stale running runs; off: they stay as they are',
+    'whether this replica recovers stale running runs; off: it does not change them',
   ),
 }

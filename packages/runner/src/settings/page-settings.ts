@@ -5,18 +5,18 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
   {
     variable: 'Q_ENDPOINT',
     shown: 'the address of its page',
-    what: 'where others reach this replica, registered for discovery (`liveReplicas`)',
+    what: 'the address at which others reach this replica, registered for discovery (`liveReplicas`)',
   },
   { variable: 'Q_HTTP', shown: '`on`', what: 'whether a replica serves the page and the HTTP API; `off`: it does not' },
   {
     variable: 'Q_HTTP_PORT',
     shown: 'first free one from `7780`',
-    what: 'the port, exactly; `0`: any free one',
+    what: 'the exact port; `0`: any free one',
   },
   {
     variable: 'Q_HTTP_ADDRESS',
     shown: '`127.0.0.1` and `::1`',
-    what: 'the address to listen on; one that others can reach needs `Q_HTTP_TOKEN_FILE` or `Q_HTTP_TOKENS_FILE`',
+    what: 'the address to listen on; an address that other machines can reach needs `Q_HTTP_TOKEN_FILE` or `Q_HTTP_TOKENS_FILE`',
   },
   {
     variable: 'Q_HTTP_ORIGIN',
@@ -26,27 +26,27 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
   {
     variable: 'Q_HTTP_TOKEN_FILE',
     shown: '`.q/token`',
-    what: 'file with the token that has every right; only its owner may read it',
+    what: 'file with the token that has every scope; only its owner may read it',
   },
   {
     variable: 'Q_HTTP_TOKENS_FILE',
     shown: '',
-    what: 'file with named tokens, a line each: `name scope sha256`; `q token new` adds one',
+    what: 'file with named tokens, one per line: `name scope sha256`; `q token new` adds one',
   },
   {
     variable: 'Q_METRICS_ADDRESS',
     shown: '',
-    what: 'a port of its own for `/metrics` and the three probes, without a token, `127.0.0.1:9464`; works with `Q_HTTP=off` too',
+    what: 'separate address for `/metrics` and the three probes, without a token, such as `127.0.0.1:9464`; also works with `Q_HTTP=off`',
   },
-  { variable: 'Q_HTTP_READ_ONLY', shown: '', what: '`1`: the server accepts no actions' },
+  { variable: 'Q_HTTP_READ_ONLY', shown: '', what: '`1`: the server rejects all actions' },
   {
     variable: 'Q_HTTP_HIDE',
     shown: '`password,passwd,passphrase,secret,token,apikey,accesskey,privatekey,credential,authorization,cookie`',
-    what: 'values of payloads, results and logs are hidden on the page, in the API and by `q` if the name of their member contains one of these; `none`: nothing is',
+    what: 'the page, the API and `q` hide values of payloads, results and logs if the name of their member contains one of these; `none`: they hide nothing',
   },
   {
     variable: 'Q_HTTP_BADGE',
     shown: '',
-    what: 'name and colour of the environment, shown on every page: `production #b3261e`',
+    what: 'name and colour of the environment, shown on every page, such as `production #b3261e`',
   },
 ]

@@ -17,28 +17,28 @@ export const programSettings: readonly Pick<Setting<unknown>, 'variable' | 'show
   {
     variable: 'DATABASE_URL',
     shown: 'an embedded PostgreSQL',
-    what: 'the database, `postgresql://user:password@host:5432/database`; an empty value is refused',
+    what: 'the database, `postgresql://user:password@host:5432/database`; q rejects an empty value',
   },
   {
     variable: 'DATABASE_URL_DIRECT',
     shown: '`DATABASE_URL`',
-    what: 'used for migrations, presence and LISTEN, where `DATABASE_URL` leads through a pooler',
+    what: 'the URL for migrations, presence and LISTEN, if `DATABASE_URL` leads through a pooler',
   },
   {
     variable: 'Q_DATA_DIR',
     shown: '`.q/postgres` in the workspace',
-    what: 'where the embedded PostgreSQL keeps its data',
+    what: 'the directory with the data of the embedded PostgreSQL',
   },
   ...pageSettings,
   {
     variable: 'Q_USER',
     shown: 'user and host name',
-    what: 'who you are, in records of what a command changed (`q actions`)',
+    what: 'your name in the records of what a command changed (`q actions`)',
   },
   {
     variable: 'Q_MEMORY_FILE',
     shown: '',
-    what: 'the file of an MCP memory server, an absolute path: for `q memory`, and for memory destinations that name no file',
+    what: 'the file of an MCP memory server, an absolute path: for `q memory`, and for memory destinations without a file',
   },
   { variable: 'Q_ASCII', shown: 'by the locale', what: '`1`: commands print ASCII characters only; `0`: never' },
   { variable: 'Q_DEBUG', shown: '', what: '`1` adds stack traces to errors' },
