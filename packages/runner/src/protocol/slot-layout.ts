@@ -25,7 +25,7 @@ const fenceDeadlineStart = 48
 const beganAtStart = 56
 const notesStart = 64
 const noteBuffers = 3
-const noteBytesMax = 240
+export const noteBytesMax = 240
 const slotBytes: number = notesStart + noteBuffers * noteBytesMax
 
 /** The reasons to stop a run. The order is part of the layout: a reason is stored as its index. */

@@ -3,7 +3,16 @@
  * is in the shared memory of the slot, so it works while the code of the run is busy.
  */
 import type { Lease } from '@q/store'
-import { readNote, stopRun, tagOf, word, type AbortReason, type SlotMemory } from '../../protocol/slot-layout.ts'
+import { redact } from '../../output/redact.ts'
+import {
+  noteBytesMax,
+  readNote,
+  stopRun,
+  tagOf,
+  word,
+  type AbortReason,
+  type SlotMemory,
+} from '../../protocol/slot-layout.ts'
 import { createRunEvidence, hasBegun, type RunEvidence, type SlotOfRun } from './run-evidence.ts'
 
 export interface RunFacts {
@@ -127,6 +136,16 @@ function progressOf(shared: SlotMemory): ProgressUpdate {
   const bytes = readNote(shared)
   return {
     progress: Number.isNaN(progress) ? null : progress,
-    note: bytes === undefined ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD'),
+    note: bytes === undefined ? null : noteOf(bytes),
   }
+}
+
+const characterBytesMax = 4
+
+/** Without secrets. A note that was truncated may end within one, which cannot be recognised then: its last word is left out. */
+function noteOf(bytes: Uint8Array): string {
+  const note = new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+  if (bytes.length <= noteBytesMax - characterBytesMax) return redact(note)
+  // The marks end a quoted text that was cut.
+  return redact(`${note}"'`).replace(/\S*$/, '…')
 }

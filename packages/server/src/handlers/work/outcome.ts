@@ -1,4 +1,5 @@
 /** Converts the outcome that a worker reports to the store's. */
+import { redactPatterns } from '@q/schema'
 import { jsonLimits } from '@q/schema/json'
 import type { Outcome, PublishedTask } from '@q/store'
 import type { RetryData } from '@q/task'
@@ -17,8 +18,8 @@ export function outcomeOf(report: WorkOutcome, task: PublishedTask | undefined):
   return {
     status: 'FAILED',
     code: 'TASK_ERROR',
-    detail: message,
-    ...(stack === undefined ? {} : { stack }),
+    detail: redactPatterns(message),
+    ...(stack === undefined ? {} : { stack: redactPatterns(stack) }),
     ...again(retry, task),
   }
 }

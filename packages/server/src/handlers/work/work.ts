@@ -2,6 +2,7 @@
  * Claims, starts, heartbeats and outcomes of workers over HTTP, by the same verbs that runners use. A write under a
  * lost lease changes nothing and gets 409 `LEASE_LOST`. A lease of another worker counts as lost.
  */
+import { redactPatterns } from '@q/schema'
 import { asRunId, type Lease, type LeaseHolder, type Store } from '@q/store'
 import type { workRoutes } from '../../api/work.ts'
 import type { Identity } from '../../auth/identify.ts'
@@ -47,7 +48,9 @@ export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof t
       const { known, draining } = await workers.beat(replicaId, body.stats)
       const sender = { replicaId, ...workers.hostOf(replicaId) }
       const { progress = null, note = null } = body
-      const [answer = 'lost'] = await writes.beatTaskRuns(sender, [{ lease, thread: null, ageMs: 0, progress, note }])
+      const [answer = 'lost'] = await writes.beatTaskRuns(sender, [
+        { lease, thread: null, ageMs: 0, progress, note: note && redactPatterns(note) },
+      ])
       if (answer === 'lost') throw leaseLost(lease)
       return { answer, registered: known, draining: draining !== null }
     },
