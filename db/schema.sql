@@ -1091,18 +1091,18 @@ CREATE OR REPLACE FUNCTION q.follow_destinations()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
- SET lock_timeout TO '200ms'
+ SET lock_timeout TO '40ms'
 AS $function$
 DECLARE
   change record;
+  unwanted text[] := '{}';
 BEGIN
   -- One at a time: the next statement sees what the changes before this one have committed.
   PERFORM pg_advisory_xact_lock(hashtextextended('q.destination', 0));
   FOR change IN
     SELECT c.relname, string_agg(format('%s TRIGGER %I', CASE WHEN w.wanted THEN 'ENABLE' ELSE 'DISABLE' END, t.tgname), ', ') AS changes
-    FROM (VALUES ('task_run', 'report_run_enqueued', 'status'), ('task_run', 'report_run_status', 'status'),
-      ('task_run', 'report_run_ended', 'run-ended'), ('recovery', 'report_recovery', 'recovery'),
-      ('workflow', 'report_workflow_started', 'status'), ('workflow', 'report_workflow_status', 'status')) AS s(relation, trigger, news)
+    FROM (VALUES ('recovery', 'report_recovery', 'recovery'), ('workflow', 'report_workflow_started', 'status'),
+      ('workflow', 'report_workflow_status', 'status')) AS s(relation, trigger, news)
     CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM q.destination d WHERE s.news = ANY(d.news)) AS wanted) w
     JOIN pg_class c ON c.relnamespace = 'q'::regnamespace AND c.relname = s.relation
     JOIN pg_trigger t ON t.tgrelid = c.oid AND t.tgname = s.trigger
@@ -1111,11 +1111,33 @@ BEGIN
   LOOP
     EXECUTE format('ALTER TABLE q.%I %s', change.relname, change.changes);
   END LOOP;
+  -- Last, because replicas queue for this lock.
+  FOR change IN
+    SELECT s.trigger, s.definition, w.wanted, t.tgenabled AS enabled
+    FROM (VALUES
+      ('report_batch_ended', 'run-ended', 'AFTER UPDATE ON q.task_run REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION q.report_ends()'),
+      ('report_batch_enqueued', 'status', 'AFTER INSERT ON q.task_run REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION q.report_enqueued()'),
+      ('report_batch_status', 'status', 'AFTER UPDATE ON q.task_run REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION q.report_statuses()'))
+      AS s(trigger, news, definition)
+    CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM q.destination d WHERE s.news = ANY(d.news)) AS wanted) w
+    LEFT JOIN pg_trigger t ON t.tgrelid = 'q.task_run'::regclass AND t.tgname = s.trigger
+    ORDER BY s.trigger
+  LOOP
+    IF change.wanted AND change.enabled IS NULL THEN
+      EXECUTE format('CREATE TRIGGER %I %s', change.trigger, change.definition);
+    ELSIF change.wanted AND change.enabled = 'D' THEN
+      EXECUTE format('ALTER TABLE q.task_run ENABLE TRIGGER %I', change.trigger);
+    ELSIF NOT change.wanted AND change.enabled IS NOT NULL THEN
+      EXECUTE format('ALTER TABLE q.task_run DISABLE TRIGGER %I', change.trigger);
+      unwanted := unwanted || change.trigger;
+    END IF;
+  END LOOP;
+  PERFORM q.remove_batch_reports(unwanted);
   PERFORM pg_notify('q_destination', '');
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.follow_destinations() IS 'Enables the triggers that write reports while a destination asks for them.';
+COMMENT ON FUNCTION q.follow_destinations() IS 'Creates, enables and removes the triggers that write reports, as destinations ask for them.';
 
 CREATE OR REPLACE FUNCTION q.guard_change()
  RETURNS trigger
@@ -1540,26 +1562,71 @@ BEGIN
     USING ERRCODE = 'QS001', HINT = 'docs/reference/states.md lists the legal ones. A terminal run changes only by a retry, which opens a new epoch.';
 END $function$;
 
-CREATE OR REPLACE FUNCTION q.report_end()
+CREATE OR REPLACE FUNCTION q.remove_batch_reports(names text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+  unwanted text;
+BEGIN
+  FOREACH unwanted IN ARRAY names LOOP
+    EXECUTE format('DROP TRIGGER %I ON q.task_run', unwanted);
+  END LOOP;
+EXCEPTION WHEN lock_not_available OR object_in_use THEN
+  -- They are disabled, and the next change of destinations removes them.
+END $function$;
+
+COMMENT ON FUNCTION q.remove_batch_reports(pg_catalog.text[]) IS 'Removes triggers that no destination needs, if no transaction reads or writes runs for long.';
+
+CREATE OR REPLACE FUNCTION q.report_ends()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
+AS $function$
+BEGIN
+  INSERT INTO q.delivery AS owed (run_id, destination, news, subject, payload)
+  SELECT run.id, d.name, 'run-ended', 'run/' || run.id || '/' || run.epoch,
+    jsonb_build_object('runId', run.id::text, 'epoch', run.epoch, 'task', run.task,
+      'queue', (SELECT queue FROM q.lane WHERE id = run.lane),
+      'issue', left(q.json_at(run.payload, d.settings ->> 'issue') #>> '{}', 200), 'status', run.status,
+      'code', CASE WHEN run.status <> 'SUCCEEDED' THEN run.result ->> 'code' END,
+      'detail', CASE WHEN run.status <> 'SUCCEEDED' THEN left(run.result ->> 'detail', 2000) END,
+      'at', to_char(run.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  FROM changed run JOIN before was ON was.id = run.id AND was.finished_at IS NULL AND run.finished_at IS NOT NULL
+    CROSS JOIN q.destination d
+  WHERE 'run-ended' = ANY(d.news) AND (d.tasks = '{}' OR run.task = ANY(d.tasks))
+  ORDER BY run.id
+  ON CONFLICT (destination, subject) DO UPDATE SET payload = excluded.payload;
+  RETURN NULL;
+END $function$;
+
+COMMENT ON FUNCTION q.report_ends() IS 'Reports the ends of runs, once per epoch. Without nested loops, whose cost would grow with the square of the runs.';
+
+CREATE OR REPLACE FUNCTION q.report_enqueued()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 BEGIN
-  INSERT INTO q.delivery AS owed (run_id, destination, news, subject, payload)
-  SELECT NEW.id, d.name, 'run-ended', format('run/%s/%s', NEW.id, NEW.epoch),
-    q.reported_run(NEW, d.settings) || jsonb_build_object('status', NEW.status,
-      'code', CASE WHEN NEW.status <> 'SUCCEEDED' THEN NEW.result ->> 'code' END,
-      'detail', CASE WHEN NEW.status <> 'SUCCEEDED' THEN left(NEW.result ->> 'detail', 2000) END,
-      'at', q.report_time(NEW.finished_at))
-  FROM q.destination d
-  WHERE 'run-ended' = ANY(d.news) AND (d.tasks = '{}' OR NEW.task = ANY(d.tasks))
-  ON CONFLICT (destination, subject) DO UPDATE SET payload = excluded.payload;
+  INSERT INTO q.delivery (run_id, destination, news, subject, payload)
+  SELECT run.id, d.name, 'status', 'run/' || run.id || '/status/' || gen_random_uuid(),
+    jsonb_build_object('runId', run.id::text, 'epoch', run.epoch, 'task', run.task,
+      'queue', (SELECT queue FROM q.lane WHERE id = run.lane),
+      'issue', left(q.json_at(run.payload, d.settings ->> 'issue') #>> '{}', 200),
+      'of', 'run', 'status', run.status, 'previous', NULL, 'worker', coalesce((SELECT name FROM q.replica WHERE id = run.replica_id), run.replica_id),
+      'at', to_char(run.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  FROM changed run CROSS JOIN q.destination d
+  WHERE 'status' = ANY(d.news) AND (d.tasks = '{}' OR run.task = ANY(d.tasks))
+    AND (d.statuses = '{}' OR run.status::text = ANY(d.statuses))
+  ORDER BY run.id;
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.report_end() IS 'Reports the end of a run, once per epoch.';
+COMMENT ON FUNCTION q.report_enqueued() IS 'Reports the first state of runs.';
 
 CREATE OR REPLACE FUNCTION q.report_recovery()
  RETURNS trigger
@@ -1580,31 +1647,29 @@ END $function$;
 
 COMMENT ON FUNCTION q.report_recovery() IS 'Reports that a run of a dead replica was recovered.';
 
-CREATE OR REPLACE FUNCTION q.report_status()
+CREATE OR REPLACE FUNCTION q.report_statuses()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET enable_nestloop TO 'off'
 AS $function$
-DECLARE
-  previous q.task_status;
-  holder text := NEW.replica_id;
 BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    previous := OLD.status;
-    holder := coalesce(holder, OLD.replica_id);
-  END IF;
   INSERT INTO q.delivery (run_id, destination, news, subject, payload)
-  SELECT NEW.id, d.name, 'status', format('run/%s/status/%s', NEW.id, gen_random_uuid()),
-    q.reported_run(NEW, d.settings) || jsonb_build_object('of', 'run', 'status', NEW.status, 'previous', previous,
-      'worker', q.worker_name(holder), 'at', q.report_time(NEW.updated_at))
-  FROM q.destination d
-  WHERE 'status' = ANY(d.news) AND (d.tasks = '{}' OR NEW.task = ANY(d.tasks))
-    AND (d.statuses = '{}' OR NEW.status::text = ANY(d.statuses));
+  SELECT run.id, d.name, 'status', 'run/' || run.id || '/status/' || gen_random_uuid(),
+    jsonb_build_object('runId', run.id::text, 'epoch', run.epoch, 'task', run.task,
+      'queue', (SELECT queue FROM q.lane WHERE id = run.lane),
+      'issue', left(q.json_at(run.payload, d.settings ->> 'issue') #>> '{}', 200),
+      'of', 'run', 'status', run.status, 'previous', was.status,
+      'worker', coalesce((SELECT name FROM q.replica WHERE id = coalesce(run.replica_id, was.replica_id)), run.replica_id, was.replica_id), 'at', to_char(run.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  FROM changed run JOIN before was ON was.id = run.id AND was.status <> run.status CROSS JOIN q.destination d
+  WHERE 'status' = ANY(d.news) AND (d.tasks = '{}' OR run.task = ANY(d.tasks))
+    AND (d.statuses = '{}' OR run.status::text = ANY(d.statuses))
+  ORDER BY run.id;
   RETURN NULL;
 END $function$;
 
-COMMENT ON FUNCTION q.report_status() IS 'Reports the new state of a run.';
+COMMENT ON FUNCTION q.report_statuses() IS 'Reports the new states of runs. Without nested loops, whose cost would grow with the square of the runs.';
 
 CREATE OR REPLACE FUNCTION q.report_time(at timestamp with time zone)
  RETURNS text
@@ -1901,18 +1966,6 @@ CREATE TRIGGER destination_changed AFTER INSERT OR DELETE OR UPDATE ON q.destina
 CREATE TRIGGER report_recovery AFTER INSERT ON q.recovery FOR EACH ROW EXECUTE FUNCTION q.report_recovery();
 
 ALTER TABLE q.recovery DISABLE TRIGGER report_recovery;
-
-CREATE TRIGGER report_run_ended AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (old.finished_at IS NULL AND new.finished_at IS NOT NULL) EXECUTE FUNCTION q.report_end();
-
-ALTER TABLE q.task_run DISABLE TRIGGER report_run_ended;
-
-CREATE TRIGGER report_run_enqueued AFTER INSERT ON q.task_run FOR EACH ROW EXECUTE FUNCTION q.report_status();
-
-ALTER TABLE q.task_run DISABLE TRIGGER report_run_enqueued;
-
-CREATE TRIGGER report_run_status AFTER UPDATE ON q.task_run FOR EACH ROW WHEN (new.status <> old.status) EXECUTE FUNCTION q.report_status();
-
-ALTER TABLE q.task_run DISABLE TRIGGER report_run_status;
 
 CREATE TRIGGER task_run_begin AFTER INSERT ON q.task_run FOR EACH ROW WHEN ((new.status <> ALL (ARRAY['PENDING'::q.task_status, 'AVAILABLE'::q.task_status])) OR new.fence <> 0 OR new.attempt <> 0 OR new.crash_count <> 0 OR new.epoch <> 1) EXECUTE FUNCTION q.refuse_change();
 

@@ -2,7 +2,7 @@
  * Reads the objects of schema q with their definitions from the catalogs, and compares them with the objects that the
  * migrations of this release create. The same schema has the same definitions on every PostgreSQL from 15 on. Views are
  * compared by their columns, because servers print their queries differently. It ignores rows, owners, privileges,
- * comments, and whether the report triggers are enabled, which destinations decide.
+ * comments, and which report triggers exist and are enabled: destinations decide that.
  */
 import { sql } from 'kysely'
 import type { AnyDatabase } from './schema-state.ts'
@@ -103,7 +103,7 @@ WITH relation AS (
   UNION ALL
   SELECT 'trigger', r.relname || '.' || t.tgname, pg_get_triggerdef(t.oid, true)
     || CASE WHEN t.tgenabled = 'O' OR starts_with(t.tgname::text, 'report_') THEN '' ELSE ' ' || t.tgenabled::text END
-  FROM relation r JOIN pg_trigger t ON t.tgrelid = r.oid WHERE NOT t.tgisinternal
+  FROM relation r JOIN pg_trigger t ON t.tgrelid = r.oid WHERE NOT t.tgisinternal AND NOT starts_with(t.tgname::text, 'report_batch_')
   UNION ALL
   SELECT 'function', format('%s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), rtrim(pg_get_functiondef(p.oid), E'\n')
   FROM pg_proc p WHERE p.pronamespace = 'q'::regnamespace AND p.prokind IN ('f', 'p')

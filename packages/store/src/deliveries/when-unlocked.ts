@@ -9,7 +9,7 @@ import type { Db } from '../connection/db.ts'
 import { isLockTimeout } from '../connection/sql-state.ts'
 
 /** About 10 s. */
-const triesMax = 11
+const triesMax = 13
 /** The database does the waiting: the store has no timers. */
 const pause = sql`SELECT pg_sleep(0.7 + random() / 5)`
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 import { migratedObjects, schemaDrift } from '@q/schema/objects'
+import { exchangeLockMsMax } from '../../src/connection/session-settings.ts'
 import { fixture } from '../fixture.ts'
 
 const { store, db, enqueue, another } = await fixture()
@@ -18,7 +19,13 @@ async function enabledTriggers(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-const ofStatus = ['report_run_enqueued', 'report_run_status', 'report_workflow_started', 'report_workflow_status']
+async function batchTriggers(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT tgname AS name FROM pg_trigger
+    WHERE tgname LIKE 'report_batch%' ORDER BY 1`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+const ofStatus = ['report_batch_enqueued', 'report_batch_status', 'report_workflow_started', 'report_workflow_status']
 
 test('no trigger writes reports until a destination asks for them, and none after the last one is gone', async () => {
   expect(await enabledTriggers()).toEqual([])
@@ -27,7 +34,7 @@ test('no trigger writes reports until a destination asks for them, and none afte
   await store.putDestination(hook)
   expect(await enabledTriggers()).toEqual(ofStatus)
   await store.putDestination({ ...hook, name: 'other', reports: ['run-ended', 'status', 'recovery'] })
-  expect(await enabledTriggers()).toEqual(['report_recovery', ...ofStatus, 'report_run_ended'].toSorted())
+  expect(await enabledTriggers()).toEqual(['report_recovery', ...ofStatus, 'report_batch_ended'].toSorted())
   await store.removeDestination('other')
   expect(await enabledTriggers()).toEqual(ofStatus)
   await sql`DELETE FROM q.destination`.execute(db)
@@ -37,6 +44,18 @@ test('no trigger writes reports until a destination asks for them, and none afte
 test('enabled triggers are no drift of the schema', async () => {
   await store.putDestination(hook)
   expect(await schemaDrift(db, migratedObjects)).toEqual([])
+})
+
+test('a removed destination does not wait for readers, and its disabled triggers go with the next change', async () => {
+  await store.putDestination(hook)
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.task_run LIMIT 1`.execute(trx)
+    expect(await store.removeDestination('hook')).toBe('removed')
+  })
+  expect(await enabledTriggers()).toEqual([])
+  expect(await batchTriggers()).toEqual(['report_batch_enqueued', 'report_batch_status'])
+  await store.putDestination({ ...hook, reports: ['alert'] })
+  expect(await batchTriggers()).toEqual([])
 })
 
 test('a destination that is put again unchanged stays as it is', async () => {
@@ -94,6 +113,17 @@ test('while a destination waits for a transaction, other writers continue', asyn
   expect(await made).toBe('made')
 })
 
+test('a change of destinations holds up replicas for less time than their exchanges wait for a lock', async () => {
+  const { rows } = await sql<{
+    ms: number
+  }>`SELECT (extract(epoch FROM split_part(setting, '=', 2)::interval) * 1000)::int AS ms
+    FROM pg_proc, unnest(proconfig) AS setting WHERE proname = 'follow_destinations' AND setting LIKE 'lock_timeout=%'`.execute(
+    db,
+  )
+  // It may wait for the locks of two tables in a row while replicas queue for the first.
+  expect(2 * (rows[0]?.ms ?? Infinity)).toBeLessThan(exchangeLockMsMax)
+})
+
 test('a paused destination collects reports; a removed one loses those that were not delivered', async () => {
   await store.putDestination(hook)
   expect(await store.pauseDestination('hook', { by: 'ada', reason: 'receiver moves' })).toBe('paused')
@@ -121,4 +151,13 @@ test('a sender finds again what it remembered', async () => {
   expect(await store.getDestinationState(state)).toBe('18')
   await store.setDestinationState(state, undefined)
   expect(await store.getDestinationState(state)).toBeUndefined()
+})
+
+test('of senders that replace the same shared value at once, one succeeds', async () => {
+  const answers = (from: string | undefined) =>
+    Promise.all([1, 2, 3].map((no) => store.replaceSharedState('writes', { from, to: `${from} then ${no}` })))
+  expect((await answers(undefined)).filter(Boolean)).toHaveLength(1)
+  expect((await answers(await store.getSharedState('writes'))).filter(Boolean)).toHaveLength(1)
+  expect(await store.getSharedState('writes')).toMatch(/^undefined then \d then \d$/)
+  expect(await store.replaceSharedState('writes', { from: 'older', to: 'd' })).toBe(false)
 })
