@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { destinationKinds, type Report } from '@q/destinations'
+import { memoryState } from '../../destinations/test/memory-state.ts'
 import { printsAsExpected, readDocument } from '../../examples/test/document.ts'
 import { shapeOf } from './json-shape.ts'
 import { q, qJson } from './terminal.ts'
@@ -31,7 +32,7 @@ beforeAll(async () => {
     name: 'memory',
     settings: { file },
     env: () => undefined,
-    state: { get: () => Promise.resolve(undefined), put: () => Promise.resolve(), remove: () => Promise.resolve() },
+    state: memoryState(),
     nowMs: Date.now,
     log: () => {},
   })

@@ -13,4 +13,12 @@ export type {
   WorkerMetrics,
   WorkflowStatus,
 } from './report.ts'
-export type { DestinationKind, Sender, SenderContext, SenderState, SendResult, Settings } from './sender.ts'
+export type {
+  DestinationKind,
+  Sender,
+  SenderContext,
+  SenderState,
+  SharedState,
+  SendResult,
+  Settings,
+} from './sender.ts'

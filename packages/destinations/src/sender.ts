@@ -44,6 +44,22 @@ export interface SenderState {
   get(key: string): Promise<string | undefined>
   put(key: string, value: string): Promise<void>
   remove(key: string): Promise<void>
+  readonly shared: SharedState
+  /** Whether it lasts no longer than the process: an earlier process may have written what this one does not remember. */
+  readonly isBrief?: boolean
+}
+
+/** What senders of all destinations remember together: how much was written to a repository, for example. */
+export interface SharedState {
+  get(key: string): Promise<string | undefined>
+  /** Replaces the value unless it has changed since it was read. Returns whether it did. */
+  replace(key: string, change: SharedChange): Promise<boolean>
+}
+
+export interface SharedChange {
+  /** Undefined: there was none. */
+  readonly from: string | undefined
+  readonly to: string
 }
 
 export interface DestinationKind {

@@ -24,5 +24,7 @@ export async function testDestination(
 
 /** A test stores no state. */
 function emptyState(): SenderState {
-  return { get: () => Promise.resolve(undefined), put: () => Promise.resolve(), remove: () => Promise.resolve() }
+  const get = () => Promise.resolve(undefined)
+  const shared = { get, replace: () => Promise.resolve(true) }
+  return { get, put: () => Promise.resolve(), remove: () => Promise.resolve(), shared }
 }

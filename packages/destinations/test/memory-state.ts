@@ -1,9 +1,10 @@
 /** A `SenderState` in memory, for tests of senders without a database. */
-import type { SenderState } from '../src/index.ts'
+import type { SenderState, SharedState } from '../src/index.ts'
 
-export function memoryState(): SenderState {
+export function memoryState(shared: SharedState = sharedState()): SenderState {
   const values = new Map<string, string>()
   return {
+    shared,
     get: (key) => Promise.resolve(values.get(key)),
     put(key, value) {
       values.set(key, value)
@@ -12,6 +13,18 @@ export function memoryState(): SenderState {
     remove(key) {
       values.delete(key)
       return Promise.resolve()
+    },
+  }
+}
+
+export function sharedState(): SharedState {
+  const values = new Map<string, string>()
+  return {
+    get: (key) => Promise.resolve(values.get(key)),
+    replace(key, { from, to }) {
+      const isSame = values.get(key) === from
+      if (isSame) values.set(key, to)
+      return Promise.resolve(isSame)
     },
   }
 }

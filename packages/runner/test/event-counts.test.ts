@@ -25,6 +25,10 @@ test('events are counted under the names of the metrics, without ids or texts of
   observe({ type: 'fenced', runIds: ids(8) })
   observe({ type: 'beat-accepted', tookMs: 4 })
   observe({ type: 'beat-failed', consecutive: 1, error: new Error('secret'), retryInMs: 1 })
+  observe({ type: 'deliveries-sent', destination: 'hook', reports: 2 })
+  observe({ type: 'deliveries-sent', destination: 'hook', reports: 3 })
+  observe({ type: 'deliveries-failed', destination: 'hook', reports: 1, error: 'secret' })
+  observe({ type: 'deliveries-given-up', destination: 'log', ids: ['1', '2'], error: 'secret' })
   observe({ type: 'log-lines-dropped', lines: 7 })
   const read = observer.read(undefined)
   observer.close()
@@ -35,6 +39,11 @@ test('events are counted under the names of the metrics, without ids or texts of
     ],
     q_detection_seconds: [{ labels: { cause: 'presence' }, sumMs: 5_600 }],
     q_run_errors_total: [{ labels: { code: 'TIMEOUT' }, value: 1 }],
+    q_deliveries_total: [
+      { labels: { destination: 'hook', outcome: 'delivered' }, value: 5 },
+      { labels: { destination: 'hook', outcome: 'failed' }, value: 1 },
+      { labels: { destination: 'log', outcome: 'given-up' }, value: 2 },
+    ],
     q_refused_writes_total: [{ value: 1 }],
     q_self_fences_total: [{ value: 1 }],
     q_heartbeat_seconds: [{ sumMs: 4 }],

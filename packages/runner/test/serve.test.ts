@@ -36,6 +36,7 @@ function served(code: Code = () => one) {
     channel,
     slot: 0,
     port: port2,
+    traceRuns: () => {},
     threadSlot: { begin: () => raise('No run here has a slot.'), [Symbol.dispose]: () => {} },
     async execute({ seq }) {
       executed.push(seq)

@@ -9,6 +9,8 @@ export interface CollectedSpan {
   readonly parentSpanId?: string
   readonly name: string
   readonly kind: number
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
   readonly attributes: Readonly<Record<string, unknown>>
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[]
   readonly status: { readonly code?: number }

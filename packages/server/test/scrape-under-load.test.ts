@@ -118,6 +118,8 @@ test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])(
     const dead = { type: 'runs-recovered', holder: 'n', holderName: 'n', hostname: 'h', runIds: [] } as const
     observer.observe({ ...dead, cause: 'presence', silentMs: 3_000 })
     observer.observe({ ...dead, cause: 'reconciled', silentMs: null })
+    observer.observe({ type: 'deliveries-sent', destination: 'dev', reports: 1 })
+    await scene.store.putDestination({ name: 'dev', kind: 'log', reports: ['alert'] })
     await scene.store.sampleQueues()
     figures = runner.figures()
     // It has read nothing of the database yet.

@@ -47,9 +47,11 @@ test('a request to the API with a traceparent continues its trace in the code of
     headers: { traceparent: `00-${traceId}-${spanId}-01` },
   })
   expect(await q.handle(data.runId).result()).toBe(traceId)
+  const ofRun = await spanNamed('run inner', traceId)
+  expect(ofRun).toMatchObject({ parentSpanId: spanId, attributes: { 'messaging.message.id': data.runId } })
   const span = await spanNamed('process inner', traceId)
   expect(span).toMatchObject({
-    parentSpanId: spanId,
+    parentSpanId: ofRun.spanId,
     kind: sent.consumer,
     links: [{ traceId, spanId }],
     attributes: {
@@ -84,7 +86,7 @@ function registerSdk() {
   return exporter
 }
 
-test('one trace has the request, the enqueue, the attempt, its step, and the run that its code enqueues', async () => {
+test('one trace has the request, the enqueue, the run, the attempt, its step, and the run that its code enqueues', async () => {
   const exporter = registerSdk()
   const run = await trace.getTracer('web').startActiveSpan('GET /checkout', { kind: SpanKind.SERVER }, async (span) => {
     const enqueued = await q.enqueue('outer', { order: 1 })
@@ -100,12 +102,16 @@ test('one trace has the request, the enqueue, the attempt, its step, and the run
     attributes: { 'messaging.operation.type': 'send', 'messaging.message.id': run.id },
   })
   const { traceId: own, spanId: producer } = enqueue!.spanContext()
+  const ofRun = await spanNamed('run outer', own)
+  expect(ofRun).toMatchObject({ parentSpanId: producer, attributes: { 'q.run.status': 'SUCCEEDED' } })
   const attempt = await spanNamed('process outer', own)
-  expect(attempt).toMatchObject({ parentSpanId: producer, links: [{ traceId: own, spanId: producer }] })
+  expect(attempt).toMatchObject({ parentSpanId: ofRun.spanId, links: [{ traceId: own, spanId: producer }] })
   expect(await spanNamed('step charge', own)).toMatchObject({ parentSpanId: attempt.spanId })
   const child = await spanNamed('enqueue inner', own)
   expect(child).toMatchObject({ parentSpanId: attempt.spanId, kind: sent.producer })
-  expect(await spanNamed('process inner', own)).toMatchObject({ parentSpanId: child.spanId })
+  const ofChild = await spanNamed('run inner', own)
+  expect(ofChild).toMatchObject({ parentSpanId: child.spanId })
+  expect(await spanNamed('process inner', own)).toMatchObject({ parentSpanId: ofChild.spanId })
 })
 
 test('many runs of one call share its span, and a failed attempt has its code and no message', async () => {

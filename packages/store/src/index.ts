@@ -184,6 +184,7 @@ export {
 } from './reads/nodes/node-history.ts'
 export { attention, type AttentionReport } from './reads/attention/attention.ts'
 export { attentionKinds, type Attention, type AttentionKind } from './reads/attention/attention-item.ts'
+export { endedTraces, type EndedTrace } from './reads/runs/ended-traces.ts'
 export { clusterFigures, type ClusterFigures, type QueueFigures } from './reads/overview/cluster-figures.ts'
 export { overview, type Overview } from './reads/overview/overview.ts'
 export { series, type SeriesMetric, type SeriesPoint, type SeriesRequest } from './reads/rates/series.ts'
@@ -191,9 +192,16 @@ export { getErrorGroup, listErrorGroups, type ErrorGroup, type ErrorGroupRequest
 export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
 export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
 export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'
+export type { DeliveryFigures } from './reads/deliveries/delivery-figures.ts'
 export { listDestinations, readDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
 export { reportKinds, type Destination, type DestinationInput, type ReportKind } from './deliveries/destination.ts'
-export { getDestinationState, setDestinationState, type StateKey } from './deliveries/destination-state.ts'
+export {
+  getDestinationState,
+  getSharedState,
+  replaceSharedState,
+  setDestinationState,
+  type StateKey,
+} from './deliveries/destination-state.ts'
 export { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from './deliveries/lease-deliveries.ts'
 export {
   markDeliveries,

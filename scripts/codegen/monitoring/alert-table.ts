@@ -147,6 +147,32 @@ export const alerts: readonly Alert[] = [
     action: 'The machine has too little CPU for its threads: set Q_THREADS lower.',
   },
   {
+    name: 'QDeliveriesLate',
+    expr: 'max by (destination) (q_deliveries_oldest_seconds) > 900 unless max by (destination) (q_destination_paused) == 1',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'The oldest report to {{ $labels.destination }} has waited {{ $value | humanizeDuration }}.',
+    action:
+      '`q destinations` shows the last error and which replica sends; it may be down, or slower than the reports come.',
+  },
+  {
+    name: 'QDeliveriesGivenUp',
+    expr: 'max by (destination) (delta(q_deliveries_given_up[1h])) > 0',
+    holds: '0m',
+    severity: 'warning',
+    summary: 'Reports to {{ $labels.destination }} were given up within the last hour.',
+    action: '`q deliveries --given-up` shows the errors; correct the cause, then `q deliveries redeliver`.',
+  },
+  {
+    name: 'QDestinationPaused',
+    expr: 'max by (destination) (q_destination_paused) == 1',
+    holds: '1h',
+    severity: 'info',
+    summary:
+      'Destination {{ $labels.destination }} has been paused for an hour: its reports wait, and old ones are removed.',
+    action: '`q destinations` shows who paused it and why; `q destinations resume`.',
+  },
+  {
     name: 'QLogLinesDropped',
     expr: 'increase(q_log_lines_dropped_total[15m]) > 0',
     holds: '0m',

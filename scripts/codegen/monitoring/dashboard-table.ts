@@ -96,6 +96,29 @@ export const panels: readonly Panel[] = [
     ],
   },
   {
+    title: 'Reports to destinations per second',
+    unit: 'ops',
+    queries: [
+      {
+        expr: 'sum by (destination, outcome) (rate(q_deliveries_total[$__rate_interval]))',
+        legend: '{{destination}} {{outcome}}',
+      },
+    ],
+  },
+  {
+    title: 'Reports that wait or were given up',
+    unit: 'short',
+    queries: [
+      { expr: 'max by (destination) (q_deliveries_waiting)', legend: '{{destination}} waiting' },
+      { expr: 'max by (destination) (q_deliveries_given_up)', legend: '{{destination}} given up' },
+    ],
+  },
+  {
+    title: 'Age of the oldest report that waits',
+    unit: 's',
+    queries: [{ expr: 'max by (destination) (q_deliveries_oldest_seconds)', legend: '{{destination}}' }],
+  },
+  {
     title: 'Exchanges with the database, 95 %',
     unit: 's',
     queries: [{ expr: quantile(0.95, 'q_exchange_seconds', 'instance'), legend: '{{instance}}' }],

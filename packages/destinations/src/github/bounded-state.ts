@@ -9,8 +9,7 @@ const keysMax = 1000
 export function boundedState(state: SenderState): SenderState {
   const listKey = 'recent'
   return {
-    get: (key) => state.get(key),
-    remove: (key) => state.remove(key),
+    ...state,
     async put(key, value) {
       await state.put(key, value)
       const recent = JSON.parse((await state.get(listKey)) ?? '[]') as readonly string[]

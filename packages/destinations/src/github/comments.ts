@@ -1,7 +1,8 @@
 /**
  * Comments that are created once and then edited. The sender's state holds the id of each, and marks a comment as
  * "being created" before the request is sent: after a lost answer or a crash, the next try searches for the comment by
- * its marker before it creates one. An older report never overwrites a newer one.
+ * its marker before it creates one. So does a sender whose state is brief, because an earlier process may have
+ * created the comment. An older report never overwrites a newer one.
  */
 import { createHash } from 'node:crypto'
 import type { SenderState } from '../sender.ts'
@@ -32,6 +33,8 @@ interface Stored {
 
 /** How far the clock of the replica that began to create the comment may differ from GitHub's. */
 const clockDifferenceMsMax = 3_600_000
+/** A comment of an earlier process that has not changed for so long is left as it is. */
+const rememberedMs = 7 * 86_400_000
 
 export interface CommentPorts {
   readonly client: GithubClient
@@ -72,13 +75,14 @@ function isDue({ text, atMs, ifDeleted, everyMs = 0 }: Comment, stored: Stored |
 }
 
 async function findUnfinished(
-  { client }: CommentPorts,
+  { client, state, nowMs }: CommentPorts,
   comment: Comment,
   stored: Stored | undefined,
 ): Promise<number | undefined> {
-  if (stored?.creatingSinceMs === undefined) return undefined
-  const since = new Date(stored.creatingSinceMs - clockDifferenceMsMax)
-  return await client.findComment(comment.issue, markerOf(comment), since)
+  const isUnknown = stored === undefined && state.isBrief === true
+  const sinceMs = isUnknown ? nowMs() - rememberedMs : stored?.creatingSinceMs
+  if (sinceMs === undefined) return undefined
+  return await client.findComment(comment.issue, markerOf(comment), new Date(sinceMs - clockDifferenceMsMax))
 }
 
 async function readStored(state: SenderState, comment: Comment): Promise<Stored | undefined> {

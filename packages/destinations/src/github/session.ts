@@ -48,7 +48,7 @@ export async function openSession(
   if ('missing' in token) throw new NotDelivered({ kind: 'failed', error: `There is no token. ${token.missing}` })
   const apiUrl = settings.apiUrl ?? env('GITHUB_API_URL') ?? 'https://api.github.com'
   if (!isApiUrl(apiUrl)) throw new NotDelivered({ kind: 'rejected', error: 'GITHUB_API_URL is not an https address.' })
-  const limit = writeLimit({ state, nowMs, pause: (ms) => pause(ms, signal) })
+  const limit = writeLimit({ shared: state.shared, apiUrl, nowMs, pause: (ms) => pause(ms, signal) })
   const client = githubClient({
     apiUrl,
     token: token.value,

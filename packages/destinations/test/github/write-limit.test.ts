@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { writeLimit } from '../../src/github/api/write-limit.ts'
-import { memoryState } from '../memory-state.ts'
+import { sharedState } from '../memory-state.ts'
 
 const shop = { owner: 'acme', repo: 'shop' }
 
 function limited(): { clock: { nowMs: number }; limit: ReturnType<typeof writeLimit> } {
   const clock = { nowMs: 0 }
   const limit = writeLimit({
-    state: memoryState(),
+    shared: sharedState(),
+    apiUrl: 'https://api.github.com',
     nowMs: () => clock.nowMs,
     pause(ms) {
       clock.nowMs += ms
@@ -46,4 +47,35 @@ test('a report that takes several writes waits until all of them fit', async () 
   expect(await limit.waitMs(shop, 2, 'recovery')).toBe(0)
   expect(await limit.waitMs(shop, 4, 'recovery')).toBe(60_000 + 1000 - clock.nowMs)
   expect(await limit.waitMs({ owner: 'acme', repo: 'other' }, 4, 'recovery')).toBe(0)
+})
+
+test('several senders at once keep writes to one repository a second apart, and count each one', async () => {
+  const clock = { nowMs: 0 }
+  const shared = sharedState()
+  const ports = {
+    shared,
+    nowMs: () => clock.nowMs,
+    /** Other senders go on during a pause. */
+    async pause(ms: number) {
+      const until = clock.nowMs + ms
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.nowMs = Math.max(clock.nowMs, until)
+    },
+  }
+  const apiUrl = 'https://api.github.com'
+  const senders = Array.from({ length: 4 }, () => writeLimit({ ...ports, apiUrl }))
+  const times: number[] = []
+  await Promise.all(
+    senders.map(async (sender) => {
+      for (let write = 0; write < 5; write++) {
+        await sender.next(shop)
+        times.push(clock.nowMs)
+      }
+    }),
+  )
+  expect(times).toHaveLength(20)
+  expect(mostWithin(times, 1000)).toBe(1)
+  expect(await senders[0]?.waitMs(shop, 1, 'other')).toBeGreaterThan(0)
+  const elsewhere = writeLimit({ ...ports, apiUrl: 'https://github.acme.example/api/v3' })
+  expect(await elsewhere.waitMs(shop, 1, 'other')).toBe(0)
 })

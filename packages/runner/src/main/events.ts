@@ -94,6 +94,7 @@ export type RunnerEvent =
       readonly looked: number
       readonly changed: number
     }
+  | { readonly type: 'deliveries-sent'; readonly destination: string; readonly reports: number }
   /** Reports were not accepted; they are tried again. */
   | {
       readonly type: 'deliveries-failed'

@@ -29,6 +29,7 @@ import { createOwnPresence } from './liveness/own-presence.ts'
 import { presenceTickMs } from './liveness/presence-watch.ts'
 import { startReplicaLiveness } from './liveness/replica-liveness.ts'
 import { startRunLiveness } from './liveness/run-liveness.ts'
+import { startRunSpans } from './run-spans.ts'
 import type { RunMonitors } from './liveness/run-monitors.ts'
 import { beatIntervalMs, presenceFenceMs, replicaFenceMs } from './liveness/self-fence-limits.ts'
 import { loopStarter, nowMs } from './loop.ts'
@@ -48,6 +49,8 @@ export interface ReplicaParts {
   readonly tasks: readonly TaskDescription[]
   /** Whether threads record spans. */
   readonly tracing: boolean
+  /** Whether they also record a span for each run. */
+  readonly tracesRuns: boolean
   readonly registration: ReplicaRegistration
   /** The number of its presence lock. */
   readonly num: number
@@ -69,11 +72,15 @@ export interface WorkingReplica {
   readonly figures: () => RunnerFigures
 }
 
-export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
-  const { config, registration, connections } = parts
+export function startReplicaLoops(given: ReplicaParts): WorkingReplica {
+  const { config, registration, connections } = given
   const { control } = connections
   const { id: replicaId } = registration
-  const state = createState(parts)
+  const state = createState(given)
+  const spans = given.tracesRuns
+    ? startRunSpans({ ...given, ...connections, ...state, replicaId, feeds: given.executors.threads.feeds })
+    : undefined
+  const parts = { ...given, observe: spans?.observe ?? given.observe }
   const shared = { ...parts, ...connections, ...state, replicaId }
   const { signals, left } = state
 
@@ -125,6 +132,7 @@ export function startReplicaLoops(parts: ReplicaParts): WorkingReplica {
     async flushCounts() {
       await flushing.stop()
       await flusher.flush()
+      await spans?.stop()
     },
     retire: () => control.retireReplica(replicaId),
     closeSession: replicaLiveness.closeSession,

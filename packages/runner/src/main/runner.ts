@@ -88,6 +88,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       observe,
       tasks,
       tracing: description.tracing,
+      tracesRuns: description.tracesRuns,
       registration,
       num,
       executors,

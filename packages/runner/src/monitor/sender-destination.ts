@@ -1,6 +1,7 @@
 /**
  * Sends heartbeats through the senders of @q/destinations: comments on GitHub issues, a memory server, a webhook. Their
- * code is loaded with the first heartbeat. The state of a sender is kept in this process.
+ * code is loaded with the first heartbeat. The state of a sender is kept in this process; after a restart the sender
+ * finds its comments by their markers. All monitors of a process share the limits on writes.
  */
 import type { HeartbeatData } from '@q/store'
 import type { Report, Sender } from '../main/deliver/load-destinations.ts'
@@ -50,6 +51,9 @@ export function senderDestination(
   }
 }
 
+/** Of all monitors in this process. */
+const shared = new Map<string, string>()
+
 function open(configured: ConfiguredDestination, say: (sentence: string) => void): Promise<Sender> {
   const remembered = new Map<string, string>()
   const store: SenderDeps['store'] = {
@@ -58,12 +62,19 @@ function open(configured: ConfiguredDestination, say: (sentence: string) => void
       if (value === undefined) remembered.delete(key)
       else remembered.set(key, value)
     },
+    getSharedState: async (key) => shared.get(key),
+    async replaceSharedState(key, { from, to }) {
+      const isSame = shared.get(key) === from
+      if (isSame) shared.set(key, to)
+      return isSame
+    },
   }
   const observe: SenderDeps['observe'] = (event) => {
     if (event.type !== 'destination-log' || (event.level === 'info' && configured.kind !== 'log')) return
     say(redact(`${configured.name}: ${event.line} ${JSON.stringify(event.facts)}`))
   }
-  return openSender({ store, observe, env: (variable) => process.env[variable] }, configured)
+  const env = (variable: string) => process.env[variable]
+  return openSender({ store, observe, env, isStateBrief: true }, configured)
 }
 
 function reportsOf(kind: string, heartbeat: HeartbeatData, issueOf: IssueOf): Report[] {

@@ -11,8 +11,16 @@ export interface EventCounts {
   /** How long dead holders had been silent, by cause. */
   readonly detections: ReadonlyMap<string, Times>
   readonly heartbeats: Times
+  /** Reports by destination and outcome. */
+  readonly deliveries: readonly DeliveryCount[]
   readonly sums: Readonly<Record<Sum, number>>
   isDraining(): boolean
+}
+
+export interface DeliveryCount {
+  readonly destination: string
+  readonly outcome: 'delivered' | 'failed' | 'given-up'
+  reports: number
 }
 
 export interface Times {
@@ -39,6 +47,7 @@ export function createEventCounts(): EventCounts {
   const recovered = new Map<string, number>()
   const detections = new Map<string, Times>()
   const heartbeats = noTimes()
+  const deliveries: DeliveryCount[] = []
   const sums = {
     heartbeatFailures: 0,
     heartbeatAlerts: 0,
@@ -58,6 +67,12 @@ export function createEventCounts(): EventCounts {
     addTime(times, silentMs)
   }
 
+  function countReports(destination: string, outcome: DeliveryCount['outcome'], reports: number): void {
+    const counted = deliveries.find((one) => one.destination === destination && one.outcome === outcome)
+    if (counted === undefined) deliveries.push({ destination, outcome, reports })
+    else counted.reports += reports
+  }
+
   const countError = ({ code }: { readonly code?: string }) => void (code !== undefined && add(errors, code, 1))
   const countLoopFailure = () => void sums.loopFailures++
   const counted: Counted = {
@@ -67,6 +82,9 @@ export function createEventCounts(): EventCounts {
     'beat-accepted': ({ tookMs }) => addTime(heartbeats, tookMs),
     'beat-failed': () => void sums.heartbeatFailures++,
     'heartbeat-alert': () => void sums.heartbeatAlerts++,
+    'deliveries-sent': ({ destination, reports }) => countReports(destination, 'delivered', reports),
+    'deliveries-failed': ({ destination, reports }) => countReports(destination, 'failed', reports),
+    'deliveries-given-up': ({ destination, ids }) => countReports(destination, 'given-up', ids.length),
     'lease-lost': () => void sums.refusedWrites++,
     fenced: () => void sums.selfFences++,
     'loop-failed': countLoopFailure,
@@ -77,7 +95,7 @@ export function createEventCounts(): EventCounts {
     'drain-undone': () => void (draining = false),
   }
   const observe = (event: RunnerEvent) => counted[event.type]?.(event as never)
-  return { observe, errors, recovered, detections, heartbeats, sums, isDraining: () => draining }
+  return { observe, errors, recovered, detections, heartbeats, deliveries, sums, isDraining: () => draining }
 }
 
 function noTimes(): Times {

@@ -41,6 +41,7 @@ export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, Lo
   'registered-again': ['warn', "registered again: this replica's row was missing"],
   'workflows-repaired': ['warn', 'repaired inconsistent workflows'],
   'operation-ended': ['info', 'operation on many runs ended'],
+  'deliveries-sent': ['debug', 'a destination accepted reports'],
   'deliveries-failed': ['warn', 'a destination did not accept reports; trying again'],
   'deliveries-given-up': ['error', 'gave up reports to a destination; q deliveries redeliver sends them again'],
   'destination-unavailable': ['error', 'cannot send to a destination from this replica; trying again'],

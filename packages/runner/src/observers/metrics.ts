@@ -97,7 +97,8 @@ function replicaReadings({ slots, health, exchanges, threadsCpuMs }: RunnerFigur
   }
 }
 
-function eventReadings({ errors, recovered, detections, heartbeats, sums, isDraining }: EventCounts): MetricReadings {
+function eventReadings(events: EventCounts): MetricReadings {
+  const { errors, recovered, detections, heartbeats, deliveries, sums, isDraining } = events
   const counted = (label: string, counts: ReadonlyMap<string, number>) =>
     [...counts].map(([key, value]) => ({ labels: { [label]: key }, value }))
   const timed = (times: Times) => ({ counts: times.counts, sumMs: times.sumMs })
@@ -108,6 +109,10 @@ function eventReadings({ errors, recovered, detections, heartbeats, sums, isDrai
     q_heartbeat_seconds: [timed(heartbeats)],
     q_heartbeat_failures_total: [{ value: sums.heartbeatFailures }],
     q_heartbeat_alerts_total: [{ value: sums.heartbeatAlerts }],
+    q_deliveries_total: deliveries.map(({ destination, outcome, reports }) => ({
+      labels: { destination, outcome },
+      value: reports,
+    })),
     q_refused_writes_total: [{ value: sums.refusedWrites }],
     q_self_fences_total: [{ value: sums.selfFences }],
     q_loop_failures_total: [{ value: sums.loopFailures }],

@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode } from '@q/schema'
 import type { Causes } from '@q/schema/json'
 import type { OptionData } from '@q/task'
+import type { EndedRun } from '@q/task/tracing'
 import type { AbortReason } from './slot-layout.ts'
 
 export interface WorkerSetup {
@@ -51,6 +52,8 @@ export interface RunCommand {
 export interface Description {
   /** Whether a module has registered an OpenTelemetry SDK. */
   readonly tracing: boolean
+  /** Whether that SDK also records a span for each run. */
+  readonly tracesRuns: boolean
   readonly tasks: readonly TaskDescription[]
   readonly problems: readonly Problem[]
 }
@@ -92,8 +95,13 @@ export type RunReport =
   /** The code stopped on request; `reason`: of the main thread, or of its own thread or child. */
   | { readonly ended: 'aborted'; readonly reason?: AbortReason }
 
-/** To a thread: runs to execute, as one flat array (batch-encoding.ts), or the reply to a request of a run. */
-export type ToThread = readonly unknown[] | ContextReply
+/** To a thread: runs to execute, as one flat array (batch-encoding.ts), the reply to a request of a run, or runs whose spans to record. */
+export type ToThread = readonly unknown[] | ContextReply | EndedRuns
+
+/** Runs that ended, on whichever thread: one with an SDK records their spans. */
+export interface EndedRuns {
+  readonly endedRuns: readonly EndedRun[]
+}
 
 /** From a thread. `seq` identifies the run, so that a late message is not attributed to another run. */
 export type FromThread =

@@ -1,12 +1,12 @@
 /** Describes the tasks of a worker as data that can be published. */
 import { optionData, type Task } from '@q/task'
-import { isTracing } from '@q/task/tracing'
+import { canTraceRuns, isTracing } from '@q/task/tracing'
 import type { Description, TaskDescription } from '../protocol/messages.ts'
 import type { Registry } from './registry.ts'
 
 export function describe(registry: Registry): Description {
   const tasks = [...registry.tasks].map(([name, task]) => describeTask(name, task))
-  return { problems: registry.problems, tasks, tracing: isTracing() }
+  return { problems: registry.problems, tasks, tracing: isTracing(), tracesRuns: canTraceRuns() }
 }
 
 function describeTask(name: string, task: Task): TaskDescription {

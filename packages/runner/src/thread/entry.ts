@@ -1,7 +1,7 @@
 /** The entry of every worker thread: loads the task modules once, then executes the runs it receives (serve.ts, execute-command.ts). */
 import { workerData } from 'node:worker_threads'
 import type { TaskContext } from '@q/task'
-import { isTracing, traceAttempt } from '@q/task/tracing'
+import { isTracing, traceAttempt, traceRun } from '@q/task/tracing'
 import { boundOutput } from '../output/bounded-output.ts'
 import type { Description, RunReport, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
 import { slotMemoryAt, stopReasonOf } from '../protocol/slot-layout.ts'
@@ -39,6 +39,7 @@ export default async function work(job: ThreadJob): Promise<Description> {
     channel,
     threadSlot,
     ring: ringOf(job.ring),
+    traceRuns: ({ endedRuns }) => void Promise.allSettled(endedRuns.map(traceRun)),
     execute: (command, openSlot) =>
       runs.within(command, (run) => {
         const began = (context: TaskContext) => void (run.context = context)

@@ -8,7 +8,7 @@
  */
 import { readlinkSync } from 'node:fs'
 import { receiveMessageOnPort, threadId, type MessagePort } from 'node:worker_threads'
-import type { FromThread, RunCommand, RunReport, ToThread } from '../protocol/messages.ts'
+import type { ContextReply, EndedRuns, FromThread, RunCommand, RunReport, ToThread } from '../protocol/messages.ts'
 import { isPastFenceDeadline, slotMemoryAt } from '../protocol/slot-layout.ts'
 import { endByMessage, endWithResult, mustSignal, tryBegin, tryDecline, type Ring } from '../protocol/ring-layout.ts'
 import { decodeBatch } from '../protocol/batch-encoding.ts'
@@ -24,6 +24,8 @@ export interface ServeDeps {
   readonly slot: number
   /** Calls the code of the run. */
   readonly execute: (command: RunCommand, openSlot: () => RunSlot) => Promise<RunReport>
+  /** Records the spans of runs that ended. */
+  readonly traceRuns: (ended: EndedRuns) => void
 }
 
 /** At most so long without a turn of the event loop between two runs. */
@@ -31,7 +33,7 @@ const turnEveryMs = 10
 
 export function serve(deps: ServeDeps): Promise<never> {
   const { port, channel } = deps
-  const inbox = createInbox(port, channel)
+  const inbox = createInbox(port, { onReply: channel.onReply, traceRuns: deps.traceRuns })
   const slot = slotMemoryAt(deps.memory, deps.slot)
   let busy = false
   channel.connect(port)
@@ -78,11 +80,14 @@ interface Inbox {
   isEmpty(): boolean
 }
 
-function createInbox(port: MessagePort, channel: Pick<ThreadChannel, 'onReply'>): Inbox {
+function createInbox(
+  port: MessagePort,
+  { onReply, traceRuns }: Pick<ThreadChannel, 'onReply'> & Pick<ServeDeps, 'traceRuns'>,
+): Inbox {
   let commands: RunCommand[] = []
   let at = 0
   function receive(message: ToThread): void {
-    if (!Array.isArray(message)) return channel.onReply(message as Exclude<ToThread, readonly unknown[]>)
+    if (!Array.isArray(message)) return 'endedRuns' in message ? traceRuns(message) : onReply(message as ContextReply)
     if (at === commands.length) {
       commands = []
       at = 0

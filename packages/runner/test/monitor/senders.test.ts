@@ -23,7 +23,7 @@ async function started(repository: string, config: HeartbeatConfig = {}) {
   })
   monitor.addTask('task-123', { issue: 7 })
   await monitor.start()
-  return warnings
+  return { monitor, warnings }
 }
 
 test('heartbeats are shown on the issue of a task, as one comment', async () => {
@@ -39,10 +39,26 @@ test('heartbeats are shown on the issue of a task, as one comment', async () => 
   expect(github.issue('org/repo', 7).comments).toHaveLength(1)
 })
 
+test('a monitor that starts again edits the comment of the earlier process', async () => {
+  await using github = await startGithubServer({ repositories: ['org/repo'] })
+  vi.stubEnv('GITHUB_API_URL', github.url)
+  vi.stubEnv('GITHUB_TOKEN', github.token)
+  const { comments } = github.issue('org/repo', 7)
+  const { monitor } = await started('org/repo')
+  await eventually(() => comments.length > 0 || undefined, 'a comment')
+  await monitor.stop()
+  const before = comments[0]?.body
+  const again = await started('org/repo')
+  again.monitor.recordTaskCompletion()
+  await eventually(() => comments.length > 1 || comments[0]?.body !== before || undefined, 'another heartbeat')
+  expect(comments).toHaveLength(1)
+  expect(comments[0]?.body).toContain('Completed: ')
+})
+
 test('a repository without a token is reported at the start, and raises an alert', async () => {
   vi.stubEnv('GITHUB_TOKEN', undefined)
   const alerts: HeartbeatAlert[] = []
-  const warnings = await started('org/repo', { retry_attempts: 1, onAlert: (alert) => alerts.push(alert) })
+  const { warnings } = await started('org/repo', { retry_attempts: 1, onAlert: (alert) => alerts.push(alert) })
   expect(warnings).toContainEqual(expect.stringContaining('GITHUB_TOKEN is not set'))
   await eventually(() => (alerts.length > 0 ? true : undefined), 'an alert')
   expect(alerts).toMatchObject([{ destination: 'github', consecutive_failures: 3 }])

@@ -1,5 +1,5 @@
 /** The metrics of the whole cluster, read at most every 10 seconds, however often they are scraped. */
-import { createCachedRead, type ClusterFigures, type QueueFigures, type Store } from '@q/store'
+import { createCachedRead, type ClusterFigures, type DeliveryFigures, type QueueFigures, type Store } from '@q/store'
 import type { Readings } from './readings.ts'
 
 const cachedMs = 10_000
@@ -22,9 +22,12 @@ export function createClusterReadings(
   }
 }
 
-function readingsOf({ queues, sampleAgeMs, nodes, lanesUnserved, runsToReview }: ClusterFigures): Readings {
+function readingsOf(figures: ClusterFigures): Readings {
+  const { queues, sampleAgeMs, nodes, lanesUnserved, runsToReview, destinations } = figures
   const byQueue = (value: (queue: QueueFigures) => number) =>
     queues.map((queue) => ({ labels: { queue: queue.queue }, value: value(queue) }))
+  const byDestination = (value: (reports: DeliveryFigures) => number) =>
+    destinations.map((reports) => ({ labels: { destination: reports.destination }, value: value(reports) }))
   return {
     q_cluster_readable: [{ value: 1 }],
     q_queue_ready: byQueue(({ ready }) => ready),
@@ -40,6 +43,10 @@ function readingsOf({ queues, sampleAgeMs, nodes, lanesUnserved, runsToReview }:
     q_nodes: Object.entries(nodes).map(([state, value]) => ({ labels: { state }, value })),
     q_lanes_unserved: [{ value: lanesUnserved }],
     q_runs_to_review: [{ value: runsToReview }],
+    q_deliveries_waiting: byDestination(({ waiting }) => waiting),
+    q_deliveries_oldest_seconds: byDestination(({ oldestMs }) => (oldestMs ?? 0) / 1_000),
+    q_deliveries_given_up: byDestination(({ givenUp }) => givenUp),
+    q_destination_paused: byDestination(({ paused }) => Number(paused)),
   }
 }
 

@@ -44,6 +44,11 @@ export const replicaMetrics = {
   ),
   q_refused_writes_total: counter('Runs whose outcome the database refused, because the lease was lost.'),
   q_self_fences_total: counter('Times that this replica stopped runs because others may consider it dead.'),
+  q_deliveries_total: counter(
+    'Reports that this replica sent to destinations, by what became of them: delivered, failed (tried again) or given-up.',
+    'destination',
+    'outcome',
+  ),
   q_loop_failures_total: counter('Rounds of loops and maintenance jobs that failed.'),
   q_log_lines_dropped_total: counter(
     'Log lines that were dropped because the database or the reader of the output was too slow.',
@@ -70,6 +75,16 @@ export const clusterMetrics = {
   q_nodes: gauge('Nodes that have not stopped.', 'state'),
   q_lanes_unserved: gauge('Lanes with a waiting run that no live node serves; at most 100 are counted.'),
   q_runs_to_review: gauge('Runs recovered as FAILED that no person has reviewed.'),
+  q_deliveries_waiting: gauge(
+    'Reports that are neither delivered nor given up; at most 1 000 are counted.',
+    'destination',
+  ),
+  q_deliveries_oldest_seconds: gauge('Age of the oldest report that waits; 0: none waits.', 'destination'),
+  q_deliveries_given_up: gauge(
+    'Reports that were given up and are still kept; at most 10 000 are counted.',
+    'destination',
+  ),
+  q_destination_paused: gauge('1 if the destination is paused.', 'destination'),
 } satisfies Readonly<Record<string, Metric>>
 
 export const serverMetrics = {

@@ -16,6 +16,7 @@ import { isInTime, isPaused, isReady } from './claimable.ts'
 import type { FairShares, Quota, Candidate } from './fair-shares.ts'
 import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
 import { firstCursor } from './ready-heads.ts'
+import { traceOfRun } from './trace-of-run.ts'
 
 export interface ClaimRequest {
   readonly replicaId: string
@@ -114,10 +115,7 @@ const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = cloc
 const claimAhead = sql`status = 'CLAIMED', started_at = NULL`
 const claims = { started: claim('claim', start), ahead: claim('claim-prefetched', claimAhead) }
 
-/** Steps have the trace context with which their outermost workflow was started. */
-const traceOfRun = sql`, coalesce(r.trace, (SELECT top.definition->>'trace' FROM q.workflow own
-      JOIN q.workflow top ON top.id = coalesce(own.root_id, own.id) WHERE own.id = r.workflow_id)) AS trace`
-const trace = { read: traceOfRun, selected: sql`, trace` }
+const trace = { read: sql`, ${traceOfRun} AS trace`, selected: sql`, trace` }
 /** For replicas whose threads record spans; the others do not pay for it. */
 const tracedClaims = {
   started: claim('claim-traced', start, trace),

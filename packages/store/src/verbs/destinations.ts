@@ -2,7 +2,13 @@
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { Destination, DestinationInput } from '../deliveries/destination.ts'
-import { getDestinationState, setDestinationState, type StateKey } from '../deliveries/destination-state.ts'
+import {
+  getDestinationState,
+  getSharedState,
+  replaceSharedState,
+  setDestinationState,
+  type StateKey,
+} from '../deliveries/destination-state.ts'
 import { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from '../deliveries/lease-deliveries.ts'
 import { markDeliveries, type DeliveryMark, type MarkedDelivery } from '../deliveries/mark-deliveries.ts'
 import { pauseDestination, resumeDestination } from '../deliveries/pause-destination.ts'
@@ -106,6 +112,17 @@ export interface DestinationVerbs {
 
   /** Stores a value for a sender; undefined removes it. */
   setDestinationState(state: StateKey, value: string | undefined): Promise<void>
+
+  /**
+   * Returns what the senders of all destinations remember together under a key.
+   */
+  getSharedState(key: string): Promise<string | undefined>
+
+  /**
+   * Replaces such a value unless it has changed since it was read as `from`; undefined: there was none.
+   * Returns whether it did.
+   */
+  replaceSharedState(key: string, change: { readonly from: string | undefined; readonly to: string }): Promise<boolean>
 }
 
 export function destinationVerbs(db: Kysely<DB>): DestinationVerbs {
@@ -126,5 +143,7 @@ export function destinationVerbs(db: Kysely<DB>): DestinationVerbs {
     pruneDeliveries: (request) => pruneDeliveries(db, request),
     getDestinationState: (state) => getDestinationState(db, state),
     setDestinationState: (state, value) => setDestinationState(db, state, value),
+    getSharedState: (key) => getSharedState(db, key),
+    replaceSharedState: (key, change) => replaceSharedState(db, key, change),
   }
 }

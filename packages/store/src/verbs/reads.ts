@@ -5,6 +5,7 @@ import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import type { RunId } from '../lease.ts'
 import { readTaskLogs, type LogPage, type LogRequest } from '../logs/read.ts'
+import { endedTraces, type EndedTrace, type RunOfHolder } from '../reads/runs/ended-traces.ts'
 import { countRunsByState } from '../reads/runs/count-by-state.ts'
 import { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from '../reads/runs/list-runs.ts'
 import type { PageRequest, RunFilter } from '../reads/runs/run-filter.ts'
@@ -36,6 +37,12 @@ export interface ReadVerbs {
    * At most 500; leaves out ids that do not exist.
    */
   runTicks(ids: readonly RunId[]): Promise<RunTick[]>
+
+  /**
+   * Returns the facts for the spans of ended runs: of those that were enqueued with a trace context and ended under this
+   * holder.
+   */
+  endedTraces(runs: readonly RunOfHolder[]): Promise<EndedTrace[]>
 
   /**
    * Returns runs as shown in lists, in the order of the given ids, for a list that stays on screen. Leaves out ids that
@@ -79,6 +86,7 @@ export function readVerbs(db: Kysely<DB>): ReadVerbs {
     getTaskRuns: (ids) => getTaskRuns(db, ids),
     getTaskRun: (id) => getTaskRun(db, id),
     runTicks: (ids) => runTicks(db, ids),
+    endedTraces: (runs) => endedTraces(db, runs),
     runSummaries: (ids) => runSummaries(db, ids),
     readTaskLogs: (id, request) => readTaskLogs(db, id, request),
     listTaskRuns: (filter, page) => listTaskRuns(db, filter, page),

@@ -33,6 +33,27 @@ export function enqueuedId(runId: string): SpanText['attributes'] {
   return { 'messaging.message.id': runId }
 }
 
+/** The span of a run, from its enqueue to its end. */
+export function runSpan(run: {
+  readonly task: string
+  readonly runId: string
+  readonly epoch: number
+  readonly status: string
+  readonly attempts: number
+}): SpanText {
+  return {
+    name: `run ${run.task}`,
+    attributes: {
+      ...system,
+      'messaging.destination.name': run.task,
+      'messaging.message.id': run.runId,
+      'q.run.epoch': run.epoch,
+      'q.run.status': run.status,
+      'q.run.attempts': run.attempts,
+    },
+  }
+}
+
 /** The span of one attempt of a run. */
 export function attemptSpan(run: {
   readonly task: string

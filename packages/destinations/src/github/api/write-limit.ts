@@ -1,10 +1,10 @@
 /**
  * Limits writes to a repository: 300 in any hour, 30 in any minute, at least one second apart. GitHub blocks accounts
  * that write more than 500 comments an hour or 80 a minute, and also counts writes from its web pages. A third of the
- * limits is reserved for recoveries. The times of writes are stored in the sender's state, because any replica may send
- * the next report.
+ * limits is reserved for recoveries. The times of writes are stored in the state that all destinations share, because
+ * several destinations may write to one repository and any replica may send the next report.
  */
-import type { SenderState } from '../../sender.ts'
+import type { SharedState } from '../../sender.ts'
 import { type Repository, repositoryName } from '../issue.ts'
 
 export type Urgency = 'recovery' | 'other'
@@ -35,28 +35,34 @@ const limits: Readonly<Record<Urgency, readonly Limit[]>> = {
 const remembered = 300
 
 export interface WriteLimitPorts {
-  readonly state: SenderState
+  readonly shared: SharedState
+  /** Where the repository is: another server may have one of the same name. */
+  readonly apiUrl: string
   readonly nowMs: () => number
   readonly pause: (ms: number) => Promise<void>
 }
 
-export function writeLimit({ state, nowMs, pause }: WriteLimitPorts): WriteLimit {
-  const keyOf = (repository: Repository): string => `writes/${repositoryName(repository)}`
+export function writeLimit({ shared, apiUrl, nowMs, pause }: WriteLimitPorts): WriteLimit {
+  const keyOf = (repository: Repository): string => `writes/${apiUrl}/${repositoryName(repository)}`
   /** Times after now come from a replica whose clock is ahead. */
-  const timesOf = async (repository: Repository): Promise<readonly number[]> => {
-    const stored = JSON.parse((await state.get(keyOf(repository))) ?? '[]') as readonly number[]
-    return stored.map((time) => Math.min(time, nowMs()))
-  }
+  const timesIn = (stored: string | undefined): readonly number[] =>
+    (JSON.parse(stored ?? '[]') as readonly number[]).map((time) => Math.min(time, nowMs()))
   return {
     async waitMs(repository, writes, urgency) {
-      const times = await timesOf(repository)
+      const times = timesIn(await shared.get(keyOf(repository)))
       return Math.max(0, ...limits[urgency].map((limit) => freeAtMs(times, writes, limit) - nowMs()))
     },
     async next(repository) {
-      const last = (await timesOf(repository)).at(-1) ?? Number.NEGATIVE_INFINITY
-      if (last + spacingMs > nowMs()) await pause(last + spacingMs - nowMs())
-      const times = await timesOf(repository)
-      await state.put(keyOf(repository), JSON.stringify([...times, nowMs()].slice(-remembered)))
+      const key = keyOf(repository)
+      for (;;) {
+        const stored = await shared.get(key)
+        const times = timesIn(stored)
+        const freeInMs = (times.at(-1) ?? Number.NEGATIVE_INFINITY) + spacingMs - nowMs()
+        if (freeInMs > 0) await pause(freeInMs)
+        const to = JSON.stringify([...times, nowMs()].slice(-remembered))
+        // Another sender may have written during the pause: then this write waits for a second after that one.
+        if (await shared.replace(key, { from: stored, to })) return
+      }
     },
   }
 }

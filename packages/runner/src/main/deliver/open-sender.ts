@@ -4,10 +4,12 @@ import type { Observe } from '../events.ts'
 import { loadDestinations, type DestinationKind, type Sender } from './load-destinations.ts'
 
 export interface SenderDeps {
-  readonly store: Pick<Store, 'getDestinationState' | 'setDestinationState'>
+  readonly store: Pick<Store, 'getDestinationState' | 'setDestinationState' | 'getSharedState' | 'replaceSharedState'>
   readonly observe: Observe
   /** The value of an environment variable, for secrets. */
   readonly env: (variable: string) => string | undefined
+  /** Whether the state is lost with this process. */
+  readonly isStateBrief?: boolean
 }
 
 export interface OpenSender extends Sender {
@@ -18,7 +20,7 @@ export async function openSender(
   deps: SenderDeps,
   { name, kind, settings }: Pick<Destination, 'name' | 'kind' | 'settings'>,
 ): Promise<OpenSender> {
-  const { store, observe, env } = deps
+  const { store, observe, env, isStateBrief = false } = deps
   const { destinationKinds } = await loadDestinations()
   const found = Object.hasOwn(destinationKinds, kind) ? destinationKinds[kind] : undefined
   if (found === undefined) throw new Error(`This release does not know the kind ${kind}.`)
@@ -33,6 +35,8 @@ export async function openSender(
       get: (key) => store.getDestinationState(state(key)),
       put: (key, value) => store.setDestinationState(state(key), value),
       remove: (key) => store.setDestinationState(state(key), undefined),
+      shared: { get: store.getSharedState, replace: store.replaceSharedState },
+      isBrief: isStateBrief,
     },
     log: (level, facts, line) => observe({ type: 'destination-log', destination: name, level, line, facts }),
   })

@@ -55,6 +55,8 @@ function observeMarks(
         ? { id, error: outcome.error }
         : [],
     )
+  const sent = marked.filter(({ became }) => became === 'delivered').length
+  if (sent > 0) observe({ type: 'deliveries-sent', destination, reports: sent })
   const [retried, givenUp] = [errorsOf('retried'), errorsOf('given-up')]
   if (retried[0] !== undefined)
     observe({ type: 'deliveries-failed', destination, reports: retried.length, error: retried[0].error })

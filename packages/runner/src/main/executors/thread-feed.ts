@@ -7,7 +7,7 @@
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { encodeBatch } from '../../protocol/batch-encoding.ts'
-import type { FromThread, RunReport } from '../../protocol/messages.ts'
+import type { EndedRuns, FromThread, RunReport } from '../../protocol/messages.ts'
 import {
   createRing,
   putWaiting,
@@ -38,6 +38,8 @@ export interface ThreadFeed {
   /** Sets whether the thread signals each end or only when it has no run left; then collects. */
   signalEnds(every: boolean): void
   collect(): void
+  /** Whether there was a thread to take the message. */
+  traceRuns(ended: EndedRuns): boolean
 }
 
 /** The feed for the owner of the thread. */
@@ -92,6 +94,7 @@ export function createThreadFeed(slot: number): OwnedFeed {
       collect(feed)
     },
     collect: () => collect(feed),
+    traceRuns: (ended) => traceRuns(feed, ended),
     open: (port) => open(feed, port),
     onMessage: (message) => onMessage(feed, message),
     makeLast: (one) => makeLast(feed, one),
@@ -163,6 +166,12 @@ function onMessage(feed: FeedState, message: FromThread): void {
     case 'handshake':
       return undefined
   }
+}
+
+function traceRuns({ port, ending }: FeedState, ended: EndedRuns): boolean {
+  if (port === undefined || ending) return false
+  port.postMessage(ended)
+  return true
 }
 
 // ---- the life of the thread

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { nodeState } from '../../replicas/alive.ts'
 import { agoMs, countMax, countOf } from '../bounded.ts'
+import { deliveryFigures, type DeliveryFigures } from '../deliveries/delivery-figures.ts'
 import { unservedLanes } from '../queues/unserved-lanes.ts'
 
 export interface ClusterFigures {
@@ -18,6 +19,7 @@ export interface ClusterFigures {
   readonly lanesUnserved: number
   /** Runs recovered as FAILED that no person has reviewed; at most 10 000. */
   readonly runsToReview: number
+  readonly destinations: readonly DeliveryFigures[]
 }
 
 /** A sample of a queue. */
@@ -48,6 +50,7 @@ export async function clusterFigures(db: Db): Promise<ClusterFigures> {
     nodes,
     lanesUnserved: lanes.length,
     runsToReview,
+    destinations: await deliveryFigures(db),
   }
 }
 
