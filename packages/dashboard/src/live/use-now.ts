@@ -10,9 +10,18 @@ let now = serverNow()
 let timer: ReturnType<typeof setInterval> | undefined
 const listeners = new Set<() => void>()
 
-/** Milliseconds since the epoch by the server's clock, at most a second old. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now)
+/** Milliseconds since the epoch by the server's clock, at most a second old while the component is on screen. */
+export function useNow(isOnScreen = true): number {
+  return useSyncExternalStore(isOnScreen ? subscribe : unsubscribed, () => now)
+}
+
+/** What `of` makes of the time. The component is drawn again when that changes, not with every tick. */
+export function useAtNow<T extends string | number | boolean>(of: (now: number) => T, isOnScreen = true): T {
+  return useSyncExternalStore(isOnScreen ? subscribe : unsubscribed, () => of(now))
+}
+
+function unsubscribed(): () => void {
+  return () => {}
 }
 
 function subscribe(listener: () => void): () => void {

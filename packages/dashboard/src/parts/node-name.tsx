@@ -22,7 +22,12 @@ export function shortId({ id, name }: Pick<Node, 'id' | 'name'>): string {
 
 const names = new Intl.Collator('en', { numeric: true })
 
-/** By name, numbers within names by their value; of two with one name the one that started first. */
+/** Numbers within names count by their value: eu-9 comes before eu-10. */
+export function compareNames(a: string, b: string): number {
+  return names.compare(a, b)
+}
+
+/** By name; of two with one name the one that started first. */
 export function byName<T extends Pick<Node, 'name' | 'startedAt'>>(nodes: readonly T[]): T[] {
-  return nodes.toSorted((a, b) => names.compare(a.name, b.name) || names.compare(a.startedAt, b.startedAt))
+  return nodes.toSorted((a, b) => compareNames(a.name, b.name) || names.compare(a.startedAt, b.startedAt))
 }

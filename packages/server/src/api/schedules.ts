@@ -9,6 +9,7 @@ const runOptions = z.object({
   expiresInMs: z.int().min(1).optional(),
 })
 const next = z.array(time).describe('The next 5 ticks by its pattern.')
+const words = z.string().describe('The pattern in English; the pattern itself where it cannot be said.')
 const missed = z.enum(['skip', 'one', 'all'])
 
 const schedule = z.object({
@@ -41,6 +42,7 @@ const scheduleDetail = z.object({
   schedule,
   ticks: z.array(scheduleTick).describe('The last 20, newest first.'),
   next,
+  words,
 })
 export type ScheduleDetail = z.infer<typeof scheduleDetail>
 
@@ -56,7 +58,7 @@ const put = z.strictObject({
 const order = { scope: 'admin', problems: [404] } as const
 
 export const scheduleRoutes = routes({
-  'GET /api/schedules': { scope: 'read', summary: 'All schedules.', answer: listOf(schedule.extend({ next })) },
+  'GET /api/schedules': { scope: 'read', summary: 'All schedules.', answer: listOf(schedule.extend({ next, words })) },
   'GET /api/schedules/{name}': {
     scope: 'read',
     summary: 'One schedule with its last and next ticks.',

@@ -4,6 +4,7 @@ import type { scheduleRoutes } from '../api/schedules.ts'
 import { notFound } from '../http/refusal.ts'
 import type { Handlers } from '../http/route-call.ts'
 import { given } from './given.ts'
+import { cronWords } from './cron-words.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 
 export function scheduleHandlers({ reads, writes, queue }: HandlerDeps): Handlers<keyof typeof scheduleRoutes> {
@@ -15,11 +16,20 @@ export function scheduleHandlers({ reads, writes, queue }: HandlerDeps): Handler
   return {
     'GET /api/schedules': async () => {
       const schedules = await reads.listSchedules()
-      return { items: schedules.map((schedule) => ({ ...schedule, next: nextTicks(schedule) })) }
+      return {
+        items: await Promise.all(
+          schedules.map(async (schedule) => ({
+            ...schedule,
+            next: nextTicks(schedule),
+            words: await cronWords(schedule.cron),
+          })),
+        ),
+      }
     },
     'GET /api/schedules/{name}': async ({ params }) => {
       const schedule = await one(params.name)
-      return { schedule, ticks: await reads.scheduleTicks(params.name, 20), next: nextTicks(schedule) }
+      const ticks = await reads.scheduleTicks(params.name, 20)
+      return { schedule, ticks, next: nextTicks(schedule), words: await cronWords(schedule.cron) }
     },
     'PUT /api/schedules/{name}': async ({ params: { name }, body: { task, payload, options = {}, ...when }, note }) => {
       note.detail = { task, ...when }

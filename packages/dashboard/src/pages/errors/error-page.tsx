@@ -38,9 +38,11 @@ function Loaded({ group }: { readonly group: ErrorGroup }): ReactNode {
       <Head
         title={group.code}
         before={
-          <Badge tone="failed" glyph="failed" big>
-            {group.name}
-          </Badge>
+          group.name === group.code ? null : (
+            <Badge tone="failed" glyph="failed" big>
+              {group.name}
+            </Badge>
+          )
         }
       >
         <span className="idl">

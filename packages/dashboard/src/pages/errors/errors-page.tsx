@@ -61,6 +61,12 @@ function ErrorHead(): ReactNode {
   )
 }
 
+/** The class of the error and where it was thrown; an end that q decides, such as a timeout, has neither. */
+function placeOf({ code, name, place }: ErrorGroup): string {
+  const parts = [...(name === code ? [] : [name]), ...(place === null ? [] : [visibleText(place)])]
+  return parts.length === 0 ? 'not thrown by the code' : parts.join(', ')
+}
+
 function ErrorRow({ group }: { readonly group: ErrorGroup }): ReactNode {
   const [task = '', ...others] = group.tasks
   return (
@@ -70,7 +76,7 @@ function ErrorRow({ group }: { readonly group: ErrorGroup }): ReactNode {
           <b className="bad">{group.code}</b> {visibleText(group.message === '' ? group.name : group.message)}
         </Link>
         <span className="cut mute mono">
-          {group.place === null ? group.name : `${group.name}, ${visibleText(group.place)}`}
+          {placeOf(group)}
         </span>
       </Td>
       <Td>

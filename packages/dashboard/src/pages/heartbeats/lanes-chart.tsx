@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { HeartbeatLane } from '../../api/contract.ts'
 import { useWidth } from '../../parts/chart/use-width.ts'
 import { glyphShapes } from '../../parts/glyph.tsx'
-import { shortId } from '../../parts/node-name.tsx'
+import { compareNames, shortId } from '../../parts/node-name.tsx'
 import { duration } from '../../words/durations.ts'
 import { several } from '../../words/numbers.ts'
 import { hourMinute } from '../../words/times.ts'
@@ -25,7 +25,8 @@ export function LanesChart({ lanes, from, to }: Props): ReactNode {
   const isNarrow = width < 560
   const left = isNarrow ? 0 : 132
   const step = isNarrow ? rowHeight + 16 : rowHeight
-  const placed = placedLanes(lanes, { from, to, left, width: width - left - 2 })
+  const ordered = lanes.toSorted((a, b) => compareNames(a.name, b.name) || compareNames(a.from, b.from))
+  const placed = placedLanes(ordered, { from, to, left, width: width - left - 2 })
   const height = top + lanes.length * step + 4
   const ticks = isNarrow ? 2 : 5
   return (

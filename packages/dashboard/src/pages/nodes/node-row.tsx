@@ -2,7 +2,8 @@
 import { memo, type ReactNode } from 'react'
 import type { Node } from '../../api/contract.ts'
 import { growing } from '../../live/received.ts'
-import { useNow } from '../../live/use-now.ts'
+import { useAtNow, useNow } from '../../live/use-now.ts'
+import { useOnScreen } from '../../live/use-on-screen.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { NodeBadge } from '../../parts/badge.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -29,10 +30,11 @@ interface Props {
 /** Drawn again when its node changes, not when another one does. */
 export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle, onDrain }: Props): ReactNode {
   const isLiving = node.state === 'alive' || node.state === 'draining'
+  const [row, isOnScreen] = useOnScreen<HTMLTableRowElement>()
   const none = <span className="mute">–</span>
   return (
     <>
-      <Tr className={isCurrent ? 'r cur' : 'r'}>
+      <Tr ref={row} className={isCurrent ? 'r cur' : 'r'}>
         <Td className="c-name">
           <button
             type="button"
@@ -49,7 +51,7 @@ export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle
           <NodeBadge node={node} />
         </Td>
         <Td className="c-beat">
-          <Beat node={node} />
+          <Beat node={node} isOnScreen={isOnScreen} />
         </Td>
         <Td className="c-slots">
           {isLiving ? (
@@ -74,7 +76,7 @@ export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle
         </Td>
         <Td className="hide-s hide-m">{node.version}</Td>
         <Td className="num" data-l="up">
-          <Uptime node={node} />
+          <Uptime node={node} isOnScreen={isOnScreen} />
         </Td>
         <Td className="c-act num">
           {node.state === 'alive' ? <ActButton onClick={() => onDrain(node.id)}>Drain…</ActButton> : null}
@@ -103,8 +105,13 @@ function Opened({ node }: { readonly node: Node }): ReactNode {
   }
 }
 
-export function Beat({ node }: { readonly node: Node }): ReactNode {
-  const now = useNow()
+interface AgeProps {
+  readonly node: Node
+  readonly isOnScreen?: boolean
+}
+
+export function Beat({ node, isOnScreen = true }: AgeProps): ReactNode {
+  const now = useNow(isOnScreen)
   if (node.state === 'stopped')
     return <span className="mute nw">left cleanly {node.stoppedAt === null ? '' : <Ago at={node.stoppedAt} />}</span>
   if (node.state === 'stale' && node.goneAt !== null)
@@ -126,9 +133,8 @@ function Health({ node }: { readonly node: Node }): ReactNode {
   )
 }
 
-function Uptime({ node }: { readonly node: Node }): ReactNode {
-  const now = useNow()
-  const end = node.stoppedAt ?? node.goneAt
-  if (end !== null && node.state !== 'alive') return `was ${duration(Date.parse(end) - Date.parse(node.startedAt))}`
-  return duration(now - Date.parse(node.startedAt))
+function Uptime({ node, isOnScreen = true }: AgeProps): ReactNode {
+  const [began, end] = [Date.parse(node.startedAt), node.stoppedAt ?? node.goneAt]
+  const hasEnded = end !== null && node.state !== 'alive'
+  return useAtNow((now) => (hasEnded ? `was ${duration(Date.parse(end) - began)}` : duration(now - began)), isOnScreen)
 }

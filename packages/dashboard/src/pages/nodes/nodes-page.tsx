@@ -1,10 +1,10 @@
 /** Every node, with the age of its last heartbeat against its own threshold. A row opens to its threads, its drain or its loss. */
-import { useCallback, useState, type ReactNode } from 'react'
+import { memo, useCallback, useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import type { Items, Node } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
-import { useNow } from '../../live/use-now.ts'
+import { useAtNow } from '../../live/use-now.ts'
 import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
 import { byName } from '../../parts/node-name.tsx'
 import { busySlots } from '../../parts/strip.tsx'
@@ -12,7 +12,7 @@ import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { DrainDialog } from './drain-dialog.tsx'
 import { NodeRow } from './node-row.tsx'
 
-const day = 86_400_000
+const [day, minute] = [86_400_000, 60_000]
 /** More than this many open rows make a page that is too long to read; a person opens the others. */
 const openedMax = 8
 
@@ -27,17 +27,18 @@ export function NodesPage(): ReactNode {
         </Card>
       </>
     )
-  return <Loaded nodes={data.items} />
+  return <Loaded latest={data.items} />
 }
 
-function Loaded({ nodes }: { readonly nodes: readonly Node[] }): ReactNode {
-  const now = useNow()
-  const living = byName(nodes.filter(({ state }) => state === 'alive' || state === 'draining'))
-  const gone = nodes
-    .filter(
-      (node) => node.state === 'stale' || (node.state === 'stopped' && Date.parse(node.stoppedAt ?? '') > now - day),
-    )
-    .toReversed()
+/** A frame may renew a hundred rows: they are drawn in pieces, between which the page answers. */
+function Loaded({ latest }: { readonly latest: readonly Node[] }): ReactNode {
+  const nodes = useDeferredValue(latest)
+  const now = useAtNow((at) => at - (at % minute))
+  const living = useMemo(() => byName(nodes.filter(({ state }) => state === 'alive' || state === 'draining')), [nodes])
+  const gone = useMemo(() => {
+    const isRecent = ({ state, stoppedAt }: Node) => state === 'stopped' && Date.parse(stoppedAt ?? '') > now - day
+    return nodes.filter((node) => node.state === 'stale' || isRecent(node)).toReversed()
+  }, [nodes, now])
   const lost = gone.filter(({ state }) => state === 'stale').length
   return (
     <>
@@ -68,13 +69,19 @@ function Loaded({ nodes }: { readonly nodes: readonly Node[] }): ReactNode {
   )
 }
 
-function NodesTable({ living, gone }: { readonly living: readonly Node[]; readonly gone: readonly Node[] }): ReactNode {
+interface TableProps {
+  readonly living: readonly Node[]
+  readonly gone: readonly Node[]
+}
+
+const NodesTable = memo(function NodesTable({ living, gone }: TableProps): ReactNode {
   const all = [...living, ...gone]
   const [opened, setOpened] = useState<Readonly<Record<string, boolean>>>({})
   const [cursor, setCursor] = useState(-1)
   const [draining, setDraining] = useState<string>()
   const current = all[cursor]
-  const isOpen = (node: Node) => opened[node.id] ?? (living.length <= openedMax && opensByItself(node))
+  const opensMany = all.filter(opensByItself).length > openedMax
+  const isOpen = (node: Node) => opened[node.id] ?? (!opensMany && living.length <= openedMax && opensByItself(node))
   const toggle = useCallback((id: string, open: boolean) => setOpened((before) => ({ ...before, [id]: open })), [])
   useKeys({
     j: () => setCursor(Math.min(all.length - 1, cursor + 1)),
@@ -124,7 +131,7 @@ function NodesTable({ living, gone }: { readonly living: readonly Node[]; readon
       {draining === undefined ? null : <DrainDialog id={draining} onClose={() => setDraining(undefined)} />}
     </>
   )
-}
+})
 
 /** What a person on call wants to see without a click. */
 function opensByItself(node: Node): boolean {

@@ -71,8 +71,8 @@ function Item({ item }: { readonly item: Attention }): ReactNode {
     <li className={tones[item.level]}>
       <Glyph name={glyph} />
       <p>
-        <Sentence text={visibleText(item.sentence)} subject={item.subject} />
-        {item.detail === null ? null : <span className="mute"> {visibleText(item.detail)}</span>}
+        <Sentence text={unbroken(visibleText(item.sentence))} subject={item.subject} />
+        {item.detail === null ? null : <span className="mute"> {unbroken(visibleText(item.detail))}</span>}
       </p>
       <CliLine command={item.command} />
       <Link className="btn" href={item.page}>
@@ -80,6 +80,11 @@ function Item({ item }: { readonly item: Attention }): ReactNode {
       </Link>
     </li>
   )
+}
+
+/** A number stays on one line with its unit. */
+function unbroken(text: string): string {
+  return text.replaceAll(/(\d) (ms|s|min|h|d|%)(?![\w-])/g, '$1\u00a0$2')
 }
 
 /** The sentence with its subject in bold, where it names it. */

@@ -15,13 +15,14 @@ import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { At } from '../../parts/time.tsx'
 import { duration, relative } from '../../words/durations.ts'
 import { wholeDate } from '../../words/times.ts'
-import { cronWords } from './cron-words.ts'
 import { ScheduleState } from './schedules-page.tsx'
 
 interface Detail {
   readonly schedule: Schedule
   readonly ticks: readonly ScheduleTick[]
   readonly next: readonly string[]
+  /** Its pattern in English. */
+  readonly words: string
 }
 
 export default function SchedulePage({ name }: { readonly name: string }): ReactNode {
@@ -41,7 +42,7 @@ export default function SchedulePage({ name }: { readonly name: string }): React
       <Head title={schedule.name}>
         <ScheduleState schedule={schedule} />
         <span className="soft">
-          {cronWords(schedule.cron)} <span className="mute">{schedule.timezone}</span>
+          {data.words} <span className="mute">{schedule.timezone}</span>
         </span>
       </Head>
       <div className="cols">

@@ -9,10 +9,14 @@ import { Card, Empty, Head, Pending } from '../../parts/card.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { duration } from '../../words/durations.ts'
-import { cronWords } from './cron-words.ts'
+
+interface ListedSchedule extends Schedule {
+  /** Its pattern in English. */
+  readonly words: string
+}
 
 export default function SchedulesPage(): ReactNode {
-  const { data, error } = useData<Items<Schedule>>('/schedules')
+  const { data, error } = useData<Items<ListedSchedule>>('/schedules')
   const head = (
     <>
       <Th>Schedule</Th>
@@ -48,7 +52,7 @@ export default function SchedulesPage(): ReactNode {
   )
 }
 
-function Row({ schedule }: { readonly schedule: Schedule }): ReactNode {
+function Row({ schedule }: { readonly schedule: ListedSchedule }): ReactNode {
   return (
     <Tr>
       <Td>
@@ -59,7 +63,7 @@ function Row({ schedule }: { readonly schedule: Schedule }): ReactNode {
       <Td className="hide-s">{schedule.task}</Td>
       <Td className="fill whole">
         <span className="cut" title={schedule.cron}>
-          {cronWords(schedule.cron)} <span className="mute">{schedule.timezone}</span>
+          {schedule.words} <span className="mute">{schedule.timezone}</span>
         </span>
       </Td>
       <Td className="hide-s hide-m mono mute">{schedule.cron}</Td>

@@ -59,7 +59,7 @@ export function Graph({ steps, ended }: { readonly steps: readonly Step[]; reado
 
 const narrowBelow = 640
 
-/** Dagre runs again when the graph changes, not when a state does. */
+/** Laid out again when the graph changes, not when a state does. */
 function useLayout(steps: readonly Step[], isNarrow: boolean): Layout {
   const shape = steps.map(({ name, kind, parents }) => (kind === 'item' ? '' : `${name}<${parents.join()}`)).join()
   const [last, setLast] = useState(() => ({ shape, isNarrow, layout: layoutOf(steps, isNarrow) }))

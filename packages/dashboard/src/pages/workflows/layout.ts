@@ -2,9 +2,11 @@
  * Where the steps of a workflow are drawn: layers from left to right, or from top to bottom on a narrow screen. The items of a map
  * are one box with a count, so that a map over a thousand items stays readable. Pure.
  */
-import { graphlib, layout } from '@dagrejs/dagre'
 import type { TaskState } from '../../api/contract.ts'
 import type { Step } from '../../api/run-contract.ts'
+import { placeAcross } from './across.ts'
+import { layersOf, type Pair, type Place } from './layers.ts'
+import { orderLayers } from './order.ts'
 
 export interface Box {
   readonly name: string
@@ -29,87 +31,87 @@ export interface Layout {
 
 export const boxSize = { width: 190, height: 58 } as const
 
+/** Between two boxes of a layer, a box and an edge that passes, and two such edges. */
+const gaps = { boxes: 22, mixed: 18, edges: 14 } as const
+const margin = 16
+
 export function layoutOf(steps: readonly Step[], isNarrow: boolean): Layout {
-  const graph = new graphlib.Graph()
-  graph.setGraph({
-    rankdir: isNarrow ? 'TB' : 'LR',
-    nodesep: 22,
-    ranksep: isNarrow ? 36 : 56,
-    marginx: 16,
-    marginy: 16,
-  })
-  graph.setDefaultEdgeLabel(() => ({}))
   const own = steps.filter(({ kind }) => kind !== 'item')
   const names = new Set(own.map(({ name }) => name))
-  for (const { name } of own) graph.setNode(name, { ...boxSize })
-  const pairs = own.flatMap(({ name, parents }) =>
+  const pairs: Pair[] = own.flatMap(({ name, parents }) =>
     parents.filter((parent) => names.has(parent)).map((parent) => [parent, name] as const),
   )
-  for (const [parent, name] of pairs) graph.setEdge(parent, name)
-  layout(graph)
-  const { width = 0, height = 0 } = graph.graph()
-  const isFlipped = runsBackwards(own, (name) => graph.node(name), isNarrow)
-  const placed = ({ x, y }: Point): Point =>
-    !isFlipped ? { x, y } : isNarrow ? { x: width - x, y } : { x, y: height - y }
-  const placeOf = (name: string) => placed(graph.node(name))
+  const layered = layersOf([...names], pairs)
+  orderLayers(layered)
+  // Along the layers, and across them.
+  const [deep, wide] = isNarrow ? [boxSize.height, boxSize.width] : [boxSize.width, boxSize.height]
+  const step = deep + (isNarrow ? 36 : 56)
+  placeAcross(layered.layers, (a, b) => {
+    const boxes = Number(a.name !== undefined) + Number(b.name !== undefined)
+    return (boxes / 2) * wide + (boxes === 2 ? gaps.boxes : boxes === 1 ? gaps.mixed : gaps.edges)
+  })
+  const pointOf = ({ layer, across }: Place): Point => ({
+    along: margin + deep / 2 + layer * step,
+    across: margin + wide / 2 + across,
+  })
+  const placed = (name: string): Point => {
+    const place = layered.placeOf(name)
+    return place === undefined ? { along: 0, across: 0 } : pointOf(place)
+  }
+  const length = 2 * margin + layered.layers.length * step - (step - deep)
+  const breadth = 2 * margin + wide + Math.max(0, ...layered.layers.flat().map(({ across }) => across))
   return {
-    width,
-    height,
-    boxes: own.map((step) => ({
-      name: step.name,
-      step,
-      items: itemsOf(step, steps),
-      x: placeOf(step.name).x - boxSize.width / 2,
-      y: placeOf(step.name).y - boxSize.height / 2,
-    })),
-    edges: pairs.map(([from, to]) => {
-      const between = (graph.edge(from, to).points ?? []).slice(1, -1).map(placed)
-      return { from, to, path: edgePath(placeOf(from), placeOf(to), { between, isNarrow }) }
+    width: isNarrow ? breadth : length,
+    height: isNarrow ? length : breadth,
+    boxes: own.map((one) => {
+      const { along, across } = placed(one.name)
+      const [x, y] = isNarrow ? [across, along] : [along, across]
+      return {
+        name: one.name,
+        step: one,
+        items: itemsOf(one, steps),
+        x: x - boxSize.width / 2,
+        y: y - boxSize.height / 2,
+      }
+    }),
+    edges: pairs.map((pair) => {
+      const [from, to] = pair
+      const passed = (layered.passed.get(pair) ?? []).map(pointOf)
+      return { from, to, path: edgePath([placed(from), ...passed, placed(to)], { deep, isNarrow }) }
     }),
   }
 }
 
+/** Before it is known whether the layers go to the right or down. */
 interface Point {
-  readonly x: number
-  readonly y: number
+  readonly along: number
+  readonly across: number
 }
 
-/** Whether steps of one layer are drawn against the order in which the workflow declares them. */
-function runsBackwards(own: readonly Step[], placeOf: (name: string) => Point, isNarrow: boolean): boolean {
-  let [forwards, backwards] = [0, 0]
-  for (const [index, { name }] of own.entries()) {
-    const [one, next] = [placeOf(name), own[index + 1]]
-    if (next === undefined) break
-    const other = placeOf(next.name)
-    const [layer, order] = isNarrow ? [other.y - one.y, other.x - one.x] : [other.x - one.x, other.y - one.y]
-    if (layer === 0 && order > 0) forwards += 1
-    if (layer === 0 && order < 0) backwards += 1
-  }
-  return backwards > forwards
-}
-
-/**
- * Leaves a box in the middle of its side and reaches the next one the same way. An edge that passes other layers follows the points that
- * keep it clear of their boxes.
- */
+/** Curves between the layers, and straight through those that the edge passes, beside their boxes. */
 function edgePath(
-  from: Point,
-  to: Point,
-  { between, isNarrow }: { between: readonly Point[]; isNarrow: boolean },
+  points: readonly Point[],
+  { deep, isNarrow }: { readonly deep: number; readonly isNarrow: boolean },
 ): string {
-  const start = isNarrow ? { x: from.x, y: from.y + boxSize.height / 2 } : { x: from.x + boxSize.width / 2, y: from.y }
-  const end = isNarrow ? { x: to.x, y: to.y - boxSize.height / 2 } : { x: to.x - boxSize.width / 2, y: to.y }
-  const passed = between.length > 2 ? between.slice(1, -1) : []
-  let before = start
-  let path = `M${start.x} ${start.y}`
-  for (const point of [...passed, end]) {
-    const middle = isNarrow ? (before.y + point.y) / 2 : (before.x + point.x) / 2
-    path += isNarrow
-      ? `C${before.x} ${middle} ${point.x} ${middle} ${point.x} ${point.y}`
-      : `C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`
-    before = point
+  const at = (along: number, across: number) =>
+    isNarrow ? `${round(across)} ${round(along)}` : `${round(along)} ${round(across)}`
+  let path = ''
+  for (const [index, { along, across }] of points.entries()) {
+    const [into, out] = [along - deep / 2, along + deep / 2]
+    const before = points[index - 1]
+    if (before === undefined) {
+      path += `M${at(out, across)}`
+      continue
+    }
+    const middle = (before.along + deep / 2 + into) / 2
+    path += `C${at(middle, before.across)} ${at(middle, across)} ${at(into, across)}`
+    if (index < points.length - 1) path += `L${at(out, across)}`
   }
   return path
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
 }
 
 /** The same places with the states of now. */

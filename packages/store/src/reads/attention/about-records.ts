@@ -68,7 +68,7 @@ function toReview({ count, task }: Recorded['toReview']): Attention[] {
       level: 'warn',
       subject: task ?? 'runs',
       sentence: `${counted(bounded(count), 'run')} ${count === 1 ? 'was' : 'were'} running when ${count === 1 ? 'its' : 'their'} node died and ${count === 1 ? 'is' : 'are'} to be reviewed.`,
-      detail: 'Their code may have done part of its work: retry or accept each.',
+      detail: `${count === 1 ? 'Its' : 'Their'} code may have done part of its work: retry or accept ${count === 1 ? 'it' : 'each'}.`,
       command: 'q review',
       page: pagePath('recoveries'),
       facts: { count },
