@@ -75,9 +75,7 @@ function ErrorRow({ group }: { readonly group: ErrorGroup }): ReactNode {
         <Link className="cut" href={`/errors/${group.fingerprint}`}>
           <b className="bad">{group.code}</b> {visibleText(group.message === '' ? group.name : group.message)}
         </Link>
-        <span className="cut mute mono">
-          {placeOf(group)}
-        </span>
+        <span className="cut mute mono">{placeOf(group)}</span>
       </Td>
       <Td>
         {task}

@@ -85,6 +85,7 @@ function Samples({ detail }: { readonly detail: NodeDetail }): ReactNode {
   const panels = [
     {
       label: 'CPU',
+      least: 10,
       height: 70,
       format: percent,
       series: [{ name: 'CPU', look: 's-p50', values: samples.map(({ cpuPercent }) => cpuPercent) }],

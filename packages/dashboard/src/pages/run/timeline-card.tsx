@@ -25,7 +25,6 @@ export function TimelineCard({
       <ol className="tl">
         {timeline.map((entry, index) => {
           const { glyph, tone, hot, words } = wordsOf(entry, { nameOf, queue: run.queue, group: run.group })
-          const before = timeline.slice(0, index).findLast(({ at }) => at !== null)?.at
           return (
             <li key={index} className={`${tone}${hot ? ' hot' : ''}`}>
               {entry.at === null ? (
@@ -35,9 +34,7 @@ export function TimelineCard({
                   {exactTime(new Date(entry.at))}
                 </time>
               )}
-              <span className="d">
-                {entry.at === null || before == null ? '' : gap(Date.parse(entry.at) - Date.parse(before))}
-              </span>
+              <span className="d">{gap(timeline, index)}</span>
               <Glyph name={glyph} />
               <span className="e">{words}</span>
               <span className="f">{entry.fence === undefined ? '' : `fence ${entry.fence}`}</span>
@@ -49,11 +46,13 @@ export function TimelineCard({
   )
 }
 
-/** Clocks of two machines differ, so a step back is shown as it is. */
-function gap(ms: number): string {
-  const s = ms / 1_000
-  const sign = s < 0 ? '−' : '+'
-  const size = Math.abs(s)
-  if (size < 1_000) return `${sign}${size.toFixed(1)}\u00a0s`
-  return size < 36_000 ? `${sign}${Math.round(size / 60)}\u00a0min` : `${sign}${(size / 3_600).toFixed(1)}\u00a0h`
+/** Since the event before it in time: a write that was refused stands with its fence, and may be later than the next start. */
+function gap(timeline: readonly TimelineEntry[], index: number): string {
+  const at = Date.parse(timeline[index]?.at ?? '')
+  const earlier = timeline.slice(0, index).map((entry) => Date.parse(entry.at ?? ''))
+  const before = Math.max(...earlier.filter((time) => time <= at))
+  if (!Number.isFinite(before)) return ''
+  const s = (at - before) / 1_000
+  if (s < 1_000) return `+${s.toFixed(1)}\u00a0s`
+  return s < 36_000 ? `+${Math.round(s / 60)}\u00a0min` : `+${(s / 3_600).toFixed(1)}\u00a0h`
 }

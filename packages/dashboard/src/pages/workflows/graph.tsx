@@ -62,11 +62,19 @@ const narrowBelow = 640
 /** Laid out again when the graph changes, not when a state does. */
 function useLayout(steps: readonly Step[], isNarrow: boolean): Layout {
   const shape = steps.map(({ name, kind, parents }) => (kind === 'item' ? '' : `${name}<${parents.join()}`)).join()
-  const [last, setLast] = useState(() => ({ shape, isNarrow, layout: layoutOf(steps, isNarrow) }))
+  const [last, setLast] = useState(() => ({ shape, isNarrow, layout: fittingLayout(steps, isNarrow) }))
   if (last.shape === shape && last.isNarrow === isNarrow) return withItems(last.layout, steps)
-  const layout = layoutOf(steps, isNarrow)
+  const layout = fittingLayout(steps, isNarrow)
   setLast({ shape, isNarrow, layout })
   return layout
+}
+
+/** On a narrow screen the layers go down, unless the steps of one layer are wider than the layers beside each other are. */
+function fittingLayout(steps: readonly Step[], isNarrow: boolean): Layout {
+  const across = layoutOf(steps, false)
+  if (!isNarrow) return across
+  const down = layoutOf(steps, true)
+  return down.width <= across.width ? down : across
 }
 
 function EdgeLine({

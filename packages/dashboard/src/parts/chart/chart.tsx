@@ -22,6 +22,8 @@ export interface Panel {
   readonly height: number
   /** Milliseconds, drawn on a logarithmic scale. */
   readonly isDuration?: boolean
+  /** How far a linear scale reaches at least: small values would be drawn as large ones. */
+  readonly least?: number
   readonly format: (value: number) => string
   /** For the lines of the grid, if it differs. */
   readonly axis?: (value: number) => string
@@ -103,7 +105,7 @@ function placePanels(panels: readonly Panel[]): Placed[] {
   for (const panel of panels) {
     const above = placed.at(-1)
     const values = panel.series.flatMap(({ values: all }) => all.filter((value) => value !== null))
-    const scale = panel.isDuration === true ? durationScale(values) : linearScale(values)
+    const scale = panel.isDuration === true ? durationScale(values) : linearScale(values, panel.least)
     placed.push({ panel, scale, y: above === undefined ? first : above.y + above.panel.height + between })
   }
   return placed

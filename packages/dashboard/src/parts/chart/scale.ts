@@ -5,9 +5,9 @@ export interface Scale {
   readonly place: (value: number) => number
 }
 
-/** From 0 to the next round number above every value. */
-export function linearScale(values: readonly number[]): Scale {
-  const top = roundAbove(Math.max(0, ...values))
+/** From 0 to the next round number above every value, and at least to `least`. */
+export function linearScale(values: readonly number[], least = 0): Scale {
+  const top = roundAbove(Math.max(least, ...values))
   return { ticks: [0, top / 2, top], place: (value) => Math.max(0, value) / top }
 }
 
