@@ -82,7 +82,10 @@ const NodesTable = memo(function NodesTable({ living, gone }: TableProps): React
   const current = all[cursor]
   const opensMany = all.filter(opensByItself).length > openedMax
   const isOpen = (node: Node) => opened[node.id] ?? (!opensMany && living.length <= openedMax && opensByItself(node))
-  const toggle = useCallback((id: string, open: boolean) => setOpened((before) => ({ ...before, [id]: open })), [])
+  const toggle = useCallback(
+    (id: string, open: boolean) => setOpened((before) => ({ ...before, [id]: open })),
+    [setOpened],
+  )
   useKeys({
     j: () => setCursor(Math.min(all.length - 1, cursor + 1)),
     k: () => setCursor(Math.max(0, cursor - 1)),
