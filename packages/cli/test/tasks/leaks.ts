@@ -10,3 +10,10 @@ export const leaks = task((payload: { apiToken: string }, { log }) => {
     cause,
   })
 })
+
+/** Shows a note with secrets until it is stopped. */
+export const lingers = task(async (_: { apiToken: string; issue: number }, { heartbeat, log, signal }) => {
+  heartbeat(0.5, 'GET https://bot:canary-note@api.example/?access_token=canary-note-query')
+  log.info('lingering')
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+})
