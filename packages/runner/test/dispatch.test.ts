@@ -1,40 +1,10 @@
 /** Runs on their way to the threads and back; the test plays the threads. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { ClaimedRun, HeldRun } from '@q/store'
-import type { DispatchedRun } from '../src/main/dispatch/watch-run.ts'
-import type { HandedRun } from '../src/main/executors/handed-runs.ts'
-import { slotMemoryAt } from '../src/protocol/slot-layout.ts'
-import type { RunReport } from '../src/protocol/messages.ts'
-import { endByMessage, endWithResult, tryBegin, tryDecline } from '../src/protocol/ring-layout.ts'
-import { startedRun, threadsScene, type PlayedThread, type SceneOptions, type ThreadsScene } from './threads-scene.ts'
-
-const crash: RunReport = { ended: 'crashed', code: 'WORKER_CRASHED', detail: 'It died.' }
-
-/** Threads that know how short the runs are. */
-function practised(count: number, options?: SceneOptions): ThreadsScene {
-  const scene = threadsScene(count, options)
-  scene.startAhead.record('short', 1)
-  return scene
-}
-
-const runs = (...ids: string[]): ClaimedRun[] => ids.map((id) => startedRun(id))
-const idsOf = (list: readonly { readonly runId: string }[]) => list.map(({ runId }) => runId)
-const idOf = (handed: HandedRun | undefined) => (handed as DispatchedRun | undefined)?.run.runId
-const waitingAt = ({ feed }: PlayedThread) => feed.waiting().map(idOf)
-const asHeld = (run: ClaimedRun): HeldRun => ({ ...run, status: 'RUNNING' })
-
-function threadAt({ threads }: ThreadsScene, slot: number): PlayedThread {
-  const thread = threads[slot]
-  if (thread === undefined) throw new Error(`There is no thread ${slot}.`)
-  return thread
-}
-
-/** Its code has been running for so much longer. */
-function age(scene: ThreadsScene, slot: number, ms: number): void {
-  const { beganAt } = slotMemoryAt(scene.runMonitors.memory, slot)
-  beganAt[0] = (beganAt[0] ?? 0) - ms
-}
+import type { ClaimedRun } from '@q/store'
+import { endWithResult, tryDecline } from '../src/protocol/ring-layout.ts'
+import { startedRun } from './threads-scene.ts'
+import { practised, runs, idsOf, waitingAt, threadAt, age, asHeld, fail, crash } from './dispatch-scene.ts'
 
 describe('until its end is written a run', () => {
   test('that succeeded is held, keeps its slot busy and gets heartbeats', async () => {
@@ -228,54 +198,3 @@ describe('a thread that is busy for much longer than expected', () => {
     expect(waitingAt(slow)).toEqual(['7'])
   })
 })
-
-test('the expected work of a thread that takes no runs does not count', async () => {
-  const scene = practised(2)
-  await scene.start(runs('1', '2', '3'))
-  expect(scene.dispatch.leftMs()).toEqual([2, 1])
-  threadAt(scene, 1).begin()
-  age(scene, 1, 200)
-  expect(scene.dispatch.leftMs()).toEqual([2])
-})
-
-describe('a run that needs a slot for itself', () => {
-  test('gets a thread without a load, which is handed nothing else until its slot is free', async () => {
-    const scene = practised(2)
-    const { dispatch, begunAlone, exchangeBuffer } = scene
-    const suspect = startedRun('suspect', { crashCount: 1 })
-    await scene.start([...runs('1'), suspect, ...runs('2', '3')])
-    expect(idsOf(begunAlone)).toEqual(['suspect'])
-    expect(scene.threads.map(waitingAt)).toEqual([['1', '2', '3'], []])
-    expect([dispatch.slots.free(), dispatch.slots.busy()]).toEqual([0, 2])
-    await scene.start([startedRun('another', { crashCount: 1 })])
-    expect(idsOf(exchangeBuffer.awaitingSlot)).toEqual(['another'])
-    dispatch.slots.release(1)
-    dispatch.assignSlots(exchangeBuffer.awaitingSlot)
-    expect(idsOf(begunAlone)).toEqual(['suspect', 'another'])
-  })
-})
-
-test('two claims at the same time do not count on the same room', () => {
-  const { dispatch } = practised(1, { startAheadMs: 3 })
-  const first = dispatch.room(1, true)
-  const taken = () => Array.from({ length: 9 }, () => first.take('short')).filter((slot) => slot !== undefined)
-  expect(taken()).toHaveLength(3)
-  expect(dispatch.room(1, true).isEmpty()).toBe(true)
-  first.release()
-  expect(dispatch.room(1, true).isEmpty()).toBe(false)
-})
-
-test('runs are claimed for busy threads only with permission to start ahead, and what was started is placed', async () => {
-  const scene = practised(1)
-  await scene.start(runs('1', '2'))
-  expect([false, true].map((ahead) => scene.dispatch.room(1, ahead).isEmpty())).toEqual([true, false])
-  expect(scene.threads.map(waitingAt)).toEqual([['1', '2']])
-})
-
-function fail({ feed, ring }: PlayedThread, handed: HandedRun | undefined): void {
-  const seq = handed?.command.seq ?? 0
-  tryBegin(ring(), seq)
-  feed.onMessage({ kind: 'report', seq, report: { ended: 'failed', code: 'TASK_ERROR', detail: 'It threw.' } })
-  endByMessage(ring(), seq, 1)
-  feed.collect()
-}

@@ -1,71 +1,15 @@
 /** Workers over HTTP: they claim, send heartbeats and finish runs, and are recovered like every other holder. */
-import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import type { RunId } from '@q/store'
 import { serverScene } from './scene.ts'
+import { workScene } from './work-scene.ts'
 
 const scene = await serverScene()
+
 afterAll(() => scene.close())
+
 const { store, db, tokens } = scene
 
-interface Lease {
-  readonly runId: RunId
-  readonly fence: number
-}
-
-const work = (method: string, path: string, body?: object, token = tokens.work) =>
-  scene.ask(method, path, { token, ...(body && { body }) })
-
-let workers = 0
-
-/** A worker with a task of its own. */
-function newWorker() {
-  const workerId = `w${++workers}`
-  const task = `task-${workers}`
-  const replicaId = `agents:${workerId}`
-  return {
-    workerId,
-    task,
-    replicaId,
-    claim: (more: object = {}) => work('POST', '/api/claims', { workerId, tasks: [task], ...more }),
-    write: (verb: string, { runId, fence }: Lease, more: object = {}, token = tokens.work) =>
-      work('POST', `/api/runs/${runId}/${verb}`, { workerId, fence, ...more }, token),
-    /** It has been silent for longer than its own threshold. */
-    async silence(): Promise<void> {
-      await sql`UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - interval '1 hour' WHERE replica_id = ${replicaId}`.execute(
-        db,
-      )
-      await sql`UPDATE q.task_run SET claimed_at = claimed_at - interval '1 hour', started_at = started_at - interval '1 hour'
-        WHERE replica_id = ${replicaId}`.execute(db)
-    },
-  }
-}
-
-/** A worker that has claimed the only run of its task. */
-async function busyWorker({ options = {}, more = {} }: { options?: object; more?: object } = {}) {
-  const worker = newWorker()
-  const { task } = worker
-  const lane = await store.internLane({ queue: 'default', task })
-  await store.publishTasks('test', [{ name: task, queue: 'default', options, payloadSchema: null }])
-  await store.enqueueTaskRuns([{ task, lane, payload: {}, maxAttempts: 2 }])
-  const { data } = await worker.claim(more)
-  return { ...worker, data, run: data.runs[0] as Lease }
-}
-
-async function rowOf({ runId }: Lease) {
-  return db.selectFrom('q.task_run').selectAll().where('id', '=', runId).executeTakeFirstOrThrow()
-}
-
-/** Summed over the minutes in which they were counted. */
-async function talliesOf(task: string) {
-  const rows = await db
-    .selectFrom('q.run_tally')
-    .select(['started', 'succeeded', 'failed'])
-    .where('task', '=', task)
-    .execute()
-  const sum = (key: 'started' | 'succeeded' | 'failed') => rows.reduce((total, row) => total + row[key], 0)
-  return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed') }
-}
+const { work, newWorker, busyWorker, rowOf } = workScene(scene)
 
 test('the first claim registers the worker as a node with its own thresholds', async () => {
   const { data, replicaId } = await busyWorker({
@@ -139,27 +83,6 @@ test('an error is retried as the task says, until no attempt is left', async () 
   const error = { message: 'second', stack: 'at line 2' }
   expect(await write('finish', data.runs[0], { error })).toMatchObject({ data: { answer: 'settled' } })
   expect(await rowOf(run)).toMatchObject({ status: 'FAILED', result: { code: 'TASK_ERROR', detail: 'second' } })
-})
-
-test('runs of workers count once for rates, times and groups of errors', async () => {
-  const first = await busyWorker()
-  for (let time = 0; time < 2; time++) await first.write('finish', first.run, { resultText: '1' })
-  const second = await busyWorker()
-  await second.write('finish', second.run, { error: { message: 'broken', retry: 'never' } })
-  expect(await talliesOf(first.task)).toEqual({ started: 1, succeeded: 1, failed: 0 })
-  expect(await talliesOf(second.task)).toEqual({ started: 1, succeeded: 0, failed: 1 })
-  const groups = await store.listErrorGroups({ task: second.task })
-  expect(groups.items).toMatchObject([{ code: 'TASK_ERROR', message: 'broken', lastRunId: second.run.runId }])
-})
-
-test('counts of requests that arrive together are all added', async () => {
-  const { task, claim, write } = newWorker()
-  await claim({ limit: 0, slots: 10 })
-  const lane = await store.internLane({ queue: 'default', task })
-  await store.enqueueTaskRuns(Array.from({ length: 10 }, () => ({ task, lane, payload: {} })))
-  const { data } = await claim({ limit: 10, slots: 10 })
-  await Promise.all(data.runs.map((run: Lease) => write('finish', run, { resultText: '1' })))
-  expect(await talliesOf(task)).toEqual({ started: 10, succeeded: 10, failed: 0 })
 })
 
 test('a worker can forbid the retry of an error', async () => {

@@ -2,7 +2,8 @@
 import * as fc from 'fast-check'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '@q/store'
 import { command, often, same, type Command, type Real } from './command.ts'
-import { fill, keyOwner, type Model, type ModelRun } from './model.ts'
+import { keyOwner, type Model, type ModelRun } from './model.ts'
+import { fill } from './model-keys.ts'
 import { minute, replicas, scope } from './world.ts'
 
 export interface EnqueueInput {

@@ -8,7 +8,8 @@ import { exchangeWork, type ClaimedRun } from '@q/store'
 import { by } from '../fixture.ts'
 import { expectFairClaim, isClaimable, take } from './claim-commands.ts'
 import { command, often, same, sorted, type Command } from './command.ts'
-import { counts, isLate, leave, runOf } from './model.ts'
+import { counts, isLate, runOf } from './model.ts'
+import { leave } from './model-transitions.ts'
 import { replicas, tasks } from './world.ts'
 
 const anyReplica = fc.constantFrom(...replicas.map((replica) => replica.id))

@@ -6,7 +6,9 @@ import * as fc from 'fast-check'
 import { enqueueTaskRuns, type EnqueuedRun, type NewRun } from '@q/store'
 import { command, often, same, sorted, storeOf, type Command, type Real } from './command.ts'
 import { begun, expectEnqueued, expectStates, type EnqueueInput } from './enqueue-commands.ts'
-import { fill, keyOwner, leave, type Model, type ModelRun } from './model.ts'
+import { keyOwner, type Model, type ModelRun } from './model.ts'
+import { fill } from './model-keys.ts'
+import { leave } from './model-transitions.ts'
 import { lateTask, minute, replicas } from './world.ts'
 
 const { maxAttempts, onCrash } = lateTask

@@ -6,7 +6,8 @@ import * as fc from 'fast-check'
 import type { Outcome, SettleAnswer } from '@q/store'
 import { by } from '../fixture.ts'
 import { command, live, lost, often, pick, same, storeOf, type Command, type Real } from './command.ts'
-import { counts, isLate, leave, runOf, type GivenLease, type Model, type ModelRun } from './model.ts'
+import { counts, isLate, runOf, type GivenLease, type Model, type ModelRun } from './model.ts'
+import { leave } from './model-transitions.ts'
 import { minute } from './world.ts'
 
 const retryDelay = 10

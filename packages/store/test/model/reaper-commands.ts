@@ -7,18 +7,9 @@ import type { RunId } from '@q/store'
 import { abandoned, recoverStaleRuns } from '../../src/liveness/recover.ts'
 import { stats } from '../holders.ts'
 import { command, often, pick, same, sorted, storeOf, type Command, type Real } from './command.ts'
-import {
-  crash,
-  holders,
-  isHeld,
-  isStale,
-  leave,
-  served,
-  sweepKeys,
-  type Departure,
-  type Model,
-  type ModelRun,
-} from './model.ts'
+import { holders, isHeld, isStale, served, type Model, type ModelRun } from './model.ts'
+import { sweepKeys } from './model-keys.ts'
+import { crash, leave, type Departure } from './model-transitions.ts'
 import { atMost, replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))

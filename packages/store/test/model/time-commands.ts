@@ -3,7 +3,9 @@ import * as fc from 'fast-check'
 import type { RunId } from '@q/store'
 import { command, often, pick, same, sorted, storeOf, type Command } from './command.ts'
 import { blockedByHolder, waitingBesideFreeSlots } from './invariants.ts'
-import { canStart, fill, holders, isHeld, isLate, leave, runOf, sweepKeys, type Model } from './model.ts'
+import { holders, isHeld, isLate, runOf, type Model } from './model.ts'
+import { canStart, fill, sweepKeys } from './model-keys.ts'
+import { leave } from './model-transitions.ts'
 import { atMost, replicas } from './world.ts'
 
 const everybody = fc.constantFrom(...replicas.map((replica) => replica.id))

@@ -2,7 +2,9 @@
 import * as fc from 'fast-check'
 import { isTerminal } from '@q/schema'
 import { command, often, pick, same, storeOf, type Command } from './command.ts'
-import { blockedKeys, fill, gatedKeys, leave, type Model, type ModelRun } from './model.ts'
+import { type Model, type ModelRun } from './model.ts'
+import { blockedKeys, fill, gatedKeys } from './model-keys.ts'
+import { leave } from './model-transitions.ts'
 import { scope, tasks } from './world.ts'
 
 const numbers = fc.nat(60)

@@ -16,7 +16,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { bounded, count, several } from '../../words/numbers.ts'
 import { type ApiFilter, apiQuery, cliOptions, type Token } from './filter.ts'
-import type { Selection } from './runs-card.tsx'
+import type { Selection } from './use-run-selection.ts'
 import type { View } from './views.ts'
 
 interface Props {

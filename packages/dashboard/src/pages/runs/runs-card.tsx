@@ -1,19 +1,18 @@
 /** The list itself: rows, selection, keys, and the line that says how far it looked. */
-import { useState, type ReactNode } from 'react'
-import { useLocation, useSearchParams } from 'wouter'
-import { useKeys } from '../../app/keys.ts'
+import type { ReactNode } from 'react'
+import { useSearchParams } from 'wouter'
 import { useNow } from '../../live/use-now.ts'
 import { Card, Empty, Pending } from '../../parts/card.tsx'
 import { OperationBar } from '../../parts/operation-bar.tsx'
 import { count, several } from '../../words/numbers.ts'
 import { dayTime } from '../../words/times.ts'
-import { BulkBar, type BulkKind } from './bulk-bar.tsx'
+import { BulkBar } from './bulk-bar.tsx'
 import { TokenChip } from './filter-bar.tsx'
 import type { ApiFilter, Token } from './filter.ts'
 import { rememberList } from './remembered-list.ts'
 import { RunsTable } from './runs-table.tsx'
 import { perPage, type RunList, useRuns } from './use-runs.ts'
-import { toggledRange } from './selection.ts'
+import { useRunSelection } from './use-run-selection.ts'
 import type { View } from './views.ts'
 
 interface Props {
@@ -24,56 +23,14 @@ interface Props {
   readonly onTokens: (tokens: readonly Token[]) => void
 }
 
-export type Selection = ReadonlySet<string> | 'all'
-
 export function RunsCard({ view, tokens, filter, query, onTokens }: Props): ReactNode {
   const list = useRuns(query)
-  const [, navigate] = useLocation()
   const [search, setSearch] = useSearchParams()
-  const [selection, setSelection] = useState<Selection>(new Set<string>())
-  const [cursor, setCursor] = useState(-1)
-  const [anchor, setAnchor] = useState(-1)
-  const [asked, setAsked] = useState<BulkKind>()
   const { runs } = list
-  const current = runs[cursor]
   const operation = search.get('operation')
   rememberList(runs.map(({ id }) => id))
 
-  function select(index: number, isRange: boolean): void {
-    const chosen = selection === 'all' ? new Set(runs.map(({ id }) => id)) : selection
-    setSelection(
-      toggledRange(
-        chosen,
-        runs.map(({ id }) => id),
-        isRange && anchor >= 0 ? anchor : index,
-        index,
-      ),
-    )
-    setAnchor(index)
-  }
-  const ask = (kind: BulkKind) => () => {
-    if (current === undefined) return
-    setSelection(new Set([current.id]))
-    setAsked(kind)
-  }
-  const clear = () => {
-    setSelection(new Set())
-    setAsked(undefined)
-  }
-  const canAll = view.states !== null && runs.length > 0
-  useKeys({
-    j: () => setCursor(Math.min(runs.length - 1, cursor + 1)),
-    k: () => setCursor(Math.max(0, cursor - 1)),
-    Enter: () => current !== undefined && navigate(`/runs/${current.id}`),
-    w: () => current !== undefined && navigate(`/runs/${current.id}#why`),
-    l: () => current !== undefined && navigate(`/runs/${current.id}#logs`),
-    x: () => cursor >= 0 && select(cursor, false),
-    X: () => cursor >= 0 && select(cursor, true),
-    a: () => canAll && setSelection('all'),
-    r: ask('retry'),
-    c: ask('cancel'),
-    Escape: clear,
-  })
+  const { selection, setSelection, cursor, asked, canAll, select, clear } = useRunSelection(runs, view)
   const setOperation = (id: string | null) => setSearch(withOperation(search, id))
   return (
     <>

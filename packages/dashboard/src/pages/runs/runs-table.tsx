@@ -8,7 +8,7 @@ import { RunOutcome } from '../../parts/run-outcome.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { duration } from '../../words/durations.ts'
-import type { Selection } from './runs-card.tsx'
+import type { Selection } from './use-run-selection.ts'
 
 interface Props {
   readonly runs: readonly RunSummary[]
