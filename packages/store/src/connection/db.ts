@@ -85,17 +85,21 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     ...(purpose === 'migrate' ? {} : { query_timeout: answerMsMax(options) }),
   })
   const keepsPlans = prepare && (purpose === 'control' || purpose === 'exchange')
-  const sessions = new WeakMap<PoolClient, Promise<PreparedSession>>()
+  // One object for each session, not for each checkout: Kysely keeps them as keys of weak maps, which cost the garbage collector.
+  const sessions = new WeakMap<PoolClient, Promise<PooledClient>>()
   // Without handlers a connection that the server closes, idle or in use, would end this process.
   pool.on('error', (error) => options.onBroken?.(error))
   pool.on('connect', (client) => {
     client.on('error', () => {})
     // Sent before anything else on this connection. If it fails, so does the next statement.
-    const ready = prepareSession(client, options).catch(() => {
+    const ready = prepareSession(client, options).catch((): PreparedSession => {
       destroySocket(client)
       return {}
     })
-    sessions.set(client, ready)
+    sessions.set(
+      client,
+      ready.then((prepared) => wrapPooledClient(client, { ...prepared, nameOf: nameOf(prepared) })),
+    )
   })
   function nameOf({ limitTransaction }: PreparedSession): NameOf {
     if (!prepare || limitTransaction !== undefined) return () => undefined
@@ -103,8 +107,7 @@ export function connect(url: string, options: ConnectionOptions): Connection {
   }
   async function checkOut(): Promise<PooledClient> {
     const client = await pool.connect()
-    const prepared = (await sessions.get(client)) ?? {}
-    return wrapPooledClient(client, { ...prepared, nameOf: nameOf(prepared) })
+    return sessions.get(client) ?? wrapPooledClient(client, { nameOf: nameOf({}) })
   }
   let ended: Promise<void> | undefined
   const end = () => (ended ??= pool.end())

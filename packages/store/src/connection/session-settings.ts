@@ -120,8 +120,11 @@ export function inLimitedTransactions(send: Send, limits: string): Send {
   return async (text, values) => {
     const verb = /^(begin|start transaction|commit|rollback(?! to))\b/i.exec(text)?.[1]
     if (verb === undefined) return isOpen ? send(text, values) : inOwnTransaction(send, limits, [text, values])
-    isOpen = !/^(commit|rollback)/i.test(verb)
-    return send(isOpen ? `${text}; ${limits}` : text, [])
+    const begins = !/^(commit|rollback)/i.test(verb)
+    isOpen = false
+    const answer = await send(begins ? `${text}; ${limits}` : text, [])
+    isOpen = begins
+    return answer
   }
 }
 
