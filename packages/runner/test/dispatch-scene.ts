@@ -20,7 +20,7 @@ export const runs = (...ids: string[]): ClaimedRun[] => ids.map((id) => startedR
 
 export const idsOf = (list: readonly { readonly runId: string }[]) => list.map(({ runId }) => runId)
 
-export const idOf = (handed: HandedRun | undefined) => (handed as DispatchedRun | undefined)?.run.runId
+const idOf = (handed: HandedRun | undefined) => (handed as DispatchedRun | undefined)?.run.runId
 
 export const waitingAt = ({ feed }: PlayedThread) => feed.waiting().map(idOf)
 

@@ -30,7 +30,7 @@ export function fed() {
 }
 
 /** A thread begins its life. */
-export function liveOf(feed: ReturnType<typeof createThreadFeed>) {
+function liveOf(feed: ReturnType<typeof createThreadFeed>) {
   const { port1, port2 } = new MessageChannel()
   port1.unref()
   port2.unref()
