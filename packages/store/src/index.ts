@@ -195,13 +195,7 @@ export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads
 export type { DeliveryFigures } from './reads/deliveries/delivery-figures.ts'
 export { listDestinations, readDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
 export { reportKinds, type Destination, type DestinationInput, type ReportKind } from './deliveries/destination.ts'
-export {
-  getDestinationState,
-  getSharedState,
-  replaceSharedState,
-  setDestinationState,
-  type StateKey,
-} from './deliveries/destination-state.ts'
+export { getDestinationState, setDestinationState, type StateKey } from './deliveries/destination-state.ts'
 export { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from './deliveries/lease-deliveries.ts'
 export {
   markDeliveries,
