@@ -1,7 +1,7 @@
 /**
  * The worker's side of a slot of the shared memory: signs of life out, stop requests in.
  *
- * A thread has one timer and one wait for all its runs. The timer ticks while the thread is free, for code that awaits;
+ * A thread has one timer and one wait for all its runs. The timer ticks during a run while the thread is free, for code that awaits;
  * busy code calls heartbeat(). A busy loop sees a stop request in heartbeat(), and code that awaits sees it as an
  * AbortSignal. The slot records that the code has seen it: then it has time to clean up. A run that other replicas may
  * start (`fenced`) also stops when the deadline in shared memory has passed: then the main thread hangs, or is cut off
@@ -54,19 +54,30 @@ export function createThreadSlot(memory: SharedArrayBuffer, index: number): Thre
   const { words } = slot
   let current: SharedRunSlot | undefined
   let closed = false
-  const timer = setInterval(() => current?.tick(), tickMs)
-  timer.unref()
+  let timer: NodeJS.Timeout | undefined
   waitForStop()
   return {
     begin(command) {
       current = new SharedRunSlot(slot, command)
+      timer ??= setInterval(tick, tickMs).unref()
       return current
     },
     [Symbol.dispose]() {
       closed = true
-      clearInterval(timer)
+      stopTicking()
       Atomics.notify(words, word.stop) // ends the wait below
     },
+  }
+
+  /** The timer stops when it finds no run, so an idle thread is never woken; under load it continues from run to run. */
+  function tick(): void {
+    if (current === undefined || current.hasEnded) stopTicking()
+    else current.tick()
+  }
+
+  function stopTicking(): void {
+    clearInterval(timer)
+    timer = undefined
   }
 
   /** Waits for stop requests; other waits at this slot may wake it for nothing. */
@@ -135,9 +146,12 @@ class SharedRunSlot implements RunSlot {
     return stopReasonOf(this.#slot, this.#command.seq)
   }
 
+  get hasEnded(): boolean {
+    return this.#closed
+  }
+
   /** A sign that the thread lives. */
   tick(): void {
-    if (this.#closed) return
     Atomics.add(this.#slot.words, word.ticks, 1)
     this.#stopPastDeadline()
   }
