@@ -1,5 +1,5 @@
 /** The timer of a worker thread, on a virtual clock: its rounds are counted, not timed. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createSlotMemory, slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
 import { createThreadSlot } from '../src/thread/run-slot.ts'
 
@@ -9,12 +9,13 @@ afterEach(() => void vi.useRealTimers())
 function openThread() {
   const memory = createSlotMemory(1)
   const { words } = slotMemoryAt(memory, 0)
-  return { thread: createThreadSlot(memory, 0), ticks: () => Atomics.load(words, word.ticks) }
+  const thread = createThreadSlot(memory, 0)
+  onTestFinished(() => thread[Symbol.dispose]())
+  return { thread, ticks: () => Atomics.load(words, word.ticks) }
 }
 
 test('an idle thread has no timer, before its first run and after its last', () => {
   const { thread } = openThread()
-  using _ = thread
   expect(vi.getTimerCount()).toBe(0)
   const run = thread.begin({ seq: 1, fenced: false })
   expect(vi.getTimerCount()).toBe(1)
@@ -25,7 +26,6 @@ test('an idle thread has no timer, before its first run and after its last', () 
 
 test('a run ticks twice a second while its thread is free, and so does each run after a pause', () => {
   const { thread, ticks } = openThread()
-  using _ = thread
   for (const seq of [1, 2]) {
     const before = ticks()
     const run = thread.begin({ seq, fenced: false })
@@ -39,7 +39,6 @@ test('a run ticks twice a second while its thread is free, and so does each run 
 
 test('runs that follow each other share one timer', () => {
   const { thread, ticks } = openThread()
-  using _ = thread
   for (let seq = 1; seq <= 10; seq++) {
     thread.begin({ seq, fenced: false })[Symbol.dispose]()
     using run = thread.begin({ seq: seq + 100, fenced: false })
