@@ -20,11 +20,11 @@ function line(look: Look, entry: TimelineEntry, from: Date): string {
   return look.columns === 0 ? text : cut(text, look.columns, look)
 }
 
-/** `+0.412 s`; from a minute on in one unit. */
+/** `+0.412`; from a minute on in one unit. A time before the run was enqueued means that the clock of the server was set back. */
 function offset(at: Date | null, from: Date): string {
   if (at === null) return '?'
   const ms = at.getTime() - from.getTime()
-  if (ms < 0) return `-${short(-ms)}`
+  if (ms < 0) return 'clock back'
   return ms < 60_000 ? `+${(ms / 1_000).toFixed(3)}` : `+${short(ms)}`
 }
 

@@ -46,21 +46,50 @@ interface FencedEntry {
   readonly entry: TimelineEntry
 }
 
-/** Sorts by claim, with each start before its end: fences only rise, while clocks may jump. */
+/**
+ * Sorts by claim, with each start before its end: fences only rise, while clocks may jump. Entries beside the claims, such as
+ * a write that was refused after the next claim had begun, go where their time puts them.
+ */
 export function timelineOf(history: RunHistory, nameOf: NameOf): TimelineEntry[] {
-  const placed = [
+  const enqueued: TimelineEntry = { at: history.run.createdAt, by: null, what: 'enqueued' }
+  const claims = [
     ...epochs(history),
     ...claimed(history, nameOf),
     ...history.attempts.flatMap(start),
-    ...beats(history, nameOf),
-    ...cancelRequest(history),
     ...history.attempts.flatMap(end),
     ...recoveries(history, nameOf),
     ...endWithoutAttempt(history),
-  ]
-  placed.push(...notes(history, placed, nameOf))
-  const enqueued: TimelineEntry = { at: history.run.createdAt, by: null, what: 'enqueued' }
-  return [enqueued, ...placed.toSorted((a, b) => a.fence - b.fence).map(({ entry }) => entry)]
+  ].toSorted((a, b) => a.fence - b.fence)
+  const beside = [...beats(history, nameOf), ...cancelRequest(history)]
+  const noted = notes(history, [...claims, ...beside], nameOf)
+  return inTime([{ fence: Number.NEGATIVE_INFINITY, entry: enqueued }, ...claims], [...beside, ...noted])
+}
+
+/** Each of `beside` after the last claim entry that is not later, and never before the start of its own claim. */
+function inTime(claims: readonly FencedEntry[], beside: readonly FencedEntry[]): TimelineEntry[] {
+  const after = Map.groupBy(
+    beside.toSorted((a, b) => timeOf(a) - timeOf(b)),
+    (one) => {
+      const begun = Math.max(
+        0,
+        claims.findIndex(({ fence }) => fence === one.fence),
+      )
+      return Math.max(
+        begun,
+        claims.findLastIndex((claim) => claim.entry.at !== null && isBefore(claim, one)),
+      )
+    },
+  )
+  return claims.flatMap(({ entry }, index) => [entry, ...(after.get(index) ?? []).map((one) => one.entry)])
+}
+
+/** A request to cancel and the end that it causes may have the same time; a write is refused after what ended its claim. */
+function isBefore(claim: FencedEntry, one: FencedEntry): boolean {
+  return one.entry.what === 'noted' ? timeOf(claim) <= timeOf(one) : timeOf(claim) < timeOf(one)
+}
+
+function timeOf({ entry }: FencedEntry): number {
+  return entry.at?.getTime() ?? 0
 }
 
 /**
@@ -136,9 +165,13 @@ function notes({ events }: RunHistory, shown: readonly FencedEntry[], nameOf: Na
     }))
 }
 
-function endWithoutAttempt({ run, attempts }: RunHistory): FencedEntry[] {
-  const { finishedAt, fence, status } = run
-  if (finishedAt === null || attempts.some((attempt) => attempt.fence === fence)) return []
+function endWithoutAttempt({ run, attempts, recoveries: recovered }: RunHistory): FencedEntry[] {
+  const { finishedAt, fence, status, epoch } = run
+  // A recovery raises the fence: the run ended with the attempt that crashed.
+  const endedBy = (attempt: RunAttempt) =>
+    attempt.fence === fence ||
+    (attempt.epoch === epoch && recovered.some((one) => one.fence === attempt.fence && one.became === status))
+  if (finishedAt === null || attempts.some(endedBy)) return []
   return [{ fence, entry: { at: finishedAt, by: null, what: 'ended', status, code: codeOf(run.result) } }]
 }
 
