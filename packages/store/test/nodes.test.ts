@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { fixture } from './fixture.ts'
+import { by, fixture, leaseOf } from './fixture.ts'
 import { fleetOf } from './fleet.ts'
 import { introduction } from './replica-registration.ts'
 
@@ -30,6 +30,8 @@ test('a node is shown with its capabilities, tasks and health', async () => {
     drainingBy: 'ada',
     slots: 2,
     ...stats,
+    activeRuns: 0,
+    freeSlots: 2,
     completed: 3,
     failed: 1,
     uptimeS: 9,
@@ -37,6 +39,22 @@ test('a node is shown with its capabilities, tasks and health', async () => {
   })
   expect(node!.beatAgeMs).toBeLessThan(30_000)
   expect(node!.drainDeadline).toBeInstanceOf(Date)
+})
+
+test('a slot is busy while the node holds a run that executes, whatever its last heartbeat said', async () => {
+  await fleet.join('aaa', { tasks: ['a'] })
+  const slots = async () => {
+    const [{ freeSlots, activeRuns } = { freeSlots: null, activeRuns: null }] = await store.findNode('aaa')
+    return { freeSlots, activeRuns, busy: (await store.overview()).slots.busy }
+  }
+  const heartbeat = { health: 'healthy', cpuPercent: 1, memoryMb: 1, completed: 0, failed: 0, uptimeS: 1 } as const
+  await store.upsertReplicaHeartbeat('aaa', { ...heartbeat, activeRuns: 2, freeSlots: 0 })
+  expect(await slots()).toEqual({ freeSlots: 2, activeRuns: 0, busy: 0 })
+  await its.enqueue('a')
+  const run = await its.claimOne('a', 'aaa')
+  expect(await slots()).toEqual({ freeSlots: 1, activeRuns: 1, busy: 1 })
+  await store.settleTaskRuns([{ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  expect(await slots()).toEqual({ freeSlots: 2, activeRuns: 0, busy: 0 })
 })
 
 test('stopped nodes are shown only on request; dead nodes stay stale when their heartbeat row is gone', async () => {

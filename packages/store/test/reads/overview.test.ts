@@ -12,7 +12,8 @@ test('the overview counts living nodes, their slots, the backlog, the rates, and
   await store.drainReplica('n2', { by: 'ada' })
   await fleet.silence('n3')
   await store.retireReplica('n4')
-  await sql`UPDATE q.replica_heartbeat SET active_runs = 1`.execute(db)
+  // What the last heartbeat said is up to a heartbeat old: the runs decide.
+  await sql`UPDATE q.replica_heartbeat SET active_runs = 2`.execute(db)
   await enqueue('a', { count: 4 })
   await claimOne('a', 'n1')
   await sql`INSERT INTO q.run_tally (bucket_at, width_s, succeeded, failed, queue, task)
@@ -27,7 +28,7 @@ test('the overview counts living nodes, their slots, the backlog, the rates, and
       ('f4', interval '0', now() - interval '1 hour')) AS given(name, ago, until)`.execute(db)
   expect(await store.overview()).toMatchObject({
     at: expect.any(Date),
-    slots: { busy: 2, total: 4 },
+    slots: { busy: 1, total: 4 },
     nodes: { alive: 1, draining: 1, stale: 1 },
     ready: { count: 3, atLeast: false },
     running: 1,

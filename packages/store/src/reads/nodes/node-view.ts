@@ -43,9 +43,11 @@ export interface Node {
   /** Whether it recovers the runs of dead replicas. */
   readonly recovers: boolean
   readonly slots: number
-  /** The members from here on are as of the last heartbeat. */
+  /** Slots without a run that it executes now, as the runs themselves say. */
   readonly freeSlots: number
+  /** RUNNING runs that it holds; more than it has slots if it started some ahead. */
   readonly activeRuns: number
+  /** The members from here on are as of the last heartbeat. */
   readonly completed: number
   readonly failed: number
   readonly health: 'healthy' | 'degraded' | 'unhealthy' | 'unknown'
@@ -105,12 +107,14 @@ SELECT n.id, n.name, n.hostname, n.pid, n.version, n.endpoint, n.capabilities, n
     'claimerBeatMs', n.claimer_beat_ms, 'claimerStaleMs', n.claimer_stale_ms, 'runnerBeatMs', n.runner_beat_ms,
     'runnerStaleMs', n.runner_stale_ms) AS thresholds,
   CASE WHEN p.num IS NULL THEN 'none' WHEN p.gone_at IS NULL THEN 'held' ELSE 'gone' END AS presence, p.gone_at AS "goneAt",
-  coalesce(h.health, 'unknown') AS health, coalesce(h.free_slots, 0) AS "freeSlots", coalesce(h.active_runs, 0) AS "activeRuns",
+  coalesce(h.health, 'unknown') AS health, CASE WHEN n.stopped_at IS NULL AND h.replica_id IS NOT NULL THEN greatest(n.slots - executing.runs, 0) ELSE 0 END AS "freeSlots",
+  executing.runs AS "activeRuns",
   coalesce(h.completed, 0)::float8 AS completed, coalesce(h.failed, 0)::float8 AS failed, coalesce(h.cpu_percent, 0) AS "cpuPercent",
   coalesce(h.memory_mb, 0) AS "memoryMb", coalesce(h.uptime_s, 0) AS "uptimeS", coalesce(h.threads, '[]') AS threads,
   ${beatAgeMs} AS "beatAgeMs", holding.runs AS "runsLeft", CASE WHEN holding.ends IS NOT NULL THEN least(holding.ends, n.drain_deadline) END AS "expectedEnd"
 FROM q.replica n LEFT JOIN q.replica_heartbeat h ON h.replica_id = n.id
 LEFT JOIN q.presence p ON p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
+CROSS JOIN LATERAL (SELECT count(*)::int AS runs FROM q.task_run r WHERE r.held AND r.replica_id = n.id AND r.status = 'RUNNING') executing
 LEFT JOIN LATERAL (
   SELECT count(*)::int AS runs, CASE WHEN bool_and(run.ends IS NOT NULL OR run.waits) THEN max(run.ends) END AS ends
   FROM (SELECT r.status = 'CLAIMED' AS waits, ${expectedEnd} AS ends FROM q.task_run r

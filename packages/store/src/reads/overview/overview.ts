@@ -8,7 +8,7 @@ import { laneCounts } from '../queues/lane-counts.ts'
 
 export interface Overview {
   readonly at: Date
-  /** Slots of living nodes. */
+  /** Slots of living nodes, and how many of them execute a run now, as the runs themselves say. */
   readonly slots: { readonly busy: number; readonly total: number }
   readonly nodes: { readonly alive: number; readonly draining: number; readonly stale: number }
   readonly ready: Bounded
@@ -40,8 +40,10 @@ export async function overview(db: Db): Promise<Overview> {
   const most = sql`LIMIT ${countMax + 1}::int`
   const { rows } = await sql<OverviewRow>`
 WITH nodes AS MATERIALIZED (
-  SELECT ${nodeState} AS state, n.slots, coalesce(h.active_runs, 0) AS active FROM q.replica n
-  LEFT JOIN q.replica_heartbeat h ON h.replica_id = n.id WHERE n.stopped_at IS NULL
+  SELECT ${nodeState} AS state, n.slots, least(n.slots, executing.runs) AS active FROM q.replica n
+  LEFT JOIN q.replica_heartbeat h ON h.replica_id = n.id
+  CROSS JOIN LATERAL (SELECT count(*)::int AS runs FROM q.task_run r WHERE r.held AND r.replica_id = n.id AND r.status = 'RUNNING') executing
+  WHERE n.stopped_at IS NULL
 )
 SELECT ${statementTime} AS at, nodes.*, tally.*,
   ${countOf(sql`SELECT FROM q.recovery v WHERE v.became = 'FAILED' AND v.reviewed_at IS NULL ORDER BY v.id ${most}`)} AS "toReview",
