@@ -1,10 +1,12 @@
 /** Every finding of `q doctor` that can be caused in a test: the cause is real, and the finding has its level and its fix. */
+import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { poolerIsInstalled, startPooler } from '../../runner/test/pooler.ts'
 import type { CheckResult } from '../src/doctor/check.ts'
+import { checks } from '../src/doctor/checks.ts'
 import { exampleCluster } from './example-cluster.ts'
 import { scratch } from './program.ts'
 import { q, qJson } from './terminal.ts'
@@ -14,7 +16,7 @@ afterAll(() => cluster.close())
 
 const causes = [
   // nodes
-  sql`UPDATE q.replica SET recovers = false, replica_beat_ms = 400000 WHERE name = 'eu-1'`,
+  sql`UPDATE q.replica SET recovers = false, replica_beat_ms = 400000, level = 1 WHERE name = 'eu-1'`,
   sql`UPDATE q.replica SET draining_at = now(), draining_by = 'ada', drain_deadline = now() - interval '5 minutes' WHERE name = 'eu-2'`,
   sql`INSERT INTO q.heartbeat_failure (replica_id, failed_at, consecutive, error) VALUES ('aaaaaaaaaaa1', now(), 3, 'ECONNRESET')`,
   sql`INSERT INTO q.beat_gap (replica_id, last_beat, ended_at) VALUES ('aaaaaaaaaaa1', now() - interval '1 minute', now() - interval '20 s')`,
@@ -58,6 +60,7 @@ beforeAll(async () => {
 
 test.each<[id: string, level: CheckResult['level'], what: RegExp, fix: RegExp]>([
   ['server.durability', 'fail', /fsync is off/, /restart the server/],
+  ['schema.migrations', 'note', /1 node of an older release: eu-1/, /q drain <node> --wait/],
   ['schema.drift', 'fail', /index task_event\.task_event_refused missing/, /CREATE INDEX task_event_refused/],
   ['schema.indexes', 'fail', /beat_gap_copy/, /REINDEX INDEX CONCURRENTLY q\.beat_gap_copy/],
   ['vacuum.dead-rows', 'warn', /q\.action has 10 002 dead rows/, /VACUUM \(ANALYZE\) q\.action/],
@@ -119,6 +122,25 @@ test('a pending migration is a failure', async () => {
     what: expect.stringContaining('1 migration pending'),
     fix: 'q migrate',
   })
+})
+
+const memoryLimit = ['memory.max', 'memory/memory.limit_in_bytes'].some((file) => {
+  const path = `/sys/fs/cgroup/${file}`
+  return existsSync(path) && Number(readFileSync(path, 'utf8')) < 2 ** 50
+})
+
+test.runIf(memoryLimit)('here.memory: a limit below the one at which a replica stops claiming is a note', async () => {
+  const [result] = await findings('here.memory', { ...cluster.env, Q_UNHEALTHY_MB: '1000000000' })
+  expect(result).toMatchObject({ level: 'note', fix: expect.stringContaining('Q_UNHEALTHY_MB=') })
+})
+
+test('every check has a test that causes its finding', () => {
+  const files = ['doctor', 'doctor-network', 'doctor-server'].map(
+    (name) => new URL(`./${name}.test.ts`, import.meta.url),
+  )
+  const tests = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const ids = checks.map(({ id }) => id).filter((id) => id !== 'here.node')
+  expect(ids.filter((id) => !tests.includes(`'${id}`) && !tests.includes(` ${id}: `))).toEqual([])
 })
 
 test('the exit code is 1 for failures, 6 for warnings with --strict, and 2 for a check that does not exist', async () => {

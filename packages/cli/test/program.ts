@@ -89,10 +89,10 @@ export async function startReplica(
 
 export const startMain = (env: Env): Program => run(main, [], env)
 
-/** A folder that the database's own user may enter, for the time of a test. */
-export async function scratch(prefix: string): Promise<string> {
+/** A folder that the database's own user may enter, for the time of a test, or of a file: `afterAll`. */
+export async function scratch(prefix: string, scope: Scope = onTestFinished): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), prefix))
   await chmod(folder, 0o711)
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  scope(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

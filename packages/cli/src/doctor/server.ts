@@ -62,7 +62,7 @@ const durability: Check = {
     if (standbys.all > 0 && standbys.synchronous === 0) {
       return {
         level: 'note',
-        what: `${standbys.all} standby${standbys.all === 1 ? '' : 's'} stream asynchronously.`,
+        what: `${standbys.all === 1 ? '1 standby streams' : `${standbys.all} standbys stream`} asynchronously.`,
         why: 'A failover may lose the last acknowledged commits.',
         fix: 'Set synchronous_standby_names if accepted runs must survive a failover.',
       }

@@ -1,0 +1,64 @@
+/** Findings of `q doctor` about what lies between a program and its server, caused by real sockets in between. */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '@q/testing'
+import { meddlingProxy, transactionPooler } from '../../store/test/wire-proxies.ts'
+import type { CheckResult } from '../src/doctor/check.ts'
+import { qJson } from './terminal.ts'
+
+async function database(): Promise<string> {
+  const { url, drop } = await testDatabase()
+  onTestFinished(drop)
+  return url
+}
+
+async function findings(only: string, env: NodeJS.ProcessEnv): Promise<readonly CheckResult[]> {
+  const { json } = await qJson(['doctor', '--only', only], env)
+  return (json as { checks: readonly CheckResult[] }).checks
+}
+
+test('reach.pooler: a pooler in transaction mode is a warning, and no session can be listened on', async () => {
+  const pooled = await transactionPooler(await database())
+  expect(await findings('reach.pooler,reach.notify', { DATABASE_URL: pooled })).toMatchObject([
+    { id: 'reach.pooler', level: 'warn', fix: expect.stringContaining('DATABASE_URL_DIRECT') as string },
+    { id: 'reach.notify', level: 'skipped' },
+  ])
+})
+
+test('reach.direct: a pooler in transaction mode as the direct URL is a failure, the server itself is none', async () => {
+  const direct = await database()
+  const pooled = await transactionPooler(direct)
+  const level = async (url: string) =>
+    (await findings('reach.direct', { DATABASE_URL: pooled, DATABASE_URL_DIRECT: url }))[0]?.level
+  expect(await level(pooled)).toBe('fail')
+  expect(await level(direct)).toBe('ok')
+})
+
+test('reach.notify: a proxy that swallows notifications is a warning', async () => {
+  const deaf = await meddlingProxy(await database(), { swallowed: ['A'] })
+  const [notify] = await findings('reach.notify', { DATABASE_URL: deaf })
+  expect(notify).toMatchObject({
+    level: 'warn',
+    what: 'NOTIFY does not arrive.',
+    why: expect.stringContaining('poll') as string,
+  })
+})
+
+test('reach.round-trip: a server that answers late is a warning', async () => {
+  const slow = await meddlingProxy(await database(), { delayMs: 27 })
+  const [trip] = await findings('reach.round-trip', { DATABASE_URL: slow })
+  expect(trip).toMatchObject({ level: 'warn', why: expect.stringMatching(/every heartbeat|overloaded/) as string })
+})
+
+test('here.files: a low limit of open files is a warning', async () => {
+  const q = fileURLToPath(new URL('../src/bin.ts', import.meta.url))
+  const command = `ulimit -n 200; exec "$1" --conditions=@q/source "$2" doctor --only here.files --json`
+  const { stdout } = spawnSync('sh', ['-c', command, 'sh', process.execPath, q], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: await database() },
+    encoding: 'utf8',
+  })
+  expect(JSON.parse(stdout)).toMatchObject({
+    checks: [{ level: 'warn', what: 'Only 200 files may be open.', fix: 'ulimit -n 4096' }],
+  })
+})

@@ -1,0 +1,176 @@
+/**
+ * Findings of `q doctor` about a server, caused on a server of its own: its settings, connections, roles, standby, and what
+ * holds a snapshot. Sessions whose search path has another clock or version before those of the server see these.
+ */
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { startEmbedded, type EmbeddedServer } from '@q/embedded'
+import { migrateDatabase } from '@q/store'
+import { Client } from 'pg'
+import { standbyLink } from '../../store/test/standby-link.ts'
+import type { CheckResult } from '../src/doctor/check.ts'
+import { scratch } from './program.ts'
+import { q, qJson } from './terminal.ts'
+
+const dataDir = await scratch('q-doctor-', afterAll)
+const server = await configuredServer()
+const { url } = server
+const client = new Client({ connectionString: url })
+await client.connect()
+await client.query(`CREATE SCHEMA ahead`)
+await client.query(`CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+  AS $$SELECT pg_catalog.clock_timestamp() + interval '65 minutes'$$`)
+afterAll(async () => {
+  await client.end()
+  await server.close()
+})
+
+/** The settings hold from the second start on. Of 200 connections 180 are reserved, so 20 are for everybody. */
+async function configuredServer(): Promise<EmbeddedServer> {
+  const first = await startEmbedded({ dataDir })
+  await migrateDatabase(first.url)
+  const setting = new Client({ connectionString: first.url })
+  await setting.connect()
+  await setting.query('ALTER SYSTEM SET max_prepared_transactions = 2')
+  await setting.query('ALTER SYSTEM SET superuser_reserved_connections = 180')
+  await setting.query('ALTER SYSTEM SET autovacuum = off')
+  await setting.end()
+  await first.close()
+  return startEmbedded({ dataDir })
+}
+
+/** `options`: settings of the sessions of the command. */
+async function finding(id: string, options = '', env: NodeJS.ProcessEnv = {}): Promise<CheckResult> {
+  const own = new URL(url)
+  if (options !== '') own.searchParams.set('options', options)
+  const { json } = await qJson(['doctor', '--only', id], { DATABASE_URL: own.href, ...env })
+  return (json as { checks: readonly CheckResult[] }).checks[0]!
+}
+
+const hourAhead = '-c search_path=ahead,pg_catalog,public'
+
+async function session(): Promise<Client> {
+  const own = new Client({ connectionString: url, application_name: 'report' })
+  await own.connect()
+  onTestFinished(() => own.end())
+  return own
+}
+
+test('vacuum.held-xmin: a session that holds a snapshot is named after ten minutes, with what ends it', async () => {
+  const holder = await session()
+  await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  expect(await finding('vacuum.held-xmin')).toMatchObject({ level: 'ok' })
+  expect(await finding('vacuum.held-xmin', hourAhead)).toMatchObject({
+    level: 'fail',
+    what: expect.stringMatching(
+      /^pid \d+ \(report, q, idle in transaction\) holds a snapshot for 6\d min: SELECT/,
+    ) as string,
+    fix: `SELECT pg_terminate_backend(${rows[0]?.pid});`,
+  })
+  const own = new URL(url)
+  own.searchParams.set('options', hourAhead)
+  const { stdout } = await q(['status'], { DATABASE_URL: own.href })
+  expect(stdout).toMatch(/A transaction has held a snapshot for 6\d min \(report, pid \d+, q\)/)
+})
+
+test('vacuum.held-xmin: a forgotten prepared transaction is named with what ends it', async () => {
+  const holder = await session()
+  await holder.query('BEGIN')
+  await holder.query('CREATE TABLE public.forgotten ()')
+  await holder.query(`PREPARE TRANSACTION 'transfer 7'`)
+  onTestFinished(async () => void (await client.query(`ROLLBACK PREPARED 'transfer 7'`)))
+  expect(await finding('vacuum.held-xmin', hourAhead)).toMatchObject({
+    level: 'fail',
+    what: expect.stringMatching(/^Prepared transaction transfer 7 \(q\) holds a snapshot for 6\d min\.$/) as string,
+    fix: `ROLLBACK PREPARED 'transfer 7';`,
+  })
+})
+
+test('vacuum.held-xmin, server.durability: a standby that is gone leaves its slot, and streams asynchronously before', async () => {
+  const { rows } = await client.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid')
+  const link = await standbyLink(url, 'standby_1', Number(rows[0]?.xid))
+  onTestFinished(async () => void (await client.query(`SELECT pg_drop_replication_slot('standby_1')`)))
+  expect(await finding('server.durability')).toMatchObject({ level: 'note', what: '1 standby streams asynchronously.' })
+  await expect.poll(() => finding('vacuum.held-xmin')).toMatchObject({ level: 'warn' })
+  await link.close()
+  await expect
+    .poll(() => finding('vacuum.held-xmin'))
+    .toMatchObject({
+      what: expect.stringMatching(/^Replication slot standby_1 \(inactive\) holds a snapshot for \d+ transactions\.$/),
+      fix: expect.stringContaining(`SELECT pg_drop_replication_slot('standby_1');`),
+    })
+})
+
+test('liveness.clock: a clock that differs by more than seconds is a warning', async () => {
+  expect(await finding('liveness.clock')).toMatchObject({ level: 'ok' })
+  expect(await finding('liveness.clock', hourAhead)).toMatchObject({
+    level: 'warn',
+    what: expect.stringMatching(/^The clock of the server is 6\d min ahead of the clock here\.$/) as string,
+    fix: 'Synchronise the clocks (NTP).',
+  })
+})
+
+test('server.version: a server of a version that is too old is a failure', async () => {
+  await client.query('CREATE SCHEMA earlier')
+  await client.query(`CREATE FUNCTION earlier.current_setting(name text) RETURNS text LANGUAGE sql
+    AS $$SELECT CASE name WHEN 'server_version_num' THEN '140005' ELSE pg_catalog.current_setting(name) END$$`)
+  expect(await finding('server.version', '-c search_path=earlier,pg_catalog,public')).toMatchObject({
+    level: 'fail',
+    fix: 'Upgrade the server, or use another one.',
+  })
+})
+
+test('vacuum.autovacuum: a server without autovacuum is a failure', async () => {
+  expect(await finding('vacuum.autovacuum')).toMatchObject({ level: 'fail', what: 'autovacuum is off.' })
+})
+
+test('server.durability: commits that a crash may lose are a warning', async () => {
+  expect(await finding('server.durability', '-c synchronous_commit=off')).toMatchObject({
+    level: 'warn',
+    fix: expect.stringContaining('synchronous_commit = on') as string,
+  })
+})
+
+test('server.connections: too few free connections are a warning, nearly none a failure', async () => {
+  for (let opened = 0; opened < 4; opened++) await session()
+  expect(await finding('server.connections')).toMatchObject({
+    level: 'warn',
+    what: expect.stringMatching(/of 20 conn/),
+  })
+  for (let opened = 0; opened < 12; opened++) await session()
+  expect(await finding('server.connections')).toMatchObject({ level: 'fail' })
+})
+
+test('schema.rights: a login that may not read, one that may not write, and roles of an earlier release', async () => {
+  await client.query(`CREATE ROLE nobody_yet LOGIN PASSWORD 'p'`)
+  const own = new URL(url)
+  own.username = 'nobody_yet'
+  own.password = 'p'
+  const rights = () => finding('schema.rights', '', { DATABASE_URL: own.href })
+  expect(await rights()).toMatchObject({ level: 'warn', fix: expect.stringMatching(/^GRANT q_reader TO nobody_yet/) })
+  await client.query('GRANT USAGE ON SCHEMA q TO nobody_yet')
+  await client.query('GRANT SELECT ON ALL TABLES IN SCHEMA q TO nobody_yet')
+  expect(await rights()).toMatchObject({ level: 'note', fix: 'GRANT q_admin TO nobody_yet;' })
+  await client.query('CREATE ROLE q_reader')
+  await client.query('GRANT USAGE ON SCHEMA q TO q_reader')
+  expect(await rights()).toMatchObject({ level: 'fail', what: expect.stringMatching(/^Role q_reader cannot read/) })
+  await client.query('GRANT SELECT ON ALL TABLES IN SCHEMA q TO q_reader')
+})
+
+test('schema.migrations: a newer database and nodes of an older release are notes', async () => {
+  await client.query(`INSERT INTO q.migration (name, timestamp) VALUES ('9999-later', 'now')`)
+  expect(await finding('schema.migrations')).toMatchObject({ level: 'note', fix: 'Upgrade this program.' })
+  await client.query(`DELETE FROM q.migration WHERE name = '9999-later'`)
+})
+
+test('schema.drift: an index of your own is a note', async () => {
+  await client.query('CREATE INDEX mine ON q.task_run (created_at)')
+  onTestFinished(async () => void (await client.query('DROP INDEX q.mine')))
+  expect(await finding('schema.drift')).toMatchObject({ level: 'note', what: expect.stringContaining('task_run.mine') })
+})
+
+test('liveness.nodes: without a living node nothing is executed; here.database: the embedded server is named', async () => {
+  expect(await finding('liveness.nodes')).toMatchObject({ level: 'warn', fix: 'q start' })
+  const { json } = await qJson(['doctor', '--only', 'here.database'], { Q_DATA_DIR: dataDir })
+  expect(json).toMatchObject({ checks: [{ level: 'note', fix: 'Set DATABASE_URL to share a database.' }] })
+})

@@ -1,0 +1,139 @@
+/**
+ * What can lie between a program and its server, on real sockets: a pooler that lends a backend per transaction, as pgbouncer
+ * does in transaction mode, and a proxy that answers late or swallows messages of the server.
+ */
+import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { Client } from 'pg'
+
+/** Takes whole messages off the front of a stream: a type, a length that includes itself, and a body. */
+function messageReader(onMessage: (type: string, whole: Buffer) => void): (chunk: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= 5) {
+      const size = 1 + rest.readInt32BE(1)
+      if (rest.length < size) return
+      const whole = rest.subarray(0, size)
+      rest = rest.subarray(size)
+      onMessage(String.fromCodePoint(whole[0] ?? 0), whole)
+    }
+  }
+}
+
+async function listening(server: Server, databaseUrl: string, sockets: ReadonlySet<Socket>): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return url.href
+}
+
+export interface Meddling {
+  /** How long each chunk of the server's answers is held back. */
+  readonly delayMs?: number
+  /** Types of messages of the server that never arrive. */
+  readonly swallowed?: readonly string[]
+}
+
+/** The URL of the same database through the proxy. */
+export async function meddlingProxy(databaseUrl: string, { delayMs = 0, swallowed = [] }: Meddling): Promise<string> {
+  const { hostname: host, port } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    const upstream = createConnection({ host, port: Number(port) })
+    for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
+    const read = messageReader((type, whole) => {
+      if (!swallowed.includes(type)) socket.write(whole)
+    })
+    upstream.on('data', (answer: Buffer) => {
+      if (delayMs === 0) read(answer)
+      else setTimeout(read, delayMs, answer)
+    })
+    socket.on('data', (request) => upstream.write(request))
+    socket.on('close', () => upstream.destroy())
+    upstream.on('close', () => socket.destroy())
+  })
+  return listening(server, databaseUrl, sockets)
+}
+
+interface Backend {
+  readonly socket: Socket
+  client: Socket | undefined
+  /** Requests without an answer. */
+  open: number
+}
+
+/** The URL of the same database through the pooler. It takes every password, and hands out the backend that was used last. */
+export async function transactionPooler(databaseUrl: string): Promise<string> {
+  const sockets = new Set<Socket>()
+  const idle: Backend[] = []
+  const server = createServer((client) => {
+    sockets.add(client.on('error', () => {}))
+    let backend: Promise<Backend> | undefined
+    const borrow = () =>
+      (backend ??= idle.length > 0 ? Promise.resolve(idle.pop()!) : openBackend(databaseUrl, sockets))
+    const read = messageReader((type, whole) => {
+      if (type === 'X') return void client.end()
+      void borrow().then((own) => {
+        own.client = client
+        if (type === 'Q' || type === 'S') own.open++
+        own.socket.write(whole)
+      })
+    })
+    const released = (own: Backend) => {
+      own.client = undefined
+      backend = undefined
+      idle.push(own)
+    }
+    client.once('data', (startup: Buffer) => {
+      greet(client)
+      client.on('data', read)
+      const rest = startup.subarray(startup.readInt32BE(0))
+      if (rest.length > 0) read(rest)
+    })
+    client.on('release', released)
+    // A transaction that was left open ends with its backend.
+    client.on('close', () => void backend?.then((own) => own.socket.destroy()))
+  })
+  return listening(server, databaseUrl, sockets)
+}
+
+/** As a pooler does, with a pid of its own. */
+function greet(client: Socket): void {
+  const message = (type: string, body: Buffer) => {
+    const head = Buffer.alloc(5)
+    head.write(type)
+    head.writeInt32BE(4 + body.length, 1)
+    client.write(Buffer.concat([head, body]))
+  }
+  message('R', Buffer.alloc(4))
+  for (const setting of ['server_version\0' + '18.0', 'client_encoding\0UTF8', 'standard_conforming_strings\0on'])
+    message('S', Buffer.from(`${setting}\0`))
+  message('K', Buffer.from([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 1]))
+  message('Z', Buffer.from('I'))
+}
+
+/** Logged in by pg, which then leaves its socket to us. */
+async function openBackend(databaseUrl: string, sockets: Set<Socket>): Promise<Backend> {
+  const login = new Client({ connectionString: databaseUrl })
+  await login.connect()
+  const { stream } = (login as unknown as { connection: { stream: Socket } }).connection
+  for (const event of ['data', 'end', 'close', 'error']) stream.removeAllListeners(event)
+  sockets.add(stream.on('error', () => {}))
+  const backend: Backend = { socket: stream, client: undefined, open: 0 }
+  const read = messageReader((type, whole) => {
+    const { client } = backend
+    client?.write(whole)
+    if (type !== 'Z') return
+    backend.open--
+    const isInTransaction = String.fromCodePoint(whole[5] ?? 0) !== 'I'
+    if (backend.open === 0 && !isInTransaction) client?.emit('release', backend)
+  })
+  stream.on('data', read)
+  return backend
+}
