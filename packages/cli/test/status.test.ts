@@ -58,6 +58,16 @@ test('a node is found by its name, the beginning of its id, or a part of its nam
   })
 })
 
+test('the end of the drain of a lost node does not promise that it claims runs', async () => {
+  await store.drainReplica('aaaaaaaaaaa3', { by: 'ci' })
+  expect(await q(['undrain', 'eu-3'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(/^eu-3 is lost: /) })
+})
+
+test('the selected row of q top keeps its whole name without colours', async () => {
+  const { stdout } = await q(['top', '--count', '1'], env, { columns: 80 })
+  expect(stdout).toMatch(/^clips .* <$/m)
+})
+
 test('q top shows how far a drain is and who ordered it', async () => {
   expect((await q(['top', '--count', '1'], env)).stdout).toMatch(/^eu-2 +◒ draining 0 left, by ci/m)
 })

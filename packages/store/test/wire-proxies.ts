@@ -77,13 +77,15 @@ export async function transactionPooler(databaseUrl: string): Promise<string> {
     let backend: Promise<Backend> | undefined
     const borrow = () =>
       (backend ??= idle.length > 0 ? Promise.resolve(idle.pop()!) : openBackend(databaseUrl, sockets))
+    const forward = async (type: string, whole: Buffer) => {
+      const own = await borrow()
+      own.client = client
+      if (type === 'Q' || type === 'S') own.open++
+      own.socket.write(whole)
+    }
     const read = messageReader((type, whole) => {
       if (type === 'X') return void client.end()
-      void borrow().then((own) => {
-        own.client = client
-        if (type === 'Q' || type === 'S') own.open++
-        own.socket.write(whole)
-      })
+      void forward(type, whole)
     })
     const released = (own: Backend) => {
       own.client = undefined
@@ -112,7 +114,7 @@ function greet(client: Socket): void {
     client.write(Buffer.concat([head, body]))
   }
   message('R', Buffer.alloc(4))
-  for (const setting of ['server_version\0' + '18.0', 'client_encoding\0UTF8', 'standard_conforming_strings\0on'])
+  for (const setting of ['server_version\u000018.0', 'client_encoding\0UTF8', 'standard_conforming_strings\0on'])
     message('S', Buffer.from(`${setting}\0`))
   message('K', Buffer.from([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 1]))
   message('Z', Buffer.from('I'))

@@ -25,7 +25,7 @@ export function drainCommand(terminal: Terminal): Command {
       ['q drain eu-2 --deadline 2m --wait', 'waits until it has left; Ctrl-C leaves it draining'],
       ['q drain eu-2 --deadline 30s --on-deadline release', 'after 30 s, its runs are released for other nodes'],
     ],
-    json: '{ node, answer, deadlineMs, onDeadline } and, with --wait, { tookMs, finished, released, lost, left }',
+    json: '{ node, answer, deadlineMs, onDeadline } and, with --wait, { tookMs, finished, released, lost, held, left }',
     route: 'POST /api/nodes/{id}/drain',
   })
     .argument('<node>', 'name, beginning of the id, or unique part of the name')

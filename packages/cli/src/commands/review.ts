@@ -63,7 +63,7 @@ function acceptCommand(terminal: Terminal): Command {
           act: () => frame.store.reviewRecoveries({ runIds: ids, by: frame.by }),
           answerOf: (count) => `reviewed ${count}`,
         })
-        frame.answer({ reviewed }, () => `${reviewed} of ${ids.length} were to be reviewed, and are accepted.`)
+        frame.answer({ reviewed }, () => acceptedText(reviewed, ids.length))
       })
     },
   )
@@ -96,4 +96,9 @@ function retryReviewedCommand(terminal: Terminal): Command {
         }),
       )
     })
+}
+
+function acceptedText(reviewed: number, asked: number): string {
+  if (reviewed === 0) return asked === 1 ? 'It was not to be reviewed.' : `None of ${asked} runs was to be reviewed.`
+  return `${reviewed} of ${asked} were to be reviewed, and are accepted.`
 }

@@ -13,6 +13,7 @@ const verdicts: Readonly<Record<UndrainAnswer, readonly [sentence: string, exitC
   leaving: ['has begun to leave, or its release cannot resume: the drain can no longer be undone', exitCodes.runFailed],
   'not-found': ['has stopped already', exitCodes.runFailed],
 }
+const lost = ['is lost: its drain was undone, but it claims nothing until it comes back', exitCodes.runFailed] as const
 
 export function undrainCommand(terminal: Terminal): Command {
   return newCommand({
@@ -36,7 +37,8 @@ export function undrainCommand(terminal: Terminal): Command {
           act: () => frame.store.undrainReplica(node.id),
           answerOf: String,
         })
-        const [sentence, exitCode] = verdicts[answer]
+        const isLost = answer === 'claiming' && node.state === 'stale'
+        const [sentence, exitCode] = isLost ? lost : verdicts[answer]
         frame.answer({ node: node.name, answer }, () => `${node.name} ${sentence}.`)
         return exitCode
       })

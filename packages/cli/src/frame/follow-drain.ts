@@ -51,6 +51,8 @@ interface Fates {
   readonly finished: number
   readonly released: number
   readonly lost: number
+  /** It still has them. */
+  readonly held: number
 }
 
 /** Judged by their present states: an ended run was finished, unless the node has a recovery for it. */
@@ -60,7 +62,9 @@ async function fates({ store }: Frame, node: Node, ids: readonly string[]): Prom
   const recovered = new Set((detail?.recoveries ?? []).map(({ runId }) => runId))
   const lost = runs.filter((run) => recovered.has(run.id)).length
   const ended = runs.filter((run) => !recovered.has(run.id) && isEnded(run.status)).length
-  return { finished: ended, released: runs.length - ended - lost, lost }
+  const stillHeld = new Set((detail?.held ?? []).map(({ id }) => id))
+  const held = runs.filter((run) => !recovered.has(run.id) && stillHeld.has(run.id)).length
+  return { finished: ended, released: runs.length - ended - lost - held, lost, held }
 }
 
 function isEnded(status: string): boolean {
@@ -82,7 +86,8 @@ function runText({ id, task, progress, expectedEndMs }: HeldRunView): string {
 }
 
 function sentence(node: Node, end: Fates & { readonly state: string; readonly tookMs: number }): string {
-  const runs = `${end.finished} finished, ${end.released} released, ${end.lost} lost`
+  const held = end.held === 0 ? '' : `, ${end.held} still held`
+  const runs = `${end.finished} finished, ${end.released} released, ${end.lost} lost${held}`
   switch (end.state) {
     case 'stopped':
     case 'gone':

@@ -89,10 +89,11 @@ function windowOf(
 }
 
 function marked(look: Look, line: string): string {
+  const room = look.columns - 2
   const padded = line + ' '.repeat(Math.max(0, look.columns - widthOf(line)))
   return look.colour
     ? styled(look, 'inverse', cut(stripVTControlCharacters(padded), look.columns, look))
-    : `>${line.slice(1)}`
+    : `${cut(line, room, look)}${' '.repeat(Math.max(0, room - widthOf(line)))} <`
 }
 
 function queueLines(look: Look, facts: TopFacts, view: View): string[] {

@@ -15,10 +15,11 @@ export function sum(counts: readonly Bounded[]): Bounded {
   return { count: counts.reduce((all, one) => all + one.count, 0), atLeast: counts.some((one) => one.atLeast) }
 }
 
-/** Runs per second: `40.1`, `0.02`. */
+/** Runs per second: `40.1`, `0.02`, `<0.01`. */
 export function rate(perSecond: number | null | undefined): string {
   if (perSecond === null || perSecond === undefined) return ''
   if (perSecond === 0) return '0'
+  if (perSecond < 0.005) return '<0.01'
   if (perSecond < 0.1) return perSecond.toFixed(2)
   return perSecond < 100 ? perSecond.toFixed(1) : count(perSecond)
 }

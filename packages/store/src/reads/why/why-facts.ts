@@ -138,7 +138,8 @@ export async function keyFacts(db: Db, id: RunId): Promise<KeyFacts> {
   const holders = await db
     .selectFrom('q.task_run as h')
     .innerJoin('q.task_run as r', 'r.concurrency_key', 'h.concurrency_key')
-    .select(['h.id as runId', 'h.status', 'h.replica_id as replicaId'])
+    .leftJoin('q.replica as n', 'n.id', 'h.replica_id')
+    .select(['h.id as runId', 'h.status', 'h.replica_id as replicaId', 'n.name as replicaName'])
     .where('r.id', '=', id)
     .where('h.concurrency_slot', 'is not', null)
     .orderBy('h.concurrency_slot')

@@ -73,6 +73,8 @@ export interface KeyHolder {
   readonly runId: RunId
   readonly status: TaskState
   readonly replicaId: string | null
+  /** Null: it is no longer known. */
+  readonly replicaName: string | null
 }
 
 /** Runs ahead are counted up to this number. */
@@ -132,7 +134,8 @@ function keySentence(reason: Extract<Reason, { reason: 'concurrency' }>): string
   if (!canStart) return `It gets no slot of its concurrency key ${key} while it cannot start.`
   if (free > ahead) return `Its concurrency key ${key} has a free slot; a replica has yet to promote it.`
   const held = holders.map(
-    ({ runId, status, replicaId }) => `${runId} (${[status, replicaId ?? []].flat().join(' on ')})`,
+    ({ runId, status, replicaId, replicaName }) =>
+      `${runId} (${[status, replicaName ?? replicaId ?? []].flat().join(' on ')})`,
   )
   const by = held.length === 0 ? '' : `, held by ${held.join(', ')}`
   return `It waits for its concurrency key ${key} (limit ${limit}${by}); ${counted(ahead)} ahead of it.`
