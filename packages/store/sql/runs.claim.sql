@@ -125,7 +125,9 @@ checkpoint,
 lane,
 priority,
 "group",
-to_jsonb(run_at) #>> '{}' AS "runAt"
+CASE
+  WHEN $9::boolean THEN to_jsonb(run_at) #>> '{}'
+END AS "runAt"
 FROM
   claimed
 ORDER BY

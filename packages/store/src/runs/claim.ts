@@ -84,8 +84,8 @@ export interface ClaimOrder {
 
 /** A claimed run with the candidate it was taken from. */
 export interface ClaimRow extends ClaimedRun, Pick<Candidate, 'lane' | 'priority' | 'group'> {
-  /** As JSON text, exact to the microsecond. */
-  readonly runAt: string
+  /** As JSON text, exact to the microsecond; null: the claim had no cursors. */
+  readonly runAt: string | null
 }
 
 export function claimStatement({ replicaId, prefetch, quotas, traces }: ClaimOrder): CompiledQuery<ClaimRow> {
@@ -98,6 +98,7 @@ export function claimStatement({ replicaId, prefetch, quotas, traces }: ClaimOrd
     runs: quotas.map((quota) => quota.runs),
     fromTimes: quotas.map(({ from = firstCursor }) => from.runAt),
     fromIds: quotas.map(({ from = firstCursor }) => from.id),
+    cursors: quotas.some(({ from }) => from !== undefined),
   })
 }
 
@@ -109,6 +110,7 @@ interface ClaimValues {
   readonly runs: readonly number[]
   readonly fromTimes: readonly string[]
   readonly fromIds: readonly string[]
+  readonly cursors: boolean
 }
 
 const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`
@@ -133,7 +135,7 @@ function claim(
 ): Prepared<ClaimValues, ClaimRow> {
   return prepared(
     name,
-    ({ replicaId, lanes, priorities, groups, runs, fromTimes, fromIds }) => sql<ClaimRow>`
+    ({ replicaId, lanes, priorities, groups, runs, fromTimes, fromIds, cursors }) => sql<ClaimRow>`
 WITH picked AS MATERIALIZED (
   SELECT locked.id
   FROM unnest(${lanes}::int[], ${priorities}::smallint[], ${groups}::text[], ${runs}::int[],
@@ -157,7 +159,7 @@ WITH picked AS MATERIALIZED (
     r.lane, r.priority, r.grp AS "group", r.run_at${more.read}
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,
-  checkpoint, "waitMs", lane, priority, "group", to_jsonb(run_at)#>>'{}' AS "runAt"${more.selected}
+  checkpoint, "waitMs", lane, priority, "group", CASE WHEN ${cursors}::boolean THEN to_jsonb(run_at)#>>'{}' END AS "runAt"${more.selected}
 FROM claimed ORDER BY run_at, "runId"`,
   )
 }

@@ -207,7 +207,9 @@ function leftOf(known: readonly Candidate[], results: readonly QuotaResult[]): r
 /** Moves each cursor to the last run that its candidate gave. */
 function advanced(known: readonly Candidate[], rows: readonly ClaimRow[]): readonly Candidate[] {
   if (!known.some(({ from }) => from !== undefined)) return known
-  const last = new Map(rows.map((row) => [candidateKey(row), { runAt: row.runAt, id: row.runId }]))
+  const last = new Map(
+    rows.flatMap((row) => (row.runAt === null ? [] : [[candidateKey(row), { runAt: row.runAt, id: row.runId }]])),
+  )
   return known.map((candidate) => {
     const from = candidate.from === undefined ? undefined : last.get(candidateKey(candidate))
     return from === undefined ? candidate : { ...candidate, from }
