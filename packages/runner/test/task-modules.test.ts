@@ -92,6 +92,19 @@ test('the error of a broken task module names the line in that module', async ()
     expect([code, stack]).toEqual(['TASK_MODULE_FAILED', expect.stringContaining('Error')])
 })
 
+test('a task module that Node reads as CommonJS is reported with the setting of its package', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'q-commonjs-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'commonjs' }))
+  const files = { 'imports.ts': "import { task } from '@q/task'", 'exports.js': 'export const a = 1' }
+  for (const [name, line] of Object.entries(files)) writeFileSync(join(folder, name), line)
+  const taskModules = Object.keys(files).map((name) => pathToFileURL(join(folder, name)).href)
+  const pool = startThreads({ threads: 1, memoryLimitMb: null }, { taskModules, slotMemory: createSlotMemory(1) })
+  onTestFinished(() => pool.close())
+  const { problems } = await pool.describe()
+  expect(problems.map(({ fix }) => fix)).toEqual(taskModules.map(() => expect.stringContaining('type=module')))
+})
+
 test('a task module with wrong options, or with an error that has a cause, is reported with its own line and the reason', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'q-broken-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

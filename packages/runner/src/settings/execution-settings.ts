@@ -39,7 +39,7 @@ export const executionSettings: SettingsOf<ExecutionValues> = {
   taskModules: list(
     'Q_TASKS',
     'the demo tasks',
-    'task modules: files or globs, separated by commas, relative to the current directory',
+    'task modules: files or globs, separated by commas, relative to the directory of the command',
   ),
   threads: {
     ...integer('Q_THREADS', [1, 1_024], availableParallelism(), 'number of runs executed at once, 1 to 1024'),

@@ -20,16 +20,21 @@ function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place
 }
 
 function failedImport(url: string, error: unknown, place: string): Problem {
-  const missing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND'
   const words = error instanceof Error ? `${error.name}: ${errorMessage(error)}` : `It threw ${inspect(error)}.`
   return {
     code: 'TASK_MODULE_FAILED',
     what: `The task module ${displayPath(url)} cannot be loaded.`,
     why: `${words}${place}`,
-    fix: missing
-      ? 'Check the path in Q_TASKS and the imports of that file.'
-      : 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',
+    fix: fixOf(error),
   }
+}
+
+function fixOf(error: unknown): string {
+  if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND')
+    return 'Check the path in Q_TASKS and the imports of that file.'
+  if (error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message))
+    return 'Node reads the file as CommonJS: run `npm pkg set type=module`, or name the file .mts or .mjs.'
+  return 'Correct the module so that importing it does not throw; do work inside tasks, not at import.'
 }
 
 function placeOf(url: string, error: Error): string | undefined {
