@@ -24,7 +24,7 @@ export const alerts: readonly Alert[] = [
     holds: '2m',
     severity: 'critical',
     summary: 'No node is alive: nothing is executed.',
-    action: 'Start replicas; look at their logs and exit codes.',
+    action: 'Start replicas; check their logs and exit codes.',
   },
   {
     name: 'QClusterUnreadable',
@@ -32,7 +32,7 @@ export const alerts: readonly Alert[] = [
     holds: '2m',
     severity: 'critical',
     summary: 'No replica can read the database.',
-    action: '`q doctor` says why.',
+    action: '`q doctor` shows the reason.',
   },
   {
     name: 'QNodeStale',
@@ -40,7 +40,7 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'warning',
     summary: '{{ $value }} nodes count as dead and have not left.',
-    action: '`q nodes`; `q recoveries` shows what became of their runs.',
+    action: '`q nodes` lists them; `q recoveries` shows what happened to their runs.',
   },
   {
     name: 'QLanesUnserved',
@@ -72,7 +72,7 @@ export const alerts: readonly Alert[] = [
     holds: '10m',
     severity: 'warning',
     summary: '{{ $value | humanizePercentage }} of the attempts of {{ $labels.task }} fail.',
-    action: '`q errors`.',
+    action: '`q errors` groups the errors of the task.',
   },
   {
     name: 'QRunsRecovered',
@@ -104,7 +104,7 @@ export const alerts: readonly Alert[] = [
     holds: '0m',
     severity: 'warning',
     summary: 'Three heartbeats in a row of {{ $labels.instance }} failed.',
-    action: 'Look at the database and the network; the replica goes on, and fences itself if this lasts.',
+    action: 'Check the database and the network; the replica continues, and fences itself if heartbeats keep failing.',
   },
   {
     name: 'QHeartbeatsSlow',
@@ -119,8 +119,8 @@ export const alerts: readonly Alert[] = [
     expr: 'increase(q_self_fences_total[15m]) > 0',
     holds: '0m',
     severity: 'warning',
-    summary: '{{ $labels.instance }} stopped runs, because others may count it as dead.',
-    action: 'It was cut off from the database or suspended: look at its log.',
+    summary: '{{ $labels.instance }} stopped runs, because other replicas may consider it dead.',
+    action: 'It was cut off from the database or suspended: check its log.',
   },
   {
     name: 'QRefusedWrites',
@@ -128,7 +128,7 @@ export const alerts: readonly Alert[] = [
     holds: '0m',
     severity: 'info',
     summary: '{{ $labels.instance }} finished runs that it had lost.',
-    action: 'Nothing is wrong with the runs; `maxSilent` or the thresholds may be too short for this task.',
+    action: 'Other replicas recovered these runs; `maxSilent` or the thresholds may be too short for this task.',
   },
   {
     name: 'QUnhealthy',
@@ -136,7 +136,7 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'warning',
     summary: '{{ $labels.instance }} is unhealthy and claims nothing.',
-    action: '`q node`; look at CPU and memory beside its runs.',
+    action: '`q node <node>` shows its CPU, memory and runs.',
   },
   {
     name: 'QMainThreadBlocked',
@@ -153,7 +153,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     summary: 'The oldest report to {{ $labels.destination }} has waited {{ $value | humanizeDuration }}.',
     action:
-      '`q destinations` shows the last error and which replica sends; it may be down, or slower than the reports come.',
+      '`q destinations` shows the last error and the replica that sends; the destination may be down, or slower than the rate of reports.',
   },
   {
     name: 'QDeliveriesGivenUp',
@@ -169,7 +169,7 @@ export const alerts: readonly Alert[] = [
     holds: '1h',
     severity: 'info',
     summary:
-      'Destination {{ $labels.destination }} has been paused for an hour: its reports wait, and old ones are removed.',
+      'Destination {{ $labels.destination }} has been paused for an hour: its reports wait, and q removes old ones.',
     action: '`q destinations` shows who paused it and why; `q destinations resume`.',
   },
   {
@@ -186,6 +186,6 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'warning',
     summary: 'Queues were last sampled {{ $value | humanizeDuration }} ago, so the alerts about them are old.',
-    action: 'No replica does maintenance: look for `maintenance job failed` in the logs.',
+    action: 'No replica does maintenance: search the logs for `maintenance job failed`.',
   },
 ]
