@@ -1,13 +1,12 @@
 /**
- * Finds stale runs: held runs whose holder has given no sign of life for longer than its own registered thresholds
- * allow. The latest of heartbeat, start and claim counts; a heartbeat of an earlier fence never does. The first layer
- * that applies is the cause; a layer that the caller may not use does not hide the next one.
- *
- * never-alive    the holder has neither a replica row nor a heartbeat  presence       its session lock is gone, and the
- * watcher has waited out its grace without a sign of life; a claim or
- *                 start that the server processed after the death does not count as one
- * replica-beat   the replica has sent no heartbeat  claimer-beat   the replica has sent no heartbeat for this CLAIMED
- * run  runner-beat    the replica has sent no heartbeat for this RUNNING run
+ * Decides which held runs are stale: their holder, or the run itself, has given no sign of life for longer than the
+ * thresholds that the holder registered. The latest of heartbeat, start and claim counts; a heartbeat of an earlier
+ * fence never does. The first layer that applies is the cause:
+ *   never-alive    the holder has neither a replica row nor a heartbeat
+ *   presence       its session lock is gone, and the watcher has waited out its grace without a sign of life
+ *   replica-beat   the replica has sent no heartbeat
+ *   claimer-beat   the replica has sent no heartbeat for this CLAIMED run
+ *   runner-beat    the replica has sent no heartbeat for this RUNNING run
  */
 import type { TaskState } from '@q/schema'
 import { sql, type RawBuilder } from 'kysely'
