@@ -1,4 +1,4 @@
--- What keeps PostgreSQL from removing dead rows, the oldest first. End a session: SELECT pg_terminate_backend(<pid>);
+-- Sessions, prepared transactions and replication slots that keep dead rows from being removed, the oldest first. End a session: SELECT pg_terminate_backend(<pid>);
 SELECT * FROM (
   SELECT 'session' AS kind, pid, application_name AS name, usename::text AS owner, state, clock_timestamp() - xact_start AS held_for, age(backend_xmin) AS transactions,
     left(query, 80) AS query
