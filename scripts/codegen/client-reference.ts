@@ -62,6 +62,8 @@ you can deploy producers first ([enqueue before publication](../explanation/enqu
 | \`group\` | runs of a group share its queue fairly with other groups |
 | \`expires\` | the time from now after which a run that has not started ends EXPIRED; default: the task's |
 | \`throttle\`, \`debounce\` | replaces the task's option: the first, or the last, enqueue in a window counts ([details](../how-to/debounce-and-throttle.md)) |
+| \`idempotencyKey\` | requests with the same key return the same run for 24 hours, so that a request whose answer was lost can be repeated. It replaces \`unique\`, \`throttle\` and \`debounce\` of the task |
+| \`trace\` | the W3C \`traceparent\` whose trace the run continues; default: a span of this enqueue, if an OpenTelemetry SDK is registered |
 
 ## Handles
 
