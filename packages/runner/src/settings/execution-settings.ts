@@ -91,7 +91,7 @@ export const executionSettings: SettingsOf<ExecutionValues> = {
     'capabilities of this replica (`gpu`) for runs that require them, separated by commas',
   ),
   name: {
-    ...string('Q_NAME', hostname(), "the replica's name for people, made unique among living replicas"),
+    ...string('Q_NAME', hostname(), "the replica's name for people, made unique among live replicas"),
     shown: 'host name',
   },
   drainMs: integer(

@@ -87,7 +87,7 @@ export interface OperateVerbs {
   previewOperation(kind: OperationKind, filter: RunFilter): Promise<OperationPreview>
 
   /**
-   * Requests an operation. Replicas execute it in steps; runs that are enqueued or end later are not touched.
+   * Requests an operation. Replicas execute it in steps; runs that are enqueued or end later do not change.
    * `retry` without a status applies to FAILED runs.
    */
   requestOperation(operation: NewOperation): Promise<Operation>
