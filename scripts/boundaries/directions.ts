@@ -8,7 +8,7 @@ export const directions: readonly Rule[] = [
     schema: { may: [], because: 'the schema depends on no package that uses it' },
     store: { may: ['schema'], because: 'the store is below everybody who stores' },
     task: { may: [], because: 'a task is pure: client and runner both import it' },
-    embedded: { may: [], because: 'embedded stands alone, so anybody can use it' },
+    embedded: { may: [], because: 'embedded stands alone, so any program can use it' },
     destinations: { may: ['schema'], because: 'a sender knows reports and its receiver, not where reports are stored' },
     client: { may: ['schema', 'store', 'task'], because: 'a client works without a runner' },
     runner: {
@@ -43,7 +43,7 @@ export const directions: readonly Rule[] = [
     find: importing(new RegExp(`^@q/(?!(${[name, ...may].join('|')})(/|$))`), { in: `packages/${name}/src/**` }),
   })),
   {
-    rule: 'packages meet at their names, not at their files',
+    rule: 'packages import each other by name, never by file',
     reason: 'a relative path into another package breaks when it is published',
     find: outOfPackage('packages/*/src/**'),
   },
@@ -64,22 +64,22 @@ export const directions: readonly Rule[] = [
     }),
   },
   {
-    rule: 'what @q/runner exports does not reach embedded, server or client',
-    reason: 'who embeds a runner brings a database, and does not install a second one',
+    rule: 'the exports of @q/runner load no embedded database, server or client',
+    reason: 'a program that embeds a runner has a database, and should not install a second one',
     find: reaching(/^@q\/(embedded|client|server)$/, { from: 'packages/runner/src/index.ts' }),
   },
   {
     rule: '@q/testing enters the runner by its inline door only',
-    reason: 'tests of users start no threads, and do not load what starts them',
+    reason: 'users' tests start no threads, so they do not load the code that starts them',
     find: importing(/^@q\/runner(?!\/inline$)/, { in: 'packages/testing/src/**' }),
   },
   {
-    rule: 'what @q/testing exports reaches neither Piscina nor pino nor Vitest',
-    reason: 'it runs in anybody’s tests; Vitest is met at @q/testing/vitest alone',
+    rule: 'the exports of @q/testing load neither Piscina nor pino nor Vitest',
+    reason: 'it runs under every test runner; only @q/testing/vitest needs Vitest',
     find: reaching(/^(piscina|pino|vitest)/, { from: 'packages/testing/src/index.ts' }),
   },
   {
-    rule: 'what @q/runner/monitor exports reaches neither Piscina nor pino',
+    rule: 'the exports of @q/runner/monitor load neither Piscina nor pino',
     reason: 'a worker that executes runs itself loads no thread pool and no logger',
     find: reaching(/^(piscina|pino)/, { from: 'packages/runner/src/monitor.ts' }),
   },
@@ -90,16 +90,16 @@ export const directions: readonly Rule[] = [
   })),
   {
     rule: 'main and thread of the runner never import each other',
-    reason: 'only plain data crosses the thread border: src/protocol',
+    reason: 'threads exchange only the plain data of src/protocol',
     find: importing(/^packages\/runner\/src\/thread\//, { in: 'packages/runner/src/main/**' }),
   },
   {
     rule: 'thread and main of the runner never import each other',
-    reason: 'only plain data crosses the thread border: src/protocol',
+    reason: 'threads exchange only the plain data of src/protocol',
     find: importing(/^packages\/runner\/src\/main\//, { in: 'packages/runner/src/thread/**' }),
   },
   {
-    rule: 'no files import each other in a circle',
+    rule: 'no import cycles',
     reason:
       'a reader would have to know all of them to understand one, and their order of evaluation depends on the entry',
     find: cyclicImports('packages/*/src/**'),

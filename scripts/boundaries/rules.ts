@@ -27,14 +27,14 @@ export const rules: readonly Rule[] = [
 
   // ---- time and surroundings
   ...[writing(timers, timersOfTheRunner), importing(timerModules, timersOfTheRunner)].map((find) => ({
-    rule: 'timers of the runner live in loop.ts and its kind',
-    reason: 'a tick says when to come back; only then can a test call it without waiting',
+    rule: 'only loop.ts and the files listed here set timers in the runner',
+    reason: 'a tick returns when to run next, so a test can call it without waiting',
     find,
   })),
   ...[writing(timers, { in: 'packages/store/src/**' }), importing(timerModules, { in: 'packages/store/src/**' })].map(
     (find) => ({
       rule: 'no timers in the store',
-      reason: 'the store answers; when to ask is decided by its callers',
+      reason: 'callers decide when to call the store',
       find,
     }),
   ),
@@ -50,7 +50,7 @@ export const rules: readonly Rule[] = [
   },
   {
     rule: 'no logger in the store',
-    reason: 'the store returns what happened; observers tell it',
+    reason: 'the store returns what happened, and observers log it',
     find: writing(/\bconsole\s*\.|\b(?<!\.)(log|logger)\s*\.\s*(trace|debug|info|warn|error|fatal)\b/, {
       in: 'packages/store/src/**',
     }),
@@ -58,7 +58,7 @@ export const rules: readonly Rule[] = [
 
   // ---- files
   {
-    rule: 'no file with a name broad enough to take anything',
+    rule: 'no file name that any code would fit',
     reason: 'it will',
     find: named(/^(utils?|common|helpers?|managers?|services?|types|interfaces|constants|misc)$/),
   },

@@ -23,7 +23,7 @@ export const singleFiles: readonly Rule[] = [
   },
   {
     rule: 'piscina is imported in one file',
-    reason: 'another thread pool is then a change of one file',
+    reason: 'replacing the thread pool changes one file',
     find: importing(/^piscina$/, {
       in: 'packages/*/src/**',
       but: { 'packages/runner/src/main/executors/thread-pool.ts': 'is that file' },
@@ -31,7 +31,7 @@ export const singleFiles: readonly Rule[] = [
   },
   {
     rule: 'pino is imported in one observer',
-    reason: 'how a line is worded and formatted is decided in one file',
+    reason: 'one file decides the wording and format of log lines',
     find: importing(/^pino(-.*)?$/, {
       in: 'packages/*/src/**',
       but: { 'packages/runner/src/observers/log.ts': 'is that observer' },
@@ -39,7 +39,7 @@ export const singleFiles: readonly Rule[] = [
   },
   {
     rule: 'the Prometheus client is imported in one file',
-    reason: 'what is counted does not depend on how it is written, and only a scrape loads the client',
+    reason: 'counting does not depend on the format, and only a scrape loads the client',
     find: importing(/^@prometheus-io\/client$/, {
       in: 'packages/*/src/**',
       but: { 'packages/server/src/metrics/prometheus.ts': 'is that file' },
@@ -55,7 +55,7 @@ export const singleFiles: readonly Rule[] = [
   },
   {
     rule: 'croner is imported in one file',
-    reason: 'what a pattern means, also where clocks change, is decided and tested in one place',
+    reason: 'one file decides and tests what a pattern means, including at clock changes',
     find: importing(/^croner$/, {
       in: 'packages/*/src/**',
       but: { 'packages/task/src/cron.ts': 'is that file' },

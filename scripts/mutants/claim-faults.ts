@@ -14,7 +14,7 @@ export const claimFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'candidates.length === 0 || changesSeen < changes || heads.expired',
+        find: 'candidates.length === 0 || changesSeen < changes || cursors.expired',
         replace: 'candidates.length === 0',
       },
     ],
@@ -34,32 +34,32 @@ export const claimFaults: readonly Fault[] = [
   {
     name: 'cursor-never-reset',
     why: 'A run that becomes ready before the cursor waits until the backlog is gone.',
-    caughtBy: [storeTest('ready-heads')],
+    caughtBy: [storeTest('claim-cursors')],
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'heads.looked(rows.refresh)',
+        find: 'cursors.looked(rows.refresh)',
         replace:
-          'heads.looked(rows.refresh).map((each) => candidates.find((known) => candidateKey(known) === candidateKey(each)) ?? each)',
+          'cursors.looked(rows.refresh).map((each) => candidates.find((known) => candidateKey(known) === candidateKey(each)) ?? each)',
       },
     ],
   },
   {
     name: 'cursor-never-expires',
     why: 'As long as a backlog lasts, a run that became ready before the cursor waits for a wake.',
-    caughtBy: [storeTest('ready-heads')],
-    edits: [{ file: src('runs/ready-heads.ts'), find: 'return nowMs() >= expiresMs', replace: 'return false' }],
+    caughtBy: [storeTest('claim-cursors')],
+    edits: [{ file: src('runs/claim-cursors.ts'), find: 'return nowMs() >= expiresMs', replace: 'return false' }],
   },
   {
     name: 'cursor-skips-a-run',
     why: 'The oldest run waits until the backlog is gone.',
-    caughtBy: [storeTest('ready-heads')],
+    caughtBy: [storeTest('claim-cursors')],
     edits: [{ file: claim, find: '(r.run_at, r.id) >= (quota', replace: '(r.run_at, r.id) > (quota' }],
   },
   {
     name: 'short-claim-from-a-cursor-exhausts',
     why: 'A run that became ready before the cursor waits for the next poll of an idle replica.',
-    caughtBy: [storeTest('ready-heads')],
+    caughtBy: [storeTest('claim-cursors')],
     edits: [
       {
         file: src('runs/claimer.ts'),
@@ -71,7 +71,7 @@ export const claimFaults: readonly Fault[] = [
   {
     name: 'cursor-stays-behind',
     why: 'Each claim reads the entries of all runs that were claimed since the last look.',
-    caughtBy: [storeTest('ready-heads')],
+    caughtBy: [storeTest('claim-cursors')],
     edits: [
       {
         file: src('runs/claimer.ts'),

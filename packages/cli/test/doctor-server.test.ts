@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** The settings hold from the second start on. Of 200 connections 180 are reserved, so 20 are for everybody. */
+/** The settings hold from the second start on. Of 200 connections 180 are reserved, so 20 remain for every user. */
 async function configuredServer(): Promise<EmbeddedServer> {
   const first = await startEmbedded({ dataDir })
   await migrateDatabase(first.url)

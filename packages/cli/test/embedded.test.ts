@@ -1,4 +1,4 @@
-/** With nothing configured: the embedded PostgreSQL, shared by everybody who works in the same folder. */
+/** With nothing configured: the embedded PostgreSQL, shared by all programs that run in the same folder. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { runQ, scratch, startReplica, type Ended } from './program.ts'

@@ -13,7 +13,7 @@ export async function ask(url: string, query: string): Promise<unknown> {
   }
 }
 
-/** Which server this is: the same for everybody who is on the same data. */
+/** Identifies the server: the same for every program on the same data. */
 export function systemIdOf(url: string): Promise<unknown> {
   return ask(url, 'SELECT system_identifier::text FROM pg_control_system()')
 }

@@ -10,7 +10,7 @@ import { gate } from './gate.ts'
 import { programs } from './programs.ts'
 import type * as tasks from './tasks/stubborn.ts'
 
-/** As everybody else sees them. */
+/** As other programs see them. */
 async function beatenThreads(url: string): Promise<unknown> {
   const connection = connect(url, { purpose: 'control' })
   try {

@@ -30,7 +30,7 @@ test('a heartbeat is a HOT update, of a run and of a replica', async () => {
   expect(await hotShare('q.replica_heartbeat', beatReplica)).toEqual({ updated: 1, hot: 1 })
 })
 
-/** Counted inside the transaction: the statistics everybody sees come later. */
+/** Counted inside the transaction: statistics that other sessions see come later. */
 async function hotShare(table: string, change: () => Promise<unknown>): Promise<{ updated: number; hot: number }> {
   await client.query('begin')
   const before = await counts(table)

@@ -117,7 +117,7 @@ test('a wrong password is refused without naming it', async (context) => {
     () => true,
     () => false,
   )
-  context.skip(connected, 'this server trusts everybody')
+  context.skip(connected, 'this server asks for no password')
   expect(await problemOf(wrong)).toMatchObject({ code: 'DATABASE_LOGIN_REFUSED' })
 })
 

@@ -1,6 +1,6 @@
 /**
  * Repeats a change of destinations until the database can lock the triggers. Changing a trigger waits for transactions
- * that have written runs, and writers queue behind it. So the database gives up after a short wait (migration 0016),
+ * that have written runs, and writers queue behind it. So the database gives up after a short wait (migration 0018),
  * and the pause before the next try lets writers continue.
  */
 import { ExplainedError } from '@q/schema'

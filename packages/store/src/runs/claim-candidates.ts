@@ -4,12 +4,12 @@
  *
  * A loose scan of the ready index: it jumps from one (priority, group) of a lane to the next, so a million runs of one
  * group cost as much as one. It takes no lock; the claim itself decides what is still ready. A look is slow
- * while PostgreSQL cannot remove entries of ended runs, so it returns how long it took (ready-heads.ts).
+ * while PostgreSQL cannot remove entries of ended runs, so it returns how long it took (claim-cursors.ts).
  */
 import { sql, type CompiledQuery } from 'kysely'
 import { prepared } from '../connection/prepared.ts'
 import { isCapable, isKnownTask, isPaused, isReady, isWorkedOn } from './claimable.ts'
-import type { LookRow } from './ready-heads.ts'
+import type { LookRow } from './claim-cursors.ts'
 
 export interface CandidateFilter {
   readonly tasks: readonly string[]

@@ -15,7 +15,7 @@ import { prepared, type Prepared } from '../connection/prepared.ts'
 import { isInTime, isPaused, isReady } from './claimable.ts'
 import type { FairShares, Quota, Candidate } from './fair-shares.ts'
 import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
-import { firstCursor } from './ready-heads.ts'
+import { firstCursor } from './claim-cursors.ts'
 import { traceOfRun } from './trace-of-run.ts'
 
 export interface ClaimRequest {

@@ -7,7 +7,7 @@
  * priority or of a new group is overtaken by at most one exchange after the replica decides to look.
  *
  * A candidate that gave fewer runs than asked is exhausted until the next look: SKIP LOCKED skips rows that another
- * connection is claiming, and the claim got every other row. A claim from a cursor (ready-heads.ts) proves less, so it is
+ * connection is claiming, and the claim got every other row. A claim from a cursor (claim-cursors.ts) proves less, so it is
  * repeated from the beginning. Two connections may share a claimer. Both may ask the same
  * candidates; an answer older than the last look does not change what that look showed.
  */
@@ -24,7 +24,7 @@ import {
   type Candidate,
 } from './fair-shares.ts'
 import { candidatesStatement } from './claim-candidates.ts'
-import { createReadyHeads, type LookRow, type ReadyHeadsOptions } from './ready-heads.ts'
+import { createClaimCursors, type LookRow, type CursorOptions } from './claim-cursors.ts'
 
 /** Claims runs, and returns them in the order in which to start them. */
 export async function claimAvailableTaskRuns(db: Db, request: ClaimRequest): Promise<ClaimedRun[]> {
@@ -76,12 +76,12 @@ export interface ClaimExchangeRows {
 type ClaimerOptions = Pick<
   ClaimRequest,
   'replicaId' | 'tasks' | 'queues' | 'queueWeights' | 'capabilities' | 'shares' | 'traces'
-> & { readonly heads?: ReadyHeadsOptions }
+> & { readonly cursors?: CursorOptions }
 
 export function createClaimer(options: ClaimerOptions): Claimer {
   const { replicaId, tasks, queues, capabilities = [], queueWeights = {}, shares = createFairShares() } = options
   const { traces = false } = options
-  const heads = createReadyHeads(options.heads ?? {})
+  const cursors = createClaimCursors(options.cursors ?? {})
   let candidates: readonly Candidate[] = []
   let served: readonly Candidate[] = []
   /** How often runs may have become ready, and how many of these times the last look has seen. */
@@ -113,7 +113,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
     statementsFor(limits) {
       const quotas = { claim: quotasFor(limits.claim, limits.fits), prefetch: quotasFor(limits.prefetch) }
       const refreshes =
-        limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes || heads.expired)
+        limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes || cursors.expired)
       const candidatesAsked = candidates
       const changesAsked = changes
       return {
@@ -128,7 +128,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
           const left = (known: readonly Candidate[]) => leftOf(known, answers)
           if (rows.refresh !== undefined && changesAsked >= changesSeen) {
             changesSeen = changesAsked
-            candidates = left(heads.looked(rows.refresh))
+            candidates = left(cursors.looked(rows.refresh))
           } else if (candidates === candidatesAsked) {
             candidates = left(advanced(candidates, [...rows.claim, ...rows.prefetch]))
           }
@@ -139,7 +139,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
     },
     async refresh(db) {
       const changesAsked = changes
-      candidates = heads.looked((await db.executeQuery(refreshStatement())).rows)
+      candidates = cursors.looked((await db.executeQuery(refreshStatement())).rows)
       changesSeen = changesAsked
     },
     claim: (db, limit, prefetch = false, fits) => claimUpTo(claimer, db, { limit, prefetch, ...(fits && { fits }) }),

@@ -7,7 +7,7 @@
  * the state, so a replica that claims one run at a time is as fair as one that claims a hundred.
  */
 
-import type { Cursor } from './ready-heads.ts'
+import type { Cursor } from './claim-cursors.ts'
 
 /** Runs that are ready in one lane, of one priority and one group. */
 export interface Candidate {
@@ -18,7 +18,7 @@ export interface Candidate {
   readonly group: string
   /** The weight of the group within its queue. */
   readonly weight: number
-  /** Where a claim begins; undefined: at the beginning (ready-heads.ts). */
+  /** Where a claim begins; undefined: at the beginning (claim-cursors.ts). */
   readonly from?: Cursor
 }
 

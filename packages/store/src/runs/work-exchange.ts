@@ -17,7 +17,7 @@ import type { ClaimedRun, ClaimRow } from './claim.ts'
 import type { Claimer } from './claimer.ts'
 import type { Fits } from './fair-shares.ts'
 import { finishStatement, type Finish } from './finish.ts'
-import type { LookRow } from './ready-heads.ts'
+import type { LookRow } from './claim-cursors.ts'
 import { settleTaskRuns } from './settle.ts'
 import { startStatement, stillClaimed } from './start.ts'
 

@@ -84,7 +84,7 @@ export interface ReplicaVerbs {
   /**
    * Orders a replica to drain: the replica stops claiming, releases runs that have not started, and leaves once its
    * runs have finished. At the deadline, if the order has one, it stops the rest; `onDeadline` decides whether they are
-   * released or fail. The last order counts.
+   * released or fail. A later order replaces the deadline and `onDeadline` of an earlier one.
    */
   drainReplica(replicaId: string, order: NewDrainOrder): Promise<'draining' | 'not-found'>
 

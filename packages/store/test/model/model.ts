@@ -1,8 +1,8 @@
 /**
- * What the store should do, said a second time and without SQL: plain records, and the rules of spec §3, §4, §6 and §7.
+ * The model of the store, without SQL: plain records and the rules of spec §3, §4, §6 and §7.
  *
- * Two things are followed rather than foretold, because the store is free to choose them: ids and fences (only that a
- * claim's is higher than every earlier one of its run), and which runs a claim takes (claim-commands.ts judges it).
+ * The model does not predict two things, because the store is free to choose them: ids and fences (it checks that each
+ * claim's fence is higher than every earlier one of its run), and which runs a claim takes (claim-commands.ts checks them).
  * Time is the model's own, in minutes; the database's rows are aged by the same amounts, so that real time, which
  * passes in milliseconds, never decides anything.
  */

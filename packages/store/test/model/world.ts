@@ -117,8 +117,8 @@ export async function world(): Promise<World> {
     async empty() {
       for (const [number, { id }] of replicas.entries()) {
         // Every other replica finds each look slow, and claims from where it saw the oldest run.
-        const heads = number % 2 === 0 ? {} : { lastMs: () => Number.POSITIVE_INFINITY }
-        claimers.set(id, createClaimer({ replicaId: id, tasks, queues: [], heads }))
+        const cursors = number % 2 === 0 ? {} : { lastMs: () => Number.POSITIVE_INFINITY }
+        claimers.set(id, createClaimer({ replicaId: id, tasks, queues: [], cursors }))
       }
       await client.query(emptied++ % truncateEvery === 0 ? `${truncate}${emptyAll}` : emptyAll)
     },

@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { candidatesStatement } from '../../src/runs/claim-candidates.ts'
 import { claimStatement } from '../../src/runs/claim.ts'
 import type { Candidate } from '../../src/runs/fair-shares.ts'
-import { createReadyHeads, firstCursor, type Cursor } from '../../src/runs/ready-heads.ts'
+import { createClaimCursors, firstCursor, type Cursor } from '../../src/runs/claim-cursors.ts'
 import { fixture } from '../fixture.ts'
 import { explain, pins, prepare, type Effort } from './explain.ts'
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await holding.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM q.task_run')
   await endAll()
   await store.enqueueTaskRuns(Array.from({ length: 2 * claimed }, () => ({ task: 'wanted', lane, payload: {} })))
-  const [candidate] = createReadyHeads({ lastMs: () => 1 }).looked(
+  const [candidate] = createClaimCursors({ lastMs: () => 1 }).looked(
     (await db.executeQuery(candidatesStatement({ tasks: ['wanted'], queues: [], capabilities: [] }))).rows,
   )
   head = candidate!

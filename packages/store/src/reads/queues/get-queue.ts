@@ -5,7 +5,7 @@ import { bounded, countOf, sumOf, type Bounded } from '../bounded.ts'
 import { contendedKeys, type ContendedKey } from './contended-keys.ts'
 import { queueFacts, viewOf } from './list-queues.ts'
 import type { QueueView } from './queue-view.ts'
-import { headsOfLane } from './ready-heads-of-lane.ts'
+import { oldestReadyOfLane } from './oldest-ready-of-lane.ts'
 
 export interface QueueDetail extends QueueView {
   readonly tasks: readonly QueueTask[]
@@ -63,7 +63,7 @@ async function groupsOf(db: Db, queue: string): Promise<QueueGroup[]> {
   const { rows } = await sql<GroupRow>`
 WITH heads AS MATERIALIZED (
   SELECT lane.id AS lane, head.priority, head.grp, head.run_at FROM q.lane
-  CROSS JOIN LATERAL (${headsOfLane(sql.ref('lane.id'))}) head WHERE lane.queue = ${queue}
+  CROSS JOIN LATERAL (${oldestReadyOfLane(sql.ref('lane.id'))}) head WHERE lane.queue = ${queue}
 ), oldest AS MATERIALIZED (SELECT grp FROM heads GROUP BY grp ORDER BY min(run_at), grp LIMIT ${groupsMax}::int),
 counted AS (SELECT grp, sum(${countOf(readyOf)})::int AS ready FROM heads WHERE grp IN (SELECT grp FROM oldest) GROUP BY grp)
 SELECT grp AS "group", coalesce(share.weight, 1) AS weight, coalesce(counted.ready, 0) AS ready

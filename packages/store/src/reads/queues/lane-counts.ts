@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { agoMs, countMax } from '../bounded.ts'
-import { headsOfLane } from './ready-heads-of-lane.ts'
+import { oldestReadyOfLane } from './oldest-ready-of-lane.ts'
 import { serves, servingReplicas } from './serving.ts'
 
 export interface LaneCounts {
@@ -50,7 +50,7 @@ export async function laneCounts(
   const readyOf = sql`
     SELECT FROM q.task_run r WHERE r.ready AND r.lane = ${lane}
     ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT bound.runs + 1`
-  const oldestOf = oldest ? sql`(SELECT min(run_at) FROM (${headsOfLane(lane)}) heads)` : sql`NULL::timestamptz`
+  const oldestOf = oldest ? sql`(SELECT min(run_at) FROM (${oldestReadyOfLane(lane)}) heads)` : sql`NULL::timestamptz`
   const { rows } = await sql<LaneCounts>`
 WITH living AS MATERIALIZED (${servingReplicas}),
 bound AS MATERIALIZED (

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
 import { agoMs, bounded, countMax, countOf, type Bounded } from '../bounded.ts'
-import { headsOfLane } from './ready-heads-of-lane.ts'
+import { oldestReadyOfLane } from './oldest-ready-of-lane.ts'
 import { isAble, knowsTask, serves, servingReplicas, worksOnQueue } from './serving.ts'
 
 export interface UnservedLane {
@@ -53,7 +53,7 @@ SELECT lane.queue, lane.task, lane.requires, one.id AS "sampleRunId", ${agoMs(sq
   EXISTS (SELECT FROM living n WHERE ${knowsTask} AND ${isAble}) AS known,
   EXISTS (SELECT FROM living n WHERE ${knowsTask} AND ${worksOnQueue}) AS "workedOn"
 FROM unserved lane
-LEFT JOIN LATERAL (SELECT heads.id FROM (${headsOfLane(sql.ref('lane.id'))}) heads ORDER BY heads.run_at, heads.id LIMIT 1) head ON true
+LEFT JOIN LATERAL (SELECT heads.id FROM (${oldestReadyOfLane(sql.ref('lane.id'))}) heads ORDER BY heads.run_at, heads.id LIMIT 1) head ON true
 CROSS JOIN LATERAL (SELECT r.id, r.run_at FROM q.task_run r WHERE r.id = coalesce(head.id, lane.gated_id) LIMIT 1) one
 ORDER BY one.run_at`.execute(db)
   return [...rows.map(laneOf), ...(await unpublishedTasks(db))]

@@ -2,10 +2,10 @@
  * Lists waiting runs, longest first: AVAILABLE runs and runs at the gates `concurrency` and `task`.
  *
  * The ready index orders the runs of each group of a lane by age, so the k oldest runs overall are among the k oldest
- * runs of the k groups with the oldest heads. At each gate it reads the first ten thousand runs.
+ * runs of the k groups with the oldest ready run. At each gate it reads the first ten thousand runs.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { headsOfLane } from '../queues/ready-heads-of-lane.ts'
+import { oldestReadyOfLane } from '../queues/oldest-ready-of-lane.ts'
 import { refuseCursor } from '../page.ts'
 import { asRunId } from '../../lease.ts'
 import type { RunFilter } from './run-filter.ts'
@@ -35,7 +35,7 @@ export function waitingWalk({ filter, cursor, limit }: WaitingRequest): Walk {
     from: sql`(
       WITH heads AS MATERIALIZED (
         SELECT head.lane, head.priority, head.grp, first.run_at, first.id FROM (
-          SELECT lane.id AS lane, head.priority, head.grp, head.run_at, head.id FROM q.lane CROSS JOIN LATERAL (${headsOfLane(sql.ref('lane.id'))}) head
+          SELECT lane.id AS lane, head.priority, head.grp, head.run_at, head.id FROM q.lane CROSS JOIN LATERAL (${oldestReadyOfLane(sql.ref('lane.id'))}) head
           WHERE ${lanes} AND ${groups}) head
         CROSS JOIN LATERAL (${cursor === undefined ? sql`SELECT head.run_at, head.id` : ofGroup(sql`head`, 1)}) first ORDER BY first.run_at, first.id LIMIT ${most}::int
       )

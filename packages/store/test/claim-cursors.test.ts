@@ -5,7 +5,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { connect, createClaimer, exchangeWork, type ClaimedRun, type Connection, type RunId } from '@q/store'
-import { createReadyHeads } from '../src/runs/ready-heads.ts'
+import { createClaimCursors } from '../src/runs/claim-cursors.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
 
 const { enqueue, url, db, store, claim } = await fixture()
@@ -17,8 +17,8 @@ function replica(task: string, lastMs: (lookMs: number) => number = () => 1_000)
   const connection = connect(url, { purpose: 'exchange' })
   connections.push(connection)
   let now = 0
-  const heads = { nowMs: () => now, lastMs }
-  const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: [task], queues: [], heads })
+  const cursors = { nowMs: () => now, lastMs }
+  const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: [task], queues: [], cursors })
   return {
     claimer,
     passSecond: () => void (now += 1_000),
@@ -151,18 +151,18 @@ test('after a quick look, claims read from the beginning', async () => {
 
 test('looks take a tenth of the time at most, and a quick look lets claims read from the beginning', () => {
   let now = 0
-  const heads = createReadyHeads({ nowMs: () => now })
+  const cursors = createClaimCursors({ nowMs: () => now })
   const row = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1 }
   const position = { fromRunAt: '2026-01-01T00:00:00.000001+00:00', fromId: '7' }
-  const slow = heads.looked([{ ...row, ...position, lookMs: 60 }])
+  const slow = cursors.looked([{ ...row, ...position, lookMs: 60 }])
   expect(slow).toEqual([{ ...row, from: { runAt: position.fromRunAt, id: '7' } }])
   now = 599
-  expect(heads.expired).toBe(false)
+  expect(cursors.expired).toBe(false)
   now = 600
-  expect(heads.expired).toBe(true)
-  expect(heads.looked([{ ...row, ...position, lookMs: 1 }])).toEqual([row])
+  expect(cursors.expired).toBe(true)
+  expect(cursors.looked([{ ...row, ...position, lookMs: 1 }])).toEqual([row])
   now = 1_000_000
-  expect(heads.expired).toBe(false)
+  expect(cursors.expired).toBe(false)
 })
 
 /** The oldest run of the task, held by another replica, and a run that waits for its concurrency key. */

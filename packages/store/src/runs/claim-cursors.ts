@@ -38,22 +38,22 @@ export function cursorsLastMs(lookMs: number): number {
   return lookMs < slowLookMs ? 0 : Math.min(lookMs * lookTimes, cursorsLastMsMax)
 }
 
-export interface ReadyHeads {
+export interface ClaimCursors {
   /** Whether the cursors of the last look are too old: the next exchange looks again. */
   readonly expired: boolean
   /** Returns the candidates of a look, with cursors if it was slow. */
   looked(rows: readonly LookRow[]): readonly Candidate[]
 }
 
-export interface ReadyHeadsOptions {
+export interface CursorOptions {
   readonly nowMs?: () => number
   readonly lastMs?: typeof cursorsLastMs
 }
 
-export function createReadyHeads({
+export function createClaimCursors({
   nowMs = () => performance.now(),
   lastMs = cursorsLastMs,
-}: ReadyHeadsOptions): ReadyHeads {
+}: CursorOptions): ClaimCursors {
   let expiresMs = Number.POSITIVE_INFINITY
   return {
     get expired() {

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 
-export interface LaneHead {
+export interface OldestReadyRun {
   readonly id: string
   readonly priority: number
   readonly grp: string
@@ -12,11 +12,11 @@ export interface LaneHead {
 }
 
 /** The most groups of a lane that are read. */
-const headsMax = 10_000
+const groupsMax = 10_000
 
 /** Returns rows in the order of the index. */
-export function headsOfLane(lane: RawBuilder<number>, most: number = headsMax): RawBuilder<LaneHead> {
-  return sql<LaneHead>`
+export function oldestReadyOfLane(lane: RawBuilder<number>, most: number = groupsMax): RawBuilder<OldestReadyRun> {
+  return sql<OldestReadyRun>`
   WITH RECURSIVE head AS (
     (SELECT r.id, r.priority, r.grp, r.run_at FROM q.task_run r
       WHERE r.ready AND r.lane = ${lane} ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT 1)
