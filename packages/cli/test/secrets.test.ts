@@ -149,6 +149,8 @@ test(
     await expect.poll(comments, { timeout: 60_000 }).toContain('Worker Heartbeat')
     await expect.poll(() => readFile(memory, 'utf8').catch(() => ''), { timeout: 60_000 }).toMatch(/lock-recoveries/)
     await expect.poll(hook.shown, { timeout: 60_000 }).toContain('"code":"TASK_ERROR"')
+    // Counted in memory, and flushed at intervals.
+    await expect.poll(() => ask('/api/errors'), { timeout: 60_000 }).toContain('access_token')
 
     const shown = await readAll({
       runs: { id: runId },

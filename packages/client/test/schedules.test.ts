@@ -64,7 +64,7 @@ test.each<[string, object, string]>([
   ['no time at all', {}, 'neither cron nor every'],
   ['a wrong pattern', { cron: '61 * * * *' }, 'minute'],
   ['too few fields', { cron: '* * *' }, 'five or six fields'],
-  ['a day that never comes', { cron: '0 0 30 2 *' }, 'never comes'],
+  ['a day that does not exist', { cron: '0 0 30 2 *' }, 'never ticks'],
   ['a wrong interval', { every: '7s' }, 'every: must divide'],
   ['two times', { cron: '* * * * *', every: '1m' }, 'cannot be combined with cron'],
   ['a wrong time zone', { cron: '* * * * *', timezone: 'Mars/Base' }, 'Mars/Base'],
