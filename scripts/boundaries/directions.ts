@@ -70,7 +70,7 @@ export const directions: readonly Rule[] = [
   },
   {
     rule: '@q/testing enters the runner by its inline door only',
-    reason: 'users' tests start no threads, so they do not load the code that starts them',
+    reason: 'tests of users start no threads, so they load no code that starts them',
     find: importing(/^@q\/runner(?!\/inline$)/, { in: 'packages/testing/src/**' }),
   },
   {
