@@ -40,13 +40,13 @@ test('time that the monotonic clock did not count is silence, and breaks the str
 })
 
 test('the next check detects a stopped process and a suspended machine, and does not take a clock that is set back for one', () => {
-  const clock = createSuspensionDetector(250)
+  const clock = createSuspensionDetector()
   const wall = 1_700_000_000_000
-  expect(clock.check(0, wall)).toBeUndefined()
-  expect(clock.check(260, wall + 260)).toBeUndefined()
-  expect(clock.check(10_510, wall + 10_510)).toEqual({ stoppedMs: 10_000, asleepMs: 0 })
-  expect(clock.check(10_760, wall + 3_610_760)).toEqual({ stoppedMs: 3_600_000, asleepMs: 3_600_000 })
-  expect(clock.check(11_010, wall)).toBeUndefined()
+  expect(clock.check(0, wall, 250)).toBeUndefined()
+  expect(clock.check(260, wall + 260, 250)).toBeUndefined()
+  expect(clock.check(10_510, wall + 10_510, 250)).toEqual({ stoppedMs: 10_000, asleepMs: 0 })
+  expect(clock.check(10_760, wall + 3_610_760, 250)).toEqual({ stoppedMs: 3_600_000, asleepMs: 3_600_000 })
+  expect(clock.check(11_010, wall, 250)).toBeUndefined()
 })
 
 test('a replica without its session is exposed until a beat has withdrawn its record, or the server has restarted', () => {

@@ -1,7 +1,6 @@
 /** Rounds of the run heartbeats without timers: the clock is a number, and the test sets the responses of the database. */
 import { expect, test } from 'vitest'
 import type { BeatAnswer, Lease, RunBeat, RunId, Store } from '@q/store'
-import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { selfFenceTick, type SelfFenceDeps } from '../src/main/liveness/self-fence.ts'
 import { createRunHeartbeats } from '../src/main/liveness/run-heartbeats.ts'
@@ -129,12 +128,12 @@ function fencing(
   const beats = createBeatStreak(minute)
   const presence = createOwnPresence()
   const events: RunnerEvent[] = []
-  const suspensions = createSuspensionDetector(minute)
   const tick = () => {
     beats.beatAccepted(now.ms)
     presence.held(now.ms)
     return selfFenceTick({
-      suspensions,
+      // Time passes in steps of minutes here, and no step is a suspension.
+      suspensions: { check: () => undefined },
       beats,
       presenceStreak: createBeatStreak(minute),
       presence,
@@ -150,6 +149,7 @@ function fencing(
       onSuspension: () => {},
       batches,
       withdrawUnbegun: () => {},
+      isIdle: () => false,
     })
   }
   return { tick, events }

@@ -1,6 +1,7 @@
 /** Rounds of loops without timers: the clock is a number, and the test sets the responses of the database. */
 import { expect, test } from 'vitest'
 import type { RunId, Store } from '@q/store'
+import { after } from '../src/main/loop.ts'
 import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { selfFenceTick, type SelfFenceDeps } from '../src/main/liveness/self-fence.ts'
@@ -121,7 +122,7 @@ function fenced(silentMs: number, lost = false) {
   const events: RunnerEvent[] = []
   let jumps = 0
   const deps: SelfFenceDeps = {
-    suspensions: createSuspensionDetector(250),
+    suspensions: createSuspensionDetector(),
     beats,
     presenceStreak: createBeatStreak(1_000),
     presence,
@@ -137,6 +138,7 @@ function fenced(silentMs: number, lost = false) {
     onSuspension: () => void jumps++,
     batches: () => [],
     withdrawUnbegun: () => {},
+    isIdle: () => false,
   }
   return { deps, monitors, events, jumps: () => jumps }
 }
@@ -167,6 +169,17 @@ test('a machine that slept for longer than the limit first fences itself, then s
   expect(monitors.map((monitor) => monitor.stopReason)).toEqual(['cut off from the database', undefined])
   expect(events.map((event) => event.type)).toEqual(['process-suspended', 'fenced'])
   expect(jumps()).toBe(1)
+})
+
+test('a replica that executes nothing checks each second whether it was suspended, and takes that second for none', async () => {
+  const { deps, events } = fenced(0)
+  const at = (ms: number) => ({ ...deps, isIdle: () => true, nowMs: () => ms, wallMs: () => ms })
+  expect(await selfFenceTick(at(0))).toEqual(after(1_000))
+  await selfFenceTick(at(1_010))
+  expect(events).toEqual([])
+  await selfFenceTick(at(3_400))
+  expect(events).toEqual([{ type: 'process-suspended', stoppedMs: 1_390, asleepMs: 0 }])
+  expect(await selfFenceTick({ ...deps, nowMs: () => 3_450 })).toEqual(after(250))
 })
 
 test('a session that does not prove itself is replaced at once; where sessions are unavailable, none is tried again', async () => {

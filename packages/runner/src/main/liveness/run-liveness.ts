@@ -18,7 +18,7 @@ import { createRunHeartbeats, type RunHeartbeats } from './run-heartbeats.ts'
 import { noEvidenceMsMax, runLimitsTick } from './run-limits.ts'
 import type { RunMonitors } from './run-monitors.ts'
 import { extendBatch, extendDeadline, selfFenceTick, type SelfFenceDeps } from './self-fence.ts'
-import { fenceTickMs, presenceFenceMs, replicaFenceMs, runBeatIntervalMs, runFenceMs } from './self-fence-limits.ts'
+import { presenceFenceMs, replicaFenceMs, runBeatIntervalMs, runFenceMs } from './self-fence-limits.ts'
 import { createSuspensionDetector } from './suspension-detector.ts'
 
 export interface RunLivenessDeps {
@@ -65,7 +65,8 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
   const beatPrefetched = startLoop('beat-prefetched', () =>
     beatPrefetchedTick({ control, prefetched, heldRuns, sender, beatEveryMs: thresholds.claimerBeatMs }),
   )
-  let limitsRest = false
+  const isIdle = () => runMonitors.all().length === 0 && deps.dispatch.batches().length === 0
+  const rests = { limits: false, fence: false }
   const runLimits = startLoop('run-limits', () =>
     runLimitsTick({
       runMonitors,
@@ -73,17 +74,21 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
       noEvidenceMsMax: noEvidenceMsMax(thresholds),
       onStopped: beatRuns.wake,
       relieveThreads: deps.relieveThreads,
-      isIdle: () => (limitsRest = runMonitors.all().length === 0 && deps.dispatch.batches().length === 0),
+      isIdle: () => (rests.limits = isIdle()),
     }),
   )
-  /** Wakes the loop only while it rests: under load it keeps its own pace. */
-  function watchLimits(): void {
-    if (!limitsRest) return
-    limitsRest = false
-    runLimits.wake()
-  }
-  const fence = fenceDeps(deps, runHeartbeats, beatRuns.wake)
+  const fence = fenceDeps(deps, {
+    runHeartbeats,
+    beatRuns: beatRuns.wake,
+    isIdle: () => (rests.fence = isIdle()),
+  })
   const selfFence = startLoop('self-fence', () => selfFenceTick(fence))
+  /** Wakes the loops only while they rest: under load they keep their own pace. */
+  function endRest(): void {
+    if (rests.limits) runLimits.wake()
+    if (rests.fence) selfFence.wake()
+    rests.limits = rests.fence = false
+  }
 
   function checkIfCancelled(lease: Lease | undefined): void {
     if (lease !== undefined && runHeartbeats.mayBeCancelled(lease)) beatRuns.wake()
@@ -91,12 +96,12 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
 
   deps.signals.connect({
     runBegan(lease) {
-      watchLimits()
+      endRest()
       for (const monitor of runMonitors.all()) if (monitor.lease.runId === lease.runId) extendDeadline(fence, monitor)
       checkIfCancelled(lease)
     },
     handingOver(slot, runs) {
-      watchLimits()
+      endRest()
       const batch = deps.dispatch.batches().find((one) => one.slot === slot)
       if (batch !== undefined) extendBatch(fence, batch)
       checkIfCancelled(runs[0])
@@ -111,11 +116,16 @@ export function startRunLiveness(deps: RunLivenessDeps): RunLiveness {
   }
 }
 
-function fenceDeps(deps: RunLivenessDeps, runHeartbeats: RunHeartbeats, beatRuns: () => void): SelfFenceDeps {
+interface FenceInputs extends Pick<SelfFenceDeps, 'isIdle'> {
+  readonly runHeartbeats: RunHeartbeats
+  readonly beatRuns: () => void
+}
+
+function fenceDeps(deps: RunLivenessDeps, { runHeartbeats, beatRuns, isIdle }: FenceInputs): SelfFenceDeps {
   const { config, heldRuns, signals } = deps
   const { thresholds } = config.preset
   return {
-    suspensions: createSuspensionDetector(fenceTickMs),
+    suspensions: createSuspensionDetector(),
     beats: deps.beats,
     presenceStreak: deps.presenceStreak,
     presence: deps.presence,
@@ -137,5 +147,6 @@ function fenceDeps(deps: RunLivenessDeps, runHeartbeats: RunHeartbeats, beatRuns
     },
     batches: deps.dispatch.batches,
     withdrawUnbegun: deps.forgetStarted,
+    isIdle,
   }
 }

@@ -7,6 +7,8 @@ import type { Thresholds } from '@q/store'
 
 /** How often a replica checks whether it is cut off. */
 export const fenceTickMs = 250
+/** The same while it executes nothing: only a suspension matters then. */
+export const idleFenceTickMs = 1_000
 /** The time to clean up for code that is stopped by the fence, whatever the settings say. */
 export const fencedGraceMs = 250
 /** Room for a tick that is late, for the grace, and for terminating the thread or child. */

@@ -14,7 +14,7 @@ import type { Lease } from '@q/store'
 import type { Observe } from '../events.ts'
 import type { SuspensionDetector } from './suspension-detector.ts'
 import { sharedClockMs } from '../../protocol/slot-layout.ts'
-import { fenceTickMs } from './self-fence-limits.ts'
+import { fenceTickMs, idleFenceTickMs } from './self-fence-limits.ts'
 import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from './own-presence.ts'
 import type { RunMonitor } from './run-monitor.ts'
@@ -44,6 +44,8 @@ export interface SelfFenceDeps {
   readonly batches: () => readonly Batch[]
   /** The replica is cut off: runs of batches that have not begun must not begin. */
   readonly withdrawUnbegun: () => void
+  /** Whether nothing is in execution. The checks are then less frequent until the next run is handed to a thread or child. */
+  readonly isIdle: () => boolean
 }
 
 export interface Batch {
@@ -60,7 +62,8 @@ interface BatchRun {
 
 export function selfFenceTick(deps: SelfFenceDeps): Promise<Next> {
   const nowMs = deps.nowMs()
-  const suspension = deps.suspensions.check(nowMs, deps.wallMs())
+  const nextInMs = deps.isIdle() ? idleFenceTickMs : fenceTickMs
+  const suspension = deps.suspensions.check(nowMs, deps.wallMs(), nextInMs)
   if (suspension !== undefined) {
     deps.beats.suspended(suspension.asleepMs)
     deps.presenceStreak.suspended(suspension.asleepMs)
@@ -77,7 +80,7 @@ export function selfFenceTick(deps: SelfFenceDeps): Promise<Next> {
   for (const monitor of deps.runMonitors.all()) if (!monitor.batched) extendDeadline(deps, monitor)
   for (const batch of deps.batches()) extendBatch(deps, batch)
   if (suspension !== undefined) deps.onSuspension()
-  return Promise.resolve(after(fenceTickMs))
+  return Promise.resolve(after(nextInMs))
 }
 
 export function extendDeadline(deps: SelfFenceDeps, monitor: RunMonitor): void {

@@ -3,8 +3,8 @@
  * than planned, on the monotonic clock or on the wall clock, which continues while the machine sleeps.
  */
 export interface SuspensionDetector {
-  /** Undefined: no suspension since the last check. */
-  check(monotonicMs: number, wallMs: number): Suspension | undefined
+  /** Undefined: no suspension since the last check. `nextInMs` is when the next check is planned. */
+  check(monotonicMs: number, wallMs: number, nextInMs: number): Suspension | undefined
 }
 
 export interface Suspension {
@@ -16,17 +16,17 @@ export interface Suspension {
 
 const tolerableMs = 1_000
 
-export function createSuspensionDetector(lookEveryMs: number): SuspensionDetector {
-  let last: { monotonicMs: number; wallMs: number } | undefined
+export function createSuspensionDetector(): SuspensionDetector {
+  let last: { monotonicMs: number; wallMs: number; nextInMs: number } | undefined
   return {
-    check(monotonicMs, wallMs) {
+    check(monotonicMs, wallMs, nextInMs) {
       const before = last
-      last = { monotonicMs, wallMs }
+      last = { monotonicMs, wallMs, nextInMs }
       if (before === undefined) return undefined
       const passedMs = monotonicMs - before.monotonicMs
       const difference = wallMs - before.wallMs - passedMs
       const asleepMs = difference > tolerableMs ? difference : 0
-      const stoppedMs = passedMs + asleepMs - lookEveryMs
+      const stoppedMs = passedMs + asleepMs - before.nextInMs
       return stoppedMs > tolerableMs ? { stoppedMs, asleepMs } : undefined
     },
   }
