@@ -1,13 +1,13 @@
 /** Attention items about recorded events: failed heartbeats, refused writes, schedules, errors. */
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { type Attention, type AttentionKind } from '@q/store'
+import type { Attention, AttentionKind, Lease } from '@q/store'
 import { fixture } from '../fixture.ts'
 import { fleetOf } from '../fleet.ts'
 
 const its = await fixture()
 
-const { store, db, enqueue } = its
+const { store, db, enqueue, claimOne } = its
 
 const fleet = fleetOf(its)
 
@@ -72,6 +72,39 @@ test('refused writes, recoveries to review and failed deliveries are counted', a
     db,
   )
   expect(await only('deliveries-given-up')).toMatchObject({ subject: 'hook', detail: 'HTTP 500' })
+})
+
+test('the last refused write says why its claim had lost the run: recovered, ended, or released', async () => {
+  await fleet.join('n1')
+  const claimed = async (replicaId = 'n1'): Promise<Lease> => {
+    await enqueue('a')
+    const { runId, fence } = await claimOne('a', replicaId)
+    return { runId, fence }
+  }
+  const refuse = async (lease: Lease): Promise<string | null> => {
+    await sql`DELETE FROM q.task_event`.execute(db)
+    await store.appendTaskLogs([{ lease, lineNo: 1, ageMs: 0, level: 30, line: 'late' }])
+    return (await all()).find(({ kind }) => kind === 'refused-writes')?.detail ?? null
+  }
+  const lost = await claimed('never-alive')
+  await store.reap({ by: 'n1' })
+  expect(await refuse(lost)).toMatch(
+    /^The last was a log line of run \d+\. The code continued after its run had been recovered\.$/,
+  )
+
+  const released = await claimed()
+  await store.releaseTaskRuns([released])
+  await claimOne('a')
+  expect(await refuse(released)).toMatch(/The run had already been released or claimed again\.$/)
+
+  const ended = await claimed()
+  const by = { hostname: 'h', pid: 1, thread: 1 }
+  const outcome = { status: 'SUCCEEDED', result: '1' } as const
+  await store.settleTaskRuns([{ lease: ended, outcome, by }])
+  await sql`DELETE FROM q.task_event`.execute(db)
+  await expect(store.checkpointTaskRun(ended, '1')).resolves.toBe('lease-lost')
+  const [item] = (await all()).filter(({ kind }) => kind === 'refused-writes')
+  expect(item?.detail).toMatch(/^The last was a checkpoint of run \d+\. The run had already ended\.$/)
 })
 
 test('a schedule is named when it is late, or when the run of its last tick failed', async () => {

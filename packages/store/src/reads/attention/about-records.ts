@@ -23,7 +23,7 @@ function deadHolder({ id, name, runs }: Recorded['deadHolders'][number]): Attent
     level: 'bad',
     subject: node,
     sentence: `${node} is lost and still holds ${counted(bounded(runs, 999), 'run')}.`,
-    detail: 'Living nodes recover them once it has been silent for as long as its thresholds allow.',
+    detail: 'Live nodes recover them once it has been silent for as long as its thresholds allow.',
     command: `q recover --node ${argument(node)}`,
     page: pagePath('nodes', id),
     facts: { id, runs },
@@ -44,20 +44,35 @@ function failingHeartbeats({ id, name, inARow, error }: Recorded['failing'][numb
   }
 }
 
-function refusedWrites({ count, runId, kind, name }: Recorded['refused']): Attention[] {
-  if (count === 0 || runId === null) return []
+const refusedWords: Readonly<Record<string, string>> = {
+  'refused-start': 'a start',
+  'refused-beat': 'a heartbeat',
+  'refused-checkpoint': 'a checkpoint',
+  'refused-log': 'a log line',
+  'refused-enqueue': 'an enqueue',
+  'refused-settle': 'an outcome',
+}
+
+function refusedWrites({ count, runId, kind, name, ...lost }: Recorded['refused']): Attention[] {
+  if (count === 0 || runId === null || kind === null) return []
+  const write = `${refusedWords[kind] ?? 'a write'} of run ${runId}${name === null ? '' : ` by ${name}`}`
   return [
     {
       kind: 'refused-writes',
       level: 'warn',
       subject: name ?? 'a node',
       sentence: `${counted(bounded(count), 'write')} under a lost lease ${count === 1 ? 'was' : 'were'} refused in the last hour.`,
-      detail: `The last: ${kind ?? 'refused'} of run ${runId}${name === null ? '' : ` by ${name}`}. The code went on after its run had been recovered.`,
+      detail: `The last was ${write}. ${whyLost(lost)}`,
       command: `q show ${runId}`,
       page: pagePath('heartbeats'),
       facts: { count, runId },
     },
   ]
+}
+
+function whyLost({ recovered, ended }: Pick<Recorded['refused'], 'recovered' | 'ended'>): string {
+  if (recovered) return 'The code continued after its run had been recovered.'
+  return ended ? 'The run had already ended.' : 'The run had already been released or claimed again.'
 }
 
 function toReview({ count, task }: Recorded['toReview']): Attention[] {
@@ -85,7 +100,7 @@ function lateSchedule({ name, lateMs, failedRunId }: Recorded['schedules'][numbe
     sentence: late
       ? `The schedule ${name} is ${inWords(lateMs)} late.`
       : `The last run of the schedule ${name} failed.`,
-    detail: late ? 'Any living node enqueues its ticks; none did.' : 'Its next tick is enqueued as planned.',
+    detail: late ? 'Any live node enqueues its ticks; none did.' : 'Its next tick is enqueued as planned.',
     command: failedRunId !== null && !late ? `q show ${failedRunId}` : `q schedules ${argument(name)}`,
     page: pagePath('schedules', name),
     facts: { lateMs, failedRunId },

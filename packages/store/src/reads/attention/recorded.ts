@@ -24,6 +24,10 @@ export interface Recorded {
     readonly runId: string | null
     readonly kind: string | null
     readonly name: string | null
+    /** Whether a recovery ended the claim that wrote. */
+    readonly recovered: boolean
+    /** Whether the run ended under that claim. */
+    readonly ended: boolean
   }
   readonly toReview: { readonly count: number; readonly task: string | null }
   readonly schedules: readonly {
@@ -59,8 +63,10 @@ export async function recorded(db: Db): Promise<Recorded> {
   const { rows } = await sql<Recorded>`
 SELECT ${statementTime} AS at, (${deadHolders}) AS "deadHolders", (${failing}) AS failing, (${lateSchedules}) AS schedules, (${rising}) AS errors,
   (SELECT jsonb_build_object('count', ${countOf(sql`SELECT FROM q.task_event e WHERE e.kind LIKE 'refused-%'
-      AND e.happened_at > ${statementTime} - interval '1 hour' ORDER BY e.happened_at ${most}`)}, 'runId', last.run_id::text, 'kind', last.kind, 'name', last.name)
-    FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT e.run_id, e.kind, coalesce(n.name, e.replica_id) AS name FROM q.task_event e LEFT JOIN q.replica n ON n.id = e.replica_id
+      AND e.happened_at > ${statementTime} - interval '1 hour' ORDER BY e.happened_at ${most}`)}, 'runId', last.run_id::text, 'kind', last.kind, 'name', last.name,
+      'recovered', EXISTS (SELECT FROM q.recovery v WHERE v.run_id = last.run_id AND v.fence = last.fence),
+      'ended', EXISTS (SELECT FROM q.task_run r WHERE r.id = last.run_id AND r.fence = last.fence AND r.finished_at IS NOT NULL))
+    FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT e.run_id, e.fence, e.kind, coalesce(n.name, e.replica_id) AS name FROM q.task_event e LEFT JOIN q.replica n ON n.id = e.replica_id
       WHERE e.kind LIKE 'refused-%' AND e.happened_at > ${statementTime} - interval '1 hour' ORDER BY e.happened_at DESC LIMIT 1) last ON true) AS refused,
   (SELECT jsonb_build_object('count', ${countOf(sql`SELECT FROM q.recovery v WHERE v.became = 'FAILED' AND v.reviewed_at IS NULL ORDER BY v.id ${most}`)}, 'task', last.task)
     FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT r.task FROM (SELECT v.run_id FROM q.recovery v WHERE v.became = 'FAILED' AND v.reviewed_at IS NULL
