@@ -9,6 +9,7 @@ import {
   withToken,
 } from '../src/pages/runs/filter.ts'
 import { timeOf } from '../src/pages/runs/time-text.ts'
+import { viewNamed } from '../src/pages/runs/views.ts'
 
 const now = new Date(2026, 10, 18, 14, 32, 10).getTime()
 
@@ -95,4 +96,10 @@ describe('a time in words', () => {
     expect(timeOf('yesterday', now)).toEqual(new Date(2026, 10, 17))
     expect(timeOf('2026-11-01', now)).toEqual(new Date(2026, 10, 1))
   })
+})
+
+test('a view without a name is the newest runs; an unknown name is no view', () => {
+  expect(viewNamed(null)?.label).toBe('Newest')
+  expect(viewNamed('review')?.label).toBe('To review')
+  expect(viewNamed('nonsense')).toBeUndefined()
 })

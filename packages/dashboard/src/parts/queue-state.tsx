@@ -32,7 +32,7 @@ export function Outlook({ queue }: { readonly queue: QueueView }): ReactNode {
     const reason = queue.pauseReason === null ? '' : `, “${queue.pauseReason}”`
     return `${since}${queue.pausedBy === null ? '' : `, by ${queue.pausedBy}`}${reason}`
   }
-  if (queue.unserved.length > 0) return `no living node knows ${queue.unserved.join(', ')}`
+  if (queue.unserved.length > 0) return `no live node knows ${queue.unserved.join(', ')}`
   return outlookOf(queue)
 }
 

@@ -96,6 +96,14 @@ describe.skipIf(launched instanceof Error)('the page in a browser', () => {
     await expect.poll(() => page.locator('tr.r').count()).toBe(3)
   })
 
+  test('an unknown view in the address is named as a mistake, and no runs are shown in its place', async () => {
+    await go('/runs?view=nonsense')
+    await page.getByRole('alert').getByText('There is no view “nonsense”.').waitFor()
+    expect(await page.locator('tr.r').count()).toBe(0)
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.locator('tr.r').first().waitFor()
+  })
+
   test('everything that matches a filter is retried by one operation after a confirmation', async () => {
     await go('/runs?group=bulk')
     await page.locator('tr.r').first().waitFor()

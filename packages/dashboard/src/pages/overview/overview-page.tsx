@@ -34,7 +34,7 @@ function OverviewFigures({ overview }: { readonly overview: Overview }): ReactNo
         { name: 'finished/s', value: rate(overview.succeededPerS) },
         { name: 'failed/s', value: rate(overview.failedPerS) },
         { name: 'ready', value: bounded(overview.ready) },
-        { name: 'living nodes', value: nodes.alive + nodes.draining },
+        { name: 'live nodes', value: nodes.alive + nodes.draining },
       ]}
     />
   )

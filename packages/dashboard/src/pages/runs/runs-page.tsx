@@ -5,8 +5,9 @@ import type { Bounded, Overview } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { connection, useConnectionPart } from '../../live/connection.ts'
 import { serverNow } from '../../live/server-clock.ts'
-import { Head } from '../../parts/card.tsx'
+import { Card, Head } from '../../parts/card.tsx'
 import { bounded } from '../../words/numbers.ts'
+import { visibleText } from '../../words/visible-text.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { apiFilter, apiQuery, searchWith, tokensIn } from './filter.ts'
 import { RunsCard } from './runs-card.tsx'
@@ -14,13 +15,9 @@ import { useFixedTime } from './use-fixed-time.ts'
 import { type View, viewNamed, views } from './views.ts'
 
 export function RunsPage(): ReactNode {
-  const [search, setSearch] = useSearchParams()
-  const tokens = tokensIn(search)
-  const view = viewNamed(search.get('view'))
-  // "1h" is read once, so that the list does not begin again with every second.
-  const readAt = useFixedTime(tokens.map(({ value }) => value).join(' '), serverNow)
-  const filter = apiFilter(tokens, readAt)
-  const query = apiQuery({ ...(view.name === 'newest' ? {} : { view: view.name }), ...filter })
+  const [search] = useSearchParams()
+  const name = search.get('view')
+  const view = viewNamed(name)
   return (
     <>
       <Head title="Runs">
@@ -32,6 +29,31 @@ export function RunsPage(): ReactNode {
         </div>
       </Head>
       <Views current={view} search={search} />
+      {view === undefined ? <NoSuchView name={name ?? ''} /> : <RunsOf view={view} />}
+    </>
+  )
+}
+
+function NoSuchView({ name }: { readonly name: string }): ReactNode {
+  return (
+    <Card label="Runs">
+      <div className="problem" role="alert">
+        <h2>There is no view “{visibleText(name)}”.</h2>
+        <p>Choose one of the views above.</p>
+      </div>
+    </Card>
+  )
+}
+
+function RunsOf({ view }: { readonly view: View }): ReactNode {
+  const [search, setSearch] = useSearchParams()
+  const tokens = tokensIn(search)
+  // "1h" is read once, so that the list does not begin again with every second.
+  const readAt = useFixedTime(tokens.map(({ value }) => value).join(' '), serverNow)
+  const filter = apiFilter(tokens, readAt)
+  const query = apiQuery({ ...(view.name === 'newest' ? {} : { view: view.name }), ...filter })
+  return (
+    <>
       <FilterBar tokens={tokens} onChange={(next) => setSearch(searchWith(search, next))} />
       <RunsCard
         key={query.toString()}
@@ -54,7 +76,13 @@ function Freeze(): ReactNode {
   )
 }
 
-function Views({ current, search }: { readonly current: View; readonly search: URLSearchParams }): ReactNode {
+function Views({
+  current,
+  search,
+}: {
+  readonly current: View | undefined
+  readonly search: URLSearchParams
+}): ReactNode {
   const { data } = useData<Overview>('/overview', { topic: 'overview' })
   const counts: Partial<Record<string, Bounded>> =
     data === undefined
@@ -71,7 +99,7 @@ function Views({ current, search }: { readonly current: View; readonly search: U
           <Link
             key={name}
             href={`/runs${to.size === 0 ? '' : `?${to}`}`}
-            aria-current={name === current.name ? 'page' : undefined}
+            aria-current={name === current?.name ? 'page' : undefined}
           >
             {label}
             {count === undefined || count.count === 0 ? null : <span className="n">{bounded(count)}</span>}

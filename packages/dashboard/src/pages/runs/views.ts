@@ -18,6 +18,7 @@ export const views: readonly View[] = [
   { name: 'stopping', label: 'Stopping', states: null, empty: 'No run is being stopped.' },
 ]
 
-export function viewNamed(name: string | null): View {
-  return views.find((view) => view.name === name) ?? (views[0] as View)
+/** Without a name the newest runs; undefined: there is no view of this name. */
+export function viewNamed(name: string | null): View | undefined {
+  return views.find((view) => view.name === (name ?? 'newest'))
 }

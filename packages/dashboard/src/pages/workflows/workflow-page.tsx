@@ -7,7 +7,7 @@ import { useData } from '../../api/use-data.ts'
 import { stepsOf } from '../../live/apply-frames.ts'
 import { useNow } from '../../live/use-now.ts'
 import { RunBadge, WorkflowBadge } from '../../parts/badge.tsx'
-import { Card, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
@@ -60,12 +60,18 @@ function Loaded({
       <Card title="Steps" sub={<span className="only-l">the critical path has a frame; ctrl and wheel zoom</span>}>
         {steps === undefined ? (
           <Pending error={null} rows={6} />
+        ) : steps.length === 0 ? (
+          <Empty title="No steps">
+            <p>The database has no step of this workflow.</p>
+          </Empty>
         ) : (
           <Graph steps={steps} ended={workflow.finishedAt !== null} />
         )}
       </Card>
       <div className="cols">
-        <div className="stack">{steps === undefined ? null : <StepsCard steps={steps} now={now} />}</div>
+        <div className="stack">
+          {steps === undefined || steps.length === 0 ? null : <StepsCard steps={steps} now={now} />}
+        </div>
         <aside className="stack">
           <WorkflowActions workflow={workflow} />
           <Facts workflow={workflow} />
