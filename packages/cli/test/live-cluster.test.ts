@@ -48,7 +48,7 @@ test('what fails, hangs, crashes and waits is found, explained and ended by comm
     .poll(() => text('recoveries'))
     .toMatch(new RegExp(`^ *${crashing} +crashes .*FAILED WORKER_CRASHED .*to review`, 'm'))
   expect(await text('status')).toMatch(/nodes 1 alive, 1 lost[^]* q review/)
-  expect(await text(`review accept ${crashing}`)).toContain('1 of 1 were to be reviewed')
+  expect(await text(`review accept ${crashing}`)).toContain('1 recovery accepted.')
 
   // drain
   const { items } = await answer<{ items: { name: string; state: string }[] }>('nodes')

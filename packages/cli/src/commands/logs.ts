@@ -1,6 +1,6 @@
 /** q logs: prints the log lines of a run's code, and with --follow the new ones. */
 import { Option, type Command } from 'commander'
-import { isTerminal } from '@q/schema'
+import { isTerminal, type TaskState } from '@q/schema'
 import type { LoggedLine, LogCursor, RunId } from '@q/store'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import { repeat } from '../frame/repeat.ts'
@@ -39,10 +39,15 @@ export function logsCommand(terminal: Terminal): Command {
       await operate(terminal, options, async (frame) => {
         const id = runId(text)
         const last = wholeNumber('--tail', options.tail, 1, pageLines)
-        if ((await frame.store.getTaskRuns([id])).length === 0) throw runNotFound(id)
+        const [run] = await frame.store.getTaskRuns([id])
+        if (run === undefined) throw runNotFound(id)
         const { lines } = await frame.store.readTaskLogs(id, { last })
         const shown = lines.filter(isLoudEnough(options))
-        if (options.follow === true) return follow(frame, id, { lines, options })
+        if (options.follow === true) {
+          if (!frame.json && hasNotStarted(run.status))
+            terminal.tell(`Run ${id} is ${run.status}: its code has not started. q why ${id} tells why.`)
+          return follow(frame, id, { lines, options })
+        }
         frame.answer({ lines: shown }, (look) =>
           shown.length === 0 ? 'The run has no log lines.' : shown.map((line) => logLine(look, line)).join('\n'),
         )
@@ -83,6 +88,10 @@ async function follow(
 function placeOf(lines: readonly LoggedLine[]): LogCursor | undefined {
   const last = lines.at(-1)
   return last === undefined ? undefined : { fence: last.fence, lineNo: last.lineNo }
+}
+
+function hasNotStarted(status: TaskState): boolean {
+  return status === 'PENDING' || status === 'AVAILABLE' || status === 'CLAIMED'
 }
 
 function isLoudEnough({ level }: Options): (line: LoggedLine) => boolean {

@@ -1,4 +1,4 @@
-/** q open: opens the page of a living replica, with the token. */
+/** q open: opens the page of a live replica, with the token. */
 import type { Command } from 'commander'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
@@ -15,7 +15,7 @@ export function openCommand(terminal: Terminal): Command {
     name: 'open',
     summary: 'open the page in a browser',
     examples: [
-      ['q open', 'the page of a living replica; the link contains the token'],
+      ['q open', 'the page of a live replica; the link contains the token'],
       ['q open 9123', 'the page of a run'],
       ['q open --print', 'only prints the link, for another machine or browser'],
     ],

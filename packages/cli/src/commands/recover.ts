@@ -37,9 +37,12 @@ export function recoverCommand(terminal: Terminal): Command {
         const question = await questionOf(frame, options)
         const items = await frame.store.getStaleTaskRuns(question)
         if (options.dryRun === true || items.length === 0) {
+          const leftAlone = items.length > 0 || options.force === true ? 0 : await runsLeftAlone(frame, question)
           frame.answer({ dryRun: options.dryRun === true, items, ids: [], count: 0, stuck: [] }, (look) =>
             items.length === 0
-              ? 'No run is stale.'
+              ? leftAlone > 0
+                ? leftAloneText(leftAlone)
+                : 'No run is stale.'
               : `${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`,
           )
           return exitCodes.ok
@@ -56,6 +59,18 @@ export function recoverCommand(terminal: Terminal): Command {
 async function questionOf({ store }: Frame, { node, force }: Options): Promise<StaleQuery> {
   const replica = node === undefined ? {} : { replicaId: (await nodeNamed(store, node)).id }
   return force === true ? replica : { ...replica, thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
+}
+
+/** Counts runs that are stale by heartbeats alone, while the server has accepted none lately: every node may be dead, or cut off. */
+async function runsLeftAlone({ store }: Frame, { replicaId }: StaleQuery): Promise<number> {
+  return (await store.getStaleTaskRuns(replicaId === undefined ? {} : { replicaId })).length
+}
+
+function leftAloneText(runs: number): string {
+  return [
+    `${plural(runs, 'run')} of silent nodes ${runs === 1 ? 'is' : 'are'} left alone: the server has accepted no heartbeat for a whole threshold, as after an outage.`,
+    'A node that starts recovers such runs when it has observed the silence itself. If every node is dead, q recover --force recovers them now.',
+  ].join('\n')
 }
 
 async function recover(frame: Frame, question: StaleQuery, items: readonly object[]): Promise<number> {

@@ -9,6 +9,7 @@ import type { Terminal } from '../frame/terminal.ts'
 import { runId } from '../typed/ids.ts'
 import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 import { requireOneKind } from '../typed/runs-or-filter.ts'
+import { plural } from '../words/counts.ts'
 import { listRecoveries, type RecoveryOptions } from './recoveries.ts'
 import { retryVerdicts } from './retry.ts'
 
@@ -99,6 +100,8 @@ function retryReviewedCommand(terminal: Terminal): Command {
 }
 
 function acceptedText(reviewed: number, asked: number): string {
-  if (reviewed === 0) return asked === 1 ? 'It was not to be reviewed.' : `None of ${asked} runs was to be reviewed.`
-  return `${reviewed} of ${asked} were to be reviewed, and are accepted.`
+  if (reviewed === 0)
+    return `Nothing was accepted: no recovery of ${asked === 1 ? 'this run' : 'these runs'} waits for a review.`
+  if (reviewed === asked) return `${plural(reviewed, 'recovery', 'recoveries')} accepted.`
+  return `${reviewed} of ${asked} recoveries accepted: the others did not wait for a review.`
 }

@@ -60,7 +60,7 @@ async function look(
     overview: await store.overview(),
     queues: await store.listQueues(),
     nodes,
-    /** `nodes`: the number of living nodes that know the task. */
+    /** `nodes`: the number of live nodes that know the task. */
     tasks: tasks.map((task) => ({ ...task, nodes: living.filter((node) => node.tasks.includes(task.name)).length })),
     attention: await store.attention(),
     ...(exact === true ? { runs: await store.countRunsByState() } : {}),

@@ -93,7 +93,9 @@ function sentence(node: Node, end: Fates & { readonly state: string; readonly to
     case 'gone':
       return `${node.name} stopped ${end.lost === 0 ? 'cleanly ' : ''}after ${long(end.tookMs)}: ${runs}.`
     case 'stale':
-      return `${node.name} was lost while it drained, after ${long(end.tookMs)}: ${runs}.`
+      return node.state === 'stale'
+        ? `${node.name} is lost, and cannot drain: ${runs}.`
+        : `${node.name} was lost while it drained, after ${long(end.tookMs)}: ${runs}.`
     case 'draining':
       return `${node.name} is still draining after ${long(end.tookMs)}: ${runs}.`
     default:

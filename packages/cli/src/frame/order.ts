@@ -36,8 +36,13 @@ export function orderCommand<Id extends string, Answer extends string>(
         })
         if (answer === 'not-found') throw order.notFound(id)
         const [sentence, isDone] = order.verdicts[answer as Exclude<Answer, 'not-found'>]
-        frame.answer({ [order.subject]: id, answer }, () => `${id} ${sentence}.`)
+        frame.answer({ [order.subject]: id, answer }, () => `${nameOf(order.subject, id)} ${sentence}.`)
         return isDone ? exitCodes.ok : exitCodes.runFailed
       })
     })
+}
+
+/** A number alone does not say what it names: `Workflow 412`. */
+function nameOf(subject: string, id: string): string {
+  return /^\d+$/.test(id) ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} ${id}` : id
 }

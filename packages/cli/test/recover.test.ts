@@ -1,0 +1,21 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { exampleCluster } from './example-cluster.ts'
+import { q, qJson } from './terminal.ts'
+
+test('while no node sends heartbeats q recover names the runs that it leaves alone, and --force recovers them', async () => {
+  const { env, execute, runs, close } = await exampleCluster()
+  onTestFinished(close)
+  expect((await q(['recover'], env)).stdout).toBe('No run is stale.\n')
+  await execute(sql`UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - interval '1 hour'`)
+  await execute(sql`UPDATE q.task_run SET claimed_at = claimed_at - interval '1 hour', started_at = started_at - interval '1 hour'
+    WHERE id = ${runs.running}`)
+  const answer = await q(['recover'], env)
+  expect(answer).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d runs? of silent nodes (is|are) left alone: .* q recover --force /s),
+  })
+  const { json } = await qJson(['recover', '--force'], env)
+  expect(json).toMatchObject({ ids: expect.arrayContaining([runs.running]), stuck: [] })
+  expect((await q(['recover'], env)).stdout).toBe('No run is stale.\n')
+})
