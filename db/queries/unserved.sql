@@ -1,4 +1,4 @@
--- Ready runs that no living replica can take: no replica knows the task, works on the queue, or has what it requires.
+-- Ready runs that no live replica can take: no replica knows the task, works on the queue, or has what it requires.
 SELECT lane.queue, lane.task, lane.requires, head.id AS sample_run, head.run_at AS ready_since
 FROM q.lane CROSS JOIN LATERAL (
   SELECT r.id, r.run_at FROM q.task_run r WHERE r.ready AND r.lane = lane.id ORDER BY r.priority, r.grp, r.run_at, r.id LIMIT 1) head

@@ -51,7 +51,7 @@ test('q migrate --sql prints the pending script and changes nothing', async () =
   expect(await runQ(['status'], env)).toMatchObject({ code: 2 })
 })
 
-test('q migrate names living replicas of older releases, and refuses to migrate beside them without --yes', async () => {
+test('q migrate names live replicas of older releases, and refuses to migrate beside them without --yes', async () => {
   const env = await database({ upTo: '0007-enqueue-function' })
   const { db, close } = connect(env.DATABASE_URL, { purpose: 'control' })
   onTestFinished(close)

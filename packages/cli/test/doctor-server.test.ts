@@ -169,7 +169,7 @@ test('schema.drift: an index of your own is a note', async () => {
   expect(await finding('schema.drift')).toMatchObject({ level: 'note', what: expect.stringContaining('task_run.mine') })
 })
 
-test('liveness.nodes: without a living node nothing is executed; here.database: the embedded server is named', async () => {
+test('liveness.nodes: without a live node nothing is executed; here.database: the embedded server is named', async () => {
   expect(await finding('liveness.nodes')).toMatchObject({ level: 'warn', fix: 'q start' })
   const { json } = await qJson(['doctor', '--only', 'here.database'], { Q_DATA_DIR: dataDir })
   expect(json).toMatchObject({ checks: [{ level: 'note', fix: 'Set DATABASE_URL to share a database.' }] })

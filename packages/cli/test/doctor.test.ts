@@ -70,7 +70,7 @@ test.each<[id: string, level: CheckResult['level'], what: RegExp, fix: RegExp]>(
   ['liveness.recovery', 'note', /switched off on 1 of 2/, /q doctor --only liveness/],
   ['liveness.refused-writes', 'warn', /refused in the last hour/, /q show 1/],
   ['liveness.thresholds', 'fail', /eu-1: replica beats every .*, stale after 10 min/, /Q_REPLICA_STALE_MS/],
-  ['liveness.presence', 'note', /2 living nodes without a presence lock/, /DATABASE_URL_DIRECT/],
+  ['liveness.presence', 'note', /2 live nodes without a presence lock/, /DATABASE_URL_DIRECT/],
   ['liveness.duties', 'note', /cleanup for another/, /Wait/],
   ['liveness.gaps', 'note', /1 gap between heartbeats/, /q node eu-1/],
   ['work.lanes', 'fail', /unknown: 1 run cannot start/, /q why \d+/],

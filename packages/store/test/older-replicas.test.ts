@@ -16,7 +16,7 @@ async function database(options?: TestDatabaseOptions) {
   return { url, db }
 }
 
-test('living replicas that do not know the newest migration are older; stopped and stale ones are not listed', async () => {
+test('live replicas that do not know the newest migration are older; stopped and stale ones are not listed', async () => {
   const { url, db } = await database()
   const store = createStore(db)
   for (const id of ['current', 'silent', 'below', 'stopped', 'stale']) await store.registerReplica(introduction(id, id))

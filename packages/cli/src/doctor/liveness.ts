@@ -61,7 +61,7 @@ const thresholds: Check = {
     return {
       level: 'fail',
       what: `${tight.join('; ')}.`,
-      why: 'One late heartbeat makes a living node look dead.',
+      why: 'One late heartbeat makes a live node look dead.',
       fix: 'Raise the threshold (Q_REPLICA_STALE_MS, Q_CLAIMER_STALE_MS, Q_RUNNER_STALE_MS) to three intervals.',
     }
   },
@@ -71,10 +71,10 @@ const presence: Check = {
   id: 'liveness.presence',
   async look(surroundings) {
     const without = (await surroundings.nodes()).filter((node) => isLiving(node) && node.presence === 'none')
-    if (without.length === 0) return ok('Every living node holds its presence lock.')
+    if (without.length === 0) return ok('Every live node holds its presence lock.')
     return {
       level: 'note',
-      what: `${plural(without.length, 'living node')} without a presence lock: ${without.map(({ name }) => name).join(', ')}.`,
+      what: `${plural(without.length, 'live node')} without a presence lock: ${without.map(({ name }) => name).join(', ')}.`,
       why: 'A pooler is in between, or it is just reconnecting. Its death is noticed by its heartbeats alone.',
       fix: 'Set DATABASE_URL_DIRECT on it.',
     }
@@ -90,7 +90,7 @@ const duties: Check = {
       level: 'note',
       what: `${dead.map(({ duty, endsInMs }) => `${duty} for another ${short(endsInMs)}`).join(', ')}: held by a dead node.`,
       why: 'No other node does that work until then.',
-      fix: 'Wait; a living node takes over when the lease ends.',
+      fix: 'Wait; a live node takes over when the lease ends.',
     }
   },
 }
@@ -138,7 +138,7 @@ export const livenessChecks: readonly Check[] = [
   nodes,
   byAttention('liveness.lost-nodes', ['stale-node-holds-runs'], 'No lost node holds runs.'),
   byAttention('liveness.heartbeats', ['heartbeats-fail'], 'Heartbeats are accepted.'),
-  byAttention('liveness.recovery', ['recovery-off'], 'Every living node recovers runs of dead nodes.'),
+  byAttention('liveness.recovery', ['recovery-off'], 'Every live node recovers runs of dead nodes.'),
   byAttention('liveness.refused-writes', ['refused-writes'], 'No write of a lost lease was refused lately.'),
   thresholds,
   presence,

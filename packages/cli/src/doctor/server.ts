@@ -26,8 +26,8 @@ const connections: Check = {
   async look({ server, nodes }) {
     const { used, max } = (await server()).connections
     const living = (await nodes()).filter(isLiving).length
-    const what = `${used} of ${max} connections are in use, with ${living} living nodes.`
-    // Living nodes are connected already; one more of them, and a person, must still find room.
+    const what = `${used} of ${max} connections are in use, with ${living} live nodes.`
+    // Live nodes are connected already; one more of them, and a person, must still find room.
     const needed = connectionsPerNode + connectionsForPeople
     if (max - used >= needed) return ok(what)
     return {

@@ -39,7 +39,7 @@ const workflows: Check = {
 }
 
 export const workChecks: readonly Check[] = [
-  byAttention('work.lanes', ['lane-unserved'], 'Every ready run can be served by a living node.'),
+  byAttention('work.lanes', ['lane-unserved'], 'Every ready run can be served by a live node.'),
   byAttention('work.paused', ['queue-paused'], 'No paused queue has a backlog.'),
   byAttention('work.backlog', ['queue-waits', 'queue-grows'], 'No queue waits longer than usual.'),
   byAttention('work.drains', ['drain-overdue'], 'No drain is overdue.'),

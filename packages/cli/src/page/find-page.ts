@@ -1,5 +1,5 @@
 /**
- * Finds a page that answers, among the living nodes of this database. A page gets the token of this machine only if it
+ * Finds a page that answers, among the live nodes of this database. A page gets the token of this machine only if it
  * listens on this machine and accepts the token.
  */
 import { existsSync } from 'node:fs'
@@ -54,8 +54,8 @@ function pageNotFound(pages: number, nodes: number): ExplainedError {
     nodes === 0
       ? 'No replica is alive.'
       : pages === 0
-        ? 'No living replica serves a page (Q_HTTP=off).'
-        : 'Living replicas serve a page, but none of them can be reached from here.'
+        ? 'No live replica serves a page (Q_HTTP=off).'
+        : 'Live replicas serve a page, but none of them can be reached from here.'
   return new ExplainedError({
     code: 'PAGE_NOT_FOUND',
     what: 'No page answers.',

@@ -158,7 +158,7 @@ export function shownQueues({ filter }: View, { queues }: TopFacts): readonly Qu
   return queues.filter(({ queue }) => queue.includes(filter))
 }
 
-/** Living nodes first: those that were lost long ago do not hide them. */
+/** Live nodes first: those that were lost long ago do not hide them. */
 export function shownNodes({ filter }: View, { nodes }: TopFacts): readonly Node[] {
   const fitting = nodes.filter(({ name }) => name.includes(filter))
   return [...fitting.filter(isLiving), ...fitting.filter((node) => !isLiving(node))]

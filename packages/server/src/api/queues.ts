@@ -27,7 +27,7 @@ export const queueView = z.object({
   pausedAt: time.nullable(),
   pauseReason: z.string().nullable(),
   rates: rates.nullable().describe('Rates of the last 5 complete minutes; null: nothing was recorded.'),
-  unserved: z.array(z.string()).describe('Tasks with a ready run that no living node can serve.'),
+  unserved: z.array(z.string()).describe('Tasks with a ready run that no live node can serve.'),
 })
 export type QueueView = z.infer<typeof queueView>
 

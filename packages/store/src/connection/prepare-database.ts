@@ -19,7 +19,7 @@ export interface MigrationPlan {
   readonly pending: readonly string[]
   /** Migrations of the database that this program does not know. */
   readonly newer: readonly string[]
-  /** Living replicas that do not know all migrations of this program. */
+  /** Live replicas that do not know all migrations of this program. */
   readonly olderReplicas: readonly OlderReplica[]
 }
 

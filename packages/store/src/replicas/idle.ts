@@ -20,7 +20,7 @@ export async function markBusy(db: Db, replicaId: string): Promise<void> {
 
 /**
  * Removes the marks of replicas whose process has died. As long as one is left, every enqueue notifies, and no replica
- * needs it. Judged by presence alone: a clock that steps ahead must not remove the marks of living replicas.
+ * needs it. Judged by presence alone: a clock that steps ahead must not remove the marks of live replicas.
  */
 export async function removeIdleMarksOfGone(db: Db): Promise<void> {
   await sql`DELETE FROM q.idle USING q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id

@@ -48,7 +48,7 @@ test('there is no attention item while a node is alive and nothing waits; every 
   expect(await store.attention()).toMatchObject({ checks: 20, items: [] })
 })
 
-test('without a living node there is one item, more severe when runs wait, and not one for each lane', async () => {
+test('without a live node there is one item, more severe when runs wait, and not one for each lane', async () => {
   expect(await only('no-node')).toMatchObject({ level: 'warn', command: 'q start', page: '/nodes' })
   await enqueue('a', { count: 2 })
   expect(await only('no-node')).toMatchObject({ level: 'bad', sentence: 'No node is alive: nothing is executed.' })
@@ -74,7 +74,7 @@ test('a lost node that holds runs comes first, even one that never registered', 
   ])
 })
 
-test('a lane that no living node serves is named with what is missing and a run to ask about', async () => {
+test('a lane that no live node serves is named with what is missing and a run to ask about', async () => {
   await fleet.join('n1', { tasks: [] })
   await fleet.publish('n1', 'a')
   const id = await fleet.enqueueIn({ queue: 'media', task: 'a', requires: ['gpu'] })
@@ -149,7 +149,7 @@ test('a drain is overdue when its deadline has passed for a while', async () => 
   expect(await only('drain-overdue')).toMatchObject({ subject: 'n1', detail: 'Drained by ci.', page: '/nodes/n1' })
 })
 
-test('recovery that is switched off is worse when no living node recovers', async () => {
+test('recovery that is switched off is worse when no live node recovers', async () => {
   for (const id of ['n1', 'n2']) await fleet.join(id)
   await sql`UPDATE q.replica SET recovers = false WHERE id = 'n1'`.execute(db)
   expect(await only('recovery-off')).toMatchObject({ level: 'note', subject: 'n1' })

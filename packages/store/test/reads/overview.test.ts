@@ -7,7 +7,7 @@ const its = await fixture()
 const { store, db, enqueue, claimOne } = its
 const fleet = fleetOf(its)
 
-test('the overview counts living nodes, their slots, the backlog, the rates, and the attention items', async () => {
+test('the overview counts live nodes, their slots, the backlog, the rates, and the attention items', async () => {
   for (const id of ['n1', 'n2', 'n3', 'n4']) await fleet.join(id)
   await store.drainReplica('n2', { by: 'ada' })
   await fleet.silence('n3')

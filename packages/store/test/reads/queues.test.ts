@@ -95,7 +95,7 @@ test('a paused queue shows the actor and the reason, even if it never had a run'
   expect(await viewOf('stopped')).toMatchObject({ paused: false, pausedAt: null, pauseReason: null })
 })
 
-test('a task with a ready run is unserved until a living node that claims knows it', async () => {
+test('a task with a ready run is unserved until a live node that claims knows it', async () => {
   await fleet.enqueueIn({ queue: 'lonely', task: 'lonely' })
   expect((await viewOf('lonely'))!.unserved).toEqual(['lonely'])
   await fleet.join('able', { tasks: ['lonely'] })

@@ -28,9 +28,7 @@ function noNode(living: readonly Node[], hasWork: boolean): Attention {
     kind: 'no-node',
     level: hasWork ? 'bad' : 'warn',
     subject: 'nodes',
-    sentence: draining
-      ? 'Every living node is draining: nothing is claimed.'
-      : 'No node is alive: nothing is executed.',
+    sentence: draining ? 'Every live node is draining: nothing is claimed.' : 'No node is alive: nothing is executed.',
     detail: hasWork ? 'Runs are waiting.' : null,
     command: draining ? `q undrain ${argument(living[0]?.name ?? '')}` : 'q start',
     page: pagePath('nodes'),
@@ -71,8 +69,8 @@ function recoveryOff(living: readonly Node[]): Attention[] {
         .slice(0, subjectsMax)
         .join(', '),
       sentence: all
-        ? 'No living node recovers the runs of dead nodes: recovery is switched off.'
-        : `Recovery is switched off on ${off.length} of ${living.length} living nodes.`,
+        ? 'No live node recovers the runs of dead nodes: recovery is switched off.'
+        : `Recovery is switched off on ${off.length} of ${living.length} live nodes.`,
       detail: 'Runs of a node that dies stay as they are until a node with recovery looks.',
       command: all ? 'q recover --dry-run' : 'q doctor --only liveness',
       page: pagePath('nodes'),
@@ -107,7 +105,7 @@ function mixedVersions(living: readonly Node[]): Attention[] {
       kind: 'versions-mixed',
       level: 'note',
       subject: versions.join(', '),
-      sentence: `Living nodes run ${versions.length} versions: ${versions.join(', ')}.`,
+      sentence: `Live nodes run ${versions.length} versions: ${versions.join(', ')}.`,
       detail: 'Usual during a deployment.',
       command: 'q nodes',
       page: pagePath('nodes'),

@@ -21,7 +21,7 @@ export interface QueueSigns extends Pick<
   readonly ready: Bounded
   /** PENDING runs at a concurrency key; none of a queue that is not paused. */
   readonly keyed: Bounded
-  /** Whether a task with an AVAILABLE run is served by no living node. */
+  /** Whether a task with an AVAILABLE run is served by no live node. */
   readonly unserved: boolean
   /** Null: not enough samples. */
   readonly growthPerS: number | null

@@ -20,7 +20,7 @@ export async function listNodes(db: Db, { stopped = false }: { readonly stopped?
 
 /**
  * Finds nodes, newest first, by id, name, beginning of an id, or part of a name, in this order. A name means the living
- * node that has it; earlier nodes with the name are found only if no living node has it.
+ * node that has it; earlier nodes with the name are found only if no live node has it.
  */
 export async function findNode(db: Db, text: string): Promise<Node[]> {
   if (text === '') return []

@@ -1,5 +1,5 @@
 /**
- * Lists living replicas that do not know the newest migrations of this program: a migration would change their schema
+ * Lists live replicas that do not know the newest migrations of this program: a migration would change their schema
  * while they run. A replica that does not report its newest migration counts as older.
  */
 import { programLevel, type AnyDatabase } from '@q/schema'

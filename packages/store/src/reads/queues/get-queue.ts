@@ -17,7 +17,7 @@ export interface QueueDetail extends QueueView {
 export interface QueueTask {
   readonly task: string
   readonly ready: Bounded
-  /** Living nodes that serve the task. */
+  /** Live nodes that serve the task. */
   readonly nodes: number
 }
 

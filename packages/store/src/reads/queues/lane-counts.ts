@@ -17,7 +17,7 @@ export interface LaneCounts {
   readonly ready: number
   readonly bound: number
   readonly oldestMs: number | null
-  /** Living replicas that serve the lane. For a list of all queues: 1 or 0, and only if a run is ready. */
+  /** Live replicas that serve the lane. For a list of all queues: 1 or 0, and only if a run is ready. */
   readonly nodes: number | null
 }
 
@@ -34,7 +34,7 @@ export interface LaneCountRequest {
   readonly readyMax?: number
   /** Without the oldest, the cost does not depend on the number of groups. */
   readonly oldest?: boolean
-  /** `number`: returns the number of living replicas that serve each lane. */
+  /** `number`: returns the number of live replicas that serve each lane. */
   readonly serving?: 'any' | 'number'
 }
 

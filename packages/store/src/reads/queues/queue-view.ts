@@ -18,7 +18,7 @@ export interface QueueView {
   readonly pauseReason: string | null
   /** Rates of the last five complete minutes; null: nothing was recorded. */
   readonly rates: QueueRates | null
-  /** Tasks with an AVAILABLE run that no living node serves. */
+  /** Tasks with an AVAILABLE run that no live node serves. */
   readonly unserved: readonly string[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Lists lanes with a waiting run that no living node serves, and tasks that no replica has published, by the conditions
+ * Lists lanes with a waiting run that no live node serves, and tasks that no replica has published, by the conditions
  * of the claim. A keyed run of such a lane waits for its concurrency key, because only a run that can start may hold
  * it.
  */
@@ -18,7 +18,7 @@ export interface UnservedLane {
   readonly ready: Bounded
   readonly oldestMs: number
   readonly sampleRunId: RunId
-  /** What every living node lacks, as a sentence. */
+  /** What every live node lacks, as a sentence. */
   readonly missing: string
 }
 
@@ -66,7 +66,9 @@ function laneOf({ ready, published, alive, known, workedOn, ...lane }: LaneRow):
     if (!published) return `no node has published the task ${task}`
     if (workedOn) return `no node that knows ${task} has ${requires.join(', ')}`
     if (known) return `no node that knows ${task} works on the queue ${queue}`
-    return `none of ${alive} living nodes knows the task ${task}`
+    return alive === 1
+      ? `the only live node does not know the task ${task}`
+      : `none of ${alive} live nodes knows the task ${task}`
   }
   return { ...lane, ready: bounded(ready), missing: missing() }
 }

@@ -109,9 +109,9 @@ export function sentenceOf(reason: Reason): string {
     case 'task-unpublished':
       return `No replica has published this task: ${reason.task}.`
     case 'task-unknown':
-      return `None of the ${reason.alive} live replicas knows the task ${reason.task}.`
+      return noneOf(reason.alive, `know the task ${reason.task}`)
     case 'queue-unserved':
-      return `None of the ${reason.alive} live replicas serves the queue ${reason.queue}.`
+      return noneOf(reason.alive, `serve the queue ${reason.queue}`)
     case 'capabilities-missing':
       return `It requires ${reason.requires.join(', ')}; ${reason.closest} comes closest and lacks ${reason.missing.join(', ')}.`
     case 'all-draining':
@@ -142,9 +142,18 @@ function keySentence(reason: Extract<Reason, { reason: 'concurrency' }>): string
 }
 
 function readySentence(reason: Extract<Reason, { reason: 'ready' }>): string {
-  return `It is ready: ${counted(reason.ahead)} ahead of it, ${reason.freeSlots} free slots on ${reason.nodes.join(', ')}.`
+  const { ahead, freeSlots, nodes } = reason
+  const slots = freeSlots === 0 ? 'no slot is' : freeSlots === 1 ? '1 slot is' : `${freeSlots} slots are`
+  return `It is ready: ${counted(ahead)} ahead of it, and ${slots} free on ${nodes.join(', ')}.`
+}
+
+function noneOf(alive: number, verbAndObject: string): string {
+  return alive === 1
+    ? `The only live replica does not ${verbAndObject}.`
+    : `The ${alive} live replicas do not ${verbAndObject}.`
 }
 
 function counted(runs: number): string {
+  if (runs === 0) return 'no run is'
   return runs >= aheadMax ? `at least ${aheadMax} runs are` : runs === 1 ? '1 run is' : `${runs} runs are`
 }
