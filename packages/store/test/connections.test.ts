@@ -166,6 +166,23 @@ test('behind a pooler each transaction is limited, and no setting stays in a ses
   expect(await own.db.selectFrom('q.duty').select(['name', 'holder']).execute()).toEqual([{ name: 'd', holder: 'you' }])
 })
 
+test('behind a pooler a transaction whose limits the server refuses ends, so that no later caller gets it', async () => {
+  const database = await testDatabase()
+  // Accepted by BEGIN, and refused by the limits after it.
+  const refused = { purpose: 'pool', connectionsMax: 1, statementMsMax: -1 } as const
+  const [own, other] = [connect(await greetingProxy(database.url), refused), connect(database.url, { purpose: 'pool' })]
+  onTestFinished(async () => {
+    await Promise.all([own.close(), other.close()])
+    await database.drop()
+  })
+  const inTransaction = () => own.db.transaction().execute((trx) => pid.execute(trx))
+  for (const call of [() => pid.execute(own.db), inTransaction, () => pid.execute(own.db), inTransaction]) {
+    await expect(call()).rejects.toMatchObject({ code: '22023' })
+  }
+  const open = sql`SELECT state FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`
+  expect((await open.execute(other.db)).rows).toEqual([])
+})
+
 test.each([
   ['a session of its own', (url: string) => url, [{ name: 'q.enqueue-one' }]],
   ['a pooler', greetingProxy, []],

@@ -12,6 +12,7 @@
  */
 import type { PoolClient, QueryResult } from 'pg'
 import type { ConnectionOptions } from './db.ts'
+import { sqlState } from './sql-state.ts'
 
 /** Default limits of a statement: of one that a person waits for in front of a page, and of any other. */
 const pageMs = 3_000
@@ -120,22 +121,32 @@ export function inLimitedTransactions(send: Send, limits: string): Send {
   return async (text, values) => {
     const verb = /^(begin|start transaction|commit|rollback(?! to))\b/i.exec(text)?.[1]
     if (verb === undefined) return isOpen ? send(text, values) : inOwnTransaction(send, limits, [text, values])
-    const begins = !/^(commit|rollback)/i.test(verb)
     isOpen = false
-    const answer = await send(begins ? `${text}; ${limits}` : text, [])
-    isOpen = begins
+    if (/^(commit|rollback)/i.test(verb)) return send(text, [])
+    const answer = await orRollback(send, () => send(`${text}; ${limits}`, []))
+    isOpen = true
     return answer
   }
 }
 
-async function inOwnTransaction(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
-  await send(`BEGIN; ${limits}`, [])
-  try {
+function inOwnTransaction(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
+  return orRollback(send, async () => {
+    await send(`BEGIN; ${limits}`, [])
     const answer = await send(...statement)
     await send('COMMIT', [])
     return answer
+  })
+}
+
+/**
+ * Ends the transaction if the server reported an error, also one about the limits: the next caller of the session would get an
+ * aborted transaction. Without an answer the session is closed (db.ts), and nothing must wait for it.
+ */
+async function orRollback<T>(send: Send, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
-    await send('ROLLBACK', []).catch(() => {})
+    if (sqlState(error) !== undefined) await send('ROLLBACK', []).catch(() => {})
     throw error
   }
 }
