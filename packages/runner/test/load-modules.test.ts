@@ -31,6 +31,10 @@ test.each([
   expect(cacheBeside(file)).toBe(cache)
 })
 
+test('code that is in no node_modules and no workspace is not kept: no directory is made beside it', () => {
+  expect(cacheBeside('/app/dist/program.js')).toBeUndefined()
+})
+
 test('a program keeps compiled code in the workspace, and its threads and child processes inherit the directory', async () => {
   expect(await printed(showCache)).toEqual([expect.stringContaining(workspaceCache), workspaceCache])
 })

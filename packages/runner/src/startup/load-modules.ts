@@ -23,15 +23,19 @@ export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
 function keepCompiled(): void {
   if (process.env['NODE_COMPILE_CACHE']) return // Node has read it
   const cache = cacheBeside(fileURLToPath(import.meta.url))
-  if (enableCompileCache(cache).directory !== undefined) process.env['NODE_COMPILE_CACHE'] = cache
+  if (cache === undefined || enableCompileCache(cache).directory === undefined) return
+  process.env['NODE_COMPILE_CACHE'] = cache
 }
 
-/** In the outermost `node_modules` that contains the file; in the workspace, in that of its root. */
-export function cacheBeside(file: string): string {
+/**
+ * In the outermost `node_modules` that contains the file; in the workspace, in that of its root. Undefined: the file is in
+ * neither, for example in a bundle.
+ */
+export function cacheBeside(file: string): string | undefined {
   const modules = `${sep}node_modules${sep}`
   const installed = file.indexOf(modules)
-  const root = installed === -1 ? file.slice(0, file.lastIndexOf(`${sep}packages${sep}`)) : file.slice(0, installed)
-  return `${root}${modules}.cache${sep}q`
+  const rootChars = installed === -1 ? file.lastIndexOf(`${sep}packages${sep}`) : installed
+  return rootChars === -1 ? undefined : `${file.slice(0, rootChars)}${modules}.cache${sep}q`
 }
 
 const relativeFile = /^\.{1,2}\/.*\.(ts|js)$/
