@@ -103,6 +103,20 @@ test('the heartbeat of a run keeps run and worker alive, and stores progress', a
   expect(await store.nodeHeartbeat(replicaId)).toMatchObject({ metrics: { cpu_usage: 12.5, tasks_completed: 4 } })
 })
 
+test('secrets in the notes and errors of a worker are not stored', async () => {
+  const { run, write } = await busyWorker()
+  await write('beat', run, { note: 'copying to https://canary-note@example.org' })
+  const [view] = await store.getTaskRuns([run.runId])
+  expect(view?.note).toBe('copying to https://***@example.org')
+  const stack = 'Error\n    at Authorization: Bearer canary-stack'
+  await write('finish', run, { error: { message: 'postgres://q:canary-message@db/q', stack, retry: 'never' } })
+  expect(await rowOf(run)).toMatchObject({ status: 'FAILED', result: { detail: 'postgres://q:***@db/q' } })
+  const attempts = await db.selectFrom('q.task_attempt').selectAll().where('run_id', '=', run.runId).execute()
+  const stored = JSON.stringify([attempts, await rowOf(run)])
+  expect(stored).toContain('Bearer ***')
+  expect(stored).not.toContain('canary')
+})
+
 test('runs of a silent worker are recovered, and its late writes are refused', async () => {
   const { run, write, silence } = await busyWorker()
   await silence()

@@ -146,6 +146,6 @@ const characterBytesMax = 4
 function noteOf(bytes: Uint8Array): string {
   const note = new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
   if (bytes.length <= noteBytesMax - characterBytesMax) return redact(note)
-  // The marks end a quoted text that was cut.
-  return redact(`${note}"'`).replace(/\S*$/, '…')
+  // The marks end a quoted text that was cut; a backslash before them would escape them.
+  return redact(`${note.replace(/\\+$/, '')}"'`).replace(/\S*$/, '…')
 }
