@@ -72,7 +72,7 @@ function unusable(path: string, cause: unknown): ExplainedError {
     code: 'TOKEN_FILE_INVALID',
     what: `${path} cannot be used.`,
     why: cause instanceof Error ? cause.message : 'The file system refused it.',
-    fix: 'Correct its rights, or name another file in Q_HTTP_TOKEN_FILE.',
+    fix: 'Correct its permissions, or name another file in Q_HTTP_TOKEN_FILE.',
     cause,
   })
 }

@@ -10,7 +10,7 @@ export async function oneNode(reads: Store, text: string): Promise<Node> {
   throw new Refusal(409, {
     code: 'NODE_AMBIGUOUS',
     what: `"${text}" names more than one node.`,
-    why: `It fits ${names.join(', ')}.`,
+    why: `It matches ${names.join(', ')}.`,
     fix: 'Use the whole id.',
   })
 }

@@ -42,7 +42,7 @@ function storable(text: string): string {
       code: 'RESULT_TOO_LARGE',
       what: 'The result cannot be stored; nothing was written.',
       why: `It has ${bytes} bytes as JSON; at most ${jsonLimits.bytesMax} are stored.`,
-      fix: 'Store what is large elsewhere and report where it is.',
+      fix: 'Store large data elsewhere and report its address.',
     })
   try {
     JSON.parse(text)
