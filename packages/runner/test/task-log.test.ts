@@ -37,6 +37,12 @@ test.each<[string, unknown]>([
   expect(lines).toEqual([{ line: 'kept', facts: expect.stringContaining('leftOut') }])
 })
 
+test('a bigint among the facts keeps all its digits, and the other facts stay', () => {
+  expect(logged((log) => log.info({ id: 2n ** 53n + 1n, name: 'ada' }, 'found'))).toEqual([
+    { line: 'found', facts: '{"id":"9007199254740993","name":"ada"}' },
+  ])
+})
+
 test('an error without a sentence becomes a line with its message', () => {
   const [line] = logged((log) => log.error(new TypeError('bad luck') as never))
   expect(line?.line).toBe('TypeError: bad luck')

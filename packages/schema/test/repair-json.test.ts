@@ -44,6 +44,16 @@ test.each<[string, unknown, string, string]>([
   expect(repairJson(value)).toMatchObject({ kind: 'not-json', problem: { reason, pointer } })
 })
 
+test('a bigint becomes a string of its digits where that is allowed, within the limit of bytes', () => {
+  const limits = { bytesMax: 40, depthMax: 5, bigintAsText: true }
+  expect(repairJson({ a: [-(2n ** 53n) - 1n] }, limits)).toEqual({
+    kind: 'json',
+    text: '{"a":["-9007199254740993"]}',
+    repaired: [],
+  })
+  expect(repairJson(10n ** 50n, limits)).toMatchObject({ kind: 'too-large' })
+})
+
 test('a cycle and too many levels are not JSON', () => {
   const self: unknown[] = []
   self.push(self)

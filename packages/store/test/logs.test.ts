@@ -111,7 +111,16 @@ test.each<[string, Partial<LogLine>, { line?: unknown; facts?: unknown; level?: 
   ['a line that is too long', { line: 'x'.repeat(20_000) }, { line: `${'x'.repeat(8_192)}…` }],
   ['one of wide characters', { line: '😀'.repeat(5_000) }, { line: `${'😀'.repeat(2_048)}…` }],
   ['facts with NaN and NUL', { facts: { a: Number.NaN, b: '\0' } }, { facts: { a: null, b: '\uFFFD' } }],
-  ['facts that are no JSON', { facts: { big: 1n } }, { facts: { leftOut: '/big is a bigint' } }],
+  [
+    'a bigint in facts, with all its digits,',
+    { facts: { big: 2n ** 64n } },
+    { facts: { big: '18446744073709551616' } },
+  ],
+  [
+    'facts that are no JSON',
+    { facts: { map: new Map() } },
+    { facts: { leftOut: '/map is an instance of Map, whose contents JSON does not show' } },
+  ],
   ['facts that contain themselves', { facts: cycle() }, { facts: { leftOut: '/self contains itself' } }],
   ['facts that are too large', { facts: 'x'.repeat(9_000) }, { facts: { leftOut: 'more than 8192 bytes' } }],
   ['a level that is none', { level: Number.NaN }, { level: 30 }],

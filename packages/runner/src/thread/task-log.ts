@@ -12,7 +12,7 @@ import type { TaskLine } from '../protocol/messages.ts'
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
 
 const lineCharsMax = 4_000
-const factLimits = { bytesMax: 8_000, depthMax: 16 }
+const factLimits = { bytesMax: 8_000, depthMax: 16, bigintAsText: true }
 const linesMax = 10_000
 
 export function createTaskLog(send: (line: TaskLine) => void): TaskLog {

@@ -57,7 +57,7 @@ export const logsAndFails = task({ retry: again }, (_: unknown, ctx) => {
 })
 /** Logs out of a busy loop that never ends. */
 export const logsBusily = task({ maxSilent: '5s' }, (_: unknown, ctx) => {
-  ctx.log.error({ deep: 1n }, 'x'.repeat(10_000))
+  ctx.log.error({ deep: new Map() }, 'x'.repeat(10_000))
   for (;;);
 })
 /** A stop is requested while it awaits; its later requests are refused. */

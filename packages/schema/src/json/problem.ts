@@ -9,6 +9,8 @@ export interface JsonLimits {
    * read.
    */
   readonly depthMax: number
+  /** A bigint becomes a string of its digits, so that every reader gets all of them. Otherwise it is a problem. */
+  readonly bigintAsText?: boolean
 }
 
 export const jsonLimits: JsonLimits = { bytesMax: 1_048_576, depthMax: 64 }

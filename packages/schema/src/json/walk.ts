@@ -77,7 +77,7 @@ function writeValue(walk: Walk, value: unknown): string | undefined {
     case 'undefined':
       return undefined
     case 'bigint':
-      return refuse(walk, 'bigint', 'is a bigint')
+      return walk.limits.bigintAsText === true ? spend(walk, `"${value}"`) : refuse(walk, 'bigint', 'is a bigint')
     case 'function':
       return refuse(walk, 'function', 'is a function')
     case 'symbol':

@@ -7,6 +7,8 @@ import { repairJson, storableText } from '@q/schema/json'
 /** `linesMax` is per claim; further lines are not stored. */
 export const logLimits = { linesMax: 10_000, lineBytesMax: 8_192, factsBytesMax: 8_192 } as const
 
+const factLimits = { bytesMax: logLimits.factsBytesMax, depthMax: 64, bigintAsText: true }
+
 const encoder = new TextEncoder()
 const room = new Uint8Array(logLimits.lineBytesMax)
 
@@ -20,7 +22,7 @@ export function storableLine(line: string): string {
 /** Returns JSON text. */
 export function storableFacts(facts: unknown): string {
   if (facts === undefined) return 'null'
-  const repaired = repairJson(facts, { bytesMax: logLimits.factsBytesMax, depthMax: 64 })
+  const repaired = repairJson(facts, factLimits)
   switch (repaired.kind) {
     case 'json':
       return repaired.text
