@@ -18,7 +18,8 @@ interface Options extends CommonOptions {
 export function recoverCommand(terminal: Terminal): Command {
   return newCommand({
     name: 'recover',
-    summary: 'recover the runs of dead nodes now, by their own thresholds; a replica does the same by itself',
+    summary:
+      'recover the runs of dead nodes now, judged by their own thresholds; live replicas do the same on their own',
     examples: [
       ['q recover --dry-run', 'which runs are stale, and by which evidence'],
       ['q recover --node eu-3', 'only the runs that this node held'],

@@ -20,7 +20,7 @@ export function tokenCommand(terminal: Terminal): Command {
     summary: 'print the token of the page and the HTTP API, or create named ones',
     examples: [
       ['curl -H "Authorization: Bearer $(q token)" http://127.0.0.1:7780/api/overview', 'asks the HTTP API'],
-      ['q token --replace', 'makes another one; sessions and programs with the old one are refused'],
+      ['q token --replace', 'replaces it; sessions and programs with the old token are refused'],
     ],
     json: '{ token, file }',
   })

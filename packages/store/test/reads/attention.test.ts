@@ -143,10 +143,17 @@ test('a queue that has grown for ten minutes is named with its rate', async () =
 test('a drain is overdue when its deadline has passed for a while', async () => {
   await fleet.join('n1', { tasks: ['a'] })
   await fleet.join('n2')
+  await enqueue('a')
+  await claimOne('a', 'n1')
   await store.drainReplica('n1', { by: 'ci', deadlineMs: 1_000 })
   expect(await all()).toEqual([])
   await sql`UPDATE q.replica SET drain_deadline = clock_timestamp() - interval '5 minutes' WHERE id = 'n1'`.execute(db)
-  expect(await only('drain-overdue')).toMatchObject({ subject: 'n1', detail: 'Drained by ci.', page: '/nodes/n1' })
+  expect(await only('drain-overdue')).toMatchObject({
+    subject: 'n1',
+    sentence: expect.stringMatching(/ago and still holds 1 run\.$/),
+    detail: 'Drained by ci.',
+    page: '/nodes/n1',
+  })
 })
 
 test('recovery that is switched off is worse when no live node recovers', async () => {
@@ -172,7 +179,11 @@ test('a slot that cannot be stopped, mixed versions and poor health are named', 
   await threads([{ ...slot, silentMs: 1_000 }])
   expect(await all()).toEqual([])
   await threads([slot])
-  expect(await only('slots-stopping')).toMatchObject({ command: 'q show 7', facts: { slots: 1, silentMs: 40_000 } })
+  expect(await only('slots-stopping')).toMatchObject({
+    sentence: expect.stringMatching(/: the code has been silent for 40 s\.$/),
+    command: 'q show 7',
+    facts: { slots: 1, silentMs: 40_000 },
+  })
   await threads([])
   await store.registerReplica({ ...introduction('n2', 'n2'), version: '9' })
   expect(await only('versions-mixed')).toMatchObject({ level: 'note', subject: '0, 9' })

@@ -1,6 +1,6 @@
 /** Attention items about nodes, from the facts that they report. Pure. */
 import { externalPreset, type Node } from '../nodes/node-view.ts'
-import { inWords } from '../words.ts'
+import { counted, inWords } from '../words.ts'
 import { argument, pagePath, subjectsMax, type Attention } from './attention-item.ts'
 
 /** How far a drain may exceed its deadline, because stopping runs takes time. */
@@ -49,7 +49,7 @@ function overdueDrain(node: Node, now: Date): Attention[] {
       kind: 'drain-overdue',
       level: 'warn',
       ...about(node),
-      sentence: `${node.name} should have finished draining ${inWords(lateMs)} ago and still holds ${drain.runsLeft} runs.`,
+      sentence: `${node.name} should have finished draining ${inWords(lateMs)} ago and still holds ${counted({ count: drain.runsLeft, atLeast: false }, 'run')}.`,
       detail: drain.by === null ? null : `Drained by ${drain.by}.`,
       facts: { lateMs, runsLeft: drain.runsLeft },
     },
@@ -89,7 +89,7 @@ function stoppingSlots(node: Node): Attention[] {
       kind: 'slots-stopping',
       level: 'warn',
       ...about(node),
-      sentence: `${node.name} cannot stop ${first.task ?? 'a run'}${stuck.length > 1 ? ` and ${stuck.length - 1} more` : ''}: no sign of it for ${inWords(silentMs)}.`,
+      sentence: `${node.name} cannot stop ${first.task ?? 'a run'}${stuck.length > 1 ? ` and ${stuck.length - 1} more` : ''}: the code has been silent for ${inWords(silentMs)}.`,
       detail: 'Code in a native call ends only when the call does; isolation: process can be killed.',
       command: first.runId === null ? `q node ${argument(node.name)}` : `q show ${first.runId}`,
       facts: { slots: stuck.length, silentMs, runId: first.runId },

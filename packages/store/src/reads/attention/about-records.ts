@@ -100,7 +100,7 @@ function lateSchedule({ name, lateMs, failedRunId }: Recorded['schedules'][numbe
     sentence: late
       ? `The schedule ${name} is ${inWords(lateMs)} late.`
       : `The last run of the schedule ${name} failed.`,
-    detail: late ? 'Any live node enqueues its ticks; none did.' : 'Its next tick is enqueued as planned.',
+    detail: late ? 'Any live node enqueues its ticks, but none has.' : 'Its next tick is enqueued as planned.',
     command: failedRunId !== null && !late ? `q show ${failedRunId}` : `q schedules ${argument(name)}`,
     page: pagePath('schedules', name),
     facts: { lateMs, failedRunId },
@@ -129,7 +129,7 @@ function risingError({ fingerprint, name, message, task, seen, usual }: Recorded
     level: 'warn',
     subject: task ?? fingerprint,
     sentence: `${task ?? 'A task'} failed ${seen} times within two hours: ${name}${message === '' ? '' : `: ${message}`}`,
-    detail: usual === 0 ? 'It was not seen in the day before.' : `Usual are ${usual.toFixed(1)} an hour.`,
+    detail: usual === 0 ? 'It did not occur in the day before.' : `The usual rate is ${usual.toFixed(1)} an hour.`,
     command: `q errors ${argument(fingerprint.slice(0, 8))}`,
     page: pagePath('errors', fingerprint),
     facts: { fingerprint, seen, usual },
