@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { listEnd } from '../src/frame/list-end.ts'
 import { isAscii } from '../src/frame/terminal.ts'
 import { runId } from '../src/typed/ids.ts'
-import { momentOf } from '../src/typed/moments.ts'
+import { parseTime } from '../src/typed/parse-time.ts'
 import { ago, countdown, long, moment, short } from '../src/words/ages.ts'
 import { bounded, count, plural, rate } from '../src/words/counts.ts'
 import { safeText } from '../src/words/safe.ts'
@@ -50,10 +50,10 @@ test.each([
   ['yesterday 09:05', new Date(2026, 4, 1, 9, 5)],
   ['2026-05-01', new Date(2026, 4, 1)],
   ['2026-05-01T10:00:00Z', new Date('2026-05-01T10:00:00Z')],
-])('%s is parsed as a time', (text, at) => expect(momentOf(text, now)).toEqual(at))
+])('%s is parsed as a time', (text, at) => expect(parseTime(text, now)).toEqual(at))
 
 test.each(['soon', '25 parsecs', '', '5w'])('"%s" is refused as a time', (text) =>
-  expect(() => momentOf(text, now)).toThrow(expect.objectContaining({ code: 'TIME_INVALID' })),
+  expect(() => parseTime(text, now)).toThrow(expect.objectContaining({ code: 'TIME_INVALID' })),
 )
 
 test.each(['123', '#123', ' 123 ', 'run 123', 'http://127.0.0.1:9000/runs/123', 'https://q.example/runs/123?tab=logs'])(

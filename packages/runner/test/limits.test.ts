@@ -88,8 +88,8 @@ test('inside a native call a run is `stopping` and keeps its key until the call 
   const { file: until, open } = gate()
   const run = await startedRun(replica, 'sleeps', { until, key: 'k' })
   const next = await q.enqueue('sleeps', { until, key: 'k' })
-  const figures = await eventually(() => runner.threads().find(({ state }) => state === 'stopping'), 'stopping')
-  expect(figures).toMatchObject({ runId: run.id, task: 'sleeps', isolation: 'thread', stoppingFor: 'timed out' })
+  const stats = await eventually(() => runner.threads().find(({ state }) => state === 'stopping'), 'stopping')
+  expect(stats).toMatchObject({ runId: run.id, task: 'sleeps', isolation: 'thread', stoppingFor: 'timed out' })
   const beaten = await eventually(async () => {
     const threads = (await beatenThreads(replica.url)) as SlotStats[]
     return threads.find(({ state }) => state === 'stopping')
@@ -114,7 +114,7 @@ test('the heartbeat of a replica shows what every thread is doing: task, CPU, he
   const busy = await eventually(async () => {
     const threads = (await beatenThreads(replica.url)) as SlotStats[]
     return threads.find(({ cpuPercent, silentMs }) => (cpuPercent ?? 0) > 0 && (silentMs ?? 0) > 1_000)
-  }, 'its figures')
+  }, 'its stats')
   expect(busy).toMatchObject({ runId: run.id, task: 'endless', state: 'running', isolation: 'thread' })
   expect(busy.heapMb).toBeGreaterThan(0)
   expect(busy.eventLoopUse).toBeGreaterThan(0)

@@ -58,11 +58,11 @@ test('a busy loop in a child sends heartbeats, shows its progress, and is stoppe
     return status.progress === null ? undefined : status
   }, 'progress of a child')
   expect(seen).toMatchObject({ status: 'RUNNING', progress: 0.25, note: expect.stringMatching(/^round \d+$/) })
-  const figures = await eventually(
+  const stats = await eventually(
     () => runner.threads().find(({ runId, cpuPercent }) => runId === run.id && cpuPercent !== null && cpuPercent > 0),
-    'figures of a child',
+    'stats of a child',
   )
-  expect(figures).toMatchObject({ isolation: 'process', state: 'running', heapMb: expect.any(Number) })
+  expect(stats).toMatchObject({ isolation: 'process', state: 'running', heapMb: expect.any(Number) })
   await store.cancelTaskRuns([run.id])
   await expect(run.result({ timeout: '100s' })).rejects.toMatchObject({ code: 'TASK_CANCELLED' })
 })

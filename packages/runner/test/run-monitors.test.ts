@@ -237,10 +237,10 @@ test('slot stats are bounded; slots whose run is being stopped come first', () =
   const runMonitors = createRunMonitors(300)
   for (let slot = 0; slot < 200; slot++) runMonitors.open(facts, slot, 0)
   runMonitors.all()[150]?.stop('timed out')
-  const figures = createSlotStats({ slots: 300, runMonitors, nowMs: () => 10 })()
-  expect(figures).toHaveLength(64)
-  expect(figures[0]).toMatchObject({ slot: 150, state: 'stopping', stoppingFor: 'timed out', task: 't', runId: '1' })
-  expect(JSON.stringify(figures).length).toBeLessThan(20_000)
+  const stats = createSlotStats({ slots: 300, runMonitors, nowMs: () => 10 })()
+  expect(stats).toHaveLength(64)
+  expect(stats[0]).toMatchObject({ slot: 150, state: 'stopping', stoppingFor: 'timed out', task: 't', runId: '1' })
+  expect(JSON.stringify(stats).length).toBeLessThan(20_000)
   const idle = createSlotStats({ slots: 2, runMonitors: createRunMonitors(2), nowMs: () => 0 })()
   expect(idle.map(({ slot, state }) => [slot, state])).toEqual([
     [0, 'idle'],

@@ -100,10 +100,10 @@ test('many scrapes within ten seconds read the database once; a database that do
   let reads = 0
   const cluster = createClusterReadings(
     {
-      async clusterFigures() {
+      async clusterGauges() {
         reads++
         if (reads > 1) throw new Error('away')
-        return store.clusterFigures()
+        return store.clusterGauges()
       },
     },
     { nowMs: () => clock.nowMs },
@@ -116,7 +116,7 @@ test('many scrapes within ten seconds read the database once; a database that do
 })
 
 test('a scrape does not wait for a database that hangs', async () => {
-  const cluster = createClusterReadings({ clusterFigures: () => new Promise(() => {}) }, { waitMsMax: 1 })
+  const cluster = createClusterReadings({ clusterGauges: () => new Promise(() => {}) }, { waitMsMax: 1 })
   expect(await cluster()).toEqual({ q_cluster_readable: [{ value: 0 }] })
 })
 

@@ -50,7 +50,7 @@ test('counters equal what was executed, never fall while runs are executed, and 
   let ended = 0
   const all = Promise.allSettled(handles.map((handle) => handle.result().finally(() => ended++)))
   while (ended < handles.length) {
-    figures = runner.figures()
+    figures = runner.stats()
     const started = valueOf(await scrape(), 'q_runs_started_total', { queue: 'default', task: 'double' }) ?? 0
     expect(started).toBeGreaterThanOrEqual(last)
     last = started
@@ -58,7 +58,7 @@ test('counters equal what was executed, never fall while runs are executed, and 
   await all
   await runner.drain()
   await scene.store.sampleQueues()
-  figures = runner.figures()
+  figures = runner.stats()
   const families = await scrape()
   const runs = (name: string, labels: Record<string, string>) => valueOf(families, name, labels)
   const double = { queue: 'default', task: 'double' }
@@ -121,7 +121,7 @@ test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])(
     observer.observe({ type: 'deliveries-sent', destination: 'dev', reports: 1 })
     await scene.store.putDestination({ name: 'dev', kind: 'log', reports: ['alert'] })
     await scene.store.sampleQueues()
-    figures = runner.figures()
+    figures = runner.stats()
     // It has read nothing of the database yet.
     const { text } = await createMetrics({
       reads: scene.store,

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { RunFilter, Store } from '@q/store'
 import { workflowId } from './ids.ts'
-import { momentOf } from './moments.ts'
+import { parseTime } from './parse-time.ts'
 import { nodeNamed } from './nodes.ts'
 import { errorGroupNotFound } from './not-found.ts'
 
@@ -53,8 +53,8 @@ export async function filterOf(store: Store, options: FilterOptions): Promise<Ru
     ...given('code', code?.toUpperCase()),
     ...given('fingerprint', errors === undefined ? undefined : await fingerprintOf(store, errors)),
     ...given('payload', payload),
-    ...given('createdAfter', since === undefined ? undefined : momentOf(since)),
-    ...given('createdBefore', until === undefined ? undefined : momentOf(until)),
+    ...given('createdAfter', since === undefined ? undefined : parseTime(since)),
+    ...given('createdBefore', until === undefined ? undefined : parseTime(until)),
   }
 }
 

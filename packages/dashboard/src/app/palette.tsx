@@ -5,7 +5,7 @@ import type { Items, Node, PublishedTask, QueueView } from '../api/contract.ts'
 import { useData } from '../api/use-data.ts'
 import { allNodes } from '../live/apply-frames.ts'
 import { Icon } from '../parts/icon.tsx'
-import { type Finding, findings } from './findings.ts'
+import { type PaletteEntry, paletteEntries } from './palette-entries.ts'
 
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const [text, setText] = useState('')
@@ -17,14 +17,14 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const nodes = useData<Items<Node>>(allNodes).data?.items
   const queues = useData<Items<QueueView>>('/queues').data?.items
   const tasks = useData<Items<PublishedTask>>('/tasks', { everyMs: 60_000 }).data?.items
-  const found = useMemo(() => findings(text, { nodes, queues, tasks }), [text, nodes, queues, tasks])
+  const found = useMemo(() => paletteEntries(text, { nodes, queues, tasks }), [text, nodes, queues, tasks])
   const chosen = Math.min(at, Math.max(0, found.length - 1))
 
-  function open(finding: Finding | undefined): void {
-    if (finding === undefined) return
+  function open(entry: PaletteEntry | undefined): void {
+    if (entry === undefined) return
     onClose()
-    if (finding.run === undefined) navigate(finding.path)
-    else finding.run()
+    if (entry.run === undefined) navigate(entry.path)
+    else entry.run()
   }
   function onKey(event: KeyboardEvent): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
@@ -52,19 +52,19 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         onKeyDown={onKey}
       />
       <ul id={id} role="listbox" aria-label="Found">
-        {found.map((finding, index) => (
+        {found.map((entry, index) => (
           <li
-            key={`${finding.kind} ${finding.name}`}
+            key={`${entry.kind} ${entry.name}`}
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === chosen}
-            onClick={() => open(finding)}
+            onClick={() => open(entry)}
             onMouseMove={() => setAt(index)}
             ref={(element) => void (index === chosen && element?.scrollIntoView({ block: 'nearest' }))}
           >
-            <Icon name={finding.icon} />
-            <span className="cut">{finding.name}</span>
-            <span className="mute">{finding.kind}</span>
+            <Icon name={entry.icon} />
+            <span className="cut">{entry.name}</span>
+            <span className="mute">{entry.kind}</span>
           </li>
         ))}
       </ul>

@@ -37,7 +37,7 @@ import { startMaintenance } from './maintenance/start-maintenance.ts'
 import { createSignals } from './signals.ts'
 import { createRecoveryCounter } from './stats/count-recovered.ts'
 import { createExchangeMeter } from './stats/exchange-meter.ts'
-import { createFigures, type RunnerFigures } from './stats/figures.ts'
+import { createRunnerStats, type RunnerStats } from './stats/runner-stats.ts'
 import { createCountFlusher } from './stats/flush-counts.ts'
 import { createProcessStats } from './stats/process-stats.ts'
 import { createRunCounts } from './stats/run-counts.ts'
@@ -69,7 +69,7 @@ export interface ReplicaParts {
 
 export interface WorkingReplica {
   readonly drain: Drain
-  readonly figures: () => RunnerFigures
+  readonly stats: () => RunnerStats
 }
 
 export function startReplicaLoops(given: ReplicaParts): WorkingReplica {
@@ -142,7 +142,7 @@ export function startReplicaLoops(given: ReplicaParts): WorkingReplica {
     },
   })
   signals.connect({ drainOrdered: drain.onOrder, programTooOld: drain.tooOld })
-  return { drain, figures: createFigures({ ...shared, slots, threads: parts.executors.threads }) }
+  return { drain, stats: createRunnerStats({ ...shared, slots, threads: parts.executors.threads }) }
 }
 
 /** The state that several parts share; created before all of them. */

@@ -16,7 +16,7 @@ import { neverThrows, type Observe } from './events.ts'
 import { newReplicaId, thisHost } from './identity.ts'
 import { nowMs } from './loop.ts'
 import { createRunMonitors } from './liveness/run-monitors.ts'
-import type { RunnerFigures } from './stats/figures.ts'
+import type { RunnerStats } from './stats/runner-stats.ts'
 import { createSlotStats, type SlotStats } from './stats/slot-stats.ts'
 import { publishConcurrencyLimits, publishTaskSchedules } from './execute/task-catalog.ts'
 import { startReplicaLoops } from './replica.ts'
@@ -29,7 +29,7 @@ export interface Runner {
   /** What every slot is doing. */
   threads(): readonly SlotStats[]
   /** The replica's counts and measurements, for metrics. */
-  figures(): RunnerFigures
+  stats(): RunnerStats
   /**
    * Like SIGTERM: stops claiming, lets runs finish for `Q_DRAIN_MS`, then leaves. A second call sets the deadline to
    * now.
@@ -83,7 +83,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await publishTaskSchedules(connections.store, registration.id, tasks)
     await declareDestinations(connections.store, config.destinationsFile)
     const slotStats = createSlotStats({ slots: config.threads, runMonitors, nowMs })
-    const { drain, figures } = startReplicaLoops({
+    const { drain, stats } = startReplicaLoops({
       config,
       observe,
       tasks,
@@ -106,7 +106,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       name,
       tasks,
       threads: slotStats,
-      figures,
+      stats,
       left: drain.left,
       drain: async () => void (await drain.signal()),
     }

@@ -5,13 +5,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RunTally } from '@q/store'
 import type { Observe } from '../main/events.ts'
-import type { RunnerFigures } from '../main/stats/figures.ts'
+import type { RunnerStats } from '../main/stats/runner-stats.ts'
 import { createEventCounts, type EventCounts, type Times } from './event-counts.ts'
 
 export interface MetricsObserver {
   readonly observe: Observe
-  /** `figures`: the replica's; undefined before it has started. */
-  read(figures: RunnerFigures | undefined): MetricReadings
+  /** `stats`: the replica's; undefined before it has started. */
+  read(stats: RunnerStats | undefined): MetricReadings
   close(): void
 }
 
@@ -35,9 +35,9 @@ export function createMetricsObserver(version: string): MetricsObserver {
   }
   return {
     observe: events.observe,
-    read: (figures) => ({
+    read: (stats) => ({
       q_info: [{ labels: { version }, value: 1 }],
-      ...(figures === undefined ? {} : { ...runReadings(figures.runs), ...replicaReadings(figures) }),
+      ...(stats === undefined ? {} : { ...runReadings(stats.runs), ...replicaReadings(stats) }),
       ...eventReadings(events),
       ...processReadings(),
       q_event_loop_delay_seconds: delayReadings(mainThreadDelay()),
@@ -79,7 +79,7 @@ function sumOfHistograms(histograms: readonly (readonly number[])[]): number[] {
   return Array.from({ length }, (_, bucket) => histograms.reduce((sum, counts) => sum + (counts[bucket] ?? 0), 0))
 }
 
-function replicaReadings({ slots, health, exchanges, threadsCpuMs }: RunnerFigures): MetricReadings {
+function replicaReadings({ slots, health, exchanges, threadsCpuMs }: RunnerStats): MetricReadings {
   return {
     q_slots: [
       { labels: { state: 'busy' }, value: slots.busy },

@@ -66,7 +66,7 @@ async function runReplica(
   const page = await startPage({
     databaseUrl: database.url,
     version,
-    readMetrics: () => metrics.read(runner?.figures()),
+    readMetrics: () => metrics.read(runner?.stats()),
     log,
   })
   try {

@@ -1,5 +1,5 @@
 /** The metrics of the whole cluster, read at most every 10 seconds, however often they are scraped. */
-import { createCachedRead, type ClusterFigures, type DeliveryFigures, type QueueFigures, type Store } from '@q/store'
+import { createCachedRead, type ClusterGauges, type DeliveryGauges, type QueueGauges, type Store } from '@q/store'
 import type { Readings } from './readings.ts'
 
 const cachedMs = 10_000
@@ -12,21 +12,21 @@ export interface ClusterReadingOptions {
 
 /** Returns only `q_cluster_readable 0` if the database does not answer. Never rejects. */
 export function createClusterReadings(
-  store: Pick<Store, 'clusterFigures'>,
+  store: Pick<Store, 'clusterGauges'>,
   { nowMs = () => performance.now(), waitMsMax = 3_000 }: ClusterReadingOptions = {},
 ): () => Promise<Readings> {
-  const figures = createCachedRead(() => store.clusterFigures(), nowMs)
+  const gauges = createCachedRead(() => store.clusterGauges(), nowMs)
   return async () => {
-    const read = await within(waitMsMax, figures.get(cachedMs)).catch(() => undefined)
+    const read = await within(waitMsMax, gauges.get(cachedMs)).catch(() => undefined)
     return read === undefined ? { q_cluster_readable: [{ value: 0 }] } : readingsOf(read)
   }
 }
 
-function readingsOf(figures: ClusterFigures): Readings {
-  const { queues, sampleAgeMs, nodes, lanesUnserved, runsToReview, destinations } = figures
-  const byQueue = (value: (queue: QueueFigures) => number) =>
+function readingsOf(gauges: ClusterGauges): Readings {
+  const { queues, sampleAgeMs, nodes, lanesUnserved, runsToReview, destinations } = gauges
+  const byQueue = (value: (queue: QueueGauges) => number) =>
     queues.map((queue) => ({ labels: { queue: queue.queue }, value: value(queue) }))
-  const byDestination = (value: (reports: DeliveryFigures) => number) =>
+  const byDestination = (value: (reports: DeliveryGauges) => number) =>
     destinations.map((reports) => ({ labels: { destination: reports.destination }, value: value(reports) }))
   return {
     q_cluster_readable: [{ value: 1 }],

@@ -9,7 +9,7 @@ export interface Metrics {
 }
 
 export interface MetricsDeps {
-  readonly reads: Pick<Store, 'clusterFigures'>
+  readonly reads: Pick<Store, 'clusterGauges'>
   /** The counts of this process's replica; undefined: there is no replica. */
   readonly replica?: (() => Readings) | undefined
   /** The number of open live streams; undefined: there is no page. */

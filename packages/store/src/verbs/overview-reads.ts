@@ -5,7 +5,7 @@
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
 import { attention, type AttentionReport } from '../reads/attention/attention.ts'
-import { clusterFigures, type ClusterFigures } from '../reads/overview/cluster-figures.ts'
+import { clusterGauges, type ClusterGauges } from '../reads/overview/cluster-gauges.ts'
 import {
   getErrorGroup,
   listErrorGroups,
@@ -33,7 +33,7 @@ export interface OverviewReadVerbs {
    * Returns queues, nodes and what needs a person as numbers for metrics: the newest sample of each queue, and bounded counts.
    * The same numbers for every caller; nothing is counted that a backlog or a history could make long.
    */
-  clusterFigures(): Promise<ClusterFigures>
+  clusterGauges(): Promise<ClusterGauges>
 
   /**
    * Returns what a person should act on, the most harmful first, each with one sentence and the command that helps.
@@ -80,7 +80,7 @@ export interface OverviewReadVerbs {
 export function overviewReadVerbs(db: Kysely<DB>): OverviewReadVerbs {
   return {
     overview: () => overview(db),
-    clusterFigures: () => clusterFigures(db),
+    clusterGauges: () => clusterGauges(db),
     attention: () => attention(db),
     series: (request) => series(db, request),
     listErrorGroups: (request) => listErrorGroups(db, request),

@@ -21,7 +21,7 @@ test('each destination has its reports; counts stop at their bound, and the age 
   await write('quiet', 2, 60, -60)
   await write('quiet', 3, 90, null)
   await write('removed', 5, 90, null)
-  const { destinations } = await store.clusterFigures()
+  const { destinations } = await store.clusterGauges()
   expect(
     destinations.map(({ oldestMs, ...rest }) => ({ ...rest, ageS: oldestMs && Math.floor(oldestMs / 30_000) * 30 })),
   ).toEqual([

@@ -49,7 +49,7 @@ test('the figures for metrics are those of the newest samples, however many runs
   await sql`INSERT INTO q.queue_sample (sampled_at, queue, ready, claimed, running, waiting_time, waiting_concurrency, oldest_ms, paused)
     SELECT clock_timestamp() - ago, 'default', ready, 1, 2, 3, 4, 5000, true
     FROM (VALUES (interval '1 minute', 70), (interval '20 seconds', 7)) AS given(ago, ready)`.execute(db)
-  const { queues, sampleAgeMs } = await store.clusterFigures()
+  const { queues, sampleAgeMs } = await store.clusterGauges()
   expect(queues).toEqual([
     {
       queue: 'default',

@@ -3,10 +3,10 @@ import { countTime } from '@q/store'
 
 export interface ExchangeMeter {
   exchanged(tookMs: number, claimed: number): void
-  read(): ExchangeFigures
+  read(): ExchangeStats
 }
 
-export interface ExchangeFigures {
+export interface ExchangeStats {
   readonly claimed: number
   readonly tookMs: number
   /** Counts per bucket of the store's histograms. */

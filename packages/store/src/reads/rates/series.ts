@@ -53,11 +53,11 @@ export async function series(db: Db, request: SeriesRequest): Promise<SeriesPoin
   }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`.execute(db)
   const nowMs = rows[0]!.ms
   const bins = binsOf(request, nowMs)
-  const figures = await figuresOf(db, request, bins)
+  const valuesOf = await readValues(db, request, bins)
   return bins.starts.map((startMs) => {
     const endMs = startMs + bins.stepMs
     const seconds = Math.max(1, (Math.min(endMs, nowMs) - startMs) / 1_000)
-    return { at: new Date(startMs), partial: endMs + flushMs > nowMs, ...figures(startMs, seconds) }
+    return { at: new Date(startMs), partial: endMs + flushMs > nowMs, ...valuesOf(startMs, seconds) }
   })
 }
 
@@ -77,9 +77,9 @@ function binsOf({ from, to, points = 60 }: SeriesRequest, nowMs: number): Bins {
   return { stepMs, starts: Array.from({ length: Math.min(count, most + 1) }, (_, place) => firstMs + place * stepMs) }
 }
 
-type Figures = (startMs: number, seconds: number) => Partial<SeriesPoint>
+type ValuesAt = (startMs: number, seconds: number) => Partial<SeriesPoint>
 
-function figuresOf(db: Db, request: SeriesRequest, bins: Bins): Promise<Figures> {
+function readValues(db: Db, request: SeriesRequest, bins: Bins): Promise<ValuesAt> {
   switch (request.metric) {
     case 'rate':
       return rates(db, request, bins)
@@ -98,7 +98,7 @@ const counted = ['started', 'succeeded', 'failed', 'retried', 'cancelled', 'cras
 
 type CountedRow = { readonly startMs: number } & Readonly<Record<(typeof counted)[number], number>>
 
-async function rates(db: Db, request: SeriesRequest, bins: Bins): Promise<Figures> {
+async function rates(db: Db, request: SeriesRequest, bins: Bins): Promise<ValuesAt> {
   const sums = counted.map((column) => sql`sum(t.${sql.ref(column)})::float8 AS ${sql.ref(column)}`)
   const { rows } = await sql<CountedRow>`
     SELECT ${binMs(sql`t.bucket_at`, bins)} AS "startMs", ${sql.join(sums)} FROM q.run_tally t
@@ -113,7 +113,7 @@ async function percentiles(
   request: SeriesRequest,
   bins: Bins,
   column: 'wait_histogram' | 'duration_histogram',
-): Promise<Figures> {
+): Promise<ValuesAt> {
   const { rows } = await sql<{ startMs: number; histogram: number[] }>`
     SELECT "startMs", array_agg(runs ORDER BY place) AS histogram FROM (
       SELECT ${binMs(sql`t.bucket_at`, bins)} AS "startMs", one.place, sum(one.runs)::float8 AS runs
@@ -133,7 +133,7 @@ async function gauges(
   bins: Bins,
   ofQueue: RawBuilder<unknown>,
   ofAll: RawBuilder<unknown>,
-): Promise<Figures> {
+): Promise<ValuesAt> {
   const { rows } = await sql<{ startMs: number; value: number | null }>`
     SELECT queues."startMs", ${ofAll}::float8 AS value
     FROM (SELECT DISTINCT queue FROM q.lane WHERE ${queue ?? null}::text IS NULL OR queue = ${queue ?? null}) named

@@ -4,7 +4,7 @@
 import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
 
-export function momentOf(text: string, now: Date = new Date()): Date {
+export function parseTime(text: string, now: Date = new Date()): Date {
   const trimmed = text.trim().toLowerCase()
   const clock = /^(?:(yesterday)[ t]?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(trimmed)
   if (clock !== null) return byClock(now, clock)

@@ -1,5 +1,5 @@
 /**
- * The figures of the whole cluster, for metrics. Queues come from their newest samples, which one replica takes for all
+ * The gauges of the whole cluster, for metrics. Queues come from their newest samples, which one replica takes for all
  * (tally/sample-queues.ts), so every reader sees the same numbers without counting. Other reads are bounded. Takes no
  * locks.
  */
@@ -7,11 +7,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { nodeState } from '../../replicas/alive.ts'
 import { agoMs, countMax, countOf } from '../bounded.ts'
-import { deliveryFigures, type DeliveryFigures } from '../deliveries/delivery-figures.ts'
+import { deliveryGauges, type DeliveryGauges } from '../deliveries/delivery-gauges.ts'
 import { unservedLanes } from '../queues/unserved-lanes.ts'
 
-export interface ClusterFigures {
-  readonly queues: readonly QueueFigures[]
+export interface ClusterGauges {
+  readonly queues: readonly QueueGauges[]
   /** Age of the newest sample of the queues; null: there is none. */
   readonly sampleAgeMs: number | null
   readonly nodes: { readonly alive: number; readonly draining: number; readonly stale: number }
@@ -19,11 +19,11 @@ export interface ClusterFigures {
   readonly lanesUnserved: number
   /** Runs recovered as FAILED that no person has reviewed; at most 10 000. */
   readonly runsToReview: number
-  readonly destinations: readonly DeliveryFigures[]
+  readonly destinations: readonly DeliveryGauges[]
 }
 
 /** A sample of a queue. */
-export interface QueueFigures {
+export interface QueueGauges {
   readonly queue: string
   readonly ready: number
   readonly claimed: number
@@ -35,27 +35,27 @@ export interface QueueFigures {
   readonly paused: boolean
 }
 
-type FleetRow = ClusterFigures['nodes'] & Pick<ClusterFigures, 'runsToReview'>
+type FleetRow = ClusterGauges['nodes'] & Pick<ClusterGauges, 'runsToReview'>
 
 /** The most queues, in the order of their names. */
 const queuesMax = 1_000
 
-export async function clusterFigures(db: Db): Promise<ClusterFigures> {
+export async function clusterGauges(db: Db): Promise<ClusterGauges> {
   const samples = await newestSamples(db)
   const { runsToReview, ...nodes } = await fleetFigures(db)
   const lanes = await unservedLanes(db)
   return {
-    queues: samples.map(({ ageMs: _, ...figures }) => figures),
+    queues: samples.map(({ ageMs: _, ...gauges }) => gauges),
     sampleAgeMs: samples.length === 0 ? null : Math.min(...samples.map(({ ageMs }) => ageMs)),
     nodes,
     lanesUnserved: lanes.length,
     runsToReview,
-    destinations: await deliveryFigures(db),
+    destinations: await deliveryGauges(db),
   }
 }
 
-async function newestSamples(db: Db): Promise<(QueueFigures & { readonly ageMs: number })[]> {
-  const { rows } = await sql<QueueFigures & { readonly ageMs: number }>`
+async function newestSamples(db: Db): Promise<(QueueGauges & { readonly ageMs: number })[]> {
+  const { rows } = await sql<QueueGauges & { readonly ageMs: number }>`
 SELECT s.queue, s.ready, s.claimed, s.running, s.waiting_time AS "waitingTime", s.waiting_concurrency AS "waitingConcurrency",
   s.oldest_ms::float8 AS "oldestMs", s.paused, ${agoMs(sql.ref('s.sampled_at'))} AS "ageMs"
 FROM (SELECT DISTINCT queue FROM q.lane ORDER BY queue LIMIT ${queuesMax}::int) known

@@ -5,7 +5,7 @@ import type { IconName } from '../parts/icon.tsx'
 import { pages } from './pages.ts'
 import { toggleTheme } from './theme.ts'
 
-export interface Finding {
+export interface PaletteEntry {
   readonly kind: 'run' | 'node' | 'queue' | 'task' | 'page' | 'action'
   readonly name: string
   readonly icon: IconName
@@ -19,44 +19,45 @@ interface Known {
   readonly tasks: readonly PublishedTask[] | undefined
 }
 
-const findingsMax = 30
+const entriesMax = 30
 
-const actions: readonly Finding[] = [
+const actions: readonly PaletteEntry[] = [
   { kind: 'action', name: 'Enqueue a run', icon: 'plus', path: '/enqueue' },
   { kind: 'action', name: 'Freeze or go on', icon: 'heartbeats', path: '', run: connection.toggleFrozen },
   { kind: 'action', name: 'Change the theme', icon: 'theme', path: '', run: toggleTheme },
   { kind: 'page', name: 'Operations on many runs', icon: 'runs', path: '/operations' },
 ]
 
-export function findings(text: string, { nodes = [], queues = [], tasks = [] }: Known): Finding[] {
+export function paletteEntries(text: string, { nodes = [], queues = [], tasks = [] }: Known): PaletteEntry[] {
   const typed = text.trim().toLowerCase()
   const id = /^#?(?:run )?(\d{1,19})$/.exec(typed)?.[1]
-  const all: Finding[] = [
-    ...pages.map(({ path, name, icon }): Finding => ({ kind: 'page', name, icon, path })),
+  const all: PaletteEntry[] = [
+    ...pages.map(({ path, name, icon }): PaletteEntry => ({ kind: 'page', name, icon, path })),
     ...actions,
-    ...nodes.map(({ id: node, name, state }): Finding => ({
+    ...nodes.map(({ id: node, name, state }): PaletteEntry => ({
       kind: 'node',
       name: `${name} ${node.slice(0, 4)}${state === 'alive' ? '' : `, ${state}`}`,
       icon: 'nodes',
       path: `/nodes/${encodeURIComponent(node)}`,
     })),
-    ...queues.map(({ queue }): Finding => ({
+    ...queues.map(({ queue }): PaletteEntry => ({
       kind: 'queue',
       name: queue,
       icon: 'queues',
       path: `/queues/${encodeURIComponent(queue)}`,
     })),
-    ...tasks.map(({ name }): Finding => ({
+    ...tasks.map(({ name }): PaletteEntry => ({
       kind: 'task',
       name,
       icon: 'runs',
       path: `/runs?task=${encodeURIComponent(name)}`,
     })),
   ]
-  const run: Finding[] = id === undefined ? [] : [{ kind: 'run', name: `Run ${id}`, icon: 'runs', path: `/runs/${id}` }]
+  const run: PaletteEntry[] =
+    id === undefined ? [] : [{ kind: 'run', name: `Run ${id}`, icon: 'runs', path: `/runs/${id}` }]
   return [...run, ...all.filter(({ name, kind }) => matches(typed, `${name} ${kind}`.toLowerCase()))].slice(
     0,
-    findingsMax,
+    entriesMax,
   )
 }
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { agoMs, countMax as givenUpMax } from '../bounded.ts'
 
-export interface DeliveryFigures {
+export interface DeliveryGauges {
   readonly destination: string
   /** Reports that are neither delivered nor given up; at most 1 000 are counted. */
   readonly waiting: number
@@ -23,9 +23,9 @@ const destinationsMax = 50
 const countMax = 1_000
 const lastMax = 100
 
-export async function deliveryFigures(db: Db): Promise<DeliveryFigures[]> {
+export async function deliveryGauges(db: Db): Promise<DeliveryGauges[]> {
   const waiting = sql`FROM q.delivery r WHERE r.destination = d.name AND r.due_at IS NOT NULL ORDER BY`
-  const { rows } = await sql<DeliveryFigures>`
+  const { rows } = await sql<DeliveryGauges>`
 WITH given_up AS MATERIALIZED (
   SELECT destination, count(*)::int AS reports FROM (SELECT destination FROM q.delivery
     WHERE due_at IS NULL AND delivered_at IS NULL ORDER BY id DESC LIMIT ${givenUpMax}::int) newest GROUP BY destination
