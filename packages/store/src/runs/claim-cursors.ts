@@ -4,8 +4,8 @@
  *
  * A slow look gives each candidate a cursor at its oldest run, and a claim that got all it asked for moves the cursor to
  * the last run it took. A run that becomes ready before the cursor is not lost: a look reads from the beginning and
- * replaces every cursor. The next look follows after ten times as long as the last one took, so looks take a tenth of
- * the time at most, and wakes and the poll interval invalidate cursors earlier. After a quick look there are no cursors.
+ * replaces every cursor. The next look follows after ten times as long as the last one took, and after a second at
+ * the latest; wakes and the poll interval invalidate cursors earlier. After a quick look there are no cursors.
  * Why: docs/decisions/0023-cursors-past-dead-entries.md.
  */
 import type { Candidate } from './fair-shares.ts'
