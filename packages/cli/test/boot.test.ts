@@ -113,7 +113,13 @@ test('a start waits for a read-only database, such as a standby that is about to
   const { db, close } = connect(url, { purpose: 'control' })
   onTestFinished(close)
   const readOnly = (value: 'on' | 'off') =>
-    sql`ALTER DATABASE ${sql.id(name)} SET default_transaction_read_only = ${sql.lit(value)}`.execute(db)
+    // The pool may have a new connection by then, whose transactions are read-only by default.
+    db
+      .transaction()
+      .setAccessMode('read write')
+      .execute((trx) =>
+        sql`ALTER DATABASE ${sql.id(name)} SET default_transaction_read_only = ${sql.lit(value)}`.execute(trx),
+      )
   await readOnly('on')
   const replica = startMain({ DATABASE_URL: url })
   expect(JSON.parse(await replica.line('waiting for the database'))).toMatchObject({ code: 'DATABASE_READ_ONLY' })
