@@ -24,7 +24,7 @@ const showCache = `
   console.log(JSON.stringify([getCompileCacheDir() ?? null, process.env.NODE_COMPILE_CACHE ?? null]))`
 
 test.each([
-  ['/work/packages/runner/src/startup/load-modules.ts', '/work/node_modules/.cache/q'],
+  ['/q/packages/runner/src/startup/load-modules.ts', '/q/node_modules/.cache/q'],
   ['/app/node_modules/@q/runner/dist/startup/load-modules.js', '/app/node_modules/.cache/q'],
   ['/app/node_modules/.pnpm/@q+runner@1/node_modules/@q/runner/dist/load-modules.js', '/app/node_modules/.cache/q'],
 ])('compiled code of %s is kept in %s', (file, cache) => {
