@@ -131,6 +131,8 @@ test('alive is judged by the replica’s own threshold', async () => {
 
 test('a node whose session is gone is not alive, as soon as others may recover its runs; a heartbeat makes it alive again', async () => {
   await fleet.join('killed')
+  const until = sql<Date>`clock_timestamp() + interval '1 hour'`
+  await db.insertInto('q.duty').values({ name: 'presence', holder: 'watcher', until }).execute()
   const gone = async (ago: string, life: string) => {
     await sql`DELETE FROM q.presence`.execute(db)
     await sql`INSERT INTO q.presence (num, replica_id, server_start, gone_at)
@@ -146,4 +148,5 @@ test('a node whose session is gone is not alive, as soon as others may recover i
   await store.upsertReplicaHeartbeat('killed', { ...stats, completed: 0, failed: 0, uptimeS: 1 })
   expect((await store.listNodes()).map((node) => node.state)).toEqual(['alive'])
   await sql`DELETE FROM q.presence`.execute(db)
+  await db.deleteFrom('q.duty').where('holder', '=', 'watcher').execute()
 })

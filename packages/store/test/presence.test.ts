@@ -164,6 +164,32 @@ test('a death that presence showed and no watcher acted on is recovered by heart
   expect((await store.reap({ by: 'without-sessions', causes })).ids).toEqual([runId])
 })
 
+test('a replica that was killed is lost although no replica watches, and one that holds its lock is not', async () => {
+  const dead = await present('last-dead')
+  await present('last-living')
+  await cut(dead.num)
+  await dead.lost
+  const ago = sql<Date>`clock_timestamp() - interval '5 s'`
+  await db
+    .updateTable('q.replica_heartbeat')
+    .set({ last_heartbeat: ago })
+    .where('replica_id', 'in', ['last-dead', 'last-living'])
+    .execute()
+  const watched = await db.selectFrom('q.duty').selectAll().where('name', '=', post.duty).execute()
+  expect(watched).toHaveLength(1)
+  expect(await statesOf('last-dead', 'last-living')).toEqual({ 'last-dead': 'alive held', 'last-living': 'alive held' })
+  await db.updateTable('q.duty').set({ until: ago }).where('name', 'like', `${post.duty}%`).execute()
+  await expect
+    .poll(() => statesOf('last-dead', 'last-living'), { timeout: 30_000 })
+    .toEqual({ 'last-dead': 'stale gone', 'last-living': 'alive held' })
+})
+
+async function statesOf(...ids: readonly string[]): Promise<Record<string, string>> {
+  const nodes = await store.listNodes()
+  const chosen = nodes.filter(({ id }) => ids.includes(id))
+  return Object.fromEntries(chosen.map(({ id, state, presence }) => [id, `${state} ${presence}`]))
+}
+
 test('a replica that withdraws its record, or takes its lock again, is not judged by this layer', async () => {
   const { num } = await present('withdrawn')
   await enqueue('withdrawn')

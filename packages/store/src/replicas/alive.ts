@@ -4,6 +4,7 @@
  * its heartbeat, if any.
  */
 import { sql, type RawBuilder } from 'kysely'
+import { heldLocks } from '../liveness/presence.ts'
 
 export type NodeState = 'alive' | 'draining' | 'stale' | 'stopped'
 
@@ -16,6 +17,19 @@ export const isGone: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
     AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
 
+/** Whether no replica watches presence, so that missing locks are not written down. */
+const isUnwatched = sql<boolean>`
+  NOT EXISTS (SELECT FROM q.duty WHERE duty.name LIKE 'presence%' AND duty.until > clock_timestamp())`
+
+/**
+ * Whether no replica watches, its presence lock is missing, and its last heartbeat is older than its grace: the last
+ * replica was killed. The lock table of the server is read only in this case.
+ */
+export const isGoneUnwatched: RawBuilder<boolean> = sql<boolean>`
+  (${isUnwatched} AND h.last_heartbeat < clock_timestamp() - n.presence_grace_ms * interval '1 ms'
+    AND EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id
+      AND p.server_start = pg_postmaster_start_time() AND p.num NOT IN (${heldLocks})))`
+
 /**
  * Whether its last heartbeat is younger than its threshold. A heartbeat from further in the future than that was sent
  * before the clock stepped back.
@@ -25,11 +39,16 @@ const isHeartbeatFresh = sql<boolean>`coalesce(h.last_heartbeat > clock_timestam
 
 /**
  * Whether the replica has not stopped, its presence is not gone, and it has not been silent for longer than its
- * threshold. It may be draining.
+ * threshold, as the last watcher wrote it down. It may be draining. For statements of living replicas, one of which
+ * watches.
  */
-export const isAlive: RawBuilder<boolean> = sql<boolean>`
+export const isAliveAsWatched: RawBuilder<boolean> = sql<boolean>`
   (n.stopped_at IS NULL AND ${isHeartbeatFresh}
     AND NOT ${isGone})`
+
+/** The same, also right when the last replica was killed and no watcher is left. */
+export const isAlive: RawBuilder<boolean> = sql<boolean>`
+  (${isAliveAsWatched} AND NOT ${isGoneUnwatched})`
 
 export const isDraining: RawBuilder<boolean> = sql<boolean>`(n.draining_at IS NOT NULL)`
 

@@ -5,14 +5,14 @@
  * In these fragments `lane` is a row of q.lane.
  */
 import { sql, type RawBuilder } from 'kysely'
-import { isAlive, isDraining } from '../replicas/alive.ts'
+import { isAliveAsWatched, isDraining } from '../replicas/alive.ts'
 import { isCapable, isKnownTask, isPaused, isWorkedOn } from './claimable.ts'
 
 /** Whether a live replica that is not draining serves the lane. */
 export const isServed: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id
     WHERE ${isKnownTask(sql.ref('n.tasks'))} AND ${isWorkedOn(sql.ref('n.queues'))} AND ${isCapable(sql.ref('n.capabilities'))}
-      AND ${isAlive} AND NOT ${isDraining})`
+      AND ${isAliveAsWatched} AND NOT ${isDraining})`
 
 /**
  * 0: a replica serves the lane. 1: no replica has published its task, but a program that claims runs itself may serve it.

@@ -1,7 +1,7 @@
 /** A replica as shown to people, and the statement that reads such rows. Takes no locks. */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
-import { beatAgeMs, nodeState, type NodeState } from '../../replicas/alive.ts'
+import { beatAgeMs, isGoneUnwatched, nodeState, type NodeState } from '../../replicas/alive.ts'
 import type { OnDeadline } from '../../replicas/drain-order.ts'
 import type { Thresholds } from '../../replicas/register.ts'
 import { expectedEnd } from './expected-end.ts'
@@ -34,7 +34,7 @@ export interface Node {
   readonly thresholds: Thresholds
   readonly presenceGraceMs: number
   /**
-   * `held`: the watcher sees its session lock. `gone`: the lock is missing. `none`: not registered, as behind a pooler.
+   * `held`: its session lock is there. `gone`: the lock is missing. `none`: not registered, as behind a pooler.
    */
   readonly presence: 'held' | 'gone' | 'none'
   readonly goneAt: Date | null
@@ -106,7 +106,7 @@ SELECT n.id, n.name, n.hostname, n.pid, n.version, n.endpoint, n.capabilities, n
   jsonb_build_object('replicaBeatMs', n.replica_beat_ms, 'replicaStaleMs', n.replica_stale_ms, 'checkEveryMs', n.check_every_ms,
     'claimerBeatMs', n.claimer_beat_ms, 'claimerStaleMs', n.claimer_stale_ms, 'runnerBeatMs', n.runner_beat_ms,
     'runnerStaleMs', n.runner_stale_ms) AS thresholds,
-  CASE WHEN p.num IS NULL THEN 'none' WHEN p.gone_at IS NULL THEN 'held' ELSE 'gone' END AS presence, p.gone_at AS "goneAt",
+  CASE WHEN p.num IS NULL THEN 'none' WHEN p.gone_at IS NOT NULL OR ${isGoneUnwatched} THEN 'gone' ELSE 'held' END AS presence, p.gone_at AS "goneAt",
   coalesce(h.health, 'unknown') AS health, CASE WHEN n.stopped_at IS NULL AND h.replica_id IS NOT NULL THEN greatest(n.slots - executing.runs, 0) ELSE 0 END AS "freeSlots",
   executing.runs AS "activeRuns",
   coalesce(h.completed, 0)::float8 AS completed, coalesce(h.failed, 0)::float8 AS failed, coalesce(h.cpu_percent, 0) AS "cpuPercent",
