@@ -19,3 +19,15 @@ test('while no node sends heartbeats q recover names the runs that it leaves alo
   expect(json).toMatchObject({ ids: expect.arrayContaining([runs.running]), stuck: [] })
   expect((await q(['recover'], env)).stdout).toBe('No run is stale.\n')
 })
+
+test('while the runs of a killed node are not yet stale by their heartbeats, q recover says who recovers them', async () => {
+  const { env, execute, close } = await exampleCluster()
+  onTestFinished(close)
+  await execute(sql`UPDATE q.replica_heartbeat SET last_heartbeat = clock_timestamp() - interval '5 seconds'
+    WHERE replica_id = 'aaaaaaaaaaa1'`)
+  await execute(sql`INSERT INTO q.presence (num, replica_id, server_start)
+    SELECT num, id, pg_postmaster_start_time() FROM q.replica WHERE id = 'aaaaaaaaaaa1'`)
+  expect((await q(['recover'], env)).stdout).toBe(
+    'No run is stale.\neu-1 is lost and executed 1 run: a live node, or the next that starts, recovers it within seconds.\n',
+  )
+})

@@ -1,7 +1,7 @@
 /** q recover: recovers runs of dead nodes now, as a reaper would. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
-import type { StaleQuery } from '@q/store'
+import type { Node, StaleQuery } from '@q/store'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
@@ -37,14 +37,11 @@ export function recoverCommand(terminal: Terminal): Command {
       await operate(terminal, options, async (frame) => {
         const question = await questionOf(frame, options)
         const items = await frame.store.getStaleTaskRuns(question)
-        if (options.dryRun === true || items.length === 0) {
-          const leftAlone = items.length > 0 || options.force === true ? 0 : await runsLeftAlone(frame, question)
-          frame.answer({ dryRun: options.dryRun === true, items, ids: [], count: 0, stuck: [] }, (look) =>
-            items.length === 0
-              ? leftAlone > 0
-                ? leftAloneText(leftAlone)
-                : 'No run is stale.'
-              : `${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`,
+        if (items.length === 0) return nothingStale(frame, question, options)
+        if (options.dryRun === true) {
+          frame.answer(
+            { dryRun: true, items, ids: [], count: 0, stuck: [] },
+            (look) => `${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`,
           )
           return exitCodes.ok
         }
@@ -62,6 +59,15 @@ async function questionOf({ store }: Frame, { node, force }: Options): Promise<S
   return force === true ? replica : { ...replica, thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
 }
 
+async function nothingStale(frame: Frame, question: StaleQuery, { dryRun, force }: Options): Promise<number> {
+  const leftAlone = force === true ? 0 : await runsLeftAlone(frame, question)
+  const lost = leftAlone > 0 ? [] : await lostHolders(frame, question)
+  frame.answer({ dryRun: dryRun === true, items: [], ids: [], count: 0, stuck: [] }, () =>
+    leftAlone > 0 ? leftAloneText(leftAlone) : ['No run is stale.', ...lost.map(lostHolderText)].join('\n'),
+  )
+  return exitCodes.ok
+}
+
 /** Counts runs that are stale by heartbeats alone, while the server has accepted none lately: every node may be dead, or cut off. */
 async function runsLeftAlone({ store }: Frame, { replicaId }: StaleQuery): Promise<number> {
   return (await store.getStaleTaskRuns(replicaId === undefined ? {} : { replicaId })).length
@@ -72,6 +78,19 @@ function leftAloneText(runs: number): string {
     `${plural(runs, 'run')} of silent nodes ${runs === 1 ? 'is' : 'are'} left alone: the server has accepted no heartbeat for a whole threshold, as after an outage.`,
     'A node that starts recovers such runs when it has observed the silence itself. If every node is dead, q recover --force recovers them now.',
   ].join('\n')
+}
+
+/** Nodes whose session is gone, and whose runs only a replica may recover before they are stale by their heartbeats. */
+async function lostHolders({ store }: Frame, { replicaId }: StaleQuery): Promise<Node[]> {
+  const nodes = await store.listNodes()
+  return nodes.filter(
+    ({ id, state, activeRuns }) => state === 'stale' && activeRuns > 0 && (replicaId === undefined || id === replicaId),
+  )
+}
+
+function lostHolderText({ name, activeRuns }: Node): string {
+  const runs = plural(activeRuns, 'run')
+  return `${name} is lost and executed ${runs}: a live node, or the next that starts, recovers ${activeRuns === 1 ? 'it' : 'them'} within seconds.`
 }
 
 async function recover(frame: Frame, question: StaleQuery, items: readonly object[]): Promise<number> {

@@ -65,12 +65,16 @@ test('a lost node that holds runs comes first, even one that never registered', 
   await enqueue('a', { count: 3 })
   await store.claimAvailableTaskRuns({ replicaId: 'n1', tasks: ['a'], queues: [], limit: 2 })
   await claimOne('a', 'fake')
-  expect(await only('stale-node-holds-runs')).toMatchObject({ subject: 'fake', facts: { runs: 1 } })
+  expect(await only('stale-node-holds-runs')).toMatchObject({
+    subject: 'fake',
+    command: 'q recover --node fake',
+    facts: { runs: 1 },
+  })
   await fleet.silence('n1')
-  expect((await all()).map(({ kind, level, subject }) => [kind, level, subject])).toEqual([
-    ['no-node', 'bad', 'nodes'],
-    ['stale-node-holds-runs', 'bad', 'n1'],
-    ['stale-node-holds-runs', 'bad', 'fake'],
+  expect((await all()).map(({ kind, level, subject, command }) => [kind, level, subject, command])).toEqual([
+    ['no-node', 'bad', 'nodes', 'q start'],
+    ['stale-node-holds-runs', 'bad', 'n1', 'q start'],
+    ['stale-node-holds-runs', 'bad', 'fake', 'q start'],
   ])
 })
 

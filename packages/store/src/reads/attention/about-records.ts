@@ -4,9 +4,9 @@ import { counted, inWords } from '../words.ts'
 import { argument, pagePath, type Attention } from './attention-item.ts'
 import type { Recorded } from './recorded.ts'
 
-export function aboutRecords(facts: Recorded): Attention[] {
+export function aboutRecords(facts: Recorded, hasLivingNode: boolean): Attention[] {
   return [
-    ...facts.deadHolders.map(deadHolder),
+    ...facts.deadHolders.map((holder) => deadHolder(holder, hasLivingNode)),
     ...facts.failing.map(failingHeartbeats),
     ...refusedWrites(facts.refused),
     ...toReview(facts.toReview),
@@ -16,15 +16,17 @@ export function aboutRecords(facts: Recorded): Attention[] {
   ]
 }
 
-function deadHolder({ id, name, runs }: Recorded['deadHolders'][number]): Attention {
+function deadHolder({ id, name, runs }: Recorded['deadHolders'][number], hasLivingNode: boolean): Attention {
   const node = name ?? id
   return {
     kind: 'stale-node-holds-runs',
     level: 'bad',
     subject: node,
     sentence: `${node} is lost and still holds ${counted(bounded(runs, 999), 'run')}.`,
-    detail: 'Live nodes recover them once it has been silent for as long as its thresholds allow.',
-    command: `q recover --node ${argument(node)}`,
+    detail: hasLivingNode
+      ? 'Live nodes recover them once it has been silent for as long as its thresholds allow.'
+      : 'A node that starts recovers them within seconds.',
+    command: hasLivingNode ? `q recover --node ${argument(node)}` : 'q start',
     page: pagePath('nodes', id),
     facts: { id, runs },
   }

@@ -26,9 +26,10 @@ export async function attention(db: Db): Promise<AttentionReport> {
   const queues = await queueSigns(db)
   const lanes = await unservedLanes(db)
   const hasNode = nodes.some((node) => node.state === 'alive')
+  const hasLivingNode = hasNode || nodes.some((node) => node.state === 'draining')
   const waiting = lanes.some((lane) => lane.ready.count > 0) || facts.deadHolders.length > 0
   const items = [
-    ...aboutRecords(facts),
+    ...aboutRecords(facts, hasLivingNode),
     ...aboutNodes(nodes, facts.at, waiting),
     // Without a node every lane is unserved: one item says so.
     ...(hasNode ? aboutLanes(lanes) : []),
