@@ -27,6 +27,8 @@ export interface GithubServer extends AsyncDisposable {
   /** Deletes a comment as a person would. */
   deleteComment(id: number): void
   plan(fault: Fault): void
+  /** From now on it answers 403 to every request, as GitHub does above its rate limit, until the time is over. */
+  limitRate(forMs: number): void
   /** Whether planned faults are left. */
   readonly faultsLeft: boolean
 }
@@ -36,6 +38,7 @@ export async function startGithubServer({ repositories }: { repositories: readon
   const requests: string[] = []
   const faults: { fault: Fault; left: number }[] = []
   const issues = new Map<string, StoredIssue>()
+  let limitedUntil = 0
   const github = { token, repositories, issues, nextId: 1000 }
   const issue = (repository: string, number: number): StoredIssue => {
     const key = `${repository.toLowerCase()}#${number}`
@@ -48,6 +51,7 @@ export async function startGithubServer({ repositories }: { repositories: readon
     const url = new URL(request.url ?? '/', 'http://github.test')
     const line = `${request.method} ${url.pathname}${url.search}`
     requests.push(line)
+    if (Date.now() < limitedUntil) return reply(response, rateLimited(limitedUntil))
     const planned = faults.find(({ fault, left }) => left > 0 && fault.on.test(line))
     if (planned !== undefined) planned.left--
     const instead = planned?.fault.answer
@@ -83,6 +87,10 @@ export async function startGithubServer({ repositories }: { repositories: readon
         if (index >= 0) comments.splice(index, 1)
       }
     },
+    limitRate(forMs) {
+      // The header has whole seconds.
+      limitedUntil = Math.ceil((Date.now() + forMs) / 1000) * 1000
+    },
     plan: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
     get faultsLeft() {
       return faults.some(({ left }) => left > 0)
@@ -93,6 +101,11 @@ export async function startGithubServer({ repositories }: { repositories: readon
       await once(server, 'close')
     },
   }
+}
+
+function rateLimited(until: number): Answer {
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(until / 1000) }
+  return { status: 403, headers, body: { message: 'API rate limit exceeded' } }
 }
 
 function reply(response: ServerResponse, { status, headers = {}, body }: Answer): void {

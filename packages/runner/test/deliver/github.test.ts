@@ -80,6 +80,23 @@ test('a killed replica leaves one comment per run, also if GitHub limits request
   expect(github.faultsLeft).toBe(false)
 })
 
+test('a GitHub that refuses requests for a minute is not asked until the minute is over, and then has one comment', async () => {
+  const { github, start, db } = await scene()
+  const { comments } = github.issue(repository, 12)
+  const { victim, worker } = await start([12])
+  github.limitRate(60_000)
+  const before = github.requests.length
+  victim.kill('SIGKILL')
+  await eventually(() => comments.length > 0 || undefined, 'the comment is there', 110_000)
+  await eventually(async () => {
+    const { rows } = await sql`SELECT FROM q.delivery WHERE delivered_at IS NOT NULL`.execute(db)
+    return rows.length > 0 || undefined
+  }, 'the report counts as delivered')
+  expect(comments.map(({ body }) => body)).toEqual([expect.stringMatching(recoveryComment(worker))])
+  // The refused request, a look for a comment that a refused request may have left, and the comment.
+  expect(github.requests.slice(before).map((line) => line.split(' ')[0])).toEqual(['POST', 'GET', 'POST'])
+})
+
 test('a replica that is killed between winning and sending leaves the comment to another one', async () => {
   const { github, db, start, startReporter, delivered } = await scene()
   const { comments } = github.issue(repository, 12)
