@@ -393,6 +393,7 @@ CREATE TABLE q.recovery (
 COMMENT ON TABLE q.recovery IS 'Recoveries of runs whose holder was considered dead, one row each.';
 COMMENT ON COLUMN q.recovery.fence IS 'The fence of the claim that the recovery ended.';
 COMMENT ON COLUMN q.recovery.cause IS 'The evidence that was missing.';
+COMMENT ON COLUMN q.recovery.hostname IS 'The host of the dead holder, which stays known when its row in q.replica has been removed. Only for queries by people.';
 COMMENT ON COLUMN q.recovery.reviewed_at IS 'When a person accepted the outcome of a run that was running when its replica died, or retried the run. A recovery that became FAILED and has no value is waiting for review.';
 
 CREATE INDEX recovery_replica ON q.recovery USING btree (replica_id, id);
@@ -443,6 +444,7 @@ COMMENT ON COLUMN q.replica.name IS 'Name for people: the host name, made unique
 COMMENT ON COLUMN q.replica.queues IS 'Queues it claims from. Empty: all queues.';
 COMMENT ON COLUMN q.replica.tasks IS 'Tasks it can execute.';
 COMMENT ON COLUMN q.replica.slots IS 'How many runs it can execute at a time.';
+COMMENT ON COLUMN q.replica.speed IS 'Always 1; no program reads it.';
 COMMENT ON COLUMN q.replica.on_crash IS 'Applies to runs that have no value of their own and whose task has published none.';
 COMMENT ON COLUMN q.replica.replica_stale_ms IS 'Every replica has its own thresholds, so that a replica with long intervals is not recovered by one with short intervals.';
 COMMENT ON COLUMN q.replica.drain_deadline IS 'When a draining replica stops its remaining runs. Null: it waits until they have finished.';
@@ -570,6 +572,7 @@ COMMENT ON COLUMN q.schedule.options IS 'Options of its runs: priority, group, e
 COMMENT ON COLUMN q.schedule.last_tick IS 'The last tick that was enqueued.';
 COMMENT ON COLUMN q.schedule.next_tick IS 'Null: to be computed. Not after seen_until: still due from before a change of the pattern. Infinity: there is no further tick.';
 COMMENT ON COLUMN q.schedule.published_by IS 'The replica whose code declares the schedule. Null: a user created it.';
+COMMENT ON COLUMN q.schedule.updated_at IS 'When the schedule was changed last. Only for queries by people.';
 COMMENT ON COLUMN q.schedule.version IS 'Raised by every change. A tick is enqueued in the transaction that raises the version it read, so only one replica enqueues it.';
 COMMENT ON COLUMN q.schedule.seen_until IS 'Every tick up to this time has been enqueued or skipped.';
 
@@ -609,6 +612,7 @@ COMMENT ON TABLE q.task IS 'The tasks that replicas know. Replicas publish them,
 COMMENT ON COLUMN q.task.options IS 'The options of the task, under the names of optionData in @q/task. q.enqueue() uses priority, requires, onCrash, retry, concurrency, unique, throttle, debounce and expiresMs; replicas use the others.';
 COMMENT ON COLUMN q.task.payload_schema IS 'JSON Schema of the payload, if the validator of the task provides one.';
 COMMENT ON COLUMN q.task.published_by IS 'The replica that published it last.';
+COMMENT ON COLUMN q.task.published_at IS 'When it was published last. Only for queries by people.';
 
 CREATE TABLE q.task_attempt (
   run_id bigint NOT NULL,
@@ -633,6 +637,7 @@ CREATE TABLE q.task_attempt (
 COMMENT ON TABLE q.task_attempt IS 'Ended attempts, never updated. A successful attempt has no row: a second row per success would cost too much. q.task_run has its values until a manual retry opens a new epoch.';
 COMMENT ON COLUMN q.task_attempt.fence IS 'The fence of the claim that started the attempt.';
 COMMENT ON COLUMN q.task_attempt.thread IS 'The slot of the replica that executed it.';
+COMMENT ON COLUMN q.task_attempt.claimed_at IS 'When the holder claimed the run for this attempt. Only for queries by people.';
 COMMENT ON COLUMN q.task_attempt.fingerprint IS 'q.error_group.fingerprint of the error that ended the attempt. Null: it ended without an error, or a replica of an older release ended it.';
 
 CREATE INDEX task_attempt_ended ON q.task_attempt USING btree (ended_at);
@@ -668,9 +673,11 @@ CREATE TABLE q.task_heartbeat (
 
 COMMENT ON TABLE q.task_heartbeat IS 'The last heartbeat of each run that lasts longer than a heartbeat interval. The holder sends it while the run is CLAIMED (role claimer) or RUNNING (role runner).';
 COMMENT ON COLUMN q.task_heartbeat.fence IS 'The fence of the claim that sent it. A heartbeat of an earlier claim does not count.';
+COMMENT ON COLUMN q.task_heartbeat.pid IS 'The process of the sender. Read by the view q.heartbeats alone.';
 COMMENT ON COLUMN q.task_heartbeat.sent_at IS 'When the code last gave a sign of life, by the clock of the database.';
 COMMENT ON COLUMN q.task_heartbeat.progress IS '0 to 1, as reported by the code.';
 COMMENT ON COLUMN q.task_heartbeat.sender_id IS 'The replica; for runner heartbeats replica/thread.';
+COMMENT ON COLUMN q.task_heartbeat.hostname IS 'The host of the sender. Read by the view q.heartbeats alone.';
 
 CREATE TABLE q.task_log (
   run_id bigint NOT NULL,
@@ -750,7 +757,7 @@ COMMENT ON COLUMN q.task_run.max_silent_ms IS 'Longest time without a sign of li
 COMMENT ON COLUMN q.task_run.on_crash IS 'Null: the value that the task has published in q.task, else the default of the holder, else fail.';
 COMMENT ON COLUMN q.task_run.priority IS 'Lower numbers first.';
 COMMENT ON COLUMN q.task_run.max_attempts IS 'Attempts allowed in one epoch when the code fails.';
-COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim and every recovery. (id, fence) is the lease that a holder presents with every write.';
+COMMENT ON COLUMN q.task_run.fence IS 'Raised by every claim, and by every change that takes the run from its holder or lets it start again. (id, fence) is the lease that a holder presents with every write.';
 COMMENT ON COLUMN q.task_run.attempt IS 'Starts of the code in this epoch, without those that were released or snoozed.';
 COMMENT ON COLUMN q.task_run.crash_count IS 'Attempts of this epoch that ended because the holder, its thread or its child process died.';
 COMMENT ON COLUMN q.task_run.epoch IS 'Raised by a manual retry. Run and epoch form the idempotency key.';
@@ -895,7 +902,7 @@ CREATE VIEW q.heartbeats AS
     pid
    FROM q.task_heartbeat;
 
-COMMENT ON VIEW q.heartbeats IS 'q.task_heartbeat with the column names of other systems.';
+COMMENT ON VIEW q.heartbeats IS 'The heartbeats of runs for queries by people and other systems, with one text id for the sender, as in the first design of q. No program of q reads it.';
 
 CREATE OR REPLACE FUNCTION q.canonical_json(given jsonb)
  RETURNS text

@@ -19,12 +19,30 @@ function isInTour(path: string): boolean {
   return false
 }
 
+/** Names in the tour that are not files. */
+const otherNames = new Set(['time', 'concurrency', 'task', 'ctx', 'tx'])
+
 test('every file of the core packages is in the tour', async () => {
   const missing: string[] = []
   for await (const path of glob('packages/{schema,store,task,client,runner}/src/**/*.ts', { cwd: workspace })) {
     if (!isInTour(path)) missing.push(path)
   }
   expect(missing.toSorted()).toEqual([])
+})
+
+test('every file in the tour exists', async () => {
+  const missing: string[] = []
+  for (const [folder, text] of sections) {
+    const files = new Set<string>()
+    for await (const path of glob(`${folder}/**/*.{ts,tsx}`, { cwd: workspace })) {
+      files.add(path.slice(folder.length + 1).replace(/\.tsx?$/, ''))
+    }
+    const named = [...text.matchAll(/`([a-z][a-z0-9/-]*[a-z0-9])`/g)].map(([, name = '']) => name)
+    missing.push(
+      ...named.filter((name) => !files.has(name) && !otherNames.has(name)).map((name) => `${folder}/${name}`),
+    )
+  }
+  expect(missing).toEqual([])
 })
 
 test('every folder in the tour exists', async () => {

@@ -8,7 +8,7 @@ import { webhookProblems } from './webhook/settings.ts'
 const octokit: OptionalPackages = {
   code: 'GITHUB_CLIENT_MISSING',
   what: 'Octokit is not installed.',
-  why: 'GitHub is reached with Octokit, which q installs only on request.',
+  why: 'q reaches GitHub through Octokit, which is not installed with q.',
   fix: installCommand('@octokit/core @octokit/plugin-retry @octokit/plugin-throttling'),
 }
 

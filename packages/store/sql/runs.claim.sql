@@ -99,7 +99,7 @@ WITH
     extract(
       epoch
       FROM
-        r.claimed_at - r.run_at
+        r.claimed_at - greatest(r.run_at, r.created_at)
     )::float8 * 1000 AS "waitMs",
     r.lane,
     r.priority,

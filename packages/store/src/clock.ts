@@ -1,6 +1,9 @@
 /** Time is the database's clock at the moment of the statement: `now()` would be the start of a user's transaction. */
 import { sql, type RawBuilder } from 'kysely'
 
+/** The last time that a JavaScript Date can have. */
+export const dateMsMax = 8.64e15
+
 export const now: RawBuilder<Date> = sql<Date>`clock_timestamp()`
 
 /**

@@ -92,6 +92,18 @@ test('a run that is due is promoted once, whichever replica looks first', async 
   expect(await store.nextDueInMs()).toBeGreaterThan(3_000_000)
 })
 
+test('a run that SQL has parked until infinity neither is due nor hides the run that is due next', async () => {
+  const [parked] = await enqueue('parked', { delayMs: 1000 })
+  await sql`UPDATE q.task_run SET run_at = 'infinity' WHERE id = ${parked!}`.execute(db)
+  await enqueue('parked', { delayMs: 60_000 })
+  expect(await store.nextDueInMs()).toBeLessThanOrEqual(60_000)
+  await sql`DELETE FROM q.task_run WHERE due_at < 'infinity'`.execute(db)
+  expect(await store.nextDueInMs()).toBeUndefined()
+  const { run, why } = (await store.getTaskRun(parked!))!
+  expect(run.runAt).toEqual(new Date(8.64e15))
+  expect(why!.sentence).toMatch(/^It is parked: SQL has set its run_at to infinity\./)
+})
+
 test('a run whose deadline has passed does not take the place of a run that can start', async () => {
   const [late] = await enqueue('late', { priority: -1, expiresInMs: 60_000 })
   const [good] = await enqueue('late')

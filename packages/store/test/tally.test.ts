@@ -158,10 +158,19 @@ test('a sample has the length of each queue, counted up to a bound', async () =>
 
 test('a claim returns the queue of each run and how long it waited', async () => {
   await enqueue('waited', { count: 2 })
-  await sql`UPDATE q.task_run SET run_at = run_at - interval '2 s' WHERE task = 'waited'`.execute(db)
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '2 s', created_at = created_at - interval '2 s' WHERE task = 'waited'`.execute(
+    db,
+  )
   const runs = await claim('waited', 2)
   expect(runs).toMatchObject([{ queue: 'default' }, { queue: 'default' }])
   for (const { waitMs } of runs) expect(waitMs).toBeGreaterThanOrEqual(2_000)
+})
+
+test('a run that was due before it was enqueued has waited since it was enqueued', async () => {
+  await enqueue('overdue')
+  await sql`UPDATE q.task_run SET run_at = run_at - interval '1 day' WHERE task = 'overdue'`.execute(db)
+  const [run] = await claim('overdue', 1)
+  expect(run!.waitMs).toBeLessThan(86_400_000)
 })
 
 test('a run that is 30 years late can be claimed', async () => {

@@ -56,7 +56,7 @@ export function graphOf({ call }: Connection): Graph {
 function entitiesOf(answer: unknown): readonly Entity[] {
   const entities: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'entities') : undefined
   if (Array.isArray(entities) && entities.every(isEntity)) return entities
-  throw new MemoryFailure('The command answers like no memory server: its answer has no list of entities.')
+  throw new MemoryFailure('The command is not a memory server: its answer has no list of entities.')
 }
 
 function isEntity(value: unknown): value is Entity {

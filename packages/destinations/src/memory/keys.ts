@@ -1,4 +1,4 @@
-/** The keys that a memory destination writes. The id of a worker or run is one part of a key. */
+/** The keys that a memory destination writes. The id of a worker or run is one segment of a key, so it is sanitized. */
 import { sanitizedId } from '../sanitized-id.ts'
 
 export interface Keys {

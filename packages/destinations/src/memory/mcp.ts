@@ -19,7 +19,7 @@ const fix = installCommand('@modelcontextprotocol/client @modelcontextprotocol/s
 const mcpPackages: OptionalPackages = {
   code: 'MEMORY_CLIENT_MISSING',
   what: 'The MCP client is not installed.',
-  why: 'A memory server is reached with the package @modelcontextprotocol/client, which q installs only on request.',
+  why: 'q reaches a memory server through the package @modelcontextprotocol/client, which is not installed with q.',
   fix,
 }
 

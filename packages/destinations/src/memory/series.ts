@@ -1,6 +1,6 @@
 /**
  * Records in the destination's state which entities of a series exist, so that the oldest are removed without reading
- * the whole file. Invariant: an entity is recorded before it is created, and until it is removed.
+ * the whole file. Invariant: an entity is recorded before it is created, and stays recorded until it is removed.
  */
 import type { SenderState } from '../sender.ts'
 import type { Series, Write } from './writes.ts'

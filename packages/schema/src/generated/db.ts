@@ -397,6 +397,9 @@ export interface QRecovery {
    * The fence of the claim that the recovery ended.
    */
   fence: number;
+  /**
+   * The host of the dead holder, which stays known when its row in q.replica has been removed. Only for queries by people.
+   */
   hostname: string | null;
   id: Generated<Int8>;
   recovered_at: Generated<Timestamp>;
@@ -477,6 +480,9 @@ export interface QReplica {
    * How many runs it can execute at a time.
    */
   slots: number;
+  /**
+   * Always 1; no program reads it.
+   */
   speed: Generated<number>;
   started_at: Generated<Timestamp>;
   stopped_at: Timestamp | null;
@@ -624,6 +630,9 @@ export interface QSchedule {
   seen_until: Generated<Timestamp>;
   task: string;
   timezone: Generated<string>;
+  /**
+   * When the schedule was changed last. Only for queries by people.
+   */
   updated_at: Generated<Timestamp>;
   /**
    * Raised by every change. A tick is enqueued in the transaction that raises the version it read, so only one replica enqueues it.
@@ -653,6 +662,9 @@ export interface QTask {
    * JSON Schema of the payload, if the validator of the task provides one.
    */
   payload_schema: Json | null;
+  /**
+   * When it was published last. Only for queries by people.
+   */
   published_at: Generated<Timestamp>;
   /**
    * The replica that published it last.
@@ -663,6 +675,9 @@ export interface QTask {
 
 export interface QTaskAttempt {
   attempt: number;
+  /**
+   * When the holder claimed the run for this attempt. Only for queries by people.
+   */
   claimed_at: Timestamp | null;
   code: string | null;
   detail: string | null;
@@ -705,8 +720,14 @@ export interface QTaskHeartbeat {
    * The fence of the claim that sent it. A heartbeat of an earlier claim does not count.
    */
   fence: number;
+  /**
+   * The host of the sender. Read by the view q.heartbeats alone.
+   */
   hostname: string;
   note: string | null;
+  /**
+   * The process of the sender. Read by the view q.heartbeats alone.
+   */
   pid: number;
   /**
    * 0 to 1, as reported by the code.
@@ -783,7 +804,7 @@ export interface QTaskRun {
   expires_at: Timestamp | null;
   expiring_at: Generated<Timestamp | null>;
   /**
-   * Raised by every claim and every recovery. (id, fence) is the lease that a holder presents with every write.
+   * Raised by every claim, and by every change that takes the run from its holder or lets it start again. (id, fence) is the lease that a holder presents with every write.
    */
   fence: Generated<number>;
   finished_at: Timestamp | null;

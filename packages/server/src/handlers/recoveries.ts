@@ -1,3 +1,4 @@
+/** The routes of recoveries: their history, one review, and the recovery that a person requests. */
 import type { recoveryRoutes } from '../api/recoveries.ts'
 import type { Handlers } from '../http/route-call.ts'
 import { oneNode } from './find-node.ts'

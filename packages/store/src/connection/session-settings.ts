@@ -3,12 +3,12 @@
  *
  * For producers and commands the server ends a statement before the program stops waiting for it. So an enqueue that
  * failed with a time limit has inserted nothing, and inserts nothing later. A wait for a lock ends a little earlier, so
- * that the error can name it. A replica stops waiting first: it must act on silence, and its fence makes a late write
- * harmless.
+ * that the error can name it. For a replica it is the other way round: it stops waiting before the server does,
+ * because it must act on silence, and its fence makes a late write harmless.
  *
  * Settings belong to a session. A pooler that lends sessions per transaction would pass them on to other programs, so
- * there each transaction gets its limits, and a single statement becomes a transaction. Such a pooler is recognised by its
- * greeting: the number of the backend in it is not the number of the backend that answers.
+ * there each transaction gets its limits, and a single statement becomes a transaction. Such a pooler is recognised by the
+ * process id of the server: the one in its greeting is not that of the backend that answers.
  */
 import type { PoolClient, QueryResult } from 'pg'
 import type { ConnectionOptions } from './db.ts'

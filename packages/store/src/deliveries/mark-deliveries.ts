@@ -4,7 +4,7 @@
  *
  * A failed report also postpones the later reports of the same run, workflow or replica: they have to wait for it, and
  * leasing would otherwise read them again and again. Retries double their delay, with jitter; after the last retry the
- * report is given up, and the later ones follow.
+ * report is given up, and the later ones are sent.
  */
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../connection/db.ts'

@@ -1,6 +1,6 @@
 /**
- * Sets how many runs of one concurrency key may be live at a time, one value per scope. The next promotion applies a
- * higher limit; after a lower one, no run of a key starts until fewer than the new limit are live.
+ * Sets how many runs of one concurrency key may be AVAILABLE, CLAIMED or RUNNING at a time, one value per scope. The next
+ * promotion applies a higher limit; after a lower one, no further run of the key is promoted until fewer runs hold it.
  */
 import type { Db } from '../connection/db.ts'
 

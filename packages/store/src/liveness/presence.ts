@@ -5,7 +5,7 @@
  * makes no replica look dead. A replica that lost its session withdraws its row with its next heartbeat, so that this
  * layer does not apply to it in the meantime.
  *
- * The database's clock never decides that a replica is dead. The watcher counts the grace on its own monotonic clock, and
+ * In this layer the database's clock does not decide whose runs are recovered. The watcher counts the grace on its own monotonic clock, and
  * `evidence` names what it waited on: the mark and the last heartbeat. Any sign of life changes the evidence.
  */
 import { sql, type RawBuilder } from 'kysely'

@@ -3,7 +3,7 @@
  *
  * Read, lock, check again, transition. Runs that another session is settling are skipped until the next call. Staleness is
  * checked a second time, in a new snapshot under the row lock, in the statement that recovers: a heartbeat that arrived
- * since the read saves the run, and two reapers recover it once. The run takes the same transition as when its holder
+ * since the read saves the run, and of two reapers only one recovers it. The run takes the same transition as when its holder
  * settles it, and every recovery is recorded in the same transaction. A run that the database refuses to change does not
  * block the others.
  *

@@ -29,7 +29,10 @@ export function countOf(rows: RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`(SELECT count(*)::int FROM (${rows}) counted)`
 }
 
-/** How long ago a time was, by the database's clock; negative for a future time. */
+/**
+ * How long ago a time was, by the database's clock; negative for a future time. Of an infinite time, which only SQL can
+ * write, the answer is infinite; before version 17 PostgreSQL cannot subtract such a time, but it can subtract its epoch.
+ */
 export function agoMs(time: RawBuilder<unknown>): RawBuilder<number | null> {
-  return sql<number | null>`(extract(epoch FROM clock_timestamp() - ${time}) * 1000)::float8`
+  return sql<number | null>`((extract(epoch FROM clock_timestamp()) - extract(epoch FROM ${time})) * 1000)::float8`
 }

@@ -1,7 +1,7 @@
 /**
- * Decides whether a replica is alive: by its own registered threshold, its presence and the clock of the database. Only
- * this file decides it, so names, nodes and `why` cannot disagree. In these fragments `n` is a row of q.replica and `h`
- * its heartbeat, if any.
+ * Decides whether a replica counts as alive in names, node lists, `why`, gauges and idle marks: by its own registered
+ * threshold, its presence and the clock of the database. It recovers nothing: liveness/stale.ts decides whose runs are
+ * recovered. In these fragments `n` is a row of q.replica and `h` its heartbeat, if any.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { heldLocks } from '../liveness/presence.ts'

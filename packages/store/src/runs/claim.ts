@@ -155,7 +155,7 @@ WITH picked AS MATERIALIZED (
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,
-    r.checkpoint::text AS checkpoint, extract(epoch FROM r.claimed_at - r.run_at)::float8 * 1000 AS "waitMs",
+    r.checkpoint::text AS checkpoint, extract(epoch FROM r.claimed_at - greatest(r.run_at, r.created_at))::float8 * 1000 AS "waitMs",
     r.lane, r.priority, r.grp AS "group", r.run_at${more.read}
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,

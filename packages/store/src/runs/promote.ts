@@ -52,7 +52,7 @@ export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: 
 export async function nextDueInMs(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ due_in_ms: number | null }>`
     SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8 * 1000 AS due_in_ms
-    FROM q.task_run WHERE due_at IS NOT NULL`.execute(db)
+    FROM q.task_run WHERE due_at < 'infinity'`.execute(db)
   const due = rows[0]?.due_in_ms ?? null
   return due === null ? undefined : Math.max(0, due)
 }

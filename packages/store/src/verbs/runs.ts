@@ -1,6 +1,6 @@
 /**
- * Runs, from enqueue to end, and the gates that hold them back: the contracts of the verbs. The rules of each verb are
- * in its own file.
+ * The contracts of the functions (verbs) for runs: from enqueue to end, concurrency limits, group weights and pauses. The
+ * rules of each verb are in its own file.
  */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'

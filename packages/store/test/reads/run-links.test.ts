@@ -40,7 +40,9 @@ test('a run names its parent, its children, the run it repeats, the runs that re
 
 test('a run shows why it waits, and how long it waited and ran', async () => {
   const [id] = await enqueue('waits')
-  await sql`UPDATE q.task_run SET run_at = clock_timestamp() - interval '10 minutes' WHERE id = ${id}`.execute(db)
+  await sql`UPDATE q.task_run SET run_at = clock_timestamp() - interval '10 minutes', created_at = run_at - interval '10 minutes' WHERE id = ${id}`.execute(
+    db,
+  )
   const waiting = (await store.getTaskRun(id!))!
   expect(waiting.why!.reasons[0]).toMatchObject({ reason: 'no-replica' })
   expect(waiting.waitMs).toBeGreaterThanOrEqual(600_000)

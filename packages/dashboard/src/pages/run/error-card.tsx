@@ -1,4 +1,4 @@
-/** The error of the last attempt: its text and the frames of own code; those of libraries open on request. */
+/** The error of the last attempt: its text and the stack frames of the user's code; a click opens those of libraries. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RunDetail } from '../../api/run-contract.ts'

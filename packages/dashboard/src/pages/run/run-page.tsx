@@ -1,4 +1,4 @@
-/** One run: how far it is, what happened, why it waits, what it was given and what it returned, and what can be done. */
+/** One run: its progress, what happened, why it waits, what it was given and what it returned, and what can be done. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'

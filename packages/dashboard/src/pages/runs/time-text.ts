@@ -1,4 +1,4 @@
-/** Reads a time as people write it: 13:02, 90s, 2h, 3d, yesterday, 2026-11-18, 2026-11-18T13:02. Pure; undefined: cannot be read. */
+/** Reads a time as people write it: 13:02, 90s, 2h, 3d, yesterday, 2026-11-18, 2026-11-18T13:02. Undefined: it cannot be read. */
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 export function timeOf(text: string, now: number): Date | undefined {

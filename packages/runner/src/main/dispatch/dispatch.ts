@@ -4,7 +4,8 @@
  *
  * Invariants. Only the thread's compare-and-exchange begins a run (ring-layout.ts). A run that was withdrawn has not
  * begun: it may go to another thread or be released. Every other run that was handed over is held, gets heartbeats and is
- * compared with the database until its end is written. A run that needs a slot for itself gets a slot without a load.
+ * compared with the database until its end is written. A run that needs a whole slot gets a
+ * thread with no other runs.
  */
 import type { ClaimedRun } from '@q/store'
 import { isExclusive } from '../execute/execute.ts'

@@ -1,4 +1,4 @@
-/** Converts the outcome that a worker reports to the store's. */
+/** Converts the outcome that a worker reports over HTTP to the type of the store. */
 import { redactPatterns } from '@q/schema'
 import { jsonLimits } from '@q/schema/json'
 import type { Outcome, PublishedTask } from '@q/store'

@@ -44,8 +44,8 @@ export async function runLinks(db: Db, id: RunId): Promise<RunLinks> {
   const linked = sql`jsonb_build_object('runId', link.id::text, 'task', run.task, 'status', run.status)`
   const { rows } = await sql<LinkRow>`
 SELECT r.payload::text AS "payloadText", r.result::text AS "resultText", r.checkpoint::text AS "checkpointText", n.name AS "replicaName",
-  CASE WHEN r.started_at IS NOT NULL THEN (extract(epoch FROM r.started_at - r.run_at) * 1000)::float8
-    WHEN r.ready THEN ${agoMs(sql`r.run_at`)} END AS "waitMs",
+  CASE WHEN r.started_at IS NOT NULL THEN (extract(epoch FROM r.started_at - greatest(r.run_at, r.created_at)) * 1000)::float8
+    WHEN r.ready THEN ${agoMs(sql`greatest(r.run_at, r.created_at)`)} END AS "waitMs",
   (extract(epoch FROM coalesce(r.finished_at, clock_timestamp()) - CASE WHEN r.finished_at IS NOT NULL OR r.held THEN r.started_at END) * 1000)::float8 AS "durationMs",
   t.schedule, t.tick, (SELECT o.origin_id FROM q.run_origin o WHERE o.run_id = r.id AND o.kind = 'again') AS "againOf",
   (SELECT ${linked} FROM (SELECT o.origin_id AS id FROM q.run_origin o WHERE o.run_id = r.id AND o.kind = 'child') link

@@ -3,7 +3,7 @@
  * conditions are those of the claim and the promotion (runs/claimable.ts, replicas/alive.ts). Times are measured by the
  * database's clock.
  */
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { TaskState } from '@q/schema'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
@@ -20,6 +20,7 @@ import {
   slotsOf,
 } from '../../runs/claimable.ts'
 import { startRank } from '../../runs/startable.ts'
+import { agoMs, countOf } from '../bounded.ts'
 import { aheadMax, type KeyHolder, type Reason } from './why-reasons.ts'
 
 /** Holders of one key that are named; the limit of a key may be larger. */
@@ -76,11 +77,11 @@ export function runFacts(db: Db, id: RunId): Promise<RunFacts | undefined> {
     .select(sql<string | null>`CASE WHEN r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END`.as('code'))
     .select(sql<NodeState | null>`CASE WHEN n.id IS NOT NULL THEN ${nodeState} END`.as('holderState'))
     .select([
-      sinceMs(sql`r.finished_at`).as('endedMs'),
-      sinceMs(sql`coalesce(r.started_at, r.claimed_at, r.updated_at)`).as('heldMs'),
-      sinceMs(sql`r.expires_at`).as('expiredMs'),
-      sinceMs(sql`r.run_at`).as('dueMs'),
-      sinceMs(sql`line.paused_at`).as('pausedMs'),
+      agoMs(sql`r.finished_at`).as('endedMs'),
+      agoMs(sql`coalesce(r.started_at, r.claimed_at, r.updated_at)`).as('heldMs'),
+      agoMs(sql`r.expires_at`).as('expiredMs'),
+      agoMs(sql`r.run_at`).as('dueMs'),
+      agoMs(sql`line.paused_at`).as('pausedMs'),
     ])
     .select('task.published_by as publishedBy')
     .where('r.id', '=', id)
@@ -171,12 +172,4 @@ SELECT ${countOf(sql`
   LIMIT ${aheadMax}`)} AS ahead
 FROM q.task_run me WHERE me.id = ${id}`.execute(db)
   return rows[0]?.ahead ?? 0
-}
-
-function countOf(rows: RawBuilder<unknown>): RawBuilder<number> {
-  return sql<number>`(SELECT count(*)::int FROM (${rows}) counted)`
-}
-
-function sinceMs(time: RawBuilder<unknown>): RawBuilder<number | null> {
-  return sql<number | null>`(extract(epoch FROM clock_timestamp() - ${time}) * 1000)::float8`
 }

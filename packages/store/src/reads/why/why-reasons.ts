@@ -1,5 +1,6 @@
 /** The reasons why a run is not running, as data and as sentences. Pure. */
 import type { TaskState } from '@q/schema'
+import { dateMsMax } from '../../clock.ts'
 import type { RunId } from '../../lease.ts'
 import type { NodeState } from '../../replicas/alive.ts'
 import { inWords } from '../words.ts'
@@ -95,9 +96,7 @@ export function sentenceOf(reason: Reason): string {
     case 'task-gate':
       return `Replica ${reason.publishedBy} has published its task ${reason.task} in the meantime; the next sweep of a replica opens the gate.`
     case 'time':
-      return reason.due
-        ? `It was due ${inWords(-reason.inMs)} ago; a replica has yet to promote it.`
-        : `It waits until ${reason.until.toISOString()}, in ${inWords(reason.inMs)}.`
+      return timeSentence(reason)
     case 'concurrency':
       return keySentence(reason)
     case 'lane-missing':
@@ -119,6 +118,12 @@ export function sentenceOf(reason: Reason): string {
     case 'ready':
       return readySentence(reason)
   }
+}
+
+function timeSentence({ due, until, inMs }: Extract<Reason, { reason: 'time' }>): string {
+  if (due) return `It was due ${inWords(-inMs)} ago; a replica has yet to promote it.`
+  if (inMs >= dateMsMax) return 'It is parked: SQL has set its run_at to infinity.'
+  return `It waits until ${until.toISOString()}, in ${inWords(inMs)}.`
 }
 
 function heldSentence(reason: Extract<Reason, { reason: 'held' }>): string {

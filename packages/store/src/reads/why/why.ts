@@ -6,6 +6,7 @@
  * its turn comes, because the conditions are those of the claim. Takes no locks; everything is read in one snapshot.
  */
 import type { TaskState } from '@q/schema'
+import { dateMsMax } from '../../clock.ts'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
 import { inSnapshot } from '../snapshot.ts'
@@ -72,7 +73,7 @@ async function gate(db: Db, id: RunId, run: RunFacts, canStart: boolean): Promis
       return [publishedBy === null ? { reason: 'task-unpublished', task } : { reason: 'task-gate', task, publishedBy }]
     }
     case 'time':
-      return [{ reason: 'time', until: run.runAt, inMs: -(run.dueMs ?? 0), due: run.due === true }]
+      return [{ reason: 'time', until: run.runAt, inMs: Math.min(-(run.dueMs ?? 0), dateMsMax), due: run.due === true }]
     case 'concurrency': {
       const [scope, key] = [run.scope ?? '', run.key ?? '']
       return [{ reason: 'concurrency', scope, key: key.slice(scope.length + 1), canStart, ...(await keyFacts(db, id)) }]
