@@ -96,7 +96,7 @@ export const batchFaults: readonly Fault[] = [
   {
     name: 'thread-ended-under-the-next-run',
     why: 'A run that begins while its thread is being ended for the run before it dies in its place.',
-    caughtBy: [runnerTest('thread-feed')],
+    caughtBy: [runnerTest('thread-feed-deaths')],
     edits: [
       {
         file: feed,
@@ -108,7 +108,7 @@ export const batchFaults: readonly Fault[] = [
   {
     name: 'result-of-a-dead-thread-lost',
     why: 'A run that has ended counts as crashed, because its thread died before the end was collected.',
-    caughtBy: [runnerTest('thread-feed')],
+    caughtBy: [runnerTest('thread-feed-deaths')],
     edits: [
       { file: feed, find: '  feed.port = undefined\n  collect(feed)\n', replace: '  feed.port = undefined\n' },
       // Its messages would collect it.
@@ -118,7 +118,7 @@ export const batchFaults: readonly Fault[] = [
   {
     name: 'message-of-a-dead-thread-lost',
     why: 'The same, for a report that was sent as a message.',
-    caughtBy: [runnerTest('thread-feed')],
+    caughtBy: [runnerTest('thread-feed-deaths')],
     edits: [
       { file: feed, find: 'rest = received(feed)) onMessage(feed, rest)', replace: 'rest = received(feed)) void rest' },
     ],
@@ -126,7 +126,7 @@ export const batchFaults: readonly Fault[] = [
   {
     name: 'waiting-run-fails-with-its-thread',
     why: 'Runs that have not begun fail because another one ended their thread.',
-    caughtBy: [runnerTest('thread-feed')],
+    caughtBy: [runnerTest('thread-feed-deaths')],
     edits: [
       {
         file: feed,

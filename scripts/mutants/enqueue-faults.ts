@@ -49,7 +49,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'publication-keeps-the-gate',
     why: 'A run that was enqueued before its task was published waits until a sweep finds it.',
-    caughtBy: [storeTest('task-gate')],
+    caughtBy: [storeTest('task-gate'), storeTest('task-gate-keys')],
     edits: [
       { file: src('tasks/publish.ts'), find: 'await openTaskGate(', replace: 'await (async (..._: unknown[]) => [])(' },
     ],
@@ -81,7 +81,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'gate-forgets-the-concurrency-key',
     why: 'Runs of one concurrency key that waited for their task run at the same time.',
-    caughtBy: [storeTest('task-gate')],
+    caughtBy: [storeTest('task-gate'), storeTest('task-gate-keys')],
     edits: [
       {
         file: 'db/migrations/0008-task-gate-and-keys.sql',
@@ -141,13 +141,13 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'debounce-touches-what-has-begun',
     why: 'A run that failed and waits for its next attempt is given the payload of another request.',
-    caughtBy: [storeTest('debounce')],
+    caughtBy: [storeTest('debounce'), storeTest('debounce-races')],
     edits: [{ file: src('runs/debounce.ts'), find: ' AND r.fence = 0', replace: '' }],
   },
   {
     name: 'debounce-without-bound',
     why: 'A steady stream of enqueues delays a run forever.',
-    caughtBy: [storeTest('debounce')],
+    caughtBy: [storeTest('debounce'), storeTest('debounce-races')],
     edits: [
       {
         file: src('runs/debounce.ts'),
@@ -159,7 +159,7 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'debounce-looks-before-it-locks',
     why: 'An enqueue that waited for another does not see its run, and inserts a second one.',
-    caughtBy: [storeTest('debounce')],
+    caughtBy: [storeTest('debounce'), storeTest('debounce-races')],
     edits: [
       { file: src('runs/debounce.ts'), find: '  await trx.executeQuery(lockKeysStatement(runs))\n', replace: '' },
     ],
@@ -167,19 +167,19 @@ export const enqueueFaults: readonly Fault[] = [
   {
     name: 'tick-without-version',
     why: 'Two replicas that saw the same tick enqueue it both.',
-    caughtBy: [storeTest('schedules')],
+    caughtBy: [storeTest('schedules'), storeTest('own-schedules')],
     edits: [{ file: src('schedules/tick.ts'), find: ' AND version = ${version}', replace: '' }],
   },
   {
     name: 'tick-of-a-paused-schedule',
     why: 'A tick that was seen before the pause is enqueued after it.',
-    caughtBy: [storeTest('schedules')],
+    caughtBy: [storeTest('schedules'), storeTest('own-schedules')],
     edits: [{ file: src('schedules/tick.ts'), find: ' AND paused_at IS NULL', replace: '' }],
   },
   {
     name: 'owed-tick-forgotten',
     why: 'A change of the pattern loses the tick that is due at that moment.',
-    caughtBy: [storeTest('schedules')],
+    caughtBy: [storeTest('schedules'), storeTest('own-schedules')],
     edits: [
       {
         file: src('schedules/put.ts'),

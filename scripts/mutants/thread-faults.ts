@@ -10,7 +10,7 @@ export const threadFaults: readonly Fault[] = [
   {
     name: 'monitor-closed-when-the-code-ends',
     why: 'No heartbeat is sent while the end of a run is being written, and another replica takes it for dead.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [
       {
         file: follow,
@@ -22,7 +22,7 @@ export const threadFaults: readonly Fault[] = [
   {
     name: 'run-forgotten-when-the-code-ends',
     why: 'The replica gives a run back whose end it is about to write.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [
       {
         file: follow,
@@ -58,7 +58,7 @@ export const threadFaults: readonly Fault[] = [
   {
     name: 'blocked-thread-not-relieved',
     why: 'Runs wait behind one that never ends, while other threads are idle.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [
       {
         file: dispatch,
@@ -70,7 +70,7 @@ export const threadFaults: readonly Fault[] = [
   {
     name: 'relieved-runs-return-to-the-blocked-thread',
     why: 'The blocked thread has the least expected work, so it gets its runs back each time.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [
       {
         file: dispatch,
@@ -82,13 +82,13 @@ export const threadFaults: readonly Fault[] = [
   {
     name: 'withdrawn-run-counts-as-begun',
     why: 'A drain does not release runs that were started ahead: they end as crashed.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [{ file: follow, find: '  deps.heldRuns.notBegun(one.run)\n', replace: '' }],
   },
   {
     name: 'waiting-run-fails-with-the-cut',
     why: 'A run that has not begun ends as crashed, because its replica is cut off from the database.',
-    caughtBy: [runnerTest('dispatch')],
+    caughtBy: [runnerTest('dispatch'), runnerTest('dispatch-room')],
     edits: [
       {
         file: follow,

@@ -59,7 +59,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'errors-ignored',
     why: 'A workflow goes on after a step has failed for good.',
-    caughtBy: [storeTest('workflow-policies')],
+    caughtBy: [storeTest('workflow-policies'), storeTest('workflow-retries')],
     edits: [{ file: src('policy.ts'), find: 'if (bad.length + skipped.length === 0) return []', replace: 'return []' }],
   },
   {
@@ -77,7 +77,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'came-back-into-a-pause',
     why: 'A run that is released, retried or recovered is claimed again although its workflow is paused.',
-    caughtBy: [storeTest('workflow-policies')],
+    caughtBy: [storeTest('workflow-policies'), storeTest('workflow-retries')],
     edits: [
       {
         file: src('advance.ts'),
@@ -89,7 +89,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'claims-kept-in-a-pause',
     why: 'A run that was claimed ahead is started in a paused workflow.',
-    caughtBy: [storeTest('workflow-policies')],
+    caughtBy: [storeTest('workflow-policies'), storeTest('workflow-retries')],
     edits: [
       {
         file: src('hold-steps.ts'),
@@ -101,7 +101,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'retried-without-recount',
     why: 'The end of a step that was retried is counted twice.',
-    caughtBy: [storeTest('workflow-policies')],
+    caughtBy: [storeTest('workflow-policies'), storeTest('workflow-retries')],
     edits: [
       {
         file: src('recount.ts'),
