@@ -1,6 +1,7 @@
 /** Enqueues a run of a published task. The payload is checked by the task's published schema. */
 import type { AnyTasks, EnqueueOptions, Queue } from '@q/client'
 import { remoteSpanOf } from '@q/task/tracing'
+import { requireShallow } from '../http/require-shallow.ts'
 import { wrongParameters } from '../http/refusal.ts'
 import { Reply, type Call } from '../http/route-call.ts'
 import { given } from './given.ts'
@@ -40,6 +41,7 @@ function payloadOf({ payload, payloadText }: EnqueueCall['body']): unknown {
   if (payloadText === undefined) return payload ?? {}
   if (payload !== undefined)
     throw wrongParameters([{ at: 'payloadText', problem: 'says the same as payload: give one of them' }])
+  requireShallow(payloadText, 'payloadText')
   try {
     return JSON.parse(payloadText, exact)
   } catch (error) {

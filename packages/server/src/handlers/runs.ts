@@ -1,6 +1,7 @@
 import { asRunId, sentenceOf } from '@q/store'
 import type { RunId } from '@q/store'
 import type { runRoutes } from '../api/runs.ts'
+import { requireShallow } from '../http/require-shallow.ts'
 import { conflict, notFound, wrongParameters } from '../http/refusal.ts'
 import type { Handlers } from '../http/route-call.ts'
 import { hidden } from '../secrets/secrets.ts'
@@ -66,6 +67,7 @@ export function runHandlers(deps: HandlerDeps): Handlers<keyof typeof runRoutes>
       return { payloadText, resultText, checkpointText }
     },
     'POST /api/runs/{id}/again': async ({ params, body: { payloadText }, who, note }) => {
+      if (payloadText !== undefined) requireShallow(payloadText, 'payloadText')
       if (payloadText?.includes(`"${hidden}"`) === true)
         throw wrongParameters([
           { at: 'payloadText', problem: 'has a hidden value: write it, or leave the payload out' },

@@ -1,8 +1,8 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
+import { requireShallow } from './require-shallow.ts'
 import { Refusal, wrongParameters } from './refusal.ts'
 
 const bodyMax = 1_048_576 + 65_536
-const depthMax = 64
 
 export async function readBody(request: Request): Promise<unknown> {
   const text = await readText(request)
@@ -15,8 +15,7 @@ export async function readBody(request: Request): Promise<unknown> {
       why: `Its Content-Type is ${type === undefined || type === '' ? 'missing' : `"${type.slice(0, 100)}"`}.`,
       fix: 'Send JSON with `Content-Type: application/json`.',
     })
-  if (isDeeperThan(text, depthMax))
-    throw wrongParameters([{ at: 'body', problem: `is nested deeper than ${depthMax}` }])
+  requireShallow(text, 'body')
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -35,17 +34,6 @@ async function readText(request: Request): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** Finds the depth by counting brackets outside of strings. */
-function isDeeperThan(text: string, max: number): boolean {
-  let depth = 0
-  for (const [mark] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (mark === '[' || mark === '{') depth += 1
-    if (mark === ']' || mark === '}') depth -= 1
-    if (depth > max) return true
-  }
-  return false
 }
 
 function tooLarge(): Refusal {

@@ -1,7 +1,12 @@
 /**
  * Hides values in users' JSON whose member name suggests a secret, at any depth. Numbers, booleans and null stay:
  * `maxTokens: 512` is not a secret. In JSON text, numbers keep their digits.
+ *
+ * q stores values of at most 64 levels, but a program may write deeper ones with SQL. What lies too deep to be searched
+ * without overflowing the stack is hidden.
  */
+import { isDeeperThan } from '../json-depth.ts'
+
 export interface Secrets {
   /** Hides secrets in JSON text; returns text without a secret unchanged. */
   inText(text: string): string
@@ -9,6 +14,8 @@ export interface Secrets {
 }
 
 export const hidden = '[hidden]'
+
+const depthMax = 500
 
 const secretNames: readonly string[] = [
   'password',
@@ -30,18 +37,21 @@ export function createSecrets(names: readonly string[] = secretNames): Secrets {
   const isSecret = (member: string, value: unknown) =>
     (typeof value === 'string' || (typeof value === 'object' && value !== null)) &&
     parts.some((part) => plain(member).includes(part))
-  const inValue = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(inValue)
+  const inValue = (value: unknown, depth = 0): unknown => {
+    if (depth > depthMax && typeof value === 'object' && value !== null) return hidden
+    if (Array.isArray(value)) return value.map((one) => inValue(one, depth + 1))
     if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
     const members = Object.entries(value)
     return Object.fromEntries(
-      members.map(([member, one]) => [member, isSecret(member, one) ? hidden : inValue(one)] as const),
+      members.map(([member, one]) => [member, isSecret(member, one) ? hidden : inValue(one, depth + 1)] as const),
     )
   }
   return {
-    inValue: inValue as Secrets['inValue'],
+    inValue: <T>(value: T) => inValue(value) as T,
     inText(text) {
-      if (!parts.some((part) => plain(text).includes(part))) return text
+      const searched = plain(text)
+      if (!parts.some((part) => searched.includes(part))) return text
+      if (isDeeperThan(text, depthMax)) return JSON.stringify(hidden)
       let isChanged = false
       const value: unknown = JSON.parse(text, (member, one: unknown, { source }: { source?: string } = {}) => {
         if (isSecret(member, one)) {

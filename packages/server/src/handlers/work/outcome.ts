@@ -4,6 +4,7 @@ import { jsonLimits } from '@q/schema/json'
 import type { Outcome, PublishedTask } from '@q/store'
 import type { RetryData } from '@q/task'
 import type { WorkOutcome } from '../../api/work.ts'
+import { requireShallow } from '../../http/require-shallow.ts'
 import { Refusal, wrongParameters } from '../../http/refusal.ts'
 
 export function outcomeOf(report: WorkOutcome, task: PublishedTask | undefined): Outcome {
@@ -44,6 +45,7 @@ function storable(text: string): string {
       why: `It has ${bytes} bytes as JSON; at most ${jsonLimits.bytesMax} are stored.`,
       fix: 'Store large data elsewhere and report its address.',
     })
+  requireShallow(text, 'resultText')
   try {
     JSON.parse(text)
     return text

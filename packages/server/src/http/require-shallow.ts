@@ -1,0 +1,10 @@
+/** Limits the nesting of JSON text from outside before anything parses it. */
+import { jsonLimits } from '@q/schema/json'
+import { isDeeperThan } from '../json-depth.ts'
+import { wrongParameters } from './refusal.ts'
+
+/** Refuses text that is nested deeper than values may be stored. */
+export function requireShallow(text: string, at: string): void {
+  if (isDeeperThan(text, jsonLimits.depthMax))
+    throw wrongParameters([{ at, problem: `is nested deeper than ${jsonLimits.depthMax}` }])
+}
