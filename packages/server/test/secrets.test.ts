@@ -62,3 +62,86 @@ test('a copy with an edited payload is refused while a value in it is hidden', a
   const again = await ask('POST', `/api/runs/${data.runs[0].id}/again`, { token: tokens.owner, body })
   expect(again).toMatchObject({ status: 400, data: { code: 'PARAMETER_INVALID' } })
 })
+
+/** Runs of one task with one payload each, and the numbers of those that a reader finds by a condition. */
+async function finder(task: string, payloads: readonly object[]) {
+  await store.publishTasks('aaa', [{ name: task, queue: 'default', options: {}, payloadSchema: null }])
+  const producer = queue(scene.database.url)
+  const ids: string[] = []
+  for (const payload of payloads) ids.push((await producer.enqueue(task, payload)).id)
+  await producer.close()
+  return async (condition: string, token = tokens.read) => {
+    const query = `task=${task}&payload=${encodeURIComponent(condition)}`
+    const listed = await ask('GET', `/api/runs?${query}`, { token })
+    const counted = await ask('GET', `/api/runs/count?${query}`, { token })
+    expect([listed.status, counted.status]).toEqual([200, 200])
+    expect(counted.data.count).toBe(listed.data.runs.length)
+    return (listed.data.runs as { id: string }[]).map(({ id }) => ids.indexOf(id)).toSorted()
+  }
+}
+
+test('no condition of a list finds a hidden value, neither by its member nor around it', async () => {
+  const found = await finder('guessed', [
+    { apiToken: 'horse', user: { 'Pass-Word': 'battery', name: 'anna' }, list: [{ secret: ['staple'] }] },
+    { plain: 'horse battery staple' },
+  ])
+  for (const token of [tokens.read, tokens.admin]) {
+    expect(await found('apiToken=horse', token)).toEqual([])
+    expect(await found('apiToken~h', token)).toEqual([])
+    expect(await found('user.Pass-Word~batt', token)).toEqual([])
+    expect(await found('user~battery', token)).toEqual([])
+    expect(await found('user={"name": "anna", "Pass-Word": "battery"}', token)).toEqual([])
+    expect(await found('list.0.secret~staple', token)).toEqual([])
+    expect(await found('list.0.secret.0=staple', token)).toEqual([])
+    expect(await found('list~staple', token)).toEqual([])
+  }
+  expect(await found('~horse')).toEqual([1])
+  expect(await found('~BATTERY')).toEqual([1])
+  expect(await found('~staple')).toEqual([1])
+  expect(await found('plain~horse b')).toEqual([1])
+})
+
+test('conditions still find what is shown: visible values beside hidden ones, names, and numbers', async () => {
+  const found = await finder('shown', [
+    { apiToken: 'horse', user: { password: 'battery', name: 'Anna' }, maxTokens: 512, secret: null },
+    { user: { name: 'Bob' }, text: 'a token of trust', maxTokens: 5 },
+  ])
+  expect(await found('user~ann')).toEqual([0])
+  expect(await found('~anna')).toEqual([0])
+  expect(await found('~apitoken')).toEqual([0])
+  expect(await found('user.name=Anna')).toEqual([0])
+  expect(await found('maxTokens=512')).toEqual([0])
+  expect(await found('~512')).toEqual([0])
+  expect(await found('~"name": "bob"')).toEqual([1])
+  expect(await found('user={"name": "Bob"}')).toEqual([1])
+  expect(await found('text~token of')).toEqual([1])
+  expect(await found('nothing=here')).toEqual([])
+})
+
+test('an operation finds hidden values, but neither its condition nor its samples show them', async () => {
+  const found = await finder('operated', [{ apiToken: 'horse' }])
+  const filter = { task: 'operated', payload: 'apiToken=horse' }
+  const body = { kind: 'cancel', filter }
+  const counted = await ask('POST', '/api/operations', { token: tokens.admin, body: { ...body, dryRun: true } })
+  expect(counted.data.match).toEqual({ count: 1, atLeast: false })
+  const { data } = await ask('POST', '/api/operations', { token: tokens.admin, body })
+  for (const path of ['/api/operations', `/api/operations/${data.id}`, '/api/actions?limit=2']) {
+    const { text } = await ask('GET', path, { token: tokens.read })
+    expect(text).toContain('apiToken=[hidden]')
+    expect(text).not.toContain('horse')
+  }
+  expect(await found('apiToken=horse')).toEqual([])
+})
+
+test('the samples of an operation hide secrets of results', async () => {
+  await store.publishTasks('aaa', [{ name: 'told', queue: 'default', options: {}, payloadSchema: null }])
+  const producer = queue(scene.database.url)
+  await producer.enqueue('told', {})
+  await producer.close()
+  const [lease] = await store.claimAvailableTaskRuns({ replicaId: 'aaa', tasks: ['told'], queues: [], limit: 1 })
+  const by = { hostname: 'h', pid: 1, thread: 0 }
+  await store.settleTaskRuns([{ lease: lease!, outcome: { status: 'SUCCEEDED', result: '{"token":"horse"}' }, by }])
+  const body = { kind: 'retry', filter: { task: 'told', status: ['done'] }, dryRun: true }
+  const { data } = await ask('POST', '/api/operations', { token: tokens.admin, body })
+  expect(data.samples).toMatchObject([{ resultText: '{"token":"[hidden]"}' }])
+})

@@ -1,8 +1,11 @@
-/** The reads of the store for the API, with secrets hidden in every value that users stored. */
-import type { Store } from '@q/store'
+/**
+ * The reads of the store for the API, with secrets hidden in every value that users stored. Filters of lists do not find
+ * hidden values either. A preview counts the runs that the operation will change, so it finds them.
+ */
+import type { RunFilter, Store } from '@q/store'
 import type { Secrets } from './secrets.ts'
 
-export function hidingReads(reads: Store, { inText, inValue }: Secrets): Store {
+export function hidingReads(reads: Store, { inText, inValue, inCondition, parts }: Secrets): Store {
   const textOrNull = (text: string | null) => (text === null ? null : inText(text))
   const workflow = <W extends { readonly input: unknown; readonly result: unknown }>(one: W): W => ({
     ...one,
@@ -10,6 +13,25 @@ export function hidingReads(reads: Store, { inText, inValue }: Secrets): Store {
     result: inValue(one.result),
   })
   const schedule = <S extends { readonly payload: unknown }>(one: S): S => ({ ...one, payload: inValue(one.payload) })
+  const summary = <R extends { readonly resultText: string | null }>(run: R): R => ({
+    ...run,
+    resultText: textOrNull(run.resultText),
+  })
+  const visible = (filter: RunFilter = {}): RunFilter =>
+    filter.payload === undefined || parts.length === 0 ? filter : { ...filter, hiddenMembers: parts }
+  const operation = <O extends { readonly filter: { readonly payload?: string } }>(one: O): O => ({
+    ...one,
+    filter: filterIn(one.filter),
+  })
+  const filterIn = <F extends { readonly payload?: unknown }>(filter: F): F =>
+    typeof filter.payload === 'string' ? { ...filter, payload: inCondition(filter.payload) } : filter
+  const inDetail = (detail: unknown): unknown => {
+    const shown: unknown = inValue(detail)
+    if (typeof shown !== 'object' || shown === null || !('filter' in shown)) return shown
+    return typeof shown.filter === 'object' && shown.filter !== null
+      ? { ...shown, filter: filterIn(shown.filter) }
+      : shown
+  }
   return {
     ...reads,
     async getTaskRun(id) {
@@ -30,12 +52,22 @@ export function hidingReads(reads: Store, { inText, inValue }: Secrets): Store {
       }
     },
     async listTaskRuns(filter, page) {
-      const { runs, ...rest } = await reads.listTaskRuns(filter, page)
-      return { ...rest, runs: runs.map((run) => ({ ...run, resultText: textOrNull(run.resultText) })) }
+      const { runs, ...rest } = await reads.listTaskRuns(visible(filter), page)
+      return { ...rest, runs: runs.map(summary) }
     },
-    async runSummaries(ids) {
-      const runs = await reads.runSummaries(ids)
-      return runs.map((run) => ({ ...run, resultText: textOrNull(run.resultText) }))
+    countTaskRuns: (filter, request) => reads.countTaskRuns(visible(filter), request),
+    runSummaries: async (ids) => (await reads.runSummaries(ids)).map(summary),
+    async previewOperation(kind, filter) {
+      const { samples, ...rest } = await reads.previewOperation(kind, filter)
+      return { ...rest, samples: samples.map(summary) }
+    },
+    async getOperation(id) {
+      const one = await reads.getOperation(id)
+      return one === undefined ? undefined : operation(one)
+    },
+    async listOperations(request) {
+      const { items, ...rest } = await reads.listOperations(request)
+      return { ...rest, items: items.map(operation) }
     },
     async readTaskLogs(id, request) {
       const { lines, ...rest } = await reads.readTaskLogs(id, request)
@@ -48,7 +80,7 @@ export function hidingReads(reads: Store, { inText, inValue }: Secrets): Store {
     },
     async listActions(request) {
       const { items, ...rest } = await reads.listActions(request)
-      return { ...rest, items: items.map((action) => ({ ...action, detail: inValue(action.detail) })) }
+      return { ...rest, items: items.map((action) => ({ ...action, detail: inDetail(action.detail) })) }
     },
     listSchedules: async () => (await reads.listSchedules()).map(schedule),
     async getSchedule(name) {

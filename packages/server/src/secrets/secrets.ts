@@ -11,6 +11,10 @@ export interface Secrets {
   /** Hides secrets in JSON text; returns text without a secret unchanged. */
   inText(text: string): string
   inValue<T>(value: T): T
+  /** Hides the value of a condition on the payload that names a secret: `user.password~x`. */
+  inCondition(text: string): string
+  /** Parts of the names of secrets, in lower case without punctuation. */
+  readonly parts: readonly string[]
 }
 
 export const hidden = '[hidden]'
@@ -34,9 +38,9 @@ const secretNames: readonly string[] = [
 /** `names`: parts of member names, compared without case and punctuation: `apikey` hides `api_key` and `apiKeys`. */
 export function createSecrets(names: readonly string[] = secretNames): Secrets {
   const parts = names.map(plain)
+  const isSecretName = (member: string) => parts.some((part) => plain(member).includes(part))
   const isSecret = (member: string, value: unknown) =>
-    (typeof value === 'string' || (typeof value === 'object' && value !== null)) &&
-    parts.some((part) => plain(member).includes(part))
+    (typeof value === 'string' || (typeof value === 'object' && value !== null)) && isSecretName(member)
   const inValue = (value: unknown, depth = 0): unknown => {
     if (depth > depthMax && typeof value === 'object' && value !== null) return hidden
     if (Array.isArray(value)) return value.map((one) => inValue(one, depth + 1))
@@ -47,6 +51,11 @@ export function createSecrets(names: readonly string[] = secretNames): Secrets {
     )
   }
   return {
+    parts,
+    inCondition(text) {
+      const [, path = '', operator = ''] = /^([^=~]*)([=~])/.exec(text) ?? []
+      return path.split('.').some(isSecretName) ? `${path}${operator}${hidden}` : text
+    },
     inValue: <T>(value: T) => inValue(value) as T,
     inText(text) {
       const searched = plain(text)

@@ -37,6 +37,10 @@ const filterRules: Record<keyof RunFilter, Rule> = {
     ok: (value) => typeof value === 'string' && readPayloadCondition(value) !== undefined,
     rule: "must be a member, = or ~, and a value, for instance 'url~cdn'",
   },
+  hiddenMembers: {
+    ok: (value) => Array.isArray(value) && value.every((part) => typeof part === 'string' && /^[a-z0-9]+$/.test(part)),
+    rule: "must be a list of parts of names, for instance ['password', 'apikey']",
+  },
   fingerprint: text,
   schedule: text,
   createdAfter: time,

@@ -31,7 +31,9 @@ function byMember(filter: RunFilter): RawBuilder<boolean>[] {
     ...given(filter.workflow, (workflow) => sql`r.workflow_id = ${workflow}`),
     ...given(filter.uniqueKey, (key) => sql`r.unique_key = ${key}`),
     ...given(filter.code, (code) => sql`(r.status <> 'SUCCEEDED' AND r.result ->> 'code' = ${code})`),
-    ...given(filter.payload === undefined ? undefined : readPayloadCondition(filter.payload), payloadMatches),
+    ...given(filter.payload === undefined ? undefined : readPayloadCondition(filter.payload), (condition) =>
+      payloadMatches(condition, filter.hiddenMembers),
+    ),
     ...given(filter.fingerprint, hasFingerprint),
     ...given(
       filter.schedule,

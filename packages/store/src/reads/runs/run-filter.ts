@@ -15,6 +15,8 @@ export interface RunFilter {
   readonly code?: string
   /** `url~cdn`: the text of the member contains it, in any case. `id=5`: it equals. `a.b=5`: a member of a member. `~cdn`: anywhere. */
   readonly payload?: string
+  /** Parts of the names of members whose values `payload` must not find, in lower case without punctuation. */
+  readonly hiddenMembers?: readonly string[]
   /** The fingerprint of the error that ended its last recorded attempt: 16 hexadecimal digits. */
   readonly fingerprint?: string
   /** Name of the schedule that enqueued the run. */
