@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly headersMs?: number
   /** For tests: the burst of actions of one token, so that tests do not depend on the machine's speed. */
   readonly actionsAtOnce?: number
+  /** For tests: the clock by which sessions expire. */
+  readonly now?: () => number
   /** For tests: answers must match their schemas. */
   readonly checkAnswers?: boolean
 }
@@ -85,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     isHttps,
     live,
     onFault,
-    guards: { tokens, sessions: createSessions(tokens), cookieName: () => own.cookieName },
+    guards: { tokens, sessions: createSessions(tokens, options.now), cookieName: () => own.cookieName },
     describe: (who) => describe(options, who),
     hosts: () => own.hosts,
     isReachable: address !== undefined,

@@ -62,6 +62,7 @@ export async function serverScene(settings: Partial<HttpSettings> = {}, options:
     store: createStore(connection.db),
     tokens,
     tokenFile,
+    tokensFile,
     faults,
     ask,
     writeToken: (text: string) => writeFileSync(tokenFile, `${text}\n`, { mode: 0o600 }),

@@ -41,6 +41,15 @@ export function identify(guards: Guards, method: string, headers: Headers): Iden
   return { name: session.token.name, scope: session.token.scope, via: 'page', expiresAt: session.expiresAt }
 }
 
+/** Whether the credentials of an earlier request would still let its caller read. */
+export function mayStillRead(guards: Guards, method: string, headers: Headers): boolean {
+  try {
+    return includesScope(identify(guards, method, headers).scope, 'read')
+  } catch {
+    return false
+  }
+}
+
 export function cookieIn(headers: Headers, name: string): string | undefined {
   const pairs = (headers.get('Cookie') ?? '').split(';').map((pair) => pair.trim())
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)

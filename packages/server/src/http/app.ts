@@ -8,7 +8,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context } from 'hono'
 import { apiRoutes, type ApiKey } from '../api/routes.ts'
 import type { Route } from '../api/route.ts'
-import { identify, requireScope, type Identity } from '../auth/identify.ts'
+import { identify, mayStillRead, requireScope, type Identity } from '../auth/identify.ts'
 import type { Live, StreamRequest } from '../live/hub.ts'
 import { scrapeResponse, type Metrics } from '../metrics/metrics.ts'
 import type { Assets } from '../page/assets.ts'
@@ -145,7 +145,12 @@ function openStream(deps: AppDeps, c: C): Response {
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   })
-  deps.live.open(c.env.outgoing, request, { token, hello: deps.describe(c.var.who) })
+  const { method, raw } = c.req
+  deps.live.open(c.env.outgoing, request, {
+    token,
+    hello: deps.describe(c.var.who),
+    isAllowed: () => mayStillRead(deps.guards, method, raw.headers),
+  })
   return RESPONSE_ALREADY_SENT
 }
 

@@ -23,10 +23,18 @@ export interface StreamRequest {
   readonly operation?: string | undefined
 }
 
+export interface StreamOwner {
+  /** Name of the token. */
+  readonly token: string
+  readonly hello: Sent<Frames['hello']>
+  /** Whether the token or session of the request would still be accepted. */
+  readonly isAllowed: () => boolean
+}
+
 export interface Live {
   /** Refuses a stream above the limit; called before the response begins. */
   requireRoom(token: string): void
-  open(response: ServerResponse, request: StreamRequest, of: { token: string; hello: Sent<Frames['hello']> }): void
+  open(response: ServerResponse, request: StreamRequest, of: StreamOwner): void
   /** Called after an action: refreshes all followed topics now. */
   lookNow(): void
   close(why: string): void
@@ -37,19 +45,35 @@ export interface Live {
 const streamsMax = 100
 const streamsOfTokenMax = 20
 const tickMs = 10_000
+/** The longest time that a stream continues after its token or session became invalid. */
+const checkMs = 1_000
 /** Sent first, so that proxies and browsers see that the stream has begun. */
 const padding = `: ${' '.repeat(2_048)}\n\n`
 
 export function createLive(reads: Store, databaseUrl: string): Live {
-  const viewers = new Map<Viewer, string>()
+  const viewers = new Map<Viewer, StreamOwner>()
   const topics = new Map<string, Topic<Viewer>>()
-  let ticking: NodeJS.Timeout | undefined
+  let timers: readonly NodeJS.Timeout[] = []
 
   function leave(viewer: Viewer): void {
     if (!viewers.delete(viewer)) return
-    if (viewers.size === 0) clearInterval(ticking)
+    if (viewers.size === 0) timers.forEach((timer) => clearInterval(timer))
     const followed = new Set(viewer.topics)
     for (const [key, topic] of topics) if (followed.has(topic) && topic.remove(viewer) === 0) topics.delete(key)
+  }
+
+  function end(viewer: Viewer, why: string): void {
+    viewer.end({ event: 'bye', data: { why } })
+    leave(viewer)
+  }
+
+  function tick(): void {
+    for (const viewer of viewers.keys()) viewer.send({ event: 'tick', data: { now: new Date() } })
+  }
+
+  function endForbidden(): void {
+    for (const [viewer, { isAllowed }] of viewers)
+      if (!isAllowed()) end(viewer, 'The token or session of this stream is no longer valid.')
   }
 
   function topicOf(key: string, source: () => Source): Topic<Viewer> {
@@ -69,20 +93,17 @@ export function createLive(reads: Store, databaseUrl: string): Live {
       return topics.size
     },
     requireRoom(token) {
-      const ofToken = [...viewers.values()].filter((name) => name === token).length
+      const ofToken = [...viewers.values()].filter((owner) => owner.token === token).length
       if (viewers.size >= streamsMax) throw tooMany(`This server has ${streamsMax} open streams.`, 30)
       if (ofToken >= streamsOfTokenMax) throw tooMany(`The token "${token}" has ${streamsOfTokenMax} open streams.`, 30)
     },
-    open(response, request, { token, hello }) {
+    open(response, request, owner) {
       const sink = responseSink(response, () => leave(viewer))
       const viewer = createViewer(sink, request.runs ?? [])
-      viewers.set(viewer, token)
-      if (viewers.size === 1)
-        ticking = setInterval(() => {
-          for (const one of viewers.keys()) one.send({ event: 'tick', data: { now: new Date() } })
-        }, tickMs)
+      viewers.set(viewer, owner)
+      if (viewers.size === 1) timers = [setInterval(tick, tickMs), setInterval(endForbidden, checkMs)]
       void sink.write(padding)
-      viewer.send({ event: 'hello', data: hello })
+      viewer.send({ event: 'hello', data: owner.hello })
       for (const { key, source } of followedBy(request, reads)) {
         const topic = topicOf(key, source)
         viewer.follow(topic)
@@ -92,10 +113,7 @@ export function createLive(reads: Store, databaseUrl: string): Live {
     },
     lookNow: () => [...topics.values()].forEach((topic) => topic.lookNow()),
     close(why) {
-      for (const viewer of viewers.keys()) {
-        viewer.end({ event: 'bye', data: { why } })
-        leave(viewer)
-      }
+      for (const viewer of viewers.keys()) end(viewer, why)
     },
   }
 }
