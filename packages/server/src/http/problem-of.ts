@@ -18,20 +18,24 @@ const statuses: Readonly<Record<string, number>> = {
   SCHEDULE_INVALID: 400,
   SCHEDULE_NOT_FOUND: 404,
   NODE_AMBIGUOUS: 409,
+  NOT_POSTGRESQL: 503,
+  // The database answered, but not in time, or in favour of another transaction.
+  DATABASE_TIMEOUT: 504,
+  DATABASE_CONFLICT: 409,
 }
 
 export async function problemOf(thrown: unknown, databaseUrl: string): Promise<Answered> {
   if (thrown instanceof Refusal) return { problem: problemOfError(thrown, thrown.status), headers: thrown.headers }
-  if (isExplained(thrown)) return { problem: problemOfError(thrown, statusOf(thrown.code)), headers: {} }
+  if (isExplained(thrown)) return answered(thrown)
   const explained = await explainDatabaseError(thrown, databaseUrl).catch(() => thrown)
-  if (isExplained(explained)) {
-    return {
-      problem: problemOfError(explained, statusOf(explained.code)),
-      headers: { 'Retry-After': '2' },
-      fault: thrown,
-    }
-  }
+  if (isExplained(explained)) return { ...answered(explained), fault: thrown }
   return { problem: problemOfError(internal, 500), headers: {}, fault: thrown }
+}
+
+/** Problems of the database pass: the same request may succeed a little later. */
+function answered(error: Explanation): Answered {
+  const headers = error.code.startsWith('DATABASE_') ? { 'Retry-After': '2' } : {}
+  return { problem: problemOfError(error, statusOf(error.code)), headers }
 }
 
 function statusOf(code: string): number {
