@@ -1,8 +1,9 @@
 /**
  * The one stream of events of this browser. It reads `fetch` instead of EventSource, because a request needs the proof in a header.
  *
- * Two silent deaths are noticed: a stream that stops delivering (no byte for 25 s: open again), and a proxy that buffers (opened, but
- * no first frame within 5 s; after three of them the page polls, and tries the stream again after five minutes).
+ * Two silent deaths are noticed: a stream that stops delivering (no byte for 25 s), and a proxy that buffers (opened, but no first
+ * frame within 5 s). A proxy may also deliver the first frames and hold back the others. The server sends a tick every 10 s, so
+ * after three streams without one the page polls, and tries the stream again after five minutes.
  */
 import { headers } from '../api/request.ts'
 import { connection, type Mode } from './connection.ts'
@@ -26,15 +27,16 @@ export async function runStream(path: string, { onFrame, onMode }: StreamHandler
     const end = await readOnce(
       path,
       (frame) => {
-        if (mutes + failures > 0 || connection.get().mode !== 'live') onMode('live')
-        ;[mutes, failures] = [0, 0]
+        if (connection.get().mode !== 'live') onMode('live')
+        failures = 0
+        if (frame.event === 'tick') mutes = 0
         onFrame(frame)
       },
       signal,
     )
     if (signal.aborted) return
     if (end === 'bye') continue
-    if (end === 'mute') mutes += 1
+    if (end === 'mute' || end === 'silent') mutes += 1
     else failures += 1
     onMode(mutes >= mutesMax ? 'polling' : 'connecting')
     if (mutes >= mutesMax) {

@@ -142,7 +142,8 @@ function openStream(deps: AppDeps, c: C): Response {
   c.env.outgoing.writeHead(200, {
     ...deps.headers,
     'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store',
+    // A proxy that compresses would hold frames back.
+    'Cache-Control': 'no-store, no-transform',
     'X-Accel-Buffering': 'no',
   })
   const { method, raw } = c.req
