@@ -28,3 +28,8 @@ test('the same topics give the same stream, in any order', () => {
   expect(streamPath(new Set(['overview', 'run:2', 'nodes', 'log:5', 'run:1']))).toBe(path)
   expect(streamPath(new Set(['run:1', 'log:5', 'nodes', 'overview', 'run:2']))).toBe(path)
 })
+
+test('the stream carries the logs, workflows and operations of all tabs', () => {
+  const topics = ['log:5', 'log:7', 'workflow:8', 'workflow:9', 'operation:1', 'operation:2'] as const
+  expect(streamPath(new Set(topics))).toBe('/events?topics=&log=5%2C7&workflow=8%2C9&operation=1%2C2')
+})

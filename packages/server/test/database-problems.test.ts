@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { openEvents, type Frame } from '@q/server/client'
 import { problemOf } from '../src/http/problem-of.ts'
 import { serverScene } from './scene.ts'
+import { registration } from './seed.ts'
 
 const scene = await serverScene()
 afterAll(() => scene.close())
@@ -102,8 +103,8 @@ test('a topic that cannot be read says so for itself, and no other topic becomes
   const of = (event: string) => seen.filter((frame) => frame.event === event)
   await expect.poll(() => [of('nodes').length, of('queues').length]).toEqual([1, 1])
   await sql`ALTER TABLE q.queue_sample RENAME TO away`.execute(db)
-  await expect.poll(() => of('old').map(({ data }) => data)).toMatchObject([{ topic: 'queues', code: 'SCHEMA_BEHIND' }])
-  await scene.store.registerReplica((await import('./seed.ts')).registration('new'))
+  await expect.poll(() => of('old').map(({ data }) => data)).toMatchObject([{ topic: 'queues', id: null, code: 'SCHEMA_BEHIND' }])
+  await scene.store.registerReplica(registration('new'))
   await expect.poll(() => of('nodes').length).toBe(2)
   await sql`ALTER TABLE q.away RENAME TO queue_sample`.execute(db)
   await expect.poll(() => of('queues').length).toBe(2)

@@ -40,7 +40,7 @@ test('a stream begins with hello and a whole frame of each topic', async () => {
   const view = watch({
     topics: ['nodes', 'overview', 'queues', 'attention'],
     runs: [ids.heldId],
-    workflow: ids.workflowId,
+    workflow: [ids.workflowId],
   })
   await expect
     .poll(() => new Set(view.seen.map(({ event }) => event)))
@@ -75,7 +75,7 @@ test('a log continues after the last line the viewer has', async () => {
   const [lease] = await store.claimAvailableTaskRuns({ replicaId: 'aaa', tasks: ['hello'], queues: [], limit: 1 })
   const line = (lineNo: number) => ({ lease: lease!, lineNo, level: 30, line: `line ${lineNo}`, ageMs: 0 })
   await store.appendTaskLogs([line(1), line(2)])
-  const view = watch({ log: `${lease!.runId}.${lease!.fence}.1` })
+  const view = watch({ log: [`${lease!.runId}.${lease!.fence}.1`] })
   await expect
     .poll(() => view.dataOf('log'))
     .toMatchObject([
@@ -86,6 +86,49 @@ test('a log continues after the last line the viewer has', async () => {
     .poll(() => view.dataOf('log').at(-1))
     .toMatchObject({ after: { lineNo: 2 }, lines: [{ line: 'line 3' }], next: { lineNo: 3 } })
 })
+
+test('one stream follows several runs, logs, workflows and operations, each on its own', async () => {
+  const [first, second] = [await enqueueAndClaim(), await enqueueAndClaim()]
+  const line = (lease: typeof first, text: string) => ({ lease, lineNo: 1, level: 30, line: text, ageMs: 0 })
+  await store.appendTaskLogs([line(first, 'of the first'), line(second, 'of the second')])
+  const operation = async (task: string) =>
+    (await store.requestOperation({ kind: 'retry', filter: { task }, by: 'test' })).id
+  const [one, other] = [await operation('one'), await operation('other')]
+  const view = watch({
+    runs: [first.runId, second.runId],
+    log: [first.runId, second.runId],
+    workflow: [ids.workflowId],
+    operation: [one, other],
+  })
+  const logs = () => view.dataOf('log').map(({ runId, lines }) => [runId, lines.map(({ line: text }) => text)])
+  await expect.poll(() => view.dataOf('operation').map(({ id }) => id).toSorted()).toEqual([one, other].toSorted())
+  await expect.poll(() => new Set(logs())).toEqual(
+    new Set([
+      [first.runId, ['of the first']],
+      [second.runId, ['of the second']],
+    ]),
+  )
+  await expect.poll(() => view.dataOf('run').map(({ id }) => id).toSorted()).toEqual([first.runId, second.runId])
+  await store.appendTaskLogs([{ ...line(second, 'more of the second'), lineNo: 2 }])
+  await expect.poll(() => logs().at(-1)).toEqual([second.runId, ['more of the second']])
+  expect(logs()).toHaveLength(3)
+})
+
+test('a viewer that knows fewer lines than the first one learns where it has to fetch', async () => {
+  const { runId, fence } = await enqueueAndClaim()
+  const lines = [1, 2].map((lineNo) => ({ lease: { runId, fence }, lineNo, level: 30, line: 'known', ageMs: 0 }))
+  await store.appendTaskLogs(lines)
+  const first = watch({ log: [`${runId}.${fence}.2`] })
+  await expect.poll(() => first.dataOf('log')).toMatchObject([{ after: { fence, lineNo: 2 }, lines: [] }])
+  const second = watch({ log: [runId] })
+  await expect.poll(() => second.dataOf('log')).toMatchObject([{ after: { fence, lineNo: 2 }, lines: [] }])
+})
+
+async function enqueueAndClaim() {
+  await scene.ask('POST', '/api/runs', { token: tokens.enqueue, body: { task: 'hello' } })
+  const [lease] = await store.claimAvailableTaskRuns({ replicaId: 'bbb', tasks: ['hello'], queues: [], limit: 1 })
+  return lease!
+}
 
 test('streams beyond 20 of a token are refused with 429 and a time to wait', async () => {
   const views = Array.from({ length: 20 }, () => watch({ topics: ['overview'] }, tokens.enqueue))

@@ -31,6 +31,22 @@ export class ApiProblem extends Error implements ProblemFacts {
   }
 }
 
+/** Whether the code says that there is no database to ask. Other problems concern one statement. */
+export function isDatabaseAway(code: string): boolean {
+  return awayCodes.has(code)
+}
+
+const awayCodes = new Set([
+  'DATABASE_UNREACHABLE',
+  'DATABASE_CONNECTION_LOST',
+  'DATABASE_STARTING',
+  'DATABASE_FULL',
+  'DATABASE_LOGIN_REFUSED',
+  'DATABASE_MISSING',
+  'DATABASE_TLS_REFUSED',
+  'NOT_POSTGRESQL',
+])
+
 /** Reads the body of an answer that is not a success; any body, also none, gives a problem. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body = asRecord(await response.json().catch(() => undefined))

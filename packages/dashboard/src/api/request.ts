@@ -1,6 +1,6 @@
 /** Every request of the page to its server. It reports to the connection whether the server and its database answer. */
 import { connection } from '../live/connection.ts'
-import { type ApiProblem, problemOf, unreachable } from './problem.ts'
+import { type ApiProblem, isDatabaseAway, problemOf, unreachable } from './problem.ts'
 import { storedProof } from './proof.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -13,8 +13,10 @@ interface Options {
 /** `path` begins after `/api`. Rejects with an ApiProblem. */
 export async function request<T>(method: Method, path: string, { body, signal }: Options = {}): Promise<T> {
   const response = await send(method, path, body, signal)
-  if (!response.ok) throw await refused(response)
+  const subject = path.split('?')[0] ?? path
+  if (!response.ok) throw await refused(response, method === 'GET' ? subject : undefined)
   if (path !== '/session') connection.answered()
+  if (method === 'GET') connection.becameFresh(subject)
   if (response.status === 204) return undefined as T
   return (await response.json()) as T
 }
@@ -41,9 +43,13 @@ async function send(method: Method, path: string, body: unknown, signal?: AbortS
   }
 }
 
-async function refused(response: Response): Promise<ApiProblem> {
+/** `subject`: what could not be read; undefined for an action, whose dialog shows the problem. */
+async function refused(response: Response, subject: string | undefined): Promise<ApiProblem> {
   const problem = await problemOf(response)
-  if (problem.status === 401) connection.signedOut()
-  if (problem.status === 503) connection.lost('database', problem.why ?? problem.title, problem.since)
+  const { status, code, since } = problem
+  const why = problem.why ?? problem.title
+  if (status === 401) connection.signedOut()
+  if (isDatabaseAway(code)) connection.lost('database', why, since)
+  else if (subject !== undefined && status >= 500) connection.becameOld(subject, { name: subject, why, since })
   return problem
 }

@@ -1,13 +1,16 @@
 /** Says that what is shown is old, since when and why; the page comes back by itself. */
-import type { ReactNode } from 'react'
-import { useConnection } from '../live/connection.ts'
+import { useEffect, type ReactNode } from 'react'
+import { useLocation } from 'wouter'
+import { connection, useConnection, type OldData } from '../live/connection.ts'
 import { Glyph } from '../parts/glyph.tsx'
 import { clockTime } from '../words/times.ts'
 import { visibleText } from '../words/visible-text.ts'
 
 export function Banner(): ReactNode {
-  const { away, lastAt } = useConnection()
-  if (away === null) return null
+  const { away, old, lastAt } = useConnection()
+  const [location] = useLocation()
+  useEffect(() => connection.leftPage, [location])
+  if (away === null) return <OldBanner old={[...old.values()]} />
   return (
     <div className="banner failed" role="alert">
       <Glyph name="lost" />
@@ -18,6 +21,22 @@ export function Banner(): ReactNode {
         {away.why === '' ? '' : `${visibleText(away.why)}. `}Shown: {clockTime(new Date(lastAt))}. Actions are off; the
         page comes back by itself.
       </span>
+    </div>
+  )
+}
+
+/** The other data is fresh, and actions work. */
+function OldBanner({ old }: { readonly old: readonly OldData[] }): ReactNode {
+  const [first] = old
+  if (first === undefined) return null
+  return (
+    <div className="banner failed" role="alert">
+      <Glyph name="lost" />
+      <b>
+        Old since {clockTime(new Date(Math.min(...old.map(({ since }) => since))))}:{' '}
+        {visibleText(old.map(({ name }) => name).join(', '))}
+      </b>
+      <span className="soft">{visibleText(first.why)} Everything else is up to date.</span>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 /** Writes frames of the stream into the cache of answers, under the path whose answer they renew. */
 import type { QueryClient } from '@tanstack/react-query'
 import type { Items, Node, Operation } from '../api/contract.ts'
+import { isDatabaseAway } from '../api/problem.ts'
 import type { RunTick, Step, Workflow } from '../api/run-contract.ts'
 import { connection } from './connection.ts'
 import { onFrame } from './live.ts'
@@ -13,15 +14,21 @@ interface NodesFrame {
   readonly snapshot?: boolean
 }
 
+interface OldFrame {
+  readonly topic: string
+  readonly id: string | null
+  readonly code: string
+  readonly why: string
+  readonly since: string
+}
+
 export const allNodes = '/nodes?stopped=true'
 
 export function applyFrames(cache: QueryClient): () => void {
   return onFrame(({ event, data }) => {
     if (event === 'tick' || event === 'hello') setServerTime((data as { now: string }).now)
-    if (event === 'old') {
-      const { why, since } = data as { why: string; since?: string }
-      return connection.lost('database', why, since ?? null)
-    }
+    if (event === 'old') return takeOld(data as OldFrame)
+    connection.becameFresh(event === 'hello' ? undefined : topicOf(event, data))
     switch (event) {
       case 'hello':
         return void cache.setQueryData(['/session'], (old: object | undefined) => ({ ...old, ...(data as object) }))
@@ -45,6 +52,27 @@ export function applyFrames(cache: QueryClient): () => void {
         return void cache.setQueryData([`/operations/${(data as Operation).id}`], data)
     }
   })
+}
+
+/** Only the topic of the frame is old, unless the database is away. */
+function takeOld({ topic, id, code, why, since }: OldFrame): void {
+  if (isDatabaseAway(code)) return connection.lost('database', why, since)
+  const name = id === null ? topic : `${topic} ${id}`
+  connection.becameOld(name, { name, why, since })
+}
+
+/** The topic that a frame renews, as `old` frames name it. */
+function topicOf(event: string, data: unknown): string {
+  switch (event) {
+    case 'log':
+      return `log ${(data as { runId: string }).runId}`
+    case 'workflow':
+      return `workflow ${(data as { workflow: Workflow }).workflow.id}`
+    case 'operation':
+      return `operation ${(data as Operation).id}`
+    default:
+      return event
+  }
 }
 
 /** A node that is gone from the living is read again, because it may be among the stopped ones now. */

@@ -14,8 +14,17 @@ export interface Away {
   readonly why: string
 }
 
+/** Data that cannot be read, while other data can. */
+export interface OldData {
+  readonly name: string
+  readonly since: number
+  readonly why: string
+}
+
 export interface ConnectionState {
   readonly mode: Mode
+  /** By the topic of the stream, or by the path that is asked for. */
+  readonly old: ReadonlyMap<string, OldData>
   readonly frozenAt: number | null
   readonly away: Away | null
   /** When the last good answer or frame arrived, by the clock of the server. */
@@ -23,7 +32,14 @@ export interface ConnectionState {
   readonly isSignedOut: boolean
 }
 
-let state: ConnectionState = { mode: 'connecting', frozenAt: null, away: null, lastAt: serverNow(), isSignedOut: false }
+let state: ConnectionState = {
+  mode: 'connecting',
+  old: new Map(),
+  frozenAt: null,
+  away: null,
+  lastAt: serverNow(),
+  isSignedOut: false,
+}
 const listeners = new Set<() => void>()
 const returned = new Set<() => void>()
 
@@ -51,6 +67,23 @@ export const connection = {
     if (state.away?.what === what && state.away.why === why) return
     const at = since === null ? (state.away?.since ?? serverNow()) : Date.parse(since)
     change({ away: { what, why, since: at } })
+  },
+  /** The first report of a loss names its time. */
+  becameOld(key: string, { name, why, since }: { name: string; why: string; since: string | null }): void {
+    const known = state.old.get(key)
+    if (known?.why === why) return
+    const at = since === null ? (known?.since ?? serverNow()) : Date.parse(since)
+    change({ old: new Map([...state.old, [key, { name, why, since: at }]]) })
+  },
+  /** Another page asks for other paths. */
+  leftPage(): void {
+    const old = [...state.old].filter(([key]) => !key.startsWith('/'))
+    if (old.length < state.old.size) change({ old: new Map(old) })
+  },
+  /** Without a key: a new stream has begun, which reports again what is old. */
+  becameFresh(key?: string): void {
+    const old = [...state.old].filter(([one]) => (key === undefined ? one.startsWith('/') : one !== key))
+    if (old.length < state.old.size) change({ old: new Map(old) })
   },
   signedOut(): void {
     if (!state.isSignedOut) change({ isSignedOut: true })

@@ -34,16 +34,19 @@ export function onFrame(listener: (frame: LiveFrame) => void): () => void {
   return () => listeners.delete(listener)
 }
 
+/** Gives a frame to every listener. */
+export function deliver(frame: LiveFrame): void {
+  for (const listener of listeners) listener(frame)
+}
+
 /** Returns how to stop. */
 export function startLive(): () => void {
   let [stream, path] = [new AbortController(), '']
-  const deliver = (frame: Frame) => {
-    if (connection.get().frozenAt !== null) return
-    const parsed = { event: frame.event, data: JSON.parse(frame.data) as unknown }
-    for (const listener of listeners) listener(parsed)
+  const receive = (frame: Frame) => {
+    if (connection.get().frozenAt === null) deliver({ event: frame.event, data: JSON.parse(frame.data) as unknown })
   }
   const tabs = joinTabs({
-    onFrame: deliver,
+    onFrame: receive,
     onMode: connection.setMode,
     mode: () => connection.get().mode,
     onWanted(topics) {
@@ -54,7 +57,7 @@ export function startLive(): () => void {
       stream = new AbortController()
       if (path === '') return
       const handlers = {
-        onFrame: (frame: Frame) => (deliver(frame), tabs.passOn(frame)),
+        onFrame: (frame: Frame) => (receive(frame), tabs.passOn(frame)),
         onMode: (mode: 'connecting' | 'live' | 'polling') => (connection.setMode(mode), tabs.passMode(mode)),
       }
       void runStream(path, handlers, stream.signal)

@@ -9,7 +9,9 @@ export type Topic =
   | `workflow:${string}`
   | `operation:${string}`
 
-const runsMax = 50
+/** What the server accepts of each kind. */
+const runsMax = 200
+const subjectsMax = 10
 
 /** The path of the stream for a set of topics; the same set gives the same path. */
 export function streamPath(topics: ReadonlySet<Topic>): string {
@@ -21,8 +23,8 @@ export function streamPath(topics: ReadonlySet<Topic>): string {
   const runs = of('run').slice(0, runsMax)
   if (runs.length > 0) query.set('runs', runs.join(','))
   for (const kind of ['log', 'workflow', 'operation']) {
-    const [first] = of(kind)
-    if (first !== undefined) query.set(kind, first)
+    const subjects = of(kind).slice(0, subjectsMax)
+    if (subjects.length > 0) query.set(kind, subjects.join(','))
   }
   return `/events?${query}`
 }

@@ -17,6 +17,9 @@ import { step, workflow } from './workflows.ts'
 const topics = ['nodes', 'overview', 'queues', 'attention'] as const
 export type TopicName = (typeof topics)[number]
 
+/** All tabs of a browser share one stream: it has the logs, workflows and operations of each. */
+const subjectsMax = 10
+
 /** Frames by the name of their event. */
 export const frames = {
   hello: session,
@@ -40,8 +43,8 @@ export const frames = {
   }),
   workflow: z.object({ at: time, workflow, steps: z.array(step) }),
   operation,
-  /** The server could not read: the shown data of the topic is old. */
-  old: z.object({ topic: z.string(), since: time, code: z.string(), why: z.string() }),
+  /** The server could not read: the shown data of this topic is old, until its next frame. `id`: of a log, workflow or operation. */
+  old: z.object({ topic: z.string(), id: runId.nullable(), since: time, code: z.string(), why: z.string() }),
   tick: z.object({ now: time }),
   /** The server ends the stream; reconnect. */
   bye: z.object({ why: z.string() }),
@@ -51,17 +54,17 @@ export type Frames = { [Name in keyof typeof frames]: z.infer<(typeof frames)[Na
 export const eventRoutes = routes({
   'GET /api/events': {
     scope: 'read',
-    summary: 'Server-sent events of topics, runs, one log, one workflow and one operation.',
+    summary: 'Server-sent events of topics, runs, logs, workflows and operations.',
     query: z.object({
       topics: z.array(z.enum(topics)).max(4).optional(),
-      runs: z.array(runId).max(50).optional(),
+      runs: z.array(runId).max(200).optional(),
       log: z
-        .string()
-        .regex(/^[1-9]\d{0,18}(\.\d{1,10}\.\d{1,10})?$/)
+        .array(z.string().regex(/^[1-9]\d{0,18}(\.\d{1,10}\.\d{1,10})?$/))
+        .max(subjectsMax)
         .optional()
-        .describe('Id of a run, or `id.fence.lineNo` of the last line that is known.'),
-      workflow: runId.optional(),
-      operation: runId.optional(),
+        .describe('Ids of runs, or `id.fence.lineNo` of the last line that is known.'),
+      workflow: z.array(runId).max(subjectsMax).optional(),
+      operation: z.array(runId).max(subjectsMax).optional(),
     }),
     answer: 'stream',
   },

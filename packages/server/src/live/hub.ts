@@ -18,9 +18,9 @@ import { createViewer, type Viewer } from './viewer.ts'
 export interface StreamRequest {
   readonly topics?: readonly TopicName[] | undefined
   readonly runs?: readonly string[] | undefined
-  readonly log?: string | undefined
-  readonly workflow?: string | undefined
-  readonly operation?: string | undefined
+  readonly log?: readonly string[] | undefined
+  readonly workflow?: readonly string[] | undefined
+  readonly operation?: readonly string[] | undefined
 }
 
 export interface StreamOwner {
@@ -119,17 +119,19 @@ export function createLive(reads: Store, databaseUrl: string): Live {
 }
 
 function followedBy(request: StreamRequest, reads: Store): { key: string; source: () => Source }[] {
-  const { topics = [], runs = [], log, workflow, operation } = request
-  const [logOf = '', fence, lineNo] = (log ?? '').split('.')
-  const logId = asRunId(logOf)
-  const known = fence === undefined ? null : { fence: Number(fence), lineNo: Number(lineNo) }
+  const { topics = [], runs = [], log = [], workflow = [], operation = [] } = request
   return [
     ...topics.map((name) => ({ key: name, source: () => topicSource(name, reads) })),
     ...(runs.length === 0 ? [] : [{ key: 'runs', source: () => runsSource(reads) }]),
-    ...(logId === undefined ? [] : [{ key: `log ${logId}`, source: () => logSource(logId, known, reads) }]),
-    ...(workflow === undefined ? [] : [{ key: `workflow ${workflow}`, source: () => workflowSource(workflow, reads) }]),
-    ...(operation === undefined
-      ? []
-      : [{ key: `operation ${operation}`, source: () => operationSource(operation, reads) }]),
+    ...log.flatMap((place) => followedLog(place, reads)),
+    ...workflow.map((id) => ({ key: `workflow ${id}`, source: () => workflowSource(id, reads) })),
+    ...operation.map((id) => ({ key: `operation ${id}`, source: () => operationSource(id, reads) })),
   ]
+}
+
+function followedLog(place: string, reads: Store): { key: string; source: () => Source }[] {
+  const [id = '', fence, lineNo] = place.split('.')
+  const runId = asRunId(id)
+  const known = fence === undefined ? null : { fence: Number(fence), lineNo: Number(lineNo) }
+  return runId === undefined ? [] : [{ key: `log ${runId}`, source: () => logSource(runId, known, reads) }]
 }

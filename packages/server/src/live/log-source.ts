@@ -23,6 +23,7 @@ export function logSource(runId: RunId, begin: LogCursor | null, reads: Store): 
   let place = begin
   return {
     name: 'log',
+    id: runId,
     everyMs: 1_000,
     async look(revision) {
       const { lines } = await reads.readTaskLogs(runId, place === null ? {} : { after: place })
@@ -36,7 +37,8 @@ export function logSource(runId: RunId, begin: LogCursor | null, reads: Store): 
     framesSince(revision) {
       const lacking = portions.filter((portion) => portion.revision > revision)
       const [first] = lacking
-      const after = first?.after ?? null
+      // Without new lines, the place: a viewer that knows fewer lines than the first one has to fetch them.
+      const after = first === undefined ? place : first.after
       const dropped = lacking.reduce((sum, { size }) => sum + size, 0) > keptMax
       const lines = dropped ? [] : lacking.flatMap((portion) => portion.lines)
       return [{ event: 'log', data: { runId, after, lines, next: place, dropped } }]

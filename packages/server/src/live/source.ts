@@ -17,6 +17,8 @@ export interface Following {
 export interface Source {
   /** The name in `old` frames. */
   readonly name: string
+  /** The log, workflow or operation in `old` frames. */
+  readonly id?: string
   readonly everyMs: number
   /** Reads once, for all viewers. Changed items get the revision; returns whether any has changed. */
   look(revision: number, viewers: Iterable<Following>): Promise<boolean>

@@ -77,7 +77,7 @@ function nodesSource(reads: Store): Source {
 }
 
 export function operationSource(id: string, reads: Store): Source {
-  return wholeSource('operation', 1_000, () => reads.getOperation(id))
+  return { ...wholeSource('operation', 1_000, () => reads.getOperation(id)), id }
 }
 
 /** Sends changed steps; the first frame has all steps. */
@@ -90,6 +90,7 @@ export function workflowSource(id: string, reads: Store): Source {
   let latest: Sent<Frames['workflow']['workflow']> | undefined
   return {
     name: 'workflow',
+    id,
     everyMs: 1_000,
     async look(revision) {
       const workflowId = asWorkflowId(id)

@@ -80,7 +80,8 @@ function oldFrame({ source, problem }: Topic<Viewer>): OutFrame {
   const [code, why] = isExplained(error)
     ? [error.code, error.message]
     : ['INTERNAL_ERROR', 'The server could not read the data.']
-  return { event: 'old', data: { topic: source.name, since: problem?.since ?? new Date(), code, why } }
+  const { name: topic, id = null } = source
+  return { event: 'old', data: { topic, id, since: problem?.since ?? new Date(), code, why } }
 }
 
 function textOf({ event, data }: OutFrame): string {

@@ -1,0 +1,67 @@
+/** What the page believes when data cannot be read: one topic is old, or there is no database. */
+import { QueryClient } from '@tanstack/react-query'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isDatabaseAway } from '../src/api/problem.ts'
+import { applyFrames } from '../src/live/apply-frames.ts'
+import { connection } from '../src/live/connection.ts'
+import { deliver } from '../src/live/live.ts'
+
+const cache = new QueryClient()
+let stop: () => void
+beforeEach(() => {
+  stop = applyFrames(cache)
+})
+afterEach(() => {
+  connection.answered()
+  connection.becameFresh()
+  stop()
+})
+
+const since = '2026-01-01T00:00:00.000Z'
+const old = (topic: string, code: string, id: string | null = null) =>
+  deliver({ event: 'old', data: { topic, id, code, why: `${topic} failed`, since } })
+const names = () => [...connection.get().old.values()].map(({ name }) => name)
+
+test('a topic that timed out is old alone, until its next frame', () => {
+  old('nodes', 'DATABASE_TIMEOUT')
+  old('log', 'DATABASE_LOCKED', '5')
+  expect(connection.get().away).toBeNull()
+  expect(names()).toEqual(['nodes', 'log 5'])
+  deliver({ event: 'overview', data: {} })
+  deliver({ event: 'log', data: { runId: '6' } })
+  expect(names()).toEqual(['nodes', 'log 5'])
+  deliver({ event: 'log', data: { runId: '5' } })
+  deliver({ event: 'nodes', data: { changed: [], gone: [] } })
+  expect(names()).toEqual([])
+})
+
+test('the time of the first failure stays', () => {
+  old('nodes', 'DATABASE_TIMEOUT')
+  expect(connection.get().old.get('nodes')?.since).toBe(Date.parse(since))
+  connection.becameOld('nodes', { name: 'nodes', why: 'another reason', since: null })
+  expect(connection.get().old.get('nodes')).toMatchObject({ since: Date.parse(since), why: 'another reason' })
+})
+
+test('a lost connection means that there is no database, and the next good frame that there is one', () => {
+  old('nodes', 'DATABASE_UNREACHABLE')
+  expect(connection.get().away).toMatchObject({ what: 'database', since: Date.parse(since) })
+  expect(names()).toEqual([])
+  deliver({ event: 'overview', data: {} })
+  expect(connection.get().away).toBeNull()
+})
+
+test('a new stream begins without old topics; what was asked for stays old', () => {
+  old('nodes', 'DATABASE_TIMEOUT')
+  connection.becameOld('/runs', { name: '/runs', why: 'slow', since: null })
+  deliver({ event: 'hello', data: { now: since } })
+  expect(names()).toEqual(['/runs'])
+  connection.becameFresh('/runs')
+  expect(names()).toEqual([])
+})
+
+test.each(['DATABASE_TIMEOUT', 'DATABASE_LOCKED', 'DATABASE_CONFLICT', 'DATABASE_BUSY', 'INTERNAL_ERROR'])(
+  '%s does not mean that the database is away',
+  (code) => {
+    expect(isDatabaseAway(code)).toBe(false)
+  },
+)
