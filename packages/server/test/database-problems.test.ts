@@ -57,18 +57,21 @@ test('a read that waits for a lock is answered with 503 and the lock as reason',
   }
 })
 
-test.each(['40001', '40P01'])('an action that loses against another transaction (%s) is answered with 409', async (state) => {
-  await sql`CREATE FUNCTION q.refuse() RETURNS trigger LANGUAGE plpgsql AS ${sql.lit(
-    `BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '${state}'; END`,
-  )}`.execute(db)
-  await sql`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON q.queue FOR EACH ROW EXECUTE FUNCTION q.refuse()`.execute(
-    db,
-  )
-  onTestFinished(async () => void (await sql`DROP FUNCTION q.refuse CASCADE`.execute(db)))
-  const answer = await ask('PUT', '/api/queues/default/pause', { token: tokens.admin, body: { reason: 'no' } })
-  expect(answer).toMatchObject({ status: 409, data: { code: 'DATABASE_CONFLICT', fix: 'Try again.' } })
-  expect(answer.headers.get('Retry-After')).toBe('2')
-})
+test.each(['40001', '40P01'])(
+  'an action that loses against another transaction (%s) is answered with 409',
+  async (state) => {
+    await sql`CREATE FUNCTION q.refuse() RETURNS trigger LANGUAGE plpgsql AS ${sql.lit(
+      `BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '${state}'; END`,
+    )}`.execute(db)
+    await sql`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON q.queue FOR EACH ROW EXECUTE FUNCTION q.refuse()`.execute(
+      db,
+    )
+    onTestFinished(async () => void (await sql`DROP FUNCTION q.refuse CASCADE`.execute(db)))
+    const answer = await ask('PUT', '/api/queues/default/pause', { token: tokens.admin, body: { reason: 'no' } })
+    expect(answer).toMatchObject({ status: 409, data: { code: 'DATABASE_CONFLICT', fix: 'Try again.' } })
+    expect(answer.headers.get('Retry-After')).toBe('2')
+  },
+)
 
 test.each([
   ['ECONNREFUSED', 503, 'DATABASE_UNREACHABLE'],
@@ -103,7 +106,9 @@ test('a topic that cannot be read says so for itself, and no other topic becomes
   const of = (event: string) => seen.filter((frame) => frame.event === event)
   await expect.poll(() => [of('nodes').length, of('queues').length]).toEqual([1, 1])
   await sql`ALTER TABLE q.queue_sample RENAME TO away`.execute(db)
-  await expect.poll(() => of('old').map(({ data }) => data)).toMatchObject([{ topic: 'queues', id: null, code: 'SCHEMA_BEHIND' }])
+  await expect
+    .poll(() => of('old').map(({ data }) => data))
+    .toMatchObject([{ topic: 'queues', id: null, code: 'SCHEMA_BEHIND' }])
   await scene.store.registerReplica(registration('new'))
   await expect.poll(() => of('nodes').length).toBe(2)
   await sql`ALTER TABLE q.away RENAME TO queue_sample`.execute(db)

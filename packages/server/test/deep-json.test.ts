@@ -38,18 +38,21 @@ test('brackets in strings do not count', async () => {
   expect((await ask('POST', '/api/runs', { token, body: { task: 'hello', payload } })).status).toBe(201)
 })
 
-test.each([65, 3_000, 100_000])('JSON text of %i levels inside a body is refused, and nothing is stored', async (levels) => {
-  const text = nested(levels)
-  const refused = { status: 400, data: { errors: [{ problem: 'is nested deeper than 64' }] } }
-  expect(await ask('POST', '/api/runs', { token, body: { task: 'hello', payloadText: text } })).toMatchObject(refused)
-  const { data } = await ask('POST', '/api/runs', { token, body: { task: 'hello' } })
-  expect(await ask('POST', `/api/runs/${data.runId}/again`, { token, body: { payloadText: text } })).toMatchObject(
-    refused,
-  )
-  const worker = await busyWorker()
-  expect(await worker.write('finish', worker.run, { resultText: text })).toMatchObject(refused)
-  expect(await rowOf(worker.run)).toMatchObject({ status: 'RUNNING', result: null })
-})
+test.each([65, 3_000, 100_000])(
+  'JSON text of %i levels inside a body is refused, and nothing is stored',
+  async (levels) => {
+    const text = nested(levels)
+    const refused = { status: 400, data: { errors: [{ problem: 'is nested deeper than 64' }] } }
+    expect(await ask('POST', '/api/runs', { token, body: { task: 'hello', payloadText: text } })).toMatchObject(refused)
+    const { data } = await ask('POST', '/api/runs', { token, body: { task: 'hello' } })
+    expect(await ask('POST', `/api/runs/${data.runId}/again`, { token, body: { payloadText: text } })).toMatchObject(
+      refused,
+    )
+    const worker = await busyWorker()
+    expect(await worker.write('finish', worker.run, { resultText: text })).toMatchObject(refused)
+    expect(await rowOf(worker.run)).toMatchObject({ status: 'RUNNING', result: null })
+  },
+)
 
 test('a payload that another program stored is answered, however deep it is', async () => {
   const { data } = await ask('POST', '/api/runs', { token, body: { task: 'hello' } })

@@ -101,14 +101,30 @@ test('one stream follows several runs, logs, workflows and operations, each on i
     operation: [one, other],
   })
   const logs = () => view.dataOf('log').map(({ runId, lines }) => [runId, lines.map(({ line: text }) => text)])
-  await expect.poll(() => view.dataOf('operation').map(({ id }) => id).toSorted()).toEqual([one, other].toSorted())
-  await expect.poll(() => new Set(logs())).toEqual(
-    new Set([
-      [first.runId, ['of the first']],
-      [second.runId, ['of the second']],
-    ]),
-  )
-  await expect.poll(() => view.dataOf('run').map(({ id }) => id).toSorted()).toEqual([first.runId, second.runId])
+  await expect
+    .poll(() =>
+      view
+        .dataOf('operation')
+        .map(({ id }) => id)
+        .toSorted(),
+    )
+    .toEqual([one, other].toSorted())
+  await expect
+    .poll(() => new Set(logs()))
+    .toEqual(
+      new Set([
+        [first.runId, ['of the first']],
+        [second.runId, ['of the second']],
+      ]),
+    )
+  await expect
+    .poll(() =>
+      view
+        .dataOf('run')
+        .map(({ id }) => id)
+        .toSorted(),
+    )
+    .toEqual([first.runId, second.runId])
   await store.appendTaskLogs([{ ...line(second, 'more of the second'), lineNo: 2 }])
   await expect.poll(() => logs().at(-1)).toEqual([second.runId, ['more of the second']])
   expect(logs()).toHaveLength(3)

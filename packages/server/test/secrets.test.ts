@@ -76,7 +76,7 @@ async function finder(task: string, payloads: readonly object[]) {
     const counted = await ask('GET', `/api/runs/count?${query}`, { token })
     expect([listed.status, counted.status]).toEqual([200, 200])
     expect(counted.data.count).toBe(listed.data.runs.length)
-    return (listed.data.runs as { id: string }[]).map(({ id }) => ids.indexOf(id)).toSorted()
+    return (listed.data.runs as { id: string }[]).map(({ id }) => ids.indexOf(id)).toSorted((a, b) => a - b)
   }
 }
 
@@ -134,14 +134,14 @@ test('an operation finds hidden values, but neither its condition nor its sample
 })
 
 test('the samples of an operation hide secrets of results', async () => {
-  await store.publishTasks('aaa', [{ name: 'told', queue: 'default', options: {}, payloadSchema: null }])
+  await store.publishTasks('aaa', [{ name: 'samples', queue: 'default', options: {}, payloadSchema: null }])
   const producer = queue(scene.database.url)
-  await producer.enqueue('told', {})
+  await producer.enqueue('samples', {})
   await producer.close()
-  const [lease] = await store.claimAvailableTaskRuns({ replicaId: 'aaa', tasks: ['told'], queues: [], limit: 1 })
+  const [lease] = await store.claimAvailableTaskRuns({ replicaId: 'aaa', tasks: ['samples'], queues: [], limit: 1 })
   const by = { hostname: 'h', pid: 1, thread: 0 }
   await store.settleTaskRuns([{ lease: lease!, outcome: { status: 'SUCCEEDED', result: '{"token":"horse"}' }, by }])
-  const body = { kind: 'retry', filter: { task: 'told', status: ['done'] }, dryRun: true }
+  const body = { kind: 'retry', filter: { task: 'samples', status: ['done'] }, dryRun: true }
   const { data } = await ask('POST', '/api/operations', { token: tokens.admin, body })
   expect(data.samples).toMatchObject([{ resultText: '{"token":"[hidden]"}' }])
 })

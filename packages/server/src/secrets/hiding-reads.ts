@@ -3,6 +3,7 @@
  * hidden values either. A preview counts the runs that the operation will change, so it finds them.
  */
 import type { RunFilter, Store } from '@q/store'
+import { hidingConditions } from './hiding-conditions.ts'
 import type { Secrets } from './secrets.ts'
 
 export function hidingReads(reads: Store, { inText, inValue, inCondition, parts }: Secrets): Store {
@@ -19,19 +20,7 @@ export function hidingReads(reads: Store, { inText, inValue, inCondition, parts 
   })
   const visible = (filter: RunFilter = {}): RunFilter =>
     filter.payload === undefined || parts.length === 0 ? filter : { ...filter, hiddenMembers: parts }
-  const operation = <O extends { readonly filter: { readonly payload?: string } }>(one: O): O => ({
-    ...one,
-    filter: filterIn(one.filter),
-  })
-  const filterIn = <F extends { readonly payload?: unknown }>(filter: F): F =>
-    typeof filter.payload === 'string' ? { ...filter, payload: inCondition(filter.payload) } : filter
-  const inDetail = (detail: unknown): unknown => {
-    const shown: unknown = inValue(detail)
-    if (typeof shown !== 'object' || shown === null || !('filter' in shown)) return shown
-    return typeof shown.filter === 'object' && shown.filter !== null
-      ? { ...shown, filter: filterIn(shown.filter) }
-      : shown
-  }
+  const { inOperation, inDetail } = hidingConditions({ inValue, inCondition })
   return {
     ...reads,
     async getTaskRun(id) {
@@ -63,11 +52,11 @@ export function hidingReads(reads: Store, { inText, inValue, inCondition, parts 
     },
     async getOperation(id) {
       const one = await reads.getOperation(id)
-      return one === undefined ? undefined : operation(one)
+      return one === undefined ? undefined : inOperation(one)
     },
     async listOperations(request) {
       const { items, ...rest } = await reads.listOperations(request)
-      return { ...rest, items: items.map(operation) }
+      return { ...rest, items: items.map(inOperation) }
     },
     async readTaskLogs(id, request) {
       const { lines, ...rest } = await reads.readTaskLogs(id, request)

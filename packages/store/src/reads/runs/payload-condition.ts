@@ -44,7 +44,5 @@ function foundInVisible(
 
 /** Whether the text compares as the condition asks. */
 function compares({ operator, value }: PayloadCondition, text: RawBuilder<unknown>): RawBuilder<boolean> {
-  return operator === '='
-    ? sql<boolean>`${text} = ${value}`
-    : sql<boolean>`strpos(lower(${text}), lower(${value})) > 0`
+  return operator === '=' ? sql<boolean>`${text} = ${value}` : sql<boolean>`strpos(lower(${text}), lower(${value})) > 0`
 }
