@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { runId, time } from './fields.ts'
-import { logLine, logPlace } from './logs.ts'
+import { logLine, logPlace, logSubject } from './logs.ts'
 import { node } from './nodes.ts'
 import { operation } from './operations.ts'
 import { attention, overview } from './overview.ts'
@@ -59,7 +59,7 @@ export const eventRoutes = routes({
       topics: z.array(z.enum(topics)).max(4).optional(),
       runs: z.array(runId).max(200).optional(),
       log: z
-        .array(z.string().regex(/^[1-9]\d{0,18}(\.\d{1,10}\.\d{1,10})?$/))
+        .array(logSubject)
         .max(subjectsMax)
         .optional()
         .describe('Ids of runs, or `id.fence.lineNo` of the last line that is known.'),

@@ -7,6 +7,7 @@ import { z } from 'zod'
 export const runId = z
   .string()
   .regex(/^[1-9]\d{0,18}$/)
+  .refine((id) => id.length < 19 || (id.length === 19 && id <= '9223372036854775807'), 'has more than 64 bits')
   .describe('Id of a run or workflow: a 64-bit integer as decimal text.')
 export const time = z.iso.datetime().describe('ISO 8601, UTC, with milliseconds.')
 export const jsonValue = z.unknown().describe('Any JSON value.')

@@ -1,7 +1,7 @@
 /** Lists of runs, enqueueing, and actions on one run. */
 import { z } from 'zod'
 import { answerOf, bounded, count, jsonValue, ms, name, paging, runId, runState, time } from './fields.ts'
-import { logPage } from './logs.ts'
+import { logPage, logPlaceText } from './logs.ts'
 import { runFilter } from './run-filter.ts'
 import { runDetail, runTexts, why } from './run.ts'
 import { routes } from './route.ts'
@@ -111,11 +111,7 @@ export const runRoutes = routes({
     scope: 'read',
     summary: 'The log lines of the run, in order.',
     query: z.object({
-      after: z
-        .string()
-        .regex(/^\d{1,10}\.\d{1,10}$/)
-        .optional()
-        .describe('`fence.lineNo` of the last line that is known.'),
+      after: logPlaceText.optional().describe('`fence.lineNo` of the last line that is known.'),
       limit: z.int().min(1).max(1_000).optional(),
     }),
     answer: logPage,

@@ -17,6 +17,7 @@ import {
   areaOf,
   requireNoTokenInUrl,
   requireOwnHost,
+  requireReadable,
   requireSameOrigin,
   requireSmall,
   hostNotAllowed,
@@ -111,6 +112,7 @@ async function passChecks(deps: AppDeps, c: C): Promise<Response | undefined> {
   const isAnyHost = area === 'probe' && deps.isReachable
   const ownOrigin = isAnyHost ? '' : requireOwnHost(seen.headers, deps.hosts())
   if (!methods.has(seen.method)) throw notAllowed(seen.method)
+  requireReadable(incoming.url ?? '')
   requireNoTokenInUrl(new URL(seen.url))
   if (area === 'probe') return deps.probes.answer(seen.path)
   requireSameOrigin(seen, area, ownOrigin)

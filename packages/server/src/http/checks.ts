@@ -2,7 +2,7 @@
  * The checks of every request before its body is read: limits, Host, no token in the address, same origin. A list names
  * the exempt paths; every other path is checked.
  */
-import { Refusal } from './refusal.ts'
+import { Refusal, wrongParameters } from './refusal.ts'
 
 /** The area of a request, by its exact path. */
 export type Area = 'probe' | 'api' | 'page'
@@ -41,6 +41,22 @@ export function requireSmall({ url, rawHeaders }: Seen): void {
       why: `At most ${headersMax} are allowed.`,
       fix: 'Send fewer headers or cookies.',
     })
+}
+
+/** Refuses what URL parsers would replace or keep as it is: text that is not UTF-8, and the character that no database stores. */
+export function requireReadable(url: string): void {
+  const problem = problemOfUrl(url)
+  if (problem !== undefined) throw wrongParameters([{ at: 'address', problem }])
+}
+
+function problemOfUrl(url: string): string | undefined {
+  if (/%00/.test(url)) return 'must not contain %00'
+  try {
+    decodeURIComponent(url)
+    return undefined
+  } catch {
+    return 'has a % that does not begin an encoded character of UTF-8'
+  }
 }
 
 /** Returns the origin for the Host. */

@@ -1,5 +1,6 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
 import { requireShallow } from './require-shallow.ts'
+import { requireStorable } from './require-storable.ts'
 import { Refusal, wrongParameters } from './refusal.ts'
 
 const bodyMax = 1_048_576 + 65_536
@@ -16,6 +17,12 @@ export async function readBody(request: Request): Promise<unknown> {
       fix: 'Send JSON with `Content-Type: application/json`.',
     })
   requireShallow(text, 'body')
+  const body = parsed(text)
+  requireStorable(body)
+  return body
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
