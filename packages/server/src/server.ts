@@ -1,6 +1,6 @@
 /** The composition root of the server: connections, guards, handlers, live stream, page; then it listens. */
 import { getRequestListener } from '@hono/node-server'
-import { databaseAddress } from '@q/store'
+import { askedAnswer, databaseAddress } from '@q/store'
 import { apiRoutes } from './api/routes.ts'
 import { openApiDocument } from './api/openapi.ts'
 import type { Session } from './api/session.ts'
@@ -105,7 +105,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       }),
       work: createRate({ burst: changesPerSecond.work, perSecond: changesPerSecond.work }),
     },
-    audit: auditOf(connections, live),
+    audit: auditOf(connections, live, onFault),
     checkAnswers: options.checkAnswers ?? false,
   })
   const answer = getRequestListener(app.fetch, {
@@ -166,10 +166,11 @@ function databaseOf(url: string): Session['database'] {
   return { name: address.slice(slash + 1), place: address.slice(0, slash) }
 }
 
-function auditOf({ writes }: Connections, live: Live): Audit {
+function auditOf({ writes }: Connections, live: Live, onFault: (error: unknown, what: string) => void): Audit {
   return {
-    async record({ who, ...action }) {
-      await writes.recordAction({ ...action, by: who.name, via: who.via })
+    begin: ({ who, ...action }) => writes.recordAction({ ...action, by: who.name, via: who.via, answer: askedAnswer }),
+    async end(id, note) {
+      await writes.endAction(id, note).catch((error: unknown) => onFault(error, `audit row ${id}`))
       live.lookNow()
     },
   }

@@ -227,7 +227,15 @@ export type { SnapshotHolder } from './doctor/snapshots.ts'
 export type { TableHealth } from './doctor/tables.ts'
 export type { TriedHeartbeat } from './doctor/try-heartbeat.ts'
 export { trySession, type TriedSession } from './doctor/try-session.ts'
-export { listActions, recordAction, type Action, type NewAction } from './audit/actions.ts'
+export {
+  askedAnswer,
+  endAction,
+  listActions,
+  recordAction,
+  type Action,
+  type ActionEnd,
+  type NewAction,
+} from './audit/actions.ts'
 export { muteErrorGroup, type Mute } from './errors/mute.ts'
 export type { ErrorCount } from './errors/error-count.ts'
 export { fingerprintOf } from './errors/fingerprint.ts'

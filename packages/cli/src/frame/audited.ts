@@ -1,8 +1,10 @@
 /**
- * Executes an action that changes the cluster, and then writes its audit row: the person, the action, its subject and
- * the answer. A failed action leaves a row with its error code.
+ * Executes an action that changes the cluster. Its audit row is written before: the person, the action and its subject.
+ * Its answer, or the code of its error, completes the row afterwards. So no action is without a row, and a row whose end
+ * could not be written says only that the action was asked for.
  */
 import { isExplained } from '@q/schema'
+import { askedAnswer } from '@q/store'
 import type { Frame } from './command.ts'
 
 export interface AuditedAction<T> {
@@ -13,22 +15,20 @@ export interface AuditedAction<T> {
   readonly answerOf: (result: T) => string
 }
 
-export async function audited<T>(frame: Frame, action: AuditedAction<T>): Promise<T> {
+export async function audited<T>({ store, by, terminal }: Frame, action: AuditedAction<T>): Promise<T> {
+  const { what, subject, detail = {} } = action
+  const id = await store.recordAction({ by, via: 'cli', what, subject, detail, answer: askedAnswer })
+  const end = (answer: string) => store.endAction(id, { subject, detail, answer })
+  let result: T
   try {
-    const result = await action.act()
-    await record(frame, action, action.answerOf(result))
-    return result
+    result = await action.act()
   } catch (error) {
-    // The error is reported either way; if the database is the problem, there is no row to write.
-    await record(frame, action, isExplained(error) ? error.code : 'error').catch(() => {})
+    // The caller reports the error; if the database is the problem, the row cannot be completed.
+    await end(isExplained(error) ? error.code : 'error').catch(() => {})
     throw error
   }
-}
-
-async function record<T>(
-  { store, by }: Frame,
-  { what, subject, detail = {} }: AuditedAction<T>,
-  answer: string,
-): Promise<void> {
-  await store.recordAction({ by, via: 'cli', what, subject, detail, answer })
+  await end(action.answerOf(result)).catch((error: unknown) => {
+    terminal.tell(`Done, but the audit says only that it was asked for: ${String(error)}`)
+  })
+  return result
 }

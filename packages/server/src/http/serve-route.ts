@@ -1,6 +1,6 @@
 /**
  * Serves a request after its caller is identified: scope, limits, parameters, handler, audit. Every route that changes
- * something writes a row to the audit log, whether it succeeded or was refused.
+ * something writes a row to the audit log before it does so, and then the answer, whether it succeeded or was refused.
  */
 import { isExplained } from '@q/schema'
 import { z } from 'zod'
@@ -18,7 +18,10 @@ import { Reply, type AuditNote, type Call } from './route-call.ts'
 export const changesPerSecond = { action: 20, work: 500 } as const
 
 export interface Audit {
-  record(action: AuditNote & { readonly who: Identity; readonly what: string }): Promise<void>
+  /** Called before the action: without a row nothing is done. Returns the id of the row. */
+  begin(action: { readonly who: Identity; readonly what: string; readonly subject: string }): Promise<string>
+  /** Never throws: the action has ended. If the row cannot be written, it still says that the action was asked for. */
+  end(id: string, note: AuditNote): Promise<void>
 }
 
 export interface RouteDeps {
@@ -100,13 +103,13 @@ async function audited(
   handler: AnyHandler,
 ): Promise<unknown> {
   const { note } = call
+  const id = await audit.begin({ who, what, subject: note.subject })
   try {
     const answered = await handler(call)
-    await audit.record({ ...note, who, what })
+    await audit.end(id, note)
     return answered
   } catch (error) {
-    // If the database is unreachable, it cannot record the action either; the caller gets the first error.
-    if (isExplained(error)) await audit.record({ ...note, who, what, answer: error.code }).catch(() => {})
+    await audit.end(id, { ...note, answer: isExplained(error) ? error.code : 'INTERNAL_ERROR' })
     throw error
   }
 }

@@ -24,6 +24,12 @@ export interface Action extends Required<NewAction> {
   readonly at: Date
 }
 
+/** What is known about an action once it has ended. */
+export type ActionEnd = Pick<NewAction, 'subject' | 'detail' | 'answer'>
+
+/** The answer of an action that has begun. It stays if the end cannot be recorded: what became of it is unknown. */
+export const askedAnswer = 'asked'
+
 const textMax = 1_000
 
 /** Returns the id of the action. */
@@ -41,6 +47,19 @@ export async function recordAction(db: Db, action: NewAction): Promise<string> {
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
+}
+
+/** Completes the row of an action that was recorded when it began. */
+export async function endAction(db: Db, id: string, { subject, detail, answer }: ActionEnd): Promise<void> {
+  await db
+    .updateTable('q.action')
+    .set({
+      subject: subject.slice(0, textMax),
+      answer: answer.slice(0, textMax),
+      detail: sql`${JSON.stringify(detail ?? {})}::jsonb`,
+    })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Returns the newest first. */

@@ -4,7 +4,7 @@
  */
 import type { DB } from '@q/schema'
 import type { Kysely } from 'kysely'
-import { listActions, recordAction, type Action, type NewAction } from '../audit/actions.ts'
+import { endAction, listActions, recordAction, type Action, type ActionEnd, type NewAction } from '../audit/actions.ts'
 import { muteErrorGroup, type Mute } from '../errors/mute.ts'
 import type { RunId } from '../lease.ts'
 import { reviewRecoveries, type Review } from '../liveness/review.ts'
@@ -120,9 +120,12 @@ export interface OperateVerbs {
 
   /**
    * Records an action of a person on the page, the HTTP API or the command line.
-   * Returns the id of the action.
+   * Before it begins, with the answer `asked`: so no action happens without a row. Returns the id of the action.
    */
   recordAction(action: NewAction): Promise<string>
+
+  /** Completes the row of an action that has ended, with its answer. */
+  endAction(id: string, end: ActionEnd): Promise<void>
 
   /**
    * Returns the actions of people, newest first.
@@ -149,6 +152,7 @@ export function operateVerbs(db: Kysely<DB>): OperateVerbs {
     getOperation: (id) => getOperation(db, id),
     listOperations: (request) => listOperations(db, request),
     recordAction: (action) => recordAction(db, action),
+    endAction: (id, end) => endAction(db, id, end),
     listActions: (request) => listActions(db, request),
   }
 }
