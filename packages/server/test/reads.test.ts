@@ -1,6 +1,7 @@
 /** Every GET of the table, on a database with a little of everything: answered, and as its schema says. */
 import { afterAll, expect, test } from 'vitest'
 import { apiRoutes } from '@q/server'
+import { getPaths } from './get-paths.ts'
 import { serverScene } from './scene.ts'
 import { seed } from './seed.ts'
 
@@ -11,55 +12,8 @@ const ids = await seed(store, scene.database.url)
 const operation = await store.requestOperation({ kind: 'retry', filter: { task: 'hello' }, by: 'test' })
 const token = tokens.read
 
-/** A path for each GET; a route that is not here fails the test. */
-const paths: Readonly<Record<string, readonly string[]>> = {
-  'GET /api/session': ['/api/session'],
-  'GET /api/overview': ['/api/overview'],
-  'GET /api/attention': ['/api/attention'],
-  'GET /api/series': ['rate', 'wait', 'duration', 'oldest', 'ready'].map(
-    (metric) => `/api/series?metric=${metric}&points=10`,
-  ),
-  'GET /api/queues': ['/api/queues'],
-  'GET /api/queues/{queue}': ['/api/queues/default'],
-  'GET /api/nodes': ['/api/nodes', '/api/nodes?stopped=true'],
-  'GET /api/nodes/{id}': ['/api/nodes/aaa', '/api/nodes/node-bbb'],
-  'GET /api/nodes/{id}/heartbeat': ['/api/nodes/node-aaa/heartbeat'],
-  'GET /api/lanes': ['/api/lanes'],
-  'GET /api/runs': [
-    '/api/runs',
-    '/api/runs?status=failed,done&task=hello&queue=default&node=node-aaa&limit=1',
-    ...['newest', 'running', 'failed', 'waiting', 'review', 'stopping'].map((view) => `/api/runs?view=${view}`),
-    '/api/runs?payload=name~ended&look=1000',
-    '/api/runs?code=TASK_ERROR&since=2020-01-01T00:00:00.000Z',
-  ],
-  'GET /api/runs/count': ['/api/runs/count?status=failed&max=10'],
-  'GET /api/runs/{id}': Object.values(ids)
-    .slice(0, 5)
-    .map((id) => `/api/runs/${id}`),
-  'GET /api/runs/{id}/payload': [`/api/runs/${ids.endedId}/payload`],
-  'GET /api/runs/{id}/result': [`/api/runs/${ids.endedId}/result`, `/api/runs/${ids.heldId}/result`],
-  'GET /api/runs/{id}/why': [`/api/runs/${ids.waitingId}/why`, `/api/runs/${ids.endedId}/why`],
-  'GET /api/runs/{id}/logs': [`/api/runs/${ids.failedId}/logs`, `/api/runs/${ids.failedId}/logs?after=1.1&limit=5`],
-  'GET /api/operations': ['/api/operations'],
-  'GET /api/operations/{id}': [`/api/operations/${operation.id}`],
-  'GET /api/workflows': ['/api/workflows', '/api/workflows?status=RUNNING&name=build'],
-  'GET /api/workflows/{id}': [`/api/workflows/${ids.workflowId}`],
-  'GET /api/workflows/{id}/steps': [`/api/workflows/${ids.workflowId}/steps`],
-  'GET /api/schedules': ['/api/schedules'],
-  'GET /api/schedules/{name}': ['/api/schedules/nightly'],
-  'GET /api/errors': ['/api/errors', '/api/errors?muted=false&task=hello'],
-  'GET /api/errors/{fingerprint}': [],
-  'GET /api/recoveries': ['/api/recoveries', '/api/recoveries?toReview=true'],
-  'GET /api/stale': ['/api/stale'],
-  'GET /api/destinations': ['/api/destinations'],
-  'GET /api/deliveries': ['/api/deliveries', '/api/deliveries?givenUp=true'],
-  'GET /api/workers/{workerId}/runs': [],
-  'GET /api/tasks': ['/api/tasks'],
-  'GET /api/actions': ['/api/actions'],
-  'GET /api/events': [],
-  'GET /api/openapi.json': ['/api/openapi.json'],
-  'GET /metrics': ['/metrics'],
-}
+/** A route that is not here fails the test. */
+const paths = getPaths({ ...ids, operationId: operation.id })
 
 test.each(Object.keys(apiRoutes).filter((key) => key.startsWith('GET ')))(
   '%s answers as its schema says',

@@ -14,7 +14,7 @@ import { outcomeOf } from './outcome.ts'
 import { createRunCounts } from './run-counts.ts'
 import { createWorkers, replicaIdOf, taskNames } from './workers.ts'
 
-export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof typeof workRoutes> {
+export function workHandlers({ reads, writes, version }: HandlerDeps): Handlers<keyof typeof workRoutes> {
   const workers = createWorkers(writes, version)
   const counts = createRunCounts(writes, version)
   return {
@@ -73,7 +73,7 @@ export function workHandlers({ writes, version }: HandlerDeps): Handlers<keyof t
       return { answer: 'released' }
     },
     'GET /api/workers/{workerId}/runs': async ({ params, who }) => ({
-      items: await writes.heldTaskRuns(replicaIdOf(who, params.workerId)),
+      items: await reads.heldTaskRuns(replicaIdOf(who, params.workerId)),
     }),
     'DELETE /api/workers/{workerId}': async ({ params, who }) => {
       const replicaId = replicaIdOf(who, params.workerId)
