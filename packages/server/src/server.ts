@@ -1,5 +1,5 @@
 /** The composition root of the server: connections, guards, handlers, live stream, page; then it listens. */
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { askedAnswer, databaseAddress } from '@q/store'
 import { apiRoutes } from './api/routes.ts'
 import { openApiDocument } from './api/openapi.ts'
@@ -11,6 +11,7 @@ import { openConnections, type Connections } from './connections.ts'
 import { createHandlers } from './handlers/handlers.ts'
 import { allowedHosts } from './http/allowed-hosts.ts'
 import { createApp, unreadable } from './http/app.ts'
+import { discardBody } from './http/discard-body.ts'
 import { createProbes, hasAnswered } from './http/probes.ts'
 import { createRate } from './http/rate.ts'
 import type { Sent } from './http/route-call.ts'
@@ -108,7 +109,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     audit: auditOf(connections, live, onFault),
     checkAnswers: options.checkAnswers ?? false,
   })
-  const answer = getRequestListener(app.fetch, {
+  const fetchApp = async (request: Request, bindings: HttpBindings): Promise<Response> => {
+    const response = await app.fetch(request, bindings)
+    await discardBody(bindings.incoming)
+    return response
+  }
+  const answer = getRequestListener((request, bindings) => fetchApp(request, bindings as HttpBindings), {
     overrideGlobalObjects: false,
     // Reached only if Host or path is not a valid part of a URL.
     errorHandler: () => unreadable(securityHeaders(isHttps)),

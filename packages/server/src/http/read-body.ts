@@ -1,4 +1,5 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
+import { discardBytesMax } from './discard-body.ts'
 import { requireShallow } from './require-shallow.ts'
 import { requireStorable } from './require-storable.ts'
 import { Refusal, wrongParameters } from './refusal.ts'
@@ -37,9 +38,10 @@ async function readText(request: Request): Promise<string> {
   let size = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > bodyMax) throw tooLarge()
-    chunks.push(chunk)
+    if (size > discardBytesMax) break
+    if (size <= bodyMax) chunks.push(chunk)
   }
+  if (size > bodyMax) throw tooLarge()
   return Buffer.concat(chunks).toString('utf8')
 }
 
