@@ -164,6 +164,8 @@ test('recoveries are reviewed, and stale runs recovered', async () => {
     dryRun: true,
     ids: [],
     count: 0,
+    leftAlone: null,
+    stuck: [],
   })
   expect((await ask('POST', '/api/recover', { token })).data).toMatchObject({ dryRun: false })
   expect(await ask('PUT', '/api/errors/none/mute', { token, body: { untilMs: 60_000 } })).toMatchObject({ status: 404 })

@@ -30,7 +30,9 @@ async function upload({ port = scene.server.port, path = '/api/runs', headers }:
   const part = isChunked ? `${half.length.toString(16)}\r\n${half}\r\n` : half
   const socket = connect(port, '127.0.0.1').pause()
   let problem = 'closed'
-  const closed = new Promise((resolve) => socket.on('error', (error) => (problem = String(error))).once('close', resolve))
+  const closed = new Promise((resolve) =>
+    socket.on('error', (error) => (problem = String(error))).once('close', resolve),
+  )
   await once(socket, 'connect')
   socket.write([`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...headers, '', part].join('\r\n'))
   await sleep(1_000)
@@ -51,10 +53,7 @@ async function upload({ port = scene.server.port, path = '/api/runs', headers }:
 const admin = [json, bearer(tokens.admin)]
 const cases: Readonly<Record<string, readonly [string, Upload]>> = {
   'a body whose length is named': ['413 BODY_TOO_LARGE', { headers: [sized, ...admin] }],
-  'a body whose length is not named': [
-    '413 BODY_TOO_LARGE',
-    { headers: ['Transfer-Encoding: chunked', ...admin] },
-  ],
+  'a body whose length is not named': ['413 BODY_TOO_LARGE', { headers: ['Transfer-Encoding: chunked', ...admin] }],
   'a login': ['413 BODY_TOO_LARGE', { path: '/api/session', headers: [sized, json] }],
   'no token': ['401 UNAUTHORIZED', { headers: [sized, json] }],
   'another site': ['403 CROSS_SITE', { headers: [sized, ...admin, 'Origin: http://evil'] }],
@@ -81,7 +80,12 @@ test('every refusal of a large body arrives, on connections that are kept and th
 test('a body without end is not read forever', async () => {
   const socket = connect(scene.server.port, '127.0.0.1')
   const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve))
-  const head = ['POST /api/runs HTTP/1.1', `Host: 127.0.0.1:${scene.server.port}`, `Content-Length: ${2 ** 40}`, ...admin]
+  const head = [
+    'POST /api/runs HTTP/1.1',
+    `Host: 127.0.0.1:${scene.server.port}`,
+    `Content-Length: ${2 ** 40}`,
+    ...admin,
+  ]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   let text = ''
   socket.setEncoding('utf8').on('data', (more: string) => (text += more))

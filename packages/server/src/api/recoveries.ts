@@ -35,6 +35,10 @@ const staleRun = z.object({
 })
 export type StaleRun = z.infer<typeof staleRun>
 
+const leftAlone = z
+  .object({ ids: z.array(runId).max(100), count, why: z.string(), fix: z.string() })
+  .describe('Runs of silent nodes that were not judged. Null: there are none.')
+
 const ids = z.array(runId).min(1).max(500)
 
 export const recoveryRoutes = routes({
@@ -69,6 +73,12 @@ export const recoveryRoutes = routes({
           'Judge heartbeats even if the database has not accepted any for a whole threshold, as after its restart.',
         ),
     }),
-    answer: z.object({ dryRun: z.boolean(), ids: z.array(runId), count }),
+    answer: z.object({
+      dryRun: z.boolean(),
+      ids: z.array(runId),
+      count,
+      leftAlone: leftAlone.nullable(),
+      stuck: z.array(runId).describe('Stale runs that the database refuses to change.'),
+    }),
   },
 })

@@ -1,4 +1,5 @@
 /** The routes of recoveries: their history, one review, and the recovery that a person requests. */
+import type { RunId, Store } from '@q/store'
 import type { recoveryRoutes } from '../api/recoveries.ts'
 import type { Handlers } from '../http/route-call.ts'
 import { oneNode } from './find-node.ts'
@@ -32,11 +33,28 @@ export function recoveryHandlers({ reads, writes }: HandlerDeps): Handlers<keyof
       if (dryRun) {
         const ids = (await reads.getStaleTaskRuns(question)).map(({ id }) => id)
         note.answer = 'counted'
-        return { dryRun, ids, count: ids.length }
+        return { dryRun, ids, count: ids.length, leftAlone: force ? null : await leftAlone(reads, ids), stuck: [] }
       }
-      const { ids, count } = await writes.reap({ ...question, by: who.name })
+      const { ids, count, stuck = [] } = await writes.reap({ ...question, by: who.name })
       note.answer = `${count} recovered`
-      return { dryRun, ids, count }
+      const stuckIds = stuck.map(({ id }) => id)
+      const judged = [...ids, ...stuckIds]
+      return { dryRun, ids, count, leftAlone: force ? null : await leftAlone(reads, judged), stuck: stuckIds }
     },
+  }
+}
+
+const leftAloneMax = 100
+
+/** Runs that are stale by heartbeats alone, while the database has accepted none lately: every node may be dead, or cut off. */
+async function leftAlone(reads: Store, judged: readonly RunId[]) {
+  const known = new Set(judged)
+  const ids = (await reads.getStaleTaskRuns({})).map(({ id }) => id).filter((id) => !known.has(id))
+  if (ids.length === 0) return null
+  return {
+    ids: ids.slice(0, leftAloneMax),
+    count: ids.length,
+    why: 'The database has accepted no heartbeat for a whole threshold, as after an outage: every node may be dead, or cut off.',
+    fix: 'A node that starts recovers them when it has observed the silence itself. If every node is dead, send `force`.',
   }
 }
