@@ -109,16 +109,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     audit: auditOf(connections, live, onFault),
     checkAnswers: options.checkAnswers ?? false,
   })
-  const fetchApp = async (request: Request, bindings: HttpBindings): Promise<Response> => {
-    const response = await app.fetch(request, bindings)
-    await discardBody(bindings.incoming)
-    return response
-  }
-  const answer = getRequestListener((request, bindings) => fetchApp(request, bindings as HttpBindings), {
-    overrideGlobalObjects: false,
-    // Reached only if Host or path is not a valid part of a URL.
-    errorHandler: () => unreadable(securityHeaders(isHttps)),
-  })
+  const answer = requestListener(app, securityHeaders(isHttps))
   const scraped = await metricsPort(options, { metrics, probes, onFault }).catch(async (error: unknown) => {
     await connections.close()
     throw error
@@ -146,6 +137,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await connections.close()
     throw error
   }
+}
+
+function requestListener(app: ReturnType<typeof createApp>, headers: Readonly<Record<string, string>>) {
+  const fetch = async (request: Request, bindings: HttpBindings): Promise<Response> => {
+    const response = await app.fetch(request, bindings)
+    await discardBody(bindings.incoming)
+    return response
+  }
+  return getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
+    overrideGlobalObjects: false,
+    // Reached only if Host or path is not a valid part of a URL.
+    errorHandler: () => unreadable(headers),
+  })
 }
 
 /** Undefined: no separate port is configured for metrics. */

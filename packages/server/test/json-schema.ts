@@ -50,6 +50,7 @@ export function schemasIn(document: { components: { schemas: Readonly<Record<str
         return false
       case 'string':
         return schema.format === 'date-time' ? '2026-01-01T00:00:00.000Z' : schema.pattern === undefined ? 'x' : '1'
+      case undefined:
       default:
         return {}
     }
@@ -71,6 +72,7 @@ export function schemasIn(document: { components: { schemas: Readonly<Record<str
       case 'integer':
       case 'number':
         return [{ path, schema }, ...parts]
+      case undefined:
       default:
         return parts
     }

@@ -1,4 +1,4 @@
-/** A refused request gets its answer even if its body is large and arrives slowly: the connection is not reset meanwhile. */
+/** A refused request gets its answer even if its body is large and arrives slowly: nothing resets the connection before. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

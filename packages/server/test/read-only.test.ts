@@ -1,6 +1,6 @@
 /** Every GET uses connections on which the database refuses writes, and ends what takes longer than three seconds. */
 import { sql } from 'kysely'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { apiRoutes } from '@q/server'
 import { connect } from '@q/store'
 import { openConnections } from '../src/connections.ts'
@@ -45,7 +45,7 @@ async function used(work: () => Promise<unknown>): Promise<Set<string>> {
 }
 
 // Until the database has answered once, probes query it.
-beforeEach(() => expect.poll(async () => (await ask('GET', '/startupz')).status).toBe(200))
+beforeEach(() => vi.waitUntil(async () => (await ask('GET', '/startupz')).status === 200, { timeout: 30_000 }))
 
 test('an action uses another connection', async () => {
   const action = () => ask('POST', `/api/runs/${ids.failedId}/retry`, { token: tokens.admin })

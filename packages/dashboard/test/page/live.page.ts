@@ -1,6 +1,7 @@
 /** The page stays live where browsers, proxies and databases make that hard. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
+import { connect } from '@q/store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from '../browser/launch.ts'
 import { openScene } from '../browser/scene.ts'
@@ -62,4 +63,23 @@ test('while the database is away for 20 s a banner says so and actions are off, 
   await expect.poll(() => drain.isDisabled()).toBe(false)
   await state(page).getByText('live').waitFor()
   expect(scene.faults).toEqual([])
+})
+
+test('a topic that cannot be read is named as old, while the rest of the page stays live', async () => {
+  await using scene = await openScene(browser)
+  const { db, close } = connect(scene.databaseUrl, { purpose: 'pool' })
+  const rename = (from: string, to: string) => db.schema.withSchema('q').alterTable(from).renameTo(to).execute()
+  try {
+    const page = await scene.open('/queues')
+    await state(page).getByText('live').waitFor()
+    await rename('queue_sample', 'gone')
+    const banner = page.getByRole('alert')
+    await banner.getByText(/^Old since .*queues/).waitFor()
+    expect(await state(page).innerText()).toContain('live')
+    expect(await page.locator('main.old').count()).toBe(0)
+    await rename('gone', 'queue_sample')
+    await banner.waitFor({ state: 'detached', timeout: 60_000 })
+  } finally {
+    await close()
+  }
 })
