@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 
 export const discardBytesMax = 16_777_216
-const discardMsMax = 5_000
+const discardMsMax = 20_000
 
 export async function discardBody(incoming: IncomingMessage): Promise<void> {
   if (incoming.complete || incoming.destroyed) return
