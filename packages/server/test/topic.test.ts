@@ -22,13 +22,14 @@ function counting(everyMs = 1_000) {
 function slowViewer() {
   const written: string[] = []
   let taken = Promise.withResolvers<void>()
+  let isEnded = false
   const viewer = createViewer(
     {
       write(text) {
         written.push(/look \d+/.exec(text)?.[0] ?? text)
         return taken.promise
       },
-      end: () => {},
+      end: () => void (isEnded = true),
     },
     [],
   )
@@ -38,7 +39,7 @@ function slowViewer() {
     last.resolve()
     return vi.advanceTimersByTimeAsync(0)
   }
-  return { viewer, written, take }
+  return { viewer, written, take, isEnded: () => isEnded }
 }
 
 test('50 viewers cost as many looks as one, and the last one that leaves ends them', async () => {
@@ -69,4 +70,21 @@ test('a viewer that reads slowly skips to the latest frame', async () => {
   expect(written).toEqual(['look 1'])
   await take()
   expect(written).toEqual(['look 1', 'look 6'])
+})
+
+test('a viewer that is ended while it reads slowly gets the reason, and no frame of a topic any longer', async () => {
+  const { topic } = counting()
+  const { viewer, written, take, isEnded } = slowViewer()
+  onTestFinished(() => void topic.remove(viewer))
+  viewer.follow(topic)
+  topic.add(viewer)
+  await vi.advanceTimersByTimeAsync(1_500)
+  expect(written).toEqual(['look 1'])
+  viewer.end({ event: 'bye', data: { why: 'look 99' } })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(isEnded()).toBe(false)
+  await take()
+  await take()
+  expect(written).toEqual(['look 1', 'look 99'])
+  expect(isEnded()).toBe(true)
 })

@@ -26,9 +26,16 @@ export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
   const followed = new Map<Topic<Viewer>, Followed>()
   const extra: OutFrame[] = []
   let isWriting = false
+  let isEnding = false
+  let written = Promise.resolve()
 
-  async function writeAll(): Promise<void> {
-    if (isWriting) return
+  /** Resolves when everything was accepted. */
+  function writeAll(): Promise<void> {
+    if (!isWriting) written = write()
+    return written
+  }
+
+  async function write(): Promise<void> {
     isWriting = true
     for (let frame = next(); frame !== undefined; frame = next()) await sink.write(textOf(frame))
     isWriting = false
@@ -37,7 +44,7 @@ export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
   const made: OutFrame[] = []
   function next(): OutFrame | undefined {
     for (const [topic, state] of followed) {
-      if (made.length > 0 || extra.length > 0) break
+      if (isEnding || made.length > 0 || extra.length > 0) break
       made.push(...framesOf(topic, state, viewer))
     }
     return extra.shift() ?? made.shift()
@@ -55,6 +62,8 @@ export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
       void writeAll()
     },
     end(frame) {
+      isEnding = true
+      made.length = 0
       extra.push(frame)
       void writeAll().then(() => sink.end())
     },
