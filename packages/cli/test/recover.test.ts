@@ -20,6 +20,19 @@ test('while no node sends heartbeats q recover names the runs that it leaves alo
   expect((await q(['recover'], env)).stdout).toBe('No run is stale.\n')
 })
 
+test('q recover names the runs that it leaves alone also when it recovers others', async () => {
+  const { env, execute, runs, close } = await exampleCluster()
+  onTestFinished(close)
+  await execute(sql`UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - interval '1 hour'`)
+  await execute(sql`UPDATE q.task_run SET claimed_at = claimed_at - interval '1 hour', started_at = started_at - interval '1 hour'
+    WHERE id = ${runs.running}`)
+  await execute(sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'never-alive'
+    WHERE id = (SELECT id FROM q.task_run WHERE status = 'AVAILABLE' ORDER BY id LIMIT 1)`)
+  expect((await q(['recover', '--dry-run'], env)).stdout).toMatch(/^1 run would be recovered:.* left alone: /s)
+  expect((await q(['recover'], env)).stdout).toMatch(/^1 run recovered: \d+\.\n.* left alone: /s)
+  expect((await q(['recover'], env)).stdout).toMatch(/^\d runs? of silent nodes (is|are) left alone: /)
+})
+
 test('while the runs of a killed node are not yet stale by their heartbeats, q recover says who recovers them', async () => {
   const { env, execute, close } = await exampleCluster()
   onTestFinished(close)

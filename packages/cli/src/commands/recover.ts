@@ -38,14 +38,12 @@ export function recoverCommand(terminal: Terminal): Command {
         const question = await questionOf(frame, options)
         const items = await frame.store.getStaleTaskRuns(question)
         if (items.length === 0) return nothingStale(frame, question, options)
-        if (options.dryRun === true) {
-          frame.answer(
-            { dryRun: true, items, ids: [], count: 0, stuck: [] },
-            (look) => `${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`,
-          )
-          return exitCodes.ok
-        }
-        return recover(frame, question, items)
+        if (options.dryRun !== true) return recover(frame, question, { items, options })
+        const rest = await leftAloneLines(frame, question, { options, judged: items.length })
+        frame.answer({ dryRun: true, items, ids: [], count: 0, stuck: [] }, (look) =>
+          [`${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`, ...rest].join('\n'),
+        )
+        return exitCodes.ok
       })
     })
 }
@@ -93,7 +91,21 @@ function lostHolderText({ name, activeRuns }: Node): string {
   return `${name} is lost and executed ${runs}: a live node, or the next that starts, recovers ${activeRuns === 1 ? 'it' : 'them'} within seconds.`
 }
 
-async function recover(frame: Frame, question: StaleQuery, items: readonly object[]): Promise<number> {
+/** `judged`: how many of the runs that are stale by any evidence were judged. */
+async function leftAloneLines(
+  frame: Frame,
+  question: StaleQuery,
+  { options, judged }: { readonly options: Options; readonly judged: number },
+): Promise<string[]> {
+  const runs = options.force === true ? 0 : (await runsLeftAlone(frame, question)) - judged
+  return runs > 0 ? [leftAloneText(runs)] : []
+}
+
+async function recover(
+  frame: Frame,
+  question: StaleQuery,
+  { items, options }: { readonly items: readonly object[]; readonly options: Options },
+): Promise<number> {
   const recovered = await audited(frame, {
     what: 'recover',
     subject: question.replicaId ?? 'stale runs',
@@ -104,10 +116,12 @@ async function recover(frame: Frame, question: StaleQuery, items: readonly objec
     id,
     error: error instanceof Error ? error.message : String(error),
   }))
+  const rest = await leftAloneLines(frame, question, { options, judged: stuck.length })
   frame.answer({ dryRun: false, items, ids: recovered.ids, count: recovered.count, stuck }, () =>
     [
       `${plural(recovered.count, 'run')} recovered${recovered.count === 0 ? '' : `: ${recovered.ids.slice(0, 20).join(', ')}`}.`,
       ...stuck.map(({ id, error }) => `Run ${id} could not be recovered: ${error}`),
+      ...rest,
     ].join('\n'),
   )
   return stuck.length > 0 ? exitCodes.partly : exitCodes.ok
