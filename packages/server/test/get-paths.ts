@@ -34,7 +34,11 @@ export function getPaths(ids: Ids): Readonly<Record<string, readonly string[]>> 
     'GET /api/runs/{id}/logs': [`/api/runs/${ids.failedId}/logs`, `/api/runs/${ids.failedId}/logs?after=1.1&limit=5`],
     'GET /api/operations': ['/api/operations'],
     'GET /api/operations/{id}': [`/api/operations/${ids.operationId}`],
-    'GET /api/workflows': ['/api/workflows', '/api/workflows?status=RUNNING&name=build'],
+    'GET /api/workflows': [
+      '/api/workflows',
+      '/api/workflows?status=RUNNING&name=build',
+      '/api/workflows?status=RUNNING,PAUSED',
+    ],
     'GET /api/workflows/{id}': [`/api/workflows/${ids.workflowId}`],
     'GET /api/workflows/{id}/steps': [`/api/workflows/${ids.workflowId}/steps`],
     'GET /api/schedules': ['/api/schedules'],

@@ -32,6 +32,16 @@ test('a recovery is reviewed once, by its id or by its run', async () => {
   expect(await recoveriesOf(two)).toMatchObject([{ reviewed_by: 'bob' }])
 })
 
+test('a recovery whose run continued needs no review, and can be reviewed', async () => {
+  const [id] = await enqueue('requeued')
+  await sql`UPDATE q.task_run SET status = 'CLAIMED', replica_id = 'dead' WHERE id = ${id}`.execute(db)
+  await store.reap({ by: 'reaper' })
+  expect((await store.listRecoveries()).items[0]).toMatchObject({ runId: id, became: 'AVAILABLE', needsReview: false })
+  expect(await store.reviewRecoveries({ runIds: [id!], by: 'ada' })).toBe(1)
+  expect(await store.reviewRecoveries({ runIds: [id!], by: 'bob' })).toBe(0)
+  expect(await recoveriesOf(id!)).toMatchObject([{ reviewed_by: 'ada' }])
+})
+
 test('a retry of a run that its replica left behind counts as a review', async () => {
   const id = await lost('retried')
   expect(await store.retryTaskRun(id)).toBe('retried')

@@ -19,7 +19,7 @@ export function reviewCommand(terminal: Terminal): Command {
     summary: 'list the runs that failed because their node died; accept or retry them',
     examples: [
       ['q review', 'runs to be reviewed'],
-      ['q review accept 9123', 'the run stays FAILED, and is no longer to be reviewed'],
+      ['q review accept 9123', 'the run stays as it is, and is no longer to be reviewed'],
       ['q review retry 9123', 'the run begins again, and is no longer to be reviewed'],
     ],
     json: '{ items: [recovery], next }',
@@ -101,7 +101,8 @@ function retryReviewedCommand(terminal: Terminal): Command {
 
 function acceptedText(reviewed: number, asked: number): string {
   if (reviewed === 0)
-    return `Nothing was accepted: no recovery of ${asked === 1 ? 'this run' : 'these runs'} waits for a review.`
-  if (reviewed === asked) return `${plural(reviewed, 'recovery', 'recoveries')} accepted.`
-  return `${reviewed} of ${asked} recoveries accepted: the others did not wait for a review.`
+    return `Nothing was accepted: no recovery of ${asked === 1 ? 'this run' : 'these runs'} is without a review.`
+  // A run may have been recovered more than once.
+  const accepted = `${plural(reviewed, 'recovery', 'recoveries')} accepted`
+  return reviewed >= asked ? `${accepted}.` : `${accepted}; the other runs have none without a review.`
 }

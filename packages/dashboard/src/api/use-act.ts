@@ -33,7 +33,7 @@ export function useAct(): Acting {
         return answer
       } catch (error) {
         if (!(error instanceof ApiProblem)) throw error
-        say(error.title, { good: false, why: error.fix ?? error.why })
+        say(error.title, { good: false, why: error.why, fix: error.fix })
         return undefined
       } finally {
         setBusy(false)

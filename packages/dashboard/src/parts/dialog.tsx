@@ -1,5 +1,6 @@
 /** A native modal dialog: the browser traps the focus, closes on Esc and gives the focus back. */
 import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { useToastHost } from './toasts.tsx'
 
 interface Props {
   readonly title: ReactNode
@@ -18,6 +19,7 @@ export function Dialog({ title, lead, footer, onClose, narrow = false, children 
     if (dialog?.open === false) dialog.showModal()
     return () => dialog?.close()
   }, [])
+  useToastHost(ref)
   return (
     <dialog
       ref={ref}

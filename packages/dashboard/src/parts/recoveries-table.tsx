@@ -38,11 +38,11 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
         {recoveries.map((recovery) => (
           <Tr key={recovery.id}>
             {onSelect === undefined ? null : (
-              <Td className="hide-s">
-                {recovery.needsReview && recovery.reviewedAt === null ? (
+              <Td>
+                {recovery.reviewedAt === null ? (
                   <input
                     type="checkbox"
-                    aria-label={`Select run ${recovery.runId}`}
+                    aria-label={`Select the recovery of run ${recovery.runId}`}
                     checked={selected?.has(recovery.id) ?? false}
                     onChange={() => onSelect(recovery.id)}
                   />
@@ -84,7 +84,7 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
 }
 
 function Reviewed({ recovery }: { readonly recovery: Recovery }): ReactNode {
-  if (!recovery.needsReview) return <span className="mute">–</span>
-  if (recovery.reviewedAt === null) return <span className="warn">to review</span>
+  if (recovery.reviewedAt === null)
+    return recovery.needsReview ? <span className="warn">to review</span> : <span className="mute">–</span>
   return <span className="mute">{recovery.reviewedBy === null ? 'reviewed' : `by ${recovery.reviewedBy}`}</span>
 }

@@ -36,3 +36,6 @@ export const fail: Task<{ readonly message: string }, never, never> = task(
 export const hello: Task<{ readonly name?: string }, string, never> = task(
   ({ name = 'world' }: { readonly name?: string }) => `hello ${name}`,
 )
+
+/** Of which one run at a time may wait or execute. */
+export const only: Task<object, string, never> = task({ unique: 'payload' }, () => 'done')

@@ -47,7 +47,7 @@ export const workflowRoutes = routes({
   'GET /api/workflows': {
     scope: 'read',
     summary: 'Workflows, newest first.',
-    query: z.object({ status: status.optional(), name: name.optional(), ...paging }),
+    query: z.object({ status: z.array(status).max(5).optional(), name: name.optional(), ...paging }),
     answer: pageOf(workflow),
   },
   'GET /api/workflows/{id}': { ...one, scope: 'read', summary: 'One workflow.', answer: workflow, problems: [404] },

@@ -1,6 +1,6 @@
 /**
- * Marks recoveries as reviewed: a person accepts that a run failed because its replica died. A manual retry of the run
- * counts as a review too (runs/retry.ts).
+ * Marks recoveries as reviewed: a person has looked at what the recovery did, and accepts it. A recovery that failed its run
+ * needs a review; any other may be reviewed. A manual retry of a failed run counts as a review too (runs/retry.ts).
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -16,11 +16,11 @@ export interface Review {
 /** A condition on a recovery `v`, written exactly like the index recovery_to_review. */
 export const needsReview: RawBuilder<boolean> = sql<boolean>`(v.became = 'FAILED' AND v.reviewed_at IS NULL)`
 
-/** Returns the number of reviewed recoveries that needed a review. */
+/** Returns the number of recoveries that were not reviewed before. */
 export async function reviewRecoveries(db: Db, { ids = [], runIds = [], by }: Review): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     UPDATE q.recovery v SET reviewed_at = clock_timestamp(), reviewed_by = ${by}
-    WHERE ${needsReview} AND (v.id = ANY(${ids}::bigint[]) OR v.run_id = ANY(${runIds}::bigint[]))`.execute(db)
+    WHERE v.reviewed_at IS NULL AND (v.id = ANY(${ids}::bigint[]) OR v.run_id = ANY(${runIds}::bigint[]))`.execute(db)
   return Number(numAffectedRows)
 }
 

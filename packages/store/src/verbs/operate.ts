@@ -55,8 +55,8 @@ export interface OperateVerbs {
   // ---- What people decide
 
   /**
-   * Marks recoveries as reviewed, by recovery or by run: a person accepts that the run failed because its replica died.
-   * Returns how many recoveries needed a review.
+   * Marks recoveries as reviewed, by recovery or by run: a person accepts what the recovery did to the run.
+   * Returns how many recoveries were not reviewed before.
    */
   reviewRecoveries(review: Review): Promise<number>
 

@@ -1,23 +1,18 @@
 /**
- * Runs that were taken from nodes that died. Those that were running and may not be started again by themselves wait here for a
- * person: retry them, or accept that they failed.
+ * Recoveries of runs from nodes that died. A run that was running and may not be started again by itself waits here for a
+ * person, who retries it or accepts that it failed. Any other recovery can be marked as reviewed too.
  */
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
 import type { Overview, Recovery } from '../../api/contract.ts'
-import { ApiProblem } from '../../api/problem.ts'
-import { request } from '../../api/request.ts'
-import { useAct } from '../../api/use-act.ts'
 import { useData } from '../../api/use-data.ts'
 import { usePages } from '../../api/use-pages.ts'
-import { ActButton } from '../../parts/act-button.tsx'
 import { Empty, Head } from '../../parts/card.tsx'
-import { CliLine } from '../../parts/cli-line.tsx'
 import { ListCard } from '../../parts/list-card.tsx'
 import { RecoveriesTable } from '../../parts/recoveries-table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { say } from '../../parts/toasts.tsx'
-import { bounded, several } from '../../words/numbers.ts'
+import { bounded } from '../../words/numbers.ts'
+import { ReviewBar } from './review-bar.tsx'
 
 export function RecoveriesPage(): ReactNode {
   const search = useSearch()
@@ -25,8 +20,8 @@ export function RecoveriesPage(): ReactNode {
   const list = usePages<Recovery>(`/recoveries?${search}${search === '' ? '' : '&'}limit=50`)
   const overview = useData<Overview>('/overview', { topic: 'overview' }).data
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const open = list.items.filter(({ needsReview, reviewedAt }) => needsReview && reviewedAt === null)
-  const chosen = open.filter(({ id }) => selected.has(id))
+  const waiting = list.items.filter(({ needsReview }) => needsReview)
+  const chosen = list.items.filter(({ id, reviewedAt }) => reviewedAt === null && selected.has(id))
   const toggle = (id: string) =>
     setSelected(new Set(selected.has(id) ? [...selected].filter((other) => other !== id) : [...selected, id]))
   const tabs = [
@@ -55,9 +50,9 @@ export function RecoveriesPage(): ReactNode {
         list={list}
         empty={empty}
         above={
-          open.length === 0 ? null : (
+          chosen.length + waiting.length === 0 ? null : (
             <ReviewBar
-              chosen={chosen.length > 0 ? chosen : open}
+              chosen={chosen.length > 0 ? chosen : waiting}
               isAll={chosen.length === 0}
               onDone={() => setSelected(new Set())}
             />
@@ -67,58 +62,5 @@ export function RecoveriesPage(): ReactNode {
         {(recoveries) => <RecoveriesTable recoveries={recoveries} selected={selected} onSelect={toggle} />}
       </ListCard>
     </>
-  )
-}
-
-interface BarProps {
-  readonly chosen: readonly Recovery[]
-  readonly isAll: boolean
-  readonly onDone: () => void
-}
-
-function ReviewBar({ chosen, isAll, onDone }: BarProps): ReactNode {
-  const { act, busy } = useAct()
-  const [isRetrying, setRetrying] = useState(false)
-  const ids = chosen.map(({ id }) => id)
-  const runs = [...new Set(chosen.map(({ runId }) => runId))]
-  async function accept(): Promise<void> {
-    await act<{ reviewed: number }>({
-      method: 'POST',
-      path: '/recoveries/review',
-      body: { ids },
-      done: ({ reviewed }) => `${several(reviewed, 'recovery', 'recoveries')} reviewed.`,
-    })
-    onDone()
-  }
-  async function retry(): Promise<void> {
-    setRetrying(true)
-    const refusals: string[] = []
-    for (const id of runs)
-      await request('POST', `/runs/${id}/retry`).catch((error: unknown) =>
-        refusals.push(`${id}: ${error instanceof ApiProblem ? error.title : String(error)}`),
-      )
-    if (refusals.length > 0)
-      say(`${several(refusals.length, 'run')} could not be retried.`, {
-        good: false,
-        why: refusals.slice(0, 3).join(' '),
-      })
-    setRetrying(false)
-    await accept()
-  }
-  return (
-    <div className="bulk" role="region" aria-label="Review">
-      <b>
-        {several(chosen.length, 'run')} {isAll ? 'to review' : 'selected'}
-      </b>
-      <span className="mute only-l">running when its node died, onCrash fail</span>
-      <span className="grow only-l" />
-      <CliLine command={`q review retry ${runs.slice(0, 3).join(' ')}${runs.length > 3 ? ' …' : ''}`} />
-      <ActButton disabled={busy || isRetrying} onClick={() => void accept()}>
-        Accept {several(chosen.length, 'failure')}
-      </ActButton>
-      <ActButton look="pri" disabled={busy || isRetrying} onClick={() => void retry()}>
-        Retry {several(runs.length, 'run')}
-      </ActButton>
-    </div>
   )
 }

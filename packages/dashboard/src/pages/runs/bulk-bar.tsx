@@ -3,17 +3,15 @@
  * matches becomes an operation, which goes on without this page.
  */
 import { useState, type ReactNode } from 'react'
-import { ApiProblem } from '../../api/problem.ts'
-import { request } from '../../api/request.ts'
 import type { Operation, OperationKind } from '../../api/contract.ts'
 import type { RunCount, RunSummary } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { useData } from '../../api/use-data.ts'
+import { useEachRun } from '../../api/use-each-run.ts'
 import { useKeys } from '../../app/keys.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { say } from '../../parts/toasts.tsx'
 import { bounded, count, several } from '../../words/numbers.ts'
 import { type ApiFilter, apiQuery, cliOptions, type Token } from './filter.ts'
 import type { Selection } from './use-run-selection.ts'
@@ -129,7 +127,7 @@ function useMatches(filter: ApiFilter): RunCount | undefined {
 
 function Rows({ selection, runs, asked, onClear }: Props & { readonly selection: ReadonlySet<string> }): ReactNode {
   const [asking, setAsking] = useState(asked)
-  const [busy, setBusy] = useState(false)
+  const { each, busy } = useEachRun()
   const chosen = runs.filter(({ id }) => selection.has(id))
   const able = (kind: Kind) =>
     chosen.filter(({ status }) => (can[kind] as readonly string[]).includes(status.toLowerCase()))
@@ -138,20 +136,8 @@ function Rows({ selection, runs, asked, onClear }: Props & { readonly selection:
     c: () => able('cancel').length > 0 && setAsking('cancel'),
   })
 
-  async function each(kind: Kind): Promise<void> {
-    setBusy(true)
-    const refusals: string[] = []
-    for (const { id } of able(kind)) {
-      await request('POST', `/runs/${id}/${kind}`).catch((error: unknown) => {
-        refusals.push(error instanceof ApiProblem ? `${id}: ${error.title}` : String(error))
-      })
-    }
-    const done = able(kind).length - refusals.length
-    say(
-      `${several(done, 'run')} ${kind === 'retry' ? 'retried' : 'cancelled'}.`,
-      refusals.length === 0 ? {} : { good: false, why: refusals.slice(0, 3).join(' ') },
-    )
-    setBusy(false)
+  async function confirm(kind: Kind): Promise<void> {
+    await each(kind, ids(kind))
     onClear()
   }
   const ids = (kind: Kind) => able(kind).map(({ id }) => id)
@@ -176,7 +162,7 @@ function Rows({ selection, runs, asked, onClear }: Props & { readonly selection:
           button={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}`}
           danger={asking === 'cancel'}
           busy={busy}
-          onConfirm={() => void each(asking)}
+          onConfirm={() => void confirm(asking)}
           onClose={() => setAsking(undefined)}
         />
       )}

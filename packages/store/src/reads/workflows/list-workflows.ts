@@ -10,7 +10,8 @@ import { placeOf, type ListRequest, type Page } from '../page.ts'
 import { getWorkflows, type WorkflowView } from './workflow.ts'
 
 export interface WorkflowRequest extends ListRequest {
-  readonly status?: WorkflowStatus
+  /** In this state, or in one of these. */
+  readonly status?: WorkflowStatus | readonly WorkflowStatus[]
   readonly name?: string
 }
 
@@ -23,12 +24,13 @@ const stepsMax = 2_000
 export async function listWorkflows(db: Db, request: WorkflowRequest = {}): Promise<Page<WorkflowView>> {
   const { status, name, ...page } = request
   const { limit, before } = placeOf(page)
-  const isOpen = status === 'RUNNING' || status === 'PAUSED'
+  const states = typeof status === 'string' ? [status] : (status ?? [])
+  const isOpen = states.length > 0 && states.every((state) => state === 'RUNNING' || state === 'PAUSED')
   const { rows } = await sql<{ id: WorkflowId; matches: boolean; place: number }>`
 SELECT seen.id, seen.matches, seen.place::int AS place FROM (
   SELECT looked.*, row_number() OVER (ORDER BY looked.id DESC) AS place, lead(looked.id) OVER (ORDER BY looked.id DESC) IS NULL AS is_last
   FROM (
-    SELECT w.id, (${status ?? null}::q.workflow_status IS NULL OR w.status = ${status ?? null}::q.workflow_status)
+    SELECT w.id, (${states.length === 0} OR w.status = ANY(${states}::q.workflow_status[]))
       AND (${name ?? null}::text IS NULL OR w.name = ${name ?? null}) AS matches
     FROM q.workflow w WHERE ${isOpen ? sql`w.finished_at IS NULL` : sql`true`} AND ${before === undefined ? sql`true` : sql`w.id < ${before}`}
     ORDER BY w.id DESC LIMIT ${lookMax}::int) looked

@@ -1,0 +1,96 @@
+/** What a person does to recoveries, workflows and runs on the page, and what the page answers. No replica takes part. */
+import { queue, workflow, type Queue } from '@q/client'
+import type { RunId } from '@q/store'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser } from './launch.ts'
+import { openScene, type Scene } from './scene.ts'
+import * as tasks from './tasks.ts'
+
+let browser: Browser
+let scene: Scene
+let q: Queue<typeof tasks>
+let page: Page
+beforeAll(async () => {
+  browser = await launchBrowser()
+  scene = await openScene(browser)
+  q = queue(scene.databaseUrl, { tasks })
+  page = await scene.open('/')
+})
+afterAll(async () => {
+  await q.close()
+  await scene[Symbol.asyncDispose]()
+  await browser.close()
+})
+
+const go = (path: string) => page.goto(`${scene.origin}${path}`)
+const row = (id: string) => page.locator('tr.r', { has: page.getByRole('link', { name: id, exact: true }) })
+const message = () => page.locator('.toast')
+
+/** A run that a replica held which was never alive. */
+async function heldRun({ starts }: { readonly starts: boolean }): Promise<RunId> {
+  const { id } = await q.enqueue('hello', {}, { priority: -1 })
+  const [claimed] = await scene.store.claimAvailableTaskRuns({
+    replicaId: 'ghost',
+    tasks: ['hello'],
+    queues: [],
+    limit: 1,
+    prefetch: !starts,
+  })
+  if (claimed?.runId !== id) throw new Error('Another run was claimed.')
+  return claimed.runId
+}
+
+test('any recovery can be reviewed, and the page says who reviewed it', async () => {
+  const [requeued, failed] = [await heldRun({ starts: false }), await heldRun({ starts: true })]
+  await scene.store.reap({ by: 'other' })
+  await go('/recoveries')
+  await row(failed).getByText('to review').waitFor()
+  for (const [id, button] of [
+    [requeued, /^Mark 1\s+recovery reviewed$/],
+    [failed, /^Accept 1\s+failure$/],
+  ] as const) {
+    await page.getByRole('checkbox', { name: `Select the recovery of run ${id}` }).check()
+    await page.getByText(/^1\s+recovery selected$/).waitFor()
+    await page.getByRole('button', { name: button }).click()
+    await row(id).getByText('by owner').waitFor()
+  }
+  expect((await scene.store.listRecoveries()).items.map(({ reviewedBy }) => reviewedBy)).toEqual(['owner', 'owner'])
+  expect(await page.getByRole('checkbox').count()).toBe(0)
+})
+
+test('every tab of the workflows lists the workflows in its states', async () => {
+  const started = async (name: string) => {
+    const { id } = await q.start(workflow<typeof tasks>()(name, ({ step }) => step('hello', {})))
+    return String(id) as Parameters<typeof scene.store.pauseWorkflow>[0]
+  }
+  await started('goes on')
+  await scene.store.pauseWorkflow(await started('is paused'), 'ada')
+  await scene.store.cancelWorkflow(await started('was cancelled'))
+  const listed = () => page.locator('tr.r b').allInnerTexts()
+  await go('/workflows')
+  await expect.poll(listed).toEqual(['was cancelled', 'is paused', 'goes on'])
+  await page.getByRole('link', { name: 'Open' }).click()
+  await expect.poll(listed).toEqual(['is paused', 'goes on'])
+  await page.getByRole('link', { name: 'Failed' }).click()
+  await page.getByText('No workflow is in this state').waitFor()
+})
+
+test('a refused action says what happened, why and what to do, also over the dialog it was asked in', async () => {
+  const first = await q.enqueue('only', {})
+  await scene.store.cancelTaskRuns([first.id])
+  await q.enqueue('only', {})
+  await go(`/runs/${first.id}`)
+  await page.getByRole('button', { name: 'Run again…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Run again', exact: true }).click()
+  await dialog.locator('.toast').getByText('has its unique key').waitFor()
+  await dialog.locator('.toast').getByRole('button', { name: 'Close this message' }).click()
+  await dialog.getByRole('button', { name: 'Close esc' }).click()
+  await page.getByRole('button', { name: 'Retry…' }).click()
+  await page.getByRole('button', { name: 'Retry this run' }).click()
+  await message().getByText(`Run ${first.id} was not retried.`).waitFor()
+  await message().getByText('Another live run of the task has its unique key.').waitFor()
+  await message().getByText('Look at its present state, then decide again.').waitFor()
+  expect(await scene.store.getTaskRun(first.id)).toMatchObject({ run: { status: 'CANCELLED' } })
+})
