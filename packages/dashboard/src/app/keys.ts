@@ -33,6 +33,8 @@ function handle(event: KeyboardEvent): void {
   if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') return call('mod+k', event)
   if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
   if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+  // A focused link or button keeps its own Enter.
+  if (event.key === 'Enter' && isActedOn(event.target)) return
   const isFollowing = prefix !== '' && event.timeStamp - prefixAt < followMs
   const name = isFollowing ? `${prefix} ${event.key}` : event.key
   prefix = ''
@@ -44,7 +46,17 @@ function call(name: string, event: KeyboardEvent): void {
   const layer = layers.findLast(({ current }) => name in current)
   if (layer === undefined) return
   event.preventDefault()
+  // The cursor takes the place of the focus, so that Enter is for the row and not for what was clicked before.
+  if (name === 'j' || name === 'k') blur()
   layer.current[name]?.(event)
+}
+
+function blur(): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+}
+
+function isActedOn(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a[href], button, summary, [role="link"]') !== null
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -13,6 +13,11 @@ export function bounded({ count: value, atLeast }: Bounded): string {
   return `${count(value)}${atLeast ? '+' : ''}`
 }
 
+/** at least 10 000 when the count stopped at its bound, else the exact number: for a sentence that a person confirms. */
+export function boundedInWords({ count: value, atLeast }: Bounded): string {
+  return atLeast ? `at least ${count(value)}` : count(value)
+}
+
 /** Runs per second: 9.2, 120; a dash when it was not recorded. */
 export function rate(perSecond: number | null | undefined): string {
   if (perSecond === null || perSecond === undefined) return '–'

@@ -3,6 +3,7 @@ import { queue, workflow, type Queue } from '@q/client'
 import type { RunId } from '@q/store'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beatOfNode, registerNode } from './fake-node.ts'
 import { launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import * as tasks from './tasks.ts'
@@ -93,4 +94,44 @@ test('a refused action says what happened, why and what to do, also over the dia
   await message().getByText('Another live run of the task has its unique key.').waitFor()
   await message().getByText('Look at its present state, then decide again.').waitFor()
   expect(await scene.store.getTaskRun(first.id)).toMatchObject({ run: { status: 'CANCELLED' } })
+})
+
+test('the sentence of a bulk action has the exact number of runs, or says that it is a lower bound', async () => {
+  const many = async (group: string, count: number) =>
+    q.enqueueMany(Array.from({ length: count }, () => ['hello', {}, { group }] as const))
+  await many('few', 1_204)
+  for (let made = 0; made < 10_500; made += 500) await many('many', 500)
+  for (const [group, shown, sentence] of [
+    ['few', /^Cancel 1\s204 runs$/, /^Cancel 1\s204 runs$/],
+    ['many', /^Cancel 10\s000\+ runs$/, /^Cancel at least 10\s000 runs$/],
+  ] as const) {
+    await go(`/runs?group=${group}`)
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: shown }).click()
+    const confirm = page.getByRole('dialog').getByRole('button', { name: sentence })
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel(/^Type [\d\s]+ to confirm$/).fill(group === 'few' ? '1204' : '10000')
+    expect(await confirm.isDisabled()).toBe(false)
+    await page.keyboard.press('Escape')
+  }
+})
+
+test('Enter on a focused link or button is for that one, and for the row after the cursor moved', async () => {
+  await registerNode(scene.store, { name: 'eu-1' })
+  await beatOfNode(scene.store, { name: 'eu-1' }, 50)
+  await go('/nodes')
+  await row('eu-1').getByText('alive').waitFor()
+  const twist = page.getByRole('button', { name: /^(Open|Close) eu-1$/ })
+  await page.keyboard.press('j')
+  await row('eu-1').getByRole('button', { name: 'Drain…' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Drain eu-1?' }).waitFor()
+  expect(await twist.getAttribute('aria-expanded')).toBe('false')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => twist.getAttribute('aria-expanded')).toBe('true')
+  expect(await page.getByRole('dialog').count()).toBe(0)
 })

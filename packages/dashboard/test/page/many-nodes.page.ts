@@ -1,6 +1,7 @@
 /** A fleet of 200 nodes with 64 threads each: what the page does for a heartbeat or for a second does not grow with the fleet. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beatOfNode, registerNode } from '../browser/fake-node.ts'
 import { launchBrowser } from '../browser/launch.ts'
 import { openScene, type Scene } from '../browser/scene.ts'
 
@@ -27,51 +28,9 @@ afterAll(async () => {
 
 const row = (n: number) => page.locator('tr.r', { has: page.getByRole('link', { name: nameOf(n), exact: true }) })
 
-async function register(n: number, { beatMs, staleMs }: { beatMs: number; staleMs: number }): Promise<void> {
-  await scene.store.registerReplica({
-    id: nameOf(n),
-    name: nameOf(n),
-    hostname: 'test',
-    pid: n,
-    version: '1.0.0',
-    queues: [],
-    tasks: ['hello'],
-    capabilities: [],
-    slots: threads,
-    preset: 'default',
-    onCrash: 'retry',
-    thresholds: {
-      replicaBeatMs: beatMs,
-      replicaStaleMs: staleMs,
-      checkEveryMs: 30_000,
-      claimerBeatMs: 30_000,
-      claimerStaleMs: 3_600_000,
-      runnerBeatMs: 30_000,
-      runnerStaleMs: 3_600_000,
-    },
-  })
-}
-
-async function beat(n: number, cpuPercent: number): Promise<void> {
-  const running = { state: 'running', task: 'hello', runId: '1', isolation: 'thread', stoppingFor: null } as const
-  await scene.store.upsertReplicaHeartbeat(nameOf(n), {
-    health: 'healthy',
-    cpuPercent,
-    memoryMb: 300,
-    activeRuns: threads,
-    freeSlots: 0,
-    completed: 0,
-    failed: 0,
-    uptimeS: 1,
-    threads: Array.from({ length: threads }, (_, slot) => ({
-      slot,
-      ...running,
-      cpuPercent: 50,
-      heapMb: 40,
-      silentMs: 10,
-    })),
-  })
-}
+const register = (n: number, times: { beatMs: number; staleMs: number }) =>
+  registerNode(scene.store, { name: nameOf(n), slots: threads, ...times })
+const beat = (n: number, cpuPercent: number) => beatOfNode(scene.store, { name: nameOf(n), slots: threads }, cpuPercent)
 
 /** The names of the nodes whose rows change until `done` has happened. */
 async function rowsChangedUntil(done: () => Promise<void>): Promise<readonly string[]> {

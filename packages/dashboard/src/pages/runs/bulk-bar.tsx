@@ -12,7 +12,7 @@ import { useKeys } from '../../app/keys.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { bounded, count, several } from '../../words/numbers.ts'
+import { bounded, boundedInWords, count, several } from '../../words/numbers.ts'
 import { type ApiFilter, apiQuery, cliOptions, type Token } from './filter.ts'
 import type { Selection } from './use-run-selection.ts'
 import type { View } from './views.ts'
@@ -36,6 +36,8 @@ const can = {
 
 export type BulkKind = keyof typeof can
 type Kind = BulkKind
+
+const verbs = { cancel: 'Cancel', retry: 'Retry' } as const
 
 export function BulkBar(props: Props): ReactNode {
   const { selection, onClear } = props
@@ -100,24 +102,47 @@ function AllThatMatch({ view, tokens, filter, runs, onOperation }: Props): React
             disabled={busy || matching === undefined}
             onClick={() => setAsking(kind)}
           >
-            {kind === 'retry' ? 'Retry' : 'Cancel'} {matching === undefined ? '…' : `${bounded(matching)} runs`}
+            {verbs[kind]} {matching === undefined ? '…' : `${bounded(matching)} runs`}
           </ActButton>
         )
       })}
       {asking === undefined ? null : (
-        <Confirm
-          title={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${counts[asking] === undefined ? 'all' : bounded(counts[asking])} runs?`}
-          lead="Runs that are enqueued from now on are not touched. It goes on without this page, says what became of each run, and can be stopped between two steps."
+        <ConfirmAll
+          kind={asking}
+          matching={counts[asking]}
           command={`q ${asking} ${options(asking)} --yes`}
-          button={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${counts[asking] === undefined ? '' : bounded(counts[asking])} runs`}
-          danger={asking === 'cancel'}
-          touches={counts[asking]?.count ?? 1}
           busy={busy}
           onConfirm={() => void start(asking).then(() => setAsking(undefined))}
           onClose={() => setAsking(undefined)}
         />
       )}
     </>
+  )
+}
+
+interface ConfirmAllProps {
+  readonly kind: Kind
+  /** Undefined until they are counted: then nothing can be confirmed. */
+  readonly matching: RunCount | undefined
+  readonly command: string
+  readonly busy: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** The number in the sentence is exact, or says that it is a lower bound. */
+function ConfirmAll({ kind, matching, ...rest }: ConfirmAllProps): ReactNode {
+  const sentence = `${verbs[kind]} ${matching === undefined ? '…' : boundedInWords(matching)} ${matching?.count === 1 ? 'run' : 'runs'}`
+  return (
+    <Confirm
+      {...rest}
+      title={`${sentence}?`}
+      lead="Runs that are enqueued from now on are not touched. It goes on without this page, says what became of each run, and can be stopped between two steps."
+      button={sentence}
+      danger={kind === 'cancel'}
+      touches={matching?.count ?? 1}
+      busy={rest.busy || matching === undefined}
+    />
   )
 }
 
@@ -150,16 +175,16 @@ function Rows({ selection, runs, asked, onClear }: Props & { readonly selection:
       {(['cancel', 'retry'] as const).map((kind) =>
         ids(kind).length === 0 ? null : (
           <ActButton key={kind} look={kind === main ? 'pri' : ''} disabled={busy} onClick={() => setAsking(kind)}>
-            {kind === 'retry' ? 'Retry' : 'Cancel'} {several(ids(kind).length, 'run')}
+            {verbs[kind]} {several(ids(kind).length, 'run')}
           </ActButton>
         ),
       )}
       {asking === undefined || ids(asking).length === 0 ? null : (
         <Confirm
-          title={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}?`}
+          title={`${verbs[asking]} ${several(ids(asking).length, 'run')}?`}
           lead={ids(asking).join(', ')}
           command={`q ${asking} ${ids(asking).join(' ')}`}
-          button={`${asking === 'retry' ? 'Retry' : 'Cancel'} ${several(ids(asking).length, 'run')}`}
+          button={`${verbs[asking]} ${several(ids(asking).length, 'run')}`}
           danger={asking === 'cancel'}
           busy={busy}
           onConfirm={() => void confirm(asking)}
