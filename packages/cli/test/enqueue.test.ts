@@ -62,14 +62,17 @@ test('a payload comes from the argument, a file or standard input; without one i
   })
 })
 
-test('delay and priority are stored; enqueue waits only with --wait', async () => {
+test('delay, priority and group are stored; enqueue waits only with --wait', async () => {
   const env = await database()
   await publish(env.DATABASE_URL, 'hello')
   const delayed = await runQ(
-    ['enqueue', 'hello', '{"name":"Ada"}', '--delay', '1h', '--priority', '-10', '--json'],
+    ['enqueue', 'hello', '{"name":"Ada"}', '--delay', '1h', '--priority', '-10', '--group', 'a', '--json'],
     env,
   )
   expect(JSON.parse(delayed.stdout)).toEqual({ id: expect.any(String), status: 'PENDING' })
+  const { id } = JSON.parse(delayed.stdout) as { id: string }
+  const shown = await runQ(['show', id, '--json'], env)
+  expect(JSON.parse(shown.stdout)).toMatchObject({ run: { group: 'a', priority: -10 } })
   const waiting = await runQ(['enqueue', 'hello', '{"name":"Ada"}'], env)
   expect(waiting.stdout).toMatch(/^Run \d+ of hello is AVAILABLE\.\n$/)
 })

@@ -14,6 +14,16 @@ export interface PayloadIssue {
 /** Returns the problems of a payload; an empty list if it is valid. */
 export type PayloadCheck = (payload: unknown) => Promise<readonly PayloadIssue[]>
 
+/** Has the problems as data too, so that a form can show each at its field. */
+class InvalidPayload extends ExplainedError {
+  readonly issues: readonly PayloadIssue[]
+
+  constructor(explained: ConstructorParameters<typeof ExplainedError>[0], issues: readonly PayloadIssue[]) {
+    super(explained)
+    this.issues = issues
+  }
+}
+
 /** The error lists at most this many problems. */
 const issuesMax = 10
 
@@ -34,12 +44,15 @@ export async function assertPayload(task: string, payload: unknown, check: Paylo
   if (issues.length === 0) return
   const shown = issues.slice(0, issuesMax).map(({ pointer, message }) => `${pointer || 'the payload'}: ${message}`)
   const more = issues.length > issuesMax ? `; and ${issues.length - issuesMax} more` : ''
-  throw new ExplainedError({
-    code: 'INVALID_PAYLOAD',
-    what: `The payload does not fit the task "${task}"; nothing was enqueued.`,
-    why: `${shown.join('; ')}${more}.`,
-    fix: 'Correct the payload, or the input of the task.',
-  })
+  throw new InvalidPayload(
+    {
+      code: 'INVALID_PAYLOAD',
+      what: `The payload does not fit the task "${task}"; nothing was enqueued.`,
+      why: `${shown.join('; ')}${more}.`,
+      fix: 'Correct the payload, or the input of the task.',
+    },
+    issues,
+  )
 }
 
 /** RFC 6901. */

@@ -73,7 +73,11 @@ test('a payload that does not match its task is refused with 422, at its place',
   const answer = await ask('POST', '/api/runs', { token, body: { task: 'hello', payload: { name: 5 } } })
   expect(answer).toMatchObject({
     status: 422,
-    data: { code: 'INVALID_PAYLOAD', why: expect.stringContaining('/name') },
+    data: {
+      code: 'INVALID_PAYLOAD',
+      why: expect.stringContaining('/name'),
+      errors: [{ at: 'payload/name', problem: 'must be string' }],
+    },
   })
   const digits = await ask('POST', '/api/runs', {
     token,

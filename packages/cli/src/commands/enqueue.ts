@@ -16,6 +16,7 @@ interface Options extends CommonOptions {
   readonly timeout?: string
   readonly delay?: string
   readonly priority?: string
+  readonly group?: string
 }
 
 export function enqueueCommand(terminal: Terminal): Command {
@@ -39,6 +40,7 @@ export function enqueueCommand(terminal: Terminal): Command {
     .addOption(new Option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the run continues'))
     .option('--delay <duration>', 'not before this time has passed: 500ms, 30s, 5m, 1h, 2d')
     .option('--priority <n>', 'lower numbers first, default 0')
+    .option('--group <group>', 'the group of the run, such as a tenant')
     .action(async (task: string, payloadArgument: string | undefined, options: Options) => {
       await operate(terminal, options, async (frame) => {
         const payload = readPayload(payloadArgument, terminal.env)
@@ -66,6 +68,7 @@ function optionsOf(options: Options): EnqueueOptions {
   return {
     ...(options.delay === undefined ? {} : { delay: durationMs(options.delay) }),
     ...(options.priority === undefined ? {} : { priority: priorityOf(options.priority) }),
+    ...(options.group === undefined ? {} : { group: options.group }),
   }
 }
 

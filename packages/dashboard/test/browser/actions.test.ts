@@ -135,3 +135,52 @@ test('Enter on a focused link or button is for that one, and for the row after t
   await expect.poll(() => twist.getAttribute('aria-expanded')).toBe('true')
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
+
+test('a run is enqueued from the form of its schema, whose fields have what the server refuses', async () => {
+  const target = { type: 'object', required: ['bucket'], properties: { bucket: { type: 'string', minLength: 3 } } }
+  const payloadSchema = {
+    type: 'object',
+    required: ['target', 'size'],
+    properties: { target, size: { enum: [1, 'large'] }, account: { type: 'integer' } },
+  }
+  await registerNode(scene.store, { name: 'eu-2' })
+  await scene.store.publishTasks('eu-2', [{ name: 'resize', queue: 'default', options: {}, payloadSchema }])
+  await go('/enqueue?task=resize')
+  const enqueue = page.getByRole('button', { name: 'Enqueue resize' })
+  const bucket = page.getByRole('group', { name: 'target' }).getByLabel('bucket')
+  await bucket.fill('b')
+  await page.getByLabel('account').fill('9007199254740993')
+  await page.getByLabel('Delay').fill('soon')
+  await enqueue.click()
+  for (const [label, words] of [
+    ['size', 'It is required.'],
+    ['account', 'has more digits'],
+    ['Delay', 'It is not a number of seconds'],
+  ] as const)
+    await page
+      .locator('.field', { has: page.getByLabel(label) })
+      .getByText(words)
+      .waitFor()
+  await page.getByLabel('size').selectOption('large')
+  await page.getByLabel('account').fill('9007199254740991')
+  await page.getByLabel('Delay').fill('60')
+  await page.getByLabel('Group').fill('tenant 1')
+  await enqueue.click()
+  await page
+    .locator('.field', { has: page.getByLabel('bucket') })
+    .getByText('must NOT have fewer than 3 characters')
+    .waitFor()
+  await bucket.fill('bucket')
+  expect(await page.locator('.toolbar .cli').innerText()).toBe(
+    `q enqueue resize '{ "size": "large", "target": { "bucket": "bucket" }, "account": 9007199254740991 }' --group 'tenant 1' --delay 60000ms`,
+  )
+  await enqueue.click()
+  await page.getByRole('heading', { level: 1, name: 'resize' }).waitFor()
+  const id = new URL(page.url()).pathname.split('/').at(-1) as RunId
+  const detail = await scene.store.getTaskRun(id)
+  expect(detail?.run).toMatchObject({
+    payload: { target: { bucket: 'bucket' }, size: 'large', account: 9007199254740991 },
+    group: 'tenant 1',
+    waitingFor: 'time',
+  })
+})

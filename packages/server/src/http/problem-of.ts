@@ -35,11 +35,23 @@ export async function problemOf(thrown: unknown, databaseUrl: string): Promise<A
 /** Problems of the database pass: the same request may succeed a little later. */
 function answered(error: Explanation): Answered {
   const headers = error.code.startsWith('DATABASE_') ? { 'Retry-After': '2' } : {}
-  return { problem: problemOfError(error, statusOf(error.code)), headers }
+  return { problem: { ...problemOfError(error, statusOf(error.code)), ...errorsIn(error) }, headers }
 }
 
 function statusOf(code: string): number {
   return statuses[code] ?? (/^(DATABASE|SCHEMA|PROGRAM)_/.test(code) ? 503 : 400)
+}
+
+/** At most this many positions are named. */
+const errorsMax = 20
+
+/** The positions in a payload that does not fit its task, as JSON pointers after "payload". */
+function errorsIn(thrown: object): Pick<Problem, 'errors'> {
+  if (!('issues' in thrown) || !Array.isArray(thrown.issues)) return {}
+  const issues: readonly { readonly pointer: string; readonly message: string }[] = thrown.issues.slice(0, errorsMax)
+  return {
+    errors: issues.map(({ pointer, message }) => ({ at: `payload${pointer}`, problem: redactPatterns(message) })),
+  }
 }
 
 interface Explanation {

@@ -43,14 +43,19 @@ function valueAt(reader: Reader, depth: number): JsonNode {
   const first = next(reader)
   if (first === '{') return { kind: 'object', members: list(reader, '}', () => memberAt(reader, depth)) }
   if (first === '[') return { kind: 'array', items: list(reader, ']', () => valueAt(reader, depth + 1)) }
-  if (/^(?:"|-?\d|true$|false$|null$)/.test(first)) return { kind: 'atom', raw: first }
-  throw new SyntaxError(first)
+  return { kind: 'atom', raw: checked(first) }
 }
 
 function memberAt(reader: Reader, depth: number): readonly [string, JsonNode] {
   const key = next(reader)
   if (!key.startsWith('"') || next(reader) !== ':') throw new SyntaxError(key)
-  return [key, valueAt(reader, depth + 1)]
+  return [checked(key), valueAt(reader, depth + 1)]
+}
+
+/** Throws unless the text is a number, a string or a word of JSON by itself. */
+function checked(atom: string): string {
+  JSON.parse(atom)
+  return atom
 }
 
 function list<T>(reader: Reader, end: string, read: () => T): T[] {
