@@ -7,8 +7,8 @@ import { ApiProblem } from './problem.ts'
 import { request } from './request.ts'
 
 const words = { cancel: 'cancelled', retry: 'retried' } as const
-/** The refusals that are told in full. */
-const toldMax = 3
+/** The refusals that are shown in full. */
+const shownMax = 3
 
 export interface EachRun {
   readonly busy: boolean
@@ -38,9 +38,9 @@ export function useEachRun(): EachRun {
       }
       const done = `${several(ids.length - refused.length, 'run')} ${words[kind]}.`
       if (refused.length === 0) return say(done)
-      const told = refused.slice(0, toldMax).map(({ title, why }) => (why === null ? title : `${title} ${why}`))
-      const more = refused.length > toldMax ? [`${refused.length - toldMax} more were refused.`] : []
-      say(done, { good: false, why: [...told, ...more].join(' '), fix: refused[0]?.fix ?? null })
+      const shown = refused.slice(0, shownMax).map(({ title, why }) => (why === null ? title : `${title} ${why}`))
+      const more = refused.length > shownMax ? [`${refused.length - shownMax} more were refused.`] : []
+      say(done, { good: false, why: [...shown, ...more].join(' '), fix: refused[0]?.fix ?? null })
     },
   }
 }
