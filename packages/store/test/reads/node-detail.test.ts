@@ -76,6 +76,19 @@ test('a drain shows the runs that are left, and when the last ends if every run 
   expect(hurried.expectedEnd).toEqual(hurried.deadline)
 })
 
+test('the end of a run that goes on from the checkpoint of an earlier claim is not estimated', async () => {
+  await store.registerReplica(introduction('n1'))
+  const first = await running('n1', 'resumed', 100)
+  const ends = async () => (await store.nodeDetail('n1'))!.held.map(({ expectedEndMs }) => expectedEndMs !== null)
+  await store.checkpointTaskRun(first, '{"row":5}')
+  await progress('n1', first, 0.5)
+  expect(await ends()).toEqual([true])
+  expect(await store.releaseTaskRuns([leaseOf(first)])).toEqual([first.runId])
+  const [again] = await store.claimAvailableTaskRuns({ replicaId: 'n1', tasks: ['resumed'], queues: [], limit: 1 })
+  await progress('n1', again!, 0.6)
+  expect(await ends()).toEqual([false])
+})
+
 test('a node in detail holds its runs, longest first, with what the deadline of a drain would do to each', async () => {
   await store.registerReplica(introduction('n1'))
   const young = await running('n1', 'young', 5, 'retry')

@@ -1,5 +1,5 @@
-/** How far a run is, and when it may be done: said only after a tenth of it, and only while it runs. */
-import type { ReactNode } from 'react'
+/** How far a run is, and when it may be done: said only after a tenth of the way, and only while it runs. */
+import { useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../api/run-contract.ts'
 import { growing } from '../../live/received.ts'
 import { useRunTick } from '../../live/run-ticks.ts'
@@ -9,9 +9,7 @@ import { Bar } from '../../parts/meter.tsx'
 import { duration } from '../../words/durations.ts'
 import { percent } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
-
-/** The part of a run after which its end can be estimated. */
-const knownFrom = 0.1
+import { type Mark, timeLeftMs } from './time-left.ts'
 
 export function ProgressCard({
   detail,
@@ -24,7 +22,6 @@ export function ProgressCard({
   const now = useNow()
   const tick = useRunTick(run.id, false)
   const sign = beats.at(-1)
-  if (run.status !== 'RUNNING') return null
   const isFresh = tick?.fence === run.fence
   const value = (isFresh ? tick.progress : null) ?? sign?.progress ?? null
   const note = (isFresh ? tick.note : null) ?? sign?.note ?? null
@@ -35,7 +32,11 @@ export function ProgressCard({
         ? null
         : growing(sign, sign.ageMs, now)
   const started = run.startedAt === null ? now : Date.parse(run.startedAt)
-  const left = value !== null && value >= knownFrom && value < 1 ? ((now - started) * (1 - value)) / value : null
+  const isLater = detail.attempts.some(({ fence }) => fence < run.fence)
+  const first = useFirstMark(run.fence, value, now - (age ?? 0))
+  const from = isLater ? first : { progress: 0, at: started }
+  const left = value === null || from === undefined ? undefined : timeLeftMs(from, value, now)
+  if (run.status !== 'RUNNING') return null
   const attempts = run.maxAttempts > 1 ? ` of ${run.maxAttempts}` : ''
   return (
     <Card label="Progress" className="o1">
@@ -45,7 +46,7 @@ export function ProgressCard({
           {note === null ? null : <span className="any">{visibleText(note)}</span>}
           <span className="grow" />
           <span className="soft">
-            {left === null ? (value === null ? 'it reports no progress' : '') : `about ${duration(left)} left`}
+            {left === undefined ? (value === null ? 'it reports no progress' : '') : `about ${duration(left)} left`}
           </span>
         </p>
         {value === null ? null : <Bar value={value * 100} label="Progress" />}
@@ -60,4 +61,14 @@ export function ProgressCard({
       </div>
     </Card>
   )
+}
+
+/** The first progress that was seen of this claim. */
+function useFirstMark(fence: number, progress: number | null, at: number): Mark | undefined {
+  const [first, setFirst] = useState<Mark & { readonly fence: number }>()
+  if (progress === null) return undefined
+  if (first?.fence === fence && first.progress <= progress) return first
+  const mark = { fence, progress, at }
+  setFirst(mark)
+  return mark
 }
