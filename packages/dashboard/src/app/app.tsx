@@ -1,5 +1,5 @@
 /** The frame around every page, and what is shared by all: keys, palette, banner, messages. */
-import { useIsFetching } from '@tanstack/react-query'
+import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import { connection, useConnectionPart } from '../live/connection.ts'
@@ -10,6 +10,8 @@ import { Banner } from './banner.tsx'
 import { KeysHelp } from './keys-help.tsx'
 import { listenToKeys, useKeys } from './keys.ts'
 import { Login } from './login.tsx'
+import { NewVersion } from './new-version.tsx'
+import { PageError } from './page-error.tsx'
 import { pages } from './pages.ts'
 import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
@@ -26,6 +28,7 @@ function Frame(): ReactNode {
   const [layer, setLayer] = useState<'palette' | 'keys'>()
   const [path, navigate] = useLocation()
   const away = useConnectionPart('away')
+  const cache = useQueryClient()
   useEffect(startLive, [])
   useEffect(listenToKeys, [])
   useEffect(() => {
@@ -54,7 +57,10 @@ function Frame(): ReactNode {
         <Rail onKeys={() => setLayer('keys')} />
         <main id="main" tabIndex={-1} className={away === null ? '' : 'old'}>
           <Banner />
-          <Routes />
+          <NewVersion />
+          <PageError path={path} onForget={() => cache.removeQueries({ type: 'inactive' })}>
+            <Routes />
+          </PageError>
         </main>
       </div>
       {layer === 'palette' ? <Palette onClose={close} /> : null}

@@ -50,3 +50,36 @@ test('the time left of an attempt that goes on from an earlier one follows from 
   await progress.getByText('at 0.8').waitFor()
   await progress.getByText(/^about .* left$/).waitFor()
 })
+
+test('a page that cannot be drawn says so, and the other pages go on', async () => {
+  await page.route('**/api/errors?*', (route) => route.fulfill({ json: { items: [null] } }))
+  await go('/errors')
+  await page.getByRole('alert').getByText('This page cannot be drawn.').waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  await page.unroute('**/api/errors?*')
+  expect(await page.getByText('This page cannot be drawn.').count()).toBe(0)
+  await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor()
+})
+
+test('a page of an earlier version than its server says so, until it is loaded again', async () => {
+  // The stream names the version too: without it, only the answers below do.
+  await page.route('**/api/events*', (route) => route.abort())
+  await go('/runs')
+  await page.locator('.env').waitFor()
+  await page.route('**/api/session', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), version: '1.2.4' } })
+  })
+  const hint = page.getByRole('status').filter({ hasText: 'The server was updated to 1.2.4.' })
+  expect(await hint.count()).toBe(0)
+  // Going on after a freeze reads everything again.
+  await page.keyboard.press('.')
+  await page.keyboard.press('.')
+  await hint.getByText('This page is of 1.2.3.').waitFor()
+  await hint.getByRole('button', { name: 'Reload' }).click()
+  await page.locator('.rail, nav').getByText('1.2.4').first().waitFor()
+  await hint.waitFor({ state: 'detached' })
+  await page.unrouteAll()
+})
