@@ -2,9 +2,9 @@
 import { queue, workflow, type Queue } from '@q/client'
 import type { RunId } from '@q/store'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { beatOfNode, registerNode } from './fake-node.ts'
-import { launchBrowser } from './launch.ts'
+import { hasBrowser, launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import * as tasks from './tasks.ts'
 
@@ -13,12 +13,14 @@ let scene: Scene
 let q: Queue<typeof tasks>
 let page: Page
 beforeAll(async () => {
+  if (!hasBrowser) return
   browser = await launchBrowser()
   scene = await openScene(browser)
   q = queue(scene.databaseUrl, { tasks })
   page = await scene.open('/')
 })
 afterAll(async () => {
+  if (!hasBrowser) return
   await q.close()
   await scene[Symbol.asyncDispose]()
   await browser.close()
@@ -42,145 +44,147 @@ async function heldRun({ starts }: { readonly starts: boolean }): Promise<RunId>
   return claimed.runId
 }
 
-test('any recovery can be reviewed, and the page says who reviewed it', async () => {
-  const [requeued, failed] = [await heldRun({ starts: false }), await heldRun({ starts: true })]
-  await scene.store.reap({ by: 'other' })
-  await go('/recoveries')
-  await row(failed).getByText('to review').waitFor()
-  for (const [id, button] of [
-    [requeued, /^Mark 1\s+recovery reviewed$/],
-    [failed, /^Accept 1\s+failure$/],
-  ] as const) {
-    await page.getByRole('checkbox', { name: `Select the recovery of run ${id}` }).check()
-    await page.getByText(/^1\s+recovery selected$/).waitFor()
-    await page.getByRole('button', { name: button }).click()
-    await row(id).getByText('by owner').waitFor()
-  }
-  expect((await scene.store.listRecoveries()).items.map(({ reviewedBy }) => reviewedBy)).toEqual(['owner', 'owner'])
-  expect(await page.getByRole('checkbox').count()).toBe(0)
-})
+describe.skipIf(!hasBrowser)('actions on the page', () => {
+  test('any recovery can be reviewed, and the page says who reviewed it', async () => {
+    const [requeued, failed] = [await heldRun({ starts: false }), await heldRun({ starts: true })]
+    await scene.store.reap({ by: 'other' })
+    await go('/recoveries')
+    await row(failed).getByText('to review').waitFor()
+    for (const [id, button] of [
+      [requeued, /^Mark 1\s+recovery reviewed$/],
+      [failed, /^Accept 1\s+failure$/],
+    ] as const) {
+      await page.getByRole('checkbox', { name: `Select the recovery of run ${id}` }).check()
+      await page.getByText(/^1\s+recovery selected$/).waitFor()
+      await page.getByRole('button', { name: button }).click()
+      await row(id).getByText('by owner').waitFor()
+    }
+    expect((await scene.store.listRecoveries()).items.map(({ reviewedBy }) => reviewedBy)).toEqual(['owner', 'owner'])
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+  })
 
-test('every tab of the workflows lists the workflows in its states', async () => {
-  const started = async (name: string) => {
-    const { id } = await q.start(workflow<typeof tasks>()(name, ({ step }) => step('hello', {})))
-    return String(id) as Parameters<typeof scene.store.pauseWorkflow>[0]
-  }
-  await started('goes on')
-  await scene.store.pauseWorkflow(await started('is paused'), 'ada')
-  await scene.store.cancelWorkflow(await started('was cancelled'))
-  const listed = () => page.locator('tr.r b').allInnerTexts()
-  await go('/workflows')
-  await expect.poll(listed).toEqual(['was cancelled', 'is paused', 'goes on'])
-  await page.getByRole('link', { name: 'Open' }).click()
-  await expect.poll(listed).toEqual(['is paused', 'goes on'])
-  await page.getByRole('link', { name: 'Failed' }).click()
-  await page.getByText('No workflow is in this state').waitFor()
-})
+  test('every tab of the workflows lists the workflows in its states', async () => {
+    const started = async (name: string) => {
+      const { id } = await q.start(workflow<typeof tasks>()(name, ({ step }) => step('hello', {})))
+      return String(id) as Parameters<typeof scene.store.pauseWorkflow>[0]
+    }
+    await started('goes on')
+    await scene.store.pauseWorkflow(await started('is paused'), 'ada')
+    await scene.store.cancelWorkflow(await started('was cancelled'))
+    const listed = () => page.locator('tr.r b').allInnerTexts()
+    await go('/workflows')
+    await expect.poll(listed).toEqual(['was cancelled', 'is paused', 'goes on'])
+    await page.getByRole('link', { name: 'Open' }).click()
+    await expect.poll(listed).toEqual(['is paused', 'goes on'])
+    await page.getByRole('link', { name: 'Failed' }).click()
+    await page.getByText('No workflow is in this state').waitFor()
+  })
 
-test('a refused action says what happened, why and what to do, also over the dialog it was asked in', async () => {
-  const first = await q.enqueue('only', {})
-  await scene.store.cancelTaskRuns([first.id])
-  await q.enqueue('only', {})
-  await go(`/runs/${first.id}`)
-  await page.getByRole('button', { name: 'Run again…' }).click()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Run again', exact: true }).click()
-  await dialog.locator('.toast').getByText('has its unique key').waitFor()
-  await dialog.locator('.toast').getByRole('button', { name: 'Close this message' }).click()
-  await dialog.getByRole('button', { name: 'Close esc' }).click()
-  await page.getByRole('button', { name: 'Retry…' }).click()
-  await page.getByRole('button', { name: 'Retry this run' }).click()
-  await message().getByText(`Run ${first.id} was not retried.`).waitFor()
-  await message().getByText('Another live run of the task has its unique key.').waitFor()
-  await message().getByText('Look at its present state, then decide again.').waitFor()
-  expect(await scene.store.getTaskRun(first.id)).toMatchObject({ run: { status: 'CANCELLED' } })
-})
+  test('a refused action says what happened, why and what to do, also over the dialog it was asked in', async () => {
+    const first = await q.enqueue('only', {})
+    await scene.store.cancelTaskRuns([first.id])
+    await q.enqueue('only', {})
+    await go(`/runs/${first.id}`)
+    await page.getByRole('button', { name: 'Run again…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Run again', exact: true }).click()
+    await dialog.locator('.toast').getByText('has its unique key').waitFor()
+    await dialog.locator('.toast').getByRole('button', { name: 'Close this message' }).click()
+    await dialog.getByRole('button', { name: 'Close esc' }).click()
+    await page.getByRole('button', { name: 'Retry…' }).click()
+    await page.getByRole('button', { name: 'Retry this run' }).click()
+    await message().getByText(`Run ${first.id} was not retried.`).waitFor()
+    await message().getByText('Another live run of the task has its unique key.').waitFor()
+    await message().getByText('Look at its present state, then decide again.').waitFor()
+    expect(await scene.store.getTaskRun(first.id)).toMatchObject({ run: { status: 'CANCELLED' } })
+  })
 
-test('the sentence of a bulk action has the exact number of runs, or says that it is a lower bound', async () => {
-  const many = async (group: string, count: number) =>
-    q.enqueueMany(Array.from({ length: count }, () => ['hello', {}, { group }] as const))
-  await many('few', 1_204)
-  for (let made = 0; made < 10_500; made += 500) await many('many', 500)
-  for (const [group, shown, sentence] of [
-    ['few', /^Cancel 1\s204 runs$/, /^Cancel 1\s204 runs$/],
-    ['many', /^Cancel 10\s000\+ runs$/, /^Cancel at least 10\s000 runs$/],
-  ] as const) {
-    await go(`/runs?group=${group}`)
-    await page.locator('tr.r').first().waitFor()
-    await page.keyboard.press('a')
-    await page.getByRole('button', { name: shown }).click()
-    const confirm = page.getByRole('dialog').getByRole('button', { name: sentence })
-    expect(await confirm.isDisabled()).toBe(true)
-    await page.getByLabel(/^Type [\d\s]+ to confirm$/).fill(group === 'few' ? '1204' : '10000')
-    expect(await confirm.isDisabled()).toBe(false)
+  test('the sentence of a bulk action has the exact number of runs, or says that it is a lower bound', async () => {
+    const many = async (group: string, count: number) =>
+      q.enqueueMany(Array.from({ length: count }, () => ['hello', {}, { group }] as const))
+    await many('few', 1_204)
+    for (let made = 0; made < 10_500; made += 500) await many('many', 500)
+    for (const [group, shown, sentence] of [
+      ['few', /^Cancel 1\s204 runs$/, /^Cancel 1\s204 runs$/],
+      ['many', /^Cancel 10\s000\+ runs$/, /^Cancel at least 10\s000 runs$/],
+    ] as const) {
+      await go(`/runs?group=${group}`)
+      await page.locator('tr.r').first().waitFor()
+      await page.keyboard.press('a')
+      await page.getByRole('button', { name: shown }).click()
+      const confirm = page.getByRole('dialog').getByRole('button', { name: sentence })
+      expect(await confirm.isDisabled()).toBe(true)
+      await page.getByLabel(/^Type [\d\s]+ to confirm$/).fill(group === 'few' ? '1204' : '10000')
+      expect(await confirm.isDisabled()).toBe(false)
+      await page.keyboard.press('Escape')
+    }
+  })
+
+  test('Enter on a focused link or button is for that one, and for the row after the cursor moved', async () => {
+    await registerNode(scene.store, { name: 'eu-1' })
+    await beatOfNode(scene.store, { name: 'eu-1' }, 50)
+    await go('/nodes')
+    await row('eu-1').getByText('alive').waitFor()
+    const twist = page.getByRole('button', { name: /^(Open|Close) eu-1$/ })
+    await page.keyboard.press('j')
+    await row('eu-1').getByRole('button', { name: 'Drain…' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Drain eu-1?' }).waitFor()
+    expect(await twist.getAttribute('aria-expanded')).toBe('false')
     await page.keyboard.press('Escape')
-  }
-})
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => twist.getAttribute('aria-expanded')).toBe('true')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
 
-test('Enter on a focused link or button is for that one, and for the row after the cursor moved', async () => {
-  await registerNode(scene.store, { name: 'eu-1' })
-  await beatOfNode(scene.store, { name: 'eu-1' }, 50)
-  await go('/nodes')
-  await row('eu-1').getByText('alive').waitFor()
-  const twist = page.getByRole('button', { name: /^(Open|Close) eu-1$/ })
-  await page.keyboard.press('j')
-  await row('eu-1').getByRole('button', { name: 'Drain…' }).focus()
-  await page.keyboard.press('Enter')
-  await page.getByRole('dialog', { name: 'Drain eu-1?' }).waitFor()
-  expect(await twist.getAttribute('aria-expanded')).toBe('false')
-  await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await page.keyboard.press('j')
-  await page.keyboard.press('Enter')
-  await expect.poll(() => twist.getAttribute('aria-expanded')).toBe('true')
-  expect(await page.getByRole('dialog').count()).toBe(0)
-})
-
-test('a run is enqueued from the form of its schema, whose fields have what the server refuses', async () => {
-  const target = { type: 'object', required: ['bucket'], properties: { bucket: { type: 'string', minLength: 3 } } }
-  const payloadSchema = {
-    type: 'object',
-    required: ['target', 'size'],
-    properties: { target, size: { enum: [1, 'large'] }, account: { type: 'integer' } },
-  }
-  await registerNode(scene.store, { name: 'eu-2' })
-  await scene.store.publishTasks('eu-2', [{ name: 'resize', queue: 'default', options: {}, payloadSchema }])
-  await go('/enqueue?task=resize')
-  const enqueue = page.getByRole('button', { name: 'Enqueue resize' })
-  const bucket = page.getByRole('group', { name: 'target' }).getByLabel('bucket')
-  await bucket.fill('b')
-  await page.getByLabel('account').fill('9007199254740993')
-  await page.getByLabel('Delay').fill('soon')
-  await enqueue.click()
-  for (const [label, words] of [
-    ['size', 'It is required.'],
-    ['account', 'has more digits'],
-    ['Delay', 'It is not a number of seconds'],
-  ] as const)
+  test('a run is enqueued from the form of its schema, whose fields have what the server refuses', async () => {
+    const target = { type: 'object', required: ['bucket'], properties: { bucket: { type: 'string', minLength: 3 } } }
+    const payloadSchema = {
+      type: 'object',
+      required: ['target', 'size'],
+      properties: { target, size: { enum: [1, 'large'] }, account: { type: 'integer' } },
+    }
+    await registerNode(scene.store, { name: 'eu-2' })
+    await scene.store.publishTasks('eu-2', [{ name: 'resize', queue: 'default', options: {}, payloadSchema }])
+    await go('/enqueue?task=resize')
+    const enqueue = page.getByRole('button', { name: 'Enqueue resize' })
+    const bucket = page.getByRole('group', { name: 'target' }).getByLabel('bucket')
+    await bucket.fill('b')
+    await page.getByLabel('account').fill('9007199254740993')
+    await page.getByLabel('Delay').fill('soon')
+    await enqueue.click()
+    for (const [label, words] of [
+      ['size', 'It is required.'],
+      ['account', 'has more digits'],
+      ['Delay', 'It is not a number of seconds'],
+    ] as const)
+      await page
+        .locator('.field', { has: page.getByLabel(label) })
+        .getByText(words)
+        .waitFor()
+    await page.getByLabel('size').selectOption('large')
+    await page.getByLabel('account').fill('9007199254740991')
+    await page.getByLabel('Delay').fill('60')
+    await page.getByLabel('Group').fill('tenant 1')
+    await enqueue.click()
     await page
-      .locator('.field', { has: page.getByLabel(label) })
-      .getByText(words)
+      .locator('.field', { has: page.getByLabel('bucket') })
+      .getByText('must NOT have fewer than 3 characters')
       .waitFor()
-  await page.getByLabel('size').selectOption('large')
-  await page.getByLabel('account').fill('9007199254740991')
-  await page.getByLabel('Delay').fill('60')
-  await page.getByLabel('Group').fill('tenant 1')
-  await enqueue.click()
-  await page
-    .locator('.field', { has: page.getByLabel('bucket') })
-    .getByText('must NOT have fewer than 3 characters')
-    .waitFor()
-  await bucket.fill('bucket')
-  expect(await page.locator('.toolbar .cli').innerText()).toBe(
-    `q enqueue resize '{ "size": "large", "target": { "bucket": "bucket" }, "account": 9007199254740991 }' --group 'tenant 1' --delay 60000ms`,
-  )
-  await enqueue.click()
-  await page.getByRole('heading', { level: 1, name: 'resize' }).waitFor()
-  const id = new URL(page.url()).pathname.split('/').at(-1) as RunId
-  const detail = await scene.store.getTaskRun(id)
-  expect(detail?.run).toMatchObject({
-    payload: { target: { bucket: 'bucket' }, size: 'large', account: 9007199254740991 },
-    group: 'tenant 1',
-    waitingFor: 'time',
+    await bucket.fill('bucket')
+    expect(await page.locator('.toolbar .cli').innerText()).toBe(
+      `q enqueue resize '{ "size": "large", "target": { "bucket": "bucket" }, "account": 9007199254740991 }' --group 'tenant 1' --delay 60000ms`,
+    )
+    await enqueue.click()
+    await page.getByRole('heading', { level: 1, name: 'resize' }).waitFor()
+    const id = new URL(page.url()).pathname.split('/').at(-1) as RunId
+    const detail = await scene.store.getTaskRun(id)
+    expect(detail?.run).toMatchObject({
+      payload: { target: { bucket: 'bucket' }, size: 'large', account: 9007199254740991 },
+      group: 'tenant 1',
+      waitingFor: 'time',
+    })
   })
 })

@@ -6,20 +6,18 @@ import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { violations } from './axe.ts'
-import { launchBrowser } from './launch.ts'
+import { hasBrowser, launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import { addresses, seed, type Seeded } from './seed.ts'
 import { visit } from './visit.ts'
 
-const launched = await launchBrowser().catch((error: unknown) => error as Error)
-if (launched instanceof Error) console.warn(`Skipped, because no browser starts here: ${launched.message}`)
-
-describe.skipIf(launched instanceof Error)('the page in a browser', () => {
-  const browser = launched as Browser
+describe.skipIf(!hasBrowser)('the page in a browser', () => {
+  let browser: Browser
   let scene: Scene
   let seeded: Seeded
   let page: Page
   beforeAll(async () => {
+    browser = await launchBrowser()
     scene = await openScene(browser)
     seeded = await seed(scene)
     page = await scene.open('/')

@@ -2,8 +2,8 @@
 import { queue, type Queue } from '@q/client'
 import type { ClaimedRun } from '@q/store'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchBrowser } from './launch.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasBrowser, launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import * as tasks from './tasks.ts'
 
@@ -12,12 +12,14 @@ let scene: Scene
 let q: Queue<typeof tasks>
 let page: Page
 beforeAll(async () => {
+  if (!hasBrowser) return
   browser = await launchBrowser()
   scene = await openScene(browser)
   q = queue(scene.databaseUrl, { tasks })
   page = await scene.open('/')
 })
 afterAll(async () => {
+  if (!hasBrowser) return
   await q.close()
   await scene[Symbol.asyncDispose]()
   await browser.close()
@@ -37,49 +39,51 @@ async function report(run: ClaimedRun, progress: number): Promise<void> {
   await scene.store.beatTaskRuns(sender, [{ lease: run, thread: 0, ageMs: 0, progress, note: `at ${progress}` }])
 }
 
-test('the time left of an attempt that goes on from an earlier one follows from its own speed', async () => {
-  const { id } = await q.enqueue('hello', {})
-  await scene.store.releaseTaskRuns([await claim()])
-  const again = await claim()
-  await report(again, 0.6)
-  await go(`/runs/${id}`)
-  const progress = page.getByRole('region', { name: 'Progress' })
-  await progress.getByText('at 0.6').waitFor()
-  expect(await progress.getByText(/^about .* left$/).count()).toBe(0)
-  await report(again, 0.8)
-  await progress.getByText('at 0.8').waitFor()
-  await progress.getByText(/^about .* left$/).waitFor()
-})
-
-test('a page that cannot be drawn says so, and the other pages go on', async () => {
-  await page.route('**/api/errors?*', (route) => route.fulfill({ json: { items: [null] } }))
-  await go('/errors')
-  await page.getByRole('alert').getByText('This page cannot be drawn.').waitFor()
-  await page.getByRole('link', { name: 'Runs', exact: true }).first().click()
-  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-  await page.unroute('**/api/errors?*')
-  expect(await page.getByText('This page cannot be drawn.').count()).toBe(0)
-  await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
-  await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor()
-})
-
-test('a page of an earlier version than its server says so, until it is loaded again', async () => {
-  // The stream names the version too: without it, only the answers below do.
-  await page.route('**/api/events*', (route) => route.abort())
-  await go('/runs')
-  await page.locator('.env').waitFor()
-  await page.route('**/api/session', async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response, json: { ...(await response.json()), version: '1.2.4' } })
+describe.skipIf(!hasBrowser)('the page of a run', () => {
+  test('the time left of an attempt that goes on from an earlier one follows from its own speed', async () => {
+    const { id } = await q.enqueue('hello', {})
+    await scene.store.releaseTaskRuns([await claim()])
+    const again = await claim()
+    await report(again, 0.6)
+    await go(`/runs/${id}`)
+    const progress = page.getByRole('region', { name: 'Progress' })
+    await progress.getByText('at 0.6').waitFor()
+    expect(await progress.getByText(/^about .* left$/).count()).toBe(0)
+    await report(again, 0.8)
+    await progress.getByText('at 0.8').waitFor()
+    await progress.getByText(/^about .* left$/).waitFor()
   })
-  const hint = page.getByRole('status').filter({ hasText: 'The server was updated to 1.2.4.' })
-  expect(await hint.count()).toBe(0)
-  // Going on after a freeze reads everything again.
-  await page.keyboard.press('.')
-  await page.keyboard.press('.')
-  await hint.getByText('This page is of 1.2.3.').waitFor()
-  await hint.getByRole('button', { name: 'Reload' }).click()
-  await page.locator('.rail, nav').getByText('1.2.4').first().waitFor()
-  await hint.waitFor({ state: 'detached' })
-  await page.unrouteAll()
+
+  test('a page that cannot be drawn says so, and the other pages go on', async () => {
+    await page.route('**/api/errors?*', (route) => route.fulfill({ json: { items: [null] } }))
+    await go('/errors')
+    await page.getByRole('alert').getByText('This page cannot be drawn.').waitFor()
+    await page.getByRole('link', { name: 'Runs', exact: true }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+    await page.unroute('**/api/errors?*')
+    expect(await page.getByText('This page cannot be drawn.').count()).toBe(0)
+    await page.getByRole('link', { name: 'Errors', exact: true }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor()
+  })
+
+  test('a page of an earlier version than its server says so, until it is loaded again', async () => {
+    // The stream names the version too: without it, only the answers below do.
+    await page.route('**/api/events*', (route) => route.abort())
+    await go('/runs')
+    await page.locator('.env').waitFor()
+    await page.route('**/api/session', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), version: '1.2.4' } })
+    })
+    const hint = page.getByRole('status').filter({ hasText: 'The server was updated to 1.2.4.' })
+    expect(await hint.count()).toBe(0)
+    // Going on after a freeze reads everything again.
+    await page.keyboard.press('.')
+    await page.keyboard.press('.')
+    await hint.getByText('This page is of 1.2.3.').waitFor()
+    await hint.getByRole('button', { name: 'Reload' }).click()
+    await page.locator('.rail, nav').getByText('1.2.4').first().waitFor()
+    await hint.waitFor({ state: 'detached' })
+    await page.unrouteAll()
+  })
 })

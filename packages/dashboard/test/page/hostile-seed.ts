@@ -58,15 +58,19 @@ export async function seedHostile({ store, databaseUrl }: Scene): Promise<Hostil
       runnerStaleMs: 3_000_000,
     },
   })
-  await store.publishTasks(replicaId, [{ name: hostile.task, queue: hostile.queue, options: {}, payloadSchema: null }])
+  await store.publishTasks(replicaId, [
+    {
+      name: hostile.task,
+      queue: hostile.queue,
+      options: { unique: { key: '/key', forMs: null } },
+      payloadSchema: null,
+    },
+  ])
   const q = queue(databaseUrl)
   let keys = 0
   const claim = async () => {
-    const payload = { [hostile.payload]: hostile.payload }
-    const { id } = await q.enqueue(hostile.task, payload, {
-      group: hostile.group,
-      idempotencyKey: `${hostile.key} ${keys++}`,
-    })
+    const payload = { [hostile.payload]: hostile.payload, key: `${hostile.key} ${keys++}` }
+    const { id } = await q.enqueue(hostile.task, payload, { group: hostile.group })
     const [run] = await store.claimAvailableTaskRuns({ replicaId, tasks: [hostile.task], queues: [], limit: 1 })
     if (run === undefined || run.runId !== id) throw new Error('Another run was claimed.')
     return run
