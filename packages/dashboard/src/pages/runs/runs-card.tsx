@@ -55,6 +55,13 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
           <NothingFound list={list} view={view} tokens={tokens} onTokens={onTokens} />
         ) : (
           <>
+            {canAll && selection !== 'all' && selection.size === 0 ? (
+              <div className="looked only-s">
+                <button type="button" className="btn" onClick={() => setSelection('all')}>
+                  Select all that match
+                </button>
+              </div>
+            ) : null}
             <RunsTable
               runs={runs}
               cursor={cursor}

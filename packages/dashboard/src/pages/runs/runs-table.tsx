@@ -53,7 +53,11 @@ export function RunsTable({ runs, choosing, cursor = -1, isShort = false }: Prop
     </>
   )
   return (
-    <Table label="Runs" className={isShort ? 't-r short' : 't-r sticky'} head={head}>
+    <Table
+      label="Runs"
+      className={`t-r ${isShort ? 'short' : 'sticky'}${choosing === undefined ? '' : ' picks'}`}
+      head={head}
+    >
       <Body>
         {runs.map((run, index) => (
           <Row

@@ -1,5 +1,5 @@
 /** Moving and zooming a drawing with pointer, wheel and pinch: the view box is the state. */
-import { useEffect, useRef, useState, type PointerEvent, type RefObject } from 'react'
+import { useEffect, useRef, useState, type MouseEvent, type PointerEvent, type RefObject } from 'react'
 
 interface View {
   readonly x: number
@@ -16,17 +16,23 @@ export interface PanZoom {
     readonly onPointerMove: (event: PointerEvent<SVGSVGElement>) => void
     readonly onPointerUp: (event: PointerEvent<SVGSVGElement>) => void
     readonly onPointerCancel: (event: PointerEvent<SVGSVGElement>) => void
+    readonly onPointerLeave: (event: PointerEvent<SVGSVGElement>) => void
+    readonly onClickCapture: (event: MouseEvent<SVGSVGElement>) => void
   }
   readonly zoom: (factor: number) => void
   readonly fit: () => void
 }
 
 const zoomMax = 3
+/** A pointer that moved by fewer pixels clicked. */
+const clickMovesMax = 6
 
 export function usePanZoom(size: Size, screenWidth: number): PanZoom {
   const ref = useRef<SVGSVGElement>(null)
   const whole = wholeView(size, screenWidth)
   const [view, setView] = useState<View>()
+  /** How far the pointers moved since one went down: a drag that ends on a step does not open it. */
+  const dragged = useRef(0)
   const pointers = useRef(new Map<number, { x: number; y: number }>())
   const shown = view ?? whole
   const zoomAt = (factor: number, px: number, py: number) =>
@@ -64,13 +70,20 @@ export function usePanZoom(size: Size, screenWidth: number): PanZoom {
     zoom: (factor) => zoomAt(factor, 0.5, 0.5),
     fit: () => setView(undefined),
     handlers: {
-      onPointerDown: (event) => void pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY }),
+      onPointerDown(event) {
+        dragged.current = 0
+        pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY })
+      },
       onPointerUp: release,
       onPointerCancel: release,
+      // The pointer is not captured; one that is let go outside would go on to drag.
+      onPointerLeave: release,
+      onClickCapture: (event) => dragged.current > clickMovesMax && event.stopPropagation(),
       onPointerMove(event) {
         const before = pointers.current.get(event.pointerId)
         if (before === undefined) return
         const [dx, dy] = [event.clientX - before.x, event.clientY - before.y]
+        dragged.current += Math.abs(dx) + Math.abs(dy)
         const scale = shown.width / event.currentTarget.clientWidth
         const others = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, at]) => at)
         pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY })
