@@ -36,7 +36,8 @@ export function Outlook({ queue }: { readonly queue: QueueView }): ReactNode {
   return outlookOf(queue)
 }
 
-export function outlookOf({ ready, rates }: QueueView): string {
+/** For a queue that is served and not paused. */
+function outlookOf({ ready, rates }: QueueView): string {
   if (ready.count === 0) return 'empty'
   const growth = rates?.growthPerS ?? null
   if (growth === null) return '–'

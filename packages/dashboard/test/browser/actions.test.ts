@@ -187,4 +187,11 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
       waitingFor: 'time',
     })
   })
+
+  test('the outlook of a queue that no node serves says so', async () => {
+    await q.enqueue('elsewhere', { until: 'never' })
+    await go('/queues/second')
+    await page.locator('dl.facts').getByText('no live node knows elsewhere').waitFor()
+    expect(await page.locator('.head').getByText('not served').count()).toBe(1)
+  })
 })

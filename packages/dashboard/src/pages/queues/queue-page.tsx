@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { QueueDetail } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { Card, Figures, Head, Pending } from '../../parts/card.tsx'
-import { Outlook, outlookOf, QueueState } from '../../parts/queue-state.tsx'
+import { Outlook, QueueState } from '../../parts/queue-state.tsx'
 import { duration } from '../../words/durations.ts'
 import { bounded, count, rate } from '../../words/numbers.ts'
 import { ThroughputCard } from '../overview/throughput-card.tsx'
@@ -68,7 +68,9 @@ function StateCard({ queue }: { readonly queue: QueueDetail }): ReactNode {
     >
       <dl className="facts pad">
         <dt>Outlook</dt>
-        <dd>{queue.paused ? <Outlook queue={queue} /> : outlookOf(queue)}</dd>
+        <dd>
+          <Outlook queue={queue} />
+        </dd>
         <dt>Wait</dt>
         <dd>
           {rates?.waitP50Ms == null ? '–' : duration(rates.waitP50Ms)}{' '}
