@@ -17,13 +17,15 @@ interface Options {
   readonly enabled?: boolean
   /** Keep the answer of the last path while the one of another path comes. */
   readonly keep?: boolean
+  /** Reads it otherwise than by one request. */
+  readonly read?: (signal: AbortSignal) => Promise<unknown>
 }
 
 const pollMs = 5_000
 const probeMs = 2_000
 
 export function useData<T>(path: string, options: Options = {}): UseQueryResult<T, ApiProblem> {
-  const { topic, everyMs = pollMs, enabled = true, keep = false } = options
+  const { topic, everyMs = pollMs, enabled = true, keep = false, read } = options
   const state = {
     mode: useConnectionPart('mode'),
     frozenAt: useConnectionPart('frozenAt'),
@@ -33,7 +35,7 @@ export function useData<T>(path: string, options: Options = {}): UseQueryResult<
   useEffect(() => (topic === undefined || !enabled ? undefined : wantTopic(topic)), [topic, enabled])
   return useQuery<T, ApiProblem>({
     queryKey: [path],
-    queryFn: ({ signal }) => request<T>('GET', path, { signal }),
+    queryFn: ({ signal }) => (read === undefined ? request<T>('GET', path, { signal }) : (read(signal) as Promise<T>)),
     enabled,
     refetchInterval: interval,
     ...(keep ? { placeholderData: keepPreviousData } : {}),

@@ -1,5 +1,5 @@
 /** The page of one run: what it says of progress, logs and errors. No replica takes part. */
-import { queue, type Queue } from '@q/client'
+import { queue, workflow, type Queue } from '@q/client'
 import type { ClaimedRun } from '@q/store'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -85,5 +85,18 @@ describe.skipIf(!hasBrowser)('the page of a run', () => {
     await page.locator('.rail, nav').getByText('1.2.4').first().waitFor()
     await hint.waitFor({ state: 'detached' })
     await page.unrouteAll()
+  })
+
+  test('a workflow of more than a thousand steps is shown with all of them', async () => {
+    const build = workflow<typeof tasks>()('large', ({ step }) => {
+      for (let n = 1; n <= 1_100; n++) step('hello', {}, { name: `step-${n}` })
+    })
+    const { id } = await q.start(build)
+    await go(`/workflows/${id}`)
+    const rows = page.getByRole('table', { name: 'Steps' }).locator('tr.r')
+    await page.getByText(/^the first 300 of 1\s100$/).waitFor()
+    for (let shown = 300; shown < 1_100; shown += 300) await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => rows.count()).toBe(1_100)
+    await rows.getByText('step-1100', { exact: true }).waitFor()
   })
 })

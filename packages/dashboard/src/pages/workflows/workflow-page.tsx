@@ -1,23 +1,22 @@
 /** One workflow: its graph, live, with the critical path; its steps as a table; pause, cancel, retry what failed. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Items } from '../../api/contract.ts'
 import type { Step, Workflow } from '../../api/run-contract.ts'
 import { useData } from '../../api/use-data.ts'
-import { stepsOf } from '../../live/apply-frames.ts'
 import { useNow } from '../../live/use-now.ts'
-import { RunBadge, WorkflowBadge } from '../../parts/badge.tsx'
+import { WorkflowBadge } from '../../parts/badge.tsx'
 import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
-import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { duration } from '../../words/durations.ts'
 import { Graph } from './graph.tsx'
+import { StepsCard } from './steps-card.tsx'
+import { useSteps } from './use-steps.ts'
 import { WorkflowActions } from './workflow-actions.tsx'
 
 export default function WorkflowPage({ id }: { readonly id: string }): ReactNode {
   const { data, error } = useData<Workflow>(`/workflows/${id}`, { topic: `workflow:${id}`, everyMs: 2_000 })
-  const steps = useData<Items<Step>>(stepsOf(id), { topic: `workflow:${id}`, everyMs: 2_000 }).data?.items
+  const steps = useSteps(id, data?.progress.total)
   if (data === undefined)
     return (
       <>
@@ -70,7 +69,9 @@ function Loaded({
       </Card>
       <div className="cols">
         <div className="stack">
-          {steps === undefined || steps.length === 0 ? null : <StepsCard steps={steps} now={now} />}
+          {steps === undefined || steps.length === 0 ? null : (
+            <StepsCard steps={steps} total={workflow.progress.total} now={now} workflow={workflow.id} />
+          )}
         </div>
         <aside className="stack">
           <WorkflowActions workflow={workflow} />
@@ -116,62 +117,6 @@ function Facts({ workflow }: { readonly workflow: Workflow }): ReactNode {
           </>
         )}
       </dl>
-    </Card>
-  )
-}
-
-const rowsMax = 300
-
-function StepsCard({ steps, now }: { readonly steps: readonly Step[]; readonly now: number }): ReactNode {
-  const head = (
-    <>
-      <Th>State</Th>
-      <Th>Step</Th>
-      <Th>Task</Th>
-      <Th>Run</Th>
-      <Th className="num">Attempt</Th>
-      <Th className="num">Took</Th>
-      <Th>Waits for, outcome</Th>
-    </>
-  )
-  return (
-    <Card title="All steps" sub={steps.length > rowsMax ? `the first ${rowsMax} of ${steps.length}` : steps.length}>
-      <Table label="Steps" head={head}>
-        <Body>
-          {steps.slice(0, rowsMax).map((step) => (
-            <Tr key={step.runId}>
-              <Td>
-                <RunBadge status={step.status} />
-              </Td>
-              <Td className="end">
-                <b>{step.name}</b>
-              </Td>
-              <Td className="hide-s">{step.kind === 'task' || step.kind === 'item' ? step.task : step.kind}</Td>
-              <Td>
-                <Link
-                  className="id"
-                  href={step.subWorkflowId === null ? `/runs/${step.runId}` : `/workflows/${step.subWorkflowId}`}
-                >
-                  {step.runId}
-                </Link>
-              </Td>
-              <Td className="num hide-s">{step.attempt === 0 ? '–' : step.attempt}</Td>
-              <Td className="num end">
-                {step.startedAt === null
-                  ? '–'
-                  : duration(
-                      (step.finishedAt === null ? now : Date.parse(step.finishedAt)) - Date.parse(step.startedAt),
-                    )}
-              </Td>
-              <Td className="fill whole">
-                <span className="cut mute">
-                  {step.code ?? (step.startedAt === null && step.parents.length > 0 ? step.parents.join(', ') : '')}
-                </span>
-              </Td>
-            </Tr>
-          ))}
-        </Body>
-      </Table>
     </Card>
   )
 }
