@@ -18,6 +18,12 @@ const token = takeTokenFromAddress()
 if (token !== undefined) await signIn(token)
 else if (storedProof() === null) connection.signedOut()
 
+// A link that is opened in a tab that has the page already changes only the fragment.
+addEventListener('hashchange', () => {
+  const another = takeTokenFromAddress()
+  if (another !== undefined) void signIn(another)
+})
+
 const root = document.getElementById('root')
 if (root === null) throw new Error('The page has no root element.')
 createRoot(root).render(

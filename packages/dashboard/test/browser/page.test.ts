@@ -131,6 +131,26 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.keyboard.press('T')
   })
 
+  test('no violation that axe finds in the palette, the help and the dialogs', async () => {
+    const { id } = await scene.q.enqueue('hello', {}, { delay: '1h' })
+    const clean = async (path: string, open: () => Promise<void>, name: string | RegExp) => {
+      await go(path)
+      await page.locator('.app h1').waitFor()
+      await open()
+      await page.getByRole('dialog', { name }).waitFor()
+      expect({ name, violations: await violations(page, { contrast: false }) }).toEqual({ name, violations: [] })
+      await page.keyboard.press('Escape')
+    }
+    const click = (name: string) => () => page.getByRole('button', { name }).first().click()
+    await clean('/', () => page.keyboard.press('Control+k'), 'Find')
+    await clean('/', () => page.keyboard.press('?'), 'Keys')
+    await clean('/nodes', click('Drain…'), 'Drain node-1?')
+    await clean(`/runs/${id}`, click('Cancel…'), `Cancel run ${id}?`)
+    await clean(`/runs/${seeded.failedId}`, click('Run again…'), 'Run fail again?')
+    await clean('/queues/default', click('Pause…'), /^Pause/)
+    await clean('/schedules/nightly', click('Run now…'), /^Run/)
+  })
+
   test('a destination is tested and paused, and a report that was delivered is sent again', async () => {
     await go('/deliveries')
     const destinations = page.getByRole('table', { name: 'Destinations' })

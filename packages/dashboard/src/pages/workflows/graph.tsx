@@ -21,7 +21,11 @@ export function Graph({ steps, ended }: { readonly steps: readonly Step[]; reado
     ended || steps.some(({ finishedAt }) => finishedAt !== null) ? criticalPath(steps, now) : new Set<string>()
   const { ref, viewBox, handlers, zoom, fit } = usePanZoom(layout, width)
   return (
-    <div className="graphbox" ref={box} style={{ height: `clamp(240px, ${Math.round(layout.height + 48)}px, 64vh)` }}>
+    <div
+      className="graphbox"
+      ref={box}
+      style={{ height: `clamp(240px, ${Math.round(layout.height) + around(width)}px, 64vh)` }}
+    >
       <svg ref={ref} viewBox={viewBox} {...handlers} role="group" aria-label="Steps as a graph">
         <g aria-hidden="true">
           {layout.edges.map((edge) => (
@@ -58,6 +62,11 @@ export function Graph({ steps, ended }: { readonly steps: readonly Step[]; reado
 }
 
 const narrowBelow = 640
+
+/** The room above and below the drawing: on a narrow screen the buttons of the zoom stand under it. */
+function around(width: number): number {
+  return width < narrowBelow ? 128 : 48
+}
 
 /** Laid out again when the graph changes, not when a state does. */
 function useLayout(steps: readonly Step[], isNarrow: boolean): Layout {
