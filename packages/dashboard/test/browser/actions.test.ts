@@ -194,4 +194,19 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     await page.locator('dl.facts').getByText('no live node knows elsewhere').waitFor()
     expect(await page.locator('.head').getByText('not served').count()).toBe(1)
   })
+
+  test('the charts of a queue show the time that is chosen, and the address has it', async () => {
+    await go('/queues/second')
+    const chosen = page.getByRole('radio', { name: '24 h' })
+    const asked = page.waitForResponse((response) => {
+      const { pathname, searchParams } = new URL(response.url())
+      const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? '')) as [number, number]
+      return pathname === '/api/series' && searchParams.get('metric') === 'wait' && to - from === 86_400_000
+    })
+    await chosen.check({ force: true })
+    expect((await asked).status()).toBe(200)
+    expect(new URL(page.url()).search).toBe('?last=24h')
+    await page.reload()
+    await expect.poll(() => chosen.isChecked()).toBe(true)
+  })
 })

@@ -43,7 +43,7 @@ function exitCodeOf(command: string): Promise<number | string> {
   const env = {
     ...process.env,
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    DATABASE_URL: 'postgres://user@127.0.0.1:1/none',
   }
   return new Promise((resolve) => {
     const child = execFile('sh', ['-c', command], { env, timeout: 60_000 }, (error, _, stderr) =>

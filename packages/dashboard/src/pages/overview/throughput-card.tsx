@@ -1,18 +1,26 @@
-/** What was finished in the last hour, by outcome: successes on one scale, everything else on its own. */
+/** What was finished, by outcome: successes on one scale, everything else on its own. */
 import type { ReactNode } from 'react'
 import type { SeriesPoint } from '../../api/contract.ts'
 import { useSeries } from '../../api/use-series.ts'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
 import type { Panel } from '../../parts/chart/chart.tsx'
+import { lastHour, type TimeRange } from '../../parts/chart/time-range.tsx'
 import { rate } from '../../words/numbers.ts'
 
-export function ThroughputCard({ queue, task }: { readonly queue?: string; readonly task?: string }): ReactNode {
+interface Props {
+  readonly queue?: string
+  readonly task?: string
+  readonly range?: TimeRange
+}
+
+export function ThroughputCard({ queue, task, range = lastHour }: Props): ReactNode {
+  const { lastMs, points: buckets, words } = range
   const of = { ...(queue === undefined ? {} : { queue }), ...(task === undefined ? {} : { task }) }
-  const points = useSeries('rate', { lastMs: 3_600_000, points: 60, ...of })
+  const points = useSeries('rate', { lastMs, points: buckets, ...of })
   return (
     <ChartCard
       title="Throughput by outcome"
-      sub={<span className="only-l">last hour, by minute; the last point is unfinished</span>}
+      sub={<span className="only-l">{words}; the last point is unfinished</span>}
       times={points.map(({ at }) => Date.parse(at))}
       panels={panelsOf(points)}
       isLastPartial={points.at(-1)?.partial ?? false}

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import type { QueueDetail } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { Card, Figures, Head, Pending } from '../../parts/card.tsx'
+import { TimeRangeChoice, useTimeRange } from '../../parts/chart/time-range.tsx'
 import { Outlook, QueueState } from '../../parts/queue-state.tsx'
 import { duration } from '../../words/durations.ts'
 import { bounded, count, rate } from '../../words/numbers.ts'
@@ -13,6 +14,7 @@ import { GroupsCard, KeysCard, TasksCard } from './queue-parts.tsx'
 import { BacklogCard, WaitCard } from './wait-card.tsx'
 
 export function QueuePage({ name }: { readonly name: string }): ReactNode {
+  const range = useTimeRange()
   const { data, error } = useData<QueueDetail>(`/queues/${encodeURIComponent(name)}`, { everyMs: 2_000 })
   if (data === undefined)
     return (
@@ -35,12 +37,15 @@ export function QueuePage({ name }: { readonly name: string }): ReactNode {
             { name: 'done/s', value: rate(data.rates?.succeededPerS) },
           ]}
         />
+        <div className="acts">
+          <TimeRangeChoice />
+        </div>
       </Head>
       <div className="cols">
         <div className="stack">
-          <WaitCard queue={name} />
-          <BacklogCard queue={name} />
-          <ThroughputCard queue={name} />
+          <WaitCard queue={name} range={range} />
+          <BacklogCard queue={name} range={range} />
+          <ThroughputCard queue={name} range={range} />
           <KeysCard keys={data.keys} />
         </div>
         <aside className="stack">

@@ -5,12 +5,17 @@
 import type { ReactNode } from 'react'
 import { useSeries } from '../../api/use-series.ts'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
+import type { TimeRange } from '../../parts/chart/time-range.tsx'
 import { duration } from '../../words/durations.ts'
 import { count } from '../../words/numbers.ts'
 
-const window = { lastMs: 3_600_000, points: 60 }
+interface Props {
+  readonly queue: string
+  readonly range: TimeRange
+}
 
-export function WaitCard({ queue }: { readonly queue: string }): ReactNode {
+export function WaitCard({ queue, range }: Props): ReactNode {
+  const window = { lastMs: range.lastMs, points: range.points }
   const waits = useSeries('wait', { ...window, queue })
   const oldest = useSeries('oldest', { ...window, queue })
   const times = (waits.length > 0 ? waits : oldest).map(({ at }) => Date.parse(at))
@@ -26,12 +31,16 @@ export function WaitCard({ queue }: { readonly queue: string }): ReactNode {
       look: 's-p95',
       values: waits.length > 0 ? waits.map(({ p95 }) => p95 ?? null) : times.map(() => null),
     },
-    { name: 'oldest waiting', look: 's-oldest', values: times.map((at) => nearest(oldestAt, at)) },
+    {
+      name: 'oldest waiting',
+      look: 's-oldest',
+      values: times.map((at) => nearest(oldestAt, at, range.lastMs / range.points)),
+    },
   ]
   return (
     <ChartCard
       title="Wait"
-      sub={<span className="only-l">last hour; log scale; the oldest waiting run on the same axis</span>}
+      sub={<span className="only-l">{range.words}; log scale; the oldest waiting run on the same axis</span>}
       times={times}
       panels={[{ label: 'from ready to started', height: 150, isDuration: true, format: duration, series }]}
       isLastPartial={waits.at(-1)?.partial ?? false}
@@ -41,19 +50,19 @@ export function WaitCard({ queue }: { readonly queue: string }): ReactNode {
 }
 
 /** Both series are cut into the same buckets; a look that fell between two is taken by the nearer one. */
-function nearest(values: ReadonlyMap<number, number | null>, at: number): number | null {
+function nearest(values: ReadonlyMap<number, number | null>, at: number, withinMs: number): number | null {
   const exact = values.get(at)
   if (exact !== undefined) return exact
   const [near] = [...values.keys()].toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at))
-  return near === undefined || Math.abs(near - at) > window.lastMs / window.points ? null : (values.get(near) ?? null)
+  return near === undefined || Math.abs(near - at) > withinMs ? null : (values.get(near) ?? null)
 }
 
-export function BacklogCard({ queue }: { readonly queue: string }): ReactNode {
-  const ready = useSeries('ready', { ...window, queue })
+export function BacklogCard({ queue, range }: Props): ReactNode {
+  const ready = useSeries('ready', { lastMs: range.lastMs, points: range.points, queue })
   return (
     <ChartCard
       title="Backlog"
-      sub={<span className="only-l">ready runs, last hour</span>}
+      sub={<span className="only-l">ready runs, {range.words}</span>}
       times={ready.map(({ at }) => Date.parse(at))}
       panels={[
         {
