@@ -99,4 +99,26 @@ describe.skipIf(!hasBrowser)('the page of a run', () => {
     await expect.poll(() => rows.count()).toBe(1_100)
     await rows.getByText('step-1100', { exact: true }).waitFor()
   })
+
+  test('of a log of 10 000 lines the last are drawn at once, and the earlier ones on request', async () => {
+    const { id } = await q.enqueue('hello', {}, { priority: -1 })
+    const lease = await claim()
+    expect(lease.runId).toBe(id)
+    for (let from = 1; from <= 10_000; from += 1_000) {
+      const lines = Array.from({ length: 1_000 }, (_, n) => from + n)
+      await scene.store.appendTaskLogs(
+        lines.map((lineNo) => ({ lease, lineNo, level: 30, line: `line ${lineNo}.`, ageMs: 0 })),
+      )
+    }
+    await go(`/runs/${id}`)
+    const log = page.getByRole('list', { name: 'Log lines' })
+    const line = (n: number) => log.getByText(`line ${n}.`, { exact: true })
+    await line(10_000).waitFor()
+    await log.getByText(/^the last 2\s000 of 10\s000 lines/).waitFor()
+    expect(await line(1).count()).toBe(0)
+    for (let drawn = 2_000; drawn < 10_000; drawn += 2_000)
+      await log.getByRole('button', { name: 'Show earlier' }).click()
+    await expect.poll(() => line(1).count()).toBe(1)
+    expect(await line(10_000).count()).toBe(1)
+  })
 })

@@ -2,6 +2,7 @@
 import { memo, useEffect, useRef, useState, type ReactNode } from 'react'
 import type { LogLine, RunAttempt } from '../../api/run-contract.ts'
 import { Card, Empty, Skeleton } from '../../parts/card.tsx'
+import { count } from '../../words/numbers.ts'
 import { exactTime, wholeDate } from '../../words/times.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { useLogs } from './use-logs.ts'
@@ -19,18 +20,20 @@ const levels = [
   { value: 50, label: 'Errors' },
 ] as const
 
-const drawnMax = 2_000
+/** As many lines are drawn at first, and as many more on request. */
+const drawnAtOnce = 2_000
 
 export function LogCard({ id, attempts, ended }: Props): ReactNode {
   const { lines, isLoaded, isCut } = useLogs(id, !ended)
   const [level, setLevel] = useState(0)
   const [text, setText] = useState('')
+  const [most, setMost] = useState(drawnAtOnce)
   const [isFollowing, setFollowing] = useState(true)
   const list = useRef<HTMLOListElement>(null)
   const shown = lines.filter(
     (line) => line.level >= level && (text === '' || line.line.toLowerCase().includes(text.toLowerCase())),
   )
-  const drawn = shown.slice(-drawnMax)
+  const drawn = shown.slice(-most)
   useEffect(() => {
     if (isFollowing && !ended) list.current?.scrollTo({ top: list.current.scrollHeight })
   }, [shown.length, isFollowing, ended])
@@ -64,7 +67,7 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
   )
   return (
     <div id="logs">
-      <Card title="Logs" sub={ended ? `${lines.length}` : isFollowing ? 'following' : 'scrolled up'} end={tools}>
+      <Card title="Logs" sub={ended ? count(lines.length) : isFollowing ? 'following' : 'scrolled up'} end={tools}>
         {!isLoaded ? (
           <Skeleton rows={3} />
         ) : drawn.length === 0 ? (
@@ -77,9 +80,16 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
           </Empty>
         ) : (
           <ol className="log" ref={list} onScroll={onScroll} tabIndex={0} aria-label="Log lines">
-            {isCut || shown.length > drawn.length ? (
+            {shown.length > drawn.length ? (
               <li className="sep">
-                the last {drawn.length} lines; q logs {id} has all
+                the last {count(drawn.length)} of {count(shown.length)} lines
+                <button type="button" className="btn" onClick={() => setMost(most + drawnAtOnce)}>
+                  Show earlier
+                </button>
+              </li>
+            ) : isCut ? (
+              <li className="sep">
+                the last {count(lines.length)} lines were read; q logs {id} has all
               </li>
             ) : null}
             {drawn.map((line, index) => (

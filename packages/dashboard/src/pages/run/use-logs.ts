@@ -9,13 +9,16 @@ import { connection } from '../../live/connection.ts'
 import { onFrame, wantTopic } from '../../live/live.ts'
 
 const pageLines = 1_000
-/** More than this is not kept in the browser; the command line has it all. */
+/** Only the newest lines are kept in the browser; the command line has all. */
 const linesMax = 20_000
+/** The most pages that one look reads; the next look goes on there. */
+const pagesMax = 200
 const askEveryMs = 2_000
 
 export interface Log {
   readonly lines: readonly LogLine[]
   readonly isLoaded: boolean
+  /** Whether older lines were dropped. */
   readonly isCut: boolean
 }
 
@@ -25,20 +28,23 @@ export function useLogs(id: string, isFollowed: boolean): Log {
   useEffect(() => {
     const stopped = new AbortController()
     let isReading = false
+    let isCut = false
     const read = async () => {
-      if (isReading || connection.get().frozenAt !== null || lines.current.length >= linesMax) return
+      if (isReading || connection.get().frozenAt !== null) return
       isReading = true
       try {
-        for (let more = true; more && lines.current.length < linesMax;) {
+        for (let more = true, pages = 0; more && pages < pagesMax; pages++) {
           const last = lines.current.at(-1)
           const after = last === undefined ? '' : `&after=${last.fence}.${last.lineNo}`
           const page = await request<LogPage>('GET', `/runs/${id}/logs?limit=${pageLines}${after}`, {
             signal: stopped.signal,
           })
           if (stopped.signal.aborted) return
-          lines.current = [...lines.current, ...page.lines]
+          const all = [...lines.current, ...page.lines]
+          lines.current = all.slice(-linesMax)
+          isCut ||= all.length > linesMax
           more = page.next != null
-          setLog({ lines: lines.current, isLoaded: true, isCut: lines.current.length >= linesMax })
+          setLog({ lines: lines.current, isLoaded: true, isCut })
         }
       } catch {
         // The banner says it; the next look tries again.
