@@ -1,4 +1,4 @@
-/** The routes of the page. Only the two pages that bring a large library are loaded when they are opened. */
+/** The routes of the page. Only the page with the graph is loaded when it is opened. */
 import { lazy, Suspense, type ReactNode } from 'react'
 import { Route, Switch } from 'wouter'
 import { QueuesPage } from '../pages/queues/queues-page.tsx'
@@ -17,11 +17,11 @@ import { NodesPage } from '../pages/nodes/nodes-page.tsx'
 import { OverviewPage } from '../pages/overview/overview-page.tsx'
 import { RunPage } from '../pages/run/run-page.tsx'
 import { RunsPage } from '../pages/runs/runs-page.tsx'
+import { SchedulePage } from '../pages/schedules/schedule-page.tsx'
+import { SchedulesPage } from '../pages/schedules/schedules-page.tsx'
 import { Empty, Skeleton } from '../parts/card.tsx'
 
 const WorkflowPage = lazy(() => import('../pages/workflows/workflow-page.tsx'))
-const SchedulesPage = lazy(() => import('../pages/schedules/schedules-page.tsx'))
-const SchedulePage = lazy(() => import('../pages/schedules/schedule-page.tsx'))
 
 export function Routes(): ReactNode {
   return (

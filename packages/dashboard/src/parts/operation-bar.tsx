@@ -9,8 +9,16 @@ import { Badge } from './badge.tsx'
 import { Card, Pending } from './card.tsx'
 import { CliLine } from './cli-line.tsx'
 import type { GlyphName } from './glyph.tsx'
+import { Bar } from './meter.tsx'
 
-export function OperationBar({ id, onClose }: { readonly id: string; readonly onClose: () => void }): ReactNode {
+interface Props {
+  readonly id: string
+  /** As many runs matched when it was asked for; undefined: that is not known exactly. */
+  readonly of?: number | undefined
+  readonly onClose: () => void
+}
+
+export function OperationBar({ id, of, onClose }: Props): ReactNode {
   const { data, error } = useData<Operation>(`/operations/${id}`, { topic: `operation:${id}`, everyMs: 1_000 })
   const { act, busy } = useAct()
   if (data === undefined)
@@ -50,9 +58,17 @@ export function OperationBar({ id, onClose }: { readonly id: string; readonly on
             </button>
           )}
         </span>
+        {of === undefined ? null : <Bar value={shareOf(data, of)} label="Progress of the operation" />}
       </div>
     </Card>
   )
+}
+
+/** In percent. An operation may find fewer runs than matched before: when it is done, it is done with all. */
+function shareOf({ state, answers }: Operation, of: number): number {
+  if (state === 'done') return 100
+  const acted = Object.values(answers).reduce((sum, runs) => sum + runs, 0)
+  return Math.min(100, (100 * acted) / of)
 }
 
 const tones: Readonly<Record<Operation['state'], { readonly tone: string; readonly glyph: GlyphName }>> = {

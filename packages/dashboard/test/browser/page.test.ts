@@ -109,7 +109,11 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Retry 3 runs' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Retry 3 runs' }).click()
     await page.getByText('retried 3 runs').waitFor()
-    expect(page.url()).toContain('operation=')
+    await page.getByRole('region', { name: 'Operation' }).getByText('done').waitFor()
+    const progress = page.getByRole('progressbar', { name: 'Progress of the operation' })
+    expect(await progress.getAttribute('aria-valuenow')).toBe('100')
+    expect(page.url()).toMatch(/operation=\d+/)
+    expect(new URL(page.url()).searchParams.get('of')).toBe('3')
   })
 
   test('the keys open pages, help and palette, and the theme stays after a reload', async () => {

@@ -41,30 +41,7 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
     const at = list.current
     if (at !== null) setFollowing(at.scrollHeight - at.scrollTop - at.clientHeight < 40)
   }
-  const tools = (
-    <span className="logbar">
-      <input
-        className="field-s"
-        type="search"
-        aria-label="Find in the log"
-        placeholder="Find in the log"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <select
-        className="field-s"
-        aria-label="Levels"
-        value={level}
-        onChange={(event) => setLevel(Number(event.target.value))}
-      >
-        {levels.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </span>
-  )
+  const tools = <LogTools text={text} onText={setText} level={level} onLevel={setLevel} />
   return (
     <div id="logs">
       <Card title="Logs" sub={ended ? count(lines.length) : isFollowing ? 'following' : 'scrolled up'} end={tools}>
@@ -108,6 +85,40 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
         )}
       </Card>
     </div>
+  )
+}
+
+interface ToolsProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly level: number
+  readonly onLevel: (level: number) => void
+}
+
+function LogTools({ text, onText, level, onLevel }: ToolsProps): ReactNode {
+  return (
+    <span className="logbar">
+      <input
+        className="field-s"
+        type="search"
+        aria-label="Find in the log"
+        placeholder="Find in the log"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+      />
+      <select
+        className="field-s"
+        aria-label="Levels"
+        value={level}
+        onChange={(event) => onLevel(Number(event.target.value))}
+      >
+        {levels.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </span>
   )
 }
 

@@ -26,7 +26,8 @@ interface Props {
   /** What a key already asked for, for the row at the cursor. */
   readonly asked?: BulkKind | undefined
   readonly onClear: () => void
-  readonly onOperation: (id: string) => void
+  /** `of`: as many runs matched; undefined: that is not known exactly. */
+  readonly onOperation: (id: string, of: number | undefined) => void
 }
 
 const can = {
@@ -81,7 +82,8 @@ function AllThatMatch({ view, tokens, filter, runs, onOperation }: Props): React
       body: { kind, filter: filterFor(kind) },
       done: () => undefined,
     })
-    if (operation !== undefined) onOperation(operation.id)
+    const matching = counts[kind]
+    if (operation !== undefined) onOperation(operation.id, matching?.atLeast === false ? matching.count : undefined)
   }
   const main: Kind = (counts.retry?.count ?? 0) > 0 ? 'retry' : 'cancel'
   return (

@@ -31,10 +31,12 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
   rememberList(runs.map(({ id }) => id))
 
   const { selection, setSelection, cursor, asked, canAll, select, clear } = useRunSelection(runs, view)
-  const setOperation = (id: string | null) => setSearch(withOperation(search, id))
+  const setOperation = (id: string | null, of?: number) => setSearch(withOperation(search, id, of))
   return (
     <>
-      {operation === null ? null : <OperationBar id={operation} onClose={() => setOperation(null)} />}
+      {operation === null ? null : (
+        <OperationBar id={operation} of={countIn(search)} onClose={() => setOperation(null)} />
+      )}
       <Card label="Runs that match">
         {list.newRuns > 0 ? <NewRuns list={list} /> : null}
         {selection === 'all' || selection.size > 0 ? (
@@ -46,7 +48,7 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
             filter={filter}
             asked={asked}
             onClear={clear}
-            onOperation={(id) => (setOperation(id), setSelection(new Set()))}
+            onOperation={(id, of) => (setOperation(id, of), setSelection(new Set()))}
           />
         ) : null}
         {!list.isLoaded ? (
@@ -80,8 +82,16 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
   )
 }
 
-function withOperation(search: URLSearchParams, id: string | null): URLSearchParams {
+/** Of how many runs the operation in the address is. */
+function countIn(search: URLSearchParams): number | undefined {
+  const of = Number(search.get('of'))
+  return Number.isInteger(of) && of > 0 ? of : undefined
+}
+
+function withOperation(search: URLSearchParams, id: string | null, of?: number): URLSearchParams {
   const next = new URLSearchParams(search)
+  next.delete('of')
+  if (of !== undefined) next.set('of', String(of))
   if (id === null) next.delete('operation')
   else next.set('operation', id)
   return next

@@ -25,7 +25,7 @@ interface Detail {
   readonly words: string
 }
 
-export default function SchedulePage({ name }: { readonly name: string }): ReactNode {
+export function SchedulePage({ name }: { readonly name: string }): ReactNode {
   const { data, error } = useData<Detail>(`/schedules/${encodeURIComponent(name)}`)
   if (data === undefined)
     return (

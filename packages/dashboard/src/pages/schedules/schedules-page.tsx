@@ -15,7 +15,7 @@ interface ListedSchedule extends Schedule {
   readonly words: string
 }
 
-export default function SchedulesPage(): ReactNode {
+export function SchedulesPage(): ReactNode {
   const { data, error } = useData<Items<ListedSchedule>>('/schedules')
   const head = (
     <>
