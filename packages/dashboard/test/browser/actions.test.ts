@@ -209,4 +209,19 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     await page.reload()
     await expect.poll(() => chosen.isChecked()).toBe(true)
   })
+
+  test('a list that did not look far enough says so, and a further page that is refused says why', async () => {
+    await page.route('**/api/workflows?*', (route) =>
+      route.request().url().includes('cursor=') ? route.continue() : route.fulfill({ json: { items: [], next: 'x' } }),
+    )
+    await go('/workflows?status=FAILED')
+    await page.getByText('Not looked far enough').waitFor()
+    expect(await page.getByText('No workflow is in this state').count()).toBe(0)
+    await page.getByRole('button', { name: 'Look further back' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/^CURSOR_|^PARAMETER_/)
+      .waitFor()
+    await page.unrouteAll()
+  })
 })
