@@ -2,6 +2,7 @@
 import { queue, workflow } from '@q/client'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beatOfNode, registerNode } from './fake-node.ts'
 import { hasBrowser, launchBrowser } from './launch.ts'
 import { outside } from './outside.ts'
 import { openScene, type Scene } from './scene.ts'
@@ -48,6 +49,22 @@ describe.skipIf(!hasBrowser)('on a phone', () => {
     await dialog.getByRole('button', { name: 'Cancel 3 runs' }).tap()
     await page.getByRole('region', { name: 'Operation' }).waitFor()
     expect(await outside(page, width)).toEqual([])
+  })
+
+  test('no control of the dialogs of a node and a run is cut off', async () => {
+    await registerNode(scene.store, { name: 'eu-1' })
+    await beatOfNode(scene.store, { name: 'eu-1' }, 50)
+    const [run] = (await scene.store.listTaskRuns({}, { limit: 1 })).runs
+    for (const [path, button] of [
+      ['/nodes', 'Drain…'],
+      [`/runs/${run!.id}`, 'Run again…'],
+      ['/queues/default', 'Pause…'],
+    ] as const) {
+      await page.goto(`${scene.origin}${path}`)
+      await page.getByRole('button', { name: button }).first().tap()
+      await page.getByRole('dialog').waitFor()
+      expect({ path, outside: await outside(page, width) }).toEqual({ path, outside: [] })
+    }
   })
 
   test('a finger that moves up on a graph scrolls the page', async () => {
