@@ -241,7 +241,14 @@ export type { ErrorCount } from './errors/error-count.ts'
 export { fingerprintOf } from './errors/fingerprint.ts'
 export { reviewRecoveries, type Review } from './liveness/review.ts'
 export { getOperation, listOperations, type Operation, type OperationKind } from './operations/operation.ts'
-export { previewOperation, requestOperation, type NewOperation, type OperationPreview } from './operations/request.ts'
+export { rehearseCancel, rehearseRetry, rehearseReview } from './operations/rehearse.ts'
+export {
+  previewOperation,
+  requestOperation,
+  type NewOperation,
+  type OperationPreview,
+  type PreviewRequest,
+} from './operations/request.ts'
 export { stepOperations, type StepAnswer, type StepRequest } from './operations/step.ts'
 export { stopOperation } from './operations/stop.ts'
 export type { StoredFilter } from './operations/stored-filter.ts'

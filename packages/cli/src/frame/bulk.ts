@@ -3,20 +3,32 @@
  * then shows progress until the operation has ended. Replicas execute it; if none is alive, this command does.
  */
 import { exitCodes } from '@q/runner/report-error'
-import type { RunFilter, Operation, OperationKind } from '@q/store'
+import type { Operation, OperationKind, OperationPreview, RunFilter } from '@q/store'
 import { operationText } from '../screens/operations.ts'
 import { runsTable } from '../screens/runs.ts'
 import { isLiving } from '../screens/nodes.ts'
+import { wholeNumber } from '../typed/numbers.ts'
+import { filterArguments, type FilterOptions } from '../typed/run-filter.ts'
+import { moment } from '../words/ages.ts'
 import { count, plural } from '../words/counts.ts'
 import { audited } from './audited.ts'
 import type { Frame } from './command.ts'
 import { confirmed } from './confirm.ts'
+import { nothingChanged, type DryRunOption } from './each-run.ts'
+import { patiently } from './patience.ts'
 import { repeat } from './repeat.ts'
 
-export interface BulkOptions {
+export interface BulkOptions extends DryRunOption, FilterOptions {
   readonly yes?: true
-  readonly dryRun?: true
   readonly detach?: true
+  readonly look?: string
+}
+
+export interface BulkRequest {
+  readonly kind: OperationKind
+  /** The name of the command with its parents: `review accept`. */
+  readonly path: string
+  readonly filter: RunFilter
 }
 
 /** Answers that count as a change. */
@@ -27,29 +39,35 @@ const stepMs = 2_000
 const stepRuns = 200
 /** A replica takes an operation within its sweep; after this time the command executes it itself. */
 const patienceMs = 15_000
+const previewLook = 200_000
 
-export async function bulk(
-  frame: Frame,
-  kind: OperationKind,
-  filter: RunFilter,
-  options: BulkOptions,
-): Promise<number> {
-  const { store, terminal, answer } = frame
-  const { match, samples } = await store.previewOperation(kind, filter)
-  if (match.count === 0) {
-    answer({ match, samples }, () => 'No run matches.')
-    return exitCodes.ok
-  }
-  if (options.dryRun === true) {
-    answer(
-      { match, samples },
-      (look) => `${plural(match, 'run')} would be read to ${kind}.\n${runsTable(look, samples)}`,
+export async function bulk(frame: Frame, request: BulkRequest, options: BulkOptions): Promise<number> {
+  const { store, terminal, answer, look: fit } = frame
+  const { kind, path, filter } = request
+  const look = options.look === undefined ? previewLook : wholeNumber('--look', options.look, 1, 1_000_000)
+  const preview = await patiently(
+    terminal,
+    () => 'looking for runs that match',
+    store.previewOperation(kind, filter, { look }),
+  )
+  const { match, samples } = preview
+  if (options.dryRun === true || (match.count === 0 && preview.exhausted)) {
+    const dryRun = options.dryRun === true
+    answer({ ...(dryRun && { dryRun }), ...preview }, (table) =>
+      [
+        match.count === 0
+          ? noneText(preview, look)
+          : `${matchText(match)}; q ${path} would ${effects[kind](match.count === 1)}.`,
+        ...(match.count === 0 ? [] : [runsTable(table, samples)]),
+        ...(preview.exhausted ? [] : [goOnText(request, preview, options)]),
+        nothingChanged,
+      ].join('\n'),
     )
     return exitCodes.ok
   }
-  if (!frame.json) terminal.tell(runsTable(frame.look, samples))
-  if (!(await confirmed(terminal, `${verbOf(kind)} ${plural(match, 'run')} like these?`, options))) {
-    terminal.tell('Nothing was changed.')
+  if (!frame.json && match.count > 0) terminal.tell(runsTable(fit, samples))
+  if (!(await confirmed(terminal, questionOf(kind, preview, look), options))) {
+    terminal.tell(nothingChanged)
     return exitCodes.runFailed
   }
   const operation = await audited(frame, {
@@ -60,10 +78,39 @@ export async function bulk(
     answerOf: ({ id }) => `operation ${id}`,
   })
   if (options.detach === true) {
-    answer(operation, () => `Operation ${operation.id} was requested. Follow: q operations ${operation.id}`)
+    answer(operation, () => `Operation ${operation.id} was requested. Follow: q operations ${operation.id} --follow`)
     return exitCodes.ok
   }
   return reportEnd(frame, await followed(frame, operation))
+}
+
+const effects: Readonly<Record<OperationKind, (isOne: boolean) => string>> = {
+  retry: (isOne) => `start ${isOne ? 'it' : 'them'} again`,
+  cancel: (isOne) => `cancel ${isOne ? 'it' : 'them'}`,
+  review: (isOne) => `mark ${isOne ? 'it' : 'them'} as reviewed`,
+}
+
+function matchText(match: OperationPreview['match']): string {
+  return `${plural(match, 'run')} ${match.count === 1 && !match.atLeast ? 'matches' : 'match'}`
+}
+
+function noneText({ exhausted, lookedBackTo }: OperationPreview, look: number): string {
+  if (exhausted) return 'No run matches.'
+  const since = lookedBackTo === null ? '' : `, enqueued since ${moment(lookedBackTo)}`
+  return `No run matches among the newest ${count(look)}${since}. Older runs were not read.`
+}
+
+/** What a person does if the preview did not read all runs: lists the older ones, or lets the operation read them. */
+function goOnText({ kind, path }: BulkRequest, { next }: OperationPreview, options: BulkOptions): string {
+  const given = filterArguments(options)
+  const states = kind === 'retry' && options.status === undefined ? ' --status failed' : ''
+  const list = kind === 'review' ? 'q review' : `q runs${given}${states} --before ${next}`
+  return `List the older ones: ${list}\nChange all that match, the older ones too: q ${path}${given} --yes`
+}
+
+function questionOf(kind: OperationKind, preview: OperationPreview, look: number): string {
+  if (preview.match.count > 0) return `${verbOf(kind)} ${plural(preview.match, 'run')} like these?`
+  return `${noneText(preview, look)} ${verbOf(kind)} those of the older ones that match?`
 }
 
 /** Shows progress until the operation has ended; after Ctrl-C the replicas continue it. */
@@ -83,8 +130,14 @@ export async function followed(frame: Frame, operation: Operation): Promise<Oper
     return 'again'
   })
   terminal.progress('')
-  if (end === 'interrupted') terminal.tell(`Operation ${last.id} continues. Stop it: q operations stop ${last.id}`)
+  if (end === 'interrupted') terminal.tell(interruptedText(last, isAlone))
   return last
+}
+
+/** Without a live replica nothing continues it until one starts. */
+function interruptedText({ id }: Operation, isAlone: boolean): string {
+  const future = isAlone ? 'continues when a node is alive' : 'continues'
+  return `Operation ${id} ${future}. Follow: q operations ${id} --follow. Stop it: q operations stop ${id}`
 }
 
 function reportEnd({ answer }: Frame, operation: Operation): number {

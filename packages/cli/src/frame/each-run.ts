@@ -1,34 +1,66 @@
-/** Changes runs given by id: prints one answer per run, and returns the exit code for all of them. */
+/**
+ * Changes runs given by id: prints one answer per run, and returns the exit code for all of them. A dry run says what
+ * would happen, and changes nothing.
+ */
 import { exitCodes } from '@q/runner/report-error'
-import type { RunId } from '@q/store'
+import type { RunId, Store } from '@q/store'
 import { runNotFound } from '../typed/not-found.ts'
 import { audited } from './audited.ts'
 import type { Frame } from './command.ts'
 
+/** The sentence for an answer. An answer that counts as success also has the sentence for a dry run. */
+export type Verdict =
+  | readonly [sentence: string, isDone: true, would: string]
+  | readonly [sentence: string, isDone: false]
+
 export interface RunChange<Answer extends string> {
   readonly what: string
-  act(ids: readonly RunId[]): Promise<readonly Answer[]>
-  /** The sentence for each answer, and whether it counts as success. */
-  readonly verdicts: Readonly<Record<Answer, readonly [sentence: string, isDone: boolean]>>
+  act(frame: Frame, ids: readonly RunId[]): Promise<readonly Answer[]>
+  /** Returns the same answers, and changes nothing. */
+  rehearse(store: Store, ids: readonly RunId[]): Promise<readonly Answer[]>
+  readonly verdicts: Readonly<Record<Answer, Verdict>>
 }
+
+export interface DryRunOption {
+  readonly dryRun?: true
+}
+
+export const nothingChanged = 'Nothing was changed.'
 
 export async function changeEach<Answer extends string>(
   frame: Frame,
   ids: readonly RunId[],
   change: RunChange<Answer>,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<number> {
-  const [only, ...others] = ids
-  const answers = await audited(frame, {
-    what: change.what,
-    subject: ids.length === 1 ? `run ${only}` : `${ids.length} runs`,
-    detail: { ids: ids.slice(0, 100) },
-    act: () => change.act(ids),
-    answerOf: (all) => [...new Set(all)].join(', '),
-  })
+  const answers = await (dryRun ? change.rehearse(frame.store, ids) : changed(frame, ids, change))
   const items = ids.map((id, index) => ({ id, answer: answers[index] as Answer }))
-  if (only !== undefined && others.length === 0 && items[0]?.answer === 'not-found') throw runNotFound(only)
-  frame.answer({ items }, () => items.map(({ id, answer }) => `Run ${id} ${change.verdicts[answer][0]}.`).join('\n'))
+  const [only, ...others] = items
+  if (only !== undefined && others.length === 0 && only.answer === 'not-found') throw runNotFound(only.id)
+  const sentences = items.map(({ id, answer }) => `Run ${id} ${sentenceOf(change.verdicts[answer], dryRun)}.`)
+  frame.answer(dryRun ? { dryRun, items } : { items }, () =>
+    [...sentences, ...(dryRun ? [nothingChanged] : [])].join(dryRun && ids.length === 1 ? ' ' : '\n'),
+  )
   const done = items.filter(({ answer }) => change.verdicts[answer][1]).length
   if (done === items.length) return exitCodes.ok
   return done === 0 ? exitCodes.runFailed : exitCodes.partly
+}
+
+function changed<Answer extends string>(
+  frame: Frame,
+  ids: readonly RunId[],
+  change: RunChange<Answer>,
+): Promise<readonly Answer[]> {
+  return audited(frame, {
+    what: change.what,
+    subject: ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`,
+    detail: { ids: ids.slice(0, 100) },
+    act: () => change.act(frame, ids),
+    answerOf: (all) => [...new Set(all)].join(', '),
+  })
+}
+
+function sentenceOf(verdict: Verdict, dryRun: boolean): string {
+  const [sentence, isDone, would] = verdict
+  return dryRun && isDone ? would : sentence
 }

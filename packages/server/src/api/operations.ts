@@ -23,7 +23,13 @@ export const operation = z.object({
 })
 export type Operation = z.infer<typeof operation>
 
-const operationPreview = z.object({ dryRun: z.literal(true), match: bounded, samples: z.array(runSummary) })
+const operationPreview = z.object({
+  dryRun: z.literal(true),
+  match: bounded,
+  samples: z.array(runSummary),
+  exhausted: z.boolean().describe('Whether all runs were read; the operation itself reads all of them.'),
+  lookedBackTo: time.nullable().describe('When the oldest run that was read was created; null: all were read.'),
+})
 export type OperationPreview = z.infer<typeof operationPreview>
 
 export const operationRoutes = routes({

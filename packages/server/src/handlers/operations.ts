@@ -22,7 +22,8 @@ export function operationHandlers({ reads, writes }: HandlerDeps): Handlers<keyo
       note.subject = kind
       if (dryRun) {
         note.answer = 'counted'
-        return { dryRun: true as const, ...(await reads.previewOperation(kind, ofStore)) }
+        const { match, samples, exhausted, lookedBackTo } = await reads.previewOperation(kind, ofStore)
+        return { dryRun: true as const, match, samples, exhausted, lookedBackTo }
       }
       const operation = await writes.requestOperation({ kind, filter: ofStore, by: who.name })
       note.answer = `operation ${operation.id}`

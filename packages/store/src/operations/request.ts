@@ -24,11 +24,17 @@ export interface OperationPreview {
   readonly match: { readonly count: number; readonly atLeast: boolean }
   /** The newest matching runs. */
   readonly samples: RunSummary[]
+  /** Whether all runs were read. The operation itself reads all of them. */
+  readonly exhausted: boolean
+  /** When the oldest run that was read was created; null: all were read. */
+  readonly lookedBackTo: Date | null
+  /** The cursor with which `listTaskRuns` continues; undefined: all were read. */
+  readonly next: string | undefined
 }
 
 const countMax = 10_000
-/** The most runs that a preview reads, whether they match or not. */
-const previewLookMax = 200_000
+const previewLook = 200_000
+const previewLookMax = 1_000_000
 const samplesMax = 3
 
 export async function requestOperation(db: Db, { kind, filter, by }: NewOperation): Promise<Operation> {
@@ -46,20 +52,46 @@ SELECT ${operationColumns} FROM made LEFT JOIN woken ON true`.execute(db)
   return rows[0] as Operation
 }
 
-export async function previewOperation(db: Db, kind: OperationKind, filter: RunFilter): Promise<OperationPreview> {
+export interface PreviewRequest {
+  /** The most runs to read, whether they match or not. Default: 200 000; at most 1 000 000. */
+  readonly look?: number
+}
+
+interface PreviewRow {
+  readonly count: number
+  readonly newest: RunId[]
+  /** The oldest run that was read, if there are older ones. */
+  readonly edge: RunId | null
+  readonly edgeAt: Date | null
+}
+
+export async function previewOperation(
+  db: Db,
+  kind: OperationKind,
+  filter: RunFilter,
+  { look = previewLook }: PreviewRequest = {},
+): Promise<OperationPreview> {
   requireValidFilter(filter, {})
-  const { rows } = await sql<{ count: number; exhausted: boolean; newest: RunId[] }>`
-WITH oldest AS MATERIALIZED (SELECT id FROM q.task_run ORDER BY id DESC OFFSET ${previewLookMax} LIMIT 1),
+  const most = Math.min(Math.max(1, Math.trunc(look)), previewLookMax)
+  // `ends`: the oldest run that is read, and the one beyond it, if there are so many.
+  const { rows } = await sql<PreviewRow>`
+WITH ends AS MATERIALIZED (SELECT id, created_at FROM q.task_run ORDER BY id DESC OFFSET ${most - 1}::int LIMIT 2),
+edge AS MATERIALIZED (SELECT id, created_at FROM ends WHERE (SELECT count(*) FROM ends) = 2 ORDER BY id DESC LIMIT 1),
 found AS MATERIALIZED (
   SELECT r.id FROM q.task_run r
-  WHERE r.id > coalesce((SELECT id FROM oldest), 0) AND ${applies(kind, filter, sql`clock_timestamp()`)}
+  WHERE r.id >= coalesce((SELECT id FROM edge), 0) AND ${applies(kind, filter, sql`clock_timestamp()`)}
   ORDER BY r.id DESC LIMIT ${countMax + 1}
 )
-SELECT count(*)::int AS count, NOT EXISTS (SELECT FROM oldest) AS exhausted,
+SELECT count(*)::int AS count, (SELECT id::text FROM edge) AS edge, (SELECT created_at FROM edge) AS "edgeAt",
   ARRAY(SELECT id::text FROM found ORDER BY id DESC LIMIT ${samplesMax}) AS newest FROM found`.execute(db)
-  const { count = 0, exhausted = true, newest = [] } = rows[0] ?? {}
-  const match = { count: Math.min(count, countMax), atLeast: count > countMax || !exhausted }
-  return { match, samples: await runSummaries(db, newest) }
+  const { count = 0, newest = [], edge = null, edgeAt = null } = rows[0] ?? {}
+  return {
+    match: { count: Math.min(count, countMax), atLeast: count > countMax || edge !== null },
+    samples: await runSummaries(db, newest),
+    exhausted: edge === null,
+    lookedBackTo: edgeAt,
+    next: edge ?? undefined,
+  }
 }
 
 /**

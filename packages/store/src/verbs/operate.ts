@@ -9,12 +9,21 @@ import { muteErrorGroup, type Mute } from '../errors/mute.ts'
 import type { RunId } from '../lease.ts'
 import { reviewRecoveries, type Review } from '../liveness/review.ts'
 import { getOperation, listOperations, type Operation, type OperationKind } from '../operations/operation.ts'
-import { previewOperation, requestOperation, type NewOperation, type OperationPreview } from '../operations/request.ts'
+import { rehearseCancel, rehearseRetry, rehearseReview } from '../operations/rehearse.ts'
+import {
+  previewOperation,
+  requestOperation,
+  type NewOperation,
+  type OperationPreview,
+  type PreviewRequest,
+} from '../operations/request.ts'
 import { stepOperations, type StepAnswer, type StepRequest } from '../operations/step.ts'
 import { stopOperation } from '../operations/stop.ts'
 import type { ListRequest, Page } from '../reads/page.ts'
 import type { RunFilter } from '../reads/runs/run-filter.ts'
+import type { CancelAnswer } from '../runs/cancel.ts'
 import { enqueueAgain, type AgainRequest } from '../runs/enqueue-again.ts'
+import type { RetryAnswer } from '../runs/retry.ts'
 import { runScheduleNow } from '../schedules/run-now.ts'
 import { flushTally, type Flush, type FlushAnswer } from '../tally/flush.ts'
 import { foldTally } from '../tally/fold.ts'
@@ -82,9 +91,27 @@ export interface OperateVerbs {
 
   /**
    * Counts the runs that an operation would apply to, up to a bound, and returns the newest three of them.
-   * Changes nothing.
+   * Reads a bounded number of runs, newest first, and returns how far back; the operation reads all. Changes nothing.
    */
-  previewOperation(kind: OperationKind, filter: RunFilter): Promise<OperationPreview>
+  previewOperation(kind: OperationKind, filter: RunFilter, request?: PreviewRequest): Promise<OperationPreview>
+
+  /**
+   * Returns what `retryTaskRun` would answer for each run, in the order given.
+   * Rolls every change back.
+   */
+  rehearseRetry(ids: readonly RunId[]): Promise<RetryAnswer[]>
+
+  /**
+   * Returns what `cancelTaskRuns` would answer for each run, in the order given.
+   * Rolls every change back.
+   */
+  rehearseCancel(ids: readonly RunId[]): Promise<CancelAnswer[]>
+
+  /**
+   * Returns how many recoveries of these runs `reviewRecoveries` would mark.
+   * Rolls every change back.
+   */
+  rehearseReview(runIds: readonly RunId[]): Promise<number>
 
   /**
    * Requests an operation. Replicas execute it in steps; runs that are enqueued or end later do not change.
@@ -145,7 +172,10 @@ export function operateVerbs(db: Kysely<DB>): OperateVerbs {
     muteErrorGroup: (fingerprint, mute) => muteErrorGroup(db, fingerprint, mute),
     enqueueAgain: (id, request) => enqueueAgain(db, id, request),
     runScheduleNow: (name, request) => runScheduleNow(db, name, request),
-    previewOperation: (kind, filter) => previewOperation(db, kind, filter),
+    previewOperation: (kind, filter, request) => previewOperation(db, kind, filter, request),
+    rehearseRetry: (ids) => rehearseRetry(db, ids),
+    rehearseCancel: (ids) => rehearseCancel(db, ids),
+    rehearseReview: (runIds) => rehearseReview(db, runIds),
     requestOperation: (operation) => requestOperation(db, operation),
     stepOperations: (request) => stepOperations(db, request),
     stopOperation: (id) => stopOperation(db, id),
