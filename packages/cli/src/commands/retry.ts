@@ -31,7 +31,10 @@ export function retryCommand(terminal: Terminal): Command {
       summary: 'start ended runs again, in a new epoch; their history stays',
       examples: [
         ['q retry 9123', 'one run'],
-        ['q retry --errors 9f3a --since 1h', 'every run that ended with that error, after a preview and a question'],
+        [
+          'q retry --errors 9f3a --ended-since 1h',
+          'every run that ended with that error, after a preview and a question',
+        ],
       ],
       json: '{ items: [{ id, answer: retried | not-ended | ending | compensated | conflict | not-found }] }; by filter the operation; with --dry-run { dryRun, items } or { dryRun, match, samples, exhausted, lookedBackTo, next }',
       route: 'POST /api/runs/{id}/retry, POST /api/operations',

@@ -30,7 +30,7 @@ export function runsCommand(terminal: Terminal): Command {
     name: 'runs',
     summary: 'list runs by view and filter',
     examples: [
-      ['q runs --view failed --since 1h', 'what failed in the last hour'],
+      ['q runs --view failed --ended-since 1h', 'what failed in the last hour'],
       ['q runs --view waiting --queue media', 'what waits longest in a queue'],
       [`q runs --task resize --payload 'url~cdn' --json`, 'by a member of the payload, as data'],
     ],

@@ -20,6 +20,8 @@ export interface FilterOptions {
   readonly payload?: string
   readonly since?: string
   readonly until?: string
+  readonly endedSince?: string
+  readonly endedUntil?: string
 }
 
 export function withFilterOptions(command: Command): Command {
@@ -35,12 +37,15 @@ export function withFilterOptions(command: Command): Command {
     .option('--code <code>', 'runs that ended with this code')
     .option('--errors <fingerprint>', 'runs that ended with this error (q errors)')
     .option('--payload <condition>', "a member of the payload: 'url~cdn' contains, 'id=5' equals")
-    .option('--since <time>', 'enqueued at or after: 90s, 1h (ago), 13:02, yesterday, 2026-05-01')
-    .option('--until <time>', 'enqueued before')
+    .option('--since <time>', 'enqueued at this time or later: 90s, 1h (ago), 13:02, yesterday, 2026-05-01')
+    .option('--until <time>', 'enqueued before this time')
+    .option('--ended-since <time>', 'ended at this time or later, whenever they were enqueued')
+    .option('--ended-until <time>', 'ended before this time')
 }
 
 export async function filterOf(store: Store, options: FilterOptions): Promise<RunFilter> {
   const { status, task, queue, group, node, workflow, schedule, key, code, errors, payload, since, until } = options
+  const { endedSince, endedUntil } = options
   return {
     ...given('status', status?.split(',')),
     ...given('task', task),
@@ -55,6 +60,8 @@ export async function filterOf(store: Store, options: FilterOptions): Promise<Ru
     ...given('payload', payload),
     ...given('createdAfter', since === undefined ? undefined : parseTime(since)),
     ...given('createdBefore', until === undefined ? undefined : parseTime(until)),
+    ...given('endedAfter', endedSince === undefined ? undefined : parseTime(endedSince)),
+    ...given('endedBefore', endedUntil === undefined ? undefined : parseTime(endedUntil)),
   }
 }
 
@@ -74,8 +81,12 @@ export function filterArguments(options: FilterOptions): string {
     'payload',
     'since',
     'until',
+    'endedSince',
+    'endedUntil',
   ] as const
-  return names.flatMap((name) => (options[name] === undefined ? [] : ` --${name} ${quoted(options[name])}`)).join('')
+  return names
+    .flatMap((name) => (options[name] === undefined ? [] : ` --${dashed(name)} ${quoted(options[name])}`))
+    .join('')
 }
 
 export function isFiltered(options: FilterOptions): boolean {
@@ -92,7 +103,11 @@ function given<Key extends string, T>(key: Key, value: T | undefined): { [K in K
   return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: T })
 }
 
+function dashed(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
 /** For a shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

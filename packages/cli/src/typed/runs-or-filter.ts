@@ -10,6 +10,6 @@ export function requireOneKind(command: string, ids: readonly string[], options:
     code: 'RUNS_NOT_NAMED',
     what: `${what} Nothing was changed.`,
     why: `q ${command} takes ids of runs, or a filter, and not both.`,
-    fix: `q ${command} 123, or q ${command} --task resize --since 1h`,
+    fix: `q ${command} 123, or q ${command} --task resize --ended-since 1h`,
   })
 }

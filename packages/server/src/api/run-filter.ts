@@ -27,5 +27,7 @@ export const runFilter = z.object({
   schedule: name.optional(),
   since: time.optional().describe('Enqueued at this time or later.'),
   before: time.optional().describe('Enqueued before this time.'),
+  endedSince: time.optional().describe('Ended at this time or later.'),
+  endedBefore: time.optional().describe('Ended before this time.'),
 })
 export type RunFilter = z.infer<typeof runFilter>

@@ -6,12 +6,14 @@ import { given } from './given.ts'
 type StoreFilter = NonNullable<Parameters<Store['listTaskRuns']>[0]>
 
 export async function storeFilter(reads: Store, filter: RunFilter): Promise<StoreFilter> {
-  const { node, since, before, ...same } = filter
+  const { node, since, before, endedSince, endedBefore, ...same } = filter
   return {
     ...given(same),
     ...(node === undefined ? {} : { replica: await idOf(reads, node) }),
     ...(since === undefined ? {} : { createdAfter: new Date(since) }),
     ...(before === undefined ? {} : { createdBefore: new Date(before) }),
+    ...(endedSince === undefined ? {} : { endedAfter: new Date(endedSince) }),
+    ...(endedBefore === undefined ? {} : { endedBefore: new Date(endedBefore) }),
   }
 }
 

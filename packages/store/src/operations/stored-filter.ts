@@ -6,16 +6,19 @@ export type StoredFilter = {
   readonly [Member in keyof RunFilter]: RunFilter[Member] extends Date | undefined ? string : RunFilter[Member]
 }
 
-const times = ['createdAfter', 'createdBefore'] as const
+const times = ['createdAfter', 'createdBefore', 'endedAfter', 'endedBefore'] as const
 
 export function storedFilter(filter: RunFilter): StoredFilter {
-  const { status, createdAfter, createdBefore, ...others } = filter
+  const { status } = filter
+  const ends = times.flatMap((name) => {
+    const time = filter[name]
+    return time === undefined ? [] : [[name, time.toISOString()] as const]
+  })
   return {
-    ...others,
+    ...filter,
     ...(status === undefined ? {} : { status: statesNamed(status) }),
-    ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
-    ...(createdBefore === undefined ? {} : { createdBefore: createdBefore.toISOString() }),
-  }
+    ...Object.fromEntries(ends),
+  } as unknown as StoredFilter
 }
 
 export function filterOf(stored: StoredFilter): RunFilter {

@@ -45,6 +45,8 @@ const filterRules: Record<keyof RunFilter, Rule> = {
   schedule: text,
   createdAfter: time,
   createdBefore: time,
+  endedAfter: time,
+  endedBefore: time,
 }
 
 const number: Rule = { ok: (value) => typeof value === 'number' && !Number.isNaN(value), rule: 'must be a number' }

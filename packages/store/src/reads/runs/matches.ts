@@ -41,6 +41,8 @@ function byMember(filter: RunFilter): RawBuilder<boolean>[] {
     ),
     ...given(filter.createdAfter, (time) => sql`r.created_at >= ${time}`),
     ...given(filter.createdBefore, (time) => sql`r.created_at < ${time}`),
+    ...given(filter.endedAfter, (time) => sql`r.finished_at >= ${time}`),
+    ...given(filter.endedBefore, (time) => sql`r.finished_at < ${time}`),
   ]
 }
 

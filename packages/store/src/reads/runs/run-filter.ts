@@ -25,6 +25,10 @@ export interface RunFilter {
   readonly createdAfter?: Date
   /** Created before this time. */
   readonly createdBefore?: Date
+  /** Ended at this time or later; a run that has not ended never matches. */
+  readonly endedAfter?: Date
+  /** Ended before this time. */
+  readonly endedBefore?: Date
 }
 
 /**

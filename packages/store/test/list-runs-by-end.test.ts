@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { fixture, leaseOf, by } from './fixture.ts'
+
+const { store, db, enqueue, claimOne } = await fixture()
+
+const outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'no' } as const
+
+async function fail(): Promise<void> {
+  await store.settleTaskRuns([{ lease: leaseOf(await claimOne('ended')), outcome, by }])
+}
+
+/** Three runs: the first has ended before `time`, the second after it although it is older, the third has not ended. */
+const [first, second] = await enqueue('ended', { count: 3 })
+await fail()
+await sql`UPDATE q.task_attempt SET started_at = started_at - interval '2 hours', ended_at = ended_at - interval '2 hours'`.execute(
+  db,
+)
+const { rows } = await sql<{
+  now: Date
+}>`SELECT date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' AS now, pg_sleep(0.002)`.execute(db)
+const time = rows[0]!.now
+await sql`UPDATE q.task_run SET created_at = created_at - interval '1 day' WHERE id = ${second!}`.execute(db)
+await fail()
+
+test('runs are found by the time of their end, whenever they were enqueued; a run that has not ended is left out', async () => {
+  const found = async (filter: object) => (await store.listTaskRuns(filter)).runs.map(({ id }) => id)
+  expect(await found({ endedAfter: time })).toEqual([second])
+  expect(await found({ endedBefore: time })).toEqual([first])
+})
+
+test('the view of failed runs reads no attempt that ended long before the time that was asked for', async () => {
+  const page = await store.listTaskRuns({ endedAfter: time }, { view: 'failed', look: 2 })
+  expect(page).toMatchObject({ runs: [{ id: second }], looked: 1, exhausted: true })
+})
+
+test('an operation keeps the times of its filter', async () => {
+  const { filter } = await store.requestOperation({ kind: 'retry', filter: { endedAfter: time }, by: 'ada' })
+  expect(filter).toEqual({ endedAfter: time.toISOString() })
+  const { worked } = await store.stepOperations({ holder: 'r1', forMs: 60_000 })
+  expect(worked).toMatchObject({ answers: { retried: 1 } })
+})
