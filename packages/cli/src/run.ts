@@ -2,6 +2,7 @@
 import { CommanderError, type Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { printable } from '@q/schema'
+import { pathOf } from './frame/next-page.ts'
 import { reportProblem } from './frame/session.ts'
 import type { Terminal } from './frame/terminal.ts'
 import { createProgram } from './program.ts'
@@ -33,8 +34,4 @@ function reportUsage(message: string, command: Command, terminal: Terminal, json
   const fix = `${pathOf(command)} --help`
   if (json) terminal.printData(JSON.stringify({ error: { code: 'USAGE', message, why, fix } }))
   else terminal.tell(printable(`USAGE  ${message}\n  fix  ${fix}`))
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Action } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { ago } from '../words/ages.ts'
@@ -21,8 +21,9 @@ export function actionsCommand(terminal: Terminal): Command {
   })
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .action(async (options: CommonOptions & { limit: string; cursor?: string }) => {
-      await operate(terminal, options, async ({ store, answer, json }) => {
+    .action(async (options: CommonOptions & { limit: string; cursor?: string }, command: Command) => {
+      await operate(terminal, options, async (frame) => {
+        const { store, answer } = frame
         const { cursor } = options
         const limit = wholeNumber('--limit', options.limit, 1, 500)
         const page = await store.listActions({ limit, ...(cursor !== undefined && { cursor }) })
@@ -43,9 +44,12 @@ export function actionsCommand(terminal: Terminal): Command {
                 page.items,
               ),
         )
-        const next = page.next === undefined ? undefined : `q actions --cursor ${page.next}`
-        if (!json && page.items.length > 0)
-          terminal.tell(listEnd({ shown: page.items.length, noun: 'action', order: 'newest first', next }))
+        tellPageEnd(frame, command, {
+          shown: page.items.length,
+          noun: 'action',
+          order: 'newest first',
+          next: page.next,
+        })
       })
     })
 }

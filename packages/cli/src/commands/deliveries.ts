@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { DeliveryView } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import { orderCommand } from '../frame/order.ts'
 import type { Look, Terminal } from '../frame/terminal.ts'
 import { deliveryNotFound } from '../typed/not-found.ts'
@@ -35,8 +35,9 @@ export function deliveriesCommand(terminal: Terminal): Command {
     .option('--destination <name>', 'only deliveries to this destination')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .action(async (options: Options) => {
-      await operate(terminal, options, async ({ store, answer, json }) => {
+    .action(async (options: Options, command: Command) => {
+      await operate(terminal, options, async (frame) => {
+        const { store, answer } = frame
         const { cursor, destination } = options
         const page = await store.listDeliveries({
           limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -45,12 +46,12 @@ export function deliveriesCommand(terminal: Terminal): Command {
           ...(destination !== undefined && { destination }),
         })
         answer(page, (look) => (page.items.length === 0 ? 'There is no delivery.' : deliveriesTable(look, page.items)))
-        const next =
-          page.next === undefined
-            ? undefined
-            : `q deliveries${options.givenUp === true ? ' --given-up' : ''}${destination === undefined ? '' : ` --destination ${destination}`} --cursor ${page.next}`
-        if (!json && page.items.length > 0)
-          terminal.tell(listEnd({ shown: page.items.length, noun: 'delivery', order: 'newest first', next }))
+        tellPageEnd(frame, command, {
+          shown: page.items.length,
+          noun: 'delivery',
+          order: 'newest first',
+          next: page.next,
+        })
       })
     })
   deliveries.addCommand(redeliverCommand(terminal))

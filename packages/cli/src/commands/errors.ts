@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { durationMs } from '@q/task'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { errorScreen, errorsTable } from '../screens/errors.ts'
 import { errorGroupNotFound } from '../typed/not-found.ts'
@@ -33,9 +33,9 @@ export function errorsCommand(terminal: Terminal): Command {
     .option('--muted', 'include muted groups')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .action(async (fingerprint: string | undefined, options: Options) => {
+    .action(async (fingerprint: string | undefined, options: Options, command: Command) => {
       await operate(terminal, options, (frame) =>
-        fingerprint === undefined ? listErrors(frame, options) : showError(frame, fingerprint),
+        fingerprint === undefined ? listErrors(frame, options, command) : showError(frame, fingerprint),
       )
     })
   errors.addCommand(muteCommand(terminal))
@@ -43,18 +43,22 @@ export function errorsCommand(terminal: Terminal): Command {
   return errors
 }
 
-async function listErrors({ store, answer, json, terminal }: Frame, options: Options): Promise<void> {
+async function listErrors(frame: Frame, options: Options, command: Command): Promise<void> {
+  const { store, answer } = frame
   const { task, cursor } = options
   const page = await store.listErrorGroups({
     limit: wholeNumber('--limit', options.limit, 1, 500),
-    muted: options.muted === true,
+    ...(options.muted !== true && { muted: false }),
     ...(task !== undefined && { task }),
     ...(cursor !== undefined && { cursor }),
   })
   answer(page, (look) => (page.items.length === 0 ? 'No error is on record.' : errorsTable(look, page.items)))
-  const next = page.next === undefined ? undefined : `q errors --cursor ${page.next}`
-  if (!json && page.items.length > 0)
-    terminal.tell(listEnd({ shown: page.items.length, noun: 'group', order: 'last seen first', next }))
+  tellPageEnd(frame, command, {
+    shown: page.items.length,
+    noun: 'group',
+    order: 'last seen first',
+    next: page.next,
+  })
 }
 
 async function showError({ store, answer, json }: Frame, fingerprint: string): Promise<void> {

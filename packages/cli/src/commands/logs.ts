@@ -51,10 +51,16 @@ export function logsCommand(terminal: Terminal): Command {
         frame.answer({ lines: shown }, (look) =>
           shown.length === 0 ? 'The run has no log lines.' : shown.map((line) => logLine(look, line)).join('\n'),
         )
-        if (!frame.json && lines.length === last)
-          terminal.tell(`The last ${count(last)} lines; more: q logs ${id} --tail ${pageLines}`)
+        if (!frame.json && lines.length === last) terminal.tell(endText(id, last, options))
       })
     })
+}
+
+/** The run may have exactly as many lines as were read. */
+function endText(id: RunId, last: number, { level }: Options): string {
+  const read = `The last ${count(last)} lines were read${level === undefined ? '' : `; shown are those of ${level} and above`}.`
+  const given = level === undefined ? '' : ` --level ${level}`
+  return last === pageLines ? read : `${read} More: q logs ${id}${given} --tail ${pageLines}`
 }
 
 async function follow(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import { followed } from '../frame/bulk.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import { orderCommand } from '../frame/order.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { operationsTable, operationText } from '../screens/operations.ts'
@@ -32,9 +32,9 @@ export function operationsCommand(terminal: Terminal): Command {
     .option('-f, --follow', 'with an id: wait until it has ended')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .action(async (text: string | undefined, options: Options) => {
+    .action(async (text: string | undefined, options: Options, command: Command) => {
       await operate(terminal, options, async (frame) => {
-        const { store, answer, json } = frame
+        const { store, answer } = frame
         if (text !== undefined) {
           const id = plainId(text, 'operation')
           const found = await store.getOperation(id)
@@ -48,9 +48,12 @@ export function operationsCommand(terminal: Terminal): Command {
         answer(page, (look) =>
           page.items.length === 0 ? 'No operation has been requested yet.' : operationsTable(look, page.items),
         )
-        const next = page.next === undefined ? undefined : `q operations --cursor ${page.next}`
-        if (!json && page.items.length > 0)
-          terminal.tell(listEnd({ shown: page.items.length, noun: 'operation', order: 'newest first', next }))
+        tellPageEnd(frame, command, {
+          shown: page.items.length,
+          noun: 'operation',
+          order: 'newest first',
+          next: page.next,
+        })
       })
     })
   operations.addCommand(

@@ -1,7 +1,7 @@
 /** q recoveries */
 import type { Command } from 'commander'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { recoveriesTable } from '../screens/recoveries.ts'
 import { nodeNamed } from '../typed/nodes.ts'
@@ -29,13 +29,13 @@ export function recoveriesCommand(terminal: Terminal): Command {
     .option('--to-review', 'only recoveries that a person has to review')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--before <id>', 'continue after the previous page')
-    .action(async (options: RecoveryOptions) => {
-      await operate(terminal, options, (frame) => listRecoveries(frame, options, 'q recoveries'))
+    .action(async (options: RecoveryOptions, command: Command) => {
+      await operate(terminal, options, (frame) => listRecoveries(frame, options, command))
     })
 }
 
-export async function listRecoveries(frame: Frame, options: RecoveryOptions, command: string): Promise<void> {
-  const { store, answer, json, terminal } = frame
+export async function listRecoveries(frame: Frame, options: RecoveryOptions, command: Command): Promise<void> {
+  const { store, answer } = frame
   const node = options.node === undefined ? undefined : (await nodeNamed(store, options.node)).id
   const page = await store.listRecoveries({
     limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -46,8 +46,11 @@ export async function listRecoveries(frame: Frame, options: RecoveryOptions, com
   const { items } = page
   const nothing = options.toReview === true ? 'No recovery needs a review.' : 'No run was recovered.'
   answer(page, (look) => (items.length === 0 ? nothing : recoveriesTable(look, items)))
-  if (json || items.length === 0) return
-  const more = options.node === undefined ? '' : ` --node ${options.node}`
-  const next = page.next === undefined ? undefined : `${command}${more} --before ${page.next}`
-  terminal.tell(listEnd({ shown: items.length, noun: 'recovery', order: 'newest first', next }))
+  tellPageEnd(frame, command, {
+    shown: items.length,
+    noun: 'recovery',
+    order: 'newest first',
+    next: page.next,
+    option: '--before',
+  })
 }

@@ -27,8 +27,8 @@ export function reviewCommand(terminal: Terminal): Command {
     .option('--node <node>', 'runs that this node held')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--before <id>', 'continue after the previous page')
-    .action(async (options: RecoveryOptions) => {
-      await operate(terminal, options, (frame) => listRecoveries(frame, { ...options, toReview: true }, 'q review'))
+    .action(async (options: RecoveryOptions, command: Command) => {
+      await operate(terminal, options, (frame) => listRecoveries(frame, { ...options, toReview: true }, command))
     })
   review.addCommand(acceptCommand(terminal))
   review.addCommand(retryReviewedCommand(terminal))

@@ -1,12 +1,13 @@
 /** q runs: lists runs by view and filter, a page at a time. */
 import { Option, type Command } from 'commander'
-import type { RunPage, PageRequest, RunViewName } from '@q/store'
+import type { RunCount, RunPage, PageRequest, RunViewName } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { runsTable } from '../screens/runs.ts'
 import { wholeNumber } from '../typed/numbers.ts'
-import { filterArguments, filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
+import { moment } from '../words/ages.ts'
+import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 
 const orders: Readonly<Record<RunViewName, string>> = {
   newest: 'newest first',
@@ -45,15 +46,27 @@ export function runsCommand(terminal: Terminal): Command {
     .option('--look <n>', 'read at most this many runs, up to 1000000; default 50000')
     .option('--count', 'count the matching runs, up to 10 000, instead of listing them')
   return withFilterOptions(command).action(async (options: Options) => {
-    await operate(terminal, options, async ({ store, answer, json }) => {
+    await operate(terminal, options, async (frame) => {
+      const { store, answer } = frame
       const filter = await filterOf(store, options)
       if (options.count === true) {
-        const counted = await store.countTaskRuns(filter)
-        return answer(counted, () => `${counted.count}${counted.atLeast ? '+' : ''}`)
+        const { view } = options
+        const { look } = pageOf(options)
+        const counted = await store.countTaskRuns(filter, { view, ...(look !== undefined && { look }) })
+        answer(counted, () => `${counted.count}${counted.atLeast ? '+' : ''}`)
+        if (!frame.json && !counted.exhausted) frame.terminal.tell(uncountedText(counted))
+        return
       }
       const page = await store.listTaskRuns(filter, pageOf(options))
       answer(page, (look) => (page.runs.length === 0 ? emptyText(page) : runsTable(look, page.runs)))
-      if (!json) terminal.tell(endOf(page, options))
+      tellPageEnd(frame, command, {
+        shown: page.runs.length,
+        noun: 'run',
+        order: orders[options.view],
+        lookedBackTo: page.exhausted ? null : page.lookedBackTo,
+        next: page.next,
+        option: '--before',
+      })
     })
   })
 }
@@ -67,21 +80,16 @@ function pageOf({ view, limit, before, look }: Options): PageRequest {
   }
 }
 
+/** The count stopped at its bound, or at the bound of what it reads. */
+function uncountedText({ count, lookedBackTo }: RunCount): string {
+  const back = lookedBackTo === null ? '' : `; looked back to ${moment(lookedBackTo)}`
+  const more = count < countMax ? ' To read more: --look' : ''
+  return `There may be more${back}.${more}`
+}
+
+const countMax = 10_000
+
 /** Distinguishes "no run matches" from "the search stopped before it found one". */
 function emptyText({ exhausted }: RunPage): string {
   return exhausted ? 'No run matches.' : 'No run matches among those looked at; there are older ones.'
-}
-
-function endOf(page: RunPage, options: Options): string {
-  const next =
-    page.next === undefined
-      ? undefined
-      : `q runs${options.view === 'newest' ? '' : ` --view ${options.view}`}${filterArguments(options)} --before ${page.next}`
-  return listEnd({
-    shown: page.runs.length,
-    noun: 'run',
-    order: orders[options.view],
-    lookedBackTo: page.exhausted ? null : page.lookedBackTo,
-    next,
-  })
 }

@@ -2,13 +2,14 @@
 import { Option, type Command } from 'commander'
 import type { WorkflowStatus } from '@q/store'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
-import { listEnd } from '../frame/list-end.ts'
+import { nextPage, tellPageEnd } from '../frame/next-page.ts'
 import { orderCommand } from '../frame/order.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { workflowScreen, workflowsTable } from '../screens/workflows.ts'
-import { workflowId } from '../typed/ids.ts'
+import { runId, workflowId } from '../typed/ids.ts'
 import { workflowNotFound } from '../typed/not-found.ts'
 import { wholeNumber } from '../typed/numbers.ts'
+import { count } from '../words/counts.ts'
 
 interface Options extends CommonOptions {
   readonly status?: string
@@ -35,8 +36,9 @@ export function workflowsCommand(terminal: Terminal): Command {
     .option('--name <name>', 'of this name')
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
-    .action(async (options: Options) => {
-      await operate(terminal, options, async ({ store, answer, json }) => {
+    .action(async (options: Options, command: Command) => {
+      await operate(terminal, options, async (frame) => {
+        const { store, answer } = frame
         const { status, name, cursor } = options
         const page = await store.listWorkflows({
           limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -44,19 +46,28 @@ export function workflowsCommand(terminal: Terminal): Command {
           ...(name !== undefined && { name }),
           ...(cursor !== undefined && { cursor }),
         })
-        answer(page, (look) => (page.items.length === 0 ? 'No workflow matches.' : workflowsTable(look, page.items)))
-        const next =
-          page.next === undefined
-            ? undefined
-            : `q workflows${status === undefined ? '' : ` --status ${status}`} --cursor ${page.next}`
-        if (!json && page.items.length > 0)
-          terminal.tell(listEnd({ shown: page.items.length, noun: 'workflow', order: 'newest first', next }))
+        answer(page, (look) => (page.items.length === 0 ? emptyText(page.next) : workflowsTable(look, page.items)))
+        tellPageEnd(frame, command, {
+          shown: page.items.length,
+          noun: 'workflow',
+          order: 'newest first',
+          next: page.next,
+        })
       })
     })
   workflows.addCommand(showWorkflowCommand(terminal))
   for (const order of orderCommands(terminal)) workflows.addCommand(order)
   return workflows
 }
+
+/** A page reads a bounded number of workflows, whether they match or not. */
+function emptyText(next: string | undefined): string {
+  return next === undefined
+    ? 'No workflow matches.'
+    : 'No workflow matches among those looked at; there are older ones.'
+}
+
+const stepsMax = 1_000
 
 function showWorkflowCommand(terminal: Terminal): Command {
   return newCommand({
@@ -70,13 +81,18 @@ function showWorkflowCommand(terminal: Terminal): Command {
     route: 'GET /api/workflows/{id}, GET /api/workflows/{id}/steps',
   })
     .argument('<workflow>', 'id of the workflow')
-    .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, async ({ store, answer }) => {
+    .option('--after <run>', 'continue after this step: one page has 1000 steps')
+    .action(async (text: string, options: CommonOptions & { after?: string }, command: Command) => {
+      await operate(terminal, options, async ({ store, answer, json }) => {
         const id = workflowId(text)
         const [workflow] = await store.getWorkflows([id])
         if (workflow === undefined) throw workflowNotFound(id)
-        const steps = await store.listSteps(id)
+        const after = options.after === undefined ? {} : { after: runId(options.after) }
+        const steps = await store.listSteps(id, { ...after, limit: stepsMax })
         answer({ workflow, steps }, (look) => workflowScreen(look, workflow, steps))
+        const last = steps.at(-1)
+        if (!json && last !== undefined && steps.length === stepsMax)
+          terminal.tell(`${count(stepsMax)} steps shown. Next: ${nextPage(command, '--after', last.runId)}`)
       })
     })
 }

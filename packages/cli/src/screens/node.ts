@@ -26,7 +26,11 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
         ]),
     ...(held.length === 0
       ? []
-      : [section(look, `Holds ${count(held.length)}, longest first`), heldTable(look, held, node)]),
+      : [
+          section(look, `Holds ${count(held.length)}, longest first`),
+          heldTable(look, held, node),
+          ...andMore(held.length, heldShown, `q runs --view running --node ${node.name}`),
+        ]),
     ...(samples.length < 2
       ? []
       : [
@@ -39,21 +43,36 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
       ? []
       : [
           section(look, 'Gaps between heartbeats'),
-          ...gaps.slice(0, 5).map((gap) => `  ${moment(gap.endedAt, now)}  silent for ${long(gap.ms)}`),
+          ...gaps.slice(0, entriesShown).map((gap) => `  ${moment(gap.endedAt, now)}  silent for ${long(gap.ms)}`),
+          ...andMore(gaps.length, entriesShown, `q node ${node.name} --json`),
         ]),
     ...(failures.length === 0
       ? []
       : [
           section(look, 'Heartbeats that failed'),
           ...failures
-            .slice(0, 5)
+            .slice(0, entriesShown)
             .map(({ at, inARow, error }) => fit(look, `  ${moment(at, now)}  ${inARow} in a row  ${error}`)),
+          ...andMore(failures.length, entriesShown, `q node ${node.name} --json`),
         ]),
     ...(recoveries.length === 0
       ? []
-      : [section(look, 'Runs recovered from it'), recoveriesTable(look, recoveries.slice(0, 10), now)]),
+      : [
+          section(look, 'Runs recovered from it'),
+          recoveriesTable(look, recoveries.slice(0, recoveriesShown), now),
+          ...andMore(recoveries.length, recoveriesShown, `q recoveries --node ${node.name}`),
+        ]),
   ]
   return parts.join('\n')
+}
+
+const heldShown = 50
+const entriesShown = 5
+const recoveriesShown = 10
+
+/** The rest of a list that was cut, and the command that shows it. */
+function andMore(length: number, shown: number, command: string): string[] {
+  return length > shown ? [`  … ${count(length - shown)} more: ${command}`] : []
 }
 
 function heading(look: Look, { name, state, id, hostname, pid, version }: Node): string {
@@ -167,7 +186,7 @@ function heldTable(look: Look, held: readonly HeldRunView[], node: Node): string
       { heading: 'AT DEADLINE', cell: ({ atDeadline }) => (node.drain?.deadline == null ? '' : atDeadline), drop: 2 },
       { heading: 'NOTE', cell: ({ note }) => note ?? '', shrink: 10, drop: 4 },
     ],
-    held.slice(0, 50),
+    held.slice(0, heldShown),
   )
 }
 
