@@ -15,6 +15,8 @@ export interface TestTerminalOptions {
   readonly ascii?: boolean
   /** Answers to questions, in order; without them there is no person to ask. */
   readonly answers?: readonly string[]
+  /** Called with each line of progress; the command does not wait for it. */
+  readonly onProgress?: (line: string) => void
 }
 
 export async function q(
@@ -36,7 +38,9 @@ export async function q(
     print: (line) => void (text.stdout += `${line}\n`),
     printData: (line) => void (text.stdout += `${line}\n`),
     tell: (line) => void (text.stderr += `${line}\n`),
-    progress: () => {},
+    progress: (line) => {
+      if (line !== '') options.onProgress?.(line)
+    },
     redraw: (screen) => void (text.stdout += `${screen}\n`),
     ask: (question) => {
       text.stderr += question

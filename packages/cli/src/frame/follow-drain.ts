@@ -3,7 +3,7 @@
  * lost, which means that another replica had to recover them.
  */
 import { exitCodes } from '@q/runner/report-error'
-import { asRunId, type RunId, type HeldRunView, type Node } from '@q/store'
+import type { RunId, HeldRunView, Node } from '@q/store'
 import { countdown, long, short } from '../words/ages.ts'
 import { cut } from '../words/style.ts'
 import type { Frame } from './command.ts'
@@ -18,17 +18,20 @@ export interface DrainToFollow {
 
 const lookEveryMs = 500
 const namedMax = 4
+/** More runs than a node holds. */
+const recoveriesMax = 500
 
 export async function followDrain(frame: Frame, { node, document, timeoutMs }: DrainToFollow): Promise<number> {
   const { store, terminal } = frame
   const begun = performance.now()
-  const seen = new Map<string, HeldRunView>()
+  const seen = new Set<RunId>()
+  const before = await newestRecovery(frame, node)
   let state = node.state as Node['state'] | 'gone'
   let isLate = false
   const end = await repeat(lookEveryMs, async () => {
     const detail = await store.nodeDetail(node.id)
     state = detail?.node.state ?? 'gone'
-    for (const run of detail?.held ?? []) seen.set(run.id, run)
+    for (const run of detail?.held ?? []) seen.add(run.id)
     if (detail === undefined || state === 'stopped' || state === 'stale' || detail.node.drain === null) return 'done'
     terminal.progress(progressLine(frame, detail.node, detail.held))
     isLate = timeoutMs !== undefined && performance.now() - begun > timeoutMs
@@ -36,7 +39,7 @@ export async function followDrain(frame: Frame, { node, document, timeoutMs }: D
   })
   terminal.progress('')
   const tookMs = Math.round(performance.now() - begun)
-  const became = await fates(frame, node, [...seen.keys()])
+  const became = await fates(frame, node, { ids: [...seen], before })
   const left = state === 'stopped' || state === 'gone'
   frame.answer({ ...document, tookMs, ...became, left }, () => sentence(node, { state, tookMs, ...became }))
   if (end === 'interrupted' || isLate) {
@@ -44,7 +47,7 @@ export async function followDrain(frame: Frame, { node, document, timeoutMs }: D
     return exitCodes.timedOut
   }
   if (!left && state !== 'stale') return exitCodes.runFailed
-  return state === 'stale' || became.lost > 0 ? exitCodes.runsLeftBehind : exitCodes.ok
+  return state === 'stale' || became.lost + became.held > 0 ? exitCodes.runsLeftBehind : exitCodes.ok
 }
 
 interface Fates {
@@ -55,16 +58,35 @@ interface Fates {
   readonly held: number
 }
 
-/** Judged by their present states: an ended run was finished, unless the node has a recovery for it. */
-async function fates({ store }: Frame, node: Node, ids: readonly string[]): Promise<Fates> {
-  const runs = await store.getTaskRuns(ids.map((id) => asRunId(id)).filter((id): id is RunId => id !== undefined))
+interface SeenRuns {
+  readonly ids: readonly RunId[]
+  /** The newest recovery from the node before the drain: a run may have been recovered from it earlier. */
+  readonly before: bigint
+}
+
+async function newestRecovery({ store }: Frame, { id }: Node): Promise<bigint> {
+  const [newest] = (await store.listRecoveries({ node: id, limit: 1 })).items
+  return BigInt(newest?.id ?? 0)
+}
+
+/**
+ * Judged by their present states. A run that has ended under this node was finished, unless it was recovered from the node
+ * since; one that another node has taken in the meantime was released, even if it has ended there.
+ */
+async function fates({ store }: Frame, node: Node, { ids, before }: SeenRuns): Promise<Fates> {
+  const runs = await store.getTaskRuns(ids)
   const detail = await store.nodeDetail(node.id)
-  const recovered = new Set((detail?.recoveries ?? []).map(({ runId }) => runId))
-  const lost = runs.filter((run) => recovered.has(run.id)).length
-  const ended = runs.filter((run) => !recovered.has(run.id) && isEnded(run.status)).length
+  const recoveries = (await store.listRecoveries({ node: node.id, limit: recoveriesMax })).items
+  const recovered = new Set(recoveries.filter(({ id }) => BigInt(id) > before).map(({ runId }) => runId))
   const stillHeld = new Set((detail?.held ?? []).map(({ id }) => id))
-  const held = runs.filter((run) => !recovered.has(run.id) && stillHeld.has(run.id)).length
-  return { finished: ended, released: runs.length - ended - lost - held, lost, held }
+  const tally = { finished: 0, released: 0, lost: 0, held: 0 }
+  for (const run of runs) {
+    if (recovered.has(run.id)) tally.lost++
+    else if (stillHeld.has(run.id)) tally.held++
+    else if (isEnded(run.status) && run.replicaId === node.id) tally.finished++
+    else tally.released++
+  }
+  return tally
 }
 
 function isEnded(status: string): boolean {
@@ -91,7 +113,7 @@ function sentence(node: Node, end: Fates & { readonly state: string; readonly to
   switch (end.state) {
     case 'stopped':
     case 'gone':
-      return `${node.name} stopped ${end.lost === 0 ? 'cleanly ' : ''}after ${long(end.tookMs)}: ${runs}.`
+      return `${node.name} stopped ${end.lost + end.held === 0 ? 'cleanly ' : ''}after ${long(end.tookMs)}: ${runs}.`
     case 'stale':
       return node.state === 'stale'
         ? `${node.name} is lost, and cannot drain: ${runs}.`
