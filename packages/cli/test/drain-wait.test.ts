@@ -45,7 +45,9 @@ const release = (leases: readonly Lease[]) => store.releaseTaskRuns(leases)
 /** Drains the node, and lets something happen once it is known to drain. */
 async function drained({ name }: Scene, happening: () => Promise<unknown>, ...options: string[]): Promise<Answered> {
   let happened: Promise<unknown> | undefined
-  const answered = await q(['drain', name, '--wait', ...options], env, { onProgress: () => (happened ??= happening()) })
+  const answered = await q(['drain', name, '--wait', ...options], env, {
+    onProgress: () => void (happened ??= happening()),
+  })
   await happened
   return answered
 }

@@ -12,7 +12,7 @@ import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-fi
 const orders: Readonly<Record<RunViewName, string>> = {
   newest: 'newest first',
   running: 'running longest first',
-  failed: 'failed last first',
+  failed: 'failed attempts, last first',
   waiting: 'waiting longest first',
   review: 'to review, newest first',
   stopping: 'stopping longest first',
@@ -39,7 +39,9 @@ export function runsCommand(terminal: Terminal): Command {
     route: 'GET /api/runs',
   })
     .addOption(
-      new Option('--view <view>', 'which runs, and in which order').choices(Object.keys(orders)).default('newest'),
+      new Option('--view <view>', 'which runs, and in which order; failed: those whose last attempt failed')
+        .choices(Object.keys(orders))
+        .default('newest'),
     )
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--before <cursor>', 'continue after the previous page (its last line names the cursor)')
@@ -67,6 +69,7 @@ export function runsCommand(terminal: Terminal): Command {
         next: page.next,
         option: '--before',
       })
+      if (!frame.json && options.view === 'failed') frame.terminal.tell(neverStarted)
     })
   })
 }
@@ -88,6 +91,9 @@ function uncountedText({ count, lookedBackTo }: RunCount): string {
 }
 
 const countMax = 10_000
+
+/** The view follows the ends of attempts, so it cannot show runs that never had one. */
+const neverStarted = 'Runs that failed before their code started are not in this view: q runs --status failed'
 
 /** Distinguishes "no run matches" from "the search stopped before it found one". */
 function emptyText({ exhausted }: RunPage): string {

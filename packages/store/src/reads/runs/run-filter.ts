@@ -32,7 +32,8 @@ export interface RunFilter {
 }
 
 /**
- * `newest`: by id. `running`: longest first. `failed`: the last failure first. `waiting`: AVAILABLE runs and those that wait
+ * `newest`: by id. `running`: longest first. `failed`: runs whose last attempt failed or crashed, the
+ * last end first; a run that failed before it started, as UNROUTABLE, has no attempt: use the status FAILED. `waiting`: AVAILABLE runs and those that wait
  * for a concurrency key, longest first. `review`: recovered as FAILED and not reviewed. `stopping`: asked to stop, longest first.
  */
 export const runViews = ['newest', 'running', 'failed', 'waiting', 'review', 'stopping'] as const
