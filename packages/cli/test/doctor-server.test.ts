@@ -7,7 +7,8 @@ import { startEmbedded, type EmbeddedServer } from '@q/embedded'
 import { migrateDatabase } from '@q/store'
 import { Client } from 'pg'
 import { standbyLink } from '../../store/test/standby-link.ts'
-import type { CheckResult } from '../src/doctor/check.ts'
+import type { CheckResult, Surroundings } from '../src/doctor/check.ts'
+import { checks } from '../src/doctor/checks.ts'
 import { scratch } from './program.ts'
 import { q, qJson } from './terminal.ts'
 
@@ -129,6 +130,74 @@ test('server.durability: commits that a crash may lose are a warning', async () 
     level: 'warn',
     fix: expect.stringContaining('synchronous_commit = on') as string,
   })
+})
+
+test('server.durability: the fix undoes the setting where it was made', async () => {
+  const own = new URL(url)
+  const database = own.pathname.slice(1)
+  const fixOf = async (...statements: string[]) => {
+    for (const statement of statements) await client.query(statement)
+    return (await finding('server.durability')).fix
+  }
+  const off = 'SET synchronous_commit = off'
+  expect(await fixOf(`ALTER DATABASE "${database}" ${off}`)).toContain(
+    `ALTER DATABASE "${database}" RESET synchronous_commit;`,
+  )
+  const undo = `ALTER DATABASE "${database}" RESET synchronous_commit`
+  expect(await fixOf(undo, `ALTER ROLE "${own.username}" ${off}`)).toContain(
+    `ALTER ROLE "${own.username}" RESET synchronous_commit;`,
+  )
+  await client.query(`ALTER ROLE "${own.username}" RESET synchronous_commit`)
+  expect(await finding('server.durability')).toMatchObject({ level: 'ok' })
+})
+
+test.each([
+  ['configuration file', 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf(); '],
+  ['command line', 'Remove full_page_writes=off from the options with which the server is started, and restart'],
+])('server.durability: full_page_writes from the %s has its own fix', async (source, fix) => {
+  const facts = { settings: { full_page_writes: 'off' }, sources: { full_page_writes: source }, standbys: { all: 0 } }
+  const check = checks.find(({ id }) => id === 'server.durability')!
+  const verdict = await check.look({ server: () => Promise.resolve(facts) } as unknown as Surroundings)
+  expect(verdict).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) as string })
+})
+
+test('vacuum.xid-age: a transaction id that autovacuum should have frozen is a warning, and near the end a failure', async () => {
+  expect(await finding('vacuum.xid-age')).toMatchObject({ level: 'ok' })
+  for (const [age, level] of [
+    [500_000_000, 'warn'],
+    [1_700_000_000, 'fail'],
+  ] as const) {
+    await client.query('CREATE SCHEMA IF NOT EXISTS old')
+    await client.query(`CREATE OR REPLACE FUNCTION old.age(xid) RETURNS integer LANGUAGE sql AS 'SELECT ${age}'`)
+    expect(await finding('vacuum.xid-age', '-c search_path=old,pg_catalog,public')).toMatchObject({
+      level,
+      what: expect.stringMatching(
+        /^The oldest transaction id, in database .*, is [\d ]+ ids old; .* at 200 000 000\.$/,
+      ) as string,
+      fix: expect.stringContaining('vacuumdb --freeze') as string,
+    })
+  }
+})
+
+test('a login without pg_read_all_stats is told what it cannot see, and how to grant it', async () => {
+  await client.query(`CREATE ROLE plain LOGIN PASSWORD 'p'`)
+  await client.query('GRANT USAGE ON SCHEMA q TO plain')
+  await client.query('GRANT SELECT ON ALL TABLES IN SCHEMA q TO plain')
+  const own = new URL(url)
+  own.username = 'plain'
+  own.password = 'p'
+  const env = { DATABASE_URL: own.href }
+  expect(await finding('vacuum.held-xmin', '', env)).toMatchObject({
+    level: 'note',
+    what: 'plain cannot see which snapshots the sessions of other users hold.',
+    fix: 'GRANT pg_read_all_stats TO "plain";  as a superuser',
+  })
+  const used = async () => Number(/^(\d+) of/.exec((await finding('server.connections', '', env)).what)?.[1])
+  for (let opened = 0; opened < 3; opened++) await session()
+  // Those of another user are among them.
+  await expect.poll(used).toBeGreaterThanOrEqual(4)
+  await client.query('GRANT pg_read_all_stats TO plain')
+  expect(await finding('vacuum.held-xmin', '', env)).toMatchObject({ level: 'ok' })
 })
 
 test('server.connections: too few free connections are a warning, nearly none a failure', async () => {

@@ -1,5 +1,6 @@
 /** q doctor: checks everything that q depends on, worst findings first. */
 import type { Command } from 'commander'
+import { containerMb } from '@q/runner/container-memory'
 import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { connect, createStore } from '@q/store'
@@ -54,6 +55,7 @@ export function doctorCommand(terminal: Terminal): Command {
             directUrl: terminal.env['DATABASE_URL_DIRECT'] || url,
             embedded,
             env: terminal.env,
+            memoryLimitMb: containerMb(),
             server: () => Promise.resolve(first),
             nodes: once(() => store.listNodes()),
             attention: once(() => store.attention()),

@@ -36,6 +36,8 @@ export interface Surroundings {
   readonly directUrl: string
   readonly embedded: boolean
   readonly env: NodeJS.ProcessEnv
+  /** The memory limit of the container; 0: none. */
+  readonly memoryLimitMb: number
   server(): Promise<ServerFacts>
   nodes(): Promise<readonly Node[]>
   attention(): Promise<AttentionReport>

@@ -26,35 +26,32 @@ const threads: Check = {
   },
 }
 
+/** A replica claims nothing above this share of its container's memory, whatever its settings say. */
+const containerShare = 0.9
+
+/** Control groups of version 1 report a limit beyond every machine if there is none. */
+const unlimitedMb = 2 ** 30
+
 const memory: Check = {
   id: 'here.memory',
-  async look({ env }) {
-    const limitMb = memoryLimitMb()
-    const unhealthyMb = Number(env['Q_UNHEALTHY_MB'] || 8_192)
-    if (limitMb === undefined) return skipped('No memory limit of a container is visible.')
-    if (limitMb >= unhealthyMb)
-      return ok(`The container may use ${limitMb} MB; a replica is unhealthy from ${unhealthyMb} MB.`)
+  async look({ env, memoryLimitMb }) {
+    if (memoryLimitMb <= 0 || memoryLimitMb >= unlimitedMb) return skipped('No memory limit of a container is visible.')
+    const most = Math.floor(memoryLimitMb * containerShare)
+    const set = Number(env['Q_UNHEALTHY_MB'] || 0)
+    if (set <= most)
+      return ok(
+        `The container may use ${Math.round(memoryLimitMb)} MB; a replica claims nothing above ${set || Math.min(most, unhealthyMbDefault)} MB.`,
+      )
     return {
       level: 'note',
-      what: `The container may use ${limitMb} MB, and a replica calls itself unhealthy only from ${unhealthyMb} MB.`,
-      why: 'The kernel ends the process before it stops claiming.',
-      fix: `Set Q_UNHEALTHY_MB=${Math.round(limitMb * 0.9)} and Q_DEGRADED_MB=${Math.round(limitMb * 0.7)}.`,
+      what: `Q_UNHEALTHY_MB is ${set}, but the container may use only ${Math.round(memoryLimitMb)} MB.`,
+      why: `The setting has no effect: a replica claims nothing above 90 % of the container's memory, ${most} MB.`,
+      fix: `Unset it, set Q_UNHEALTHY_MB=${most} or less, or raise the limit of the container.`,
     }
   },
 }
 
-/** The memory limit of the control group, version 2 or 1; undefined: none. */
-function memoryLimitMb(): number | undefined {
-  for (const file of ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes']) {
-    try {
-      const bytes = Number(readFileSync(file, 'utf8').trim())
-      if (Number.isFinite(bytes) && bytes < 2 ** 50) return Math.round(bytes / 2 ** 20)
-    } catch {
-      // The other version of control groups, or none.
-    }
-  }
-  return undefined
-}
+const unhealthyMbDefault = 8_192
 
 const files: Check = {
   id: 'here.files',

@@ -1,5 +1,5 @@
 /** Group `server`: version, connections, durability and time limits of the server. */
-import { oldestServer } from '@q/store'
+import { oldestServer, type ServerFacts } from '@q/store'
 import { isLiving } from '../screens/nodes.ts'
 import { ok, type Check } from './check.ts'
 
@@ -42,13 +42,15 @@ const connections: Check = {
 const durability: Check = {
   id: 'server.durability',
   async look({ server }) {
-    const { settings, standbys } = await server()
-    if (settings.fsync === 'off' || settings.full_page_writes === 'off') {
+    const facts = await server()
+    const { settings, standbys, seesSessions, user } = facts
+    const lossy = (['fsync', 'full_page_writes'] as const).find((name) => settings[name] === 'off')
+    if (lossy !== undefined) {
       return {
         level: 'fail',
-        what: `${settings.fsync === 'off' ? 'fsync' : 'full_page_writes'} is off.`,
+        what: `${lossy} is off.`,
         why: 'After a crash of the machine the database may be damaged: acknowledged runs can be lost.',
-        fix: 'ALTER SYSTEM RESET ALL; restart the server. Only a test server may run like this.',
+        fix: `${switchOn(lossy, facts)} Only a test server may run like this.`,
       }
     }
     if (settings.synchronous_commit === 'off') {
@@ -56,19 +58,48 @@ const durability: Check = {
         level: 'warn',
         what: 'synchronous_commit is off.',
         why: 'A crash of the server loses the last acknowledged commits, so an accepted run may be lost.',
-        fix: 'ALTER DATABASE … SET synchronous_commit = on;',
+        fix: switchOn('synchronous_commit', facts),
+      }
+    }
+    const streams = standbys.all === 1 ? '1 standby streams' : `${standbys.all} standbys stream`
+    if (standbys.all > 0 && !seesSessions) {
+      return {
+        level: 'note',
+        what: `${streams}; ${user} cannot see whether commits wait for it.`,
+        why: 'If they do not, a failover may lose the last acknowledged commits.',
+        fix: `GRANT pg_read_all_stats TO "${user}";  as a superuser`,
       }
     }
     if (standbys.all > 0 && standbys.synchronous === 0) {
       return {
         level: 'note',
-        what: `${standbys.all === 1 ? '1 standby streams' : `${standbys.all} standbys stream`} asynchronously.`,
+        what: `${streams} asynchronously.`,
         why: 'A failover may lose the last acknowledged commits.',
         fix: 'Set synchronous_standby_names if accepted runs must survive a failover.',
       }
     }
     return ok('Commits are durable.')
   },
+}
+
+type DurabilitySetting = 'fsync' | 'full_page_writes' | 'synchronous_commit'
+
+/** Undoes the setting where it was made: a statement for another place would change nothing. */
+function switchOn(name: DurabilitySetting, { sources, database, user }: ServerFacts): string {
+  switch (sources[name]) {
+    case 'command line':
+      return `Remove ${name}=off from the options with which the server is started, and restart the server.`
+    case 'database':
+      return `ALTER DATABASE "${database}" RESET ${name};  new sessions have ${name} = on.`
+    case 'user':
+      return `ALTER ROLE "${user}" RESET ${name};  new sessions have ${name} = on.`
+    case 'database user':
+      return `ALTER ROLE "${user}" IN DATABASE "${database}" RESET ${name};  new sessions have ${name} = on.`
+    case 'client':
+      return `Remove it from the options in DATABASE_URL or PGOPTIONS: ${name} = on is the default.`
+    default:
+      return `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf();`
+  }
 }
 
 const timeouts: Check = {

@@ -1,5 +1,5 @@
 /** Reads the version, connections and settings of the server that q depends on. Takes no locks. */
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface ServerFacts {
@@ -15,6 +15,21 @@ export interface ServerFacts {
   /** Standbys that stream from the server, and the number of synchronous ones that commits wait for. */
   readonly standbys: { readonly all: number; readonly synchronous: number }
   readonly settings: Readonly<Record<ServerSetting, string>>
+  /** Where each setting comes from, as pg_settings says: `default`, `configuration file`, `command line`, `database`, … */
+  readonly sources: Readonly<Record<ServerSetting, string>>
+  /** The login of this session. */
+  readonly user: string
+  /** Whether it sees what sessions of other users do: it has pg_read_all_stats. */
+  readonly seesSessions: boolean
+  /** The database of the server with the oldest transaction id, by age in transactions, and the age at which autovacuum acts. */
+  readonly oldestXid: XidAge
+  readonly oldestMultixact: XidAge
+}
+
+export interface XidAge {
+  readonly database: string
+  readonly age: number
+  readonly vacuumedAt: number
 }
 
 const settingNames = [
@@ -34,16 +49,26 @@ export type ServerSetting = (typeof settingNames)[number]
 
 export async function inspectServer(db: Db): Promise<ServerFacts> {
   const settings = sql.join(settingNames.map((name) => sql`${name}::text, current_setting(${name}::text)`))
-  // Sessions of the database's own workers need no connection.
+  const seesAll = sql`pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`
+  const oldest = (age: RawBuilder<number>, limit: string) => sql`(
+    SELECT jsonb_build_object('database', datname, 'age', ${age}, 'vacuumedAt', current_setting(${limit}::text)::float8)
+    FROM pg_database ORDER BY ${age} DESC LIMIT 1)`
+  // Sessions of the database's own workers need no connection. Without the right to see them, their kind is hidden.
   const { rows } = await sql<ServerFacts>`
 SELECT current_database() AS database, split_part(current_setting('server_version'), ' ', 1) AS version,
   current_setting('server_version_num')::int AS "versionNumber", pg_is_in_recovery() AS "isStandby",
   pg_postmaster_start_time() AS "startedAt", clock_timestamp() AS now,
-  jsonb_build_object('used', (SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('client backend', 'walsender')),
+  jsonb_build_object('used', CASE WHEN ${seesAll}
+      THEN (SELECT count(*) FROM pg_stat_activity WHERE backend_type IN ('client backend', 'walsender'))
+      ELSE (SELECT sum(numbackends) FROM pg_stat_database) END,
     'max', current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int) AS connections,
   (SELECT jsonb_build_object('all', count(*), 'synchronous', count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')))
     FROM pg_stat_replication) AS standbys,
-  jsonb_build_object(${settings}) AS settings`.execute(db)
+  jsonb_build_object(${settings}) AS settings,
+  (SELECT jsonb_object_agg(s.name, s.source) FROM pg_settings s WHERE s.name = ANY(${settingNames}::text[])) AS sources,
+  current_user::text AS "user", ${seesAll} AS "seesSessions",
+  ${oldest(sql`age(datfrozenxid)`, 'autovacuum_freeze_max_age')} AS "oldestXid",
+  ${oldest(sql`mxid_age(datminmxid)`, 'autovacuum_multixact_freeze_max_age')} AS "oldestMultixact"`.execute(db)
   const [facts] = rows
   if (facts === undefined) throw new Error('The server answered without a row.')
   return facts

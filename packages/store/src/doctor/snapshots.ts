@@ -36,7 +36,7 @@ SELECT * FROM (
   FROM pg_prepared_xacts WHERE database = current_database()
   UNION ALL
   SELECT 'slot', active_pid, slot_name::text, NULL, CASE WHEN active THEN 'active' ELSE 'inactive' END, NULL,
-    greatest(age(xmin), age(catalog_xmin)), NULL
+    age(xmin), NULL
   FROM pg_replication_slots WHERE xmin IS NOT NULL
 ) holders ORDER BY "forMs" DESC NULLS LAST, age DESC LIMIT ${holdersMax}`.execute(db)
   return rows
