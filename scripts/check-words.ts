@@ -4,15 +4,19 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { scriptOptions } from '../packages/schema/src/script-options.ts'
 import { type CountsByFile, differences, grownWords, totalOf } from './words/allow-list.ts'
 import { readCounts } from './words/read-counts.ts'
 import { workspace } from './workspace.ts'
 
+const { lower } = scriptOptions('check-words', {
+  lower: { flag: true, means: 'write the present counts, unless one grew' },
+})
 const path = join(workspace, 'scripts/words/allowed.json')
 const allowed = JSON.parse(await readFile(path, 'utf8')) as CountsByFile
 const found = await readCounts(workspace)
 
-if (process.argv.includes('--lower') && grownWords(found, allowed).length === 0) {
+if (lower && grownWords(found, allowed).length === 0) {
   await writeFile(path, onePathPerLine(found))
   console.log(`allowed words: ${totalOf(allowed)} before, ${totalOf(found)} now`)
 } else {

@@ -6,6 +6,7 @@
  */
 import { readdir, readFile, rm, writeFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { scriptOptions } from '@q/schema/script-options'
 import { testDatabase } from '@q/testing'
 import { clientReference } from './codegen/client-reference.ts'
 import { configurationReference } from './codegen/configuration-reference.ts'
@@ -25,7 +26,9 @@ import { workspace } from './workspace.ts'
 /** In these folders a file that is not generated has no business. */
 const whollyGenerated = ['packages/store/sql', 'packages/schema/src/generated', 'docs/deploy/generated']
 
-const verify = process.argv.includes('--verify')
+const { verify } = scriptOptions('codegen', {
+  verify: { flag: true, means: 'write nothing; exit 1 if a file differs' },
+})
 const wanted = await generated()
 const present = await onDisk([...wanted.keys()])
 const differing = [...new Set([...wanted.keys(), ...present.keys()])]

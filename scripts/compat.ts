@@ -5,6 +5,7 @@
  * database declares it too old (`q.compatibility`) and its programs are refused. Needs the git history and the npm registry.
  */
 import { programLevel } from '@q/schema'
+import { scriptOptions } from '@q/schema/script-options'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { checkOut } from './compat/check-out.ts'
@@ -16,6 +17,7 @@ const previous = { commit: '149ef1b006d9cd7a790fd73452f97b18bfda0fff', level: 7 
 const tooOld = 57
 const hello = ['enqueue', 'hello', '{"name":"Ada"}', '--wait', '--timeout', '30s']
 
+scriptOptions('compat', {})
 console.log(`checking out and installing ${previous.commit.slice(0, 7)}`)
 await using checkedOut = await checkOut(previous.commit)
 await using database = await testDatabase({ migrated: false })

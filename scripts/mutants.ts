@@ -4,14 +4,14 @@
  * Takes minutes, so it is not part of `pnpm test`, which checks that the places to change and the named files exist
  * (scripts/test/mutants.test.ts). `--only name,name` tries a few.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { testRun } from '@q/testing'
 import { copyOfWorkspace } from './mutants/copy.ts'
 import type { Fault } from './mutants/fault.ts'
 import { faults } from './mutants/faults.ts'
 import { redTest, verdictOn } from './mutants/trial.ts'
 
-const chosen = choose(process.argv.slice(2).filter((argument) => argument !== '--'))
+const chosen = choose()
 const whole = await timed(() => tryAll(chosen))
 console.log(`Done in ${Math.ceil(whole.seconds / 60)} min.`)
 process.exitCode = whole.value ? 0 : 1
@@ -49,9 +49,9 @@ function print(name: string, seconds: number, what: string): void {
   console.log(`${name.padEnd(38)} ${seconds.toFixed(1).padStart(6)} s  ${what}`)
 }
 
-function choose(args: string[]): readonly Fault[] {
-  const { only } = parseArgs({ args, options: { only: { type: 'string' } } }).values
-  if (only === undefined) return faults
+function choose(): readonly Fault[] {
+  const { only } = scriptOptions('mutants', { only: { text: '', means: 'names of faults, separated by commas' } })
+  if (only === '') return faults
   const names = only.split(',')
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name))
   if (unknown.length === 0) return faults.filter((fault) => names.includes(fault.name))

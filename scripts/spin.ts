@@ -3,12 +3,11 @@
  * is broken by the sound model, a fault that breaks none, and a search that was not exhaustive are red (exit code 1).
  * Without Spin or a C compiler nothing is searched (exit code 3). `--deep` also searches what takes minutes.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { searchAll, type SearchResult } from './spin/searches.ts'
 import { missingTools } from './spin/tools.ts'
 
-const args = process.argv.slice(2).filter((argument) => argument !== '--')
-const { deep } = parseArgs({ args, options: { deep: { type: 'boolean', default: false } } }).values
+const { deep } = scriptOptions('spin', { deep: { flag: true, means: 'also search what takes minutes' } })
 const missing = await missingTools()
 process.exitCode = missing.length === 0 ? await report() : cannot(missing)
 

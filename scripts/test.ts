@@ -4,25 +4,24 @@
  * `--only types,lint` runs parts, `--shuffle` runs the tests of each file in a random order (`--seed` repeats one), and
  * `--busy` keeps every core busy while Vitest runs.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { add, type Counts, line, nothing } from './test-steps/counts.ts'
 import { type Step, stepGroups } from './test-steps/steps.ts'
 
-const options = {
-  only: { type: 'string' },
-  shuffle: { type: 'boolean', default: false },
-  seed: { type: 'string' },
-  busy: { type: 'boolean', default: false },
-} as const
-const args = process.argv.slice(2).filter((argument) => argument !== '--')
-const { only, ...vitestOptions } = parseArgs({ args, options }).values
-const groups = stepGroups(vitestOptions)
-checkNames(only?.split(',') ?? [])
+const { only, seed, ...how } = scriptOptions('test', {
+  only: { text: '', means: 'steps, separated by commas: format, lint, types, boundaries, words, knip, codegen, …' },
+  shuffle: { flag: true, means: 'run the tests of each file in a random order' },
+  seed: { text: '', means: 'repeat the random order of an earlier run' },
+  busy: { flag: true, means: 'keep every core busy while Vitest runs' },
+})
+const steps = only === '' ? undefined : only.split(',')
+const groups = stepGroups({ ...how, seed: seed === '' ? undefined : seed })
+checkNames(steps ?? [])
 
 let total: Counts = nothing
 const notes: string[] = []
 for (const group of groups) {
-  const started = group.filter(({ name }) => only === undefined || only.split(',').includes(name)).map(timed)
+  const started = group.filter(({ name }) => steps?.includes(name) ?? true).map(timed)
   for (const step of started) {
     const { name, seconds, counts, output, note } = await step
     if (counts.failed > 0 && output !== '') console.log(output.trimEnd())

@@ -1,13 +1,9 @@
 /**
  * `pnpm bench`: compares q with other queues, on a separate PostgreSQL with durable writes. Writes docs/benchmarks.md.
- *
- * --quick           one round with small sizes, under 3 minutes; the report goes to .q/bench  --only a,b        only
- * these measurements; the report goes to .q/bench  --rounds n        rounds, 5 unless given  --resume          takes
- * the samples that the last run did not take  --report          writes the report from the samples of the last run,
- * without measuring
+ * `--help` lists its options.
  */
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { iterationsPerMs } from './jobs/calibrate.ts'
 import { startServer } from './machine/server.ts'
 import { measurements } from './measurements/list.ts'
@@ -18,21 +14,18 @@ import { benchRunFacts } from './run/run-facts.ts'
 import { sizes } from './run/sizes.ts'
 
 const args = process.argv.slice(2).filter((argument) => argument !== '--')
-const { values } = parseArgs({
-  args,
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    rounds: { type: 'string' },
-    resume: { type: 'boolean', default: false },
-    report: { type: 'boolean', default: false },
-  },
+const values = scriptOptions('bench', {
+  quick: { flag: true, means: 'one round with small sizes, under 3 minutes; the report goes to .q/bench' },
+  only: { text: '', means: 'only these measurements, separated by commas; the report goes to .q/bench' },
+  rounds: { number: 0, least: 1, most: 99, means: 'rounds, 5 unless given' },
+  resume: { flag: true, means: 'take the samples that the last run did not take' },
+  report: { flag: true, means: 'write the report from the samples of the last run, without measuring' },
 })
 const workspace = join(import.meta.dirname, '../../..')
 const scratch = join(workspace, '.q/bench')
-const selected = select(values.only?.split(','))
-const isWhole = !values.quick && values.only === undefined
-const size = { ...sizes[values.quick ? 'quick' : 'full'], ...(values.rounds && { rounds: whole(values.rounds) }) }
+const selected = select(values.only === '' ? undefined : values.only.split(','))
+const isWhole = !values.quick && values.only === ''
+const size = { ...sizes[values.quick ? 'quick' : 'full'], ...(values.rounds > 0 && { rounds: values.rounds }) }
 const records = openRecords(join(scratch, `${values.quick ? 'quick' : 'full'}.jsonl`), values.resume || values.report)
 
 if (!values.report) await measure()
@@ -73,13 +66,11 @@ async function measure(): Promise<void> {
 function select(names: readonly string[] | undefined) {
   const unknown = names?.filter((name) => !measurements.some((measurement) => measurement.name === name)) ?? []
   if (unknown.length > 0)
-    throw new Error(
-      `No such measurement: ${unknown.join(', ')}. There are: ${measurements.map(({ name }) => name).join(', ')}.`,
-    )
+    refuse(`No such measurement: ${unknown.join(', ')}. There are: ${measurements.map(({ name }) => name).join(', ')}.`)
   return measurements.filter(({ name, long = false }) => names?.includes(name) ?? !(values.quick && long))
 }
 
-function whole(text: string): number {
-  if (!/^[1-9]\d?$/.test(text)) throw new Error(`--rounds must be a number from 1 to 99, not ${text}.`)
-  return Number(text)
+function refuse(problem: string): never {
+  console.error(problem)
+  process.exit(2)
 }

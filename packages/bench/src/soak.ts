@@ -4,15 +4,15 @@
  */
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { iterationsPerMs } from './jobs/calibrate.ts'
 import { startServer } from './machine/server.ts'
 import { soakFile } from './report/soak-section.ts'
 import { runSoak, type SoakSample } from './soak/run-soak.ts'
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: { runs: { type: 'string', default: '1000000' }, minutes: { type: 'string', default: '30' } },
+const values = scriptOptions('bench:soak', {
+  runs: { number: 1_000_000, least: 1, most: 99_999_999, means: 'short runs at the beginning' },
+  minutes: { number: 30, least: 0.01, fraction: true, means: 'minutes of mixed load after them' },
 })
 const workspace = join(import.meta.dirname, '../../..')
 const scratch = join(workspace, '.q/bench')
@@ -26,8 +26,8 @@ try {
   await runSoak({
     server,
     iterationsPerMs: iterationsPerMs(),
-    shortRuns: number('runs', values.runs),
-    mixedMs: number('minutes', values.minutes) * 60_000,
+    shortRuns: values.runs,
+    mixedMs: values.minutes * 60_000,
     sampleEveryMs: 5_000,
     onSample(sample) {
       samples.push(sample)
@@ -45,9 +45,3 @@ const folder = join(workspace, 'docs/benchmarks')
 mkdirSync(folder, { recursive: true })
 writeFileSync(join(folder, soakFile), `[\n${samples.map((sample) => JSON.stringify(sample)).join(',\n')}\n]\n`)
 console.error(`Every run succeeded at its first attempt. The samples are in ${join(folder, soakFile)}.`)
-
-function number(option: string, text: string): number {
-  if (!/^\d{1,8}(\.\d+)?$/.test(text) || Number(text) === 0)
-    throw new Error(`--${option} must be a number above 0, not ${text}.`)
-  return Number(text)
-}

@@ -4,8 +4,8 @@
  * Uses the preset default. Measures the time from that UPDATE until the run is FAILED with the documented text: at most
  * one check interval (30 s) and a small margin. The updates are spread over the time between two checks.
  */
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect } from '@q/store'
 import { testDatabase } from '@q/testing'
@@ -14,8 +14,9 @@ import { until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, preset: { type: 'string', default: 'default' } },
+const values = scriptOptions('chaos:abandoned', {
+  rounds: { number: 3, least: 1, means: 'runs to abandon' },
+  preset: presetOption,
 })
 const text = 'Task run abandoned: owning replica stopped responding'
 const withinMs = 35_000
@@ -28,7 +29,7 @@ const q = queue<typeof tasks>(database.url)
 const replica = await startReplica({ DATABASE_URL: database.url, Q_PRESET: values.preset, Q_QUEUES: 'another' })
 let well = true
 try {
-  for (let round = 1; round <= Number(values.rounds); round++) {
+  for (let round = 1; round <= values.rounds; round++) {
     if (round > 1) await sleep(Math.random() * restMsMax)
     well = (await abandon(round)) && well
   }

@@ -3,18 +3,16 @@
  * `onCrash` (batch-scenario.ts). It fails when a run has a wrong outcome, or when more `fail` runs ended without having
  * begun than documented. `--ms 0` makes the batches as large as they can be: hundreds of suspects after each kill.
  */
-import { parseArgs } from 'node:util'
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { testDatabase } from '@q/testing'
 import { batchScenario, type BatchKill } from './batch-scenario.ts'
 import { summary } from './observations.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '20' },
-    runs: { type: 'string', default: '4000' },
-    ms: { type: 'string', default: '1' },
-    preset: { type: 'string', default: 'default' },
-  },
+const values = scriptOptions('chaos:batch', {
+  kills: { number: 20, least: 1, means: 'replicas to kill, one after the other' },
+  runs: { number: 4_000, least: 1, means: 'runs of a batch' },
+  ms: { number: 1, least: 0, means: 'time that a run takes' },
+  preset: presetOption,
 })
 /** `Q_START_AHEAD_FAIL_MAX` for each of two threads. */
 const neverBeganMax = 2 * 32
@@ -24,7 +22,7 @@ for (const kind of ['fail', 'retry'] as const) {
   const database = await testDatabase()
   try {
     const { kills: rounds, runs, ms, preset } = values
-    const options = { rounds: Number(rounds), runs: Number(runs), ms: Number(ms), preset, kind }
+    const options = { rounds, runs, ms, preset, kind }
     const kills = await batchScenario(database.url, options, (kill) => console.log(lineOf(kill)))
     failures += report(kind, kills)
   } finally {

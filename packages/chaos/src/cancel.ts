@@ -5,7 +5,7 @@
  * Uses two replicas with the preset default, so that no heartbeat is due for half a minute. Alternates between code
  * that gives signs of life, which its heartbeat() stops, and code that ignores the request, whose thread is terminated.
  */
-import { parseArgs } from 'node:util'
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
@@ -13,8 +13,9 @@ import { spread, summary, until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '20' }, preset: { type: 'string', default: 'default' } },
+const values = scriptOptions('chaos:cancel', {
+  rounds: { number: 20, least: 1, means: 'runs of each kind to cancel' },
+  preset: presetOption,
 })
 const promisedMs = 1_000
 
@@ -26,7 +27,7 @@ const replicas = [await startReplica(env), await startReplica(env)]
 try {
   for (const name of ['beating', 'deaf'] as const) {
     const took: number[] = []
-    for (let round = 1; round <= Number(values.rounds); round++) took.push(await cancel(name))
+    for (let round = 1; round <= values.rounds; round++) took.push(await cancel(name))
     console.log(`${name.padEnd(8)} ${took.length} cancels: ${summary(took)}`)
     if (spread(took).max >= promisedMs) process.exitCode = 1
   }

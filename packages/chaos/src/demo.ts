@@ -3,7 +3,7 @@
  * failures, and kill -9 of a replica every few seconds. It ends by itself (`--for 120`, seconds) or with Ctrl-C, and
  * reports the replicas that were killed, and the runs that were recovered or lost.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { findDatabase } from '@q/runner/database'
 import { prepareServer, type PageServer } from '@q/server'
 import { connect, createStore, migrateDatabase } from '@q/store'
@@ -12,8 +12,9 @@ import { outcomesOf, type Outcomes } from './demo/outcomes.ts'
 import { produce } from './demo/producer.ts'
 import { summary } from './observations.ts'
 
-const { values } = parseArgs({
-  options: { for: { type: 'string', default: '120' }, 'kill-every': { type: 'string', default: '8' } },
+const values = scriptOptions('demo', {
+  for: { number: 120, least: 1, means: 'seconds that the demo lasts' },
+  'kill-every': { number: 8, least: 1, means: 'seconds between two kills' },
 })
 const database = await findDatabase(process.env, { notice: (sentence) => console.error(sentence) })
 const ending = new AbortController()
@@ -29,14 +30,14 @@ try {
   console.log(`Watch them: ${process.stdout.isTTY ? page.link : page.url}`)
   console.log(`It ends after ${values.for} s, or with Ctrl-C. In another terminal: npx --yes pnpm@12 q top\n`)
   const store = createStore(db)
-  const timer = setTimeout(() => ending.abort(), Number(values.for) * 1_000)
+  const timer = setTimeout(() => ending.abort(), values.for * 1_000)
   const [kills, { runIds, workflows }] = await Promise.all([
     runFleet(
       {
         databaseUrl: database.url,
         store,
         replicas: 3,
-        killEveryMs: Number(values['kill-every']) * 1_000,
+        killEveryMs: values['kill-every'] * 1_000,
         onKill: (kill) => console.log(killLine(kill)),
       },
       ending.signal,

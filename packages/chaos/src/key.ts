@@ -5,8 +5,8 @@
  * Uses two replicas with the preset default, and kill -9. At most 5 s may pass from the signal until the successor is
  * RUNNING.
  */
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
@@ -14,8 +14,9 @@ import { spread, summary, until } from './observations.ts'
 import { startReplica, type ReplicaProcess } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '10' }, preset: { type: 'string', default: 'default' } },
+const values = scriptOptions('chaos:key', {
+  rounds: { number: 10, least: 1, means: 'holders to kill' },
+  preset: presetOption,
 })
 /** A watcher waits for the grace before it acts. */
 const settledMs = 4_000
@@ -28,7 +29,7 @@ const env = { DATABASE_URL: database.url, Q_PRESET: values.preset, Q_THREADS: '2
 let replicas = [await startReplica(env), await startReplica(env)]
 try {
   const took: number[] = []
-  for (let round = 1; round <= Number(values.rounds); round++) {
+  for (let round = 1; round <= values.rounds; round++) {
     await sleep(settledMs + Math.random() * 1_000)
     took.push(await killHolder(`key ${round}`))
     console.log(`${String(round).padStart(3)}  ${Math.round(took.at(-1) ?? 0)} ms`)

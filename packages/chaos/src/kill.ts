@@ -4,26 +4,24 @@
  * run has a wrong outcome, or when the 99th percentile of the recovery times exceeds the documented bound. `--kills 200
  * --load 5` measures it on a busy machine: 5 threads that compute without a pause run beside the replicas.
  */
-import { parseArgs } from 'node:util'
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { testDatabase } from '@q/testing'
 import { killScenario, type Kill } from './kill-scenario.ts'
 import { spread, summary } from './observations.ts'
 import { startLoad } from './processes.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '20' },
-    load: { type: 'string', default: '0' },
-    preset: { type: 'string', default: 'default' },
-  },
+const values = scriptOptions('chaos:kill', {
+  kills: { number: 20, least: 1, means: 'replicas to kill, one after the other' },
+  load: { number: 0, least: 0, means: 'threads that compute without a pause beside the replicas' },
+  preset: presetOption,
 })
 const promisedMs = { p50: 4_000, p99: 5_000 }
 
 const database = await testDatabase()
-const load = startLoad(Number(values.load))
+const load = startLoad(values.load)
 try {
   const options = {
-    rounds: Number(values.kills),
+    rounds: values.kills,
     preset: values.preset,
     inFlight: 20,
     restMs: () => 4_000 + Math.random() * 1_000,

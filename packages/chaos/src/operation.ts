@@ -2,17 +2,18 @@
  * `pnpm chaos:operation`: 10 000 failed runs, retried by one operation, whose replica is killed twice. It fails unless every
  * run that had failed at the request has exactly one new epoch, and no run that failed later has one.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { testDatabase } from '@q/testing'
 import { operationScenario } from './operation-scenario.ts'
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '10000' }, kills: { type: 'string', default: '2' } },
+const values = scriptOptions('chaos:operation', {
+  runs: { number: 10_000, least: 1, means: 'failed runs to retry' },
+  kills: { number: 2, least: 0, means: 'how often the replica that executes the operation dies' },
 })
-const runs = Number(values.runs)
+const runs = values.runs
 const database = await testDatabase()
 try {
-  const options = { runs, kills: Number(values.kills) }
+  const options = { runs, kills: values.kills }
   const { operation, epochs, tookMs } = await operationScenario(database.url, options, (changed) =>
     console.log(`killed the replica that executes the operation after ${changed} runs`),
   )

@@ -4,11 +4,11 @@
  * No run may be recovered: runs that cannot be started elsewhere must continue and finish; the others must be stopped
  * by their own replica and run again.
  */
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { startEmbedded } from '@q/embedded'
 import { connect, migrateDatabase } from '@q/store'
@@ -16,10 +16,11 @@ import { until } from './observations.ts'
 import { startReplica } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
-const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '90' }, preset: { type: 'string', default: 'default' } },
+const values = scriptOptions('chaos:outage', {
+  seconds: { number: 90, least: 1, means: 'how long the database is away' },
+  preset: presetOption,
 })
-const awayMs = Number(values.seconds) * 1_000
+const awayMs = values.seconds * 1_000
 const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'q-outage-')))
 chmodSync(dataDir, 0o711)
 let server = await startEmbedded({ dataDir })

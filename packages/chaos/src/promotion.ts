@@ -4,11 +4,11 @@
  * No replica may be reaped: locks of the old primary do not count on the new one. Runs that cannot be started elsewhere
  * must continue and finish; the others must be stopped by their own replica and run again.
  */
+import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { queue } from '@q/client'
 import { startEmbedded } from '@q/embedded'
 import { connect, migrateDatabase } from '@q/store'
@@ -18,10 +18,11 @@ import { startStandby } from './standby.ts'
 import { startTcpSwitch } from './tcp-switch.ts'
 import type * as tasks from './tasks.ts'
 
-const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '10' }, preset: { type: 'string', default: 'default' } },
+const values = scriptOptions('chaos:promotion', {
+  seconds: { number: 10, least: 1, means: 'how long there is no primary' },
+  preset: presetOption,
 })
-const awayMs = Number(values.seconds) * 1_000
+const awayMs = values.seconds * 1_000
 const workMs = awayMs + 20_000
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'q-promotion-')))
 chmodSync(home, 0o711)

@@ -4,18 +4,20 @@
  * return of the database until the dead replica holds no run. It fails when that took longer than the
  * threshold and one check, or when a run of a live replica was recovered with it.
  */
+import { scriptOptions } from '@q/schema/script-options'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { startEmbedded } from '@q/embedded'
 import { connect, createStore, migrateDatabase } from '@q/store'
 import { recoveriesOf, until } from './observations.ts'
 import { startReplica } from './processes.ts'
 
-const { values } = parseArgs({ options: { restart: { type: 'string', default: '20' } } })
-const restartEveryMs = Number(values.restart) * 1_000
+const values = scriptOptions('chaos:together', {
+  restart: { number: 20, least: 1, means: 'seconds between two restarts of a survivor' },
+})
+const restartEveryMs = values.restart * 1_000
 /** Preset default: 60 s, one check, and the start of a replica. */
 const promisedMs = 95_000
 

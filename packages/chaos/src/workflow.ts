@@ -4,8 +4,8 @@
  * Every step must begin after its parents, and once more than its holder died. Every workflow must end according to its
  * policy. The repair, called continuously, must find nothing to do. `--width`, `--every` (ms between kills).
  */
+import { scriptOptions } from '@q/schema/script-options'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { tasksOfPlan } from '@q/schema/workflow'
 import { connect, createStore, type StepTask, type WorkflowId } from '@q/store'
 import { testDatabase } from '@q/testing'
@@ -13,8 +13,9 @@ import { startReplica } from './processes.ts'
 import { beganTooEarly, startedTooOften } from './workflow-observations.ts'
 import { cases, type Case } from './workflow-plans.ts'
 
-const { values } = parseArgs({
-  options: { width: { type: 'string', default: '10000' }, every: { type: 'string', default: '4000' } },
+const values = scriptOptions('chaos:workflow', {
+  width: { number: 10_000, least: 1, means: 'runs of the widest step' },
+  every: { number: 4_000, least: 1, means: 'milliseconds between two kills' },
 })
 
 const database = await testDatabase()
@@ -30,7 +31,7 @@ try {
   const began = performance.now()
   const restless = Promise.all([killAgainAndAgain(), repairAllTheTime()])
   const started: { id: WorkflowId; one: Case }[] = []
-  for (const one of cases(Number(values.width))) started.push({ id: await start(one), one })
+  for (const one of cases(values.width)) started.push({ id: await start(one), one })
   // Stops everything, whichever fails first.
   await Promise.race([Promise.all(started.map(({ id, one }) => watch(id, one, began))), restless])
   over.abort()
@@ -85,7 +86,7 @@ async function watch(id: WorkflowId, { plan, ends, steps, paused = false }: Case
 
 async function killAgainAndAgain(): Promise<void> {
   while (!over.signal.aborted) {
-    await sleep(Number(values.every), undefined, { signal: over.signal }).catch(() => {})
+    await sleep(values.every, undefined, { signal: over.signal }).catch(() => {})
     if (over.signal.aborted) return
     victim.kill('SIGKILL')
     await victim.exited

@@ -179,7 +179,7 @@ test('vacuum.xid-age: a transaction id that autovacuum should have frozen is a w
   }
 })
 
-test('a login without pg_read_all_stats is told what it cannot see, and how to grant it', async () => {
+test('without pg_read_all_stats the checks say what the login cannot see, and how to grant it', async () => {
   await client.query(`CREATE ROLE plain LOGIN PASSWORD 'p'`)
   await client.query('GRANT USAGE ON SCHEMA q TO plain')
   await client.query('GRANT SELECT ON ALL TABLES IN SCHEMA q TO plain')

@@ -6,7 +6,7 @@
  * `--scale 0.01` fills a hundredth, `--data-dir` another folder; `--only attention` times the reads with that in their name. Point a program at it: `Q_DATA_DIR=.q/large q status`.
  */
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { scriptOptions } from '@q/schema/script-options'
 import { startEmbedded } from '@q/embedded'
 import { migrateDatabase } from '@q/store'
 import type { DB } from '@q/schema'
@@ -17,13 +17,11 @@ import { fillRecords } from './records.ts'
 import { fillRuns, sizesOf } from './runs.ts'
 import { timeReads } from './time-reads.ts'
 
-const { values } = parseArgs({
-  options: {
-    'data-dir': { type: 'string', default: '.q/large' },
-    scale: { type: 'string', default: '1' },
-    times: { type: 'string', default: '20' },
-    only: { type: 'string', default: '' },
-  },
+const values = scriptOptions('fill:large', {
+  'data-dir': { text: '.q/large', means: 'folder of the database' },
+  scale: { number: 1, least: 0.0001, fraction: true, means: 'part of the full size: 0.01 is a hundredth' },
+  times: { number: 20, least: 1, means: 'how often each read is timed' },
+  only: { text: '', means: 'time only the reads with this in their name' },
 })
 const server = await startEmbedded({
   dataDir: resolve(process.env['INIT_CWD'] ?? '.', values['data-dir']),
@@ -36,7 +34,7 @@ const db = new Kysely<DB>({
 })
 try {
   await migrateDatabase(server.url)
-  const sizes = sizesOf(Number(values.scale))
+  const sizes = sizesOf(values.scale)
   await fillFleet(db)
   await fillRuns(db, sizes, (done, all) => progress(`${millions(done)} of ${millions(all)} runs`))
   await fillRecords(db, sizes, (table) => progress(table))
@@ -47,7 +45,7 @@ try {
   }>`SELECT pg_size_pretty(pg_database_size(current_database())) AS size`.execute(db)
   progress('')
   console.log(`${rows[0]?.size} in ${server.dataDir}\n`)
-  await timeReads(server.url, Number(values.times), values.only)
+  await timeReads(server.url, values.times, values.only)
 } finally {
   await db.destroy()
   await server.close()
