@@ -2,6 +2,7 @@
 import { CommanderError, type Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { printable } from '@q/schema'
+import { nearestName } from './typed/nearest-name.ts'
 import { pathOf } from './frame/next-page.ts'
 import { reportProblem } from './frame/session.ts'
 import type { Terminal } from './frame/terminal.ts'
@@ -30,8 +31,16 @@ function overrideExit(command: Command, terminal: Terminal, json: boolean): void
 }
 
 function reportUsage(message: string, command: Command, terminal: Terminal, json: boolean): void {
+  const problem = withSuggestion(message)
   const why = 'The command line cannot be read.'
   const fix = `${pathOf(command)} --help`
-  if (json) terminal.printData(JSON.stringify({ error: { code: 'USAGE', message, why, fix } }))
-  else terminal.tell(printable(`USAGE  ${message}\n  fix  ${fix}`))
+  if (json) terminal.printData(JSON.stringify({ error: { code: 'USAGE', message: problem, why, fix } }))
+  else terminal.tell(printable(`USAGE  ${problem}\n  fix  ${fix}`))
+}
+
+/** Adds the choice that was probably meant, as commander does for commands and options. */
+function withSuggestion(message: string): string {
+  const [, wrong = '', choices = ''] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(message) ?? []
+  const meant = nearestName(wrong, choices.split(', '))
+  return meant === undefined ? message : `${message} (Did you mean ${meant}?)`
 }

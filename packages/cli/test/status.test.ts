@@ -92,3 +92,20 @@ test.each([80, 120])('every line of the overviews fits a terminal of %i columns'
     expect([line, tooWide]).toEqual([line, []])
   }
 })
+
+test.each([
+  ['stauts', 'status'],
+  ['runs --veiw failed', '--view'],
+  ['runs --view faild', 'failed'],
+  ['runs --status FAILD', 'failed'],
+  ['runs --status queued,runing', 'running'],
+  ['cancel --status quued', 'queued'],
+  ['drain eu-1 --on-deadline relase', 'release'],
+])('q %s suggests %s', async (line, meant) => {
+  const answered = await q(line.split(' '), env)
+  expect(answered).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(`Did you mean ${meant}?`) as string,
+  })
+})

@@ -1,6 +1,8 @@
 /** The filter of runs as options of a command: `--status`, `--task`, `--node`, `--since`, … */
 import type { Command } from 'commander'
-import type { RunFilter, Store } from '@q/store'
+import { ExplainedError } from '@q/schema'
+import { stateNames, type RunFilter, type Store } from '@q/store'
+import { nearestName } from './nearest-name.ts'
 import { workflowId } from './ids.ts'
 import { parseTime } from './parse-time.ts'
 import { nodeNamed } from './nodes.ts'
@@ -47,7 +49,7 @@ export async function filterOf(store: Store, options: FilterOptions): Promise<Ru
   const { status, task, queue, group, node, workflow, schedule, key, code, errors, payload, since, until } = options
   const { endedSince, endedUntil } = options
   return {
-    ...given('status', status?.split(',')),
+    ...given('status', status === undefined ? undefined : statesOf(status)),
     ...given('task', task),
     ...given('queue', queue),
     ...given('group', group),
@@ -63,6 +65,23 @@ export async function filterOf(store: Store, options: FilterOptions): Promise<Ru
     ...given('endedAfter', endedSince === undefined ? undefined : parseTime(endedSince)),
     ...given('endedBefore', endedUntil === undefined ? undefined : parseTime(endedUntil)),
   }
+}
+
+/** The store refuses an unknown state too; a person gets the one that was probably meant. */
+function statesOf(text: string): readonly string[] {
+  const names = text.split(',')
+  for (const name of names) {
+    const typed = name.trim().toLowerCase().replaceAll('_', '-')
+    const meant = stateNames.includes(typed) ? undefined : nearestName(typed, stateNames)
+    if (meant === undefined) continue
+    throw new ExplainedError({
+      code: 'STATUS_UNKNOWN',
+      what: `"${name}" is not a status. Did you mean ${meant}?`,
+      why: 'No state of a run has that name.',
+      fix: `Use one of ${stateNames.join(', ')}.`,
+    })
+  }
+  return names
 }
 
 /** The given options as they were typed, for the command that continues a list. */

@@ -20,6 +20,9 @@ const statesByName = new Map<string, readonly TaskState[]>([
   ...Object.entries(otherNames),
 ])
 
+/** All names, in lower case. */
+export const stateNames: readonly string[] = [...statesByName.keys()].map((name) => name.toLowerCase())
+
 /** Returns the states for these names, each once, in the order of the table. Throws STATUS_UNKNOWN. */
 export function statesNamed(names: readonly string[]): TaskState[] {
   const meant = new Set(names.flatMap((name) => statesByName.get(asKnown(name)) ?? unknown(name)))
@@ -35,6 +38,6 @@ function unknown(name: string): never {
     code: 'STATUS_UNKNOWN',
     what: `"${name}" is not a status.`,
     why: 'No state of a run has that name.',
-    fix: `Use one of ${[...statesByName.keys()].map((known) => known.toLowerCase()).join(', ')}.`,
+    fix: `Use one of ${stateNames.join(', ')}.`,
   })
 }
