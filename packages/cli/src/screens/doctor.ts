@@ -5,7 +5,7 @@ import { short } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
 import { levelGlyph } from '../words/states.ts'
 import { styled } from '../words/style.ts'
-import { wrapped } from '../words/wrap.ts'
+import { packed, wrapped } from '../words/wrap.ts'
 
 const order: readonly Level[] = ['fail', 'warn', 'note', 'skipped', 'ok']
 
@@ -21,12 +21,16 @@ export function doctorScreen(
   return [...shown.flatMap((result) => lines(look, result, width)), summary(look, results, tookMs)].join('\n')
 }
 
+const roomMin = 30
+
 function lines(look: Look, { id, level, what, why, fix }: CheckResult, width: number): string[] {
-  const indent = ' '.repeat(width + 5)
+  // In a narrow terminal the sentences stand under the name of the check.
+  const isNarrow = look.columns > 0 && look.columns < width + 5 + roomMin
+  const indent = ' '.repeat(isNarrow ? 3 : width + 5)
   const room = look.columns - indent.length
-  const [first = '', ...rest] = wrapped(what, room)
+  const [first = '', ...rest] = isNarrow ? ['', ...wrapped(what, room)] : wrapped(what, room)
   return [
-    ` ${levelGlyph(look, level)} ${styled(look, 'bold', id.padEnd(width))}  ${first}`,
+    ` ${levelGlyph(look, level)} ${styled(look, 'bold', isNarrow ? id : id.padEnd(width))}${first === '' ? '' : `  ${first}`}`,
     ...rest.map((line) => `${indent}${line}`),
     ...(why === '' ? [] : wrapped(why, room)).map((line) => `${indent}${styled(look, 'dim', line)}`),
     ...(fix === '' ? [] : wrapped(fix, room - 5)).map(
@@ -44,5 +48,9 @@ function summary(look: Look, results: readonly CheckResult[], tookMs: number): s
     ...(of('warn') > 0 ? [styled(look, 'yellow', plural(of('warn'), 'warning'))] : []),
     ...(of('fail') > 0 ? [styled(look, 'red', plural(of('fail'), 'failure'))] : []),
   ]
-  return `${plural(results.length, 'check')}: ${parts.join(', ')}   (${short(tookMs)})`
+  const text = `${plural(results.length, 'check')}: ${parts.join(', ')}`
+  return packed(
+    [text, `(${short(tookMs)})`].flatMap((part) => wrapped(part, look.columns)),
+    look.columns,
+  ).join('\n')
 }

@@ -27,7 +27,7 @@ export function errorsTable(look: Look, groups: readonly ErrorGroup[], now: Date
       },
       { heading: 'TASKS', cell: ({ tasks }) => tasks.join(', '), shrink: 8, drop: 2 },
       { heading: 'CODE', cell: ({ code }) => styled(look, 'red', code), drop: 4 },
-      { heading: 'MESSAGE', cell: messageOf, shrink: 16 },
+      { heading: 'MESSAGE', cell: messageOf, shrink: 12 },
       {
         heading: 'NOTE',
         cell: ({ mutedBy, mutedUntil }) => (mutedUntil === null ? '' : `muted by ${mutedBy ?? '?'}`),

@@ -5,7 +5,7 @@ import { bounded, count, plural, rate } from '../words/counts.ts'
 import { levelGlyph } from '../words/states.ts'
 import { cut, styled, widthOf } from '../words/style.ts'
 import { table } from '../words/table.ts'
-import { packed } from '../words/wrap.ts'
+import { packed, wrapped } from '../words/wrap.ts'
 import { queuesTable } from './queues.ts'
 
 export interface StatusFacts {
@@ -57,8 +57,10 @@ export function attentionLines(look: Look, { items, checks }: AttentionReport): 
     ...items.map(({ level, sentence, command }) => {
       const room = width - widest - 6
       // Where command and sentence do not fit on one line, the command follows on its own.
-      if (room < 40 || widthOf(sentence) > room)
-        return ` ${levelGlyph(look, level)} ${sentence}\n   ${styled(look, 'cyan', command)}`
+      if (room < 40 || widthOf(sentence) > room) {
+        const lines = look.columns === 0 ? [sentence] : wrapped(sentence, look.columns - 3)
+        return ` ${levelGlyph(look, level)} ${lines.join('\n   ')}\n   ${styled(look, 'cyan', command)}`
+      }
       const text = cut(sentence, room, look)
       return ` ${levelGlyph(look, level)} ${text}${' '.repeat(Math.max(0, room - widthOf(text)))}  ${styled(look, 'cyan', command)}`
     }),

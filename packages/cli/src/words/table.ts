@@ -1,6 +1,6 @@
 /**
  * Formats rows under headings, no wider than the terminal. If they do not fit, the widest shrinkable columns shrink
- * first; if that is not enough, columns are left out, those with the highest `drop` first. Texts of users become one
+ * first; if that is not enough, columns are left out, those with the highest `drop` first, at last those at the right. Texts of users become one
  * printable line.
  */
 import { stripVTControlCharacters } from 'node:util'
@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly align?: 'right'
   /** The smallest width to which its texts may be truncated; without it they are never truncated. */
   readonly shrink?: number
-  /** Columns with the highest number are left out first; without a number, never. */
+  /** Columns with the highest number are left out first; without a number, only if nothing else helps. */
   readonly drop?: number
 }
 
@@ -49,6 +49,8 @@ function naturalWidth(heading: string, cells: readonly string[]): number {
   return cells.reduce((widest, cell) => Math.max(widest, widthOf(cell)), widthOf(heading))
 }
 
+const keptMin = 2
+
 function fitting<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row>[] {
   let shown = columns.filter(({ cells }) => cells.length === 0 || cells.some((cell) => cell !== ''))
   for (;;) {
@@ -58,8 +60,9 @@ function fitting<Row>(columns: readonly Fitted<Row>[], room: number): Fitted<Row
       (last, each) => ((each.column.drop ?? 0) > (last?.column.drop ?? 0) ? each : last),
       undefined,
     )
-    if (dropped === undefined) return shown.map((each) => ({ ...each, width: least(each) }))
-    shown = shown.filter((each) => each !== dropped)
+    // In a very narrow terminal the last columns go too; a line that wraps would be read as two rows.
+    if (dropped === undefined && shown.length <= keptMin) return shown.map((each) => ({ ...each, width: least(each) }))
+    shown = dropped === undefined ? shown.slice(0, -1) : shown.filter((each) => each !== dropped)
   }
 }
 
