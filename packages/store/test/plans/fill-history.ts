@@ -1,8 +1,9 @@
 /** History beside the runs, in proportion to them: attempts, events, recoveries, deliveries, workflows, ticks, tallies, samples. */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
+import { planRows } from './plan-rows.ts'
 
-const rows = Math.ceil(Number(process.env.Q_PLAN_ROWS ?? 250_000) / 20)
+const rows = Math.ceil(planRows / 20)
 
 /** None of it is younger than a day, except tallies and samples. */
 export async function fillHistory(db: Kysely<DB>): Promise<void> {
@@ -44,6 +45,16 @@ export async function fillHistory(db: Kysely<DB>): Promise<void> {
   await sql`INSERT INTO q.beat_gap (replica_id, last_beat, ended_at) SELECT 'replica-live', ${old}, ${old} FROM ${each}`.execute(
     db,
   )
+}
+
+/** A few of what waits for a person, so that the reads of it have something to find among the history. */
+export async function fillOpenItems(db: Kysely<DB>): Promise<void> {
+  const each = sql`generate_series(1, 2) i`
+  await sql`INSERT INTO q.recovery (run_id, fence, was, became, cause, replica_id, recovered_by)
+    SELECT i, 2, 'RUNNING', 'FAILED', 'presence', 'replica-2', 'other' FROM ${each}`.execute(db)
+  await sql`INSERT INTO q.delivery (destination, news, subject, payload, due_at, last_error)
+    SELECT 'hook', 'run-ended', 'given up ' || i, '{}', NULL, '503' FROM ${each}`.execute(db)
+  await sql`INSERT INTO q.workflow (name) SELECT 'running' FROM ${each}`.execute(db)
 }
 
 /** Tables that grow with history: no read may scan one of them as a whole. */

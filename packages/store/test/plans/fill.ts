@@ -7,21 +7,20 @@
  */
 import type { DB } from '@q/schema'
 import { sql, type Kysely } from 'kysely'
-
-const finishedRows = Number(process.env.Q_PLAN_ROWS ?? 250_000)
+import { planRows } from './plan-rows.ts'
 
 /** Runs that wait for one concurrency key, one behind the other. */
 const runsPerKey = 100
 
 export async function fill(db: Kysely<DB>, lanes: { wanted: number; unwanted: number }): Promise<void> {
-  const others = Math.ceil(finishedRows / 10)
+  const others = Math.ceil(planRows / 10)
   await db.transaction().execute(async (trx) => {
     await sql`SET LOCAL session_replication_role = replica`.execute(trx)
     await sql`
       INSERT INTO q.task_run
         (lane, task, status, fence, attempt, replica_id, claimed_at, started_at, finished_at, result)
       SELECT ${lanes.wanted}, 'wanted', 'SUCCEEDED', 1, 1, 'replica-' || i % 100, now(), now(), now(), '1'
-      FROM generate_series(1, ${finishedRows}::int) i`.execute(trx)
+      FROM generate_series(1, ${planRows}::int) i`.execute(trx)
     await sql`
       INSERT INTO q.task_run (lane, task, status, waiting_for, concurrency_scope, concurrency_key)
       SELECT ${lanes.wanted}, 'wanted', 'PENDING', 'concurrency', 'blocked', 'blocked' || chr(31) || i / ${runsPerKey}::int

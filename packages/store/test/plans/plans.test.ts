@@ -16,10 +16,11 @@ import type { RunId } from '@q/store'
 import { fixture } from '../fixture.ts'
 import { explain, pins, prepare, type Effort, type PlanMode } from './explain.ts'
 import { fill } from './fill.ts'
-import { fillHistory } from './fill-history.ts'
+import { fillHistory, fillOpenItems } from './fill-history.ts'
 import { hotStatements } from './hot-statements.ts'
 import { liveWork, noWork, type LiveWork } from './live-work.ts'
 import { operatorReads } from './operator-reads.ts'
+import { planRows, planRowsOf } from './plan-rows.ts'
 import { readEffort, type ReadEffort } from './read-efforts.ts'
 
 const modes: readonly PlanMode[] = ['force_custom_plan', 'force_generic_plan']
@@ -47,6 +48,7 @@ beforeAll(async () => {
   await measure('full, statistics', await session('pinned'), work)
   await measure('full, statistics, not pinned', await session(), work)
   await fillHistory(db)
+  await fillOpenItems(db)
   await sql`ANALYZE`.execute(db)
   await measureReads('full')
 }, 300_000)
@@ -78,6 +80,15 @@ test.for([...operatorReads])('the cost of $of does not grow with history or back
   expect(efforts?.get('no runs')?.rows).toBe(0)
   expect(efforts?.get('full')?.wholeScans).toEqual([])
   expect(efforts?.get('full')?.rows).toBeLessThanOrEqual(rowsMax)
+  // A read that finds nothing to read shows nothing about its cost.
+  expect(efforts?.get('full')?.rows).toBeGreaterThanOrEqual(Math.min(1, rowsMax))
+})
+
+test('the table is filled, and a size in which every plan is cheap is refused', async () => {
+  const { rows } = await sql<{ finished: number }>`
+    SELECT count(*)::int AS finished FROM q.task_run WHERE finished_at IS NOT NULL`.execute(db)
+  expect(rows[0]?.finished).toBeGreaterThanOrEqual(planRows)
+  for (const text of ['0', '', 'many', '-1', '1e6', '19999']) expect(() => planRowsOf(text)).toThrow('Q_PLAN_ROWS')
 })
 
 async function measureReads(when: 'no runs' | 'full'): Promise<void> {
