@@ -2,82 +2,68 @@
 import { ExplainedError } from '@q/schema'
 
 export function runNotFound(id: string): ExplainedError {
-  return new ExplainedError({
-    code: 'RUN_NOT_FOUND',
-    what: `There is no run ${id}.`,
+  return missing('RUN_NOT_FOUND', `run ${id}`, {
     why: 'It was never enqueued in this database, or it ended long ago and was removed.',
     fix: 'Check the id, and DATABASE_URL. q runs lists the newest runs.',
   })
 }
 
 export function workflowNotFound(id: string): ExplainedError {
-  return new ExplainedError({
-    code: 'WORKFLOW_NOT_FOUND',
-    what: `There is no workflow ${id}.`,
+  return missing('WORKFLOW_NOT_FOUND', `workflow ${id}`, {
     why: 'It was never started in this database, or it ended long ago and was removed.',
     fix: 'Check the id, and DATABASE_URL. q workflows lists the newest workflows.',
   })
 }
 
 export function scheduleNotFound(name: string): ExplainedError {
-  return new ExplainedError({
-    code: 'SCHEDULE_NOT_FOUND',
-    what: `There is no schedule "${name}".`,
+  return missing('SCHEDULE_NOT_FOUND', `schedule "${name}"`, {
     why: 'No schedule has that name. A schedule that a task declares is named task:<task>.',
     fix: 'q schedules lists all of them.',
   })
 }
 
 export function destinationNotFound(name: string): ExplainedError {
-  return new ExplainedError({
-    code: 'DESTINATION_NOT_FOUND',
-    what: `There is no destination "${name}".`,
+  return missing('DESTINATION_NOT_FOUND', `destination "${name}"`, {
     why: 'No destination has that name.',
     fix: 'q destinations lists all of them.',
   })
 }
 
 export function deliveryNotFound(id: string): ExplainedError {
-  return new ExplainedError({
-    code: 'DELIVERY_NOT_FOUND',
-    what: `There is no delivery ${id}.`,
+  return missing('DELIVERY_NOT_FOUND', `delivery ${id}`, {
     why: 'No report has that id, or it was removed because it was old.',
     fix: 'q deliveries lists them.',
   })
 }
 
 export function queueNotFound(name: string): ExplainedError {
-  return new ExplainedError({
-    code: 'QUEUE_NOT_FOUND',
-    what: `There is no queue "${name}".`,
+  return missing('QUEUE_NOT_FOUND', `queue "${name}"`, {
     why: 'No run has ever been enqueued in it, and it is not paused.',
     fix: 'q queues lists all of them.',
   })
 }
 
 export function errorGroupNotFound(fingerprint: string): ExplainedError {
-  return new ExplainedError({
-    code: 'ERROR_GROUP_NOT_FOUND',
-    what: `There is no group of errors ${fingerprint}.`,
+  return missing('ERROR_GROUP_NOT_FOUND', `group of errors ${fingerprint}`, {
     why: 'No error with that fingerprint is on record, or more than one begins so.',
     fix: 'q errors lists them; use more characters of the fingerprint.',
   })
 }
 
 export function memoryKeyNotFound(key: string): ExplainedError {
-  return new ExplainedError({
-    code: 'MEMORY_KEY_NOT_FOUND',
-    what: `There is no key "${key}".`,
+  return missing('MEMORY_KEY_NOT_FOUND', `key "${key}"`, {
     why: 'The memory file has no entity of exactly this name.',
     fix: 'q memory ls lists all of them. Is it the right file?',
   })
 }
 
 export function operationNotFound(id: string): ExplainedError {
-  return new ExplainedError({
-    code: 'OPERATION_NOT_FOUND',
-    what: `There is no operation ${id}.`,
+  return missing('OPERATION_NOT_FOUND', `operation ${id}`, {
     why: 'It was never requested in this database, or it ended long ago and was removed.',
     fix: 'q operations lists the newest operations.',
   })
+}
+
+function missing(code: string, noun: string, more: { readonly why: string; readonly fix: string }): ExplainedError {
+  return new ExplainedError({ code, what: `There is no ${noun}.`, ...more })
 }
