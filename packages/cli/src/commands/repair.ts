@@ -26,7 +26,7 @@ export function repairCommand(terminal: Terminal): Command {
         answerOf: (found) => `repaired ${found.length}`,
       })
       frame.answer({ healed: repaired }, () =>
-        repaired.length === 0 ? 'Nothing to do: no workflow is inconsistent.' : repaired.map(lineOf).join('\n'),
+        repaired.length === 0 ? 'Nothing to do: no live workflow is inconsistent.' : repaired.map(lineOf).join('\n'),
       )
     })
   })
