@@ -46,8 +46,8 @@ export function hidingReads(reads: Store, { inText, inValue, inCondition, parts 
     },
     countTaskRuns: (filter, request) => reads.countTaskRuns(visible(filter), request),
     runSummaries: async (ids) => (await reads.runSummaries(ids)).map(summary),
-    async previewOperation(kind, filter) {
-      const { samples, ...rest } = await reads.previewOperation(kind, filter)
+    async previewOperation(...args) {
+      const { samples, ...rest } = await reads.previewOperation(...args)
       return { ...rest, samples: samples.map(summary) }
     },
     async getOperation(id) {
