@@ -125,7 +125,7 @@ export const workflowFaults: readonly Fault[] = [
   {
     name: 'undone-in-order',
     why: 'The last step is compensated last.',
-    caughtBy: [storeTest('sub-workflow')],
+    caughtBy: [storeTest('compensation')],
     edits: [
       {
         file: src('compensate.ts'),
