@@ -38,8 +38,13 @@ async function faultsOfManifest(source: Manifest, folder: string): Promise<strin
     if (!(await isFile(join(folder, target))))
       faults.push(`its package.json promises ${target}, which it does not ship`)
   }
-  const missing = Object.keys(source.exports ?? {}).filter((entry) => packed.exports?.[entry] === undefined)
-  return [...faults, ...missing.map((entry) => `publishConfig.exports lacks "${entry}"`)]
+  // An entry whose file is not shipped is for the scripts of the workspace alone.
+  for (const [entry, target] of Object.entries(source.exports ?? {})) {
+    const file = typeof target === 'string' ? target : target['default']
+    if (packed.exports?.[entry] === undefined && file !== undefined && (await isFile(join(folder, file))))
+      faults.push(`publishConfig.exports lacks "${entry}"`)
+  }
+  return faults
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

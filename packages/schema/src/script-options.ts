@@ -1,6 +1,6 @@
 /**
  * The options of a script of this workspace (`pnpm chaos:kill`, `pnpm bench`, …), read in one way: `--help` prints the
- * usage, and a mistake is named with the usage and ends the script with 2 before it starts anything. Not published.
+ * usage, and a mistake is named with the usage and ends the script with 2 before it starts anything. Not shipped.
  */
 import { parseArgs } from 'node:util'
 

@@ -86,6 +86,14 @@ test('runs that are enqueued or fail after the request are not touched', async (
   expect(await epochs('later')).toEqual({ 'AVAILABLE 2': 1, 'FAILED 1': 4 })
 })
 
+test('runs that failed in the millisecond of the request, but before it, are retried', async () => {
+  const [id] = await failing('moment', 1)
+  const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'moment' }, by: 'ada' })
+  await sql`UPDATE q.operation SET asked_at = (SELECT finished_at + interval '1 us' FROM q.task_run WHERE id = ${id!})
+    WHERE id = ${asked.id}`.execute(db)
+  expect(await toEnd(store, asked)).toMatchObject({ looked: 1, changed: 1 })
+})
+
 test('a run that fails again during the operation is not retried a second time', async () => {
   await failing('again', 4)
   const asked = await store.requestOperation({ kind: 'retry', filter: { task: 'again' }, by: 'ada' })

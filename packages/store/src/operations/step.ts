@@ -50,7 +50,9 @@ async function leasedForMs(db: Db): Promise<number | undefined> {
   return rows[0]?.ms ?? undefined
 }
 
-interface Open extends Pick<Operation, 'id' | 'kind' | 'filter' | 'askedAt' | 'askedBy' | 'answers'> {
+interface Open extends Pick<Operation, 'id' | 'kind' | 'filter' | 'askedBy' | 'answers'> {
+  /** As text: a Date would lose the microseconds, and with them the runs that failed in the millisecond of the request. */
+  readonly askedAt: string
   readonly nextId: RunId | null
   readonly stop: boolean
 }
@@ -63,7 +65,7 @@ interface Step {
 
 async function stepOne(trx: Db, request: StepRequest): Promise<Step | undefined> {
   const { rows } = await sql<Open>`
-SELECT id, kind, filter, asked_at AS "askedAt", asked_by AS "askedBy", answers, next_id AS "nextId", stop_asked_at IS NOT NULL AS stop
+SELECT id, kind, filter, asked_at::text AS "askedAt", asked_by AS "askedBy", answers, next_id AS "nextId", stop_asked_at IS NOT NULL AS stop
 FROM q.operation WHERE finished_at IS NULL AND (leased_by = ${request.holder} OR coalesce(leased_until, '-infinity') < clock_timestamp())
 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx)
   const [open] = rows
