@@ -63,11 +63,15 @@ export function readHttpSettings(env: NodeJS.ProcessEnv): HttpSettings {
 /** Requires a token that a person has chosen: a generated one is not known to the person who exposes the server. */
 function requireOwnToken({ address, tokenFile, tokensFile }: Omit<HttpSettings, 'readOnly' | 'badge'>): void {
   if (address === undefined || tokenFile !== undefined || tokensFile !== undefined) return
-  throw new ExplainedError({
+  throw tokenMissing(address, 'Neither Q_HTTP_TOKEN_FILE nor Q_HTTP_TOKENS_FILE is set.')
+}
+
+export function tokenMissing(address: string, why: string): ExplainedError {
+  return new ExplainedError({
     code: 'HTTP_TOKEN_MISSING',
     what: `The server does not listen on ${address} with a generated token.`,
-    why: 'Others can reach that address, and its owner did not choose the token that would protect it.',
-    fix: 'Set Q_HTTP_TOKEN_FILE or Q_HTTP_TOKENS_FILE, or leave Q_HTTP_ADDRESS out: then only this machine can reach it.',
+    why: `Others can reach that address, and its owner did not choose the token that would protect it: ${why}`,
+    fix: 'Write a token with `Q_HTTP_TOKEN_FILE=… q token --replace`, or name tokens with Q_HTTP_TOKENS_FILE, or leave Q_HTTP_ADDRESS out: then only this machine can reach it.',
   })
 }
 

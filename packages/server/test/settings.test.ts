@@ -1,6 +1,6 @@
 /** Settings of the server: what each means, and what is refused before anything is listened to. */
 import { expect, test } from 'vitest'
-import { readHttpSettings } from '@q/server'
+import { prepareServer, readHttpSettings } from '@q/server'
 
 test('with nothing set the server listens on loopback, with a generated token', () => {
   expect(readHttpSettings({})).toEqual({ readOnly: false, badge: null })
@@ -40,4 +40,11 @@ test.each([
   const read = () => readHttpSettings(env)
   expect(read).toThrow(expect.objectContaining({ code }))
   expect(read).toThrow(said)
+})
+
+test('a token file that does not exist is not made for an address that others can reach', () => {
+  const env = { Q_HTTP_ADDRESS: '0.0.0.0', Q_HTTP_TOKEN_FILE: '/nowhere/token' }
+  expect(() => prepareServer(env)).toThrow(
+    expect.objectContaining({ code: 'HTTP_TOKEN_MISSING', why: expect.stringContaining('/nowhere/token') }),
+  )
 })
