@@ -4,10 +4,12 @@ export function contractsOf(source: string): string {
     .map(([, inside]) => inside)
     .join('\n')
   const parts = [
-    ...body.matchAll(/^ {2}\/\/ ---- (.+)$|^ {2}\/\*\*\n((?: {3}\* .*\n)+) {3}\*\/\n {2}([^]*?)\n(?=\n|$)/gm),
+    ...body.matchAll(
+      /^ {2}\/\/ ---- (.+)$|^ {2}\/\*\*(?:\n((?: {3}\* .*\n)+) {3}| (.+) )\*\/\n {2}(\w+[<(][^]*?)(?:\n(?=\n|$)|\n?$(?![^]))/gm,
+    ),
   ]
-  const text = parts.map(([, title, comment = '', signature = '']) =>
-    title === undefined ? member(comment, signature) : `\n## ${title}\n`,
+  const text = parts.map(([, title, lines, line = '', signature = '']) =>
+    title === undefined ? member(lines ?? line, signature) : `\n## ${title}\n`,
   )
   return text.join('\n')
 }

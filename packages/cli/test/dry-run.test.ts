@@ -67,6 +67,19 @@ test('a preview that did not read all runs says how far it looked and how to go 
   })
 })
 
+test.each([
+  [
+    '--errors',
+    sql<{ value: string }>`SELECT fingerprint AS value FROM q.task_attempt WHERE fingerprint IS NOT NULL LIMIT 1`,
+  ],
+  ['--schedule', sql<{ value: string }>`SELECT name AS value FROM q.schedule LIMIT 1`],
+])('the list that a preview by %s names can be called, although it has another order', async (option, query) => {
+  const { rows } = await query.execute(connection.db)
+  const { stdout } = await q(['retry', option, rows[0]!.value, '--look', '1', '--dry-run'], env)
+  const [, list = ''] = /^List all of them: (q runs .*)$/m.exec(stdout) ?? []
+  expect((await q(list.split(' ').slice(1), env)).code).toBe(0)
+})
+
 test('where no run matches, an operation that has not looked at all runs asks before it looks at the older ones', async () => {
   const filter = ['retry', '--task', 'render', '--status', 'succeeded', '--look', '2']
   const refused = await q(filter, env, { answers: ['n'] })

@@ -65,14 +65,14 @@ test('a workflow with more steps than a page continues after the last step', asy
   expect(after).toMatchObject({ code: 0, json: { steps: steps.slice(1) } })
 })
 
-test('the view of failed runs says where the runs are that failed before their code started', async () => {
+test('the view of failed runs says where the runs are that failed while they waited', async () => {
   await cluster.execute(
     sql`UPDATE q.task_run SET status = 'FAILED', finished_at = now(), result = '{"code":"UNROUTABLE","detail":"x"}' WHERE id = ${runs.ready}`,
   )
   const listed = async (...args: string[]) => idsOf((await qJson(['runs', ...args], env)).json)
   expect(await listed('--view', 'failed')).not.toContain(runs.ready)
   const { stderr } = await q(['runs', '--view', 'failed'], env)
-  const [, line = ''] = /^Runs that failed before their code started .*: q runs (.*)$/m.exec(stderr) ?? []
+  const [, line = ''] = /^Runs that failed while they waited, .*: q runs (.*)$/m.exec(stderr) ?? []
   expect(await listed(...line.split(' '))).toContain(runs.ready)
 })
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { connect } from '@q/store'
 import { expect, onTestFinished, test } from 'vitest'
 import { exampleCluster } from './example-cluster.ts'
 import { q, qJson } from './terminal.ts'
@@ -31,6 +32,23 @@ test('q recover names the runs that it leaves alone also when it recovers others
   expect((await q(['recover', '--dry-run'], env)).stdout).toMatch(/^1 run would be recovered:.* left alone: /s)
   expect((await q(['recover'], env)).stdout).toMatch(/^1 run recovered: \d+\.\n.* left alone: /s)
   expect((await q(['recover'], env)).stdout).toMatch(/^\d runs? of silent nodes (is|are) left alone: /)
+})
+
+test('q recover names a stale run that another session has locked', async () => {
+  const { env, execute, close } = await exampleCluster()
+  onTestFinished(close)
+  await execute(sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'never-alive'
+    WHERE id = (SELECT id FROM q.task_run WHERE status = 'AVAILABLE' ORDER BY id LIMIT 1)`)
+  const another = connect(env.DATABASE_URL, { purpose: 'pool', connectionsMax: 1 })
+  await another.db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.task_run WHERE replica_id = 'never-alive' FOR UPDATE`.execute(trx)
+    expect(await q(['recover'], env)).toMatchObject({
+      code: 6,
+      stdout: expect.stringMatching(/^0 runs recovered\.\n1 run \(\d+\) is locked by another session, /) as string,
+    })
+  })
+  await another.close()
+  expect((await q(['recover'], env)).stdout).toMatch(/^1 run recovered: /)
 })
 
 test('while the runs of a killed node are not yet stale by their heartbeats, q recover says who recovers them', async () => {

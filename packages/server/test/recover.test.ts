@@ -33,12 +33,26 @@ test('runs of silent nodes are named as left alone until `force` recovers them',
     fix: expect.stringContaining('force'),
   }
   for (const dryRun of [true, false])
-    expect((await recover({ dryRun })).data).toEqual({ dryRun, ids: [], count: 0, leftAlone, stuck: [] })
+    expect((await recover({ dryRun })).data).toEqual({ dryRun, ids: [], count: 0, leftAlone, stuck: [], locked: [] })
   const neverAlive = await heldBy('never-alive')
   expect((await recover({ dryRun: true })).data).toMatchObject({ ids: [neverAlive], count: 1, leftAlone })
   expect((await recover({})).data).toMatchObject({ ids: [neverAlive], count: 1, leftAlone })
   expect((await recover({ force: true })).data).toMatchObject({ ids: [silent], count: 1, leftAlone: null })
   expect((await recover({})).data).toMatchObject({ ids: [], count: 0, leftAlone: null })
+})
+
+test('a stale run that another session has locked is named, and not taken for one that is left alone', async () => {
+  const locked = await heldBy('never-alive')
+  await db.transaction().execute(async (trx) => {
+    await sql`SELECT FROM q.task_run WHERE id = ${locked} FOR UPDATE`.execute(trx)
+    expect((await ask('POST', '/api/recover', { token })).data).toMatchObject({
+      ids: [],
+      leftAlone: null,
+      stuck: [],
+      locked: [locked],
+    })
+  })
+  expect((await ask('POST', '/api/recover', { token })).data).toMatchObject({ ids: [locked], locked: [] })
 })
 
 test('a stale run that the database refuses to change is named', async () => {

@@ -145,3 +145,13 @@ test('the samples of an operation hide secrets of results', async () => {
   const { data } = await ask('POST', '/api/operations', { token: tokens.admin, body })
   expect(data.samples).toMatchObject([{ resultText: '{"token":"[hidden]"}' }])
 })
+
+test('an operation does not show a secret of a condition that compares a whole object', async () => {
+  const filter = { task: 'operated', payload: 'user={"Pass-Word": "battery"}' }
+  const { data } = await ask('POST', '/api/operations', { token: tokens.admin, body: { kind: 'cancel', filter } })
+  for (const path of [`/api/operations/${data.id}`, '/api/actions?limit=2']) {
+    const { text } = await ask('GET', path, { token: tokens.read })
+    expect(text).toContain('user=[hidden]')
+    expect(text).not.toContain('battery')
+  }
+})

@@ -96,11 +96,20 @@ WITH
       r.workflow_id IS NOT NULL AS step,
       r.checkpoint::text AS
     checkpoint,
-    extract(
-      epoch
-      FROM
-        r.claimed_at - greatest(r.run_at, r.created_at)
-    )::float8 * 1000 AS "waitMs",
+    greatest(
+      0,
+      (
+        extract(
+          epoch
+          FROM
+            r.claimed_at
+        ) - extract(
+          epoch
+          FROM
+            greatest(r.run_at, r.created_at)
+        )
+      ) * 1000
+    )::float8 AS "waitMs",
     r.lane,
     r.priority,
     r.grp AS "group",

@@ -29,9 +29,20 @@ test('runs are found by the time of their end, whenever they were enqueued; a ru
   expect(await found({ endedBefore: time })).toEqual([first])
 })
 
-test('the view of failed runs reads no attempt that ended long before the time that was asked for', async () => {
-  const page = await store.listTaskRuns({ endedAfter: time }, { view: 'failed', look: 2 })
-  expect(page).toMatchObject({ runs: [{ id: second }], looked: 1, exhausted: true })
+test('a run that ended later than its last recorded attempt is found by the end of the run', async () => {
+  const [id] = await enqueue('later', { maxAttempts: 2 })
+  const retry = { delayMs: 60_000, delayMsMax: 60_000 }
+  await store.settleTaskRuns([{ lease: leaseOf(await claimOne('later')), outcome: { ...outcome, retry }, by }])
+  await sql`UPDATE q.task_run SET run_at = '-infinity' WHERE id = ${id!}`.execute(db)
+  await store.promoteDueTaskRuns(10)
+  const { rows: attempts } = await sql<{ fingerprint: string }>`
+    UPDATE q.task_attempt SET started_at = started_at - interval '10 minutes', ended_at = ended_at - interval '10 minutes'
+    WHERE run_id = ${id!} RETURNING fingerprint`.execute(db)
+  const filter = { fingerprint: attempts[0]!.fingerprint, endedAfter: time }
+  await store.settleTaskRuns([
+    { lease: leaseOf(await claimOne('later')), outcome: { status: 'SUCCEEDED', result: '1' }, by },
+  ])
+  expect((await store.listTaskRuns({ ...filter, endedAfter: time })).runs.map((run) => run.id)).toEqual([id])
 })
 
 test('an operation keeps the times of its filter', async () => {

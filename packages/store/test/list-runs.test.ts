@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { statesNamed, type RunFilter, type RunId } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
@@ -139,4 +140,22 @@ test('every name of a state means what the specification says, in any case', () 
   expect(Object.fromEntries(Object.keys(names).map((name) => [name, statesNamed([name])]))).toEqual(names)
   expect(statesNamed(['done', 'succeeded', 'queued'])).toEqual(['AVAILABLE', 'SUCCEEDED'])
   expect(() => statesNamed(['finito'])).toThrow(expect.objectContaining({ code: 'STATUS_UNKNOWN' }))
+})
+
+test('pages of waiting runs go past runs that SQL has parked, each run once', async () => {
+  const ids = await enqueue('parked-pages', { count: 5 })
+  await sql`UPDATE q.task_run SET run_at = 'infinity' WHERE id = ANY(${ids.slice(2)}::bigint[])`.execute(db)
+  await sql`UPDATE q.task_run SET run_at = '-infinity' WHERE id = ${ids[1]!}`.execute(db)
+  const seen: string[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < 10; page++) {
+    const found = await store.listTaskRuns(
+      { task: 'parked-pages' },
+      { view: 'waiting', limit: 1, ...(cursor !== undefined && { cursor }) },
+    )
+    seen.push(...found.runs.map(({ id }) => id))
+    cursor = found.next
+    if (cursor === undefined) break
+  }
+  expect(seen).toEqual([ids[1], ids[0], ...ids.slice(2)])
 })

@@ -1,7 +1,7 @@
 /** q recover: recovers runs of dead nodes now, as a reaper would. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
-import type { Node, StaleQuery } from '@q/store'
+import type { Node, RunId, StaleQuery, StaleRun } from '@q/store'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
@@ -24,7 +24,7 @@ export function recoverCommand(terminal: Terminal): Command {
       ['q recover --dry-run', 'which runs are stale, and by which evidence'],
       ['q recover --node eu-3', 'only the runs that this node held'],
     ],
-    json: '{ dryRun, items: [{ id, status, replicaId, name, hostname, cause, beatAgeMs }], ids, count, stuck: [{ id, error }] }',
+    json: '{ dryRun, items: [{ id, status, replicaId, name, hostname, cause, beatAgeMs }], ids, count, stuck: [{ id, error }], locked: [id] }',
     route: 'GET /api/stale, POST /api/recover',
   })
     .option('--dry-run', 'change nothing')
@@ -39,8 +39,8 @@ export function recoverCommand(terminal: Terminal): Command {
         const items = await frame.store.getStaleTaskRuns(question)
         if (items.length === 0) return nothingStale(frame, question, options)
         if (options.dryRun !== true) return recover(frame, question, { items, options })
-        const rest = await leftAloneLines(frame, question, { options, judged: items.length })
-        frame.answer({ dryRun: true, items, ids: [], count: 0, stuck: [] }, (look) =>
+        const rest = await leftAloneLines(frame, question, { options, judged: items })
+        frame.answer({ ...nothingRecovered, dryRun: true, items }, (look) =>
           [`${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`, ...rest].join('\n'),
         )
         return exitCodes.ok
@@ -57,18 +57,26 @@ async function questionOf({ store }: Frame, { node, force }: Options): Promise<S
   return force === true ? replica : { ...replica, thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
 }
 
+const nothingRecovered = { ids: [], count: 0, stuck: [], locked: [] }
+
 async function nothingStale(frame: Frame, question: StaleQuery, { dryRun, force }: Options): Promise<number> {
-  const leftAlone = force === true ? 0 : await runsLeftAlone(frame, question)
+  const leftAlone = force === true ? 0 : await runsLeftAlone(frame, question, [])
   const lost = leftAlone > 0 ? [] : await lostHolders(frame, question)
-  frame.answer({ dryRun: dryRun === true, items: [], ids: [], count: 0, stuck: [] }, () =>
+  frame.answer({ ...nothingRecovered, dryRun: dryRun === true, items: [] }, () =>
     leftAlone > 0 ? leftAloneText(leftAlone) : ['No run is stale.', ...lost.map(lostHolderText)].join('\n'),
   )
   return exitCodes.ok
 }
 
 /** Counts runs that are stale by heartbeats alone, while the server has accepted none lately: every node may be dead, or cut off. */
-async function runsLeftAlone({ store }: Frame, { replicaId }: StaleQuery): Promise<number> {
-  return (await store.getStaleTaskRuns(replicaId === undefined ? {} : { replicaId })).length
+async function runsLeftAlone(
+  { store }: Frame,
+  { replicaId }: StaleQuery,
+  judged: readonly StaleRun[],
+): Promise<number> {
+  const known = new Set(judged.map(({ id }) => id))
+  const stale = await store.getStaleTaskRuns(replicaId === undefined ? {} : { replicaId })
+  return stale.filter(({ id }) => !known.has(id)).length
 }
 
 function leftAloneText(runs: number): string {
@@ -91,13 +99,13 @@ function lostHolderText({ name, activeRuns }: Node): string {
   return `${name} is lost and executed ${runs}: a live node, or the next that starts, recovers ${activeRuns === 1 ? 'it' : 'them'} within seconds.`
 }
 
-/** `judged`: how many of the runs that are stale by any evidence were judged. */
+/** `judged`: the runs whose evidence counts, although they are not recovered. */
 async function leftAloneLines(
   frame: Frame,
   question: StaleQuery,
-  { options, judged }: { readonly options: Options; readonly judged: number },
+  { options, judged }: { readonly options: Options; readonly judged: readonly StaleRun[] },
 ): Promise<string[]> {
-  const runs = options.force === true ? 0 : (await runsLeftAlone(frame, question)) - judged
+  const runs = options.force === true ? 0 : await runsLeftAlone(frame, question, judged)
   return runs > 0 ? [leftAloneText(runs)] : []
 }
 
@@ -116,13 +124,21 @@ async function recover(
     id,
     error: error instanceof Error ? error.message : String(error),
   }))
-  const rest = await leftAloneLines(frame, question, { options, judged: stuck.length })
-  frame.answer({ dryRun: false, items, ids: recovered.ids, count: recovered.count, stuck }, () =>
+  const still = await frame.store.getStaleTaskRuns(question)
+  const locked = still.map(({ id }) => id).filter((id) => !stuck.some((one) => one.id === id))
+  const rest = await leftAloneLines(frame, question, { options, judged: still })
+  frame.answer({ dryRun: false, items, ids: recovered.ids, count: recovered.count, stuck, locked }, () =>
     [
       `${plural(recovered.count, 'run')} recovered${recovered.count === 0 ? '' : `: ${recovered.ids.slice(0, 20).join(', ')}`}.`,
       ...stuck.map(({ id, error }) => `Run ${id} could not be recovered: ${error}`),
+      ...(locked.length > 0 ? [lockedText(locked)] : []),
       ...rest,
     ].join('\n'),
   )
-  return stuck.length > 0 ? exitCodes.partly : exitCodes.ok
+  return stuck.length + locked.length > 0 ? exitCodes.partly : exitCodes.ok
+}
+
+function lockedText(ids: readonly RunId[]): string {
+  const them = ids.length === 1 ? 'it' : 'them'
+  return `${plural(ids.length, 'run')} (${ids.slice(0, 20).join(', ')}) ${ids.length === 1 ? 'is' : 'are'} locked by another session, for example to recover ${them}. Run q recover again.`
 }

@@ -69,7 +69,7 @@ export function runsCommand(terminal: Terminal): Command {
         next: page.next,
         option: '--before',
       })
-      if (!frame.json && options.view === 'failed') frame.terminal.tell(neverStarted)
+      if (!frame.json && options.view === 'failed') frame.terminal.tell(failedWaiting)
     })
   })
 }
@@ -92,8 +92,8 @@ function uncountedText({ count, lookedBackTo }: RunCount): string {
 
 const countMax = 10_000
 
-/** The view follows the ends of attempts, so it cannot show runs that never had one. */
-const neverStarted = 'Runs that failed before their code started are not in this view: q runs --status failed'
+/** The view follows the ends of attempts, so it cannot show a run whose end was not that of an attempt, as UNROUTABLE. */
+const failedWaiting = 'Runs that failed while they waited, as UNROUTABLE, are not in this view: q runs --status failed'
 
 /** Distinguishes "no run matches" from "the search stopped before it found one". */
 function emptyText({ exhausted }: RunPage): string {

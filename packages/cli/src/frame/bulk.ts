@@ -104,8 +104,10 @@ function noneText({ exhausted, lookedBackTo }: OperationPreview, look: number): 
 function goOnText({ kind, path }: BulkRequest, { next }: OperationPreview, options: BulkOptions): string {
   const given = filterArguments(options)
   const states = kind === 'retry' && options.status === undefined ? ' --status failed' : ''
-  const list = kind === 'review' ? 'q review' : `q runs${given}${states} --before ${next}`
-  return `List the older ones: ${list}\nChange all that match, the older ones too: q ${path}${given} --yes`
+  const older = next === undefined ? 'List all of them' : 'List the older ones'
+  const list =
+    kind === 'review' ? 'q review' : `q runs${given}${states}${next === undefined ? '' : ` --before ${next}`}`
+  return `${older}: ${list}\nChange all that match, the older ones too: q ${path}${given} --yes`
 }
 
 function questionOf(kind: OperationKind, preview: OperationPreview, look: number): string {

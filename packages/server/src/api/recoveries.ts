@@ -79,6 +79,9 @@ export const recoveryRoutes = routes({
       count,
       leftAlone: leftAlone.nullable(),
       stuck: z.array(runId).describe('Stale runs that the database refuses to change.'),
+      locked: z
+        .array(runId)
+        .describe('Stale runs that another session has locked, for example to recover them. Repeat the request.'),
     }),
   },
 })

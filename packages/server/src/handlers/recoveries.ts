@@ -31,17 +31,23 @@ export function recoveryHandlers({ reads, writes }: HandlerDeps): Handlers<keyof
     'POST /api/recover': async ({ body: { dryRun = false, force = false }, who, note }) => {
       const question = force ? {} : trustingReplicas
       if (dryRun) {
-        const ids = (await reads.getStaleTaskRuns(question)).map(({ id }) => id)
+        const ids = idsOf(await reads.getStaleTaskRuns(question))
         note.answer = 'counted'
-        return { dryRun, ids, count: ids.length, leftAlone: force ? null : await leftAlone(reads, ids), stuck: [] }
+        const rest = force ? null : await leftAlone(reads, ids)
+        return { dryRun, ids, count: ids.length, leftAlone: rest, stuck: [], locked: [] }
       }
       const { ids, count, stuck = [] } = await writes.reap({ ...question, by: who.name })
       note.answer = `${count} recovered`
+      const still = idsOf(await reads.getStaleTaskRuns(question))
       const stuckIds = stuck.map(({ id }) => id)
-      const judged = [...ids, ...stuckIds]
-      return { dryRun, ids, count, leftAlone: force ? null : await leftAlone(reads, judged), stuck: stuckIds }
+      const locked = still.filter((id) => !stuckIds.includes(id))
+      return { dryRun, ids, count, leftAlone: force ? null : await leftAlone(reads, still), stuck: stuckIds, locked }
     },
   }
+}
+
+function idsOf(runs: readonly { readonly id: RunId }[]): RunId[] {
+  return runs.map(({ id }) => id)
 }
 
 const leftAloneMax = 100
@@ -49,7 +55,7 @@ const leftAloneMax = 100
 /** Runs that are stale by heartbeats alone, while the database has accepted none lately: every node may be dead, or cut off. */
 async function leftAlone(reads: Store, judged: readonly RunId[]) {
   const known = new Set(judged)
-  const ids = (await reads.getStaleTaskRuns({})).map(({ id }) => id).filter((id) => !known.has(id))
+  const ids = idsOf(await reads.getStaleTaskRuns({})).filter((id) => !known.has(id))
   if (ids.length === 0) return null
   return {
     ids: ids.slice(0, leftAloneMax),

@@ -11,7 +11,7 @@ export interface Secrets {
   /** Hides secrets in JSON text; returns text without a secret unchanged. */
   inText(text: string): string
   inValue<T>(value: T): T
-  /** Hides the value of a condition on the payload that names a secret: `user.password~x`. */
+  /** Hides the value of a condition on the payload that names a secret: `user.password~x`, `user={"password": "x"}`. */
   inCondition(text: string): string
   /** Parts of the names of secrets, in lower case without punctuation. */
   readonly parts: readonly string[]
@@ -53,8 +53,9 @@ export function createSecrets(names: readonly string[] = secretNames): Secrets {
   return {
     parts,
     inCondition(text) {
-      const [, path = '', operator = ''] = /^([^=~]*)([=~])/.exec(text) ?? []
-      return path.split('.').some(isSecretName) ? `${path}${operator}${hidden}` : text
+      const [, path = '', operator = '', value = ''] = /^([^=~]*)([=~])([^]*)$/.exec(text) ?? []
+      // The value can be JSON, or a part of it, with names of its own.
+      return [...path.split('.'), value].some(isSecretName) ? `${path}${operator}${hidden}` : text
     },
     inValue: <T>(value: T) => inValue(value) as T,
     inText(text) {

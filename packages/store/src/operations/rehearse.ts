@@ -1,7 +1,7 @@
 /**
- * Finds out what an operation would answer for single runs, by the verbs themselves: each run in a transaction that is
- * always rolled back, so the answer cannot differ from the rules of the verb. PostgreSQL sends no wake of such a
- * transaction. One run at a time: a rejected change of one run must not spoil the answer for the next.
+ * Finds out what a verb would answer for single runs, by the verb itself, in one transaction that is always rolled back. So
+ * the answer cannot differ from the rules of the verb, and a run sees the changes of the runs before it: of two runs with one
+ * unique key only the first can be retried. PostgreSQL sends no wake of such a transaction.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -19,7 +19,7 @@ export function rehearseCancel(db: Db, ids: readonly RunId[]): Promise<CancelAns
   return rehearseEach(db, ids, async (trx, id) => (await cancelTaskRuns(trx, [id]))[0] ?? 'not-found')
 }
 
-/** Returns the number of recoveries of these runs that need a review. */
+/** Returns the number of recoveries of these runs that would be marked as reviewed. */
 export async function rehearseReview(db: Db, runIds: readonly RunId[]): Promise<number> {
   const counts = await rehearseEach(db, [...new Set(runIds)], (trx, id) =>
     reviewRecoveries(trx, { runIds: [id], by: 'a rehearsal' }),
@@ -29,22 +29,30 @@ export async function rehearseReview(db: Db, runIds: readonly RunId[]): Promise<
 
 async function rehearseEach<T>(db: Db, ids: readonly RunId[], act: (trx: Db, id: RunId) => Promise<T>): Promise<T[]> {
   const answers: T[] = []
-  for (const id of ids) answers.push(await rolledBack(db, (trx) => act(trx, id)))
+  await rolledBack(db, async (trx) => {
+    for (const id of ids) answers.push(await step(trx, () => act(trx, id)))
+  })
   return answers
 }
 
+/** A change that the database refuses must not spoil the answers for the next runs. */
+async function step<T>(trx: Db, act: () => Promise<T>): Promise<T> {
+  await sql`SAVEPOINT step`.execute(trx)
+  const answer = await act()
+  // In a failed transaction the first fails.
+  await sql`RELEASE SAVEPOINT step`.execute(trx).catch(() => sql`ROLLBACK TO SAVEPOINT step`.execute(trx))
+  return answer
+}
+
 /** In a caller's transaction only the rehearsal is rolled back. */
-async function rolledBack<T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> {
-  let answer: { readonly of: T } | undefined
+async function rolledBack(db: Db, work: (trx: Db) => Promise<void>): Promise<void> {
   const undo = new Error('A rehearsal was rolled back.')
   await inTransaction(db, async (trx) => {
     await sql`SAVEPOINT rehearsal`.execute(trx)
-    answer = { of: await work(trx) }
+    await work(trx)
     await sql`ROLLBACK TO SAVEPOINT rehearsal`.execute(trx)
     if (!db.isTransaction) throw undo
   }).catch((error: unknown) => {
     if (error !== undo) throw error
   })
-  if (answer === undefined) throw new Error('A rehearsal ended without an answer.')
-  return answer.of
 }

@@ -10,6 +10,7 @@ import { requireValidFilter } from '../reads/runs/check-run-filter.ts'
 import type { RunFilter } from '../reads/runs/run-filter.ts'
 import { runSummaries, type RunSummary } from '../reads/runs/run-summary.ts'
 import { matches } from '../reads/runs/matches.ts'
+import { isListedById } from '../reads/runs/walks.ts'
 import { operationColumns, type Operation, type OperationKind } from './operation.ts'
 import { storedFilter } from './stored-filter.ts'
 
@@ -28,7 +29,7 @@ export interface OperationPreview {
   readonly exhausted: boolean
   /** When the oldest run that was read was created; null: all were read. */
   readonly lookedBackTo: Date | null
-  /** The cursor with which `listTaskRuns` continues; undefined: all were read. */
+  /** The cursor with which `listTaskRuns` continues. Undefined: all were read, or the list of this filter has another order. */
   readonly next: string | undefined
 }
 
@@ -90,7 +91,7 @@ SELECT count(*)::int AS count, (SELECT id::text FROM edge) AS edge, (SELECT crea
     samples: await runSummaries(db, newest),
     exhausted: edge === null,
     lookedBackTo: edgeAt,
-    next: edge ?? undefined,
+    next: edge !== null && isListedById(filter) ? edge : undefined,
   }
 }
 

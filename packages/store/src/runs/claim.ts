@@ -117,6 +117,9 @@ const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = cloc
 const claimAhead = sql`status = 'CLAIMED', started_at = NULL`
 const claims = { started: claim('claim', start), ahead: claim('claim-prefetched', claimAhead) }
 
+/** By epochs, as before version 17 PostgreSQL cannot subtract an infinite time; a run that SQL parks in the future has not waited. */
+const waited = sql`greatest(0, (extract(epoch FROM r.claimed_at) - extract(epoch FROM greatest(r.run_at, r.created_at))) * 1000)::float8`
+
 const trace = { read: sql`, ${traceOfRun} AS trace`, selected: sql`, trace` }
 /** For replicas whose threads record spans; the others do not pay for it. */
 const tracedClaims = {
@@ -155,7 +158,7 @@ WITH picked AS MATERIALIZED (
     r.crash_count AS "crashCount", r.timeout_ms AS "timeoutMs", r.max_silent_ms AS "maxSilentMs",
     r.concurrency_key IS NOT NULL AS keyed, r.concurrency_key IS NOT NULL OR r.workflow_id IS NOT NULL AS gated,
     r.workflow_id IS NOT NULL AS step,
-    r.checkpoint::text AS checkpoint, extract(epoch FROM r.claimed_at - greatest(r.run_at, r.created_at))::float8 * 1000 AS "waitMs",
+    r.checkpoint::text AS checkpoint, ${waited} AS "waitMs",
     r.lane, r.priority, r.grp AS "group", r.run_at${more.read}
 )
 SELECT "runId", fence, task, payload, attempt, epoch, "onCrash", "crashCount", "timeoutMs", "maxSilentMs", keyed, gated, step,

@@ -146,8 +146,8 @@ export interface OperateVerbs {
   // ---- Audit
 
   /**
-   * Records an action of a person on the page, the HTTP API or the command line.
-   * Before it begins, with the answer `asked`: so no action happens without a row. Returns the id of the action.
+   * Records an action of a person on the page, the HTTP API or the command line, and returns its id.
+   * Call it before the action begins, with the answer `asked`: so no action happens without a row.
    */
   recordAction(action: NewAction): Promise<string>
 

@@ -25,7 +25,7 @@ function deadHolder({ id, name, runs }: Recorded['deadHolders'][number], hasLivi
     sentence: `${node} is lost and still holds ${counted(bounded(runs, 999), 'run')}.`,
     detail: hasLivingNode
       ? 'Live nodes recover them once it has been silent for as long as its thresholds allow.'
-      : 'A node that starts recovers them within seconds.',
+      : 'A node that starts recovers them, within seconds if the database shows that the session of the node has ended.',
     command: hasLivingNode ? `q recover --node ${argument(node)}` : 'q start',
     page: pagePath('nodes', id),
     facts: { id, runs },

@@ -6,10 +6,8 @@
  */
 import { sql, type RawBuilder } from 'kysely'
 import { oldestReadyOfLane } from '../queues/oldest-ready-of-lane.ts'
-import { refuseCursor } from '../page.ts'
-import { asRunId } from '../../lease.ts'
 import type { RunFilter } from './run-filter.ts'
-import { timeOf, type Walk } from './walk.ts'
+import { placeOfTime, type Walk } from './walk.ts'
 
 export interface WaitingRequest {
   readonly filter: RunFilter
@@ -63,7 +61,5 @@ function atGate(inOrder: RawBuilder<unknown>, cursor: string | undefined): RawBu
 
 function older(cursor: string | undefined): RawBuilder<boolean> {
   if (cursor === undefined) return sql<boolean>`true`
-  const [time = '', id = ''] = cursor.split('.')
-  if ([time, id].some((part) => asRunId(part) === undefined)) refuseCursor(cursor)
-  return sql<boolean>`(r.run_at, r.id) > (${timeOf(time)}, ${id}::bigint)`
+  return sql<boolean>`(r.run_at, r.id) > (${placeOfTime(cursor)})`
 }

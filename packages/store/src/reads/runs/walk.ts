@@ -82,25 +82,31 @@ function walkedOf(rows: readonly WalkedRow[], limit: number, lookMax: number): W
   }
 }
 
-/** Keeps the microseconds of times, which a Date would lose. */
+/** Keeps the microseconds of times, which a Date would lose. An infinite time is `Infinity` or `-Infinity`. */
 function cursorText({ keyKind }: Walk): RawBuilder<string> {
   if (keyKind === 'id') return sql<string>`seen.id::text`
-  const key = keyKind === 'time' ? sql`(extract(epoch FROM seen.key) * 1000000)::bigint` : sql`seen.key`
+  const key = keyKind === 'time' ? sql`trim_scale(extract(epoch FROM seen.key) * 1000000)` : sql`seen.key`
   return sql<string>`concat(${key}, '.', seen.id)`
 }
 
 function after({ keyKind, key, id, order }: Walk, cursor: string | undefined): RawBuilder<boolean> {
   if (cursor === undefined) return sql<boolean>`true`
   const beyond = order === 'ASC' ? sql`>` : sql`<`
-  const [first = '', second] = cursor.split('.')
-  const parts = [first, ...(keyKind === 'id' ? [] : [second ?? ''])]
-  if (cursor.split('.').length !== parts.length || parts.some((part) => asRunId(part) === undefined))
+  if (keyKind === 'time') return sql<boolean>`(${key}, ${id}) ${beyond} (${placeOfTime(cursor)})`
+  const parts = cursor.split('.')
+  if (parts.length !== (keyKind === 'id' ? 1 : 2) || parts.some((part) => asRunId(part) === undefined))
     refuseCursor(cursor)
+  const [first = '', second = ''] = parts
   if (keyKind === 'id') return sql<boolean>`${id} ${beyond} ${first}::bigint`
-  const place = keyKind === 'time' ? timeOf(first) : sql`${first}::bigint`
-  return sql<boolean>`(${key}, ${id}) ${beyond} (${place}, ${second}::bigint)`
+  return sql<boolean>`(${key}, ${id}) ${beyond} (${first}::bigint, ${second}::bigint)`
 }
 
-export function timeOf(microseconds: string): RawBuilder<Date> {
-  return sql<Date>`(timestamptz 'epoch' + ${microseconds}::float8 * interval '1 microsecond')`
+/** The time and the id of a cursor, for a row comparison. */
+export function placeOfTime(cursor: string): RawBuilder<unknown> {
+  const [, time = '', id = ''] = /^(-?(?:\d{1,18}|Infinity))\.(\d+)$/.exec(cursor) ?? []
+  if (asRunId(id) === undefined) refuseCursor(cursor)
+  const at = time.endsWith('Infinity')
+    ? sql`${time}::timestamptz`
+    : sql`timestamptz 'epoch' + ${time}::float8 * interval '1 microsecond'`
+  return sql`${at}, ${id}::bigint`
 }

@@ -38,6 +38,11 @@ export function walkFor({ view, filter, cursor, limit }: WalkChoice, isReadyShor
   }
 }
 
+/** Whether the newest runs of this filter are read in the order of their ids. */
+export function isListedById(filter: RunFilter): boolean {
+  return newestWalk(filter, false).keyKind === 'id'
+}
+
 /** Whether the filter asks for AVAILABLE runs alone. */
 export function asksForReady(filter: RunFilter): boolean {
   return asksOnlyFor(filter, ['AVAILABLE'])
@@ -108,22 +113,14 @@ const isStopping = sql<boolean>`
     SELECT slot.value ->> 'runId' FROM q.replica_heartbeat h CROSS JOIN LATERAL jsonb_array_elements(h.threads) slot
     WHERE slot.value ->> 'state' = 'stopping')))`
 
-/**
- * Ends the walk by time, so that it is exhausted there. The end of a run and of its last attempt are written by one
- * transaction, but are not the same moment.
- */
-function endedSince(time: Date | undefined): RawBuilder<unknown> {
-  return time === undefined ? sql`true` : sql`c.ended_at >= ${time}::timestamptz - interval '1 minute'`
-}
-
 /** Sorted by the end of failed attempts, latest first; a run appears at its last attempt. */
-function failedWalk({ fingerprint, endedAfter }: RunFilter, states: 'failed' | 'any state' = 'failed'): Walk {
+function failedWalk({ fingerprint }: RunFilter, states: 'failed' | 'any state' = 'failed'): Walk {
   const isLast = sql<boolean>`
     NOT EXISTS (SELECT FROM q.task_attempt later WHERE later.run_id = c.run_id AND later.fence > c.fence)`
   const isFailed = sql<boolean>`(r.status = 'FAILED' AND c.outcome IN ('failed', 'crashed'))`
   return {
     from: sql`q.task_attempt c ${runOf(sql`c.run_id`)}`,
-    where: sql`${fingerprint === undefined ? sql`true` : sql`c.fingerprint = ${fingerprint}`} AND ${endedSince(endedAfter)}`,
+    where: fingerprint === undefined ? sql`true` : sql`c.fingerprint = ${fingerprint}`,
     key: sql`c.ended_at`,
     id: sql`c.run_id`,
     order: 'DESC',
