@@ -51,7 +51,7 @@ export function remoteProblems({ kind, settings = {} }: Pick<DestinationDeclarat
   const local = Object.hasOwn(destinationKinds, kind) ? (destinationKinds[kind]?.localSettings ?? []) : []
   return local
     .filter((name) => Object.hasOwn(settings, name))
-    .map((name) => `"${name}" cannot be set over HTTP: use Q_DESTINATIONS_FILE or q destinations add.`)
+    .map((name) => `"${name}" cannot be set over HTTP: use Q_DESTINATIONS_FILE or q destinations add <file>.`)
 }
 
 function kindProblems(kind: unknown, settings: Settings): readonly string[] {

@@ -8,6 +8,7 @@ import { newCommand, operate, type CommonOptions, type Frame } from '../frame/co
 import { followDrain } from '../frame/follow-drain.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { nodeNamed } from '../typed/nodes.ts'
+import { quoted } from '../typed/run-filter.ts'
 import { plural } from '../words/counts.ts'
 
 interface Options extends CommonOptions {
@@ -76,5 +77,5 @@ function gone(frame: Frame, node: Node, document: object): number {
 function orderedText(node: Node, deadlineMs: number | undefined): string {
   const runs = node.slots - node.freeSlots
   const until = deadlineMs === undefined ? 'no deadline' : `deadline in ${Math.round(deadlineMs / 1_000)} s`
-  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${node.name} --wait, or q nodes. Undo: q undrain ${node.name}`
+  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${quoted(node.name)} --wait, or q nodes. Undo: q undrain ${quoted(node.name)}`
 }

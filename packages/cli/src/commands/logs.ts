@@ -59,8 +59,8 @@ export function logsCommand(terminal: Terminal): Command {
 /** The run may have exactly as many lines as were read. */
 function endText(id: RunId, last: number, { level }: Options): string {
   const read = `The last ${count(last)} lines were read${level === undefined ? '' : `; shown are those of ${level} and above`}.`
-  const given = level === undefined ? '' : ` --level ${level}`
-  return last === pageLines ? read : `${read} More: q logs ${id}${given} --tail ${pageLines}`
+  const ofLevel = level === undefined ? '' : ` --level ${level}`
+  return last === pageLines ? read : `${read} More: q logs ${id}${ofLevel} --tail ${pageLines}`
 }
 
 async function follow(

@@ -6,6 +6,7 @@ import { listEnd } from '../frame/list-end.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { queuesTable, queueScreen } from '../screens/queues.ts'
 import { queueNotFound } from '../typed/not-found.ts'
+import { quoted } from '../typed/run-filter.ts'
 
 export function queuesCommand(terminal: Terminal): Command {
   const queues = newCommand({
@@ -62,7 +63,7 @@ function pauseCommand(terminal: Terminal): Command {
         })
         frame.answer(
           { queue, paused: true },
-          () => `${queue} is paused. Running runs continue. Undo: q queues resume ${queue}`,
+          () => `${queue} is paused. Running runs continue. Undo: q queues resume ${quoted(queue)}`,
         )
       })
     })

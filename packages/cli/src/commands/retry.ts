@@ -17,7 +17,10 @@ export const retryChange: RunChange<RetryAnswer> = {
   verdicts: {
     retried: ['begins again in a new epoch', true, 'would begin again in a new epoch'],
     'not-ended': ['has not ended', false],
-    ending: ['is a step of a workflow that is ending; wait for its end, then q workflows retry-failed', false],
+    ending: [
+      'is a step of a workflow that is ending; wait for its end, then q workflows retry-failed <workflow>',
+      false,
+    ],
     compensated: ['is a step of a workflow whose compensation has begun', false],
     conflict: ['cannot be retried: another live run of its task has its unique key', false],
     'not-found': ['does not exist', false],

@@ -1,6 +1,7 @@
 /** Group `liveness`: heartbeats, thresholds, clocks and recovery. */
 import { randomUUID } from 'node:crypto'
 import { isLiving } from '../screens/nodes.ts'
+import { quoted } from '../typed/run-filter.ts'
 import { long, short } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
 import { byAttention } from './by-attention.ts'
@@ -130,7 +131,7 @@ const jumps: Check = {
       level: 'note',
       what: `${plural(gaps.length, 'gap')} between heartbeats in the last hour; the longest, of ${longest.name ?? longest.replicaId}, was ${long(longest.ms)}.`,
       why: 'A node that is silent for longer than its threshold loses its runs.',
-      fix: `q node ${longest.name ?? longest.replicaId}`,
+      fix: `q node ${quoted(longest.name ?? longest.replicaId)}`,
     }
   },
 }

@@ -4,6 +4,7 @@
  */
 import { exitCodes } from '@q/runner/report-error'
 import type { RunId, HeldRunView, Node } from '@q/store'
+import { quoted } from '../typed/run-filter.ts'
 import { countdown, long, short } from '../words/ages.ts'
 import { cut } from '../words/style.ts'
 import type { Frame } from './command.ts'
@@ -43,7 +44,7 @@ export async function followDrain(frame: Frame, { node, document, timeoutMs }: D
   const left = state === 'stopped' || state === 'gone'
   frame.answer({ ...document, tookMs, ...became, left }, () => sentence(node, { state, tookMs, ...became }))
   if (end === 'interrupted' || isLate) {
-    terminal.tell(`${node.name} keeps draining. Undo: q undrain ${node.name}`)
+    terminal.tell(`${node.name} keeps draining. Undo: q undrain ${quoted(node.name)}`)
     return exitCodes.timedOut
   }
   if (!left && state !== 'stale') return exitCodes.runFailed

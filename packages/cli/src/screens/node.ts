@@ -1,6 +1,7 @@
 /** One node with all its details. Pure. */
 import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
+import { quoted } from '../typed/run-filter.ts'
 import { ago, exact, long, moment, short } from '../words/ages.ts'
 import { count } from '../words/counts.ts'
 import { sparkline } from '../words/sparkline.ts'
@@ -29,7 +30,7 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
       : [
           section(look, `Holds ${count(held.length)}, longest first`),
           heldTable(look, held, node),
-          ...andMore(held.length, heldShown, `q runs --view running --node ${node.name}`),
+          ...andMore(held.length, heldShown, `q runs --view running --node ${quoted(node.name)}`),
         ]),
     ...(samples.length < 2
       ? []
@@ -44,7 +45,7 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
       : [
           section(look, 'Gaps between heartbeats'),
           ...gaps.slice(0, entriesShown).map((gap) => `  ${moment(gap.endedAt, now)}  silent for ${long(gap.ms)}`),
-          ...andMore(gaps.length, entriesShown, `q node ${node.name} --json`),
+          ...andMore(gaps.length, entriesShown, `q node ${quoted(node.name)} --json`),
         ]),
     ...(failures.length === 0
       ? []
@@ -53,14 +54,14 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
           ...failures
             .slice(0, entriesShown)
             .map(({ at, inARow, error }) => fit(look, `  ${moment(at, now)}  ${inARow} in a row  ${error}`)),
-          ...andMore(failures.length, entriesShown, `q node ${node.name} --json`),
+          ...andMore(failures.length, entriesShown, `q node ${quoted(node.name)} --json`),
         ]),
     ...(recoveries.length === 0
       ? []
       : [
           section(look, 'Runs recovered from it'),
           recoveriesTable(look, recoveries.slice(0, recoveriesShown), now),
-          ...andMore(recoveries.length, recoveriesShown, `q recoveries --node ${node.name}`),
+          ...andMore(recoveries.length, recoveriesShown, `q recoveries --node ${quoted(node.name)}`),
         ]),
   ]
   return parts.join('\n')

@@ -1,6 +1,7 @@
 /** Why a run is not running: a sentence per reason, and under each the command that helps. Pure. */
 import { sentenceOf, type Reason, type Why } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
+import { quoted } from '../typed/run-filter.ts'
 import { runState } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { wrapped } from '../words/wrap.ts'
@@ -25,7 +26,7 @@ function commandFor(reason: Reason, runId: string): string | undefined {
       return reason.status === 'SUCCEEDED' ? `q show ${runId}` : `q retry ${runId}`
     case 'held':
       return reason.state === 'alive' || reason.state === 'draining'
-        ? `q node ${reason.name ?? reason.replicaId}`
+        ? `q node ${quoted(reason.name ?? reason.replicaId)}`
         : 'q recover --dry-run'
     case 'workflow-paused':
       return `q workflows resume ${reason.workflowId}`
@@ -36,7 +37,7 @@ function commandFor(reason: Reason, runId: string): string | undefined {
       return holder === undefined ? undefined : `q show ${holder.runId}`
     }
     case 'queue-paused':
-      return `q queues resume ${reason.queue}`
+      return `q queues resume ${quoted(reason.queue)}`
     case 'no-replica':
       return 'q start'
     case 'task-unpublished':
@@ -44,8 +45,10 @@ function commandFor(reason: Reason, runId: string): string | undefined {
     case 'queue-unserved':
     case 'capabilities-missing':
       return 'q nodes --wide'
-    case 'all-draining':
-      return reason.nodes.length === 0 ? undefined : `q undrain ${reason.nodes[0]}`
+    case 'all-draining': {
+      const [first] = reason.nodes
+      return first === undefined ? undefined : `q undrain ${quoted(first)}`
+    }
     case 'ready':
       return 'q runs --view running'
     case 'expired':

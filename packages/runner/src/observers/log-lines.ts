@@ -43,7 +43,7 @@ export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, Lo
   'operation-ended': ['info', 'operation on many runs ended'],
   'deliveries-sent': ['debug', 'a destination accepted reports'],
   'deliveries-failed': ['warn', 'a destination did not accept reports; trying again'],
-  'deliveries-given-up': ['error', 'gave up on reports to a destination; q deliveries redeliver sends them again'],
+  'deliveries-given-up': ['error', 'gave up on reports to a destination; q deliveries redeliver <id> sends them again'],
   'destination-unavailable': ['error', 'cannot send to a destination from this replica; trying again'],
   'job-failed': ['error', 'maintenance job failed; the others continue'],
   'connection-lost': ['warn', 'lost a connection; replacing it'],

@@ -31,7 +31,7 @@ export const pageSettings: readonly Pick<Setting<unknown>, 'variable' | 'shown' 
   {
     variable: 'Q_HTTP_TOKENS_FILE',
     shown: '',
-    what: 'file with named tokens, one per line: `name scope sha256`; `q token new` adds one',
+    what: 'file with named tokens, one per line: `name scope sha256`; `q token new --name <name>` adds one',
   },
   {
     variable: 'Q_METRICS_ADDRESS',

@@ -68,7 +68,7 @@ function readLines(path: string): string[] {
       code: 'TOKENS_FILE_INVALID',
       what: `${path} cannot be read.`,
       why: cause instanceof Error ? cause.message : 'The file system refused it.',
-      fix: 'Correct Q_HTTP_TOKENS_FILE, or make the file with `q token new`.',
+      fix: 'Correct Q_HTTP_TOKENS_FILE, or make the file with `q token new --name <name>`.',
       cause,
     })
   }
@@ -89,7 +89,7 @@ function wrongName(name: string, isTaken: boolean): ExplainedError {
     what: `"${name}" cannot be the name of a new token.`,
     why: isTaken ? 'Another token has that name.' : 'A name has 1 to 100 characters, without spaces and #.',
     fix: isTaken
-      ? `Choose another name, or revoke the other token: q token revoke ${name}`
+      ? `Choose another name, or revoke the other token: q token revoke '${name}'`
       : 'Use a name like grafana.',
   })
 }

@@ -67,7 +67,7 @@ test('a lost node that holds runs comes first, even one that never registered', 
   await claimOne('a', 'fake')
   expect(await only('stale-node-holds-runs')).toMatchObject({
     subject: 'fake',
-    command: 'q recover --node fake',
+    command: 'q recover --dry-run',
     facts: { runs: 1 },
   })
   await fleet.silence('n1')

@@ -55,7 +55,7 @@ export function enqueueCommand(task: string, payload: string, { group, priority,
     ...(priority === '' ? [] : ['--priority', quoted(priority)]),
     ...(delay === '' ? [] : ['--delay', Number.isNaN(Number(delay)) ? quoted(delay) : `${delayMsOf(delay)}ms`]),
   ]
-  return ['q enqueue', quoted(task), quoted(payload.replaceAll(/\s*\n\s*/g, ' ')), ...options].join(' ')
+  return [`q enqueue ${quoted(task)}`, quoted(payload.replaceAll(/\s*\n\s*/g, ' ')), ...options].join(' ')
 }
 
 function delayMsOf(delay: string): number {

@@ -66,7 +66,7 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
               </li>
             ) : isCut ? (
               <li className="sep">
-                the last {count(lines.length)} lines were read; q logs {id} has all
+                only the last {count(lines.length)} lines are kept here; GET /api/runs/{id}/logs has all
               </li>
             ) : null}
             {drawn.map((line, index) => (

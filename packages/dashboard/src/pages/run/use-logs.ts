@@ -9,7 +9,7 @@ import { connection } from '../../live/connection.ts'
 import { onFrame, wantTopic } from '../../live/live.ts'
 
 const pageLines = 1_000
-/** Only the newest lines are kept in the browser; the command line has all. */
+/** Only the newest lines are kept in the browser; the HTTP API has all. */
 const linesMax = 20_000
 /** The most pages that one look reads; the next look goes on there. */
 const pagesMax = 200

@@ -157,7 +157,7 @@ function Actions({ schedule }: { readonly schedule: Schedule }): ReactNode {
   const { act, busy } = useAct()
   const path = `/schedules/${encodeURIComponent(schedule.name)}`
   const isPaused = schedule.pausedAt !== null
-  const name = quoted(schedule.name)
+  const quotedName = quoted(schedule.name)
   async function run(): Promise<void> {
     const answer = await act<{ runId: string }>({
       method: 'POST',
@@ -179,20 +179,20 @@ function Actions({ schedule }: { readonly schedule: Schedule }): ReactNode {
           <ActButton disabled={busy} onClick={() => setAsking(true)}>
             Run now…
           </ActButton>
-          <CliLine command={`q schedules run ${name}`} />
+          <CliLine command={`q schedules run ${quotedName}`} />
         </div>
         <div className="acts-row">
           <ActButton disabled={busy} onClick={() => void toggle()}>
             {isPaused ? 'Resume' : 'Pause'}
           </ActButton>
-          <CliLine command={`q schedules ${isPaused ? 'resume' : 'pause'} ${name}`} />
+          <CliLine command={`q schedules ${isPaused ? 'resume' : 'pause'} ${quotedName}`} />
         </div>
       </div>
       {asking ? (
         <Confirm
           title={`Run ${schedule.name} now?`}
           lead="One run is enqueued with its payload. Its ticks stay as they are."
-          command={`q schedules run ${name}`}
+          command={`q schedules run ${quotedName}`}
           button="Enqueue one run"
           busy={busy}
           onConfirm={() => void run()}

@@ -26,10 +26,15 @@ function deadHolder({ id, name, runs }: Recorded['deadHolders'][number], hasLivi
     detail: hasLivingNode
       ? 'Live nodes recover them once it has been silent for as long as its thresholds allow.'
       : 'A node that starts recovers them, within seconds if the database shows that the session of the node has ended.',
-    command: hasLivingNode ? `q recover --node ${argument(node)}` : 'q start',
+    command: hasLivingNode ? recoverCommand(name) : 'q start',
     page: pagePath('nodes', id),
     facts: { id, runs },
   }
+}
+
+/** A replica whose row is missing cannot be named in a command. */
+function recoverCommand(name: string | null): string {
+  return name === null ? 'q recover --dry-run' : `q recover --node ${argument(name)}`
 }
 
 function failingHeartbeats({ id, name, inARow, error }: Recorded['failing'][number]): Attention {
@@ -40,7 +45,7 @@ function failingHeartbeats({ id, name, inARow, error }: Recorded['failing'][numb
     subject: node,
     sentence: `${node} could not send ${inARow} heartbeats in a row within the last 10 minutes.`,
     detail: error,
-    command: `q node ${argument(node)}`,
+    command: name === null ? 'q nodes --stopped' : `q node ${argument(name)}`,
     page: pagePath('nodes', id),
     facts: { inARow, error },
   }
