@@ -12,4 +12,5 @@ const leave = (error: NodeJS.ErrnoException) =>
 if (process.argv[2] !== 'start') process.stdout.on('error', leave)
 
 // A refused connection may linger; everything has been printed.
-process.exit(await run(process.argv.slice(2), processTerminal()))
+const args = process.argv.slice(2)
+process.exit(await run(args, processTerminal({ json: args.includes('--json') })))

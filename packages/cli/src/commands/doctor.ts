@@ -48,7 +48,11 @@ export function doctorCommand(terminal: Terminal): Command {
           const begun = performance.now()
           const store = createStore(connection.db)
           // A server that does not answer is not a finding: the command fails like every other one.
-          const first = await store.inspectServer()
+          const first = await patiently(
+            terminal,
+            () => 'waiting for the database',
+            () => store.inspectServer(),
+          )
           const surroundings: Surroundings = {
             store,
             url,
@@ -62,8 +66,8 @@ export function doctorCommand(terminal: Terminal): Command {
           }
           const results: CheckResult[] = []
           for (const check of wanted) {
-            const result = runCheck(check, surroundings)
-            results.push(await patiently(terminal, () => `checking ${check.id}`, result, begun))
+            const look = () => runCheck(check, surroundings)
+            results.push(await patiently(terminal, () => `checking ${check.id}`, look, begun))
           }
           const tookMs = Math.round(performance.now() - begun)
           if (options.json === true)

@@ -6,6 +6,7 @@ import { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from '@q/store'
+import { patiently } from '../frame/patience.ts'
 import { session } from '../frame/session.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
@@ -34,10 +35,20 @@ export function migrateCommand(terminal: Terminal): Command {
         const direct = terminal.env['DATABASE_URL_DIRECT'] || url
         await refuseBesideOlderReplicas(terminal, direct, options)
         if (options.sql === true) {
-          terminal.printData(await pendingScript(direct))
+          terminal.printData(
+            await patiently(
+              terminal,
+              () => readingSchema,
+              () => pendingScript(direct),
+            ),
+          )
           return exitCodes.ok
         }
-        const applied = await migrateDatabase(direct)
+        const applied = await patiently(
+          terminal,
+          () => 'applying migrations',
+          () => migrateDatabase(direct),
+        )
         if (options.json === true) terminal.printData(JSON.stringify({ applied }))
         else if (applied.length === 0) terminal.print(`Nothing to do: ${description} is current.`)
         else terminal.print(`Migrated ${description}: ${applied.join(', ')}.`)
@@ -46,8 +57,14 @@ export function migrateCommand(terminal: Terminal): Command {
     })
 }
 
+const readingSchema = 'reading the schema'
+
 async function refuseBesideOlderReplicas(terminal: Terminal, url: string, { yes, sql }: Options): Promise<void> {
-  const { pending, olderReplicas } = await migrationPlan(url)
+  const { pending, olderReplicas } = await patiently(
+    terminal,
+    () => readingSchema,
+    () => migrationPlan(url),
+  )
   if (pending.length === 0 || olderReplicas.length === 0) return
   const what = `Replicas of older releases are alive: ${olderReplicas.map(nameOf).join(', ')}.`
   if (yes === true || sql === true) return terminal.tell(what)

@@ -32,7 +32,11 @@ export function statusCommand(terminal: Terminal): Command {
     .action(async (options: Options) => {
       await operate(terminal, options, async (frame) => {
         if (options.watch !== true) {
-          const facts = await patiently(terminal, () => 'reading', look(frame, options))
+          const facts = await patiently(
+            terminal,
+            () => 'reading',
+            () => look(frame, options),
+          )
           frame.answer(facts, (fit) => statusScreen(fit, facts))
           return exitCodes.ok
         }

@@ -6,6 +6,7 @@
 import { isExplained } from '@q/schema'
 import { askedAnswer } from '@q/store'
 import type { Frame } from './command.ts'
+import { patiently } from './patience.ts'
 
 export interface AuditedAction<T> {
   readonly what: string
@@ -21,7 +22,7 @@ export async function audited<T>({ store, by, terminal }: Frame, action: Audited
   const end = (answer: string) => store.endAction(id, { subject, detail, answer })
   let result: T
   try {
-    result = await action.act()
+    result = await patiently(terminal, () => `${what} ${subject}`, action.act)
   } catch (error) {
     // The caller reports the error; if the database is the problem, the row cannot be completed.
     await end(isExplained(error) ? error.code : 'error').catch(() => {})

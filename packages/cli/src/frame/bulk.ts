@@ -48,7 +48,7 @@ export async function bulk(frame: Frame, request: BulkRequest, options: BulkOpti
   const preview = await patiently(
     terminal,
     () => 'looking for runs that match',
-    store.previewOperation(kind, filter, { look }),
+    () => store.previewOperation(kind, filter, { look }),
   )
   const { match, samples } = preview
   if (options.dryRun === true || (match.count === 0 && preview.exhausted)) {
@@ -123,17 +123,22 @@ export async function followed(frame: Frame, operation: Operation): Promise<Oper
   let last = operation
   const end = await repeat(lookEveryMs, async () => {
     const isStuck = last.state === 'waiting' && performance.now() - begun > patienceMs
-    if (isAlone || isStuck) await store.stepOperations({ holder: frame.by, forMs: stepMs, runsMax: stepRuns })
+    if (isAlone || isStuck) {
+      const step = () => store.stepOperations({ holder: frame.by, forMs: stepMs, runsMax: stepRuns })
+      await patiently(terminal, () => progressLine(last), step)
+    }
     last = (await store.getOperation(operation.id)) ?? last
     if (last.state === 'done' || last.state === 'stopped') return 'done'
-    terminal.progress(
-      `operation ${last.id} ${last.state}: ${count(last.looked)} checked, ${count(last.changed)} changed`,
-    )
+    terminal.progress(progressLine(last))
     return 'again'
   })
   terminal.progress('')
   if (end === 'interrupted') terminal.tell(interruptedText(last, isAlone))
   return last
+}
+
+function progressLine({ id, state, looked, changed }: Operation): string {
+  return `operation ${id} ${state}: ${count(looked)} checked, ${count(changed)} changed`
 }
 
 /** Without a live replica nothing continues it until one starts. */

@@ -7,6 +7,7 @@ import { exitCodes } from '@q/runner/report-error'
 import { hidingReads, secretsOf } from '@q/server/secrets'
 import type { Store } from '@q/store'
 import { answerText } from './answer.ts'
+import { patientStore } from './patience.ts'
 import { personOf } from './person.ts'
 import { session, withStore } from './session.ts'
 import type { Look, Terminal } from './terminal.ts'
@@ -67,7 +68,8 @@ export async function operate(
 ): Promise<void> {
   const look: Look = options.wide === true ? { ...lookOf(terminal), columns: 0 } : lookOf(terminal)
   await session(terminal, options, ({ url, description }) =>
-    withStore(url, async (revealing) => {
+    withStore(url, async (store) => {
+      const revealing = patientStore(terminal, store)
       const frame: Frame = {
         store: hidingReads(revealing, secretsOf(terminal.env)),
         revealing,

@@ -6,7 +6,6 @@ import { exitCodes } from '@q/runner/report-error'
 import type { RunId, HeldRunView, Node } from '@q/store'
 import { quoted } from '../typed/run-filter.ts'
 import { countdown, long, short } from '../words/ages.ts'
-import { cut } from '../words/style.ts'
 import type { Frame } from './command.ts'
 import { repeat } from './repeat.ts'
 
@@ -34,7 +33,7 @@ export async function followDrain(frame: Frame, { node, document, timeoutMs }: D
     state = detail?.node.state ?? 'gone'
     for (const run of detail?.held ?? []) seen.add(run.id)
     if (detail === undefined || state === 'stopped' || state === 'stale' || detail.node.drain === null) return 'done'
-    terminal.progress(progressLine(frame, detail.node, detail.held))
+    terminal.progress(progressLine(detail.node, detail.held))
     isLate = timeoutMs !== undefined && performance.now() - begun > timeoutMs
     return isLate ? 'done' : 'again'
   })
@@ -94,13 +93,12 @@ function isEnded(status: string): boolean {
   return !['PENDING', 'AVAILABLE', 'CLAIMED', 'RUNNING'].includes(status)
 }
 
-function progressLine({ look, terminal }: Frame, node: Node, held: readonly HeldRunView[]): string {
+function progressLine(node: Node, held: readonly HeldRunView[]): string {
   const named = held.slice(0, namedMax).map(runText).join(', ')
   const more = held.length > namedMax ? `, ${held.length - namedMax} more` : ''
   const deadline = node.drain?.deadline ?? null
   const left = deadline === null ? '' : `   [${countdown(deadline.getTime() - Date.now())} left]`
-  const line = `${node.name}: no new runs. ${held.length} of ${node.slots} left${named === '' ? '' : `: ${named}${more}`}${left}`
-  return terminal.columns === 0 ? line : cut(line, terminal.columns - 1, look)
+  return `${node.name}: no new runs. ${held.length} of ${node.slots} left${named === '' ? '' : `: ${named}${more}`}${left}`
 }
 
 function runText({ id, task, progress, expectedEndMs }: HeldRunView): string {

@@ -8,6 +8,7 @@ import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { answerText } from './answer.ts'
 import type { CommonOptions } from './command.ts'
+import { patiently } from './patience.ts'
 import { reportProblem } from './session.ts'
 import type { Look, Terminal } from './terminal.ts'
 
@@ -29,7 +30,11 @@ export async function withMemory(
 ): Promise<void> {
   const { json, fields, wide } = options
   try {
-    const { document, text } = await ask(options, terminal.env, work)
+    const { document, text } = await patiently(
+      terminal,
+      () => 'waiting for the memory server',
+      () => ask(options, terminal.env, work),
+    )
     if (json === true) terminal.printData(answerText(document, fields))
     else terminal.print(text(wide === true ? { ...terminal, columns: 0 } : terminal))
     terminal.exitCode = exitCodes.ok

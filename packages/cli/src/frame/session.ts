@@ -5,6 +5,7 @@
 import { findDatabase, type ProgramDatabase } from '@q/runner/database'
 import { exitCodeOf, problemData, problemText } from '@q/runner/report-error'
 import { connect, createStore, explainDatabaseError, migrateDatabase, requireSchema, type Store } from '@q/store'
+import { patiently } from './patience.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface SessionOptions {
@@ -25,7 +26,12 @@ export async function session(
     const notice = (sentence: string) => terminal.tell(sentence)
     const database = await findDatabase(terminal.env, { notice, stay: options.stay ?? 'as-found' })
     try {
-      if (options.anySchema !== true) await schemaReady(database)
+      if (options.anySchema !== true)
+        await patiently(
+          terminal,
+          () => 'waiting for the database',
+          () => schemaReady(database),
+        )
       terminal.exitCode = await work(database)
     } catch (error) {
       throw await explainDatabaseError(error, database.url)

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import { printable } from '@q/schema'
 import { safeText } from '../words/safe.ts'
+import { progressOn } from './progress.ts'
 
 /** The limits of a text: width, colours and characters. */
 export interface Look {
@@ -29,22 +30,19 @@ export interface Terminal extends Look {
   printData(text: string): void
   /** Writes a line to the person, on stderr. */
   tell(text: string): void
-  /** Replaces the progress line; an empty text removes it. Does nothing if stderr is not a terminal. */
+  /** Replaces the progress line on stderr; an empty text removes it. */
   progress(line: string): void
   /** Replaces everything on the screen; without a terminal it prints the text. */
   redraw(text: string): void
   ask(question: string): Promise<string>
 }
 
-export function processTerminal(): Terminal {
+/** `json`: the answer is for a program. */
+export function processTerminal({ json }: { readonly json: boolean }): Terminal {
   const { stdin, stdout, stderr, env } = process
   const colour = styleText('bold', 'x', { stream: stdout }) !== 'x'
-  let hasProgress = false
-  function progress(line: string): void {
-    if (!stderr.isTTY || (line === '' && !hasProgress)) return
-    hasProgress = line !== ''
-    stderr.write(`\r\u001B[2K${line}`)
-  }
+  const ascii = isAscii(env)
+  const progress = progressOn(stderr, { colour: styleText('bold', 'x', { stream: stderr }) !== 'x', ascii, json })
   return {
     env,
     get columns() {
@@ -54,7 +52,7 @@ export function processTerminal(): Terminal {
       return stdout.isTTY ? stdout.rows : 0
     },
     colour,
-    ascii: isAscii(env),
+    ascii,
     canAsk: stdin.isTTY && stderr.isTTY,
     exitCode: 0,
     print(text) {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Frame } from '../frame/command.ts'
 import type { Look } from '../frame/terminal.ts'
+import { drawAlone } from '../frame/patience.ts'
 import { safeLine } from '../words/safe.ts'
 import { doAct } from './act.ts'
 import { detailLines } from './detail.ts'
@@ -15,6 +16,7 @@ export async function watchTop(frame: Frame, everyMs: number): Promise<void> {
   const looker = createLooker(frame.store, frame.description)
   const quit = new AbortController()
   let facts: TopFacts = await looker.look()
+  drawAlone(terminal)
   let view = firstView
   let opened: { readonly pane: Pane; readonly id: string } | undefined
   let detail: readonly string[] = []
