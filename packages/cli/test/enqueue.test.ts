@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { queue } from '@q/client'
 import { testDatabase } from '@q/testing'
 import { connect, createStore } from '@q/store'
-import { q } from './terminal.ts'
+import { q, qJson } from './terminal.ts'
 import { runQ, scratch, startReplica } from './program.ts'
 
 /** The database of this file, with a replica that knows the demo tasks. */
@@ -101,6 +101,7 @@ test('a task that no replica has published is accepted with a warning that names
 
 test.each([
   ['not JSON', ['enqueue', 'hello', '{name: Ada}'], 'PAYLOAD_NOT_JSON'],
+  ['an integer beyond 2^53', ['enqueue', 'hello', '{"n":[-9007199254740993]}'], 'PAYLOAD_INEXACT'],
   ['a delay that is none', ['enqueue', 'hello', '{}', '--delay', 'soon'], 'DURATION_INVALID'],
   ['a priority that is none', ['enqueue', 'hello', '{}', '--priority', 'high'], 'PRIORITY_INVALID'],
   ['an unknown option', ['enqueue', 'hello', '--wiat'], 'USAGE'],
@@ -112,6 +113,23 @@ test.each([
   expect(wrong.stderr).toContain(code)
   expect(wrong.stderr).toContain('fix')
   expect(wrong.stderr).not.toMatch(/^\s+at /m)
+})
+
+test('an integer of a payload keeps its digits, or is refused; again keeps all of them', async () => {
+  const env = await database()
+  const enqueued = await qJson(['enqueue', 'hello', '{"n":9007199254740991}'], env)
+  const { id } = enqueued.json as { id: string }
+  const refused = await q(['enqueue', 'hello', '{"n":9007199254740993}'], env)
+  expect(refused.stderr).toContain('The payload has the integer 9007199254740993; nothing was enqueued.')
+  const again = await qJson(['again', id, '--payload', '{"n":9223372036854775807}'], env)
+  const { runId } = again.json as { runId: string }
+  const payloadOf = async (run: string) =>
+    ((await qJson(['show', run], env)).json as { payloadText: string }).payloadText
+  expect([await payloadOf(id), await payloadOf(runId)]).toEqual([
+    '{"n": 9007199254740991}',
+    '{"n": 9223372036854775807}',
+  ])
+  expect(((await qJson(['runs'], env)).json as { runs: object[] }).runs).toHaveLength(2)
 })
 
 test.each([[['enqueue', '--json']], [['status', '--json', '--wiat']], [['db', 'url', 'extra', '--json']]])(

@@ -2,9 +2,25 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ExplainedError } from '@q/schema'
+import { InexactInteger, parseExactJson } from '@q/schema/json'
 
+/** Throws `PAYLOAD_INEXACT` for an integer that loses digits: the client takes a value and not its text. */
 export function readPayload(argument: string | undefined, env: NodeJS.ProcessEnv): unknown {
-  return JSON.parse(readPayloadText(argument ?? '{}', env))
+  const text = readPayloadText(argument ?? '{}', env)
+  try {
+    return parseExactJson(text)
+  } catch (error) {
+    throw error instanceof InexactInteger ? inexact(error) : error
+  }
+}
+
+function inexact({ digits }: InexactInteger): ExplainedError {
+  return new ExplainedError({
+    code: 'PAYLOAD_INEXACT',
+    what: `The payload has the integer ${digits}; nothing was enqueued.`,
+    why: `A number of JavaScript keeps the digits of an integer only up to ${Number.MAX_SAFE_INTEGER}.`,
+    fix: `Write it as text: "${digits}". The task reads such an id as text too.`,
+  })
 }
 
 /** Returns the JSON text itself, so that numbers keep all their digits. */

@@ -1,5 +1,6 @@
 /** Enqueues a run of a published task. The payload is checked by the task's published schema. */
 import type { AnyTasks, EnqueueOptions, Queue } from '@q/client'
+import { InexactInteger, parseExactJson } from '@q/schema/json'
 import { remoteSpanOf } from '@q/task/tracing'
 import { requireShallow } from '../http/require-shallow.ts'
 import { wrongParameters } from '../http/refusal.ts'
@@ -43,18 +44,10 @@ function payloadOf({ payload, payloadText }: EnqueueCall['body']): unknown {
     throw wrongParameters([{ at: 'payloadText', problem: 'says the same as payload: give one of them' }])
   requireShallow(payloadText, 'payloadText')
   try {
-    return JSON.parse(payloadText, exact)
+    return parseExactJson(payloadText)
   } catch (error) {
     throw wrongParameters([
-      { at: 'payloadText', problem: error instanceof Inexact ? error.message : 'cannot be read as JSON' },
+      { at: 'payloadText', problem: error instanceof InexactInteger ? error.message : 'cannot be read as JSON' },
     ])
   }
-}
-
-class Inexact extends Error {}
-
-/** Refuses an integer that would lose digits. */
-function exact(_: string, value: unknown): unknown {
-  if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return value
-  throw new Inexact(`has an integer near ${value} that loses digits: send it as text`)
 }
