@@ -25,6 +25,7 @@ test.each([
   ['levels that are never closed', '['.repeat(1_000_000), 'deeper than 64'],
   ['a string of a million escaped quotes that never ends', `"${'\\"'.repeat(500_000)}`, 'cannot be read as JSON'],
   ['a million quotes', '"'.repeat(1_000_000), 'cannot be read as JSON'],
+  ['an integer that loses digits', bodyOf('{"n":9007199254740993}'), 'the integer 9007199254740993'],
   ['a backslash at the end', '{"a":"\\', 'cannot be read as JSON'],
 ])('a body of %s is refused', async (_, body, problem) => {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }

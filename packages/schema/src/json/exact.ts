@@ -1,4 +1,4 @@
-/** Parses JSON text without the loss of digits: a number of JavaScript holds an integer only up to 2^53. */
+/** Parses JSON text, and refuses an integer that would lose digits: a number of JavaScript is exact only up to 2^53. */
 
 export class InexactInteger extends Error {
   /** As it is written in the text. */
@@ -16,6 +16,8 @@ export function parseExactJson(text: string): unknown {
 }
 
 function exact(_: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return value
-  throw new InexactInteger(context?.source ?? String(value))
+  const { source = '' } = context ?? {}
+  // A number with an exponent is not meant digit by digit: 1e300 is written as it was read.
+  if (typeof value !== 'number' || value === 0 || !/^-?\d+$/.test(source) || String(value) === source) return value
+  throw new InexactInteger(source)
 }

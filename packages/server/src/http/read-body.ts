@@ -1,4 +1,5 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
+import { InexactInteger, parseExactJson } from '@q/schema/json'
 import { discardBytesMax } from './discard-body.ts'
 import { requireShallow } from './require-shallow.ts'
 import { requireStorable } from './require-storable.ts'
@@ -25,9 +26,11 @@ export async function readBody(request: Request): Promise<unknown> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
-  } catch {
-    throw wrongParameters([{ at: 'body', problem: 'cannot be read as JSON' }])
+    return parseExactJson(text)
+  } catch (error) {
+    throw wrongParameters([
+      { at: 'body', problem: error instanceof InexactInteger ? error.message : 'cannot be read as JSON' },
+    ])
   }
 }
 
