@@ -188,7 +188,13 @@ export { endedTraces, type EndedTrace } from './reads/runs/ended-traces.ts'
 export { clusterGauges, type ClusterGauges, type QueueGauges } from './reads/overview/cluster-gauges.ts'
 export { overview, type Overview } from './reads/overview/overview.ts'
 export { series, type SeriesMetric, type SeriesPoint, type SeriesRequest } from './reads/rates/series.ts'
-export { getErrorGroup, listErrorGroups, type ErrorGroup, type ErrorGroupRequest } from './reads/errors/error-groups.ts'
+export {
+  getErrorGroup,
+  listErrorGroups,
+  type ErrorGroup,
+  type ErrorGroupPage,
+  type ErrorGroupRequest,
+} from './reads/errors/error-groups.ts'
 export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
 export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
 export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'

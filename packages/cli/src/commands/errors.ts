@@ -1,6 +1,7 @@
 /** q errors: lists groups of errors by fingerprint, shows one, mutes and unmutes. */
 import type { Command } from 'commander'
 import { durationMs } from '@q/task'
+import type { ErrorGroupPage } from '@q/store'
 import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import { tellPageEnd } from '../frame/next-page.ts'
@@ -25,7 +26,7 @@ export function errorsCommand(terminal: Terminal): Command {
       ['q errors 9f3a', 'one group: message, place, tasks, versions, hours, and its newest runs'],
       ['q retry --errors 9f3a', 'retries every run that ended with it'],
     ],
-    json: '{ items: [group], next }; with a fingerprint the group',
+    json: '{ items: [group], next, lookedBackTo, exhausted }; with a fingerprint the group',
     route: 'GET /api/errors, GET /api/errors/{fingerprint}',
   })
     .argument('[fingerprint]', 'the fingerprint, or the beginning of it')
@@ -52,13 +53,22 @@ async function listErrors(frame: Frame, options: Options, command: Command): Pro
     ...(task !== undefined && { task }),
     ...(cursor !== undefined && { cursor }),
   })
-  answer(page, (look) => (page.items.length === 0 ? 'No error is on record.' : errorsTable(look, page.items)))
+  answer(page, (look) => (page.items.length === 0 ? emptyText(page, options) : errorsTable(look, page.items)))
   tellPageEnd(frame, command, {
     shown: page.items.length,
     noun: 'group',
     order: 'last seen first',
+    lookedBackTo: page.lookedBackTo,
     next: page.next,
   })
+}
+
+/** Distinguishes "no group matches" from "the search stopped before it found one". */
+function emptyText({ exhausted }: ErrorGroupPage, { task, muted, cursor }: Options): string {
+  if (!exhausted) return 'No error matches among those looked at; there are older ones.'
+  if (cursor !== undefined) return 'No older error is on record.'
+  const what = task === undefined ? 'No error' : `No error of ${task}`
+  return muted === true ? `${what} is on record.` : `${what} is on record, or all are muted: q errors --muted`
 }
 
 async function showError({ store, answer, json }: Frame, fingerprint: string): Promise<void> {

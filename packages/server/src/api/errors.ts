@@ -26,7 +26,10 @@ export const errorRoutes = routes({
     scope: 'read',
     summary: 'Groups of errors, last seen first.',
     query: z.object({ task: name.optional(), muted: z.boolean().optional(), ...paging }),
-    answer: pageOf(errorGroup),
+    answer: pageOf(errorGroup).extend({
+      lookedBackTo: time.nullable().describe('When the last group that was read was last seen; null: all were read.'),
+      exhausted: z.boolean().describe('False: older groups were not read; `next` continues there.'),
+    }),
   },
   'GET /api/errors/{fingerprint}': {
     scope: 'read',

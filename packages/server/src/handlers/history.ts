@@ -12,8 +12,8 @@ type Keys = keyof typeof errorRoutes | keyof typeof actionRoutes | keyof typeof 
 export function historyHandlers({ reads, writes }: HandlerDeps): Handlers<Keys> {
   return {
     'GET /api/errors': async ({ query: { cursor, ...request }, cursors }) => {
-      const { items, next } = await reads.listErrorGroups({ ...given(request), ...cursors.open(cursor) })
-      return { items, ...cursors.seal(next) }
+      const { next, ...page } = await reads.listErrorGroups({ ...given(request), ...cursors.open(cursor) })
+      return { ...page, ...cursors.seal(next) }
     },
     'GET /api/errors/{fingerprint}': async ({ params }) => {
       const group = await reads.getErrorGroup(params.fingerprint)

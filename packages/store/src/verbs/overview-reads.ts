@@ -10,6 +10,7 @@ import {
   getErrorGroup,
   listErrorGroups,
   type ErrorGroup,
+  type ErrorGroupPage,
   type ErrorGroupRequest,
 } from '../reads/errors/error-groups.ts'
 import { heartbeatLanes, type HeartbeatLane, type LaneWindow } from '../reads/nodes/heartbeat-lanes.ts'
@@ -49,9 +50,9 @@ export interface OverviewReadVerbs {
 
   /**
    * Returns groups of equal errors, last seen first, with the last 24 hours of each.
-   * At most 500 per page.
+   * At most 500 per page, of at most 10 000 that it reads; it says how far it looked back.
    */
-  listErrorGroups(request?: ErrorGroupRequest): Promise<Page<ErrorGroup>>
+  listErrorGroups(request?: ErrorGroupRequest): Promise<ErrorGroupPage>
 
   /**
    * Returns one group of equal errors, by its fingerprint or the beginning of it.

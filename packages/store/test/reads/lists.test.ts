@@ -17,6 +17,24 @@ async function errorGroup(
       'TASK_ERROR', 'RangeError', 'no', ARRAY[${task}], '{1.0}'`.execute(db)
 }
 
+test('a page of error groups that stopped before it read all says how far it looked, and continues there', async () => {
+  await errorGroup('stop1', 1_000)
+  await errorGroup('stop2', 2_000)
+  await errorGroup('stop3', 3_000, 'rare')
+  const task = 'rare'
+  const stopped = await store.listErrorGroups({ task, look: 2 })
+  expect(stopped).toMatchObject({ items: [], exhausted: false })
+  expect(stopped.lookedBackTo).toEqual((await store.getErrorGroup('stop2'))?.lastSeen)
+  const next = await store.listErrorGroups({ task, look: 1, cursor: stopped.next! })
+  expect(next).toMatchObject({
+    items: [{ fingerprint: 'stop3' }],
+    exhausted: true,
+    lookedBackTo: null,
+    next: undefined,
+  })
+  await sql`DELETE FROM q.error_group`.execute(db)
+})
+
 test('error groups are listed by their last occurrence, in pages, by task and by whether they are muted', async () => {
   await errorGroup('aa11', 10)
   await errorGroup('aa22', 5, 'b')
@@ -32,6 +50,8 @@ test('error groups are listed by their last occurrence, in pages, by task and by
   expect(await prints({ muted: false })).toEqual(['aa22', 'aa11', 'cc44'])
   const first = await store.listErrorGroups({ limit: 3 })
   expect(await prints({ cursor: first.next! })).toEqual(['cc44'])
+  expect(first).toMatchObject({ exhausted: false, lookedBackTo: first.items.at(-1)?.lastSeen })
+  expect(await store.listErrorGroups()).toMatchObject({ exhausted: true, lookedBackTo: null, next: undefined })
   await expect(store.listErrorGroups({ cursor: '12' })).rejects.toMatchObject({ code: 'CURSOR_INVALID' })
   const group = (await store.getErrorGroup('aa1'))!
   expect(group).toMatchObject({
