@@ -1,25 +1,9 @@
 /** The duties of watching presence, and duties in general: one replica has each. */
 import { sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
-import { openReplicaSession } from '@q/store'
-import { fixture } from './fixture.ts'
-import { introduction } from './replica-registration.ts'
+import { expect, test } from 'vitest'
+import { presenceFixture } from './presence-fixture.ts'
 
-const { url, store, db, another } = await fixture()
-
-async function present(id: string, own: { presenceGraceMs?: number } = {}) {
-  const { num } = await store.registerReplica({ ...introduction(id, id), ...own })
-  const lost = Promise.withResolvers<void>()
-  const session = await openReplicaSession(url, { id, num }, { onWake: () => {}, onLost: () => lost.resolve() })
-  onTestFinished(() => session?.close())
-  return { num, session: session!, lost: lost.promise }
-}
-
-/** As if its process had been killed: the server sees the session end. */
-async function cut(num: number): Promise<void> {
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = ${num} AND objsubid = 2
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
-}
+const { store, db, another, present, cut } = await presenceFixture()
 
 test('there is one watcher and one deputy; any other replica asks again when the lease of the deputy ends, and replaces them when both have ended', async () => {
   const ask = async (replicaId: string, duty = 'three posts') =>

@@ -1,29 +1,13 @@
 /** The kinds of operations: cancel, retry of workflow steps, review. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type Operation, type RunFilter, type Store } from '@q/store'
-import { failed, step, workflowFixture } from './workflow-fixture.ts'
+import type { RunFilter } from '@q/store'
+import { operationFixture } from './operation-fixture.ts'
+import { failed, step } from './workflow-fixture.ts'
 
-const scene = await workflowFixture()
+const scene = await operationFixture()
 
-const { db, store, enqueue, claim, row } = scene
-
-/** All steps of the operation, by one holder. */
-async function toEnd(on: Store, { id }: Operation, holder = 'r1', runsMax = 200): Promise<Operation> {
-  for (let round = 0; round < 1_000; round++) {
-    const { worked } = await on.stepOperations({ holder, forMs: 60_000, runsMax })
-    if (worked?.id === id && worked.finishedAt !== null) return worked
-  }
-  throw new Error(`operation ${id} did not end`)
-}
-
-async function epochs(task: string): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; runs: number }>`
-    SELECT status || ' ' || epoch AS state, count(*)::int AS runs FROM q.task_run WHERE task = ${task} GROUP BY 1`.execute(
-    db,
-  )
-  return Object.fromEntries(rows.map(({ state, runs }) => [state, runs]))
-}
+const { db, store, enqueue, claim, row, toEnd, epochs } = scene
 
 test('a cancel ends waiting runs, and requests a stop of running ones', async () => {
   await enqueue('cancelled', { count: 3 })

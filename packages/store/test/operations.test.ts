@@ -1,14 +1,15 @@
 /** Operations on all runs that match: what they touch, and what a death, a race or a lost answer does to them. */
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, createStore, type Operation, type RunFilter, type RunId, type Store } from '@q/store'
+import { connect, createStore, type RunFilter, type RunId, type Store } from '@q/store'
 import { cuttingProxy } from './cutting-proxy.ts'
 import { leaseOf, by } from './fixture.ts'
-import { failed, workflowFixture } from './workflow-fixture.ts'
+import { operationFixture } from './operation-fixture.ts'
+import { failed } from './workflow-fixture.ts'
 
-const scene = await workflowFixture()
+const scene = await operationFixture()
 
-const { db, store, another, enqueue, claim, row, url } = scene
+const { db, store, another, enqueue, claim, row, url, toEnd, epochs } = scene
 
 const lease = { holder: 'r1', forMs: 60_000 }
 
@@ -22,23 +23,6 @@ async function failing(task: string, count: number): Promise<RunId[]> {
 async function fail(task: string, count: number): Promise<void> {
   const runs = await claim(task, count)
   await store.settleTaskRuns(runs.map((run) => ({ lease: leaseOf(run), outcome: failed, by })))
-}
-
-/** All steps of the operation, by one holder. */
-async function toEnd(on: Store, { id }: Operation, holder = 'r1', runsMax = 200): Promise<Operation> {
-  for (let round = 0; round < 1_000; round++) {
-    const { worked } = await on.stepOperations({ holder, forMs: 60_000, runsMax })
-    if (worked?.id === id && worked.finishedAt !== null) return worked
-  }
-  throw new Error(`operation ${id} did not end`)
-}
-
-async function epochs(task: string): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; runs: number }>`
-    SELECT status || ' ' || epoch AS state, count(*)::int AS runs FROM q.task_run WHERE task = ${task} GROUP BY 1`.execute(
-    db,
-  )
-  return Object.fromEntries(rows.map(({ state, runs }) => [state, runs]))
 }
 
 /** The replica that held it has died: its lease has run out. */

@@ -1,24 +1,9 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { openReplicaSession, type MissingReplica } from '@q/store'
-import { fixture } from './fixture.ts'
-import { introduction } from './replica-registration.ts'
+import { presenceFixture } from './presence-fixture.ts'
 
-const { url, store, db, another, enqueue, claimOne } = await fixture()
-
-async function present(id: string, own: { presenceGraceMs?: number } = {}) {
-  const { num } = await store.registerReplica({ ...introduction(id, id), ...own })
-  const lost = Promise.withResolvers<void>()
-  const session = await openReplicaSession(url, { id, num }, { onWake: () => {}, onLost: () => lost.resolve() })
-  onTestFinished(() => session?.close())
-  return { num, session: session!, lost: lost.promise }
-}
-
-/** As if its process had been killed: the server sees the session end. */
-async function cut(num: number): Promise<void> {
-  await sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = ${num} AND objsubid = 2
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(db)
-}
+const { url, store, db, another, enqueue, claimOne, present, cut } = await presenceFixture()
 
 const post = { duty: 'presence', watcherMs: 60_000, deputyMs: 60_000 }
 

@@ -1,38 +1,9 @@
 /** How long counts, samples and groups are kept: minutes become hours, and old rows are removed. */
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
-import { type Flush, type RunTally } from '@q/store'
-import { fixture } from './fixture.ts'
+import { expect, test } from 'vitest'
+import { counted, flush, tallyFixture } from './tally-fixture.ts'
 
-const { db, store, another } = await fixture()
-
-beforeEach(async () => {
-  await sql`TRUNCATE q.run_tally, q.tally_flush, q.error_group, q.error_tally`.execute(db)
-})
-
-function counted(task: string, more: Partial<RunTally> = {}): RunTally {
-  const none = {
-    started: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-    retried: 0,
-    crashed: 0,
-    busyMs: 0,
-    waitMs: 0,
-    wait: [],
-    duration: [],
-  }
-  return { queue: 'default', task, ...none, ...more }
-}
-
-function flush(flushNo: number, runs: readonly RunTally[], replicaId = 'r1'): Flush {
-  return { replicaId, flushNo, runs, errors: [] }
-}
-
-function tallies() {
-  return db.selectFrom('q.run_tally').selectAll().orderBy('bucket_at').orderBy('queue').orderBy('task').execute()
-}
+const { db, store, another, tallies } = await tallyFixture()
 
 /** Lets time pass for what was counted. */
 async function age(interval: string) {

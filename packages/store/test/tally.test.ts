@@ -1,39 +1,11 @@
 /** Counts of replicas: each is added once, to the minute of the flush, and later to its hour. */
 import { sql } from 'kysely'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { bucketEndMs, bucketOf, connect, countTime, createStore, otherTasks, type Flush, type RunTally } from '@q/store'
+import { expect, onTestFinished, test } from 'vitest'
+import { bucketEndMs, bucketOf, connect, countTime, createStore, otherTasks } from '@q/store'
 import { cuttingProxy } from './cutting-proxy.ts'
-import { fixture } from './fixture.ts'
+import { counted, flush, tallyFixture } from './tally-fixture.ts'
 
-const { db, store, another, url, enqueue, claim } = await fixture()
-
-beforeEach(async () => {
-  await sql`TRUNCATE q.run_tally, q.tally_flush, q.error_group, q.error_tally`.execute(db)
-})
-
-function counted(task: string, more: Partial<RunTally> = {}): RunTally {
-  const none = {
-    started: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-    retried: 0,
-    crashed: 0,
-    busyMs: 0,
-    waitMs: 0,
-    wait: [],
-    duration: [],
-  }
-  return { queue: 'default', task, ...none, ...more }
-}
-
-function flush(flushNo: number, runs: readonly RunTally[], replicaId = 'r1'): Flush {
-  return { replicaId, flushNo, runs, errors: [] }
-}
-
-function tallies() {
-  return db.selectFrom('q.run_tally').selectAll().orderBy('bucket_at').orderBy('queue').orderBy('task').execute()
-}
+const { db, store, another, url, enqueue, claim, tallies } = await tallyFixture()
 
 async function totals() {
   const rows = await tallies()

@@ -1,37 +1,9 @@
 /** Keys and windows of runs at the gate `task`: they count from the enqueue, and no run is lost or started twice. */
-import { sql } from 'kysely'
-import { Client } from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
-import { enqueueTaskRuns, promoteKeys, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
-import { fixture } from './fixture.ts'
-import { introduction } from './replica-registration.ts'
+import { expect, test } from 'vitest'
+import { enqueueTaskRuns, promoteKeys, usingPg } from '@q/store'
+import { hour, taskGateFixture } from './task-gate-fixture.ts'
 
-const { url, store, db, row } = await fixture()
-
-const hour = 3_600_000
-
-/** Publishes a task by a live replica that serves it. */
-async function publish(name: string, options: Record<string, unknown> = {}, queue = 'default'): Promise<void> {
-  await store.registerReplica({ ...introduction(`r-${name}`), tasks: [name], capabilities: ['gpu'] })
-  await store.publishTasks('r', [{ name, queue, options: { queue, ...options }, payloadSchema: null }])
-}
-
-async function enqueueOne(task: string, payload: unknown = {}, more: Partial<NewRun> = {}): Promise<EnqueuedRun> {
-  return (await store.enqueueTaskRuns([{ task, payload, ...more }]))[0]!
-}
-
-/** As if it had been enqueued so much earlier. */
-async function age(id: RunId, ms: number): Promise<void> {
-  await sql`UPDATE q.task_run SET created_at = created_at - ${ms} * interval '1 ms', run_at = run_at - ${ms} * interval '1 ms'
-    WHERE id = ${id}`.execute(db)
-}
-
-async function session(): Promise<Client> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
-  return client
-}
+const { store, db, row, publish, enqueueOne, age, session } = await taskGateFixture()
 
 const duplicate = { status: 'SKIPPED', result: { code: 'DUPLICATE' } }
 

@@ -1,37 +1,11 @@
 /** The gate `task`: a run of a task that no replica has published waits there, and loses no option of the task. */
 import { sql } from 'kysely'
-import { Client, type Notification } from 'pg'
+import type { Notification } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { enqueueTaskRuns, noLane, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
-import { fixture } from './fixture.ts'
-import { introduction } from './replica-registration.ts'
+import { enqueueTaskRuns, noLane, usingPg } from '@q/store'
+import { hour, taskGateFixture } from './task-gate-fixture.ts'
 
-const { url, store, db, row, claim } = await fixture()
-
-const hour = 3_600_000
-
-/** Publishes a task by a live replica that serves it. */
-async function publish(name: string, options: Record<string, unknown> = {}, queue = 'default'): Promise<void> {
-  await store.registerReplica({ ...introduction(`r-${name}`), tasks: [name], capabilities: ['gpu'] })
-  await store.publishTasks('r', [{ name, queue, options: { queue, ...options }, payloadSchema: null }])
-}
-
-async function enqueueOne(task: string, payload: unknown = {}, more: Partial<NewRun> = {}): Promise<EnqueuedRun> {
-  return (await store.enqueueTaskRuns([{ task, payload, ...more }]))[0]!
-}
-
-/** As if it had been enqueued so much earlier. */
-async function age(id: RunId, ms: number): Promise<void> {
-  await sql`UPDATE q.task_run SET created_at = created_at - ${ms} * interval '1 ms', run_at = run_at - ${ms} * interval '1 ms'
-    WHERE id = ${id}`.execute(db)
-}
-
-async function session(): Promise<Client> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
-  return client
-}
+const { store, db, row, claim, publish, enqueueOne, age, session } = await taskGateFixture()
 
 test('a run of a task that no replica has published is accepted and waits at the gate `task`', async () => {
   const run = await enqueueOne('unknown')

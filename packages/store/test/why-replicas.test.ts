@@ -1,36 +1,8 @@
 /** Reasons of `why` that concern replicas; once the cause is gone, the real claim takes the run. */
-import { beforeEach, expect, test } from 'vitest'
-import type { Reason, RunId } from '@q/store'
-import { fixture } from './fixture.ts'
-import { fleetOf } from './fleet.ts'
+import { expect, test } from 'vitest'
+import { whyFixture } from './why-fixture.ts'
 
-const its = await fixture()
-
-const { store, db, enqueue } = its
-
-const fleet = fleetOf(its)
-
-beforeEach(async () => {
-  await db.deleteFrom('q.task_run').execute()
-  await fleet.disband()
-  await fleet.join('worker')
-})
-
-async function reasons(id: RunId): Promise<readonly Reason[]> {
-  const why = await store.whyNotRunning(id)
-  expect(why?.sentence).toMatch(/^It|^No|^Every|^The|^None/)
-  return why!.reasons
-}
-
-async function expectTaken(id: RunId, replica = 'worker'): Promise<void> {
-  expect(await reasons(id)).toMatchObject([{ reason: 'ready' }])
-  expect((await fleet.claimAs(replica)).map((run) => run.runId)).toContain(id)
-}
-
-async function known(task: string): Promise<string> {
-  await fleet.publish('worker', task)
-  return task
-}
+const { store, enqueue, fleet, reasons, expectTaken, known } = await whyFixture()
 
 test('no-replica: there is no replica, or only silent and stopped ones', async () => {
   const [id] = await enqueue(await known('alone'))

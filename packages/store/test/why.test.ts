@@ -1,36 +1,10 @@
 /** Every reason `why` can give; and once its cause is gone, the real claim takes the run. */
-import { beforeEach, expect, test } from 'vitest'
-import type { Reason, RunId } from '@q/store'
-import { by, fixture, leaseOf } from './fixture.ts'
-import { fleetOf } from './fleet.ts'
+import { expect, test } from 'vitest'
+import type { RunId } from '@q/store'
+import { by, leaseOf } from './fixture.ts'
+import { whyFixture } from './why-fixture.ts'
 
-const its = await fixture()
-
-const { store, db, enqueue, claimOne } = its
-
-const fleet = fleetOf(its)
-
-beforeEach(async () => {
-  await db.deleteFrom('q.task_run').execute()
-  await fleet.disband()
-  await fleet.join('worker')
-})
-
-async function reasons(id: RunId): Promise<readonly Reason[]> {
-  const why = await store.whyNotRunning(id)
-  expect(why?.sentence).toMatch(/^It|^No|^Every|^The|^None/)
-  return why!.reasons
-}
-
-async function expectTaken(id: RunId, replica = 'worker'): Promise<void> {
-  expect(await reasons(id)).toMatchObject([{ reason: 'ready' }])
-  expect((await fleet.claimAs(replica)).map((run) => run.runId)).toContain(id)
-}
-
-async function known(task: string): Promise<string> {
-  await fleet.publish('worker', task)
-  return task
-}
+const { store, db, row, enqueue, claimOne, fleet, reasons, expectTaken, known } = await whyFixture()
 
 function aged(id: RunId, column: 'expires_at' | 'run_at') {
   return db
@@ -147,7 +121,7 @@ test('queue-paused: the actor; after a resume the run is taken', async () => {
 
 test('lane-missing: a manually inserted row that no claim can find', async () => {
   const [id] = await enqueue(await known('manual'))
-  const { lane } = await its.row(id!)
+  const { lane } = await row(id!)
   await db.updateTable('q.task_run').set({ lane: -1 }).where('id', '=', id!).execute()
   expect(await reasons(id!)).toMatchObject([{ reason: 'lane-missing' }])
   expect(await fleet.claimAs('worker')).toEqual([])
@@ -184,12 +158,12 @@ test('all reasons are given at once, in the order in which they apply', async ()
 
 test('why takes no lock and changes nothing, even in a transaction of the caller', async () => {
   const [id] = await enqueue(await known('untouched'))
-  const before = await its.row(id!)
+  const before = await row(id!)
   await db.transaction().execute(async (trx) => {
     await trx.updateTable('q.task_run').set({ priority: 1 }).where('id', '=', id!).execute()
     const why = await store.whyNotRunning(id!)
     expect(why?.reasons).toMatchObject([{ reason: 'ready' }])
     await trx.updateTable('q.task_run').set({ priority: 0 }).where('id', '=', id!).execute()
   })
-  expect(await its.row(id!)).toEqual(before)
+  expect(await row(id!)).toEqual(before)
 })

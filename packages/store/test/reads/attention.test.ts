@@ -1,47 +1,10 @@
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { externalPreset, type Attention, type AttentionKind } from '@q/store'
-import { fixture } from '../fixture.ts'
-import { fleetOf } from '../fleet.ts'
+import { externalPreset } from '@q/store'
 import { introduction } from '../replica-registration.ts'
+import { attentionFixture } from './attention-fixture.ts'
 
-const its = await fixture()
-
-const { store, db, enqueue, claimOne } = its
-
-const fleet = fleetOf(its)
-
-const tables = [
-  'task_run',
-  'task_event',
-  'recovery',
-  'heartbeat_failure',
-  'delivery',
-  'schedule',
-  'schedule_tick',
-  'queue',
-  'lane',
-  'run_tally',
-  'queue_sample',
-  'error_group',
-  'error_tally',
-  'task',
-]
-
-beforeEach(async () => {
-  await fleet.disband()
-  for (const table of tables) await sql`DELETE FROM ${sql.table(`q.${table}`)}`.execute(db)
-})
-
-async function all(): Promise<readonly Attention[]> {
-  return (await store.attention()).items
-}
-
-async function only(kind: AttentionKind): Promise<Attention> {
-  const items = await all()
-  expect(items.map((item) => item.kind)).toEqual([kind])
-  return items[0]!
-}
+const { store, db, enqueue, claimOne, fleet, all, only } = await attentionFixture()
 
 test('there is no attention item while a node is alive and nothing waits; every check was made', async () => {
   await fleet.join('n1')
