@@ -6,12 +6,11 @@
  * may end WORKER_CRASHED without having begun; the number of such runs is bounded, and none begins twice. A `retry` run
  * is started again.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, createStore, type RunId, type Store } from '@q/store'
+import type { RunId, Store } from '@q/store'
+import { killRounds, type KillScene } from './kill-rounds.ts'
+import { linesOf } from './marks.ts'
 import { until } from './observations.ts'
-import { startReplica, type ReplicaProcess } from './processes.ts'
 
 export type Kind = 'fail' | 'retry'
 
@@ -42,61 +41,48 @@ export interface BatchKill {
 
 const threads = 2
 
-export async function batchScenario(
+export function batchScenario(
   databaseUrl: string,
-  { rounds, preset, kind, runs, ms = 1 }: BatchOptions,
+  { rounds, preset, ...batch }: BatchOptions,
   onKill: (kill: BatchKill) => void = () => {},
 ): Promise<BatchKill[]> {
-  const { db, close } = connect(databaseUrl, { purpose: 'pool' })
-  const store = createStore(db)
-  const folder = mkdtempSync(join(tmpdir(), 'q-batch-'))
-  const env = { DATABASE_URL: databaseUrl, Q_PRESET: preset, Q_THREADS: `${threads}` }
-  let replicas: ReplicaProcess[] = []
-  try {
-    replicas = [await startReplica(env), await startReplica(env)]
-    const kills: BatchKill[] = []
-    for (let round = 1; round <= rounds; round++) {
-      kills.push(await killOne(round))
-      onKill(kills.at(-1) as BatchKill)
-    }
-    return kills
-  } finally {
-    for (const replica of replicas) replica.kill('SIGKILL')
-    await Promise.all(replicas.map((replica) => replica.exited))
-    await close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const env = { Q_PRESET: preset, Q_THREADS: `${threads}` }
+  return killRounds(databaseUrl, { rounds, env, onKill, killOne: (scene, round) => killOne(scene, round, batch) })
+}
 
-  async function killOne(round: number): Promise<BatchKill> {
-    const marks = join(folder, `marks ${round}`)
-    const ids = await enqueue(store, { kind, runs, marks, ms })
-    const [victim, other] = round % 2 === 0 ? replicas : replicas.toReversed()
-    if (victim === undefined || other === undefined) throw new Error('There must be two replicas.')
-    // Killed in the middle: some runs have begun, and the replica holds more runs than it has threads.
-    await until(
-      async () => linesOf(marks).length > runs / 10 && (await store.heldTaskRuns(victim.id)).length > threads,
-      'it has runs in batches',
-    )
-    const killedMs = performance.now()
-    victim.kill('SIGKILL')
-    await victim.exited
-    const held = await store.heldTaskRuns(victim.id)
-    const begunBefore = new Set(linesOf(marks))
-    await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
-    const recoveredMs = performance.now() - killedMs
-    await until(async () => (await unfinished(store, ids)) === 0, 'all runs end')
-    const clearedMs = performance.now() - killedMs - recoveredMs
-    replicas = [other, await startReplica(env)]
-    const ends = await viewsOf(store, ids)
-    return {
-      kind,
-      held: held.length,
-      neverBegan: held.filter(({ runId }) => !begunBefore.has(runId)).length,
-      recoveredMs,
-      clearedMs,
-      failed: ends.filter(({ status }) => status === 'FAILED').length,
-      wrong: wrongEnds(ends, { kind, begun: linesOf(marks), held: new Set(held.map(({ runId }) => runId)) }),
-    }
+async function killOne(
+  { store, folder, replicas, replace }: KillScene,
+  round: number,
+  { kind, runs, ms = 1 }: Omit<BatchOptions, 'rounds' | 'preset'>,
+): Promise<BatchKill> {
+  const marks = join(folder, `marks ${round}`)
+  const ids = await enqueue(store, { kind, runs, marks, ms })
+  const [victim] = round % 2 === 0 ? replicas() : replicas().toReversed()
+  if (victim === undefined) throw new Error('There must be two replicas.')
+  // Killed in the middle: some runs have begun, and the replica holds more runs than it has threads.
+  await until(
+    async () => linesOf(marks).length > runs / 10 && (await store.heldTaskRuns(victim.id)).length > threads,
+    'it has runs in batches',
+  )
+  const killedMs = performance.now()
+  victim.kill('SIGKILL')
+  await victim.exited
+  const held = await store.heldTaskRuns(victim.id)
+  const begunBefore = new Set(linesOf(marks))
+  await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
+  const recoveredMs = performance.now() - killedMs
+  await until(async () => (await unfinished(store, ids)) === 0, 'all runs end')
+  const clearedMs = performance.now() - killedMs - recoveredMs
+  await replace(victim)
+  const ends = await viewsOf(store, ids)
+  return {
+    kind,
+    held: held.length,
+    neverBegan: held.filter(({ runId }) => !begunBefore.has(runId)).length,
+    recoveredMs,
+    clearedMs,
+    failed: ends.filter(({ status }) => status === 'FAILED').length,
+    wrong: wrongEnds(ends, { kind, begun: linesOf(marks), held: new Set(held.map(({ runId }) => runId)) }),
   }
 }
 
@@ -148,8 +134,4 @@ function wrongEnds(ends: readonly View[], { kind, begun, held }: ExpectedBatch):
           `run ${id}, ${crashed ? 'held' : 'not held'} there: ${status} ${String(code)}, attempt ${attempt}, begun ${began} times`,
         ]
   })
-}
-
-function linesOf(file: string): string[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 }

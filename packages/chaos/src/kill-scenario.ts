@@ -3,13 +3,14 @@
  * between the watcher and the other one. Measures the time from the signal until the dead replica holds no run. Then
  * all runs may finish, and the outcome of each is compared with its state at the kill.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, createStore, type HeldRun, type RunId, type Store } from '@q/store'
+import type { HeldRun, RunId, Store } from '@q/store'
+import { killRounds, type KillScene } from './kill-rounds.ts'
+import { linesOf } from './marks.ts'
 import { recoveriesOf, until, watcherId } from './observations.ts'
-import { startReplica, type ReplicaProcess } from './processes.ts'
+import type { ReplicaProcess } from './processes.ts'
 import type * as tasks from './tasks.ts'
 
 export interface KillOptions {
@@ -34,68 +35,49 @@ export interface Kill {
 
 const prefetchMax = 2
 
-export async function killScenario(
+export function killScenario(
   databaseUrl: string,
   { rounds, preset, inFlight, restMs }: KillOptions,
   onKill: (kill: Kill) => void = () => {},
 ): Promise<Kill[]> {
-  const { db, close } = connect(databaseUrl, { purpose: 'pool' })
-  const store = createStore(db)
-  const folder = mkdtempSync(join(tmpdir(), 'q-kill-'))
   const slots = inFlight / 2
-  const env = { DATABASE_URL: databaseUrl, Q_PRESET: preset, Q_THREADS: `${slots}`, Q_PREFETCH: `${prefetchMax}` }
-  let replicas: ReplicaProcess[] = []
-  try {
-    replicas = [await startReplica(env), await startReplica(env)]
-    const kills: Kill[] = []
-    for (let round = 1; round <= rounds; round++) {
-      await sleep(restMs())
-      kills.push(await killOne(round))
-      onKill(kills.at(-1) as Kill)
-    }
-    return kills
-  } finally {
-    for (const replica of replicas) replica.kill('SIGKILL')
-    await Promise.all(replicas.map((replica) => replica.exited))
-    await close()
-    rmSync(folder, { recursive: true, force: true })
+  const env = { Q_PRESET: preset, Q_THREADS: `${slots}`, Q_PREFETCH: `${prefetchMax}` }
+  const killAfterRest = async (scene: KillScene, round: number) => {
+    await sleep(restMs())
+    return killOne(scene, round, slots)
   }
-
-  async function killOne(round: number): Promise<Kill> {
-    const files = { marks: join(folder, `marks ${round}`), gate: join(folder, `gate ${round}`) }
-    const runs = await fill({ store, replicas, slots }, files)
-    const views = () => store.getTaskRuns(runs.map(({ id }) => id))
-    let watcher: string | undefined
-    const isWatched = async () => {
-      watcher = await watcherId(db)
-      return replicas.some(({ id }) => id === watcher)
-    }
-    await until(isWatched, 'one of them watches')
-    const victim = replicas.find(({ id }) => (id === watcher) === (round % 2 === 1)) as ReplicaProcess
-    const held = await store.heldTaskRuns(victim.id)
-    const killedMs = performance.now()
-    victim.kill('SIGKILL')
-    await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
-    const tookMs = performance.now() - killedMs
-    replicas = [...replicas.filter((replica) => replica !== victim), await startReplica(env)]
-    writeFileSync(files.gate, '')
-    await until(async () => (await views()).every(({ result }) => result !== null), 'all runs end')
-    const running = held.filter(({ status }) => status === 'RUNNING').length
-    return {
-      wasWatcher: victim.id === watcher,
-      tookMs,
-      running,
-      claimed: held.length - running,
-      recoveries: await recoveriesOf(db, victim.id),
-      wrong: wrongEnds(await views(), { runs, held, deadId: victim.id, begun: linesOf(files.marks) }),
-    }
-  }
+  return killRounds(databaseUrl, { rounds, env, onKill, killOne: killAfterRest })
 }
 
-interface KillScene {
-  readonly store: Store
-  readonly replicas: readonly ReplicaProcess[]
-  readonly slots: number
+async function killOne(scene: KillScene, round: number, slots: number): Promise<Kill> {
+  const { db, store, folder, replicas, replace } = scene
+  const files = { marks: join(folder, `marks ${round}`), gate: join(folder, `gate ${round}`) }
+  const runs = await fill(scene, slots, files)
+  const views = () => store.getTaskRuns(runs.map(({ id }) => id))
+  let watcher: string | undefined
+  const isWatched = async () => {
+    watcher = await watcherId(db)
+    return replicas().some(({ id }) => id === watcher)
+  }
+  await until(isWatched, 'one of them watches')
+  const victim = replicas().find(({ id }) => (id === watcher) === (round % 2 === 1)) as ReplicaProcess
+  const held = await store.heldTaskRuns(victim.id)
+  const killedMs = performance.now()
+  victim.kill('SIGKILL')
+  await until(async () => (await store.heldTaskRuns(victim.id)).length === 0, 'everything is recovered')
+  const tookMs = performance.now() - killedMs
+  await replace(victim)
+  writeFileSync(files.gate, '')
+  await until(async () => (await views()).every(({ result }) => result !== null), 'all runs end')
+  const running = held.filter(({ status }) => status === 'RUNNING').length
+  return {
+    wasWatcher: victim.id === watcher,
+    tookMs,
+    running,
+    claimed: held.length - running,
+    recoveries: await recoveriesOf(db, victim.id),
+    wrong: wrongEnds(await views(), { runs, held, deadId: victim.id, begun: linesOf(files.marks) }),
+  }
 }
 
 interface WaitingRun {
@@ -107,7 +89,7 @@ interface WaitingRun {
  * Waits until the code of a run has begun in every slot of both replicas, and both have claimed ahead as many as they
  * may. All runs have one task, so that they are claimed in order, and each replica has equally many of both kinds.
  */
-async function fill({ store, replicas, slots }: KillScene, files: tasks.GatePayload): Promise<WaitingRun[]> {
+async function fill({ store, replicas }: KillScene, slots: number, files: tasks.GatePayload): Promise<WaitingRun[]> {
   const task = 'gated'
   const lane = await store.internLane({ queue: 'default', task })
   const kinds = Array.from({ length: 2 * (slots + prefetchMax) }, (_, index) => (index % 2 === 0 ? 'fail' : 'retry'))
@@ -115,7 +97,7 @@ async function fill({ store, replicas, slots }: KillScene, files: tasks.GatePayl
   await store.wakeQueue('default')
   const isFull = async ({ id }: ReplicaProcess) => (await store.heldTaskRuns(id)).length === slots + prefetchMax
   await until(
-    async () => linesOf(files.marks).length === 2 * slots && (await Promise.all(replicas.map(isFull))).every(Boolean),
+    async () => linesOf(files.marks).length === 2 * slots && (await Promise.all(replicas().map(isFull))).every(Boolean),
     'all slots are taken',
   )
   return runs.map(({ id }, index) => ({ id, onCrash: kinds[index] ?? 'fail' }))
@@ -150,8 +132,4 @@ interface ExpectedRuns {
   readonly deadId: string
   /** A run id for each time that a run began. */
   readonly begun: readonly string[]
-}
-
-function linesOf(file: string): string[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 }
