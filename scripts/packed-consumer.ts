@@ -5,6 +5,7 @@
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scriptOptions } from '../packages/schema/src/script-options.ts'
 import { documentFiles } from './packed-consumer/document-code.ts'
 import { installPacked } from './packed-consumer/install.ts'
 import { faultsOf } from './packed-consumer/judge.ts'
@@ -13,6 +14,7 @@ import { publicPackages } from './packed-consumer/public-packages.ts'
 import { run } from './packed-consumer/run.ts'
 import { workspace } from './workspace.ts'
 
+scriptOptions('packed-consumer', {})
 const packages = await publicPackages()
 const folder = await mkdtemp(join(tmpdir(), 'q-consumer-'))
 try {

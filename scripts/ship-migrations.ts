@@ -4,8 +4,10 @@
  */
 import { copyFile, cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { scriptOptions } from '../packages/schema/src/script-options.ts'
 import { workspace } from './workspace.ts'
 
+scriptOptions('ship-migrations', {})
 const shipped = join(workspace, 'packages/schema/dist/migrations')
 await rm(shipped, { recursive: true, force: true })
 await cp(join(workspace, 'db/migrations'), shipped, {

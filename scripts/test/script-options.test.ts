@@ -9,15 +9,16 @@ import { workspace } from '../workspace.ts'
 const { scripts } = JSON.parse(await readFile(join(workspace, 'package.json'), 'utf8')) as {
   scripts: Readonly<Record<string, string>>
 }
-/** All but `pictures`, whose package knows the server alone and which takes no options. */
 const files: readonly (readonly [name: string, file: string])[] = [
   ...Object.entries(scripts).flatMap(([name, line]) => {
     const [, file] = /node --conditions=@q\/source (\S+\.ts)$/.exec(line) ?? []
-    return file === undefined || name === 'pictures' ? [] : [[name, file] as const]
+    return file === undefined ? [] : [[name, file] as const]
   }),
   ['bench', 'packages/bench/src/bench.ts'],
   ['bench:soak', 'packages/bench/src/soak.ts'],
-  ['check-words', 'scripts/check-words.ts'],
+  ...['check-words', 'check-boundaries', 'packed-consumer', 'ship-migrations'].map(
+    (name) => [name, `scripts/${name}.ts`] as const,
+  ),
 ]
 
 async function run(file: string, args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -10,10 +10,13 @@ import type { Page } from 'playwright-core'
 import { findDatabase } from '@q/runner/database'
 import { addNamedToken, startServer } from '@q/server'
 import { connect, createStore, migrateDatabase } from '@q/store'
+import { scriptOptions } from '../../schema/src/script-options.ts'
 import { buildPage } from '../build.ts'
 import { launchBrowser } from '../test/browser/launch.ts'
 import { startFleet } from './fleet.ts'
 import { writeHistory } from './history.ts'
+
+scriptOptions('pictures', {})
 
 const target = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url))
 const settleMs = 2_000
