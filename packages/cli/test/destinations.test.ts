@@ -86,5 +86,7 @@ test('a report that was given up is sent again', async () => {
   await store.markDeliveries('h', [{ id: leased!.id, revision: 1, outcome }])
   expect((await q(['deliveries', '--given-up'], env, { columns: 120 })).stdout).toContain('HTTP 400')
   expect((await q(['deliveries', 'redeliver', leased!.id], env)).stdout).toContain('is sent again')
-  expect((await q(['deliveries', '--given-up', '--destination', 'dev'], env)).stdout).toContain('There is no delivery.')
+  expect((await q(['deliveries', '--given-up', '--destination', 'dev'], env)).stdout).toContain(
+    'No delivery to dev was given up.',
+  )
 })

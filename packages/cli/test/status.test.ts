@@ -41,6 +41,7 @@ test('q nodes shows the drain with its deadline and who ordered it, health, and 
   expect(stdout).toMatch(/^eu-1 +● alive +.*healthy/m)
   expect(stdout).toMatch(/^eu-2 +◒ draining 0 left +.*82 % +5000 MB +degraded .*deadline in 1:\d\d, by ci/m)
   expect(stdout).toMatch(/^eu-3 +✖ lost +60 min\/10 min +-\/4 +- +- +-/m)
+  expect(stdout).toMatch(/^NODE .* SERVES\n.* all queues; .*render/)
   expect(stderr).toBe('3 nodes shown, oldest first.\n')
 })
 
@@ -58,8 +59,10 @@ test('a node is found by its name, the beginning of its id, or a part of its nam
   })
 })
 
-test('the end of the drain of a lost node does not promise that it claims runs', async () => {
-  await store.drainReplica('aaaaaaaaaaa3', { by: 'ci' })
+test('neither a drain of a lost node nor its end promises what only a live node does', async () => {
+  expect((await q(['drain', 'eu-3'], env)).stdout).toBe(
+    'eu-3 is lost: it drains only if it comes back. Undo: q undrain eu-3\n',
+  )
   expect(await q(['undrain', 'eu-3'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(/^eu-3 is lost: /) })
 })
 

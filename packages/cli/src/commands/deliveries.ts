@@ -45,7 +45,9 @@ export function deliveriesCommand(terminal: Terminal): Command {
           ...(cursor !== undefined && { cursor }),
           ...(destination !== undefined && { destination }),
         })
-        answer(page, (look) => (page.items.length === 0 ? 'There is no delivery.' : deliveriesTable(look, page.items)))
+        const to = destination === undefined ? '' : ` to ${destination}`
+        const nothing = options.givenUp === true ? `No delivery${to} was given up.` : `There is no delivery${to}.`
+        answer(page, (look) => (page.items.length === 0 ? nothing : deliveriesTable(look, page.items)))
         tellPageEnd(frame, command, {
           shown: page.items.length,
           noun: 'delivery',

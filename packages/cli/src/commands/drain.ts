@@ -75,7 +75,9 @@ function gone(frame: Frame, node: Node, document: object): number {
 }
 
 function orderedText(node: Node, deadlineMs: number | undefined): string {
+  const undo = `Undo: q undrain ${quoted(node.name)}`
+  if (node.state === 'stale') return `${node.name} is lost: it drains only if it comes back. ${undo}`
   const runs = node.slots - node.freeSlots
   const until = deadlineMs === undefined ? 'no deadline' : `deadline in ${Math.round(deadlineMs / 1_000)} s`
-  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${quoted(node.name)} --wait, or q nodes. Undo: q undrain ${quoted(node.name)}`
+  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${quoted(node.name)} --wait, or q nodes. ${undo}`
 }

@@ -44,7 +44,8 @@ export async function listRecoveries(frame: Frame, options: RecoveryOptions, com
     ...(options.before !== undefined && { before: options.before }),
   })
   const { items } = page
-  const nothing = options.toReview === true ? 'No recovery needs a review.' : 'No run was recovered.'
+  const of = options.node === undefined ? '' : ` of ${options.node}`
+  const nothing = options.toReview === true ? `No recovery${of} needs a review.` : `No run${of} was recovered.`
   answer(page, (look) => (items.length === 0 ? nothing : recoveriesTable(look, items)))
   tellPageEnd(frame, command, {
     shown: items.length,

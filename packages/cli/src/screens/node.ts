@@ -9,7 +9,7 @@ import { nodeState, runState } from '../words/states.ts'
 import { cut, styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 import { recoveriesTable } from './recoveries.ts'
-import { isLiving } from './nodes.ts'
+import { isLiving, servesText } from './nodes.ts'
 
 export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date()): string {
   const { node, held, samples, failures, gaps, recoveries } = detail
@@ -86,8 +86,7 @@ function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string 
     ['heartbeat', heartbeatLine(node)],
     ...(isLiving(node) ? [['load', loadLine(node)] as const] : []),
     ['executed', `${count(node.completed)} completed, ${count(node.failed)} failed; holds ${count(held.length)}`],
-    ['serves', `${node.queues.length === 0 ? 'all queues' : node.queues.join(', ')}; ${tasksText(node.tasks)}`],
-    ...(node.capabilities.length === 0 ? [] : [['can', node.capabilities.join(', ')] as const]),
+    ['serves', servesText(node)],
     ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
     ...(node.recovers ? [] : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),
   ]
@@ -117,13 +116,6 @@ function heartbeatLine({ beatAgeMs, thresholds, presence, goneAt, preset, presen
 
 function loadLine({ cpuPercent, memoryMb, health, slots, freeSlots, uptimeS }: Node): string {
   return `${slots - freeSlots}/${slots} slots, CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB, ${health}; up ${long(uptimeS * 1_000)}`
-}
-
-const tasksShown = 8
-
-function tasksText(tasks: readonly string[]): string {
-  const more = tasks.length > tasksShown ? ` and ${tasks.length - tasksShown} more` : ''
-  return tasks.length === 0 ? 'no task' : `${tasks.slice(0, tasksShown).join(', ')}${more}`
 }
 
 function threadsTable(look: Look, threads: readonly SlotView[]): string {

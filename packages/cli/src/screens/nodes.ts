@@ -19,12 +19,25 @@ export function nodesTable(look: Look, nodes: readonly Node[], now: Date = new D
     { heading: 'VERSION', cell: ({ version }) => version, drop: 8 },
     { heading: 'NOTE', cell: (node) => noteOf(node, now), shrink: 16, drop: 2 },
     { heading: 'ID', cell: ({ id }) => styled(look, 'dim', id), drop: 9 },
+    { heading: 'SERVES', cell: servesText, drop: 10 },
   ]
   return table(look, columns, nodes)
 }
 
 export function isLiving({ state }: Pick<Node, 'state'>): boolean {
   return state === 'alive' || state === 'draining'
+}
+
+const tasksShown = 8
+
+/** Its queues, tasks and capabilities: what a run must match. */
+export function servesText({ queues, tasks, capabilities }: Node): string {
+  const more = tasks.length > tasksShown ? ` and ${tasks.length - tasksShown} more` : ''
+  return [
+    queues.length === 0 ? 'all queues' : queues.join(', '),
+    tasks.length === 0 ? 'no task' : `${tasks.slice(0, tasksShown).join(', ')}${more}`,
+    ...(capabilities.length === 0 ? [] : [`can ${capabilities.join(', ')}`]),
+  ].join('; ')
 }
 
 function stateOf(look: Look, { state, drain }: Node): string {

@@ -43,8 +43,9 @@ function commandFor(reason: Reason, runId: string): string | undefined {
     case 'task-unpublished':
     case 'task-unknown':
     case 'queue-unserved':
-    case 'capabilities-missing':
       return 'q nodes --wide'
+    case 'capabilities-missing':
+      return `q node ${quoted(reason.closest)}`
     case 'all-draining': {
       const [first] = reason.nodes
       return first === undefined ? undefined : `q undrain ${quoted(first)}`
