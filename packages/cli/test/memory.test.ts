@@ -80,3 +80,9 @@ test('without a file, a key or a working server, q memory says what to do', asyn
   const torn = await q(['memory', 'ls', '--file', `${file}.torn`], {})
   expect(torn).toMatchObject({ code: 1, stderr: expect.stringContaining(`line 1 of ${file}.torn is not JSON`) })
 })
+
+test('a memory server that does not answer is waited for aloud', async () => {
+  const { promise: said, resolve: say } = Promise.withResolvers<string>()
+  const { code } = await q(['memory', 'ls', '--command', 'sleep 3'], env, { onProgress: say })
+  expect([code, await said]).toEqual([1, expect.stringMatching(/^waiting for the memory server \(\d+ s\)$/)])
+})

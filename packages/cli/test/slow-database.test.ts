@@ -7,24 +7,34 @@ import { q } from './terminal.ts'
 
 const { url } = await testDatabase()
 
-const commands = {
-  runs: /^waiting for the database \(\d+ s\)$/,
-  'retry 1': /^retry run 1 \(/,
-  'cancel --task hello --dry-run': /^looking for runs that match \(/,
-  recover: /^waiting for the database \(/,
-  'enqueue hello': /^enqueue hello \(/,
-  'doctor --only work': /^checking work\.\w+ \(/,
-}
-
-test('while a transaction locks the runs, every command says what it waits for', async () => {
+/** What every command says while a transaction locks the table. */
+async function saidWhileLocked(table: string, lines: readonly string[]): Promise<string[]> {
   const connection = connect(url, { purpose: 'pool', connectionsMax: 1 })
   const answers: Promise<unknown>[] = []
   const said = await connection.db.transaction().execute(async (transaction) => {
-    await sql`LOCK q.task_run`.execute(transaction)
-    return Promise.all(Object.keys(commands).map((line) => firstProgress(line, answers)))
+    await sql`LOCK ${sql.table(table)}`.execute(transaction)
+    return Promise.all(lines.map((line) => firstProgress(line, answers)))
   })
   await Promise.all(answers)
   await connection.close()
+  return said
+}
+
+test.each([
+  [
+    'q.task_run',
+    {
+      runs: /^waiting for the database \(\d+ s\)$/,
+      'retry 1': /^retry run 1 \(/,
+      'cancel --task hello --dry-run': /^looking for runs that match \(/,
+      recover: /^waiting for the database \(/,
+      'enqueue hello': /^enqueue hello \(/,
+      'doctor --only work': /^checking work\.\w+ \(/,
+    },
+  ],
+  ['q.migration', { status: /^waiting for the database \(/, migrate: /^reading the schema \(/ }],
+])('while a transaction locks %s, every command says what it waits for', async (table, commands) => {
+  const said = await saidWhileLocked(table, Object.keys(commands))
   expect(said).toEqual(Object.values(commands).map((pattern) => expect.stringMatching(pattern) as string))
 })
 
