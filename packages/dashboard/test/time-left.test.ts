@@ -1,17 +1,26 @@
 import { expect, test } from 'vitest'
-import { timeLeftMs } from '../src/pages/run/time-left.ts'
+import { isContinued, timeLeftMs } from '../src/pages/run/time-left.ts'
 
-test('a first attempt is as fast as its progress since its start', () => {
-  expect(timeLeftMs({ progress: 0, at: 1_000 }, 0.25, 11_000)).toBe(30_000)
+test('a run is as fast as its progress since its start', () => {
+  expect(timeLeftMs(1_000, { progress: 0.25, at: 11_000 }, 11_000)).toBe(30_000)
 })
 
-test('an attempt that goes on from an earlier one is as fast as the progress that it made itself', () => {
-  expect(timeLeftMs({ progress: 0.5, at: 1_000 }, 0.75, 11_000)).toBe(10_000)
+test('the time left shrinks between two heartbeats, and is zero when the run exceeds its estimate', () => {
+  const reported = { progress: 0.5, at: 10_000 }
+  expect(timeLeftMs(0, reported, 10_000)).toBe(10_000)
+  expect(timeLeftMs(0, reported, 16_000)).toBe(4_000)
+  expect(timeLeftMs(0, reported, 21_000)).toBe(0)
 })
 
-test('there is no estimate before a tenth of the way, without own progress, or at the end', () => {
-  expect(timeLeftMs({ progress: 0, at: 0 }, 0.09, 10_000)).toBeUndefined()
-  expect(timeLeftMs({ progress: 0.9, at: 0 }, 0.905, 10_000)).toBeUndefined()
-  expect(timeLeftMs({ progress: 0.5, at: 0 }, 0.5, 10_000)).toBeUndefined()
-  expect(timeLeftMs({ progress: 0.5, at: 0 }, 1, 10_000)).toBeUndefined()
+test('there is no estimate before a tenth of the way', () => {
+  expect(timeLeftMs(0, { progress: 0.09, at: 10_000 }, 10_000)).toBeUndefined()
+  expect(timeLeftMs(0, { progress: 0.1, at: 10_000 }, 10_000)).toBe(90_000)
+})
+
+test('an attempt continues only from a checkpoint of an earlier attempt', () => {
+  const attempt = (fence: number) => ({ fence }) as Parameters<typeof isContinued>[0]['attempts'][number]
+  const run = { fence: 2 }
+  expect(isContinued({ run, checkpointText: '{}', attempts: [attempt(1), attempt(2)] })).toBe(true)
+  expect(isContinued({ run, checkpointText: null, attempts: [attempt(1), attempt(2)] })).toBe(false)
+  expect(isContinued({ run, checkpointText: '{}', attempts: [attempt(2)] })).toBe(false)
 })

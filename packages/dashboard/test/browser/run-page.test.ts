@@ -3,6 +3,7 @@ import { queue, workflow, type Queue } from '@q/client'
 import type { ClaimedRun } from '@q/store'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { registerNode } from './fake-node.ts'
 import { hasBrowser, launchBrowser } from './launch.ts'
 import { openScene, type Scene } from './scene.ts'
 import * as tasks from './tasks.ts'
@@ -40,18 +41,26 @@ async function report(run: ClaimedRun, progress: number): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)('the page of a run', () => {
-  test('the time left of an attempt that goes on from an earlier one follows from its own speed', async () => {
+  test('the time left is known unless an attempt continues from a checkpoint of an earlier one', async () => {
+    await registerNode(scene.store, { name: 'ghost' })
     const { id } = await q.enqueue('hello', {})
     await scene.store.releaseTaskRuns([await claim()])
     const again = await claim()
     await report(again, 0.6)
     await go(`/runs/${id}`)
     const progress = page.getByRole('region', { name: 'Progress' })
+    const left = progress.getByText(/^(about .* left|may end at any time)$/)
+    const estimates = async () => {
+      const node = await scene.store.nodeDetail('ghost')
+      const held = node?.held.find((run) => run.id === id)
+      return { node: typeof held?.expectedEndMs === 'number', page: (await left.count()) === 1 }
+    }
     await progress.getByText('at 0.6').waitFor()
-    expect(await progress.getByText(/^about .* left$/).count()).toBe(0)
-    await report(again, 0.8)
-    await progress.getByText('at 0.8').waitFor()
-    await progress.getByText(/^about .* left$/).waitFor()
+    await expect.poll(estimates).toEqual({ node: true, page: true })
+    await scene.store.checkpointTaskRun(again, '{"row":6}')
+    await report(again, 0.7)
+    await progress.getByText('at 0.7').waitFor()
+    await expect.poll(estimates).toEqual({ node: false, page: false })
   })
 
   test('a page that cannot be drawn says so, and the other pages go on', async () => {

@@ -1,5 +1,5 @@
-/** How far a run is, and when it may be done: said only after a tenth of the way, and only while it runs. */
-import { useState, type ReactNode } from 'react'
+/** How far a run is, and when it may end: said only after a tenth of the way, and only while it runs. */
+import type { ReactNode } from 'react'
 import type { RunDetail } from '../../api/run-contract.ts'
 import { growing } from '../../live/received.ts'
 import { useRunTick } from '../../live/run-ticks.ts'
@@ -9,7 +9,7 @@ import { Bar } from '../../parts/meter.tsx'
 import { duration } from '../../words/durations.ts'
 import { percent } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
-import { type Mark, timeLeftMs } from './time-left.ts'
+import { isContinued, timeLeftMs } from './time-left.ts'
 
 export function ProgressCard({
   detail,
@@ -32,10 +32,10 @@ export function ProgressCard({
         ? null
         : growing(sign, sign.ageMs, now)
   const started = run.startedAt === null ? now : Date.parse(run.startedAt)
-  const isLater = detail.attempts.some(({ fence }) => fence < run.fence)
-  const first = useFirstMark(run.fence, value, now - (age ?? 0))
-  const from = isLater ? first : { progress: 0, at: started }
-  const left = value === null || from === undefined ? undefined : timeLeftMs(from, value, now)
+  const left =
+    value === null || run.startedAt === null || isContinued(detail)
+      ? undefined
+      : timeLeftMs(started, { progress: value, at: now - (age ?? 0) }, now)
   if (run.status !== 'RUNNING') return null
   const attempts = run.maxAttempts > 1 ? ` of ${run.maxAttempts}` : ''
   return (
@@ -46,7 +46,7 @@ export function ProgressCard({
           {note === null ? null : <span className="any">{visibleText(note)}</span>}
           <span className="grow" />
           <span className="soft">
-            {left === undefined ? (value === null ? 'it reports no progress' : '') : `about ${duration(left)} left`}
+            {value === null ? 'it reports no progress' : left === undefined ? '' : leftInWords(left)}
           </span>
         </p>
         {value === null ? null : <Bar value={value * 100} label="Progress" />}
@@ -63,12 +63,6 @@ export function ProgressCard({
   )
 }
 
-/** The first progress that was seen of this claim. */
-function useFirstMark(fence: number, progress: number | null, at: number): Mark | undefined {
-  const [first, setFirst] = useState<Mark & { readonly fence: number }>()
-  if (progress === null) return undefined
-  if (first?.fence === fence && first.progress <= progress) return first
-  const mark = { fence, progress, at }
-  setFirst(mark)
-  return mark
+function leftInWords(ms: number): string {
+  return ms === 0 ? 'may end at any time' : `about ${duration(ms)} left`
 }

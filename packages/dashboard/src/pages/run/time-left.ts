@@ -1,18 +1,27 @@
 /**
- * When a run may be done, from the progress that its code reported. Pure. An attempt that goes on from an earlier one begins with
- * progress that it did not make, so its speed is measured from the first progress that was seen of it.
+ * When a run may end, from the progress that its code reported last. Pure. The rule is that of the store for the runs of a node
+ * (`expectedEnd`), so that the page of a run, its node and a drain agree.
  */
-export interface Mark {
+import type { RunDetail } from '../../api/run-contract.ts'
+
+export interface Reported {
   readonly progress: number
+  /** When the heartbeat with this progress was sent. */
   readonly at: number
 }
 
-/** The part of the remaining way after which the speed is known well enough. */
+/** The part of the way after which the speed is known well enough. */
 const knownFrom = 0.1
 
-/** Undefined: not known yet. */
-export function timeLeftMs(from: Mark, progress: number, now: number): number | undefined {
-  const made = progress - from.progress
-  if (progress >= 1 || made <= 0 || made < knownFrom * (1 - from.progress)) return undefined
-  return ((now - from.at) * (1 - progress)) / made
+type Facts = Pick<RunDetail, 'checkpointText' | 'attempts'> & { readonly run: Pick<RunDetail['run'], 'fence'> }
+
+/** Whether the attempt continues from the checkpoint of an earlier one: then it began with progress that it did not make. */
+export function isContinued({ checkpointText, attempts, run }: Facts): boolean {
+  return checkpointText !== null && attempts.some(({ fence }) => fence < run.fence)
+}
+
+/** Undefined: unknown. Zero: the run exceeds its estimate, and may end at any time. */
+export function timeLeftMs(startedAt: number, { progress, at }: Reported, now: number): number | undefined {
+  if (progress < knownFrom) return undefined
+  return Math.max(0, startedAt + (at - startedAt) / progress - now)
 }
