@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { parseTime } from '../../cli/src/typed/parse-time.ts'
 import {
   apiFilter,
   apiQuery,
   cliOptions,
   parseToken,
+  problemOf,
   searchWith,
   tokensIn,
   withToken,
 } from '../src/pages/runs/filter.ts'
+import { suggestionsFor } from '../src/pages/runs/suggestions.ts'
 import { timeOf } from '../src/pages/runs/time-text.ts'
 import { viewNamed } from '../src/pages/runs/views.ts'
 
@@ -16,6 +19,7 @@ const now = new Date(2026, 10, 18, 14, 32, 10).getTime()
 describe('the filter of runs', () => {
   test('reads a token in each way people write it', () => {
     const task = { key: 'task', value: 'resize' }
+    expect(parseToken('ended-since:13:02')).toEqual({ key: 'ended-since', value: '13:02' })
     expect(['task resize', 'task:resize', 'task=resize', ' Task : resize '].map(parseToken)).toEqual([
       task,
       task,
@@ -59,28 +63,47 @@ describe('the filter of runs', () => {
   })
 
   test('becomes the query of the API', () => {
-    const tokens = tokensIn(
-      new URLSearchParams('status=failed&status=expired&key=k&error=9f3a&since=1h&before=nonsense'),
-    )
-    const filter = apiFilter(tokens, now)
-    expect(filter).toEqual({
+    const search = 'status=failed&status=expired&key=k&error=9f3a&since=1h&ended-since=13:02&ended-before=now'
+    expect(apiFilter(tokensIn(new URLSearchParams(search)), now)).toEqual({
       status: ['failed', 'expired'],
       uniqueKey: 'k',
       fingerprint: '9f3a',
       since: new Date(now - 3_600_000).toISOString(),
+      endedSince: new Date(2026, 10, 18, 13, 2).toISOString(),
+      endedBefore: new Date(now).toISOString(),
     })
     expect(apiQuery({ status: ['failed', 'expired'] }).toString()).toBe('status=failed%2Cexpired')
   })
 
+  test('is no filter at all while one of its times cannot be read, and the token says why', () => {
+    for (const key of ['since', 'before', 'ended-since', 'ended-before'] as const) {
+      const wrong = { key, value: '1w' }
+      expect(apiFilter([{ key: 'task', value: 'x' }, wrong], now)).toBeUndefined()
+      expect(problemOf(wrong)).toMatchObject({ short: 'not a time', what: '“1w” is not a time.' })
+      expect(problemOf({ key, value: '2h ago' })).toBeUndefined()
+    }
+    expect(problemOf({ key: 'task', value: '1w' })).toBeUndefined()
+  })
+
   test('becomes options of the command line that a shell reads back', () => {
-    expect(cliOptions([{ key: 'payload', value: "name~it's" }])).toBe(String.raw`--payload 'name~it'\''s'`)
-    const tokens = [
-      { key: 'status', value: 'failed' },
-      { key: 'before', value: '13:02' },
-      { key: 'status', value: 'expired' },
-      { key: 'error', value: '9f3a' },
-    ] as const
-    expect(cliOptions(tokens)).toBe('--until 13:02 --errors 9f3a --status failed,expired')
+    expect(cliOptions({ payload: "name~it's" })).toBe(String.raw`--payload 'name~it'\''s'`)
+    const search = 'status=failed&before=13:02&status=expired&error=9f3a&ended-since=2h ago&ended-before=5min&key=k'
+    const filter = apiFilter(tokensIn(new URLSearchParams(search)), now)
+    const times = [new Date(2026, 10, 18, 13, 2), new Date(now - 7_200_000), new Date(now - 300_000)]
+    const [until, endedSince, endedUntil] = times.map((time) => time.toISOString())
+    expect(cliOptions(filter!)).toBe(
+      `--status failed,expired --until ${until} --errors 9f3a --ended-since ${endedSince} --ended-until ${endedUntil} --key k`,
+    )
+    expect([until, endedSince, endedUntil].map((text) => parseTime(text!))).toEqual(times)
+  })
+
+  test('suggests every key, and times for each key of a time', () => {
+    const known = { node: [], queue: [], task: [] }
+    expect(suggestionsFor('', known).map(({ label }) => label)).toContain('schedule')
+    expect(suggestionsFor('ended', known).map(({ typed }) => typed)).toEqual(['ended-since ', 'ended-before '])
+    expect(suggestionsFor('ended-since yes', known).map(({ token }) => token)).toEqual([
+      { key: 'ended-since', value: 'yesterday' },
+    ])
   })
 })
 
@@ -88,13 +111,47 @@ describe('a time in words', () => {
   test('is read from a clock time, the last one that has passed', () => {
     expect(timeOf('13:02', now)).toEqual(new Date(2026, 10, 18, 13, 2))
     expect(timeOf('15:00', now)).toEqual(new Date(2026, 10, 17, 15, 0))
-    expect(timeOf('25:00', now)).toBeUndefined()
+    expect(timeOf('yesterday 15:00', now)).toEqual(new Date(2026, 10, 17, 15, 0))
+    expect(['25:00', '13:61'].map((text) => timeOf(text, now))).toEqual([undefined, undefined])
   })
 
   test('is read from a length, a day or an ISO date', () => {
-    expect(timeOf('90s', now)).toEqual(new Date(now - 90_000))
-    expect(timeOf('yesterday', now)).toEqual(new Date(2026, 10, 17))
-    expect(timeOf('2026-11-01', now)).toEqual(new Date(2026, 10, 1))
+    for (const [text, time] of [
+      ['90s', new Date(now - 90_000)],
+      ['5min', new Date(now - 300_000)],
+      ['2h ago', new Date(now - 7_200_000)],
+      ['yesterday', new Date(2026, 10, 17)],
+      ['2026-11-01', new Date(2026, 10, 1)],
+    ] as const)
+      expect(timeOf(text, now)).toEqual(time)
+  })
+
+  test('is read as q reads it', () => {
+    for (const text of [
+      'now',
+      'today',
+      ' Yesterday ',
+      'yesterday 13:02',
+      'yesterday 23:59:59',
+      '13:02:07',
+      '0:00',
+      '1.5h',
+      '500ms',
+      '3 d',
+      '3650d',
+      '2026-05-01',
+      '2026-05-01T13:02',
+      '2026-05-01T13:02:00Z',
+      '2026-05-01T13:02:00.250+02:00',
+    ])
+      expect({ text, at: timeOf(text, now) }).toEqual({ text, at: parseTime(text, new Date(now)) })
+  })
+
+  test('is not read from anything that q refuses either', () => {
+    for (const text of ['', '1w', 'soon', '12', '3651d', '1h30m', '2026-13-01', 'tomorrow']) {
+      expect({ text, at: timeOf(text, now) }).toEqual({ text, at: undefined })
+      expect(() => parseTime(text, new Date(now))).toThrow(text)
+    }
   })
 })
 

@@ -99,27 +99,6 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     expect(await scene.store.getTaskRun(first.id)).toMatchObject({ run: { status: 'CANCELLED' } })
   })
 
-  test('the sentence of a bulk action has the exact number of runs, or says that it is a lower bound', async () => {
-    const many = async (group: string, count: number) =>
-      q.enqueueMany(Array.from({ length: count }, () => ['hello', {}, { group }] as const))
-    await many('few', 1_204)
-    for (let made = 0; made < 10_500; made += 500) await many('many', 500)
-    for (const [group, shown, sentence] of [
-      ['few', /^Cancel 1\s204 runs$/, /^Cancel 1\s204 runs$/],
-      ['many', /^Cancel 10\s000\+ runs$/, /^Cancel at least 10\s000 runs$/],
-    ] as const) {
-      await go(`/runs?group=${group}`)
-      await page.locator('tr.r').first().waitFor()
-      await page.keyboard.press('a')
-      await page.getByRole('button', { name: shown }).click()
-      const confirm = page.getByRole('dialog').getByRole('button', { name: sentence })
-      expect(await confirm.isDisabled()).toBe(true)
-      await page.getByLabel(/^Type [\d\s]+ to confirm$/).fill(group === 'few' ? '1204' : '10000')
-      expect(await confirm.isDisabled()).toBe(false)
-      await page.keyboard.press('Escape')
-    }
-  })
-
   test('Enter on a focused link or button is for that one, and for the row after the cursor moved', async () => {
     await registerNode(scene.store, { name: 'eu-1' })
     await beatOfNode(scene.store, { name: 'eu-1' }, 50)

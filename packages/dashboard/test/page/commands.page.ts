@@ -84,11 +84,13 @@ test('each command beside a button is read by a shell and by q', async () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
   }
-  await page.goto(`${scene.origin}/runs`)
-  await page.locator('tr.r').first().waitFor()
-  await page.keyboard.press('a')
-  await page.getByRole('region', { name: 'Selection' }).waitFor()
-  await collect()
+  for (const filter of ['', '?since=2h ago&before=now', '?ended-since=1.5h&ended-before=0min']) {
+    await page.goto(`${scene.origin}/runs${filter}`)
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('region', { name: 'Selection' }).waitFor()
+    await collect()
+  }
   await page.goto(`${scene.origin}/enqueue?task=hello`)
   await page.getByLabel('Group').fill(`it's a "group"`)
   await page.getByLabel('Priority').fill('-5')

@@ -13,7 +13,7 @@ import { ActButton } from '../../parts/act-button.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { bounded, boundedInWords, count, several } from '../../words/numbers.ts'
-import { type ApiFilter, apiQuery, cliOptions, type Token } from './filter.ts'
+import { type ApiFilter, apiQuery, cliOptions } from './filter.ts'
 import type { Selection } from './use-run-selection.ts'
 import type { View } from './views.ts'
 
@@ -21,7 +21,6 @@ interface Props {
   readonly selection: Selection
   readonly runs: readonly RunSummary[]
   readonly view: View
-  readonly tokens: readonly Token[]
   readonly filter: ApiFilter
   /** What a key already asked for, for the row at the cursor. */
   readonly asked?: BulkKind | undefined
@@ -52,7 +51,7 @@ export function BulkBar(props: Props): ReactNode {
   )
 }
 
-function AllThatMatch({ view, tokens, filter, runs, onOperation }: Props): ReactNode {
+function AllThatMatch({ view, filter, runs, onOperation }: Props): ReactNode {
   const [asking, setAsking] = useState<Kind>()
   const { act, busy } = useAct()
   const given = (filter['status'] as readonly string[] | undefined) ?? view.states ?? []
@@ -65,11 +64,7 @@ function AllThatMatch({ view, tokens, filter, runs, onOperation }: Props): React
   const filterFor = (kind: Kind) => ({ ...filter, status: statesFor(kind) })
   const counts = { cancel: useMatches(filterFor('cancel')), retry: useMatches(filterFor('retry')) }
   const all = useMatches(given.length === 0 ? filter : { ...filter, status: given })
-  const options = (kind: Kind) =>
-    cliOptions([
-      ...tokens.filter(({ key }) => key !== 'status'),
-      ...statesFor(kind).map((value) => ({ key: 'status' as const, value })),
-    ])
+  const options = (kind: Kind) => cliOptions(filterFor(kind))
   useKeys({
     r: () => statesFor('retry').length > 0 && setAsking('retry'),
     c: () => statesFor('cancel').length > 0 && setAsking('cancel'),

@@ -7,7 +7,7 @@ import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { parseToken, type Token, withToken } from './filter.ts'
+import { parseToken, problemOf, type Token, type TokenProblem, withToken } from './filter.ts'
 import { suggestionsFor, type Suggestion } from './suggestions.ts'
 
 interface Props {
@@ -21,14 +21,17 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(-1)
+  const [problem, setProblem] = useState<TokenProblem>()
   const [, navigate] = useLocation()
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
   useKeys({ '/': () => input.current?.focus() })
   const suggestions = useSuggestions(text, isOpen)
-  const isShown = isOpen && suggestions.length > 0
+  const isShown = isOpen && suggestions.length > 0 && problem === undefined
 
   function add(token: Token): void {
+    const refused = problemOf(token)
+    if (refused !== undefined) return setProblem(refused)
     onChange(withToken(tokens, token))
     setText('')
     setAt(-1)
@@ -67,18 +70,14 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
       onBlur={(event) => !event.currentTarget.contains(event.relatedTarget) && setOpen(false)}
     >
       <Icon name="find" />
-      {tokens.map((token) => (
-        <TokenChip
-          key={`${token.key} ${token.value}`}
-          token={token}
-          onRemove={() => onChange(tokens.filter((other) => other !== token))}
-        />
-      ))}
+      <TokenChips tokens={tokens} onChange={onChange} />
       <input
         ref={input}
         role="combobox"
         aria-label="Add a filter"
         aria-expanded={isShown}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? undefined : `${id}-why`}
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={at >= 0 && isShown ? `${id}-${at}` : undefined}
@@ -88,12 +87,21 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
         spellCheck={false}
         onFocus={() => setOpen(true)}
         onClick={() => setOpen(true)}
-        onChange={(event) => (setText(event.target.value), setOpen(true), setAt(-1))}
+        onChange={(event) => (setText(event.target.value), setOpen(true), setAt(-1), setProblem(undefined))}
         onKeyDown={onKey}
       />
       <kbd>/</kbd>
+      {problem === undefined || !isOpen ? null : <Refused id={`${id}-why`} problem={problem} />}
       <SuggestionList id={id} suggestions={suggestions} isShown={isShown} at={at} onAt={setAt} onChoose={choose} />
     </div>
+  )
+}
+
+function Refused({ id, problem }: { readonly id: string; readonly problem: TokenProblem }): ReactNode {
+  return (
+    <p className="options refused" id={id} role="alert">
+      <b>{problem.what}</b> {problem.fix}
+    </p>
   )
 }
 
@@ -142,11 +150,30 @@ function useSuggestions(text: string, isOpen: boolean): Suggestion[] {
   )
 }
 
-export function TokenChip({ token, onRemove }: { readonly token: Token; readonly onRemove: () => void }): ReactNode {
+/** With the problem of each token, if it has one. */
+export function TokenChips({ tokens, onChange }: Props): ReactNode {
+  return tokens.map((token) => (
+    <TokenChip
+      key={`${token.key} ${token.value}`}
+      token={token}
+      problem={problemOf(token)}
+      onRemove={() => onChange(tokens.filter((other) => other !== token))}
+    />
+  ))
+}
+
+interface ChipProps {
+  readonly token: Token
+  readonly problem: TokenProblem | undefined
+  readonly onRemove: () => void
+}
+
+function TokenChip({ token, problem, onRemove }: ChipProps): ReactNode {
   return (
-    <span className="tok">
+    <span className={problem === undefined ? 'tok' : 'tok wrong'}>
       <span>{token.key}</span>
       <b title={token.value}>{token.value}</b>
+      {problem === undefined ? null : <em>{problem.short}</em>}
       <button type="button" aria-label={`Remove ${token.key} ${token.value}`} onClick={onRemove}>
         <Glyph name="close" />
       </button>

@@ -4,7 +4,8 @@
  */
 import type { TaskState } from '../../api/contract.ts'
 import { quoted } from '../../parts/cli-line.tsx'
-import { timeOf } from './time-text.ts'
+import { visibleText } from '../../words/visible-text.ts'
+import { timeOf, waysToWriteTimes } from './time-text.ts'
 
 export const filterKeys = {
   status: 'a state: failed, running, waiting …',
@@ -14,6 +15,8 @@ export const filterKeys = {
   node: 'the node that holds it, or held it last',
   since: 'enqueued since 13:02, 1h, yesterday',
   before: 'enqueued before 13:02, 1h, yesterday',
+  'ended-since': 'ended since 13:02, 1h, yesterday',
+  'ended-before': 'ended before 13:02, 1h, yesterday',
   code: 'the code of its end, as WORKER_CRASHED',
   payload: 'a member of its payload, as payload.url~cdn',
   key: 'its unique key',
@@ -49,9 +52,21 @@ export function parseToken(text: string): Token | undefined {
   const payload = /^payload\.(\S+?[~=].+)$/i.exec(typed)?.[1]
   if (payload !== undefined) return { key: 'payload', value: payload }
   if (states.includes(typed.toUpperCase() as TaskState)) return { key: 'status', value: typed.toLowerCase() }
-  const [, name = '', value = ''] = /^(\w+)\s*[:=\s]\s*(.+)$/.exec(typed) ?? []
+  const [, name = '', value = ''] = /^([\w-]+)\s*[:=\s]\s*(.+)$/.exec(typed) ?? []
   const key = name.toLowerCase()
   return isKey(key) && value !== '' ? { key, value: value.trim() } : undefined
+}
+
+export interface TokenProblem {
+  readonly short: string
+  readonly what: string
+  readonly fix: string
+}
+
+/** Undefined: the token can be used. */
+export function problemOf({ key, value }: Token): TokenProblem | undefined {
+  if (!isTimeKey(key) || timeOf(value, Date.now()) !== undefined) return undefined
+  return { short: 'not a time', what: `“${visibleText(value)}” is not a time.`, fix: waysToWriteTimes }
 }
 
 /** With one token more; all but states are there once. */
@@ -72,18 +87,26 @@ export function searchWith(search: URLSearchParams, tokens: readonly Token[]): U
   return new URLSearchParams([...rest, ...tokens.map(({ key, value }): [string, string] => [key, value])])
 }
 
-const namesInApi: Partial<Record<FilterKey, string>> = { key: 'uniqueKey', error: 'fingerprint' }
+const namesInApi: Partial<Record<FilterKey, string>> = {
+  key: 'uniqueKey',
+  error: 'fingerprint',
+  'ended-since': 'endedSince',
+  'ended-before': 'endedBefore',
+}
 
-/** As the API reads it: states together, times as ISO text. A time that cannot be read is left out. */
-export function apiFilter(tokens: readonly Token[], now: number): ApiFilter {
+/**
+ * As the API reads it: states together, times as ISO text. Undefined if a token has a problem: without that token the filter would
+ * match more runs than a person asked for.
+ */
+export function apiFilter(tokens: readonly Token[], now: number): ApiFilter | undefined {
   const filter: Record<string, string | string[]> = {}
   const status = tokens.filter(({ key }) => key === 'status').map(({ value }) => value)
   if (status.length > 0) filter['status'] = status
   for (const { key, value } of tokens) {
     if (key === 'status') continue
-    const isTime = key === 'since' || key === 'before'
-    const given = isTime ? timeOf(value, now)?.toISOString() : value
-    if (given !== undefined) filter[namesInApi[key] ?? key] = given
+    const given = isTimeKey(key) ? timeOf(value, now)?.toISOString() : value
+    if (given === undefined) return undefined
+    filter[namesInApi[key] ?? key] = given
   }
   return filter
 }
@@ -94,14 +117,23 @@ export function apiQuery(filter: ApiFilter): URLSearchParams {
   )
 }
 
-const namesOfOptions: Partial<Record<FilterKey, string>> = { before: 'until', error: 'errors' }
+const namesOfOptions: Readonly<Record<string, string>> = {
+  before: 'until',
+  endedSince: 'ended-since',
+  endedBefore: 'ended-until',
+  uniqueKey: 'key',
+  fingerprint: 'errors',
+}
 
-/** The options of the command line for the same runs. */
-export function cliOptions(tokens: readonly Token[]): string {
-  const chosen = tokens.filter(({ key }) => key === 'status').map(({ value }) => value)
-  const others = tokens.filter(({ key }) => key !== 'status')
-  const together = chosen.length === 0 ? [] : [{ key: 'status' as const, value: chosen.join(',') }]
-  return [...others, ...together].map(({ key, value }) => `--${namesOfOptions[key] ?? key} ${quoted(value)}`).join(' ')
+/** The options of the command line for the same runs. They name the times that the page has read, not the words for them. */
+export function cliOptions(filter: ApiFilter): string {
+  return [...apiQuery(filter)].map(([name, value]) => `--${namesOfOptions[name] ?? name} ${quoted(value)}`).join(' ')
+}
+
+const timeKeys: ReadonlySet<FilterKey> = new Set(['since', 'before', 'ended-since', 'ended-before'])
+
+function isTimeKey(key: FilterKey): boolean {
+  return timeKeys.has(key)
 }
 
 function isKey(key: string): key is FilterKey {

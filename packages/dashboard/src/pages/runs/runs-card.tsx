@@ -7,7 +7,7 @@ import { OperationBar } from '../../parts/operation-bar.tsx'
 import { count, several } from '../../words/numbers.ts'
 import { dayTime } from '../../words/times.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import { TokenChip } from './filter-bar.tsx'
+import { TokenChips } from './filter-bar.tsx'
 import type { ApiFilter, Token } from './filter.ts'
 import { rememberList } from './remembered-list.ts'
 import { RunsTable } from './runs-table.tsx'
@@ -44,7 +44,6 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
             selection={selection}
             runs={runs}
             view={view}
-            tokens={tokens}
             filter={filter}
             asked={asked}
             onClear={clear}
@@ -155,13 +154,7 @@ function NothingFound({ list, view, tokens, onTokens }: NothingProps): ReactNode
       <Empty title="Nothing matches">
         <p>No run has all of this. Remove what is too much:</p>
         <div className="wrap">
-          {tokens.map((token) => (
-            <TokenChip
-              key={`${token.key} ${token.value}`}
-              token={token}
-              onRemove={() => onTokens(tokens.filter((other) => other !== token))}
-            />
-          ))}
+          <TokenChips tokens={tokens} onChange={onTokens} />
         </div>
       </Empty>
     )

@@ -9,7 +9,7 @@ import { Card, Head } from '../../parts/card.tsx'
 import { bounded } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { FilterBar } from './filter-bar.tsx'
-import { apiFilter, apiQuery, searchWith, tokensIn } from './filter.ts'
+import { apiFilter, apiQuery, problemOf, searchWith, type TokenProblem, tokensIn } from './filter.ts'
 import { RunsCard } from './runs-card.tsx'
 import { useFixedTime } from './use-fixed-time.ts'
 import { type View, viewNamed, views } from './views.ts'
@@ -51,10 +51,18 @@ function RunsOf({ view }: { readonly view: View }): ReactNode {
   // "1h" is read once, so that the list does not begin again with every second.
   const readAt = useFixedTime(tokens.map(({ value }) => value).join(' '), serverNow)
   const filter = apiFilter(tokens, readAt)
+  const bar = <FilterBar tokens={tokens} onChange={(next) => setSearch(searchWith(search, next))} />
+  if (filter === undefined)
+    return (
+      <>
+        {bar}
+        <NotListed problems={tokens.flatMap((token) => problemOf(token) ?? [])} />
+      </>
+    )
   const query = apiQuery({ ...(view.name === 'newest' ? {} : { view: view.name }), ...filter })
   return (
     <>
-      <FilterBar tokens={tokens} onChange={(next) => setSearch(searchWith(search, next))} />
+      {bar}
       <RunsCard
         key={query.toString()}
         view={view}
@@ -64,6 +72,22 @@ function RunsOf({ view }: { readonly view: View }): ReactNode {
         onTokens={(next) => setSearch(searchWith(search, next))}
       />
     </>
+  )
+}
+
+/** Without the wrong condition the list, and an operation on it, would include runs that the person did not ask for. */
+function NotListed({ problems }: { readonly problems: readonly TokenProblem[] }): ReactNode {
+  return (
+    <Card label="Runs that match">
+      <div className="problem" role="alert">
+        <h2>No runs are listed: the filter has a mistake.</h2>
+        {problems.map(({ what, fix }) => (
+          <p key={what}>
+            {what} {fix}
+          </p>
+        ))}
+      </div>
+    </Card>
   )
 }
 

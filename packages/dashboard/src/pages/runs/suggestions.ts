@@ -11,11 +11,13 @@ export interface Suggestion {
 
 type Known = Readonly<Record<'node' | 'queue' | 'task', readonly string[]>>
 const shownMax = 12
+const since = ['15m', '1h', '24h', 'today', 'yesterday']
+const before = ['1h', '24h', 'today']
 
 export function suggestionsFor(text: string, known: Known): Suggestion[] {
   const typed = text.trimStart().toLowerCase()
   const values = valuesOf(known)
-  const [, key = '', begun = ''] = /^(\w+)[:=\s](.*)$/.exec(typed) ?? []
+  const [, key = '', begun = ''] = /^([\w-]+)[:=\s](.*)$/.exec(typed) ?? []
   const own = values[key as FilterKey]
   if (own !== undefined)
     return own
@@ -33,15 +35,17 @@ export function suggestionsFor(text: string, known: Known): Suggestion[] {
       : Object.entries(values).flatMap(([name, all]) =>
           all.filter((value) => value.toLowerCase().includes(typed)).map((value) => asToken(name as FilterKey, value)),
         )
-  return [...keys, ...found].slice(0, shownMax + 2)
+  return [...keys, ...found.slice(0, shownMax)]
 }
 
 function valuesOf(known: Known): Partial<Record<FilterKey, readonly string[]>> {
   return {
     ...known,
     status: states.map((state) => state.toLowerCase()),
-    since: ['15m', '1h', '24h', 'today', 'yesterday'],
-    before: ['1h', '24h', 'today'],
+    since,
+    before,
+    'ended-since': since,
+    'ended-before': before,
   }
 }
 

@@ -1,27 +1,45 @@
-/** Reads a time as people write it: 13:02, 90s, 2h, 3d, yesterday, 2026-11-18, 2026-11-18T13:02. Undefined: it cannot be read. */
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/**
+ * Reads a time as people write it: 13:02, 90s, 2h ago, yesterday 13:02, 2026-11-18, 2026-11-18T13:02. It reads everything that `q`
+ * reads. A command on the page has the time that was read, so it does not matter that this reads a little more (5min, 2h ago).
+ */
+const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** Ten years. */
+const agoMsMax = 3_650 * units.d
 
+export const waysToWriteTimes =
+  'Write 90s, 2m, 1h or 3d (ago), 13:02, yesterday, yesterday 13:02, 2026-05-01, or 2026-05-01T13:02:00Z.'
+
+/** Undefined: it is not a time. */
 export function timeOf(text: string, now: number): Date | undefined {
   const typed = text.trim().toLowerCase()
-  const [, amount, unit] = /^(\d{1,6})\s*([smhd])(?:in)?(?:\s+ago)?$/.exec(typed) ?? []
-  if (amount !== undefined) return new Date(now - Number(amount) * units[unit as keyof typeof units])
+  if (typed === 'now') return new Date(now)
   if (typed === 'today') return dayStart(now, 0)
   if (typed === 'yesterday') return dayStart(now, 1)
-  const [, hour, minute, second = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(typed) ?? []
-  if (hour !== undefined && minute !== undefined)
-    return lastTimeOfDay(now, Number(hour), Number(minute), Number(second))
-  if (!/^\d{4}-\d{2}-\d{2}/.test(typed)) return undefined
-  const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00` : typed.toUpperCase())
-  return Number.isNaN(at.getTime()) ? undefined : at
+  return timeAgo(typed, now) ?? clockTime(typed, now) ?? isoTime(text.trim())
 }
 
-/** The last time the clock showed that: yesterday's, if it is still to come today. */
-function lastTimeOfDay(now: number, hour: number, minute: number, second: number): Date | undefined {
+function timeAgo(typed: string, now: number): Date | undefined {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)(?:\s+ago)?$/.exec(typed) ?? []
+  const ms = Math.round(Number(amount) * units[unit as keyof typeof units])
+  return ms <= agoMsMax ? new Date(now - ms) : undefined
+}
+
+/** The last time the clock showed it: yesterday's, if it is still to come today. */
+function clockTime(typed: string, now: number): Date | undefined {
+  const [, yesterday, ...parts] = /^(?:(yesterday)[ t]?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(typed) ?? []
+  const [hour = 24, minute = 0, second = 0] = parts.map((part) => Number(part ?? 0))
   if (hour > 23 || minute > 59 || second > 59) return undefined
-  const at = new Date(now)
-  at.setHours(hour, minute, second, 0)
+  const at = dayStart(now, yesterday === undefined ? 0 : 1)
+  at.setHours(hour, minute, second)
   if (at.getTime() > now) at.setDate(at.getDate() - 1)
   return at
+}
+
+/** A date without a time is midnight in the local time zone. */
+function isoTime(text: string): Date | undefined {
+  if (!/^\d{4}-/.test(text)) return undefined
+  const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text.toUpperCase())
+  return Number.isNaN(at.getTime()) ? undefined : at
 }
 
 function dayStart(now: number, daysAgo: number): Date {
