@@ -20,6 +20,7 @@ export type {
   Node,
   NodeDetail,
   Operation,
+  OperationPreview,
   Overview,
   QueueDetail,
   QueueView,

@@ -48,6 +48,71 @@ describe.skipIf(!hasBrowser)('the filter of runs and its operations', () => {
     }
   })
 
+  test('the number in the question is that of the operation, also when hidden values match', async () => {
+    const payloads = [{ name: 'a horse' }, { name: 'hidden', apiToken: 'horse' }, { name: 'a cow' }]
+    const runs = await q.enqueueMany(payloads.map((payload) => ['hello', payload, { group: 'stable' }] as const))
+    await go('/runs?group=stable&payload=~horse')
+    await expect.poll(() => page.locator('tr.r').count()).toBe(1)
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Cancel 2 runs' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel 2 runs?' })
+    await dialog.getByText('Runs whose hidden values match count too').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click()
+    await page.getByRole('region', { name: 'Operation' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('of')).toBe('2')
+    while ((await scene.store.stepOperations({ holder: 'test', forMs: 1_000 })).worked?.state !== 'done');
+    await page.getByText('cancelled 2 runs').waitFor()
+    const left = await Promise.all(runs.map(async ({ id }) => (await q.get(id))?.status))
+    expect(left).toEqual(['CANCELLED', 'CANCELLED', 'AVAILABLE'])
+  })
+
+  test('the runs are counted once when all are selected, and again when the question is asked', async () => {
+    await q.enqueue('hello', {}, { group: 'counted' })
+    const counts = async () =>
+      (await scene.store.listActions()).items.filter(({ answer }) => answer === 'counted').length
+    await go('/runs?group=counted')
+    await page.locator('tr.r').first().waitFor()
+    const before = await counts()
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Cancel 1 run', exact: true }).waitFor()
+    await q.enqueue('hello', {}, { group: 'counted' })
+    await page.getByRole('button', { name: 'Cancel 1 run', exact: true }).click()
+    await page.getByRole('dialog', { name: 'Cancel 2 runs?' }).waitFor()
+    expect((await counts()) - before).toBe(3)
+    await page.keyboard.press('Escape')
+  })
+
+  test('runs that cannot be counted are not changed, and the page says why', async () => {
+    await q.enqueue('hello', {}, { group: 'uncounted' })
+    const problem = { status: 504, code: 'STATEMENT_TIMEOUT', title: 'The statement took too long.' }
+    await page.route('**/api/operations', (route) => route.fulfill({ status: 504, json: problem }))
+    await go('/runs?group=uncounted&status=available')
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    const selection = page.getByRole('region', { name: 'Selection' })
+    await selection.getByText('They could not be counted: The statement took too long.').waitFor()
+    expect(await selection.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
+    await page.unroute('**/api/operations')
+    await selection.getByRole('button', { name: 'Count again' }).click()
+    await selection.getByRole('button', { name: 'Cancel 1 run', exact: true }).waitFor()
+  })
+
+  test('an operation whose runs may be older than those that were counted can be started, without a number', async () => {
+    await q.enqueue('hello', {}, { group: 'older' })
+    const match = { count: 0, atLeast: true }
+    const preview = { dryRun: true, match, samples: [], exhausted: false, lookedBackTo: '2026-11-01T00:00:00.000Z' }
+    await page.route('**/api/operations', (route) => route.fulfill({ status: 202, json: preview }))
+    await go('/runs?group=older&status=available')
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Cancel all that match' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel all that match?' })
+    await dialog.getByText('Not all runs were read').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Cancel all that match' }).isDisabled()).toBe(false)
+    await page.unroute('**/api/operations')
+    await page.keyboard.press('Escape')
+  })
+
   test('a time that cannot be read is refused where it is typed', async () => {
     await go('/runs?task=hello')
     const bar = page.getByRole('combobox', { name: 'Add a filter' })

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useKeys } from '../../app/keys.ts'
-import type { BulkKind } from './bulk-bar.tsx'
+import type { BulkKind } from './bulk/bulk-kinds.ts'
 import { toggledRange } from './selection.ts'
 import type { View } from './views.ts'
 

@@ -1,0 +1,9 @@
+/** What can be done to many runs, and in which states. */
+export const can = {
+  cancel: ['pending', 'available', 'claimed', 'running'],
+  retry: ['failed', 'cancelled', 'expired'],
+} as const
+
+export type BulkKind = keyof typeof can
+
+export const verbs: Readonly<Record<BulkKind, string>> = { cancel: 'Cancel', retry: 'Retry' }
