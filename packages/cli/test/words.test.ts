@@ -52,7 +52,7 @@ test.each([
   ['2026-05-01T10:00:00Z', new Date('2026-05-01T10:00:00Z')],
 ])('%s is parsed as a time', (text, at) => expect(parseTime(text, now)).toEqual(at))
 
-test.each(['soon', '25 parsecs', '', '5w'])('"%s" is refused as a time', (text) =>
+test.each(['soon', '25 parsecs', '', '5w', '13:61', '25:00'])('"%s" is refused as a time', (text) =>
   expect(() => parseTime(text, now)).toThrow(expect.objectContaining({ code: 'TIME_INVALID' })),
 )
 

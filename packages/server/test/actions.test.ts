@@ -169,6 +169,7 @@ test('recoveries are reviewed, and stale runs recovered', async () => {
     ids: [],
     count: 0,
     leftAlone: null,
+    locked: [],
     stuck: [],
   })
   expect((await ask('POST', '/api/recover', { token })).data).toMatchObject({ dryRun: false })

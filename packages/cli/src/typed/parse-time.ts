@@ -7,7 +7,7 @@ import { durationMs } from '@q/task'
 export function parseTime(text: string, now: Date = new Date()): Date {
   const trimmed = text.trim().toLowerCase()
   const clock = /^(?:(yesterday)[ t]?)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(trimmed)
-  if (clock !== null) return byClock(now, clock)
+  if (clock !== null && isTimeOfDay(clock)) return byClock(now, clock)
   if (trimmed === 'now') return now
   if (trimmed === 'today') return dayStart(now, 0)
   if (trimmed === 'yesterday') return dayStart(now, -1)
@@ -21,6 +21,10 @@ export function parseTime(text: string, now: Date = new Date()): Date {
     why: 'No known way to write a time fits.',
     fix: 'Write 90s, 2m, 1h or 3d (ago), 13:02, yesterday, 2026-05-01, or 2026-05-01T13:02:00Z.',
   })
+}
+
+function isTimeOfDay([, , hours, minutes, seconds = '0']: RegExpExecArray): boolean {
+  return Number(hours) <= 23 && Number(minutes) <= 59 && Number(seconds) <= 59
 }
 
 function agoMs(text: string): number {
