@@ -5,8 +5,8 @@ import { startedRun } from './threads-scene.ts'
 const claimed = [startedRun('1')]
 
 /** An exchange that took `tookMs`, at 1000. */
-function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = claimed } = {}) {
-  const backlog = createBacklog()
+function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = claimed, startAheadMs = 25 } = {}) {
+  const backlog = createBacklog({ startAheadMs })
   backlog.sent(1_000 - tookMs)
   backlog.record({ more, claimed: brought }, 1_000, exclusive)
   return backlog
@@ -14,7 +14,7 @@ function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = c
 
 describe('runs are started ahead', () => {
   test('only after an exchange has shown that more are ready', () => {
-    expect(createBacklog().allowsStartAhead()).toBe(false)
+    expect(createBacklog({ startAheadMs: 25 }).allowsStartAhead()).toBe(false)
     expect(afterExchange().allowsStartAhead()).toBe(true)
     expect(afterExchange({ more: false }).allowsStartAhead()).toBe(false)
   })
@@ -55,6 +55,10 @@ describe('the next exchange', () => {
     const backlog = afterExchange()
     expect(backlog.exchangeInMs(1_000, [1_000], 1)).toBe(13)
     expect(backlog.exchangeInMs(1_013, [1_000], 1)).toBe(0)
+  })
+
+  test('waits longer when threads get work for longer: half of that time', () => {
+    expect(afterExchange({ startAheadMs: 60 }).exchangeInMs(1_000, [1_000], 1)).toBe(28)
   })
 
   test('does not wait when many outcomes wait to be written', () => {

@@ -72,7 +72,7 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
   const deps: ExchangeDeps = {
     exchangeBuffer,
     dispatch,
-    backlog: createBacklog(),
+    backlog: createBacklog({ startAheadMs: 25 }),
     prefetched: createPrefetchBuffer(0),
     heldRuns,
     idleMark: { roomLeft: async () => false, full: async () => {}, invalidate: () => {} },

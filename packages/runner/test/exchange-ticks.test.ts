@@ -29,7 +29,7 @@ function replica({ prefetch = 0 } = {}) {
   const deps: ExchangeDeps = {
     exchangeBuffer,
     dispatch,
-    backlog: createBacklog(),
+    backlog: createBacklog({ startAheadMs: 25 }),
     prefetched,
     heldRuns,
     idleMark: { roomLeft: async () => false, full: async () => {}, invalidate: () => {} },

@@ -94,7 +94,7 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
   const claim = {
     exchangeBuffer,
     dispatch,
-    backlog: createBacklog(),
+    backlog: createBacklog({ startAheadMs: 25 }),
     mayStartAhead: () => true,
     runsMin: 1,
     prefetched: createPrefetchBuffer(2),

@@ -1,9 +1,10 @@
 /**
  * Tracks whether more runs are ready than this replica has taken, and decides when to send the next exchange. The cost of
  * an exchange hardly depends on the number of runs it carries. So while there is a backlog, the replica waits until a
- * thread is about to run out of work or enough runs have ended, and at most a few milliseconds.
+ * thread is about to run out of work or enough runs have ended, and at most half of the time for which threads have work.
  */
 import type { WorkExchangeResult } from '@q/store'
+import type { RunnerConfig } from '../../settings/config.ts'
 
 export interface Backlog {
   /** Whether runs were still ready after the last exchange. */
@@ -22,11 +23,12 @@ export interface Backlog {
 }
 
 const endsMax = 256
-const lingerMs = 15
+const lingerMsMin = 15
 const reserveMsMin = 4
 const meanOver = 8
 
-export function createBacklog(): Backlog {
+export function createBacklog({ startAheadMs }: Pick<RunnerConfig, 'startAheadMs'>): Backlog {
+  const lingerMs = Math.max(lingerMsMin, startAheadMs / 2)
   let seen = false
   let exclusive = false
   let sentMs = Number.NEGATIVE_INFINITY

@@ -65,7 +65,7 @@ export interface Exchanges {
 }
 
 /** The second exchange runs when at least this many successes wait. */
-const secondMin = 128
+const secondMin = 64
 
 export function startExchanges(deps: ExchangesDeps): Exchanges {
   const { exchangeBuffer, dispatch, heldRuns, prefetched } = deps
@@ -155,7 +155,7 @@ function tickDeps(deps: ExchangesDeps, isPaused: () => boolean): SharedTickDeps 
   return {
     exchangeBuffer: deps.exchangeBuffer,
     dispatch,
-    backlog: createBacklog(),
+    backlog: createBacklog(deps.config),
     prefetched,
     heldRuns: deps.heldRuns,
     pollEveryMs: config.pollEveryMs,
