@@ -1,7 +1,7 @@
 /** `--dry-run` of every command that has it: says what the command would do, and changes nothing. */
 import type { Command } from 'commander'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { connect } from '@q/store'
 import type { Terminal } from '../src/frame/terminal.ts'
 import { createProgram } from '../src/program.ts'
@@ -95,26 +95,39 @@ test('a dry run of a run that does not exist says so', async () => {
     expect(await q([command, '999999', '--dry-run'], env)).toMatchObject({ code: 4 })
 })
 
+/** A cluster of its own, with a run that is stale. */
+async function staleCluster() {
+  const own = await exampleCluster()
+  const database = connect(own.env.DATABASE_URL, { purpose: 'pool', connectionsMax: 1 })
+  onTestFinished(async () => {
+    await database.close()
+    await own.close()
+  })
+  await own.execute(sql`UPDATE q.task_run SET replica_id = 'aaaaaaaaaaa3', claimed_at = claimed_at - interval '1 hour',
+    started_at = started_at - interval '1 hour' WHERE id = ${own.runs.running}`)
+  return { ...own, contents: () => databaseContents(database.db) }
+}
+
 test('q recover --dry-run names stale runs and leaves them to their node', async () => {
-  await cluster.execute(sql`UPDATE q.task_run SET replica_id = 'aaaaaaaaaaa3', claimed_at = claimed_at - interval '1 hour',
-    started_at = started_at - interval '1 hour' WHERE id = ${runs.running}`)
-  const before = await databaseContents(connection.db)
-  const { stdout } = await q(['recover', '--dry-run', '--force'], env)
+  const own = await staleCluster()
+  const before = await own.contents()
+  const { stdout } = await q(['recover', '--dry-run', '--force'], own.env)
   expect(stdout).toMatch(/^1 run would be recovered:\n/)
-  expect(await databaseContents(connection.db)).toEqual(before)
+  expect(await own.contents()).toEqual(before)
 })
 
 test('without --dry-run each of them changes something, so that the cases above can fail', async () => {
+  const own = await staleCluster()
   for (const line of [
-    `cancel ${runs.ready}`,
-    `retry ${runs.failed}`,
-    `review accept ${runs.lost}`,
+    `cancel ${own.runs.ready}`,
+    `retry ${own.runs.failed}`,
+    `review accept ${own.runs.lost}`,
     'recover --force',
-    `review retry ${runs.lost}`,
+    `review retry ${own.runs.lost}`,
   ]) {
-    const before = await databaseContents(connection.db)
-    await q(line.split(' '), env)
-    expect([line, await databaseContents(connection.db)]).not.toEqual([line, before])
+    const before = await own.contents()
+    await q(line.split(' '), own.env)
+    expect([line, await own.contents()]).not.toEqual([line, before])
   }
 })
 

@@ -25,6 +25,7 @@ const holes: Readonly<Record<string, readonly string[]>> = {
   main: ['retry', 'cancel'],
   asking: ['retry', 'cancel', 'review accept'],
   given: [' --task 1'],
+  'cliOptions(filter)': ['--task 1'],
   states: [' --status failed'],
   'options(main)': ['--task 1'],
   'options(asking)': ['--task 1'],

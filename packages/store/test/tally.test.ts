@@ -104,6 +104,7 @@ test('one flush names the 200 busiest tasks; the others are summed up per queue'
 })
 
 test('a sample has the length of each queue, counted up to a bound', async () => {
+  await sql`TRUNCATE q.task_run CASCADE`.execute(db)
   await enqueue('sampled', { count: 3 })
   await enqueue('sampled', { delayMs: 60_000 })
   await claim('sampled', 1)

@@ -1,6 +1,6 @@
 /** Users' own transactions and plain SQL wake a replica when they commit: the trigger of the table, seen by a session that listens. */
 import { Client, type Notification } from 'pg'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest'
 import { enqueueTaskRuns, usingPg, type NewRun } from '@q/store'
 import { sql } from 'kysely'
 import { fixture, leaseOf } from './fixture.ts'
@@ -179,6 +179,11 @@ test('runs that hand on their keys with one statement send one notification for 
 })
 
 test('a run names its queue and what it requires; earlier releases are woken while one of their replicas is idle', async () => {
+  const released = await db.selectFrom('q.compatibility').select('oldest_program').executeTakeFirstOrThrow()
+  onTestFinished(async () => {
+    await listener.query('UNLISTEN q_available')
+    await db.updateTable('q.compatibility').set(released).execute()
+  })
   await listener.query('LISTEN q_available')
   await store.registerReplica(introduction('present'))
   await store.markIdle('present')

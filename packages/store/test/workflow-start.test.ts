@@ -76,14 +76,18 @@ test('a concurrency key that is the result of another step is refused', async ()
 })
 
 test('a rollback of the user’s transaction leaves no workflow and no steps', async () => {
-  const lane = await store.internLane({ queue: 'default', task: 'a' })
+  const lane = await store.internLane({ queue: 'default', task: 'rolled-back' })
   const undone = db.transaction().execute(async (trx) => {
-    await startWorkflow(trx, { plan: { name: 'undone', steps: [step('a')] }, input: {}, tasks: { a: { lane } } })
+    await startWorkflow(trx, {
+      plan: { name: 'undone', steps: [step('rolled-back')] },
+      input: {},
+      tasks: { 'rolled-back': { lane } },
+    })
     throw new Error('undo')
   })
   await expect(undone).rejects.toThrow('undo')
-  expect(await db.selectFrom('q.workflow').selectAll().execute()).toEqual([])
-  expect(await claim('a')).toEqual([])
+  expect(await db.selectFrom('q.workflow').selectAll().where('name', '=', 'undone').execute()).toEqual([])
+  expect(await claim('rolled-back')).toEqual([])
 })
 
 test('ids rise in the order in which steps can begin, whatever their order in the plan', async () => {

@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     expect(await twist.getAttribute('aria-expanded')).toBe('false')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.keyboard.press('j')
+    await page.keyboard.press('k')
     await page.keyboard.press('Enter')
     await expect.poll(() => twist.getAttribute('aria-expanded')).toBe('true')
     expect(await page.getByRole('dialog').count()).toBe(0)
@@ -175,8 +175,10 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
   })
 
   test('the charts of a queue show the time that is chosen, and the address has it', async () => {
+    await q.enqueue('elsewhere', { until: 'never' })
     await go('/queues/second')
     const chosen = page.getByRole('radio', { name: '24 h' })
+    await chosen.waitFor({ state: 'attached' })
     const asked = page.waitForResponse((response) => {
       const { pathname, searchParams } = new URL(response.url())
       const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? '')) as [number, number]

@@ -103,7 +103,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   })
 
   test('everything that matches a filter is retried by one operation after a confirmation', async () => {
-    await go('/runs?group=bulk')
+    const runs = [1, 2, 3].map(() => scene.q.enqueue('fail', { message: 'matching' }, { group: 'matching' }))
+    await Promise.allSettled((await Promise.all(runs)).map((run) => run.result()))
+    await go('/runs?group=matching')
     await page.locator('tr.r').first().waitFor()
     await page.keyboard.press('a')
     await page.getByRole('button', { name: 'Retry 3 runs' }).click()

@@ -18,6 +18,7 @@ async function errorGroup(
 }
 
 test('a page of error groups that stopped before it read all says how far it looked, and continues there', async () => {
+  await sql`DELETE FROM q.error_group`.execute(db)
   await errorGroup('stop1', 1_000)
   await errorGroup('stop2', 2_000)
   await errorGroup('stop3', 3_000, 'rare')

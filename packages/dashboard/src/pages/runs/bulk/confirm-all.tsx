@@ -22,7 +22,7 @@ export function ConfirmAll({ kind, filter, busy, onConfirm, onClose }: ConfirmAl
   const sentence = match === undefined ? `${verbs[kind]} …` : sentenceOf(kind, match, boundedInWords)
   return (
     <Confirm
-      command={`q ${kind} ${cliOptions(filter)} --yes`}
+      command={`q ${kind === 'retry' ? 'retry' : 'cancel'} ${cliOptions(filter)} --yes`}
       title={`${sentence}?`}
       lead={leadOf(match, filter)}
       button={sentence}
