@@ -25,19 +25,24 @@ async function fileOf(destination: object): Promise<string> {
 }
 
 test('a destination is created from a file, tested, paused, resumed and removed, and the audit has every step', async () => {
-  const file = await fileOf({ name: 'dev', kind: 'log', reports: ['status'] })
+  const file = await fileOf({ name: 'steps', kind: 'log', reports: ['status'] })
   expect(await qJson(['destinations', 'add', file], env)).toEqual({
     code: 0,
-    json: { destination: 'dev', answer: 'made' },
+    json: { destination: 'steps', answer: 'made' },
   })
-  expect((await q(['destinations', 'add', file], env)).stdout).toContain('dev is unchanged.')
-  expect((await q(['destinations', 'test', 'dev'], env)).stdout).toContain('dev accepted a test report.')
-  expect((await q(['destinations', 'pause', 'dev'], env)).code).toBe(0)
-  expect((await q(['destinations'], env, { columns: 120 })).stdout).toMatch(/dev +log +status +paused/)
-  expect((await q(['destinations', 'resume', 'dev'], env)).code).toBe(0)
-  expect((await q(['destinations', 'rm', 'dev'], env)).code).toBe(0)
+  expect((await q(['destinations', 'add', file], env)).stdout).toContain('steps is unchanged.')
+  expect((await q(['destinations', 'test', 'steps'], env)).stdout).toContain('steps accepted a test report.')
+  expect((await q(['destinations', 'pause', 'steps'], env)).code).toBe(0)
+  expect((await q(['destinations'], env, { columns: 120 })).stdout).toMatch(/steps +log +status +paused/)
+  expect((await q(['destinations', 'resume', 'steps'], env)).code).toBe(0)
+  expect((await q(['destinations', 'rm', 'steps'], env)).code).toBe(0)
   const { items } = await store.listActions()
-  expect(items.map(({ what }) => what).toReversed()).toEqual([
+  expect(
+    items
+      .filter(({ subject }) => subject === 'destination steps')
+      .map(({ what }) => what)
+      .toReversed(),
+  ).toEqual([
     'put-destination',
     'put-destination',
     'test-destination',
@@ -49,7 +54,7 @@ test('a destination is created from a file, tested, paused, resumed and removed,
 
 test('a file with mistakes changes nothing, and all of them are named', async () => {
   const file = await fileOf({
-    name: 'hook',
+    name: 'mistaken',
     kind: 'webhook',
     reports: ['ends'],
     settings: { url: 'http://example.com' },
@@ -57,7 +62,7 @@ test('a file with mistakes changes nothing, and all of them are named', async ()
   const { code, stderr } = await q(['destinations', 'add', file], env)
   expect(code).toBe(2)
   for (const part of ['"ends"', 'https:', '"secretVariable"']) expect(stderr).toContain(part)
-  expect(await store.listDestinations()).toEqual([])
+  expect((await store.listDestinations()).map(({ name }) => name)).not.toContain('mistaken')
 })
 
 test('a destination or delivery that does not exist is exit code 4', async () => {

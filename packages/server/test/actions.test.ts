@@ -176,21 +176,31 @@ test('recoveries are reviewed, and stale runs recovered', async () => {
   expect(await ask('PUT', '/api/errors/none/mute', { token, body: { untilMs: 60_000 } })).toMatchObject({ status: 404 })
 })
 
-test('every action is recorded with its actor, channel and result', async () => {
-  const { data } = await ask('GET', '/api/actions?limit=500', { token })
-  const actions = new Set(data.items.map(({ what }: { what: string }) => what))
-  for (const what of [
-    'drain',
-    'undrain',
-    'enqueue',
-    'cancel',
-    'retry',
-    'run-again',
-    'pause-queue',
-    'start-operation',
-    'review',
+test('every action is recorded with its actor, channel and subject', async () => {
+  await store.registerReplica(registration('eee'))
+  const order = async (method: string, path: string, body?: object) =>
+    (await ask(method, path, { token, ...(body && { body }) })).data
+  await order('POST', '/api/nodes/eee/drain')
+  await order('DELETE', '/api/nodes/eee/drain')
+  const { runId } = await order('POST', '/api/runs', { task: 'hello', payload: { name: 'recorded' } })
+  await order('POST', `/api/runs/${runId}/cancel`)
+  await order('POST', `/api/runs/${runId}/retry`)
+  await order('POST', `/api/runs/${ids.endedId}/again`, { payloadText: '{"name":"x"}' })
+  await order('PUT', '/api/queues/recorded/pause', { reason: 'a reason' })
+  await order('POST', '/api/operations', { kind: 'retry', filter: { task: 'none' } })
+  await order('POST', '/api/recoveries/review', { runIds: [runId] })
+  const { items } = await store.listActions({ limit: 9 })
+  expect(items.toReversed().map(({ what, subject }) => [what, subject])).toEqual([
+    ['drain', 'node-eee'],
+    ['undrain', 'node-eee'],
+    ['enqueue', `run ${runId}`],
+    ['cancel', runId],
+    ['retry', runId],
+    ['run-again', ids.endedId],
+    ['pause-queue', 'recorded'],
+    ['start-operation', 'retry'],
+    ['review', expect.any(String)],
   ])
-    expect(actions).toContain(what)
-  expect(data.items.every(({ via }: { via: string }) => via === 'api')).toBe(true)
+  expect(items.map(({ by, via }) => [by, via])).toEqual(items.map(() => ['oncall', 'api']))
   expect(scene.faults).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** POST /api/recover: what it recovers, and what it leaves alone while no heartbeat can be trusted. */
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { serverScene } from './scene.ts'
 import { registration } from './seed.ts'
 
@@ -61,6 +61,10 @@ test('a stale run that the database refuses to change is named', async () => {
     db,
   )
   await sql`CREATE TRIGGER refuse BEFORE UPDATE ON q.task_run FOR EACH ROW EXECUTE FUNCTION q.refuse()`.execute(db)
+  onTestFinished(async () => {
+    await sql`DROP FUNCTION q.refuse CASCADE`.execute(db)
+    await ask('POST', '/api/recover', { token })
+  })
   expect((await ask('POST', '/api/recover', { token })).data).toMatchObject({
     ids: [],
     count: 0,

@@ -75,6 +75,8 @@ test('attempts on two replicas are children of one span, which lasts from the en
 
 test('the replica that recovers a run of a dead one records its span', async () => {
   const traceId = '2af7651916cd43dd8448eb211c80319c'
+  const publisher = await replica()
+  await publisher.drain()
   const run = await q.enqueue('inner', {}, { trace: `00-${traceId}-${enqueueSpan}-01` })
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'fake-replica-id' WHERE id = ${run.id}`.execute(
     scene.db,
