@@ -4,6 +4,7 @@
  * two words, as a name with a space would be, unless `holes` lists its texts.
  */
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseAst } from 'vitest/node'
 
 export interface Suggestion {
@@ -12,7 +13,7 @@ export interface Suggestion {
   readonly words: readonly string[]
 }
 
-const packages = new URL('../../', import.meta.url).pathname
+const packages = `${join(import.meta.dirname, '../..')}/`
 
 /** Their texts are for developers of q. */
 const silent = /^(bench|chaos|examples|testing)\/|\/generated\//
