@@ -26,8 +26,8 @@ export const claimFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'else if (candidates === candidatesAsked)',
-        replace: 'else',
+        find: 'if (candidates === candidatesAsked)',
+        replace: 'if (true)',
       },
     ],
   },
@@ -38,9 +38,9 @@ export const claimFaults: readonly Fault[] = [
     edits: [
       {
         file: src('runs/claimer.ts'),
-        find: 'cursors.looked(rows.refresh)',
+        find: 'cursors.looked(rows), answers',
         replace:
-          'cursors.looked(rows.refresh).map((each) => candidates.find((known) => candidateKey(known) === candidateKey(each)) ?? each)',
+          'cursors.looked(rows).map((each) => candidates.find((known) => candidateKey(known) === candidateKey(each)) ?? each), answers',
       },
     ],
   },

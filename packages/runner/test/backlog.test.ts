@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createBacklog } from '../src/main/claim/backlog.ts'
-import { startedRun } from './threads-scene.ts'
-
-const claimed = [startedRun('1')]
 
 /** An exchange that took `tookMs`, at 1000. */
-function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = claimed, startAheadMs = 25 } = {}) {
+function afterExchange({ more = true, exclusive = false, tookMs = 2, brought = 1, startAheadMs = 25 } = {}) {
   const backlog = createBacklog({ startAheadMs })
   backlog.sent(1_000 - tookMs)
-  backlog.record({ more, claimed: brought }, 1_000, exclusive)
+  backlog.record({ more, claimed: brought, exclusive }, 1_000)
   return backlog
 }
 
@@ -21,16 +18,16 @@ describe('runs are started ahead', () => {
 
   test('until an exchange shows that no more are ready', () => {
     const backlog = afterExchange()
-    backlog.record({ more: false, claimed }, 1_010, false)
+    backlog.record({ more: false, claimed: 1, exclusive: false }, 1_010)
     expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([false, false])
   })
 
   test('not while runs come that need a slot each; an exchange that brings none does not change that', () => {
     const backlog = afterExchange({ exclusive: true })
     expect([backlog.isSeen(), backlog.allowsStartAhead()]).toEqual([true, false])
-    backlog.record({ more: true, claimed: [] }, 1_010, false)
+    backlog.record({ more: true, claimed: 0, exclusive: false }, 1_010)
     expect(backlog.allowsStartAhead()).toBe(false)
-    backlog.record({ more: true, claimed }, 1_020, false)
+    backlog.record({ more: true, claimed: 1, exclusive: false }, 1_020)
     expect(backlog.allowsStartAhead()).toBe(true)
   })
 })

@@ -99,8 +99,8 @@ test('after the effect, before the outcome is written: an at-most-once run is no
 
 test('after the outcome was written, before it was acknowledged: the run has ended, and no replica changes it', async () => {
   const { store, startDoomed, start, enqueue, ended, marks, recoveries } = await scene()
-  // The answer to a finish: rows of two columns, of which the first is called runId.
-  const doomed = await startDoomed({ CUT_AT: '\\x00\\x02runId[^]*?SELECT 1\\x00' })
+  // The answer to a finish: one row of two columns, the id of the run and its first fence.
+  const doomed = await startDoomed({ CUT_AT: 'D[^]{4}\\x00\\x02[^]{4}\\d+\\x00\\x00\\x00\\x011C[^]{4}SELECT 1\\x00' })
   const id = await enqueue('markAgain', 'ended')
   expect(await doomed.ended).toEqual(killed)
   expect(await ended(id)).toMatchObject({ status: 'SUCCEEDED', replicaId: doomed.id, attempt: 1 })

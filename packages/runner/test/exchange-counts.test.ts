@@ -88,7 +88,7 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
         ...nothing,
         finished: exchange.finishes.map(({ lease }) => lease),
         claimed,
-        more: ready.length > 0,
+        more: Promise.resolve(ready.length > 0),
       })
     },
     slotsToFill: () => dispatch.slots.free(),
@@ -114,7 +114,7 @@ const nothing: WorkExchangeResult = {
   busy: [] as RunId[],
   claimed: [],
   prefetched: [],
-  more: false,
+  more: Promise.resolve(false),
 }
 
 function claimOf({ claim, fits }: WorkExchange, ready: ClaimedRun[]): ClaimedRun[] {

@@ -10,7 +10,14 @@ import type { DispatchedRun } from '../src/main/dispatch/watch-run.ts'
 import type { HandedRun } from '../src/main/executors/handed-runs.ts'
 import { startedRun, threadsScene } from './threads-scene.ts'
 
-const nothing: WorkExchangeResult = { finished: [], started: [], busy: [], claimed: [], prefetched: [], more: false }
+const nothing: WorkExchangeResult = {
+  finished: [],
+  started: [],
+  busy: [],
+  claimed: [],
+  prefetched: [],
+  more: Promise.resolve(false),
+}
 
 const run = (runId: string) => startedRun(runId, { attempt: 0 })
 
@@ -78,6 +85,7 @@ function replica({ prefetch = 0 } = {}) {
     },
     /** Its code ends. */
     free: () => thread.end(occupant),
+    work,
     async tick(response: Partial<WorkExchangeResult> = {}) {
       answer = response
       const next = await exchangeTick(deps)
@@ -86,6 +94,25 @@ function replica({ prefetch = 0 } = {}) {
     },
   }
 }
+
+test('a claimed run begins before the server has looked for more', async () => {
+  const one = replica()
+  const looked = Promise.withResolvers<boolean>()
+  const ticked = one.tick({ claimed: [run('1')], more: looked.promise })
+  await expect.poll(() => one.exchangeBuffer.awaitingSlot.length + one.sent.length).toBe(1)
+  one.work()
+  expect(one.begun).toMatchObject([{ runId: '1' }])
+  looked.resolve(true)
+  expect(await ticked).toEqual({ afterMs: one.deps.backlog.lingerMs })
+})
+
+test('a claimed run begins although the look that follows fails, and the loop receives the error', async () => {
+  const one = replica()
+  const failed = Promise.reject<boolean>(new Error('The server is gone.'))
+  await expect(one.tick({ claimed: [run('1')], more: failed })).rejects.toThrow('The server is gone.')
+  one.work()
+  expect(one.begun).toMatchObject([{ runId: '1' }])
+})
 
 test('a run for which no thread becomes free is released within its bound, and nothing is claimed in its place', async () => {
   const one = replica()
@@ -137,14 +164,14 @@ describe('while runs are ready that no thread has room for', () => {
     const one = replica()
     one.startAhead.record('short', 1)
     await one.occupy()
-    one.deps.backlog.record({ more: true, claimed: [] }, 0, false)
+    one.deps.backlog.record({ more: true, claimed: 0, exclusive: false }, 0)
     one.now.ms = 100
     return one
   }
 
   test('the event loop turns before the replica asks again', async () => {
     const one = await busy()
-    expect(await one.tick({ more: true })).toEqual({ afterMs: one.deps.backlog.lingerMs })
+    expect(await one.tick({ more: Promise.resolve(true) })).toEqual({ afterMs: one.deps.backlog.lingerMs })
     expect(one.sent).toMatchObject([{ claim: 500 }])
   })
 
@@ -155,7 +182,7 @@ describe('while runs are ready that no thread has room for', () => {
     one.dispatch.assignSlots(one.exchangeBuffer.awaitingSlot)
     one.free()
     one.now.ms = 200
-    expect(await one.tick({ more: true })).toEqual({ afterMs: one.deps.backlog.lingerMs })
+    expect(await one.tick({ more: Promise.resolve(true) })).toEqual({ afterMs: one.deps.backlog.lingerMs })
     expect(one.sent).toMatchObject([{ claim: 0, finishes: [{}] }])
   })
 })

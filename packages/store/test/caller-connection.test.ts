@@ -16,11 +16,13 @@ afterAll(async () => {
 
 const one = sql<{ one: number }>`SELECT 1 AS one`
 
-test('several queries are one transaction, even where they are not one round trip', async () => {
+test('several queries are one transaction, even where they are not one round trip, and the one after them is another', async () => {
   const { db, pipeline } = wrapCallerConnection(pool)
   const inTransaction = sql<{ xid: string }>`SELECT pg_current_xact_id()::text AS xid`.compile(db)
-  const [[first], [second]] = (await pipeline([inTransaction, inTransaction])) as [[unknown], [unknown]]
+  const { rows, after } = await pipeline([inTransaction, inTransaction], inTransaction)
+  const [[first], [second]] = rows as [[unknown], [unknown]]
   expect(first).toEqual(second)
+  expect(await after).not.toEqual([first])
 })
 
 test('statements that must not wait for a client of the pool do not', async () => {

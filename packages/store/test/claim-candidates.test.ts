@@ -1,8 +1,9 @@
 /** A claim and a look are one exchange: what is asked, what is learnt from the answer, and what waits for the next one. */
 import { afterAll, expect, test } from 'vitest'
 import { sql, type KyselyPlugin } from 'kysely'
-import { connect, createClaimer, createStore, exchangeWork, type Connection, type WorkExchange } from '@q/store'
+import { connect, createClaimer, createStore, type Connection, type WorkExchange } from '@q/store'
 import { fixture } from './fixture.ts'
+import { wholeExchange } from './whole-exchange.ts'
 
 const { enqueue, url, db } = await fixture()
 const connections: Connection[] = []
@@ -17,9 +18,9 @@ function counted(): Counted {
   const connection = connect(url, { purpose: 'exchange' })
   connections.push(connection)
   const roundTrips: string[][] = []
-  const pipeline: Connection['pipeline'] = (queries) => {
-    roundTrips.push(queries.map((query) => (query.sql.includes('WITH RECURSIVE') ? 'look' : 'claim')))
-    return connection.pipeline(queries)
+  const pipeline: Connection['pipeline'] = (queries, after) => {
+    roundTrips.push([...queries.map(() => 'claim'), ...(after === undefined ? [] : ['look'])])
+    return connection.pipeline(queries, after)
   }
   return { ...connection, pipeline, roundTrips }
 }
@@ -31,7 +32,7 @@ function replica(...tasks: string[]) {
     ...connection,
     connection,
     claimer,
-    take: (claim: number) => exchangeWork(connection, claimer, turnOf(claim)),
+    take: (claim: number) => wholeExchange(connection, claimer, turnOf(claim)),
   }
 }
 
@@ -44,7 +45,7 @@ test('a woken replica claims from its last candidate and looks for others, in on
   const { take, claimer, roundTrips } = replica('again')
   expect((await take(2)).claimed).toHaveLength(1)
   await enqueue('again')
-  claimer.invalidate()
+  claimer.runsReady()
   roundTrips.length = 0
   expect(await take(2)).toMatchObject({ claimed: [{ task: 'again' }], more: false })
   expect(roundTrips).toEqual([['claim', 'look']])
@@ -62,7 +63,7 @@ test('the look after an empty claim names the candidate for the next claim', asy
   const { take, claimer, roundTrips } = replica('first', 'second')
   await take(1)
   await enqueue('second')
-  claimer.invalidate()
+  claimer.runsReady()
   roundTrips.length = 0
   expect(await take(2)).toMatchObject({ claimed: [], more: true })
   expect(await take(2)).toMatchObject({ claimed: [{ task: 'second' }], more: false })
@@ -74,7 +75,7 @@ test('an urgent run is overtaken by at most one exchange once the replica looks'
   const { take, claimer } = replica('urgent')
   await take(1)
   const [urgent] = await enqueue('urgent', { priority: -1 })
-  claimer.invalidate()
+  claimer.runsReady()
   const orders = [await take(1), await take(1)].map(({ claimed }) => claimed[0]?.runId)
   expect(orders[1]).toBe(urgent)
 })
@@ -84,7 +85,7 @@ test('a new group gets its turn in the exchange after the look', async () => {
   const { take, claimer } = replica('groups')
   await take(1)
   const [small] = await enqueue('groups', { group: 'small' })
-  claimer.invalidate()
+  claimer.runsReady()
   await take(1)
   expect((await take(2)).claimed.map(({ runId }) => runId)).toContain(small)
 })
@@ -96,9 +97,11 @@ test('a ready run that another transaction has locked does not keep the replica 
   const [locked] = await enqueue('locked')
   await db.transaction().execute(async (trx) => {
     await trx.selectFrom('q.task_run').select('id').where('id', '=', locked!).forUpdate().execute()
-    claimer.invalidate()
+    claimer.runsReady()
     expect(await take(5)).toMatchObject({ claimed: [], more: false })
   })
+  claimer.expire()
+  expect(await take(5)).toMatchObject({ claimed: [], more: true })
   expect((await take(5)).claimed).toHaveLength(1)
 })
 
@@ -108,7 +111,7 @@ test('two connections of one replica share a claimer and take every run once', a
   const other = counted()
   const first = (await take(1)).claimed
   const rounds = await Promise.all(
-    [80, 80].map((claim, at) => exchangeWork(at === 0 ? connection : other, claimer, turnOf(claim))),
+    [80, 80].map((claim, at) => wholeExchange(at === 0 ? connection : other, claimer, turnOf(claim))),
   )
   const rest = await take(80)
   const ids = [first, ...rounds.map(({ claimed }) => claimed), rest.claimed].flat().map(({ runId }) => runId)
@@ -116,6 +119,7 @@ test('two connections of one replica share a claimer and take every run once', a
   expect(ids).toHaveLength(120)
   // Each found the head exhausted; new runs of it are claimed all the same.
   await enqueue('shared', { count: 2 })
+  claimer.runsReady()
   expect((await take(2)).claimed).toHaveLength(2)
 })
 
@@ -123,21 +127,23 @@ test('a response that is older than the last look does not replace its result', 
   const position = { fromRunAt: '-infinity', fromId: '1', lookMs: 0 }
   const head = { lane: 1, task: 't', queue: 'default', priority: 0, group: '', weight: 1, ...position }
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['late'], queues: [] })
-  claimer.statementsFor({ claim: 1, prefetch: 0 }).record({ claim: [], prefetch: [], refresh: [head] })
+  claimer.statementsFor({ claim: 1, prefetch: 0 }).looked([head])
   const slow = claimer.statementsFor({ claim: 1, prefetch: 0 })
-  claimer.invalidate()
-  claimer.statementsFor({ claim: 0, prefetch: 1 }).record({ claim: [], prefetch: [head as never], refresh: [head] })
+  claimer.runsReady()
+  const later = claimer.statementsFor({ claim: 0, prefetch: 1 })
+  later.claimed({ claim: [], prefetch: [head as never] })
+  later.looked([head])
   // The other connection's claim found the head empty, before the runs that the look showed were enqueued.
-  slow.record({ claim: [], prefetch: [] })
+  slow.claimed({ claim: [], prefetch: [] })
   expect(claimer.exhausted).toBe(false)
 })
 
 test('a look that was sent before runs became ready does not replace a later one', () => {
   const claimer = createClaimer({ replicaId: 'replica-aaaa', tasks: ['early'], queues: [] })
   const early = claimer.statementsFor({ claim: 1, prefetch: 0 })
-  claimer.invalidate()
-  early.record({ claim: [], prefetch: [], refresh: [] })
-  expect(claimer.statementsFor({ claim: 1, prefetch: 0 }).refresh).toBeDefined()
+  claimer.runsReady()
+  early.looked([])
+  expect(claimer.statementsFor({ claim: 1, prefetch: 0 }).look).toBeDefined()
 })
 
 test('512 runs that never began are released by one statement, and get their attempts back', async () => {

@@ -4,9 +4,10 @@
  */
 import { afterAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
-import { connect, createClaimer, exchangeWork, type ClaimedRun, type Connection, type RunId } from '@q/store'
+import { connect, createClaimer, type ClaimedRun, type Connection, type RunId } from '@q/store'
 import { createClaimCursors } from '../src/runs/claim-cursors.ts'
 import { by, fixture, leaseOf } from './fixture.ts'
+import { wholeExchange } from './whole-exchange.ts'
 
 const { enqueue, url, db, store, claim } = await fixture()
 const connections: Connection[] = []
@@ -23,7 +24,7 @@ function replica(task: string, lastMs: (lookMs: number) => number = () => 1_000)
     claimer,
     passSecond: () => void (now += 1_000),
     async take(limit: number) {
-      const { claimed, more } = await exchangeWork(connection, claimer, {
+      const { claimed, more } = await wholeExchange(connection, claimer, {
         finishes: [],
         starts: [],
         claim: limit,

@@ -12,6 +12,7 @@ import {
   type WorkExchange,
 } from '@q/store'
 import { by, fixture, leaseOf } from './fixture.ts'
+import { wholeExchange } from './whole-exchange.ts'
 
 const { store, enqueue, row, url, db } = await fixture()
 const connections: Connection[] = []
@@ -25,7 +26,8 @@ function replica(task: string, options: { prepare?: boolean } = {}) {
   const claimer = createClaimer({ replicaId: `of-${task}`, tasks: [task], queues: [] })
   return {
     connection,
-    take: (exchange: Partial<WorkExchange>) => exchangeWork(connection, claimer, { ...nothing, ...exchange }),
+    claimer,
+    take: (exchange: Partial<WorkExchange>) => wholeExchange(connection, claimer, { ...nothing, ...exchange }),
   }
 }
 
@@ -63,7 +65,7 @@ test('an empty exchange sends nothing', async () => {
 
 test('a claim sees the slot that a finish of the same exchange freed, through the promotion that follows', async () => {
   await enqueue('keyed', { count: 2, concurrency: { scope: 'keyed', key: 'k' } })
-  const { take } = replica('keyed')
+  const { take, claimer } = replica('keyed')
   const [holder] = (await take({ claim: 5 })).claimed
   expect(holder?.gated).toBe(true)
   // A run with a key goes the long way: it is not settled here.
@@ -71,7 +73,24 @@ test('a claim sees the slot that a finish of the same exchange freed, through th
   expect(await row(holder!.runId)).toMatchObject({ status: 'RUNNING' })
   const settlement = { lease: leaseOf(holder!), outcome: { status: 'SUCCEEDED', result: '1' }, by } as const
   expect(await store.settleTaskRuns([settlement])).toEqual(['settled'])
+  claimer.runsReady()
   expect((await take({ claim: 5 })).claimed).toHaveLength(1)
+})
+
+test('a claim has committed and is answered while the look that follows it waits or fails', async () => {
+  await enqueue('answered')
+  const { connection, claimer } = replica('answered')
+  await claimer.refresh(connection.db)
+  claimer.runsReady()
+  await using user = await transaction('0')
+  await user.lockTable('q.run_group') // only a look reads it
+  const { claimed, more } = await exchangeWork(connection, claimer, { ...nothing, claim: 2 })
+  expect(await row(claimed[0]!.runId)).toMatchObject({ status: 'RUNNING', attempt: 1 })
+  await expect(more).rejects.toThrow('lock timeout')
+  await user.commit()
+  await enqueue('answered')
+  claimer.runsReady()
+  expect((await wholeExchange(connection, claimer, { ...nothing, claim: 2 })).claimed).toHaveLength(1)
 })
 
 test('a lost lease neither finishes nor starts', async () => {
@@ -194,11 +213,12 @@ test('hot statements are prepared once per connection, and keep a good plan for 
     await take({ finishes: claimed.map((run) => finishOf(run)) })
   }
   const { rows } = await sql<{ name: string; generic: string; custom: string }>`
-    SELECT name, generic_plans AS generic, custom_plans AS custom FROM pg_prepared_statements WHERE name LIKE 'q.%|'
+    SELECT name, generic_plans AS generic, custom_plans AS custom FROM pg_prepared_statements WHERE name LIKE 'q.%'
     ORDER BY name`.execute(connection.db)
   expect(rows).toEqual([
-    { name: 'q.claim|', generic: '3', custom: '0' },
-    { name: 'q.finish|', generic: '3', custom: '0' },
+    { name: 'q.claim', generic: '3', custom: '0' },
+    { name: 'q.claim-candidates', generic: '1', custom: '0' },
+    { name: 'q.finish', generic: '3', custom: '0' },
   ])
 })
 
@@ -220,5 +240,9 @@ async function transaction(runId: string) {
   await client.connect()
   await client.query('BEGIN')
   await client.query('SELECT 1 FROM q.task_run WHERE id = $1 FOR UPDATE', [runId])
-  return { commit: () => client.query('COMMIT'), [Symbol.asyncDispose]: () => client.end() }
+  return {
+    lockTable: (name: 'q.run_group') => client.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`),
+    commit: () => client.query('COMMIT'),
+    [Symbol.asyncDispose]: () => client.end(),
+  }
 }

@@ -127,7 +127,8 @@ async function exchangePrefetched({ connection, batch }: StoreBench, claimer: Cl
   let held: readonly ClaimedRun[] = []
   do {
     const exchange = { finishes: running.map(finishOf), starts: held, claim: 0, prefetch: batch }
-    const { finished, prefetched } = await exchangeWork(connection, claimer, exchange)
+    const { finished, prefetched, more } = await exchangeWork(connection, claimer, exchange)
+    await more
     ended += finished.length
     running = held
     held = prefetched

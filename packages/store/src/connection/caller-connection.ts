@@ -34,12 +34,15 @@ export function wrapCallerConnection(caller: PgPool | PgClient): Connection {
     origin: isPool(caller) ? originOf(caller) : undefined,
     onOwnConnection: (work) => (isPool(caller) ? onOwnConnection(originOf(caller), work) : work(db)),
     ...(isPool(caller) ? {} : { isInTransaction: () => caller.getTransactionStatus?.() !== 'I' }),
-    pipeline: (queries) =>
-      db.transaction().execute(async (trx) => {
-        const rows: unknown[][] = []
-        for (const query of queries) rows.push((await trx.executeQuery(query)).rows)
-        return rows
-      }),
+    async pipeline(queries, after) {
+      const rows: unknown[][] = []
+      if (queries.length > 0) {
+        await db.transaction().execute(async (trx) => {
+          for (const query of queries) rows.push((await trx.executeQuery(query)).rows)
+        })
+      }
+      return { rows, after: after && db.executeQuery(after).then((answer) => answer.rows) }
+    },
     close: () => db.destroy(),
   }
 }

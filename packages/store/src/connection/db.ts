@@ -23,10 +23,10 @@ import {
   type PostgresPoolClient,
   type Transaction,
 } from 'kysely'
-import { Client, Pool, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
+import { Client, Pool, type ClientConfig, type PoolClient } from 'pg'
 import { requireDatabaseUrl } from './database-url.ts'
 import { pgTypeParsers } from './pg-type-parsers.ts'
-import { pipeline } from './pipeline.ts'
+import { execute, pipeline, type Answer } from './pipeline.ts'
 import { nameKeptAnywhere, preparedName } from './prepared.ts'
 import {
   answerMsMax,
@@ -52,9 +52,19 @@ export interface Connection {
   onOwnConnection<T>(work: (db: Kysely<DB>) => Promise<T>): Promise<T>
   /** Whether a transaction is open on the caller's client. Writes may then be rolled back. */
   isInTransaction?(): boolean
-  /** Sends the queries in one round trip and one transaction, and returns the rows of each (pipeline.ts). */
-  pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
+  /**
+   * Sends the queries in one round trip and one transaction (pipeline.ts). `after` goes with them and is executed once that
+   * transaction has ended, in one of its own.
+   */
+  pipeline(queries: readonly CompiledQuery[], after?: CompiledQuery): Promise<Pipelined>
   close(): Promise<void>
+}
+
+export interface Pipelined {
+  /** The rows of each query. */
+  readonly rows: readonly unknown[][]
+  /** The rows of `after`, which come later; undefined without one. */
+  readonly after: Promise<unknown[]> | undefined
 }
 
 export interface ConnectionOptions {
@@ -117,12 +127,15 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     db,
     origin: url,
     onOwnConnection: (work) => work(db),
-    async pipeline(queries) {
-      const client = await checkOut()
+    async pipeline(queries, after) {
       // If session settings are not allowed, each transaction sets them.
-      const limited = !prepare && purpose === 'exchange'
-      const rows = client.pipeline(limited ? [lockLimit, ...queries] : queries).finally(() => client.release())
-      return limited ? (await rows).slice(1) : rows
+      const limits = !prepare && purpose === 'exchange' && queries.length > 0 ? [lockLimit] : []
+      const [first, second] = await sendTransactions(await checkOut(), [
+        [...limits, ...queries],
+        ...(after === undefined ? [] : [[after]]),
+      ])
+      const rows = (await first) ?? []
+      return { rows: rows.slice(limits.length), after: second?.then(([found = []]) => found) }
     },
     async close() {
       await db.destroy()
@@ -152,8 +165,21 @@ export function closeSessionClient(client: Client): void {
 
 type NameOf = (text: string) => string | undefined
 
+type Transactions = readonly (readonly CompiledQuery[])[]
+
 interface PooledClient extends PostgresPoolClient {
-  pipeline(queries: readonly CompiledQuery[]): Promise<unknown[][]>
+  /** Sends transactions in one round trip. The rows of their queries come one transaction after the other. */
+  pipeline(transactions: Transactions): Promise<Promise<unknown[][]>[]>
+}
+
+/** Releases the client when every transaction has ended. */
+async function sendTransactions(client: PooledClient, transactions: Transactions): Promise<Promise<unknown[][]>[]> {
+  const sent = await client.pipeline(transactions).catch((error: unknown) => {
+    client.release()
+    throw error
+  })
+  void Promise.allSettled(sent).then(() => client.release())
+  return sent
 }
 
 interface PooledClientOptions extends PreparedSession {
@@ -171,30 +197,24 @@ function wrapPooledClient(client: PoolClient, { nameOf, limitTransaction }: Pool
       throw error
     }
   }
-  function send(text: string, values: unknown[]): Promise<QueryResult> {
+  async function send(text: string, values: unknown[]): Promise<Answer> {
     const name = nameOf(text)
-    return notingBreaks(name === undefined ? client.query(text, values) : client.query({ name, text, values }))
+    if (name === undefined) return notingBreaks(client.query(text, values))
+    return notingBreaks(execute(client, { query: { sql: text, parameters: values }, name }))
   }
-  const query = limitTransaction === undefined ? send : inLimitedTransactions(send, limitTransaction)
+  const sendLimited = limitTransaction === undefined ? send : inLimitedTransactions(send, limitTransaction)
   return {
-    query: query as unknown as PostgresPoolClient['query'],
-    pipeline: (queries) =>
-      notingBreaks(
-        pipeline(
-          client,
-          queries.map((compiled) => ({ query: compiled, name: pipelined(nameOf(compiled.sql)) })),
-        ),
-      ),
+    query: sendLimited as unknown as PostgresPoolClient['query'],
+    async pipeline(transactions) {
+      const named = transactions.map((queries) => queries.map((query) => ({ query, name: nameOf(query.sql) })))
+      const sent = await notingBreaks(pipeline(client, named))
+      return sent.map(async (answers) => (await notingBreaks(answers)).map(({ rows }) => rows))
+    },
     release(destroy) {
       if (unusable !== undefined) destroySocket(client)
       client.release(unusable ?? destroy)
     },
   }
-}
-
-/** `pg` tracks the names that it has prepared itself; these are ours. */
-function pipelined(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : `${name}|`
 }
 
 /** pg has no public method to drop a connection at once. */

@@ -1,84 +1,152 @@
 /**
- * Sends several statements in one round trip and one implicit transaction: Bind and Execute for each, one Sync for all.
- * Each has its own snapshot, so a later one sees what an earlier one wrote; an error in any rolls back all.
+ * Sends prepared statements, several in one round trip: Bind and Execute for each, one Sync at the end of each transaction.
+ * Each statement has its own snapshot, so a later one sees what an earlier one wrote; an error in any rolls back its
+ * transaction and leaves the next one as it is.
  *
  * A Submittable of `pg`, like its cursors. Named statements are prepared first, in a separate round trip: after an error
- * in the middle the client could not tell which names the server knows.
+ * in the middle the client could not tell which names the server knows. The server describes their columns then, and not
+ * with each answer.
  */
 import type { CompiledQuery } from 'kysely'
 import type { Client, Connection as Wire, FieldDef, PoolClient } from 'pg'
 import { pgTypeParsers } from './pg-type-parsers.ts'
 
 export interface NamedQuery {
-  readonly query: CompiledQuery
+  readonly query: Pick<CompiledQuery, 'sql' | 'parameters'>
   /** Kept by the server under this name; undefined: parsed each time. */
   readonly name: string | undefined
 }
 
-/** Returns the rows of each, in the order given. */
-export async function pipeline(client: PoolClient, queries: readonly NamedQuery[]): Promise<unknown[][]> {
-  const ready = queries.map(({ query, name = '' }) => ({
-    name,
-    text: query.sql,
-    values: query.parameters.map(wireText),
-  }))
-  for (const query of queries) await learn(client, query)
-  return submitted(client, (wire) => {
-    for (const { name, text, values } of ready) {
-      if (name === '') wire.parse({ name, text, types: [] }, true)
-      wire.bind({ statement: name, values }, true)
-      wire.describe({ type: 'P' }, true)
-      wire.execute(null, true)
+/** The answer to one statement, as `pg` has it. */
+export interface Answer {
+  readonly rows: unknown[]
+  readonly command: string
+  readonly rowCount: number | null
+}
+
+/**
+ * Sends transactions in one round trip. Returns, once they are sent, the answers to come of each. No other work may use the
+ * client before all have come.
+ */
+export async function pipeline(
+  client: PoolClient,
+  transactions: readonly (readonly NamedQuery[])[],
+): Promise<Promise<Answer[]>[]> {
+  const ready: ReadyStatement[][] = []
+  for (const queries of transactions) {
+    const statements: ReadyStatement[] = []
+    for (const query of queries) statements.push(await readied(client, query))
+    ready.push(statements)
+  }
+  const sendAll = (wire: Wire) => {
+    for (const statements of ready) {
+      for (const statement of statements) send(wire, statement)
+      wire.sync()
     }
-  })
+  }
+  // `pg` hands what arrives to the first exchange until the server is ready again, then to the next one.
+  return ready.map((statements, index) =>
+    submitted(
+      client,
+      index === 0 ? sendAll : nothing,
+      statements.map(({ read }) => read),
+    ),
+  )
+}
+
+/** Sends one statement, in a transaction of its own unless one is open. */
+export async function execute(client: PoolClient, query: NamedQuery): Promise<Answer> {
+  const [sent] = await pipeline(client, [[query]])
+  const [answer] = (await sent) ?? []
+  if (answer === undefined) throw new Error('The server has not said what became of a statement.')
+  return answer
 }
 
 /** Resolves when the server has answered a bare Sync: the backend is alive. Begins no transaction. */
 export async function ping(client: Client): Promise<void> {
-  await submitted(client, () => {})
+  await submitted(client, (wire) => wire.sync())
 }
 
-const learntBy = new WeakMap<PoolClient, Set<string>>()
+interface ReadyStatement {
+  readonly name: string
+  readonly text: string
+  readonly values: (string | null)[]
+  /** Reads a row; undefined: the server has not described the columns yet. */
+  readonly read: RowReader | undefined
+}
 
-async function learn(client: PoolClient, { name, query }: NamedQuery): Promise<void> {
-  const learnt = learntBy.get(client) ?? new Set()
+function send(wire: Wire, { name, text, values, read }: ReadyStatement): void {
+  if (name === '') wire.parse({ name, text, types: [] }, true)
+  wire.bind({ statement: name, values }, true)
+  if (read === undefined) wire.describe({ type: 'P' }, true)
+  wire.execute(null, true)
+}
+
+const learntBy = new WeakMap<PoolClient, Map<string, RowReader>>()
+
+async function readied(client: PoolClient, { name = '', query }: NamedQuery): Promise<ReadyStatement> {
+  const values = query.parameters.map(wireText)
+  const read = name === '' ? undefined : await learn(client, name, query.sql)
+  return { name, text: query.sql, values, read }
+}
+
+async function learn(client: PoolClient, name: string, text: string): Promise<RowReader> {
+  const learnt = learntBy.get(client) ?? new Map<string, RowReader>()
   learntBy.set(client, learnt)
-  if (name === undefined || learnt.has(name)) return
-  await submitted(client, (wire) => wire.parse({ name, text: query.sql, types: [] }, true))
-  learnt.add(name)
+  const known = learnt.get(name)
+  if (known !== undefined) return known
+  let fields: readonly FieldDef[] = []
+  const prepare = (wire: Wire) => {
+    wire.parse({ name, text, types: [] }, true)
+    wire.describe({ type: 'S', name }, true)
+    wire.sync()
+  }
+  await submitted(client, prepare, [], (described) => (fields = described))
+  const read = rowReader(fields)
+  learnt.set(name, read)
+  return read
 }
 
-/** Sends the messages of `send`, then Sync; resolves when the server is ready again. */
-function submitted(client: Client | PoolClient, send: (wire: Wire) => void): Promise<unknown[][]> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown[][]>()
-  const results: unknown[][] = []
-  let read: RowReader = () => ({})
+/** Sends the messages of `sendAll`; resolves when the server is ready again. */
+function submitted(
+  client: Client | PoolClient,
+  sendAll: (wire: Wire) => void,
+  readers: readonly (RowReader | undefined)[] = [],
+  onDescribed: (fields: readonly FieldDef[]) => void = nothing,
+): Promise<Answer[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer[]>()
+  const answers: Answer[] = []
+  let described: RowReader = () => ({})
   let rows: unknown[] = []
   const exchange = {
     submit(wire: Wire) {
       wire.stream.cork()
-      send(wire)
-      wire.sync()
+      sendAll(wire)
       wire.stream.uncork()
     },
     handleRowDescription({ fields }: { fields: FieldDef[] }) {
-      read = rowReader(fields)
+      described = rowReader(fields)
+      onDescribed(fields)
     },
     handleDataRow({ fields }: { fields: (string | null)[] }) {
+      const read = readers[answers.length] ?? described
       rows.push(read(fields))
     },
-    handleCommandComplete() {
-      results.push(rows)
+    handleCommandComplete({ text }: { text: string }) {
+      const [command = '', ...counts] = text.split(' ')
+      answers.push({ rows, command, rowCount: Number(counts.at(-1) ?? 0) })
       rows = []
     },
     handleReadyForQuery: () => exchange.callback(null),
     handleError: (error: Error) => exchange.callback(error),
     /** `pg` wraps its query timeout around this callback. */
-    callback: (error: Error | null) => (error === null ? resolve(results) : reject(error)),
+    callback: (error: Error | null) => (error === null ? resolve(answers) : reject(error)),
   }
   client.query(exchange)
   return promise
 }
+
+function nothing(): void {}
 
 type RowReader = (values: readonly (string | null)[]) => Record<string, unknown>
 
@@ -110,5 +178,5 @@ function element(value: unknown): string {
 
 function plain(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new TypeError(`A pipelined statement has a parameter that is ${typeof value}.`)
+  throw new TypeError(`A prepared statement has a parameter that is ${typeof value}.`)
 }

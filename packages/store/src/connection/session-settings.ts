@@ -10,8 +10,9 @@
  * there each transaction gets its limits, and a single statement becomes a transaction. Such a pooler is recognised by the
  * process id of the server: the one in its greeting is not that of the backend that answers.
  */
-import type { PoolClient, QueryResult } from 'pg'
+import type { PoolClient } from 'pg'
 import type { ConnectionOptions } from './db.ts'
+import type { Answer } from './pipeline.ts'
 import { sqlState } from './sql-state.ts'
 
 /** Default limits of a statement: of one that a person waits for in front of a page, and of any other. */
@@ -113,7 +114,7 @@ function transactionLimits(options: ConnectionOptions): string {
     .join('; ')
 }
 
-type Send = (text: string, values: unknown[]) => Promise<QueryResult>
+type Send = (text: string, values: unknown[]) => Promise<Answer>
 
 /** Begins every transaction with its limits, and makes a transaction of a statement outside of one. */
 export function inLimitedTransactions(send: Send, limits: string): Send {
@@ -129,7 +130,7 @@ export function inLimitedTransactions(send: Send, limits: string): Send {
   }
 }
 
-function inOwnTransaction(send: Send, limits: string, statement: Parameters<Send>): Promise<QueryResult> {
+function inOwnTransaction(send: Send, limits: string, statement: Parameters<Send>): Promise<Answer> {
   return orRollback(send, async () => {
     await send(`BEGIN; ${limits}`, [])
     const answer = await send(...statement)

@@ -2,9 +2,10 @@
  * The claiming of one replica: which candidates it saw ready, which it served last, and what it asks for next. The
  * state is in memory only: a replica that loses it reads again.
  *
- * A claim and a look are sent together (work-exchange.ts). The claim asks the known candidates or, if none is known,
- * the candidates that gave runs last; the look shows what is ready after it, for the next claim. So a run of a better
- * priority or of a new group is overtaken by at most one exchange after the replica decides to look.
+ * A claim and a look are sent together (work-exchange.ts). The claim asks the known candidates. If none is known and a
+ * wake says that runs became ready, it asks the candidates that gave runs last. The look shows what is ready after it, for
+ * the next claim. So a run of a better priority or of a new group is overtaken by at most one exchange after the replica
+ * decides to look.
  *
  * A candidate that gave fewer runs than asked is exhausted until the next look: SKIP LOCKED skips rows that another
  * connection is claiming, and the claim got every other row. A claim from a cursor (claim-cursors.ts) proves less, so it is
@@ -40,8 +41,10 @@ export interface Claimer {
   readonly exhausted: boolean
   /** Whether a look must precede the claim: no candidate is known, and none gave runs before. */
   readonly isNew: boolean
-  /** Records that runs may have become ready since the last look: the next exchange looks too. */
-  invalidate(): void
+  /** Runs became ready: the next exchange claims, even if no candidate is known, and looks. */
+  runsReady(): void
+  /** What is known has become old: the next exchange looks. */
+  expire(): void
   /** Returns the statements that claim at most this many runs. */
   statementsFor(limits: ClaimLimits): ClaimStatements
   /** Reads what is ready now. */
@@ -61,16 +64,17 @@ export interface ClaimLimits {
 export interface ClaimStatements {
   readonly claim: CompiledQuery<ClaimRow> | undefined
   readonly prefetch: CompiledQuery<ClaimRow> | undefined
-  readonly refresh: CompiledQuery<LookRow> | undefined
-  record(rows: ClaimExchangeRows): void
+  readonly look: CompiledQuery<LookRow> | undefined
+  claimed(rows: ClaimedRows): void
+  /** Applies the look, after the claim. */
+  looked(rows: readonly LookRow[]): void
   /** The claimed runs, in the order in which to start them. */
   inFairOrder(claimed: readonly ClaimRow[]): readonly ClaimRow[]
 }
 
-export interface ClaimExchangeRows {
+export interface ClaimedRows {
   readonly claim: readonly ClaimRow[]
   readonly prefetch: readonly ClaimRow[]
-  readonly refresh?: readonly LookRow[]
 }
 
 type ClaimerOptions = Pick<
@@ -84,19 +88,28 @@ export function createClaimer(options: ClaimerOptions): Claimer {
   const cursors = createClaimCursors(options.cursors ?? {})
   let candidates: readonly Candidate[] = []
   let served: readonly Candidate[] = []
-  /** How often runs may have become ready, and how many of these times the last look has seen. */
+  /** How often runs became ready, and how many of these times the last look has seen. */
   let changes = 1
   let changesSeen = 0
-  const refreshStatement = () => candidatesStatement({ tasks, queues, capabilities })
+  let expired = false
+  const lookStatement = () => candidatesStatement({ tasks, queues, capabilities })
 
   function quotasFor(limit: number, fits?: Fits): readonly Quota[] {
     if (limit < 1) return []
     if (candidates.length > 0) return quotasOf(shares, candidates, limit, queueWeights, fits)
     // A guess, which charges no group: perhaps none of them has runs.
-    return quotasOf(createFairShares(), served, limit, queueWeights, fits)
+    return changesSeen < changes ? quotasOf(createFairShares(), served, limit, queueWeights, fits) : []
   }
   function statementOf(quotas: readonly Quota[], prefetch: boolean) {
     return quotas.length === 0 ? undefined : claimStatement({ replicaId, prefetch, quotas, traces })
+  }
+
+  /** Candidates that have just given fewer runs than asked are exhausted, even if the look still shows them. */
+  function looked(rows: readonly LookRow[], changesAsked: number, answers: readonly QuotaResult[]): void {
+    if (changesAsked < changesSeen) return
+    changesSeen = changesAsked
+    expired = false
+    candidates = leftOf(cursors.looked(rows), answers)
   }
 
   const claimer: Claimer = {
@@ -107,40 +120,39 @@ export function createClaimer(options: ClaimerOptions): Claimer {
     get isNew() {
       return candidates.length + served.length === 0
     },
-    invalidate() {
+    runsReady() {
       changes++
+    },
+    expire() {
+      expired = true
     },
     statementsFor(limits) {
       const quotas = { claim: quotasFor(limits.claim, limits.fits), prefetch: quotasFor(limits.prefetch) }
-      const refreshes =
-        limits.claim + limits.prefetch > 0 && (candidates.length === 0 || changesSeen < changes || cursors.expired)
+      const isOld = expired || candidates.length === 0 || changesSeen < changes || cursors.expired
+      const looks = limits.claim + limits.prefetch > 0 && isOld
       const candidatesAsked = candidates
       const changesAsked = changes
+      let answers: readonly QuotaResult[] = []
       return {
         claim: statementOf(quotas.claim, false),
         prefetch: statementOf(quotas.prefetch, true),
-        refresh: refreshes ? refreshStatement() : undefined,
+        look: looks ? lookStatement() : undefined,
         inFairOrder: (claimed) => inFairOrder(quotas.claim, claimed),
-        record(rows) {
-          nameQueues(quotas.claim, rows.claim)
-          nameQueues(quotas.prefetch, rows.prefetch)
-          const answers = [...quotaResults(quotas.claim, rows.claim), ...quotaResults(quotas.prefetch, rows.prefetch)]
-          const left = (known: readonly Candidate[]) => leftOf(known, answers)
-          if (rows.refresh !== undefined && changesAsked >= changesSeen) {
-            changesSeen = changesAsked
-            candidates = left(cursors.looked(rows.refresh))
-          } else if (candidates === candidatesAsked) {
-            candidates = left(advanced(candidates, [...rows.claim, ...rows.prefetch]))
-          }
+        claimed({ claim, prefetch }) {
+          nameQueues(quotas.claim, claim)
+          nameQueues(quotas.prefetch, prefetch)
+          answers = [...quotaResults(quotas.claim, claim), ...quotaResults(quotas.prefetch, prefetch)]
+          if (candidates === candidatesAsked)
+            candidates = leftOf(advanced(candidates, [...claim, ...prefetch]), answers)
           const gave = answers.filter(({ got }) => got > 0).map(({ quota }) => withoutCursor(quota))
           if (gave.length > 0) served = gave
         },
+        looked: (rows) => looked(rows, changesAsked, answers),
       }
     },
     async refresh(db) {
       const changesAsked = changes
-      candidates = cursors.looked((await db.executeQuery(refreshStatement())).rows)
-      changesSeen = changesAsked
+      looked((await db.executeQuery(lookStatement())).rows, changesAsked, [])
     },
     claim: (db, limit, prefetch = false, fits) => claimUpTo(claimer, db, { limit, prefetch, ...(fits && { fits }) }),
   }
@@ -162,7 +174,7 @@ async function claimUpTo(
     if (query === undefined) break
     // Each round gets all it asked for, or drops a candidate.
     const { rows } = await db.executeQuery(query)
-    statements.record(prefetch ? { claim: [], prefetch: rows } : { claim: rows, prefetch: [] })
+    statements.claimed(prefetch ? { claim: [], prefetch: rows } : { claim: rows, prefetch: [] })
     claimed.push(...rows)
   }
   return claimed

@@ -1,20 +1,22 @@
 /**
- * One exchange of a replica: it finishes, starts and claims runs and reads what is ready, in one round trip and one
- * transaction.
+ * One exchange of a replica: it finishes, starts and claims runs in one transaction, then reads what is ready, all in one
+ * round trip.
  *
- * Finish, then start, then claim, then look: each sees what the previous one wrote. The look is sent when the claimer
- * needs it; its rows serve the next exchange, which follows at once if this one brought less than asked (`more`). All
- * of it happens or none; so code is started only after the answer. If a single row fails (a run that a user has locked,
- * a result that the database rejects), each part is sent separately, where one row cannot block another. If the
- * connection broke, the outcome is unknown: the replica settles ended runs again under their leases, and reads from the
- * database what it holds (liveness/held.ts).
+ * Finish, then start, then claim: each sees what the previous one wrote. All of it happens or none; so code is started
+ * only after the answer. The look follows in a transaction of its own, when the claimer needs it. The server answers the
+ * first transaction before it begins to look, so claimed code begins in the meantime; the rows of the look serve the next
+ * exchange (`more`).
+ *
+ * If a single row fails (a run that a user has locked, a result that the database rejects), each part is sent separately,
+ * where one row cannot block another. If the connection broke, the outcome is unknown: the replica settles ended runs
+ * again under their leases, and reads from the database what it holds (liveness/held.ts).
  */
 import type { CompiledQuery } from 'kysely'
 import type { Connection } from '../connection/db.ts'
 import type { Lease, RunId } from '../lease.ts'
 import { isDeadlock, isLockTimeout, isRefusal } from '../connection/sql-state.ts'
 import type { ClaimedRun, ClaimRow } from './claim.ts'
-import type { Claimer } from './claimer.ts'
+import type { Claimer, ClaimStatements } from './claimer.ts'
 import type { Fits } from './fair-shares.ts'
 import { finishStatement, type Finish } from './finish.ts'
 import type { LookRow } from './claim-cursors.ts'
@@ -45,8 +47,8 @@ export interface WorkExchangeResult {
   readonly busy: readonly RunId[]
   readonly claimed: readonly ClaimedRun[]
   readonly prefetched: readonly ClaimedRun[]
-  /** Whether more is known to be ready: some candidates gave less than asked, and there are others. */
-  readonly more: boolean
+  /** Resolves, when the look has been answered, to whether more is known to be ready. Rejects if the look failed. */
+  readonly more: Promise<boolean>
 }
 
 export async function exchangeWork(
@@ -76,21 +78,31 @@ async function inOneRoundTrip(
   const start = add(starts.length > 0 ? startStatement(starts, { skipLocked: true }) : undefined)
   const claim = add(statements.claim)
   const prefetch = add(statements.prefetch)
-  const refresh = add(statements.refresh)
-  const answers = queries.length === 0 ? [] : await connection.pipeline(queries)
-  const started = ((answers[start] ?? []) as { id: RunId }[]).map(({ id }) => id)
-  const claimed = (answers[claim] ?? []) as ClaimRow[]
-  const prefetched = (answers[prefetch] ?? []) as ClaimRow[]
-  const look = answers[refresh] as LookRow[] | undefined
-  statements.record({ claim: claimed, prefetch: prefetched, ...(look && { refresh: look }) })
+  const { rows, after } = await connection.pipeline(queries, statements.look)
+  const started = ((rows[start] ?? []) as { id: RunId }[]).map(({ id }) => id)
+  const claimed = (rows[claim] ?? []) as ClaimRow[]
+  const prefetched = (rows[prefetch] ?? []) as ClaimRow[]
+  statements.claimed({ claim: claimed, prefetch: prefetched })
+  const more = looked(claimer, statements, after)
+  // The caller handles the rejection after it has handed out the claimed runs.
+  more.catch(() => {})
   return {
-    finished: (answers[finish] ?? []) as Lease[],
+    finished: (rows[finish] ?? []) as Lease[],
     started,
     busy: await busyOf(connection.db, starts, started),
     claimed: statements.inFairOrder(claimed),
     prefetched,
-    more: !claimer.exhausted,
+    more,
   }
+}
+
+async function looked(
+  claimer: Claimer,
+  statements: ClaimStatements,
+  rows: Promise<unknown[]> | undefined,
+): Promise<boolean> {
+  if (rows !== undefined) statements.looked((await rows) as LookRow[])
+  return !claimer.exhausted
 }
 
 async function inSeparateStatements(
@@ -113,7 +125,7 @@ async function inSeparateStatements(
     busy: await busyOf(db, exchange.starts, started),
     claimed: await claimer.claim(db, exchange.claim, false, exchange.fits),
     prefetched: await claimer.claim(db, exchange.prefetch, true),
-    more: !claimer.exhausted,
+    more: Promise.resolve(!claimer.exhausted),
   }
 }
 

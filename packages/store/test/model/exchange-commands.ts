@@ -4,8 +4,9 @@
  * runs: it gets all of them, whatever it knew before.
  */
 import * as fc from 'fast-check'
-import { exchangeWork, type ClaimedRun } from '@q/store'
+import type { ClaimedRun } from '@q/store'
 import { by } from '../fixture.ts'
+import { wholeExchange } from '../whole-exchange.ts'
 import { expectFairClaim, isClaimable, take } from './claim-commands.ts'
 import { command, often, same, sorted, type Command } from './command.ts'
 import { counts, isLate, runOf } from './model.ts'
@@ -26,7 +27,7 @@ function exchanges(): fc.Arbitrary<Command> {
           const leases = model.leases.filter((lease) => lease.replicaId === replicaId)
           const finishes = finishing ? leases.map((lease) => ({ lease, result: '1', by })) : []
           const starts = starting ? leases : []
-          const answer = await exchangeWork(real.connections.get(replicaId)!, real.claimers.get(replicaId)!, {
+          const answer = await wholeExchange(real.connections.get(replicaId)!, real.claimers.get(replicaId)!, {
             finishes,
             starts,
             claim,
@@ -74,10 +75,10 @@ function wakes(): fc.Arbitrary<Command> {
         const claimer = real.claimers.get(replicaId)!
         const ready = [...model.runs.values()].filter((run) => isClaimable(model, run, tasks))
         const claimed: ClaimedRun[] = []
-        claimer.invalidate()
+        claimer.runsReady()
         for (let more = true; more && claimed.length < limit;) {
           const wanted = { finishes: [], starts: [], claim: limit - claimed.length, prefetch: 0 }
-          const answer = await exchangeWork(real.connections.get(replicaId)!, claimer, wanted)
+          const answer = await wholeExchange(real.connections.get(replicaId)!, claimer, wanted)
           claimed.push(...answer.claimed)
           more = answer.more
         }

@@ -3,7 +3,6 @@
  * an exchange hardly depends on the number of runs it carries. So while there is a backlog, the replica waits until a
  * thread is about to run out of work or enough runs have ended, and at most half of the time for which threads have work.
  */
-import type { WorkExchangeResult } from '@q/store'
 import type { RunnerConfig } from '../../settings/config.ts'
 
 export interface Backlog {
@@ -12,14 +11,22 @@ export interface Backlog {
   /** Whether runs may be handed to busy threads: not if the last claimed runs need a slot each. */
   allowsStartAhead(): boolean
   sent(nowMs: number): void
-  /** `exclusive`: whether the exchange returned a run that needs a slot for itself. */
-  record(answer: Pick<WorkExchangeResult, 'more' | 'claimed'>, nowMs: number, exclusive: boolean): void
+  record(answer: BacklogAnswer, nowMs: number): void
   /**
    * The time until the next exchange; 0: now. `leftMs`: until each thread runs out of work. `ends`: how many successes
    * wait to be written.
    */
   exchangeInMs(nowMs: number, leftMs: readonly number[], ends: number): number
   readonly lingerMs: number
+}
+
+export interface BacklogAnswer {
+  /** Whether more runs are known to be ready. */
+  readonly more: boolean
+  /** The number of claimed runs. */
+  readonly claimed: number
+  /** Whether one of them needs a slot for itself. */
+  readonly exclusive: boolean
 }
 
 const endsMax = 256
@@ -40,9 +47,9 @@ export function createBacklog({ startAheadMs }: Pick<RunnerConfig, 'startAheadMs
     sent(nowMs) {
       sentMs = nowMs
     },
-    record({ more, claimed }, nowMs, isExclusive) {
-      seen = more
-      if (claimed.length > 0) exclusive = isExclusive
+    record(answer, nowMs) {
+      seen = answer.more
+      if (answer.claimed > 0) exclusive = answer.exclusive
       roundTripMs += (nowMs - sentMs - roundTripMs) / meanOver
     },
     exchangeInMs(nowMs, leftMs, ends) {

@@ -11,8 +11,8 @@ export interface ExchangeSender {
   over(connection: Connection): ExchangeDeps['exchangeWork']
   /** The number of exchanges in flight. */
   inFlight(): number
-  /** Runs became ready: the claim candidates that are known are out of date. */
-  invalidateCandidates(): void
+  /** Runs became ready: the next exchange asks for them. */
+  runsReady(): void
   /** Runs that exchanges in flight return must not begin here. */
   disown(): void
   /** Returns a function that reports whether runs were disowned since this call. */
@@ -59,7 +59,7 @@ export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
   return {
     over: (connection) => async (exchange) => {
       if (nowMs() - refreshedMs >= pollEveryMs) {
-        claimer.invalidate()
+        claimer.expire()
         refreshedMs = nowMs()
       }
       const areDisowned = watchDisowned()
@@ -72,7 +72,7 @@ export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
       return areDisowned() ? { ...result, started: [], claimed: [], prefetched: [] } : result
     },
     inFlight: () => inFlight.size,
-    invalidateCandidates: () => claimer.invalidate(),
+    runsReady: () => claimer.runsReady(),
     disown: () => void generation++,
     watchDisowned,
     isPaused: () => paused,

@@ -81,12 +81,20 @@ export async function exchangeTick(deps: ExchangeDeps): Promise<Next> {
     noteStarts(deps, starting, answer)
     exchangeBuffer.awaitingSlot.push(...answer.claimed)
     prefetched.add(answer.prefetched)
-    backlog.record(answer, deps.nowMs(), answer.claimed.some(dispatch.needsSlot))
     room.release()
-    if (!backlog.allowsStartAhead() || !deps.mayStartAhead()) dispatch.collect(true)
     assignSlots(deps)
+    // Their code begins while the server looks for more.
+    const more = await answer.more
+    backlog.record(
+      { more, claimed: answer.claimed.length, exclusive: answer.claimed.some(dispatch.needsSlot) },
+      deps.nowMs(),
+    )
+    if (!backlog.allowsStartAhead() || !deps.mayStartAhead()) {
+      dispatch.collect(true)
+      assignSlots(deps)
+    }
     const hasAsked = exchange.prefetch > 0 || room.added.some(({ runs }) => runs > 0)
-    return soonest(deps, await next(deps, exchange, answer, hasAsked))
+    return soonest(deps, await next(deps, exchange, { ...answer, more }, hasAsked))
   } finally {
     room.release()
   }
@@ -168,7 +176,7 @@ async function nothingToDo(
 async function next(
   { idleMark, nowMs, polling, dispatch, backlog }: ExchangeDeps,
   exchange: WorkExchange,
-  answer: WorkExchangeResult,
+  answer: Omit<WorkExchangeResult, 'more'> & { readonly more: boolean },
   hasAsked: boolean,
 ): Promise<Next> {
   if (answer.claimed.length + answer.prefetched.length > 0) polling.found()

@@ -87,7 +87,7 @@ export function startExchanges(deps: ExchangesDeps): Exchanges {
   }
 
   function runsReady(): void {
-    sender.invalidateCandidates()
+    sender.runsReady()
     wake()
   }
 

@@ -23,7 +23,7 @@ export interface DispatchDeps extends FollowDeps {
   readonly runMonitors: RunMonitors
   /** Executes a run that has the slot for itself. */
   readonly executeAlone: (run: ClaimedRun, slot: number) => void
-  readonly signals: Pick<Signals, 'wakeClaim' | 'handingOver'>
+  readonly signals: Pick<Signals, 'wakeClaim' | 'runsReady' | 'handingOver'>
 }
 
 export interface Dispatch {

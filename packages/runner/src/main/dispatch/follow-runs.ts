@@ -23,7 +23,7 @@ export interface FollowDeps {
   readonly exchangeBuffer: ExchangeBuffer
   readonly execution: RunWatchDeps
   readonly processStats: { runBegan(): void; runEnded(): void }
-  readonly signals: Pick<Signals, 'wakeClaim'>
+  readonly signals: Pick<Signals, 'wakeClaim' | 'runsReady'>
 }
 
 /** Receives the ends and messages of the runs that were handed over. */
@@ -103,8 +103,9 @@ function recordRun(deps: FollowDeps, one: DispatchedRun, report: string | RunRep
       // Without an outcome the run is still held in the database: reconcile.ts handles it.
       heldRuns.ended(run)
       leave(deps, one)
-      // The end of a step or of a keyed run may have made others ready.
-      signals.wakeClaim()
+      // Its end may have made other steps, or the next run of its key, ready.
+      if (run.gated) signals.runsReady()
+      else signals.wakeClaim()
     })
 }
 

@@ -20,7 +20,7 @@ export async function executeAlone(deps: ExecuteAloneDeps, run: ClaimedRun, slot
   await executed.catch((error: unknown) => execution.observe({ type: 'run-unfinished', error }))
   heldRuns.ended(run)
   processStats.runEnded()
-  // The end of a step may have made other steps ready, which known claim candidates do not include.
-  if (run.step) signals.runsReady()
+  // Its end may have made other steps, or the next run of its key, ready.
+  if (run.gated) signals.runsReady()
   else signals.wakeClaim()
 }
