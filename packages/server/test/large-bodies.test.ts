@@ -1,7 +1,8 @@
 /** A refused request gets its answer even if its body is large and arrives slowly: nothing resets the connection before. */
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { serverScene } from './scene.ts'
 
@@ -21,9 +22,27 @@ interface Upload {
   readonly headers: readonly string[]
 }
 
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/** The server's side of the first request of the connection from this port. */
+function exchangeOf(clientPort: number): Promise<Exchange> {
+  const started = channel('http.server.request.start')
+  const { promise, resolve } = Promise.withResolvers<Exchange>()
+  const look = (message: unknown) => {
+    const exchange = message as Exchange
+    if (exchange.request.socket.remotePort === clientPort) resolve(exchange)
+  }
+  started.subscribe(look)
+  return promise.finally(() => started.unsubscribe(look))
+}
+
 /**
- * Sends half of a body, is busy for longer than a server waits before it closes a connection, sends the rest, and only
- * then reads: a reset in between would have discarded the answer.
+ * Sends half of a body, the rest once the server reads and ignores the body, and reads only after the server has
+ * responded. `early` in the answer: the server responded before it had read the body. It would then soon reset the
+ * connection of a slower client, which loses the response.
  */
 async function upload({ port = scene.server.port, path = '/api/runs', headers }: Upload) {
   const isChunked = headers.includes('Transfer-Encoding: chunked')
@@ -34,10 +53,13 @@ async function upload({ port = scene.server.port, path = '/api/runs', headers }:
     socket.on('error', (error) => (problem = String(error))).once('close', resolve),
   )
   await once(socket, 'connect')
+  const exchange = exchangeOf((socket.address() as AddressInfo).port)
   socket.write([`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...headers, '', part].join('\r\n'))
-  await sleep(1_000)
+  const { request, response } = await exchange
+  const responded = once(response, 'finish').then(() => (request.complete ? '' : ' early'))
+  await Promise.race([once(request, 'resume'), responded])
   socket.write(`${part}${isChunked ? '0\r\n\r\n' : ''}`)
-  await sleep(100)
+  const when = await responded
   let text = ''
   socket.setEncoding('utf8').on('data', (more: string) => {
     text += more
@@ -47,7 +69,7 @@ async function upload({ port = scene.server.port, path = '/api/runs', headers }:
   socket.resume()
   await closed
   const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? problem
-  return `${status} ${/"code":"(\w+)"/.exec(text)?.[1]}`
+  return `${status} ${/"code":"(\w+)"/.exec(text)?.[1]}${when}`
 }
 
 const admin = [json, bearer(tokens.admin)]
