@@ -1,30 +1,10 @@
 /** The filter of runs, and what is done to everything that matches it. No replica takes part. */
-import { queue, type Queue } from '@q/client'
-import type { Browser, Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, launchBrowser } from './launch.ts'
-import { openScene, type Scene } from './scene.ts'
-import * as tasks from './tasks.ts'
+import type { Request } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { hasBrowser } from './launch.ts'
+import { pageScene } from './page-scene.ts'
 
-let browser: Browser
-let scene: Scene
-let q: Queue<typeof tasks>
-let page: Page
-beforeAll(async () => {
-  if (!hasBrowser) return
-  browser = await launchBrowser()
-  scene = await openScene(browser)
-  q = queue(scene.databaseUrl, { tasks })
-  page = await scene.open('/')
-})
-afterAll(async () => {
-  if (!hasBrowser) return
-  await q.close()
-  await scene[Symbol.asyncDispose]()
-  await browser.close()
-})
-
-const go = (path: string) => page.goto(`${scene.origin}${path}`)
+const { scene, q, page, go } = await pageScene()
 
 describe.skipIf(!hasBrowser)('the filter of runs and its operations', () => {
   test('the sentence of a bulk action has the exact number of runs, or says that it is a lower bound', async () => {

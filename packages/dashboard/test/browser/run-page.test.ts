@@ -1,32 +1,13 @@
 /** The page of one run: what it says of progress, logs and errors. No replica takes part. */
-import { queue, workflow, type Queue } from '@q/client'
+import { workflow } from '@q/client'
 import type { ClaimedRun } from '@q/store'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { registerNode } from './fake-node.ts'
-import { hasBrowser, launchBrowser } from './launch.ts'
-import { openScene, type Scene } from './scene.ts'
-import * as tasks from './tasks.ts'
+import { hasBrowser } from './launch.ts'
+import { pageScene } from './page-scene.ts'
+import type * as tasks from './tasks.ts'
 
-let browser: Browser
-let scene: Scene
-let q: Queue<typeof tasks>
-let page: Page
-beforeAll(async () => {
-  if (!hasBrowser) return
-  browser = await launchBrowser()
-  scene = await openScene(browser)
-  q = queue(scene.databaseUrl, { tasks })
-  page = await scene.open('/')
-})
-afterAll(async () => {
-  if (!hasBrowser) return
-  await q.close()
-  await scene[Symbol.asyncDispose]()
-  await browser.close()
-})
-
-const go = (path: string) => page.goto(`${scene.origin}${path}`)
+const { scene, q, page, go } = await pageScene()
 
 async function claim(): Promise<ClaimedRun> {
   const request = { replicaId: 'ghost', tasks: ['hello'], queues: [], limit: 1 }
