@@ -1,6 +1,5 @@
 /** Between a replica and its database: a response can be held back while everything else passes. */
-import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { closeTogether, testProxy } from '../../store/test/test-proxy.ts'
 
 export interface HoldingProxy {
   readonly url: string
@@ -18,20 +17,14 @@ interface Way {
 }
 
 export async function holdingProxy(databaseUrl: string): Promise<HoldingProxy> {
-  const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
   const ways: Way[] = []
   let wanted: { readonly text: string; readonly found: () => void } | undefined
   let release = (): void => {}
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket)
-    return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
-  }
-  const server = createServer((client) => {
-    const upstream = keep(createConnection({ host: target.hostname, port: Number(target.port) }))
+  const { url } = await testProxy(databaseUrl, (client, { connect }) => {
+    const upstream = connect()
     const way: Way = { answers: [], questions: [] }
     ways.push(way)
-    keep(client).on('data', (chunk: Buffer) => {
+    client.on('data', (chunk: Buffer) => {
       way.questions.push(way.answers.length)
       upstream.write(chunk)
     })
@@ -49,19 +42,10 @@ export async function holdingProxy(databaseUrl: string): Promise<HoldingProxy> {
         upstream.resume()
       }
     })
-    client.on('close', () => upstream.destroy())
-    upstream.on('close', () => client.destroy())
+    closeTogether(client, upstream)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const url = new URL(databaseUrl)
-  url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
   return {
-    url: url.href,
+    url,
     hold(text) {
       const { promise, resolve } = Promise.withResolvers<void>()
       wanted = { text, found: resolve }

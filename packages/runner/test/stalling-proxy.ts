@@ -1,6 +1,5 @@
 /** Between a replica and its database: a network that can stop all traffic, with or without closing connections. */
-import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { testProxy } from '../../store/test/test-proxy.ts'
 
 export interface StallingProxy {
   readonly url: string
@@ -16,39 +15,24 @@ export interface StallingProxy {
 }
 
 export async function stallingProxy(databaseUrl: string): Promise<StallingProxy> {
-  const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
   let stalled = false
   let broken = false
   let deadly: string | undefined
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket)
-    return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
-  }
-  const server = createServer((socket) => {
-    keep(socket)
-    if (broken) return void socket.destroy()
-    if (stalled) return void socket.pause()
-    const upstream = keep(createConnection({ host: target.hostname, port: Number(target.port) }))
+  const { url, sockets } = await testProxy(databaseUrl, (client, { connect }) => {
+    if (broken) return void client.destroy()
+    if (stalled) return void client.pause()
+    const upstream = connect()
     upstream.on('data', (answer: Buffer) => {
       if (deadly !== undefined && answer.includes(deadly)) cut()
     })
-    socket.pipe(upstream).pipe(socket)
+    client.pipe(upstream).pipe(client)
   })
   function cut(): void {
     broken = true
     for (const socket of sockets) socket.destroy()
   }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const url = new URL(databaseUrl)
-  url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
   return {
-    url: url.href,
+    url,
     cut,
     cutAt(text) {
       deadly = text

@@ -1,7 +1,7 @@
 /** Counts of replicas on their own database, which has none at the start of each test. */
 import { sql } from 'kysely'
 import { beforeEach } from 'vitest'
-import type { Flush, RunTally } from '@q/store'
+import { emptyTally, type Flush, type RunTally } from '@q/store'
 import { fixture, type Fixture } from './fixture.ts'
 
 export interface TallyFixture extends Fixture {
@@ -23,19 +23,7 @@ function talliesOf({ db }: Fixture) {
 }
 
 export function counted(task: string, more: Partial<RunTally> = {}): RunTally {
-  const none = {
-    started: 0,
-    succeeded: 0,
-    failed: 0,
-    cancelled: 0,
-    retried: 0,
-    crashed: 0,
-    busyMs: 0,
-    waitMs: 0,
-    wait: [],
-    duration: [],
-  }
-  return { queue: 'default', task, ...none, ...more }
+  return { ...emptyTally('default', task), ...more }
 }
 
 export function flush(flushNo: number, runs: readonly RunTally[], replicaId = 'r1'): Flush {

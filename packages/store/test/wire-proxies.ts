@@ -2,9 +2,9 @@
  * What can lie between a program and its server, on real sockets: a pooler that lends a backend per transaction, as pgbouncer
  * does in transaction mode, and a proxy that answers late or swallows messages of the server.
  */
-import { createConnection, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import type { Socket } from 'node:net'
 import { Client } from 'pg'
+import { closeTogether, testProxy, type ProxyEnds } from './test-proxy.ts'
 
 /** Takes whole messages off the front of a stream: a type, a length that includes itself, and a body. */
 function messageReader(onMessage: (type: string, whole: Buffer) => void): (chunk: Buffer) => void {
@@ -21,18 +21,6 @@ function messageReader(onMessage: (type: string, whole: Buffer) => void): (chunk
   }
 }
 
-async function listening(server: Server, databaseUrl: string, sockets: ReadonlySet<Socket>): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const url = new URL(databaseUrl)
-  url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
-  return url.href
-}
-
 export interface Meddling {
   /** How long each chunk of the server's answers is held back. */
   readonly delayMs?: number
@@ -42,23 +30,19 @@ export interface Meddling {
 
 /** The URL of the same database through the proxy. */
 export async function meddlingProxy(databaseUrl: string, { delayMs = 0, swallowed = [] }: Meddling): Promise<string> {
-  const { hostname: host, port } = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    const upstream = createConnection({ host, port: Number(port) })
-    for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
+  const { url } = await testProxy(databaseUrl, (client, { connect }) => {
+    const upstream = connect()
     const read = messageReader((type, whole) => {
-      if (!swallowed.includes(type)) socket.write(whole)
+      if (!swallowed.includes(type)) client.write(whole)
     })
     upstream.on('data', (answer: Buffer) => {
       if (delayMs === 0) read(answer)
       else setTimeout(read, delayMs, answer)
     })
-    socket.on('data', (request) => upstream.write(request))
-    socket.on('close', () => upstream.destroy())
-    upstream.on('close', () => socket.destroy())
+    client.on('data', (request) => upstream.write(request))
+    closeTogether(client, upstream)
   })
-  return listening(server, databaseUrl, sockets)
+  return url
 }
 
 interface Backend {
@@ -70,13 +54,10 @@ interface Backend {
 
 /** The URL of the same database through the pooler. It takes every password, and hands out the backend that was used last. */
 export async function transactionPooler(databaseUrl: string): Promise<string> {
-  const sockets = new Set<Socket>()
   const idle: Backend[] = []
-  const server = createServer((client) => {
-    sockets.add(client.on('error', () => {}))
+  const { url } = await testProxy(databaseUrl, (client, { keep }) => {
     let backend: Promise<Backend> | undefined
-    const borrow = () =>
-      (backend ??= idle.length > 0 ? Promise.resolve(idle.pop()!) : openBackend(databaseUrl, sockets))
+    const borrow = () => (backend ??= idle.length > 0 ? Promise.resolve(idle.pop()!) : openBackend(databaseUrl, keep))
     const forward = async (type: string, whole: Buffer) => {
       const own = await borrow()
       own.client = client
@@ -102,7 +83,7 @@ export async function transactionPooler(databaseUrl: string): Promise<string> {
     // A transaction that was left open ends with its backend.
     client.on('close', () => void backend?.then((own) => own.socket.destroy()))
   })
-  return listening(server, databaseUrl, sockets)
+  return url
 }
 
 /** As a pooler does, with a pid of its own. */
@@ -121,12 +102,12 @@ function greet(client: Socket): void {
 }
 
 /** Logged in by pg, which then leaves its socket to us. */
-async function openBackend(databaseUrl: string, sockets: Set<Socket>): Promise<Backend> {
+async function openBackend(databaseUrl: string, keep: ProxyEnds['keep']): Promise<Backend> {
   const login = new Client({ connectionString: databaseUrl })
   await login.connect()
   const { stream } = (login as unknown as { connection: { stream: Socket } }).connection
   for (const event of ['data', 'end', 'close', 'error']) stream.removeAllListeners(event)
-  sockets.add(stream.on('error', () => {}))
+  keep(stream)
   const backend: Backend = { socket: stream, client: undefined, open: 0 }
   const read = messageReader((type, whole) => {
     const { client } = backend
