@@ -20,7 +20,6 @@ export {
   requireSchema,
   type MigrationPlan,
 } from './connection/prepare-database.ts'
-export type { OlderReplica } from './reads/nodes/older-replicas.ts'
 export { asRunId, leaseKey, leaseOf, type Lease, type RunId, type PlainLease } from './lease.ts'
 export {
   listen,
@@ -75,13 +74,6 @@ export type { InconsistencyKind, Inconsistency } from './workflows/inconsistenci
 export { pruneWorkflows, type WorkflowPruneRequest } from './workflows/prune.ts'
 export { stepPayloads } from './workflows/step-values.ts'
 export { awaitWorkflows } from './workflows/await.ts'
-export {
-  getWorkflows,
-  listSteps,
-  type StepPageRequest,
-  type StepView,
-  type WorkflowView,
-} from './reads/workflows/workflow.ts'
 export type { WorkflowStatus } from './workflows/lock.ts'
 export { releaseTaskRuns } from './runs/release.ts'
 export { promoteDueTaskRuns, promoteKeys, sweepGatedKeys } from './runs/promote.ts'
@@ -146,60 +138,7 @@ export { pauseSchedule, removeSchedule, resumeSchedule } from './schedules/chang
 export { dueSchedules, nextTickInMs, type DueSchedule } from './schedules/due.ts'
 export { enqueueTicks, type ScheduleAdvance } from './schedules/tick.ts'
 export { getSchedule, listSchedules } from './schedules/read.ts'
-export { ownScheduleName, type Schedule, type ScheduleRunOptions, type ScheduleInput } from './schedules/schedule.ts'
-export { awaitTaskRuns, getTaskRuns, type RunView } from './reads/runs/runs.ts'
-export { getTaskRun, type RunDetail, type RunRecord, type RunRecovery, type RunHeartbeat } from './reads/runs/run.ts'
-export type { LinkedRun, RunLinks } from './reads/runs/run-links.ts'
-export { runTicks, type RunTick } from './reads/runs/run-ticks.ts'
-export type { RunAttempt } from './reads/runs/attempts.ts'
-export type { RunEvent } from './reads/runs/events.ts'
-export type { TimelineEntry } from './reads/runs/timeline.ts'
-export { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from './reads/runs/list-runs.ts'
-export { runViews, type PageRequest, type RunFilter, type RunViewName } from './reads/runs/run-filter.ts'
-export type { RunSummary } from './reads/runs/run-summary.ts'
-export { stateNames, statesNamed } from './reads/runs/status-names.ts'
-export { countRunsByState } from './reads/runs/count-by-state.ts'
-export type { Bounded } from './reads/bounded.ts'
-export { listQueues } from './reads/queues/list-queues.ts'
-export { getQueue, type QueueDetail, type QueueGroup, type QueueTask } from './reads/queues/get-queue.ts'
-export type { QueueRates, QueueView } from './reads/queues/queue-view.ts'
-export type { WaitingCounts } from './reads/queues/waiting-counts.ts'
-export {
-  contendedKeys,
-  type ContendedKey,
-  type ContendedKeysRequest,
-  type KeyHolderView,
-} from './reads/queues/contended-keys.ts'
-export { unservedLanes, type UnservedLane } from './reads/queues/unserved-lanes.ts'
-export { findNode, listNodes, liveReplicas, type LiveReplica } from './reads/nodes/nodes.ts'
-export { externalPreset, type Node, type NodeDrain, type SlotView } from './reads/nodes/node-view.ts'
-export { nodeDetail, type NodeDetail } from './reads/nodes/node-detail.ts'
-export { nodeHeartbeat, nodeHeartbeats, type NodeHeartbeat } from './reads/nodes/node-heartbeats.ts'
-export type { HeldRunView } from './reads/nodes/held-runs.ts'
-export {
-  nodeSamples,
-  type HeartbeatGap,
-  type NodeHeartbeatFailure,
-  type NodeSample,
-} from './reads/nodes/node-history.ts'
-export { attention, type AttentionReport } from './reads/attention/attention.ts'
-export { attentionKinds, type Attention, type AttentionKind } from './reads/attention/attention-item.ts'
-export { endedTraces, type EndedTrace } from './reads/runs/ended-traces.ts'
-export { clusterGauges, type ClusterGauges, type QueueGauges } from './reads/overview/cluster-gauges.ts'
-export { overview, type Overview } from './reads/overview/overview.ts'
-export { series, type SeriesMetric, type SeriesPoint, type SeriesRequest } from './reads/rates/series.ts'
-export {
-  getErrorGroup,
-  listErrorGroups,
-  type ErrorGroup,
-  type ErrorGroupPage,
-  type ErrorGroupRequest,
-} from './reads/errors/error-groups.ts'
-export { listWorkflows, type WorkflowRequest } from './reads/workflows/list-workflows.ts'
-export { scheduleTicks, type ScheduleTick } from './reads/schedules/schedule-ticks.ts'
-export { listDeliveries, type DeliveryRequest, type DeliveryView } from './reads/deliveries/list-deliveries.ts'
-export type { DeliveryGauges } from './reads/deliveries/delivery-gauges.ts'
-export { listDestinations, readDestinations, type DestinationView } from './reads/deliveries/list-destinations.ts'
+export type { Schedule, ScheduleRunOptions, ScheduleInput } from './schedules/schedule.ts'
 export { reportKinds, type Destination, type DestinationInput, type ReportKind } from './deliveries/destination.ts'
 export { getDestinationState, setDestinationState, type StateKey } from './deliveries/destination-state.ts'
 export { leaseDeliveries, type LeasedDelivery, type LeaseRequest } from './deliveries/lease-deliveries.ts'
@@ -220,12 +159,8 @@ export {
 } from './deliveries/put-destination.ts'
 export { redeliver, redeliverGivenUp, type RedeliverAnswer } from './deliveries/redeliver.ts'
 export { reportHeartbeats, type HeartbeatReportRequest } from './deliveries/report-heartbeats.ts'
-export { heartbeatLanes, type HeartbeatLane, type LaneMark, type LaneWindow } from './reads/nodes/heartbeat-lanes.ts'
-export type { ListRequest, Page } from './reads/page.ts'
-export { listRecoveries, type RecoveryRequest, type RecoveryView } from './reads/recoveries/list-recoveries.ts'
+export * from './reads/index.ts'
 export type { NodeState } from './replicas/alive.ts'
-export { whyNotRunning, type Why } from './reads/why/why.ts'
-export { sentenceOf, type KeyHolder, type Reason } from './reads/why/why-reasons.ts'
 export type { DeadDuty } from './doctor/duties.ts'
 export type { Rights } from './doctor/rights.ts'
 export type { ServerFacts, ServerSetting } from './doctor/server.ts'
@@ -262,7 +197,7 @@ export { enqueueAgain, type AgainRequest } from './runs/enqueue-again.ts'
 export { runScheduleNow } from './schedules/run-now.ts'
 export { flushTally, type Flush, type FlushAnswer } from './tally/flush.ts'
 export { foldTally } from './tally/fold.ts'
-export { bucketEndMs, bucketOf, countTime, histogramBuckets } from './tally/histogram.ts'
+export { bucketEndMs, bucketOf, countTime } from './tally/histogram.ts'
 export { pruneOperate, type OperatePruneRequest } from './tally/prune.ts'
 export { addTally, emptyTally, otherTasks, type OpenTally, type RunTally } from './tally/run-tally.ts'
 export { recoveredRuns, type RecoveredRun } from './tally/recovered-runs.ts'

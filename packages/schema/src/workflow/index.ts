@@ -1,13 +1,6 @@
 /** Workflows as data. Does not import the database. */
 export { checkPlan, planLimits, type CheckedPlan } from './check-plan.ts'
-export {
-  conditionReferences,
-  conditionSteps,
-  referencesOf,
-  parentsOf,
-  tasksOfPlan,
-  templateReferences,
-} from './references.ts'
+export { conditionReferences, conditionSteps, parentsOf, tasksOfPlan } from './references.ts'
 export type {
   Compensation,
   Condition,
@@ -23,4 +16,4 @@ export type {
   WorkflowPlan,
   WorkflowStepPlan,
 } from './plan.ts'
-export { filledText, fillSome, conditionHolds, pointerParts, valueAt, type ConditionInputs } from './template.ts'
+export { filledText, fillSome, conditionHolds, valueAt, type ConditionInputs } from './template.ts'

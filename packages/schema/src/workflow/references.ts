@@ -2,7 +2,7 @@
 import type { Condition, ValueRef, StepPlan, Template } from './plan.ts'
 
 /** Returns the references in its payload, its list and its input; not those of its compensation, which runs after all steps. */
-export function referencesOf(step: StepPlan): readonly ValueRef[] {
+function referencesOf(step: StepPlan): readonly ValueRef[] {
   switch (step.kind) {
     case 'task':
       return templateReferences(step.payload)

@@ -4,7 +4,7 @@
  */
 
 /** The last bucket has no upper bound; the one before it ends at 6.2 days. */
-export const histogramBuckets = 60
+const histogramBuckets = 60
 
 /** Bucket i counts durations up to 2^(i/2) ms that are longer than those of the previous bucket. */
 export function bucketOf(ms: number): number {
