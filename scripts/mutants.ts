@@ -9,7 +9,7 @@ import { testRun } from '@q/testing'
 import { copyOfWorkspace } from './mutants/copy.ts'
 import type { Fault } from './mutants/fault.ts'
 import { faults } from './mutants/faults.ts'
-import { redTest, verdictOn } from './mutants/trial.ts'
+import { redTest, runTrial } from './mutants/trial.ts'
 
 const chosen = choose()
 const whole = await timed(() => tryAll(chosen))
@@ -27,7 +27,7 @@ async function tryAll(list: readonly Fault[]): Promise<boolean> {
     const survivors: string[] = []
     for (const fault of list) {
       const restore = await copy.plant(fault)
-      const trial = await timed(() => verdictOn(copy.folder, fault))
+      const trial = await timed(() => runTrial(copy.folder, fault))
       await restore()
       print(fault.name, trial.seconds, trial.value.text)
       if (!trial.value.caught) survivors.push(fault.name)

@@ -20,14 +20,14 @@ async function report(): Promise<number> {
   return searched.every((one) => one.asExpected) ? 0 : 1
 }
 
-function lineOf({ name, verdict, seconds, asExpected, why }: SearchResult): string {
-  const size = verdict.kind === 'incomplete' ? '' : `${verdict.states} states, depth ${verdict.depth}`
+function lineOf({ name, outcome, seconds, asExpected, why }: SearchResult): string {
+  const size = outcome.kind === 'incomplete' ? '' : `${outcome.states} states, depth ${outcome.depth}`
   return `${asExpected ? 'ok ' : 'RED'} ${name.padEnd(28)} ${seconds.toFixed(1).padStart(5)} s  ${size.padEnd(30)} ${said()}`
 
   function said(): string {
-    if (verdict.kind === 'sound') return why === undefined ? 'every law holds' : `NOT CAUGHT. ${why}`
-    if (verdict.kind === 'broken') return `${why === undefined ? 'BROKEN' : 'breaks'}: ${verdict.law}`
-    return `NOT EXHAUSTIVE: ${verdict.why}`
+    if (outcome.kind === 'sound') return why === undefined ? 'every law holds' : `NOT CAUGHT. ${why}`
+    if (outcome.kind === 'broken') return `${why === undefined ? 'BROKEN' : 'breaks'}: ${outcome.law}`
+    return `NOT EXHAUSTIVE: ${outcome.why}`
   }
 }
 

@@ -15,12 +15,12 @@ const trialSecondsMax = 240
 
 const storeTests = ['packages/store/test/', '--exclude=**/test/model/**', '--exclude=**/test/plans/**']
 
-export interface Verdict {
+export interface TrialResult {
   readonly caught: boolean
   readonly text: string
 }
 
-export async function verdictOn(folder: string, { why, caughtBy }: Fault): Promise<Verdict> {
+export async function runTrial(folder: string, { why, caughtBy }: Fault): Promise<TrialResult> {
   const red = await redTest(folder, caughtBy)
   if (red !== undefined) return { caught: true, text: red }
   const elsewhere = (await redTest(folder, [storeModel])) ?? (await redTest(folder, storeTests))

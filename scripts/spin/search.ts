@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { runCommand } from '../test-steps/run-command.ts'
 import { workspace } from '../workspace.ts'
 import type { Scene } from './scenes.ts'
-import { verdictOf, type Verdict } from './verdict.ts'
+import { outcomeOf, type SearchOutcome } from './search-outcome.ts'
 
 export const models: string = join(workspace, 'packages/store/spin')
 
@@ -14,7 +14,7 @@ const limits = { depth: 100_000, memoryMb: 3_000, minutes: 5 }
 const optimisation = { whole: '-O1', fault: '-O0' }
 
 /** `fault`: a name of faults.pml, or nothing: the sound model. */
-export async function search({ model, defines, search: goal }: Scene, fault?: string): Promise<Verdict> {
+export async function search({ model, defines, search: goal }: Scene, fault?: string): Promise<SearchOutcome> {
   // In a folder of its own, by relative names: Spin writes where it runs and hands names to a shell.
   const folder = await mkdtemp(join(tmpdir(), 'q-spin-'))
   try {
@@ -29,7 +29,7 @@ export async function search({ model, defines, search: goal }: Scene, fault?: st
     if (built.code !== 0) return { kind: 'incomplete', why: firstError(built.output) }
     const mode = goal === 'safety' ? [] : ['-a', '-f']
     const { output } = await run('./pan', ...mode, `-m${limits.depth}`, '-w20', `-Q${limits.minutes}`)
-    return verdictOf(output, 'every run ends')
+    return outcomeOf(output, 'every run ends')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

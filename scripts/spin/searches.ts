@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os'
 import { modelFaults } from './faults.ts'
 import { deepScenes, scenes, type Scene } from './scenes.ts'
 import { search } from './search.ts'
-import type { Verdict } from './verdict.ts'
+import type { SearchOutcome } from './search-outcome.ts'
 
 export interface SearchResult {
   readonly name: string
   /** Of a fault: what goes wrong with it. */
   readonly why?: string
-  readonly verdict: Verdict
+  readonly outcome: SearchOutcome
   readonly seconds: number
   readonly asExpected: boolean
 }
@@ -56,8 +56,8 @@ export async function searchAll(options: SearchOptions = {}): Promise<SearchResu
 
 async function searchOne({ name, scene, fault, why }: PlannedSearch): Promise<SearchResult> {
   const began = performance.now()
-  const verdict = await search(scene, fault)
+  const outcome = await search(scene, fault)
   const seconds = (performance.now() - began) / 1000
-  const asExpected = verdict.kind === (fault === undefined ? 'sound' : 'broken')
-  return { name, verdict, seconds, asExpected, ...(why === undefined ? {} : { why }) }
+  const asExpected = outcome.kind === (fault === undefined ? 'sound' : 'broken')
+  return { name, outcome, seconds, asExpected, ...(why === undefined ? {} : { why }) }
 }

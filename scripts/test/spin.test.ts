@@ -5,7 +5,7 @@ import { modelFaults } from '../spin/faults.ts'
 import { models } from '../spin/search.ts'
 import { searchAll } from '../spin/searches.ts'
 import { missingTools } from '../spin/tools.ts'
-import { verdictOf } from '../spin/verdict.ts'
+import { outcomeOf } from '../spin/search-outcome.ts'
 import { workspace } from '../workspace.ts'
 
 const searchMsMax = 900_000
@@ -28,7 +28,7 @@ test.skipIf(short)(
     if (missing.length > 0) context.skip(missing.join('. '))
     const searched = await searchAll()
     expect(searched.filter((one) => !one.asExpected)).toEqual([])
-    const broken = searched.flatMap(({ verdict }) => (verdict.kind === 'broken' ? verdict.law : []))
+    const broken = searched.flatMap(({ outcome }) => (outcome.kind === 'broken' ? outcome.law : []))
     expect(new Set(broken)).toEqual(new Set([...(await laws()), 'every run ends']))
   },
 )
@@ -71,8 +71,8 @@ describe('a search proves something only if it has seen every state', () => {
       { kind: 'incomplete' },
     ],
     ['silence', '', { kind: 'incomplete' }],
-  ])('%s', (_, output, verdict) => {
-    expect(verdictOf(output, 'the goal')).toMatchObject(verdict)
+  ])('%s', (_, output, outcome) => {
+    expect(outcomeOf(output, 'the goal')).toMatchObject(outcome)
   })
 })
 

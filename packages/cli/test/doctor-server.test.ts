@@ -157,8 +157,8 @@ test.each([
 ])('server.durability: full_page_writes from the %s has its own fix', async (source, fix) => {
   const facts = { settings: { full_page_writes: 'off' }, sources: { full_page_writes: source }, standbys: { all: 0 } }
   const check = checks.find(({ id }) => id === 'server.durability')!
-  const verdict = await check.look({ server: () => Promise.resolve(facts) } as unknown as Surroundings)
-  expect(verdict).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) as string })
+  const outcome = await check.look({ server: () => Promise.resolve(facts) } as unknown as Surroundings)
+  expect(outcome).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) as string })
 })
 
 test('vacuum.xid-age: a transaction id that autovacuum should have frozen is a warning, and near the end a failure', async () => {

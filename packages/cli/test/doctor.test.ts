@@ -134,8 +134,8 @@ test.each([
   [1_000, '950', 'note', 'Q_UNHEALTHY_MB is 950, but the container may use only 1000 MB.'],
 ] as const)('here.memory: with a limit of %d MB and Q_UNHEALTHY_MB=%s it is %s', async (limitMb, set, level, what) => {
   const check = checks.find(({ id }) => id === 'here.memory')!
-  const verdict = await check.look({ env: { Q_UNHEALTHY_MB: set }, memoryLimitMb: limitMb } as unknown as Surroundings)
-  expect(verdict).toMatchObject({ level, what })
+  const outcome = await check.look({ env: { Q_UNHEALTHY_MB: set }, memoryLimitMb: limitMb } as unknown as Surroundings)
+  expect(outcome).toMatchObject({ level, what })
 })
 
 test('here.memory judges by the limit that a replica reads itself', async () => {

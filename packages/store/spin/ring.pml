@@ -11,7 +11,7 @@
  * (timeout), every end that had to be signalled must have been collected.
  *
  * Two searches. Without STOPS the main thread changes its mind about signals; with -DSTOPS it stops runs, and ends the thread
- * if a run does not obey.
+ * if a run does not stop.
  */
 #include "faults.pml"
 

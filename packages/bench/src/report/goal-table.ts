@@ -1,5 +1,5 @@
 /** The table of goals, filled from one run. */
-import { goals, verdictOf, type PerformanceGoal } from './goals.ts'
+import { goals, goalResult, type PerformanceGoal } from './goals.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
 import type { SoakSample } from '../soak/run-soak.ts'
 import type { Samples } from './samples.ts'
@@ -15,13 +15,13 @@ export function goalTable(samples: Samples, soak: readonly SoakSample[]): string
   return table(['measure', 'floor', 'goal', 'median [range]', 'verdict'], rows)
 }
 
-/** The verdict, with the shortfall. */
+/** The result, with the shortfall. */
 function sentence(goal: PerformanceGoal, median: number): string {
-  const verdict = verdictOf(goal, median)
-  switch (verdict) {
+  const result = goalResult(goal, median)
+  switch (result) {
     case 'goal met':
     case 'not measured':
-      return verdict
+      return result
     case 'floor met':
       return `floor met; goal missed by ${shortfall(median, goal.goal)}`
     case 'not met':

@@ -64,10 +64,10 @@ export const goals: readonly PerformanceGoal[] = [
   atMost('claim of 100 with the slowest of the large tables', '× the empty table', [2, 1.3], slowestClaim),
 ]
 
-export type Verdict = 'goal met' | 'floor met' | 'not met' | 'not measured'
+export type GoalResult = 'goal met' | 'floor met' | 'not met' | 'not measured'
 
 /** How a median compares with the floor and the goal. */
-export function verdictOf({ better, floor, goal }: PerformanceGoal, median: number): Verdict {
+export function goalResult({ better, floor, goal }: PerformanceGoal, median: number): GoalResult {
   const reaches = (limit: number) => (better === 'more' ? median >= limit : median <= limit)
   if (Number.isNaN(median)) return 'not measured'
   if (reaches(goal)) return 'goal met'

@@ -32,7 +32,7 @@ function change({ reason }: RunsOptions): RunChange<CancelAnswer> {
     what: 'cancel',
     act: ({ store }, ids) => store.cancelTaskRuns(ids, reason ?? 'Cancelled.'),
     rehearse: (store, ids) => store.rehearseCancel(ids),
-    verdicts: {
+    sentences: {
       cancelled: ['is CANCELLED', true, 'would be CANCELLED'],
       requested: ['is running; its node was asked to stop it', true, 'is running; its node would be asked to stop it'],
       'already-ended': ['has ended already', false],

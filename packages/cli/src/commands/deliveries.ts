@@ -77,7 +77,7 @@ function redeliverCommand(terminal: Terminal): Command {
     argument: ['<id>', 'id of the delivery'],
     parse: deliveryId,
     act: ({ store }, id) => store.redeliver(id),
-    verdicts: {
+    sentences: {
       due: ['is sent again', true],
       superseded: ['was not sent again: a newer report about the same run or workflow was delivered', false],
     },

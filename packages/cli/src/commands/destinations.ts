@@ -61,8 +61,8 @@ function addCommand(terminal: Terminal): Command {
           act: () => frame.store.putDestination(input),
           answerOf: String,
         })
-        const verdicts = { made: 'was created', changed: 'was changed', unchanged: 'is unchanged' } as const
-        frame.answer({ destination: input.name, answer }, () => `${input.name} ${verdicts[answer]}.`)
+        const sentences = { made: 'was created', changed: 'was changed', unchanged: 'is unchanged' } as const
+        frame.answer({ destination: input.name, answer }, () => `${input.name} ${sentences[answer]}.`)
       })
     })
 }
@@ -143,7 +143,7 @@ function pauseCommand(terminal: Terminal): Command {
     },
     audit: 'pause-destination',
     act: ({ store, by }, name) => store.pauseDestination(name, { by }),
-    verdicts: { paused: ['is paused', true] },
+    sentences: { paused: ['is paused', true] },
   })
 }
 
@@ -162,7 +162,7 @@ function resumeCommand(terminal: Terminal): Command {
     },
     audit: 'resume-destination',
     act: ({ store }, name) => store.resumeDestination(name),
-    verdicts: { resumed: ['receives reports again', true] },
+    sentences: { resumed: ['receives reports again', true] },
   })
 }
 
@@ -181,6 +181,6 @@ function removeCommand(terminal: Terminal): Command {
     },
     audit: 'remove-destination',
     act: ({ store }, name) => store.removeDestination(name),
-    verdicts: { removed: ['was removed', true] },
+    sentences: { removed: ['was removed', true] },
   })
 }

@@ -74,7 +74,7 @@ export function operationsCommand(terminal: Terminal): Command {
       },
       audit: 'stop-operation',
       act: ({ store }, id) => store.stopOperation(id),
-      verdicts: { stopping: ['stops after its current step', true], ended: ['has ended already', false] },
+      sentences: { stopping: ['stops after its current step', true], ended: ['has ended already', false] },
     }),
   )
   return operations

@@ -14,7 +14,7 @@ export const retryChange: RunChange<RetryAnswer> = {
     return answers
   },
   rehearse: (store, ids) => store.rehearseRetry(ids),
-  verdicts: {
+  sentences: {
     retried: ['begins again in a new epoch', true, 'would begin again in a new epoch'],
     'not-ended': ['has not ended', false],
     ending: [

@@ -61,7 +61,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'pause-schedule',
       act: ({ store, by }, name) => store.pauseSchedule(name, by),
-      verdicts: { paused: ['is paused', true] },
+      sentences: { paused: ['is paused', true] },
     }),
     orderCommand(terminal, {
       ...subject,
@@ -77,7 +77,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'resume-schedule',
       act: ({ store }, name) => store.resumeSchedule(name),
-      verdicts: { resumed: ['ticks again', true] },
+      sentences: { resumed: ['ticks again', true] },
     }),
     orderCommand(terminal, {
       ...subject,
@@ -93,7 +93,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'remove-schedule',
       act: ({ store }, name) => store.removeSchedule(name),
-      verdicts: { removed: ['is deleted; its runs stay', true] },
+      sentences: { removed: ['is deleted; its runs stay', true] },
     }),
   ]
 }

@@ -7,7 +7,7 @@ import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { nodeNamed } from '../typed/nodes.ts'
 
-const verdicts: Readonly<Record<UndrainAnswer, readonly [sentence: string, exitCode: number]>> = {
+const sentences: Readonly<Record<UndrainAnswer, readonly [sentence: string, exitCode: number]>> = {
   claiming: ['claims runs again', exitCodes.ok],
   'not-draining': ['was not draining', exitCodes.ok],
   leaving: ['has begun to leave, or its release cannot resume: the drain can no longer be undone', exitCodes.runFailed],
@@ -38,7 +38,7 @@ export function undrainCommand(terminal: Terminal): Command {
           answerOf: String,
         })
         const isLost = answer === 'claiming' && node.state === 'stale'
-        const [sentence, exitCode] = isLost ? lost : verdicts[answer]
+        const [sentence, exitCode] = isLost ? lost : sentences[answer]
         frame.answer({ node: node.name, answer }, () => `${node.name} ${sentence}.`)
         return exitCode
       })

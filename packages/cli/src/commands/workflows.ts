@@ -122,7 +122,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'pause-workflow',
       act: ({ store, by }, id) => store.pauseWorkflow(id, by),
-      verdicts: {
+      sentences: {
         paused: ['is paused', true],
         'already-paused': ['was paused before', true],
         ending,
@@ -143,7 +143,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'resume-workflow',
       act: ({ store }, id) => store.resumeWorkflow(id),
-      verdicts: { resumed: ['continues', true], 'not-paused': ['was not paused', true], 'already-ended': ended },
+      sentences: { resumed: ['continues', true], 'not-paused': ['was not paused', true], 'already-ended': ended },
     }),
     orderCommand(terminal, {
       ...about,
@@ -159,7 +159,7 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'cancel-workflow',
       act: ({ store }, id) => store.cancelWorkflow(id),
-      verdicts: {
+      sentences: {
         cancelled: ['is CANCELLED', true],
         requested: ['ends when its running steps have stopped', true],
         ending,
@@ -180,12 +180,12 @@ function orderCommands(terminal: Terminal): Command[] {
       },
       audit: 'retry-workflow',
       act: ({ store }, id) => store.retryFailedSteps(id),
-      verdicts: retryVerdicts,
+      sentences: retrySentences,
     }),
   ]
 }
 
-const retryVerdicts = {
+const retrySentences = {
   retried: ['runs again', true],
   'nothing-failed': ['has no step that failed', false],
   'not-ended': ['has not ended', false],

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Level = 'ok' | 'note' | 'warn' | 'fail' | 'skipped'
 
-export interface Verdict {
+export interface CheckOutcome {
   readonly level: Level
   /** One sentence. */
   readonly what: string
@@ -17,7 +17,7 @@ export interface Verdict {
   readonly fix: string
 }
 
-export interface CheckResult extends Verdict {
+export interface CheckResult extends CheckOutcome {
   readonly id: string
   readonly tookMs: number
 }
@@ -25,7 +25,7 @@ export interface CheckResult extends Verdict {
 export interface Check {
   /** `group.check` */
   readonly id: string
-  look(surroundings: Surroundings): Promise<Verdict>
+  look(surroundings: Surroundings): Promise<CheckOutcome>
 }
 
 /** The facts that checks use. Facts that several checks need are read only once. */
@@ -45,33 +45,33 @@ export interface Surroundings {
 
 const limitMs = 3_000
 
-export function ok(what: string): Verdict {
+export function ok(what: string): CheckOutcome {
   return { level: 'ok', what, why: '', fix: '' }
 }
 
-export function skipped(what: string): Verdict {
+export function skipped(what: string): CheckOutcome {
   return { level: 'skipped', what, why: '', fix: '' }
 }
 
 export async function runCheck(check: Check, surroundings: Surroundings): Promise<CheckResult> {
   const begun = performance.now()
   const done = new AbortController()
-  const verdict = await Promise.race([
+  const outcome = await Promise.race([
     check.look(surroundings).catch(failed),
     sleep(limitMs, undefined, { signal: done.signal }).then(() => late, failed),
   ])
   done.abort()
-  return { id: check.id, ...verdict, tookMs: Math.round(performance.now() - begun) }
+  return { id: check.id, ...outcome, tookMs: Math.round(performance.now() - begun) }
 }
 
-const late: Verdict = {
+const late: CheckOutcome = {
   level: 'warn',
   what: `The check did not end within ${limitMs / 1_000} s.`,
   why: 'The server is slow or overloaded.',
   fix: 'Try again; look at the load of the database server.',
 }
 
-function failed(error: unknown): Verdict {
+function failed(error: unknown): CheckOutcome {
   return {
     level: 'warn',
     what: `The check itself failed: ${error instanceof Error ? error.message : String(error)}`,

@@ -2,7 +2,7 @@
 import type { SnapshotHolder } from '@q/store'
 import { long } from '../words/ages.ts'
 import { count } from '../words/counts.ts'
-import { ok, type Check, type Surroundings, type Verdict } from './check.ts'
+import { ok, type Check, type Surroundings, type CheckOutcome } from './check.ts'
 
 const heldWarnMs = 10 * 60_000
 const heldFailMs = 60 * 60_000
@@ -38,7 +38,7 @@ function ending({ kind, pid, name }: SnapshotHolder): string {
 }
 
 /** Without the right to see sessions of other users, nothing found means nothing. */
-async function unseenSessions(server: Surroundings['server']): Promise<Verdict | undefined> {
+async function unseenSessions(server: Surroundings['server']): Promise<CheckOutcome | undefined> {
   const { seesSessions, user } = await server()
   if (seesSessions) return undefined
   return {

@@ -9,7 +9,7 @@ import { audited } from './audited.ts'
 import type { Frame } from './command.ts'
 
 /** The sentence for an answer. An answer that counts as success also has the sentence for a dry run. */
-export type Verdict =
+export type AnswerSentence =
   | readonly [sentence: string, isDone: true, would: string]
   | readonly [sentence: string, isDone: false]
 
@@ -18,7 +18,7 @@ export interface RunChange<Answer extends string> {
   act(frame: Frame, ids: readonly RunId[]): Promise<readonly Answer[]>
   /** Returns the same answers, and changes nothing. */
   rehearse(store: Store, ids: readonly RunId[]): Promise<readonly Answer[]>
-  readonly verdicts: Readonly<Record<Answer, Verdict>>
+  readonly sentences: Readonly<Record<Answer, AnswerSentence>>
 }
 
 export interface DryRunOption {
@@ -37,11 +37,11 @@ export async function changeEach<Answer extends string>(
   const items = ids.map((id, index) => ({ id, answer: answers[index] as Answer }))
   const [only, ...others] = items
   if (only !== undefined && others.length === 0 && only.answer === 'not-found') throw runNotFound(only.id)
-  const sentences = items.map(({ id, answer }) => `Run ${id} ${sentenceOf(change.verdicts[answer], dryRun)}.`)
+  const sentences = items.map(({ id, answer }) => `Run ${id} ${sentenceOf(change.sentences[answer], dryRun)}.`)
   frame.answer(dryRun ? { dryRun, items } : { items }, () =>
     [...sentences, ...(dryRun ? [nothingChanged] : [])].join(dryRun && ids.length === 1 ? ' ' : '\n'),
   )
-  const done = items.filter(({ answer }) => change.verdicts[answer][1]).length
+  const done = items.filter(({ answer }) => change.sentences[answer][1]).length
   if (done === items.length) return exitCodes.ok
   return done === 0 ? exitCodes.runFailed : exitCodes.partly
 }
@@ -60,7 +60,7 @@ function changed<Answer extends string>(
   })
 }
 
-function sentenceOf(verdict: Verdict, dryRun: boolean): string {
-  const [sentence, isDone, would] = verdict
+function sentenceOf(answer: AnswerSentence, dryRun: boolean): string {
+  const [sentence, isDone, would] = answer
   return dryRun && isDone ? would : sentence
 }

@@ -15,7 +15,7 @@ export interface Order<Id extends string, Answer extends string> {
   readonly parse: (text: string) => Id
   readonly act: (frame: Frame, id: NoInfer<Id>) => Promise<Answer>
   /** The sentence for each answer, and whether it counts as success. */
-  readonly verdicts: Readonly<Record<Exclude<Answer, 'not-found'>, readonly [sentence: string, isDone: boolean]>>
+  readonly sentences: Readonly<Record<Exclude<Answer, 'not-found'>, readonly [sentence: string, isDone: boolean]>>
   readonly notFound: (id: string) => Error
 }
 
@@ -35,7 +35,7 @@ export function orderCommand<Id extends string, Answer extends string>(
           answerOf: String,
         })
         if (answer === 'not-found') throw order.notFound(id)
-        const [sentence, isDone] = order.verdicts[answer as Exclude<Answer, 'not-found'>]
+        const [sentence, isDone] = order.sentences[answer as Exclude<Answer, 'not-found'>]
         frame.answer({ [order.subject]: id, answer }, () => `${nameOf(order.subject, id)} ${sentence}.`)
         return isDone ? exitCodes.ok : exitCodes.runFailed
       })

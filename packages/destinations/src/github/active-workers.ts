@@ -15,7 +15,7 @@ export interface ActiveWorker extends WorkerRow {
 
 export type ActiveWorkers = Readonly<Record<string, ActiveWorker>>
 
-interface Seen {
+interface WorkerReport {
   readonly repository: Repository
   readonly worker: string
   readonly heartbeat: HeartbeatData
@@ -30,7 +30,7 @@ const recordEveryMs = 60_000
 /** Adds a worker to the list, or removes it if it works on no issue. Returns the list. */
 export async function recordWorker(
   { state }: { readonly state: SenderState },
-  { repository, worker, heartbeat, issues }: Seen,
+  { repository, worker, heartbeat, issues }: WorkerReport,
 ): Promise<ActiveWorkers> {
   const key = `workers/${repositoryName(repository)}`
   const stored = JSON.parse((await state.get(key)) ?? '{}') as ActiveWorkers

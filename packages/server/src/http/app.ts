@@ -21,7 +21,7 @@ import {
   requireSameOrigin,
   requireSmall,
   hostNotAllowed,
-  type Seen,
+  type CheckedRequest,
 } from './checks.ts'
 import { problemOf } from './problem-of.ts'
 import type { Probes } from './probes.ts'
@@ -100,24 +100,24 @@ export function createApp(deps: AppDeps): Hono<Environment> {
 /** Returns a response that needs no route; undefined: continue. */
 async function passChecks(deps: AppDeps, c: C): Promise<Response | undefined> {
   const { incoming } = c.env
-  const seen: Seen = {
+  const request: CheckedRequest = {
     method: c.req.method,
     url: c.req.url,
     path: c.req.path,
     headers: c.req.raw.headers,
     rawHeaders: incoming.rawHeaders,
   }
-  requireSmall(seen)
-  const area = areaOf(seen.path)
+  requireSmall(request)
+  const area = areaOf(request.path)
   const isAnyHost = area === 'probe' && deps.isReachable
-  const ownOrigin = isAnyHost ? '' : requireOwnHost(seen.headers, deps.hosts())
-  if (!methods.has(seen.method)) throw notAllowed(seen.method)
+  const ownOrigin = isAnyHost ? '' : requireOwnHost(request.headers, deps.hosts())
+  if (!methods.has(request.method)) throw notAllowed(request.method)
   requireReadable(incoming.url ?? '')
-  requireNoTokenInUrl(new URL(seen.url))
-  if (area === 'probe') return deps.probes.answer(seen.path)
-  requireSameOrigin(seen, area, ownOrigin)
-  if (area === 'api' && `${seen.method} ${seen.path}` !== 'POST /api/session')
-    c.set('who', identify(deps.guards, seen.method, seen.headers))
+  requireNoTokenInUrl(new URL(request.url))
+  if (area === 'probe') return deps.probes.answer(request.path)
+  requireSameOrigin(request, area, ownOrigin)
+  if (area === 'api' && `${request.method} ${request.path}` !== 'POST /api/session')
+    c.set('who', identify(deps.guards, request.method, request.headers))
   return undefined
 }
 

@@ -14,7 +14,7 @@ export function areaOf(path: string): Area {
   return path === '/api' || path.startsWith('/api/') || path === '/metrics' ? 'api' : 'page'
 }
 
-export interface Seen {
+export interface CheckedRequest {
   readonly method: string
   readonly url: string
   readonly path: string
@@ -26,7 +26,7 @@ export interface Seen {
 const urlMax = 8_192
 const headersMax = 100
 
-export function requireSmall({ url, rawHeaders }: Seen): void {
+export function requireSmall({ url, rawHeaders }: CheckedRequest): void {
   if (url.length > urlMax)
     throw new Refusal(414, {
       code: 'URL_TOO_LONG',
@@ -87,12 +87,12 @@ export function requireNoTokenInUrl(url: URL): void {
 }
 
 /** Refuses every request of a page of another origin, whatever its credentials. */
-export function requireSameOrigin(seen: Seen, area: Area, ownOrigin: string): void {
-  const isRead = seen.method === 'GET' || seen.method === 'HEAD'
+export function requireSameOrigin(request: CheckedRequest, area: Area, ownOrigin: string): void {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (isRead && area !== 'api') return
-  const origin = seen.headers.get('Origin')
-  const site = seen.headers.get('Sec-Fetch-Site')
-  const isNavigation = site === 'none' && seen.headers.get('Sec-Fetch-Mode') === 'navigate'
+  const origin = request.headers.get('Origin')
+  const site = request.headers.get('Sec-Fetch-Site')
+  const isNavigation = site === 'none' && request.headers.get('Sec-Fetch-Mode') === 'navigate'
   if ((origin === null || origin === ownOrigin) && (site === null || site === 'same-origin' || isNavigation)) return
   throw crossSite()
 }

@@ -124,8 +124,8 @@ async function recoverSome(...[db, seen, query, action]: RecoverArguments): Prom
 type RecoverArguments = [
   db: Db,
   seen: readonly StaleRun[],
-  question: StaleQuery & { readonly by: string },
-  verdict: RecoveryAction,
+  query: StaleQuery & { readonly by: string },
+  action: RecoveryAction,
 ]
 
 async function recoverPart(...[db, seen, query, action]: RecoverArguments): Promise<Transitioned[]> {

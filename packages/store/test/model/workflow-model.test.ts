@@ -53,7 +53,7 @@ const deed = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom('resume' as const, 'retry-failed' as const, 'cancel' as const, 'give-back' as const),
+      do: fc.constantFrom('resume' as const, 'retry-failed' as const, 'cancel' as const, 'release' as const),
       ends: fc.constant([true]),
     }),
   },
@@ -142,7 +142,7 @@ async function carryOut(id: WorkflowId, { do: what, ends }: Deed): Promise<void>
       return void (await store.retryFailedSteps(id))
     case 'cancel':
       return void (await store.cancelWorkflow(id))
-    case 'give-back':
+    case 'release':
       return void (await store.releaseTaskRuns((await take('alive', 1)).map(leaseOf)))
   }
 }

@@ -85,7 +85,7 @@ export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle
       {isOpen ? (
         <Tr className="sub">
           <Td colSpan={10}>
-            <Opened node={node} />
+            <NodeDetails node={node} />
           </Td>
         </Tr>
       ) : null}
@@ -93,7 +93,7 @@ export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle
   )
 })
 
-function Opened({ node }: { readonly node: Node }): ReactNode {
+function NodeDetails({ node }: { readonly node: Node }): ReactNode {
   switch (node.state) {
     case 'alive':
       return <ThreadsPanel node={node} />

@@ -93,15 +93,15 @@ function nearest(times: readonly number[], time: number): number {
   return times.reduce((best, _, index) => (distance(index) < distance(best) ? index : best), 0)
 }
 
-interface Placed {
+interface PlacedPanel {
   readonly panel: Panel
   readonly y: number
   readonly scale: Scale
 }
 
 /** One below the other, each with the scale of its own values. */
-function placePanels(panels: readonly Panel[]): Placed[] {
-  const placed: Placed[] = []
+function placePanels(panels: readonly Panel[]): PlacedPanel[] {
+  const placed: PlacedPanel[] = []
   for (const panel of panels) {
     const above = placed.at(-1)
     const values = panel.series.flatMap(({ values: all }) => all.filter((value) => value !== null))

@@ -2,7 +2,7 @@
  * What a search says. Only one that has seen every state proves anything: one that ran out of depth, memory or time and
  * found nothing is `incomplete`, and so is one whose words we do not understand.
  */
-export type Verdict =
+export type SearchOutcome =
   | { readonly kind: 'sound'; readonly states: number; readonly depth: number }
   | { readonly kind: 'broken'; readonly law: string; readonly states: number; readonly depth: number }
   | { readonly kind: 'incomplete'; readonly why: string }
@@ -10,7 +10,7 @@ export type Verdict =
 const cutShort = /^.*(max search depth too small|Search not completed|error: |out of memory).*$/m
 
 /** `output`: of the program that Spin made of a model. `goal`: what a search for progress is named after. */
-export function verdictOf(output: string, goal: string): Verdict {
+export function outcomeOf(output: string, goal: string): SearchOutcome {
   const states = Number(/^\s*([\d.e+]+) states, stored/m.exec(output)?.[1])
   const depth = Number(/depth reached (\d+)/.exec(output)?.[1])
   const errors = /errors: (\d+)/.exec(output)?.[1]
