@@ -267,6 +267,7 @@ CREATE UNLOGGED TABLE q.idle (
 ) WITH (fillfactor = 50);
 
 COMMENT ON TABLE q.idle IS 'Replicas that wait for work. Unlogged: a lost row costs one poll.';
+COMMENT ON COLUMN q.idle.since IS 'Since when it waits. Only for queries by people.';
 
 CREATE TABLE q.lane (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -539,7 +540,7 @@ COMMENT ON COLUMN q.run_tally.bucket_at IS 'Start of the minute or hour, by the 
 COMMENT ON COLUMN q.run_tally.width_s IS 'Length of the bucket in seconds: 60 or 3600.';
 COMMENT ON COLUMN q.run_tally.retried IS 'Attempts that ended and whose run will start again: after an error, a snooze or a release.';
 COMMENT ON COLUMN q.run_tally.crashed IS 'Attempts that ended because their replica, thread or child process died.';
-COMMENT ON COLUMN q.run_tally.busy_ms IS 'Sum of the durations. Divided by slots and bucket length it is the utilisation.';
+COMMENT ON COLUMN q.run_tally.busy_ms IS 'Sum of the durations. Divided by slots and bucket length it is the utilisation. Only for queries by people.';
 COMMENT ON COLUMN q.run_tally.wait_histogram IS 'Time from due to start, first starts only. Element i counts waits of at most 2^((i-1)/2) ms that are longer than the limit of the element before; there are at most 60 elements, and the last has no limit.';
 COMMENT ON COLUMN q.run_tally.duration_histogram IS 'Duration of attempts, in the same buckets.';
 COMMENT ON COLUMN q.run_tally.task IS 'Task name; … stands for the tasks beyond the number that one flush may name.';
@@ -826,6 +827,7 @@ CREATE TABLE q.workflow (
 
 COMMENT ON TABLE q.workflow IS 'Runs that depend on each other. Its steps are runs, so that no second status can disagree with theirs.';
 COMMENT ON COLUMN q.workflow.parent_run_id IS 'Of a sub-workflow: the step of the other workflow.';
+COMMENT ON COLUMN q.workflow.updated_at IS 'When its status or its number of open steps changed last. Only for queries by people.';
 COMMENT ON COLUMN q.workflow.open_steps IS 'Steps that have not ended.';
 COMMENT ON COLUMN q.workflow.on_error IS 'What happens to the other steps when a step fails.';
 COMMENT ON COLUMN q.workflow.definition IS 'The plan with which it was started, and the options of its tasks at that time.';

@@ -26,12 +26,13 @@ const released: Record<string, string> = {
   '0017-wakes': 'b62a8fcb9f7f95c5d574498dd14200519529dbe1b5436ec95d67ad5a9e04978d',
   '0018-batched-reports': '1fbf347dfcab2b44e8e2c3ab8f70ac1215f43dff77a8b817cf89017691d600c7',
   '0019-more-comments': 'baf49795a3665c77c656666341da1a3757de9d4c759fa05eb050ae99e6806174',
+  '0020-unread-columns': 'c06e97431562fe97c0b30515e76337e3609a3e6b02c8f28b83027dcf8416581b',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0019-more-comments', () => {
-  expect(files.at(-1)?.name).toBe('0019-more-comments')
+test('the newest migration is 0020-unread-columns', () => {
+  expect(files.at(-1)?.name).toBe('0020-unread-columns')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

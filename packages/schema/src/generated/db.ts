@@ -262,6 +262,9 @@ export interface QHeartbeats {
 
 export interface QIdle {
   replica_id: string;
+  /**
+   * Since when it waits. Only for queries by people.
+   */
   since: Generated<Timestamp>;
 }
 
@@ -558,7 +561,7 @@ export interface QRunTally {
    */
   bucket_at: Timestamp;
   /**
-   * Sum of the durations. Divided by slots and bucket length it is the utilisation.
+   * Sum of the durations. Divided by slots and bucket length it is the utilisation. Only for queries by people.
    */
   busy_ms: Generated<Int8>;
   cancelled: Generated<number>;
@@ -922,6 +925,9 @@ export interface QWorkflow {
    */
   root_id: Int8 | null;
   status: Generated<QWorkflowStatus>;
+  /**
+   * When its status or its number of open steps changed last. Only for queries by people.
+   */
   updated_at: Generated<Timestamp>;
 }
 
