@@ -6,13 +6,9 @@
  */
 import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { queue } from '@q/client'
-import { connect } from '@q/store'
-import { testDatabase } from '@q/testing'
 import { sql } from 'kysely'
 import { until } from './observations.ts'
-import { startReplica } from './processes.ts'
-import type * as tasks from './tasks.ts'
+import { startReplicaSet } from './replica-set.ts'
 
 const values = scriptOptions('chaos:abandoned', {
   rounds: { number: 3, least: 1, means: 'runs to abandon' },
@@ -22,23 +18,13 @@ const text = 'Task run abandoned: owning replica stopped responding'
 const withinMs = 35_000
 const restMsMax = 15_000
 
-const database = await testDatabase()
-const { db, close } = connect(database.url, { purpose: 'pool' })
-const q = queue<typeof tasks>(database.url)
 // It works on its own queue, so that it does not claim the run before the UPDATE.
-const replica = await startReplica({ DATABASE_URL: database.url, Q_PRESET: values.preset, Q_QUEUES: 'another' })
+await using fleet = await startReplicaSet(1, { Q_PRESET: values.preset, Q_QUEUES: 'another' })
+const { db, q } = fleet
 let well = true
-try {
-  for (let round = 1; round <= values.rounds; round++) {
-    if (round > 1) await sleep(Math.random() * restMsMax)
-    well = (await abandon(round)) && well
-  }
-} finally {
-  replica.kill('SIGKILL')
-  await replica.exited
-  await q.close()
-  await close()
-  await database.drop()
+for (let round = 1; round <= values.rounds; round++) {
+  if (round > 1) await sleep(Math.random() * restMsMax)
+  well = (await abandon(round)) && well
 }
 process.exitCode = well ? 0 : 1
 

@@ -6,12 +6,8 @@
  * that gives signs of life, which its heartbeat() stops, and code that ignores the request, whose thread is terminated.
  */
 import { presetOption, scriptOptions } from '@q/schema/script-options'
-import { queue } from '@q/client'
-import { connect, createStore } from '@q/store'
-import { testDatabase } from '@q/testing'
 import { spread, summary, until } from './observations.ts'
-import { startReplica } from './processes.ts'
-import type * as tasks from './tasks.ts'
+import { startReplicaSet } from './replica-set.ts'
 
 const values = scriptOptions('chaos:cancel', {
   rounds: { number: 20, least: 1, means: 'runs of each kind to cancel' },
@@ -19,31 +15,20 @@ const values = scriptOptions('chaos:cancel', {
 })
 const promisedMs = 1_000
 
-const database = await testDatabase()
-const { db, close } = connect(database.url, { purpose: 'pool' })
-const q = queue<typeof tasks>(database.url)
-const env = { DATABASE_URL: database.url, Q_PRESET: values.preset, Q_THREADS: '1' }
-const replicas = [await startReplica(env), await startReplica(env)]
-try {
-  for (const name of ['beating', 'deaf'] as const) {
-    const took: number[] = []
-    for (let round = 1; round <= values.rounds; round++) took.push(await cancel(name))
-    console.log(`${name.padEnd(8)} ${took.length} cancels: ${summary(took)}`)
-    if (spread(took).max >= promisedMs) process.exitCode = 1
-  }
-} finally {
-  for (const replica of replicas) replica.kill('SIGKILL')
-  await Promise.all(replicas.map((replica) => replica.exited))
-  await q.close()
-  await close()
-  await database.drop()
+await using fleet = await startReplicaSet(2, { Q_PRESET: values.preset, Q_THREADS: '1' })
+const { q, store } = fleet
+for (const name of ['beating', 'deaf'] as const) {
+  const took: number[] = []
+  for (let round = 1; round <= values.rounds; round++) took.push(await cancel(name))
+  console.log(`${name.padEnd(8)} ${took.length} cancels: ${summary(took)}`)
+  if (spread(took).max >= promisedMs) process.exitCode = 1
 }
 
 async function cancel(name: 'beating' | 'deaf'): Promise<number> {
   const run = await q.enqueue(name, {})
   await until(async () => (await run.status()).status === 'RUNNING', 'it runs')
   const requestedMs = performance.now()
-  await createStore(db).cancelTaskRuns([run.id])
+  await store.cancelTaskRuns([run.id])
   await until(async () => (await run.status()).status === 'CANCELLED', 'it is cancelled')
   return performance.now() - requestedMs
 }

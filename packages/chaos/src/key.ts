@@ -7,12 +7,9 @@
  */
 import { presetOption, scriptOptions } from '@q/schema/script-options'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { queue } from '@q/client'
-import { connect, createStore } from '@q/store'
-import { testDatabase } from '@q/testing'
 import { spread, summary, until } from './observations.ts'
-import { startReplica, type ReplicaProcess } from './processes.ts'
-import type * as tasks from './tasks.ts'
+import type { ReplicaProcess } from './processes.ts'
+import { startReplicaSet } from './replica-set.ts'
 
 const values = scriptOptions('chaos:key', {
   rounds: { number: 10, least: 1, means: 'holders to kill' },
@@ -22,27 +19,16 @@ const values = scriptOptions('chaos:key', {
 const settledMs = 4_000
 const promisedMs = 5_000
 
-const database = await testDatabase()
-const { db, close } = connect(database.url, { purpose: 'pool' })
-const q = queue<typeof tasks>(database.url)
-const env = { DATABASE_URL: database.url, Q_PRESET: values.preset, Q_THREADS: '2' }
-let replicas = [await startReplica(env), await startReplica(env)]
-try {
-  const took: number[] = []
-  for (let round = 1; round <= values.rounds; round++) {
-    await sleep(settledMs + Math.random() * 1_000)
-    took.push(await killHolder(`key ${round}`))
-    console.log(`${String(round).padStart(3)}  ${Math.round(took.at(-1) ?? 0)} ms`)
-  }
-  console.log(`\n${took.length} kills of a key's holder: ${summary(took)}`)
-  process.exitCode = spread(took).max <= promisedMs ? 0 : 1
-} finally {
-  for (const replica of replicas) replica.kill('SIGKILL')
-  await Promise.all(replicas.map((replica) => replica.exited))
-  await q.close()
-  await close()
-  await database.drop()
+await using fleet = await startReplicaSet(2, { Q_PRESET: values.preset, Q_THREADS: '2' })
+const { q, store } = fleet
+const took: number[] = []
+for (let round = 1; round <= values.rounds; round++) {
+  await sleep(settledMs + Math.random() * 1_000)
+  took.push(await killHolder(`key ${round}`))
+  console.log(`${String(round).padStart(3)}  ${Math.round(took.at(-1) ?? 0)} ms`)
 }
+console.log(`\n${took.length} kills of a key's holder: ${summary(took)}`)
+process.exitCode = spread(took).max <= promisedMs ? 0 : 1
 
 async function killHolder(key: string): Promise<number> {
   const payload = { ms: 3_600_000, key }
@@ -50,13 +36,13 @@ async function killHolder(key: string): Promise<number> {
   await until(async () => (await first.status()).status === 'RUNNING', 'the first one runs')
   const second = await q.enqueue('lastingByKey', payload)
   const { replicaId } = await first.status()
-  const victim = replicas.find(({ id }) => id === replicaId) as ReplicaProcess
+  const victim = fleet.replicas.find(({ id }) => id === replicaId) as ReplicaProcess
   if ((await second.status()).status !== 'PENDING') throw new Error('Two runs of one key at a time.')
   const killedMs = performance.now()
   victim.kill('SIGKILL')
   await until(async () => (await second.status()).status === 'RUNNING', 'its successor runs')
   const tookMs = performance.now() - killedMs
-  await createStore(db).cancelTaskRuns([second.id])
-  replicas = [...replicas.filter((replica) => replica !== victim), await startReplica(env)]
+  await store.cancelTaskRuns([second.id])
+  await fleet.start()
   return tookMs
 }
