@@ -7,33 +7,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { readOrMakeToken, startServer } from '@q/server'
-import { connect, createStore, type ReplicaRegistration } from '@q/store'
+import { connect, createStore } from '@q/store'
 import { testDatabase } from '@q/testing'
+import { introduction } from '../../store/test/replica-registration.ts'
 import { printsAsExpected, readDocument } from './document.ts'
 
 /** A node that follows no order, so that its drain can be undone at leisure. */
-const node: ReplicaRegistration = {
-  id: 'k3v9w2',
-  name: 'eu-2',
-  hostname: 'host',
-  pid: 1,
-  version: '0',
-  queues: [],
-  tasks: [],
-  capabilities: [],
-  slots: 8,
-  preset: 'default',
-  onCrash: 'fail',
-  thresholds: {
-    replicaBeatMs: 10_000,
-    replicaStaleMs: 60_000,
-    checkEveryMs: 30_000,
-    claimerBeatMs: 30_000,
-    claimerStaleMs: 120_000,
-    runnerBeatMs: 30_000,
-    runnerStaleMs: 300_000,
-  },
-}
+const node = { ...introduction('k3v9w2', 'eu-2'), slots: 8 }
 const shown = 'http://127.0.0.1:7780'
 const text = await readFile(new URL('../../../docs/reference/http.md', import.meta.url), 'utf8')
 const { steps } = readDocument(text.replaceAll(/^```ts\n[^]*?^```$/gm, ''))

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { ExplainedError } from '@q/schema'
-import { fingerprintOf, type ClaimedRun, type RunId, type SettleAnswer, type Settlement, type Store } from '@q/store'
+import { fingerprintOf, type RunId, type SettleAnswer, type Settlement, type Store } from '@q/store'
 import { optionData, type TaskOptions } from '@q/task'
 import { executeRun, type ExecuteDeps } from '../src/main/execute/execute.ts'
 import type { RunMonitor } from '../src/main/liveness/run-monitor.ts'
@@ -13,25 +13,9 @@ import { createStepInputs, type StepInputs } from '../src/main/execute/step-inpu
 import type { ExecuteOptions, Executor } from '../src/main/executors/executor.ts'
 import type { RunReport } from '../src/protocol/messages.ts'
 import { slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
+import { startedRun } from './threads-scene.ts'
 
-const claimed: ClaimedRun = {
-  runId: '1' as RunId,
-  fence: 1,
-  task: 'next',
-  queue: 'default',
-  waitMs: 0,
-  payload: '{"of":null}',
-  attempt: 1,
-  epoch: 1,
-  onCrash: 'fail',
-  crashCount: 0,
-  timeoutMs: null,
-  maxSilentMs: null,
-  keyed: false,
-  gated: true,
-  step: true,
-  checkpoint: null,
-}
+const claimed = startedRun('1', { task: 'next', payload: '{"of":null}', gated: true, step: true })
 
 type Report = (options: ExecuteOptions, memory: SharedArrayBuffer) => Promise<RunReport>
 

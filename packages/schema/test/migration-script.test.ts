@@ -1,11 +1,10 @@
 /** `q migrate --sql`: a manually run script leaves what the program would have left. */
-import { spawnSync } from 'node:child_process'
-import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { migrationFiles, migrationScript, schemaState } from '@q/schema'
 import { connect } from '@q/store'
 import { schemaSnapshot } from '../../../scripts/schema-snapshot/schema-snapshot.ts'
 import { openDatabase, type OpenDatabase } from './open-database.ts'
+import { runScript } from './run-script.ts'
 
 const names = (await migrationFiles()).map((file) => file.name)
 
@@ -57,20 +56,4 @@ async function ledgerOf({ client }: OpenDatabase): Promise<unknown> {
       (select json_agg(l) from q.migration_lock l) as locks,
       (select json_agg(c) from q.compatibility c) as compatibility`)
   return rows
-}
-
-/** By psql where there is one; else by a client, without the lines only psql understands. */
-async function runScript(url: string, script: string): Promise<void> {
-  const psql = spawnSync('psql', ['--no-psqlrc', '--quiet', '--dbname', url], { input: script, encoding: 'utf8' })
-  if (psql.error === undefined) {
-    if (psql.status !== 0) throw new Error(psql.stderr)
-    return
-  }
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(script.replaceAll(/^\\.*$/gm, ''))
-  } finally {
-    await client.end()
-  }
 }

@@ -1,33 +1,13 @@
 /** A little of everything in the database: nodes, runs in several states, a recovery, a workflow, logs, a schedule. */
 import { workflow, queue, task } from '@q/client'
 import type { ReplicaRegistration, Store } from '@q/store'
+import { introduction } from '../../store/test/replica-registration.ts'
 
 const hello = task({}, (_: { readonly name?: string }) => 'hi')
 const by = { hostname: 'h', pid: 1, thread: 0 }
 
 export function registration(id: string): ReplicaRegistration {
-  return {
-    id,
-    name: `node-${id}`,
-    hostname: 'host',
-    pid: 1,
-    version: '0',
-    queues: [],
-    tasks: ['hello', 'fails'],
-    capabilities: [],
-    slots: 2,
-    preset: 'default',
-    onCrash: 'fail',
-    thresholds: {
-      replicaBeatMs: 10_000,
-      replicaStaleMs: 60_000,
-      checkEveryMs: 30_000,
-      claimerBeatMs: 30_000,
-      claimerStaleMs: 120_000,
-      runnerBeatMs: 30_000,
-      runnerStaleMs: 300_000,
-    },
-  }
+  return { ...introduction(id, `node-${id}`), tasks: ['hello', 'fails'] }
 }
 
 export async function seed(store: Store, url: string) {

@@ -1,9 +1,9 @@
 /** People and programs that log in with the roles of db/roles.sql, on a database of their own. */
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { testDatabase } from '@q/testing'
+import { runScript } from '../../../schema/test/run-script.ts'
 
 export interface Logins extends AsyncDisposable {
   readonly url: string
@@ -36,21 +36,5 @@ export async function logins(): Promise<Logins> {
       await owner.end()
       await database.drop()
     },
-  }
-}
-
-/** By psql where there is one; else by a client, without the lines only psql understands. */
-export async function runScript(url: string, script: string): Promise<void> {
-  const psql = spawnSync('psql', ['--no-psqlrc', '--quiet', '--dbname', url], { input: script, encoding: 'utf8' })
-  if (psql.error === undefined) {
-    if (psql.status !== 0) throw new Error(psql.stderr)
-    return
-  }
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(script.replaceAll(/^\\.*$/gm, ''))
-  } finally {
-    await client.end()
   }
 }

@@ -6,7 +6,8 @@ import { queue } from '@q/client'
 import { readConfig, startRunner } from '@q/runner'
 import { connect, createStore, migrateDatabase, requireSchema } from '@q/store'
 import type * as tasks from '../tasks.ts'
-import { logins, runScript } from './logins.ts'
+import { runScript } from '../../../schema/test/run-script.ts'
+import { logins } from './logins.ts'
 
 const people = await logins()
 const { owner, url } = people

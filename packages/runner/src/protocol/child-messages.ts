@@ -3,7 +3,7 @@
  * signs of life, messages and reports of its one worker thread, so the runner receives the same as from its own threads.
  */
 import type { ContextReply, RunCommand, RunReport, ThreadMessage } from './messages.ts'
-import type { AbortReason } from './slot-layout.ts'
+import type { AbortReason, SlotReading } from './slot-layout.ts'
 
 export type ToChild =
   | { readonly kind: 'setup'; readonly taskModules: readonly string[]; readonly memoryLimitMb: number | null }
@@ -24,14 +24,7 @@ export type FromChild =
 export const relayEveryMs = 100
 
 /** The child's slot and its usage, as its main thread reads them. */
-export interface Relayed {
-  /** By sharedClockMs(); null: the run has not begun. */
-  readonly beganAtMs: number | null
-  readonly ticks: number
-  readonly signs: number
-  readonly noticed: boolean
-  readonly progress: number | null
-  readonly note: string | null
+export interface Relayed extends SlotReading {
   readonly cpuMs: number
   readonly heapMb: number | null
   readonly eventLoopUse: number | null
