@@ -1,4 +1,4 @@
-/** What a rule can look for. Each returns the places that break it; paths are relative to the workspace. */
+/** The searches of rules. Each returns the places that break its rule; paths are relative to the workspace. */
 import { basename, matchesGlob, posix } from 'node:path'
 import type { Import } from './imports.ts'
 import type { SourceFile, SourceTree } from './source-tree.ts'

@@ -1,5 +1,5 @@
 /**
- * Files that import each other in a circle. Imports of types are erased, and an `import()` loads later, so neither counts.
+ * Files that import each other in a cycle. Imports of types are erased, and an `import()` loads later, so neither counts.
  *
  * Tarjan's algorithm: one walk over the imports finds the groups of files that all reach each other.
  */

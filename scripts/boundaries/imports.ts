@@ -1,5 +1,5 @@
 /**
- * What a TypeScript file imports, in all four ways: `import … from`, `export … from`, `import()`,
+ * Finds the imports of a TypeScript file, in all four forms: `import … from`, `export … from`, `import()`,
  * `import.meta.resolve()`. Only literal specifiers can be judged.
  *
  * No parser: in code without comments and without the contents of strings, these four can be found by their words.

@@ -1,4 +1,4 @@
-/** What changed between two texts, from the first differing line to the last, cut to a few lines. */
+/** Shows the change between two texts, from the first differing line to the last, cut to a few lines. */
 export function shortDiff(now: string, then: string, linesMax = 8): string {
   const [before, after] = [now.split('\n'), then.split('\n')]
   let head = 0

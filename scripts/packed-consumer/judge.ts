@@ -1,4 +1,4 @@
-/** What may not be in a published package, and what must. Each fault is one line that names the package. */
+/** Checks what a published package must and must not contain. Each fault is one line that names the package. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { workspace } from '../workspace.ts'

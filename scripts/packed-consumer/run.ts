@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** What belongs to this run of ours and would not be there at a user's. */
+/** Variables of this workspace, which a user's program would not have. */
 const ours =
   /^(Q_|DATABASE_URL|NODE_OPTIONS$|INIT_CWD$|npm_(lifecycle|package|command|execpath|node_execpath)|npm_config_user_agent$)/
 

@@ -1,6 +1,6 @@
 /**
- * What a search says. Only one that has seen every state proves anything: one that ran out of depth, memory or time and
- * found nothing is `incomplete`, and so is one whose words we do not understand.
+ * The outcome of a search. Only a search of all states proves something: one that ran out of depth, memory or time and found
+ * nothing is `incomplete`, and so is one whose output is not understood.
  */
 export type SearchOutcome =
   | { readonly kind: 'sound'; readonly states: number; readonly depth: number }

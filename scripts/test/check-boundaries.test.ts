@@ -148,7 +148,7 @@ const planted: [path: string, text: string, rule: string, line: number][] = [
   ['scripts/long.ts', 'a()\n'.repeat(251), 'no file over 250 lines', 251],
 ]
 
-/** What is allowed, beside the rules that would forbid it. */
+/** Allowed code, beside the rules that would forbid it. */
 const innocent: [path: string, text: string][] = [
   ['packages/runner/src/index.ts', "export * from './reached.ts'"],
   ['packages/runner/src/reached.ts', "import '@q/runner/database'"],

@@ -14,7 +14,7 @@ import { workspace } from '../workspace.ts'
 
 const read = (name: string) => readFile(join(workspace, 'docs/deploy', name), 'utf8')
 
-/** Of any shape: the tests say which. */
+/** A parsed file; the tests say which shape it has. */
 type Parsed = ReturnType<typeof JSON.parse>
 
 async function yaml(name: string): Promise<Parsed[]> {

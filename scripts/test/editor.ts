@@ -11,7 +11,7 @@ interface Message {
   readonly result?: unknown
 }
 
-/** What is offered at `|` in the text of that file. */
+/** The completions at `|` in the text of that file. */
 export async function completionsAt(path: string, marked: string): Promise<string[]> {
   const text = marked.replace('|', '')
   const before = marked.slice(0, marked.indexOf('|')).split('\n')

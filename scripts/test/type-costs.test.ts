@@ -1,5 +1,5 @@
 /**
- * What tasks cost the compiler, in instantiations of types. A module of tasks, half of them with a schema, and a producer
+ * The cost of tasks for the compiler, in instantiations of types. A module of tasks, half of them with a schema, and a producer
  * that enqueues each of them.
  */
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What workflows cost the compiler, in instantiations of types: a chain of steps over 200 tasks, each given parts of the one before. */
+/** The cost of workflows for the compiler, in instantiations of types: a chain of steps over 200 tasks, each given parts of the one before. */
 import { expect, test } from 'vitest'
 import { instantiations } from './instantiations.ts'
 

@@ -26,7 +26,7 @@ test('reach.pooler: a pooler in transaction mode is a warning, and no session ca
   ])
 })
 
-test('reach.direct: a pooler in transaction mode as the direct URL is a failure, the server itself is none', async () => {
+test('reach.direct: a pooler in transaction mode as the direct URL is a failure, the server itself is not', async () => {
   const direct = await database()
   const pooled = await transactionPooler(direct)
   const level = async (url: string) =>

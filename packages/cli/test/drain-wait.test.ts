@@ -64,7 +64,7 @@ test('a node that finishes its runs and leaves stopped cleanly: exit 0', async (
   })
 })
 
-test('a run that the node released counts as released, also if another node has finished it by then', async () => {
+test('a run that the node released counts as released even if another node has already finished it', async () => {
   const scene = await nodeWith(1)
   const answered = await drained(scene, async () => {
     await release(scene.leases)

@@ -21,7 +21,7 @@ test('while no node sends heartbeats q recover names the runs that it leaves alo
   expect((await q(['recover'], env)).stdout).toBe('No run is stale.\n')
 })
 
-test('q recover names the runs that it leaves alone also when it recovers others', async () => {
+test('q recover names the runs that it leaves alone even when it recovers others', async () => {
   const { env, execute, runs, close } = await exampleCluster()
   onTestFinished(close)
   await execute(sql`UPDATE q.replica_heartbeat SET last_heartbeat = last_heartbeat - interval '1 hour'`)

@@ -50,7 +50,7 @@ test('a lost connection means that there is no database, and the next good frame
   expect(connection.get().away).toBeNull()
 })
 
-test('a new stream begins without old topics; what was asked for stays old', () => {
+test('a new stream begins without old topics; requested topics stay old', () => {
   old('nodes', 'DATABASE_TIMEOUT')
   connection.becameOld('/runs', { name: '/runs', why: 'slow', since: null })
   deliver({ event: 'hello', data: { now: since } })

@@ -49,7 +49,7 @@ export interface SenderState {
   readonly isBrief?: boolean
 }
 
-/** What senders of all destinations remember together: how much was written to a repository, for example. */
+/** The state that the senders of all destinations share, for example how much was written to a repository. */
 export interface SharedState {
   get(key: string): Promise<string | undefined>
   /** Replaces the value unless it has changed since it was read. Returns whether it did. */

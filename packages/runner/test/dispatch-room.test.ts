@@ -39,7 +39,7 @@ test('two claims at the same time do not count on the same room', () => {
   expect(dispatch.room(1, true).isEmpty()).toBe(false)
 })
 
-test('runs are claimed for busy threads only with permission to start ahead, and what was started is placed', async () => {
+test('runs are claimed for busy threads only with permission to start ahead, and each started run is placed', async () => {
   const scene = practised(1)
   await scene.start(runs('1', '2'))
   expect([false, true].map((ahead) => scene.dispatch.room(1, ahead).isEmpty())).toEqual([true, false])

@@ -103,7 +103,7 @@ test('no condition of a list finds a hidden value, neither by its member nor aro
   expect(await found('plain~horse b')).toEqual([1])
 })
 
-test('conditions still find what is shown: visible values beside hidden ones, names, and numbers', async () => {
+test('conditions find shown values: visible ones beside hidden ones, names, and numbers', async () => {
   const found = await finder('shown', [
     { apiToken: 'horse', user: { password: 'battery', name: 'Anna' }, maxTokens: 512, secret: null },
     { user: { name: 'Bob' }, text: 'a token of trust', maxTokens: 5 },

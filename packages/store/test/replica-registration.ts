@@ -1,4 +1,4 @@
-/** A replica as it introduces itself, with the thresholds of the default preset. */
+/** The registration of a replica, with the thresholds of the default preset. */
 import type { ReplicaRegistration } from '@q/store'
 
 export function introduction(id: string, name = 'host'): ReplicaRegistration {

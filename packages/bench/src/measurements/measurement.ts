@@ -37,7 +37,7 @@ export interface FigureKind {
 
 export type Figures = Readonly<Record<string, number>>
 
-/** What a sample may use. */
+/** The server, the sizes and the settings of a sample. */
 export interface Bench {
   readonly server: BenchServer
   readonly sizes: Sizes

@@ -100,7 +100,7 @@ function noneText({ exhausted, lookedBackTo }: OperationPreview, look: number): 
   return `No run matches among the newest ${count(look)}${since}. Older runs were not read.`
 }
 
-/** What a person does if the preview did not read all runs: lists the older ones, or lets the operation read them. */
+/** The advice if the preview did not read all runs: list the older runs, or let the operation read them. */
 function goOnText({ kind, path }: BulkRequest, { next }: OperationPreview, options: BulkOptions): string {
   const given = filterArguments(options)
   const states = kind === 'retry' && options.status === undefined ? ' --status failed' : ''

@@ -1,4 +1,4 @@
-/** What the palette finds for a text. Pure. */
+/** Finds the entries of the palette for a text. Pure. */
 import type { Node, PublishedTask, QueueView } from '../api/contract.ts'
 import { connection } from '../live/connection.ts'
 import type { IconName } from '../parts/icon.tsx'

@@ -1,5 +1,5 @@
 /**
- * What the page knows about its own data: whether the stream is open, since when the database is away, whether the person froze
+ * The state of the page's own data: whether the stream is open, since when the database is away, whether the person froze
  * the page. One store for the tab; the header, the banner and every button read it.
  */
 import { useSyncExternalStore } from 'react'

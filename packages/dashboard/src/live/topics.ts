@@ -9,7 +9,7 @@ export type Topic =
   | `workflow:${string}`
   | `operation:${string}`
 
-/** What the server accepts of each kind. */
+/** The most topics of each kind that the server accepts. */
 const runsMax = 200
 const subjectsMax = 10
 

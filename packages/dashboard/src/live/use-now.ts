@@ -15,7 +15,7 @@ export function useNow(isOnScreen = true): number {
   return useSyncExternalStore(isOnScreen ? subscribe : unsubscribed, () => now)
 }
 
-/** What `of` makes of the time. The component is drawn again when that changes, not with every tick. */
+/** Returns `of(now)`, and draws the component again when that changes, not with every tick. */
 export function useAtNow<T extends string | number | boolean>(of: (now: number) => T, isOnScreen = true): T {
   return useSyncExternalStore(isOnScreen ? subscribe : unsubscribed, () => of(now))
 }

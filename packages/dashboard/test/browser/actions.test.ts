@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     await expect.poll(() => chosen.isChecked()).toBe(true)
   })
 
-  test('a list that did not look far enough says so, and a further page that is refused says why', async () => {
+  test('a list that did not read all rows says so, and a refused next page says why', async () => {
     await page.route('**/api/workflows?*', (route) =>
       route.request().url().includes('cursor=') ? route.continue() : route.fulfill({ json: { items: [], next: 'x' } }),
     )

@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('the filter of runs and its operations', () => {
     }
   })
 
-  test('the number in the question is that of the operation, also when hidden values match', async () => {
+  test('the dialog asks about as many runs as the operation changes, even when hidden values match', async () => {
     const payloads = [{ name: 'a horse' }, { name: 'hidden', apiToken: 'horse' }, { name: 'a cow' }]
     const runs = await q.enqueueMany(payloads.map((payload) => ['hello', payload, { group: 'stable' }] as const))
     await go('/runs?group=stable&payload=~horse')
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('the filter of runs and its operations', () => {
     await selection.getByRole('button', { name: 'Cancel 1 run', exact: true }).waitFor()
   })
 
-  test('an operation whose runs may be older than those that were counted can be started, without a number', async () => {
+  test('an operation that reaches runs older than the counted ones can be started, and its button shows no number', async () => {
     await q.enqueue('hello', {}, { group: 'older' })
     const match = { count: 0, atLeast: true }
     const preview = { dryRun: true, match, samples: [], exhausted: false, lookedBackTo: '2026-11-01T00:00:00.000Z' }

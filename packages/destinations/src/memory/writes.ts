@@ -1,4 +1,4 @@
-/** What a report changes in the memory file. Pure. docs/how-to/memory-server.md lists the keys and their values. */
+/** Computes the changes that a report makes in the memory file. Pure. docs/how-to/memory-server.md lists the keys and their values. */
 import type { HeartbeatAlert, HeartbeatData, Recovery, Report, RunStatus } from '../report.ts'
 import { sanitizedId } from '../sanitized-id.ts'
 import type { Keys } from './keys.ts'

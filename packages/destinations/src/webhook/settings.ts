@@ -50,7 +50,7 @@ export function readWebhookSettings(settings: Settings): WebhookSettings {
   }
 }
 
-/** What is wrong with an address, as the end of a sentence. Undefined if it is valid. */
+/** Returns the problem of an address, as the end of a sentence; undefined: it is valid. */
 export function addressProblem(address: unknown): string | undefined {
   const url = typeof address === 'string' ? URL.parse(address) : null
   if (url === null) return 'is not an address such as "https://example.com/hooks/q"'

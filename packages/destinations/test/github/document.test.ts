@@ -14,7 +14,7 @@ test('the destination in docs/how-to/github.md has no problems', () => {
   expect(destinationKinds[kind]?.problemsOf(settings)).toEqual([])
 })
 
-test('the comments in docs/how-to/github.md are those that are written', () => {
+test('docs/how-to/github.md shows the comments that the destination writes', () => {
   const report = recovery()
   if (report.kind !== 'recovery') throw new Error('not a recovery')
   expect(blocks('markdown')).toEqual([

@@ -51,7 +51,7 @@ export function senderDestination(
   }
 }
 
-/** Of all monitors in this process. */
+/** Shared by all monitors in this process. */
 const shared = new Map<string, string>()
 
 function open(configured: ConfiguredDestination, say: (sentence: string) => void): Promise<Sender> {

@@ -62,7 +62,7 @@ Worker \`${worker}\` last seen \\d+s ago\\.
 Task is now available for other workers to claim\\.$`)
 }
 
-test('a killed replica leaves one comment per run, also if GitHub limits requests, or stores a comment and drops the connection', async () => {
+test('a killed replica leaves one comment per run, even if GitHub limits requests, or stores a comment and drops the connection', async () => {
   const { github, start, delivered } = await scene()
   const issues = [12, 13, 14].map((number) => github.issue(repository, number))
   const limited = {

@@ -24,7 +24,7 @@ export interface Action extends Required<NewAction> {
   readonly at: Date
 }
 
-/** What is known about an action once it has ended. */
+/** The facts that are known once an action has ended. */
 export type ActionEnd = Pick<NewAction, 'subject' | 'detail' | 'answer'>
 
 /** The answer of an action that has begun. It stays if the end cannot be recorded: what became of it is unknown. */

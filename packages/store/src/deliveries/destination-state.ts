@@ -31,7 +31,7 @@ export async function setDestinationState(db: Db, state: StateKey, value: string
     .execute()
 }
 
-/** What all destinations remember together: no destination has this name. */
+/** The key of the state that all destinations share; no destination has this name. */
 const everyDestination = ''
 
 export async function getSharedState(db: Db, key: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 
-/** What an SDK calls `idGenerator`. */
+/** An `idGenerator` of an OpenTelemetry SDK. */
 export interface SpanIds {
   generateTraceId(): string
   generateSpanId(): string

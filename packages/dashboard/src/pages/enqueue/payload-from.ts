@@ -7,7 +7,7 @@ export interface Typed {
   readonly problems: Problems
 }
 
-/** What is wrong, by the JSON pointer of its field; the payload itself is ''. */
+/** The problems by the JSON pointer of their field; '' is the payload itself. */
 export type Problems = Readonly<Record<string, string>>
 
 export type Values = Readonly<Record<string, string>>

@@ -92,7 +92,7 @@ function commandOf(name: string, deadlineMs: number | null, onDeadline: OnDeadli
   return `q drain ${quoted(name)}${deadline}${deadlineMs === null || onDeadline === 'by-task' ? '' : ` --on-deadline ${onDeadline}`}`
 }
 
-/** What is left to execute runs when this node leaves. */
+/** The nodes and slots that are left when this node leaves. */
 function Capacity({ id, nodes }: { readonly id: string; readonly nodes: readonly Node[] }): ReactNode {
   const living = nodes.filter(({ state }) => state === 'alive' || state === 'draining')
   const left = living.filter((node) => node.state === 'alive' && node.id !== id)

@@ -1,4 +1,4 @@
-/** What a drain will do to each run of a node, said before and while it happens. Pure. */
+/** Predicts what a drain does to each run of a node, before and while it drains. Pure. */
 import type { HeldRun, OnDeadline } from '../../api/contract.ts'
 
 export interface Outcome {

@@ -1,4 +1,4 @@
-/** What a node is: host, version, what it serves, and the thresholds it registered for itself. */
+/** The facts of a node: host, version, what it serves, and the thresholds it registered for itself. */
 import type { ReactNode } from 'react'
 import type { Node } from '../../api/contract.ts'
 import { Card } from '../../parts/card.tsx'

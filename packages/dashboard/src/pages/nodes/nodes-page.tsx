@@ -136,7 +136,7 @@ const NodesTable = memo(function NodesTable({ living, gone }: TableProps): React
   )
 })
 
-/** What a person on call wants to see without a click. */
+/** Whether a person on call wants to see the details of the node without a click. */
 function opensByItself(node: Node): boolean {
   return node.state === 'draining' || node.state === 'stale' || node.threads.some(({ state }) => state === 'stopping')
 }

@@ -1,4 +1,4 @@
-/** What was finished, by outcome: successes on one scale, everything else on its own. */
+/** Ended runs by outcome: successes on one scale, everything else on its own. */
 import type { ReactNode } from 'react'
 import type { SeriesPoint } from '../../api/contract.ts'
 import { useSeries } from '../../api/use-series.ts'

@@ -1,4 +1,4 @@
-/** What a queue is made of: its tasks and who serves them, its groups and their shares, its contended keys and who holds them. */
+/** The parts of a queue: its tasks and who serves them, its groups and their shares, its contended keys and who holds them. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { ContendedKey, QueueDetail } from '../../api/contract.ts'

@@ -1,4 +1,4 @@
-/** What can be done to a run, each with its command. */
+/** The actions on a run, each with its command. */
 import { useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import type { RunDetail } from '../../api/run-contract.ts'

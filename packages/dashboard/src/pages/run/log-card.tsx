@@ -1,4 +1,4 @@
-/** What the code logged, by attempt. It follows the end until a person scrolls up. */
+/** The log of a run, by attempt. It follows the end until a person scrolls up. */
 import { memo, useEffect, useRef, useState, type ReactNode } from 'react'
 import type { LogLine, RunAttempt } from '../../api/run-contract.ts'
 import { Card, Empty, Skeleton } from '../../parts/card.tsx'

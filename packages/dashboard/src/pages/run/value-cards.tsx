@@ -1,4 +1,4 @@
-/** What the run was given, returned and keeps. Secrets are hidden until a person asks for them, which the audit records. */
+/** The payload, the result and the checkpoint of a run. Secrets are hidden until a person asks for them, which the audit records. */
 import { useState, type ReactNode } from 'react'
 import type { RunDetail, RunTexts } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'

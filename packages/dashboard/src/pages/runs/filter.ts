@@ -46,7 +46,7 @@ export const states: readonly TaskState[] = [
   'SKIPPED',
 ]
 
-/** What a person typed; undefined: it is not a token yet. */
+/** Parses typed text; undefined: it is not a token yet. */
 export function parseToken(text: string): Token | undefined {
   const typed = text.trim()
   const payload = /^payload\.(\S+?[~=].+)$/i.exec(typed)?.[1]

@@ -81,7 +81,7 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
   )
 }
 
-/** Of how many runs the operation in the address is. */
+/** The number of runs of the operation in the address. */
 function countIn(search: URLSearchParams): number | undefined {
   const of = Number(search.get('of'))
   return Number.isInteger(of) && of > 0 ? of : undefined

@@ -1,4 +1,4 @@
-/** What a text in the filter could become: first its key, then the values that are known for it. Pure. */
+/** Completes a text in the filter: first its key, then the values that are known for it. Pure. */
 import { type FilterKey, filterKeys, parseToken, states, type Token } from './filter.ts'
 
 export interface Suggestion {

@@ -50,7 +50,7 @@ export function ChartCard({ title, sub, end, times, panels, isLastPartial, nothi
   )
 }
 
-/** Of one series the label of its panel says enough. */
+/** A single series needs no name: the label of its panel is enough. */
 function Legend(props: {
   readonly series: readonly (Named & { look: string })[]
   readonly isLastPartial: boolean

@@ -6,7 +6,7 @@ import { Card } from '../card.tsx'
 import { Copy } from '../copy.tsx'
 import { type JsonNode, parseLossless, pretty } from './lossless.ts'
 
-/** What the server writes instead of a value that must not be shown. */
+/** The server writes this instead of a value that must not be shown. */
 const hidden = '"[hidden]"'
 const openedMax = 30
 const drawnMax = 200_000

@@ -12,7 +12,7 @@ export interface EvidenceAges {
   readonly silentMs: number
 }
 
-/** What the thread or child of a run uses, measured from outside. */
+/** The CPU and memory that the thread or child of a run uses, measured from outside. */
 export interface Usage {
   /** CPU time used so far. */
   readonly cpuMs: number

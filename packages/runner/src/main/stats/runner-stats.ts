@@ -1,4 +1,4 @@
-/** What a replica counts and measures about itself, for metrics. Computed on each read; costs nothing otherwise. */
+/** The counts and measurements of a replica, for metrics. Computed on each read; costs nothing otherwise. */
 import type { RunTally } from '@q/store'
 import type { Slots } from '../dispatch/slots.ts'
 import type { ThreadPool } from '../executors/thread-pool.ts'

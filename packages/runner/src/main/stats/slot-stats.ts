@@ -1,5 +1,5 @@
 /**
- * What every slot is doing, for the replica's heartbeat and for people: bounded, plain data. Slots whose run is being
+ * The activity of every slot, for the replica's heartbeat and for people: bounded, plain data. Slots whose run is being
  * stopped come first, because people look for them.
  */
 import type { AbortReason } from '../../protocol/slot-layout.ts'

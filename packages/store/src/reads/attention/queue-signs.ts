@@ -1,5 +1,5 @@
 /**
- * What attention must know of each queue. It reads less than a list of queues: runs are counted only in queues that are paused
+ * The facts about each queue that attention needs. Reads less than a list of queues: runs are counted only in queues that are paused
  * or grow, waiting runs only in paused ones, and usual waits only where a run has been ready for long.
  */
 import { sql } from 'kysely'

@@ -1,5 +1,5 @@
 /**
- * What metrics say about the reports of each destination. Bounded: counts stop at a limit. The age of the oldest waiting
+ * The gauges of each destination's reports. Bounded: counts stop at a limit. The age of the oldest waiting
  * report is read at both ends of the order in which reports are due: untried reports are oldest at its beginning, and each
  * failure moves a report further towards its end. No locks.
  */

@@ -1,5 +1,5 @@
 /**
- * What the span of a run says, for runs that have ended under their last holder and were enqueued with a trace context. The
+ * The facts for the span of a run, for runs that have ended under their last holder and were enqueued with a trace context. The
  * epoch began with the enqueue, or with the first attempt after a manual retry. Primary keys alone; no locks.
  */
 import { sql } from 'kysely'

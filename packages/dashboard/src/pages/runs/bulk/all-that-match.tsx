@@ -1,4 +1,4 @@
-/** What can be done to everything that matches: an operation, which goes on without this page. */
+/** The actions on all matching runs: each is an operation, which continues without this page. */
 import { useState, type ReactNode } from 'react'
 import type { Bounded, Operation } from '../../../api/contract.ts'
 import type { RunSummary } from '../../../api/run-contract.ts'

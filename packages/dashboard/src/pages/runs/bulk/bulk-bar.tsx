@@ -1,5 +1,5 @@
 /**
- * What can be done to the selection. Each button counts what it can act on. A selection of rows is done row by row; everything that
+ * The actions on the selection. Each button counts what it can act on. A selection of rows is done row by row; everything that
  * matches becomes an operation, which goes on without this page.
  */
 import { useState, type ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** What can be done to many runs, and in which states. */
+/** The actions on many runs, and the states in which each is possible. */
 export const can = {
   cancel: ['pending', 'available', 'claimed', 'running'],
   retry: ['failed', 'cancelled', 'expired'],
