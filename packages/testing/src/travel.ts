@@ -43,7 +43,7 @@ export async function travel(url: string, by: Duration, options: TravelOptions =
 
 const rewindSchedules = 'UPDATE q.schedule SET seen_until = least(seen_until, $1::timestamptz)'
 
-/** The longest journey. In hours, because days vary in length. */
+/** The longest step in time. In hours, because days vary in length. */
 const farAway = `interval '40000000 hours'`
 
 async function shift(client: Client, table: string, columns: readonly string[], ms: number): Promise<void> {

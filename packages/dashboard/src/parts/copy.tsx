@@ -1,4 +1,4 @@
-/** Copies text, and says so to eyes and screen readers for a second and a half. */
+/** Copies text, and confirms it on the screen and to screen readers for a second and a half. */
 import { useEffect, useState, type ReactNode } from 'react'
 import { Glyph } from './glyph.tsx'
 
