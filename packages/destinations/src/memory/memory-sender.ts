@@ -38,7 +38,14 @@ export async function openMemorySender({ settings, env, state, nowMs }: SenderCo
   }
 
   return {
-    send: (reports) => memory.exclusively((graph) => sendAll(graph, reports)),
+    async send(reports) {
+      try {
+        return await memory.exclusively((graph) => sendAll(graph, reports))
+      } catch (error) {
+        if (!(error instanceof MemoryFailure)) throw error
+        return reports.map(() => resultOfFailure(error))
+      }
+    },
     test: () => resultOf(memory.test(`${prefix}/test`)),
     close: () => memory.close(),
   }
@@ -62,10 +69,12 @@ async function resultOf(work: Promise<void>): Promise<SendResult> {
     await work
     return { kind: 'delivered' }
   } catch (error) {
-    const failure = error instanceof MemoryFailure ? error : new MemoryFailure(String(error), { cause: error })
-    const { message, retryAfterMs, notTried } = failure
-    return { kind: notTried ? 'postponed' : 'failed', error: message, retryAfterMs }
+    return resultOfFailure(error instanceof MemoryFailure ? error : new MemoryFailure(String(error), { cause: error }))
   }
+}
+
+function resultOfFailure({ message, retryAfterMs, notTried }: MemoryFailure): SendResult {
+  return { kind: notTried ? 'postponed' : 'failed', error: message, retryAfterMs }
 }
 
 /** The result of the rounds after a failed one: they would fail too. */

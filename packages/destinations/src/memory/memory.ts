@@ -1,14 +1,18 @@
-/** A memory file, served by a process of its own: serialises its users, and offers operations on single keys. */
+/**
+ * A memory file, served by a process of its own: serialises all writers of the file, also those of other processes, and
+ * offers operations on single keys. Reading needs no lock, because the server replaces the file as a whole.
+ */
 import { randomUUID } from 'node:crypto'
 import { openConnection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
+import { createFileLock } from './file-lock.ts'
 import { type Entity, type Graph, graphOf } from './graph.ts'
 import { installedServer } from './mcp.ts'
 import { byTime } from './observations.ts'
 import { explainServerError } from './torn-line.ts'
 
 export interface Memory {
-  /** Runs the work after all earlier work, so it may write values that depend on what it read. */
+  /** Runs the work while nobody else writes the file, so it may write values that depend on what it read. */
   exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
   /** The entity of a key, with its observations oldest first. Undefined: there is none. */
   get(key: string): Promise<Entity | undefined>
@@ -37,20 +41,32 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
     nowMs,
     explain: (error) => explainServerError(error, file),
   })
-  const graph = graphOf(connection)
+  const lock = createFileLock(file)
+  const reading = graphOf(connection)
+  const writing = graphOf({
+    ...connection,
+    async call(tool, args) {
+      lock.requireHeld()
+      return await connection.call(tool, args)
+    },
+  })
   let last: Promise<unknown> = Promise.resolve()
-  function exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T> {
-    const result = last.then(() => work(graph))
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(work)
     last = result.catch(() => undefined)
     return result
   }
+  function exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T> {
+    return inTurn(() => lock.during(() => work(writing)))
+  }
   return {
     exclusively,
-    get: (key) => exclusively(() => entityAt(graph, key)),
-    list: (pattern) => exclusively(() => matching(graph, pattern)),
-    put: (key, value) => exclusively(() => replace(graph, key, value)),
-    test: (below) => exclusively(() => tryOut(graph, `${below}/${randomUUID()}`)),
+    get: (key) => inTurn(() => entityAt(reading, key)),
+    list: (pattern) => inTurn(() => matching(reading, pattern)),
+    put: (key, value) => exclusively((graph) => replace(graph, key, value)),
+    test: (below) => exclusively((graph) => tryOut(graph, `${below}/${randomUUID()}`)),
     async close() {
+      lock.close()
       await connection.close()
       await last
     },
