@@ -92,6 +92,29 @@ function programOn(url: string) {
   return { db: connection.db, [Symbol.asyncDispose]: () => connection.close() }
 }
 
+test('reports that no release has sent are gone after migration 0016, so that they are neither sent nor kept', async () => {
+  await using database = await openDatabase({ migrated: false })
+  await using program = programOn(database.url)
+  const { client } = database
+  await migrate(program.db, { upTo: names.find((name) => name.startsWith('0015'))! })
+  await client.query(`INSERT INTO q.lane (queue, task, requires) VALUES ('default', 'old', '{}')`)
+  const { rows } = await client.query(
+    `INSERT INTO q.task_run (task, lane) SELECT task, id FROM q.lane WHERE task = 'old' RETURNING id`,
+  )
+  await client.query(`INSERT INTO q.destination (name, kind, news) VALUES ('hook', 'webhook', '{status}')`)
+  await client.query(
+    `INSERT INTO q.delivery (run_id, destination, news, subject, payload) VALUES ($1, 'hook', 'status', 'old', '{}')`,
+    [rows[0]?.id],
+  )
+  await migrate(program.db)
+  expect((await client.query('SELECT FROM q.delivery')).rowCount).toBe(0)
+  expect((await client.query('SELECT name FROM q.destination')).rows).toEqual([{ name: 'hook' }])
+  expect((await client.query('SELECT FROM q.task_run')).rowCount).toBe(1)
+  // The destination of the earlier release receives what happens from now on.
+  await client.query(`INSERT INTO q.task_run (task, lane) SELECT task, id FROM q.lane WHERE task = 'old'`)
+  expect((await client.query('SELECT news FROM q.delivery')).rows).toEqual([{ news: 'status' }])
+})
+
 test('a deadlock with a program that writes runs repeats the migration', async () => {
   await using database = await openDatabase({ migrated: false })
   await using program = programOn(database.url)

@@ -107,6 +107,19 @@ test('the heartbeats of a run that manual SQL ended are removed with it', async 
   expect(await db.selectFrom('q.task_heartbeat').selectAll().where('run_id', '=', id!).execute()).toEqual([])
 })
 
+test('a report that was not delivered keeps no run, and is still sent', async () => {
+  await store.putDestination({ name: 'hook', kind: 'log', reports: ['run-ended'] })
+  const [id] = await enqueue('reported')
+  const lease = leaseOf(await claimOne('reported'))
+  await store.settleTaskRuns([{ lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+  await age(id!)
+  expect(await prune()).toBe(1)
+  expect(await exists(id!)).toBe(false)
+  const leased = await store.leaseDeliveries({ destination: 'hook', holder: 'a', limit: 10, forMs: 60_000 })
+  expect(leased).toMatchObject([{ orderKey: `run/${id}`, payload: { runId: id, status: 'SUCCEEDED' } }])
+  await store.removeDestination('hook')
+})
+
 test('a run that has not ended, or has just ended, stays', async () => {
   const [waiting] = await enqueue('fresh')
   await enqueue('fresh-end')
