@@ -25,6 +25,7 @@ test('events are counted under the names of the metrics, without ids or texts of
   observe({ type: 'fenced', runIds: ids(8) })
   observe({ type: 'beat-accepted', tookMs: 4 })
   observe({ type: 'beat-failed', consecutive: 1, error: new Error('secret'), retryInMs: 1 })
+  observe({ type: 'heartbeat-alert', consecutive: 3, error: new Error('secret') })
   observe({ type: 'deliveries-sent', destination: 'hook', reports: 2 })
   observe({ type: 'deliveries-sent', destination: 'hook', reports: 3 })
   observe({ type: 'deliveries-failed', destination: 'hook', reports: 1, error: 'secret' })
@@ -48,6 +49,7 @@ test('events are counted under the names of the metrics, without ids or texts of
     q_self_fences_total: [{ value: 1 }],
     q_heartbeat_seconds: [{ sumMs: 4 }],
     q_heartbeat_failures_total: [{ value: 1 }],
+    q_heartbeat_alerts_total: [{ value: 1 }],
     q_log_lines_dropped_total: [{ value: 7 }],
     q_draining: [{ value: 0 }],
   })

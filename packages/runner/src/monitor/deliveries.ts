@@ -37,9 +37,9 @@ export function createDeliveries(
   async function deliver(destination: HeartbeatDestination, heartbeat: HeartbeatData): Promise<void> {
     try {
       await withAttempts(retry, () => sendInTime(destination, heartbeat, retry.signal))
-      failures.succeeded(destination.name)
+      failures.succeeded(destination)
     } catch (error) {
-      if (!retry.signal.aborted) failures.failed(destination.name, error)
+      if (!retry.signal.aborted) failures.failed(destination, error)
     } finally {
       underWay.delete(destination)
     }
@@ -51,7 +51,13 @@ export function createDeliveries(
     },
     alert(alert) {
       const others = destinations.filter(({ name }) => name !== alert.destination)
-      alerting = others.map((destination) => destination.alert?.(alert).catch(() => {}) ?? Promise.resolve())
+      alerting = others.map(async (destination) => {
+        try {
+          await destination.alert?.(alert)
+        } catch {
+          // Lost: the next failures raise no second alert.
+        }
+      })
     },
     async settled() {
       await Promise.all([...underWay.values(), ...alerting])

@@ -16,9 +16,14 @@ export interface HeartbeatAlert {
   readonly consecutive_failures: number
 }
 
+/** A destination, or the database. Two places with one name are counted apart. */
+export interface Place {
+  readonly name: string
+}
+
 export interface Failures {
-  failed(place: string, error: unknown): void
-  succeeded(place: string): void
+  failed(place: Place, error: unknown): void
+  succeeded(place: Place): void
   /** Records failures that are not recorded yet, and keeps them if `record` rejects. */
   flush(record: (failures: readonly HeartbeatFailure[]) => Promise<void>): Promise<void>
 }
@@ -33,17 +38,18 @@ export interface FailuresDeps {
 }
 
 export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Failures {
-  const inARow = new Map<string, number>()
+  const inARow = new Map<Place, number>()
   let unrecorded: { readonly atMs: number; readonly consecutive: number; readonly error: string }[] = []
   return {
     failed(place, error) {
       const consecutive = (inARow.get(place) ?? 0) + 1
       inARow.set(place, consecutive)
       const text = redact(errorMessage(error))
-      unrecorded = [...unrecorded, { atMs: nowMs(), consecutive, error: `${place}: ${text}` }].slice(-keptMax)
+      unrecorded = [...unrecorded, { atMs: nowMs(), consecutive, error: `${place.name}: ${text}` }].slice(-keptMax)
       if (consecutive !== alertAfter) return
       const timestamp = Date.now()
-      onAlert({ worker_id: workerId, timestamp, destination: place, error: text, consecutive_failures: consecutive })
+      const { name: destination } = place
+      onAlert({ worker_id: workerId, timestamp, destination, error: text, consecutive_failures: consecutive })
     },
     succeeded: (place) => void inARow.delete(place),
     async flush(record) {

@@ -31,8 +31,8 @@ export interface InDatabaseDeps {
   readonly failures: Failures
 }
 
-const heartbeats = 'database'
-const detection = 'stale detection'
+const heartbeats = { name: 'database' }
+const detection = { name: 'stale detection' }
 
 export function createInDatabase(deps: InDatabaseDeps): InDatabase {
   const { store, worker, settings, retry, failures, callbacks } = deps

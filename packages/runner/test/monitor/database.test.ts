@@ -136,10 +136,23 @@ test('a worker learns that a run is to be cancelled', async () => {
 })
 
 test('the stop releases the runs that the worker holds, added or not, before it ends the replica', async () => {
-  const monitor = await started()
+  const steps: string[] = []
+  const watched: Store = {
+    ...store,
+    releaseTaskRuns(leases) {
+      steps.push('release')
+      return store.releaseTaskRuns(leases)
+    },
+    retireReplica(replicaId) {
+      steps.push('end')
+      return store.retireReplica(replicaId)
+    },
+  }
+  const monitor = await started({ store: watched })
   const [added, other] = [await claimedBy(monitor), await claimedBy(monitor)]
   monitor.addTask(added)
   await monitor.stop()
+  expect(steps).toEqual(['release', 'end'])
   for (const { runId } of [added, other]) expect(await rowOf(runId)).toMatchObject({ status: 'AVAILABLE', attempt: 0 })
   expect(await store.findNode(monitor.replicaId)).toMatchObject([{ state: 'stopped' }])
 })

@@ -102,6 +102,28 @@ test('the third failure in a row raises one alert, and a success starts a new co
   expect(warnings.filter((sentence) => sentence.includes('three failures in a row'))).toHaveLength(2)
 })
 
+test('destinations of one name are counted apart: a success of one hides no failure of the other', async () => {
+  const [good, bad] = [destination('twin'), destination('twin', fails)]
+  const { alerts } = await started({ destinations: [bad, good], retry_attempts: 1 })
+  await bad.calls(4)
+  expect(alerts).toMatchObject([{ destination: 'twin', consecutive_failures: 3 }])
+})
+
+test('a destination that throws when it receives an alert does no harm', async () => {
+  const bad = destination('bad', fails)
+  const told = Promise.withResolvers<HeartbeatAlert>()
+  const careless = {
+    ...destination('careless'),
+    alert(alert: HeartbeatAlert): Promise<void> {
+      told.resolve(alert)
+      throw new Error('a mistake')
+    },
+  }
+  await started({ destinations: [careless, bad], retry_attempts: 1 })
+  expect(await told.promise).toMatchObject({ destination: 'bad', consecutive_failures: 3 })
+  await bad.calls(5)
+})
+
 test('a destination gets one heartbeat at a time, and a slow one delays no other', async () => {
   const gate = Promise.withResolvers<void>()
   const slow = destination('slow', () => gate.promise)
