@@ -79,7 +79,10 @@ function redeliverCommand(terminal: Terminal): Command {
     act: ({ store }, id) => store.redeliver(id),
     sentences: {
       due: ['is sent again', true],
-      superseded: ['was not sent again: a newer report about the same run or workflow was delivered', false],
+      superseded: [
+        'was not sent again: a newer report about the same run or workflow was delivered or is being sent',
+        false,
+      ],
     },
     notFound: deliveryNotFound,
   })

@@ -26,7 +26,8 @@ export const deliveryRoutes = routes({
   'POST /api/deliveries/{id}/redeliver': {
     action: 'redeliver',
     scope: 'admin',
-    summary: 'Sends a report again under the same id, unless a newer one about the same run was delivered.',
+    summary:
+      'Sends a report again under the same id, unless a newer one about the same run was delivered or is being sent.',
     params: z.object({ id: runId }),
     answer: answerOf('due'),
     problems: [404, 409],

@@ -72,7 +72,7 @@ export function destinationHandlers({ reads, writes }: HandlerDeps): Handlers<Ke
         throw conflict(
           `Delivery ${id} was not sent again.`,
           answer,
-          'A newer report about the same run or workflow was delivered: an old status must not overwrite it.',
+          'A newer report about the same run or workflow was delivered or is being sent: an old status must not overwrite it.',
         )
       return { answer }
     },

@@ -72,7 +72,8 @@ export interface DestinationVerbs {
 
   /**
    * Sends a report again under the same id, whether it was given up or delivered.
-   * `superseded`: a newer report of the same kind about the same run or workflow was delivered.
+   * `superseded`: a newer report of the same kind about the same run or workflow was delivered or is
+   * being sent.
    */
   redeliver(id: string): Promise<RedeliverAnswer>
 

@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import type { DeliveryOutcome, LeasedDelivery } from '@q/store'
+import { leaseDeliveries } from '../../src/deliveries/lease-deliveries.ts'
+import { untilSomebodyWaits } from '../blocked-sessions.ts'
 import { fixture } from '../fixture.ts'
 
 const { store, another, db } = await fixture()
@@ -145,6 +147,34 @@ test('a report that was given up is sent again by command, unless a newer one of
   expect(await store.redeliverGivenUp({ destination: 'hook', limit: 10 })).toBe(0)
   expect(await store.redeliver(second!)).toBe('due')
   expect(await store.redeliver('999999')).toBe('not-found')
+})
+
+test('a report that was given up is not sent again while a newer one of its run is under way', async () => {
+  const [first, second] = await write('run/1', 'run/1')
+  await mark('a', await lease(), { kind: 'rejected', error: 'HTTP 400' })
+  const underWay = await lease()
+  expect(underWay.map(({ id }) => id)).toEqual([second])
+  expect(await store.redeliver(first!)).toBe('superseded')
+  expect(await store.redeliverGivenUp({ destination: 'hook', limit: 10 })).toBe(0)
+  await mark('a', underWay, delivered)
+  expect(await lease()).toEqual([])
+})
+
+test.each([
+  ['one report', (id: string) => another().redeliver(id)],
+  ['all reports', () => another().redeliverGivenUp({ destination: 'hook', limit: 10 })],
+])('%s cannot be sent again beside a newer one that is leased at the same time', async (_, redeliver) => {
+  const [first, second] = await write('run/1', 'run/1')
+  await mark('a', await lease(), { kind: 'rejected', error: 'HTTP 400' })
+  const redelivering = await db.transaction().execute(async (trx) => {
+    const [leased] = await leaseDeliveries(trx, { destination: 'hook', holder: 'a', limit: 1, forMs: 60_000 })
+    expect(leased).toMatchObject({ id: second })
+    const waiting = redeliver(first!)
+    await untilSomebodyWaits(db)
+    return { waiting }
+  })
+  expect(await redelivering.waiting).toBeOneOf(['superseded', 0])
+  expect(await lease('b')).toEqual([])
 })
 
 test('old reports are removed, delivered or not', async () => {
