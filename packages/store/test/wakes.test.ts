@@ -5,7 +5,7 @@ import { by, fixture, leaseOf } from './fixture.ts'
 
 const { url, store, enqueue, claim, claimOne, db } = await fixture()
 
-async function listening(channel: Wake['channel']) {
+async function listening(channel: Parameters<typeof listen>[1]) {
   const wakes: Wake[] = []
   const lost = Promise.withResolvers<Error | undefined>()
   let arrived = Promise.withResolvers<void>()
@@ -63,6 +63,34 @@ test('the ends of more runs than one notification can name are announced in seve
   const announced = wakes.flatMap((wake) => (wake as EndedWake).runs.map(({ id }) => id))
   expect(new Set(announced)).toEqual(new Set(ids))
   expect(announced).toHaveLength(2_000)
+  listener.close()
+})
+
+test('programs of earlier releases hear of ends on their own channel, until none of them is admitted', async () => {
+  const { rows } = await sql<{ level: number }>`SELECT oldest_program AS level FROM q.compatibility`.execute(db)
+  const [compatible] = rows
+  expect(compatible!.level).toBeLessThan(16)
+  const { wakes, listener } = await listening(['q_outcome', 'q_ended', 'q_available'])
+  const wakesOfEnd = async () => {
+    const from = wakes.length
+    await enqueue('heard')
+    const run = await claimOne('heard')
+    await store.awaitTaskRuns([run.runId])
+    await store.settleTaskRuns([{ lease: leaseOf(run), outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+    // Notifications arrive in the order of their commits.
+    await store.wakeQueue('q_ended')
+    await expect.poll(() => wakes.some((wake, at) => at >= from && wake.channel === 'q_available')).toBe(true)
+    return { runId: run.runId, sent: wakes.slice(from).filter(({ channel }) => channel !== 'q_available') }
+  }
+  const before = await wakesOfEnd()
+  expect(before.sent).toEqual([
+    { channel: 'q_outcome', runs: [{ id: before.runId, status: 'SUCCEEDED' }], workflows: [] },
+    { channel: 'q_ended', runs: [{ id: before.runId, status: undefined }], workflows: [] },
+  ])
+  await sql`UPDATE q.compatibility SET oldest_program = 16`.execute(db)
+  const after = await wakesOfEnd()
+  await sql`UPDATE q.compatibility SET oldest_program = ${compatible!.level}`.execute(db)
+  expect(after.sent).toMatchObject([{ channel: 'q_outcome', runs: [{ id: after.runId }] }])
   listener.close()
 })
 
