@@ -1,5 +1,6 @@
 /** Rounds of loops without timers: the clock is a number, and the test sets the responses of the database. */
 import { expect, test } from 'vitest'
+import { readConfig } from '@q/runner'
 import type { RunId, Store } from '@q/store'
 import { after } from '../src/main/loop.ts'
 import { createSuspensionDetector } from '../src/main/liveness/suspension-detector.ts'
@@ -10,6 +11,7 @@ import { createPresenceSession } from '../src/main/liveness/presence-session.ts'
 import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
 import type { RunFacts } from '../src/main/liveness/run-monitor.ts'
 import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
+import { createProcessStats } from '../src/main/stats/process-stats.ts'
 import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
 import { heartOf } from './heartbeat-scene.ts'
 
@@ -47,6 +49,31 @@ test('three failed heartbeats in a row raise one alert, and a success starts a n
   )
   while (outcomes.length > 0) await heart.tick()
   expect(alerts).toEqual([3 + 8, 3])
+})
+
+test.each([
+  ['healthy', 10_000],
+  ['degraded', 5_000],
+  ['unhealthy', 2_500],
+] as const)('a %s replica sends its next heartbeat after %d ms', async (health, afterMs) => {
+  const accepted = async () => ({ known: true, draining: null, tooOld: false, clockMs: 0 })
+  const processStats = { ...createProcessStats(readConfig({})), health: () => health }
+  expect(await heartOf({ upsertReplicaHeartbeat: accepted }, { processStats }).tick()).toEqual(after(afterMs))
+})
+
+test('after an outage of any length the failure that raised the alert is recorded among the last ones', async () => {
+  let [tries, outage] = [0, 500]
+  const recorded: number[] = []
+  const heart = heartOf({
+    upsertReplicaHeartbeat: async () =>
+      ++tries <= outage
+        ? Promise.reject(new Error('away'))
+        : { known: true, draining: null, tooOld: false, clockMs: 0 },
+    recordHeartbeatFailures: async (_, failures) =>
+      void recorded.push(...failures.map(({ consecutive }) => consecutive)),
+  })
+  for (let tick = 0; tick <= outage; tick++) await heart.tick()
+  expect(recorded).toEqual([3, ...Array.from({ length: 99 }, (_, index) => 402 + index)])
 })
 
 test('failed heartbeats that cannot be recorded do not keep a replica from reconciling its runs', async () => {

@@ -4,6 +4,7 @@
  */
 import type { HeartbeatFailure } from '@q/store'
 import { errorMessage } from '../output/error-message.ts'
+import { alertAfterFailures, keepFailure } from '../main/liveness/kept-failures.ts'
 import { redact } from '../output/redact.ts'
 
 export interface HeartbeatAlert {
@@ -28,9 +29,6 @@ export interface Failures {
   flush(record: (failures: readonly HeartbeatFailure[]) => Promise<void>): Promise<void>
 }
 
-const alertAfter = 3
-const keptMax = 100
-
 export interface FailuresDeps {
   readonly workerId: string
   readonly onAlert: (alert: HeartbeatAlert) => void
@@ -45,8 +43,8 @@ export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Fail
       const consecutive = (inARow.get(place) ?? 0) + 1
       inARow.set(place, consecutive)
       const text = redact(errorMessage(error))
-      unrecorded = [...unrecorded, { atMs: nowMs(), consecutive, error: `${place.name}: ${text}` }].slice(-keptMax)
-      if (consecutive !== alertAfter) return
+      unrecorded = keepFailure(unrecorded, { atMs: nowMs(), consecutive, error: `${place.name}: ${text}` })
+      if (consecutive !== alertAfterFailures) return
       const timestamp = Date.now()
       const { name: destination } = place
       onAlert({ worker_id: workerId, timestamp, destination, error: text, consecutive_failures: consecutive })

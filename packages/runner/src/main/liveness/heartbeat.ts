@@ -15,6 +15,7 @@ import { after, type Next } from '../loop.ts'
 import type { OwnPresence } from './own-presence.ts'
 import type { Slots } from '../dispatch/slots.ts'
 import type { BeatStreak } from './beat-streak.ts'
+import { alertAfterFailures, keepFailure } from './kept-failures.ts'
 import { beatInMs } from '../stats/health.ts'
 import type { ProcessStats } from '../stats/process-stats.ts'
 
@@ -50,9 +51,6 @@ export interface Heartbeat {
   tick(): Promise<Next>
 }
 
-const failuresKeptMax = 100
-/** Failed heartbeats in a row that raise an alert. */
-const alertAfterFailures = 3
 const retry = { firstMs: 200, msMax: 5_000 }
 
 export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
@@ -100,7 +98,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   function failed(error: unknown): Next {
     deps.streak.beatFailed()
     consecutive++
-    failures = [...failures, { atMs: deps.nowMs(), consecutive, error: errorMessage(error) }].slice(-failuresKeptMax)
+    failures = keepFailure(failures, { atMs: deps.nowMs(), consecutive, error: errorMessage(error) })
     const retryInMs = backoffMs({ ...retry, msMax: Math.min(retry.msMax, deps.beatEveryMs) }, consecutive)
     deps.observe({ type: 'beat-failed', consecutive, error, retryInMs })
     if (consecutive === alertAfterFailures) deps.observe({ type: 'heartbeat-alert', consecutive, error })
