@@ -19,7 +19,7 @@ export interface RoundDeps {
 
 export async function writeRound({ graph, state, keys, nowMs }: RoundDeps, writes: readonly Write[]): Promise<void> {
   if (writes.length === 0) return
-  const trims = [await rememberSeries(state, writes), await trimWorkers(state, keys, writes, nowMs())]
+  const trims = [await rememberSeries(graph, state, writes), await trimWorkers(state, keys, writes, nowMs())]
   const plan = planRound(await graph.open([...new Set(writes.map(({ key }) => key))]), writes)
   if (plan.create.length > 0) await graph.create(plan.create)
   if (plan.add.length > 0) await graph.add(plan.add)

@@ -44,6 +44,17 @@ test('another replica that continues a destination removes the samples of the fi
   expect([kept.length, kept[0]]).toEqual([288, `task-sentinel/metrics/heartbeats/a/${at + 1}`])
 })
 
+test('a sender without a stored state finds the samples of the process before it', async () => {
+  const before = await memoryDestination({}, { state: { ...memoryState(), isBrief: true } })
+  await before.sender.send([...numbers(288).map((n) => sample('a', at + n)), sample('ab', at)])
+  await before.sender.close()
+  const after = await memoryDestination({ file: before.file }, { state: { ...memoryState(), isBrief: true } })
+  for (const n of [288, 289]) await after.sender.send([sample('a', at + n)])
+  const kept = await after.names('task-sentinel/metrics/heartbeats/a/')
+  expect(kept).toEqual(numbers(288).map((n) => `task-sentinel/metrics/heartbeats/a/${at + 2 + n}`))
+  expect(await after.names('task-sentinel/metrics/heartbeats/ab/')).toHaveLength(1)
+})
+
 test('everything about a worker that has not reported for a week is removed', async () => {
   const { sender, clock, content } = await memoryDestination()
   await sender.send([heartbeat('old', at), sample('old', at), alert('old', at), recovery('41', at)])
