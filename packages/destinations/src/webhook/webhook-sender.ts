@@ -2,8 +2,9 @@
  * Sends each report as one signed HTTP POST. The reports of a batch are about different runs, so they are sent
  * concurrently.
  *
- * A report is tried again after no answer, 408, 425, 429 and 5xx. Every other error status means that the receiver will
- * never accept it. The secrets are read for each batch, so a rotation needs no restart.
+ * A report is tried again after no answer, 408, 425, 429 and 5xx, and after 401 and 403, because sender and receiver may
+ * have different secrets during a rotation. Every other error status means that the receiver will never accept it. The
+ * secrets are read for each batch, so a rotation needs no restart.
  */
 import type { Report } from '../report.ts'
 import { readSecret, type SecretSource } from '../secret.ts'
@@ -15,6 +16,7 @@ import { signatureOf } from './signature.ts'
 const bodyBytesMax = 256 * 1024
 const socketsMax = 16
 const retryAfterMsMax = 3_600_000
+const statusesWorthRetry = [401, 403, 408, 425, 429]
 
 interface Access {
   readonly url: string
@@ -89,7 +91,7 @@ function resultOf(answer: PostAnswer, nowMs: number): SendResult {
   const error = `It answered HTTP ${status}${text.trim() === '' ? '' : `: ${text.trim()}`}`
   if (status >= 300 && status < 400)
     return { kind: 'rejected', error: `It answered HTTP ${status}: redirects are not followed.` }
-  if (status < 500 && ![408, 425, 429].includes(status)) return { kind: 'rejected', error }
+  if (status < 500 && !statusesWorthRetry.includes(status)) return { kind: 'rejected', error }
   const retryAfterMs = retryAfterMsOf(answer.retryAfter, nowMs)
   return { kind: 'failed', error, ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }

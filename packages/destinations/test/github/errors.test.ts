@@ -5,7 +5,6 @@ const onComments = /^POST .*\/comments$/
 const message = { message: 'Some reason' }
 
 test.each([
-  { code: 401, advice: 'The token is not valid: replace it.' },
   { code: 403, advice: 'The token lacks the right' },
   { code: 404, advice: 'There is no such repository or issue' },
   { code: 410, advice: 'The issue was deleted' },
@@ -24,6 +23,15 @@ test.each([
     expect.stringContaining(`Cannot write a comment on acme/shop#12: GitHub answered ${code}`),
   )
   expect(server.requests).toHaveLength(1)
+})
+
+test('a token that GitHub does not accept fails the report, so that it is sent with the next token', async () => {
+  const { server, sender, send } = await testDestination()
+  server.plan({ on: onComments, answer: { status: 401, body: message } })
+  const failed = { kind: 'failed', error: expect.stringContaining('The token is not valid: replace it.') }
+  expect(await sender.send([recovery(), status()])).toMatchObject([failed, failed])
+  expect(server.requests, 'no other report is tried with this token').toHaveLength(1)
+  expect(await send(recovery())).toEqual({ kind: 'delivered' })
 })
 
 test.each([

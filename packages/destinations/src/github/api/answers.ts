@@ -1,6 +1,7 @@
 /**
- * Decides from an API error whether a report is worth another try. The texts name the action that failed and the fix; a
- * token that an error repeats is removed.
+ * Decides from an API error whether a report is worth another try. A token that GitHub does not accept may be replaced
+ * soon, or another replica may have the new one already. The texts name the action that failed and the fix; a token that
+ * an error repeats is removed.
  */
 import { oneLine } from '../text.ts'
 import type { Undelivered } from './not-delivered.ts'
@@ -42,7 +43,8 @@ export function undeliveredBy(error: ApiError, tried: Tried): Undelivered {
   if (status >= 500 || status === 408 || status === 409) return { kind: 'failed', error: text }
   if (status < 400)
     return { kind: 'rejected', error: `${text} The repository moved: write its new name into the settings.` }
-  return { kind: 'rejected', error: `${text} ${adviceByStatus[status] ?? ''}`.trimEnd() }
+  const kind = status === 401 ? 'failed' : 'rejected'
+  return { kind, error: `${text} ${adviceByStatus[status] ?? ''}`.trimEnd() }
 }
 
 /** How long GitHub will refuse requests. Undefined: it refused this one for another reason. */

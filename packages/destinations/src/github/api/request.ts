@@ -52,7 +52,7 @@ export function requestSender(ports: RequestPorts): SendRequest {
       if (error.response !== undefined && nothingToDo?.(error) === true) return undefined
       const undelivered = undeliveredBy(error, { action, token: ports.token, nowMs: ports.nowMs() })
       await recordRateLimit(ports, undelivered)
-      throw new NotDelivered(undelivered, { blocksOthers: undelivered.kind === 'failed' || error.status === 401 })
+      throw new NotDelivered(undelivered, { blocksOthers: undelivered.kind === 'failed' })
     }
   }
 }
