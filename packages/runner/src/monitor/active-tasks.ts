@@ -1,6 +1,6 @@
 /**
  * The tasks that the worker is working on: runs with their lease, or plain ids. A plain id becomes a lease once the
- * database confirms that this worker holds the run.
+ * database confirms that this worker holds the run, and a newer lease if the worker has claimed the run again.
  */
 import { asRunId, leaseOf, type HeldRun, type Lease, type PlainLease } from '@q/store'
 
@@ -15,14 +15,19 @@ export interface ActiveTasks {
   leases(held: readonly HeldRun[]): readonly Lease[]
 }
 
+interface Active {
+  lease: Lease | undefined
+  readonly byId: boolean
+}
+
 export function createActiveTasks(): ActiveTasks {
-  const active = new Map<string, Lease | undefined>()
+  const active = new Map<string, Active>()
   const issues = new Map<string, string>()
   return {
     add(task, issue) {
       if (issue !== undefined) issues.set(idOf(task), issue)
-      if (typeof task === 'string') active.set(task, active.get(task))
-      else active.set(task.runId, leaseGiven(task))
+      if (typeof task === 'string') active.set(task, { lease: active.get(task)?.lease, byId: true })
+      else active.set(task.runId, { lease: leaseGiven(task), byId: false })
     },
     remove(task) {
       active.delete(idOf(task))
@@ -31,8 +36,13 @@ export function createActiveTasks(): ActiveTasks {
     issueOf: (task) => issues.get(task),
     ids: () => [...active.keys()],
     leases(held) {
-      for (const run of held) if (active.has(run.runId)) active.set(run.runId, active.get(run.runId) ?? leaseOf(run))
-      return [...active.values()].filter((lease) => lease !== undefined)
+      for (const run of held) {
+        const known = active.get(run.runId)
+        if (known === undefined) continue
+        const isNewer = known.byId && run.fence > (known.lease?.fence ?? 0)
+        if (known.lease === undefined || isNewer) known.lease = leaseOf(run)
+      }
+      return [...active.values()].flatMap(({ lease }) => lease ?? [])
     },
   }
 }

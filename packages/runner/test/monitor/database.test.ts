@@ -93,6 +93,26 @@ test('a run that the worker has lost is reported once, and no longer among its t
   expect(await store.finishTaskRun(lease, 'late')).toBe('lease-lost')
 })
 
+test('a run that the worker claims again and adds by its id has heartbeats under its new lease, and is not reported as lost', async () => {
+  const lost: string[] = []
+  const onLost = (task: string) => void lost.push(task)
+  const monitor = new HeartbeatMonitor(`worker-${++workers}`, '', { store, ...often, onLost })
+  onTestFinished(() => monitor.stop())
+  const first = await claimedBy(monitor)
+  monitor.addTask(first)
+  await store.releaseTaskRuns([first])
+  const tasks = [`task-${monitor.replicaId}`]
+  const [again] = await store.claimAvailableTaskRuns({ replicaId: monitor.replicaId, tasks, queues: [], limit: 1 })
+  monitor.addTask(first.runId)
+  await monitor.start()
+  const beats = db.selectFrom('q.task_heartbeat').select('fence').where('run_id', '=', first.runId)
+  await eventually(
+    async () => ((await beats.executeTakeFirst())?.fence === again!.fence ? true : undefined),
+    'a heartbeat',
+  )
+  expect(lost).toEqual([])
+})
+
 test('a callback that throws stops no heartbeat', async () => {
   const called = Promise.withResolvers<string>()
   const monitor = await started({
