@@ -60,7 +60,8 @@ const minuteMs = 60_000
 /** Replicas delete heartbeats that are older than an hour. */
 const timeMsMax = 3_600_000
 
-export function readMonitorConfig(config: HeartbeatConfig): MonitorSettings {
+/** `githubRepo`: `owner/name`; empty: none. */
+export function readMonitorConfig(config: HeartbeatConfig, githubRepo = ''): MonitorSettings {
   const settings: MonitorSettings = {
     heartbeatIntervalMs: config.heartbeat_interval ?? config.heartbeatInterval ?? 5 * minuteMs,
     staleThresholdMs: config.stale_threshold ?? config.staleThreshold ?? 10 * minuteMs,
@@ -69,14 +70,20 @@ export function readMonitorConfig(config: HeartbeatConfig): MonitorSettings {
     retryDelayMs: config.retry_delay ?? config.retryDelay ?? 5_000,
     capacity: config.capacity ?? 5,
   }
-  const problems = problemsOf(settings)
+  const problems = [...repositoryProblems(githubRepo), ...problemsOf(settings)]
   if (problems.length === 0) return settings
   throw new ExplainedError({
     code: 'MONITOR_CONFIG_INVALID',
     what: 'The configuration of the heartbeat monitor is wrong.',
     why: `${problems.join('; ')}.`,
-    fix: 'Correct these members; all times are in milliseconds.',
+    fix: 'Correct these values; all times are in milliseconds.',
   })
+}
+
+function repositoryProblems(githubRepo: string): string[] {
+  return githubRepo === '' || /^[a-z\d][a-z\d-]*\/[\w.-]+$/i.test(githubRepo)
+    ? []
+    : [`githubRepo is ${JSON.stringify(githubRepo)}, and must be "owner/name", or empty`]
 }
 
 function problemsOf(settings: MonitorSettings): string[] {

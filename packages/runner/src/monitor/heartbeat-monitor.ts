@@ -41,7 +41,7 @@ export class HeartbeatMonitor {
     this.workerId = validName(workerId)
     this.githubRepo = githubRepo
     this.#config = config
-    this.#settings = readMonitorConfig(config)
+    this.#settings = readMonitorConfig(config, githubRepo)
   }
 
   /**

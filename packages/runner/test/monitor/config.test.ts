@@ -59,6 +59,15 @@ test('every mistake of a configuration is reported in one error', () => {
   )
 })
 
+test.each(['orgrepo', 'https://github.com/org/repo', 'org/', 'org/repo/issues'])('"%s" is not a repository', (repo) => {
+  expect(() => new HeartbeatMonitor('w', repo, { retry_attempts: 0 })).toThrow(
+    expect.objectContaining({
+      code: 'MONITOR_CONFIG_INVALID',
+      why: `githubRepo is ${JSON.stringify(repo)}, and must be "owner/name", or empty; retry_attempts is 0, and must be an integer from 1 to 100.`,
+    }),
+  )
+})
+
 test.each(['', 'a b', 'a/b', '<!-- x -->', 'x'.repeat(101)])('"%s" is not the id of a worker', (id) => {
   expect(() => new HeartbeatMonitor(id, 'org/repo')).toThrow(expect.objectContaining({ code: 'WORKER_ID_INVALID' }))
 })
