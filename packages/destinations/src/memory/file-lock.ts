@@ -1,7 +1,7 @@
 /**
  * A lock on a memory file, for every program of q on every machine that shares the file. The memory server itself has
- * no lock and loses concurrent updates. The holder renews a file beside the memory file; a lock that nobody renews
- * is of a dead process, and the next one takes it over.
+ * no lock and loses concurrent updates. The holder renews a file beside the memory file; a lock that is no longer
+ * renewed is of a dead process, and the next one takes it over.
  */
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'

@@ -12,7 +12,7 @@ import { byTime } from './observations.ts'
 import { explainServerError } from './torn-line.ts'
 
 export interface Memory {
-  /** Runs the work while nobody else writes the file, so it may write values that depend on what it read. */
+  /** Runs the work while no other program of q writes the file, so it may write values that depend on what it read. */
   exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
   /** The entity of a key, with its observations oldest first. Undefined: there is none. */
   get(key: string): Promise<Entity | undefined>

@@ -111,16 +111,16 @@ test('destinations of one name are counted apart: a success of one hides no fail
 
 test('a destination that throws when it receives an alert does no harm', async () => {
   const bad = destination('bad', fails)
-  const told = Promise.withResolvers<HeartbeatAlert>()
+  const received = Promise.withResolvers<HeartbeatAlert>()
   const careless = {
     ...destination('careless'),
     alert(alert: HeartbeatAlert): Promise<void> {
-      told.resolve(alert)
+      received.resolve(alert)
       throw new Error('a mistake')
     },
   }
   await started({ destinations: [careless, bad], retry_attempts: 1 })
-  expect(await told.promise).toMatchObject({ destination: 'bad', consecutive_failures: 3 })
+  expect(await received.promise).toMatchObject({ destination: 'bad', consecutive_failures: 3 })
   await bad.calls(5)
 })
 
