@@ -1,6 +1,7 @@
 /** All faults that the tests must detect. */
 import { batchFaults } from './batch-faults.ts'
 import { claimFaults } from './claim-faults.ts'
+import { deliveryFaults } from './delivery-faults.ts'
 import { endFaults } from './end-faults.ts'
 import { enqueueFaults } from './enqueue-faults.ts'
 import type { Fault } from './fault.ts'
@@ -22,4 +23,5 @@ export const faults: readonly Fault[] = [
   ...livenessFaults,
   ...orderFaults,
   ...workflowFaults,
+  ...deliveryFaults,
 ]
