@@ -3,12 +3,14 @@
  * script, no inline style, no data URL.
  */
 import { fileURLToPath } from 'node:url'
-import type { UserConfig } from 'vite'
+import { defaultClientConditions, type UserConfig } from 'vite'
 
 const config: UserConfig = {
   root: fileURLToPath(new URL('.', import.meta.url)),
   // `vite` serves the page for development; the API is the one of a running server.
   server: { host: '127.0.0.1', proxy: { '/api': process.env.Q_PAGE_API ?? 'http://127.0.0.1:7780' } },
+  // Of the other packages of q, their sources, which need no build.
+  resolve: { conditions: ['@q/source', ...defaultClientConditions] },
   build: {
     outDir: fileURLToPath(new URL('../server/page', import.meta.url)),
     emptyOutDir: true,

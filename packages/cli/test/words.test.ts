@@ -41,20 +41,12 @@ test('a time of today is shown without its date, an older one with it', () => {
   expect(countdown(81_000)).toBe('1:21')
 })
 
-test.each([
-  ['90s', new Date(2026, 4, 2, 13, 0, 41)],
-  ['1h', new Date(2026, 4, 2, 12, 2, 11)],
-  ['12:30', new Date(2026, 4, 2, 12, 30)],
-  ['23:50', new Date(2026, 4, 1, 23, 50)],
-  ['yesterday', new Date(2026, 4, 1)],
-  ['yesterday 09:05', new Date(2026, 4, 1, 9, 5)],
-  ['2026-05-01', new Date(2026, 4, 1)],
-  ['2026-05-01T10:00:00Z', new Date('2026-05-01T10:00:00Z')],
-])('%s is parsed as a time', (text, at) => expect(parseTime(text, now)).toEqual(at))
-
-test.each(['soon', '25 parsecs', '', '5w', '13:61', '25:00'])('"%s" is refused as a time', (text) =>
-  expect(() => parseTime(text, now)).toThrow(expect.objectContaining({ code: 'TIME_INVALID' })),
-)
+test('a time is read by the clock here, or refused with the ways to write one', () => {
+  expect(parseTime('yesterday 09:05', now)).toEqual(new Date(2026, 4, 1, 9, 5))
+  expect(() => parseTime('5w', now)).toThrow(
+    expect.objectContaining({ code: 'TIME_INVALID', fix: expect.stringContaining('90s') as string }),
+  )
+})
 
 test.each(['123', '#123', ' 123 ', 'run 123', 'http://127.0.0.1:9000/runs/123', 'https://q.example/runs/123?tab=logs'])(
   'a run is found by %s',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseTime } from '../../cli/src/typed/parse-time.ts'
+import { timeOf } from '@q/server/client'
 import {
   apiFilter,
   apiQuery,
@@ -11,7 +11,6 @@ import {
   withToken,
 } from '../src/pages/runs/filter.ts'
 import { suggestionsFor } from '../src/pages/runs/suggestions.ts'
-import { timeOf } from '../src/pages/runs/time-text.ts'
 import { viewNamed } from '../src/pages/runs/views.ts'
 
 const now = new Date(2026, 10, 18, 14, 32, 10).getTime()
@@ -94,7 +93,7 @@ describe('the filter of runs', () => {
     expect(cliOptions(filter!)).toBe(
       `--status failed,expired --until ${until} --errors 9f3a --ended-since ${endedSince} --ended-until ${endedUntil} --key k`,
     )
-    expect([until, endedSince, endedUntil].map((text) => parseTime(text!))).toEqual(times)
+    expect([until, endedSince, endedUntil].map((text) => timeOf(text!, Date.now()))).toEqual(times)
   })
 
   test('suggests every key, and times for each key of a time', () => {
@@ -104,54 +103,6 @@ describe('the filter of runs', () => {
     expect(suggestionsFor('ended-since yes', known).map(({ token }) => token)).toEqual([
       { key: 'ended-since', value: 'yesterday' },
     ])
-  })
-})
-
-describe('a time in words', () => {
-  test('is read from a clock time, the last one that has passed', () => {
-    expect(timeOf('13:02', now)).toEqual(new Date(2026, 10, 18, 13, 2))
-    expect(timeOf('15:00', now)).toEqual(new Date(2026, 10, 17, 15, 0))
-    expect(timeOf('yesterday 15:00', now)).toEqual(new Date(2026, 10, 17, 15, 0))
-    expect(['25:00', '13:61'].map((text) => timeOf(text, now))).toEqual([undefined, undefined])
-  })
-
-  test('is read from a length, a day or an ISO date', () => {
-    for (const [text, time] of [
-      ['90s', new Date(now - 90_000)],
-      ['5min', new Date(now - 300_000)],
-      ['2h ago', new Date(now - 7_200_000)],
-      ['yesterday', new Date(2026, 10, 17)],
-      ['2026-11-01', new Date(2026, 10, 1)],
-    ] as const)
-      expect(timeOf(text, now)).toEqual(time)
-  })
-
-  test('is read as q reads it', () => {
-    for (const text of [
-      'now',
-      'today',
-      ' Yesterday ',
-      'yesterday 13:02',
-      'yesterday 23:59:59',
-      '13:02:07',
-      '0:00',
-      '1.5h',
-      '500ms',
-      '3 d',
-      '3650d',
-      '2026-05-01',
-      '2026-05-01T13:02',
-      '2026-05-01T13:02:00Z',
-      '2026-05-01T13:02:00.250+02:00',
-    ])
-      expect({ text, at: timeOf(text, now) }).toEqual({ text, at: parseTime(text, new Date(now)) })
-  })
-
-  test('is not read from anything that q refuses either', () => {
-    for (const text of ['', '1w', 'soon', '12', '3651d', '1h30m', '2026-13-01', 'tomorrow']) {
-      expect({ text, at: timeOf(text, now) }).toEqual({ text, at: undefined })
-      expect(() => parseTime(text, new Date(now))).toThrow(text)
-    }
   })
 })
 

@@ -1,6 +1,10 @@
-/** The client for pages and programs: the typed client, the live stream, and the types of all answers. */
+/**
+ * The client for pages and programs: the typed client, the live stream, the types of all answers, and times as people
+ * write them.
+ */
 export { createApi, ApiProblem, type AnswerOf, type Api, type ApiOptions, type RequestOf } from './api.ts'
 export { openEvents, type EventsRequest, type Frame } from './events.ts'
+export { timeOf, waysToWriteTimes } from './time-text.ts'
 export type { Action } from '../api/actions.ts'
 export type { Delivery } from '../api/deliveries.ts'
 export type { Destination } from '../api/destinations.ts'

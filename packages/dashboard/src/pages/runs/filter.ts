@@ -2,10 +2,10 @@
  * The filter of the list of runs: tokens that stand in the address, so that a link is a saved view. One query string, one writer.
  * Pure; the time of the server is given.
  */
+import { timeOf, waysToWriteTimes } from '@q/server/client'
 import type { TaskState } from '../../api/contract.ts'
 import { quoted } from '../../parts/cli-line.tsx'
 import { visibleText } from '../../words/visible-text.ts'
-import { timeOf, waysToWriteTimes } from './time-text.ts'
 
 export const filterKeys = {
   status: 'a state: failed, running, waiting …',

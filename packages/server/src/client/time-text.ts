@@ -1,6 +1,6 @@
 /**
- * Reads a time as people write it: 13:02, 90s, 2h ago, yesterday 13:02, 2026-11-18, 2026-11-18T13:02. It reads everything that `q`
- * reads. A command on the page has the time that was read, so it does not matter that this reads a little more (5min, 2h ago).
+ * Reads a time as people write it: `90s` or `2h ago`, `13:02`, `yesterday 13:02`, `2026-05-01`, or an ISO time, by the clock and
+ * the time zone of this machine. The page and `q` share it, so that both read the same times.
  */
 const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Ten years. */
@@ -15,7 +15,7 @@ export function timeOf(text: string, now: number): Date | undefined {
   if (typed === 'now') return new Date(now)
   if (typed === 'today') return dayStart(now, 0)
   if (typed === 'yesterday') return dayStart(now, 1)
-  return timeAgo(typed, now) ?? clockTime(typed, now) ?? isoTime(text.trim())
+  return timeAgo(typed, now) ?? clockTime(typed, now) ?? isoTime(typed)
 }
 
 function timeAgo(typed: string, now: number): Date | undefined {
@@ -35,11 +35,17 @@ function clockTime(typed: string, now: number): Date | undefined {
   return at
 }
 
-/** A date without a time is midnight in the local time zone. */
-function isoTime(text: string): Date | undefined {
-  if (!/^\d{4}-/.test(text)) return undefined
-  const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text.toUpperCase())
-  return Number.isNaN(at.getTime()) ? undefined : at
+/** A date without a time is midnight. JavaScript would read 2026-02-30 as 2 March. */
+function isoTime(typed: string): Date | undefined {
+  const [, date = '', time = '00:00', zone = ''] =
+    /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(z|[+-]\d{2}:?\d{2})?)?$/.exec(typed) ?? []
+  const at = new Date(`${date}T${time}${zone.toUpperCase()}`)
+  return isDate(date) && !Number.isNaN(at.getTime()) ? at : undefined
+}
+
+function isDate(text: string): boolean {
+  const midnight = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text)
 }
 
 function dayStart(now: number, daysAgo: number): Date {
