@@ -20,9 +20,9 @@ const nested = (levels: number, inner = '"x"') => `${'['.repeat(levels)}${inner}
 const bodyOf = (text: string) => `{"task":"hello","payload":${text}}`
 
 test.each([
-  ['65 levels', bodyOf(nested(64)), 'deeper than 64'],
-  ['500 000 levels', bodyOf(nested(500_000)), 'deeper than 64'],
-  ['levels that are never closed', '['.repeat(1_000_000), 'deeper than 64'],
+  ['a payload of 65 levels', bodyOf(nested(65)), 'deeper than 65'],
+  ['a payload of 500 000 levels', bodyOf(nested(500_000)), 'deeper than 65'],
+  ['levels that are never closed', '['.repeat(1_000_000), 'deeper than 65'],
   ['a string of a million escaped quotes that never ends', `"${'\\"'.repeat(500_000)}`, 'cannot be read as JSON'],
   ['a million quotes', '"'.repeat(1_000_000), 'cannot be read as JSON'],
   ['an integer that loses digits', bodyOf('{"n":9007199254740993}'), 'the integer 9007199254740993'],
@@ -32,6 +32,16 @@ test.each([
   const answer = await rawRequest(scene.server.port, { method: 'POST', path: '/api/runs', headers, body })
   expect(answer).toMatchObject({ status: 400, code: 'PARAMETER_INVALID' })
   expect(answer.text).toContain(problem)
+})
+
+test('a payload of 64 levels is accepted as a value and as text, by both routes that take one', async () => {
+  const text = nested(64)
+  const enqueued = await ask('POST', '/api/runs', { token, body: { task: 'hello', payload: JSON.parse(text) } })
+  expect(enqueued.status).toBe(201)
+  const path = `/api/runs/${enqueued.data.runId}`
+  expect((await ask('GET', `${path}/payload`, { token })).text).toBe(text)
+  expect((await ask('POST', `${path}/again`, { token, body: { payloadText: text } })).status).toBe(201)
+  expect((await ask('POST', '/api/runs', { token, body: { task: 'hello', payloadText: text } })).status).toBe(201)
 })
 
 test('brackets in strings do not count', async () => {

@@ -1,11 +1,13 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
-import { InexactInteger, parseExactJson } from '@q/schema/json'
+import { InexactInteger, jsonLimits, parseExactJson } from '@q/schema/json'
 import { discardBytesMax } from './discard-body.ts'
 import { requireShallow } from './require-shallow.ts'
 import { requireStorable } from './require-storable.ts'
 import { Refusal, wrongParameters } from './refusal.ts'
 
 const bodyMax = 1_048_576 + 65_536
+/** The body itself is one level around a payload. */
+const levelsMax = jsonLimits.depthMax + 1
 
 export async function readBody(request: Request): Promise<unknown> {
   const text = await readText(request)
@@ -18,7 +20,7 @@ export async function readBody(request: Request): Promise<unknown> {
       why: `Its Content-Type is ${type === undefined || type === '' ? 'missing' : `"${type.slice(0, 100)}"`}.`,
       fix: 'Send JSON with `Content-Type: application/json`.',
     })
-  requireShallow(text, 'body')
+  requireShallow(text, 'body', levelsMax)
   const body = parsed(text)
   requireStorable(body)
   return body

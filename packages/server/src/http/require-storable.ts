@@ -12,7 +12,7 @@ export function requireStorable(body: unknown): void {
   )
 }
 
-/** The places of such texts. The body is nested at most 64 levels deep (require-shallow.ts). */
+/** The places of such texts. The body is nested at most 65 levels deep (read-body.ts). */
 function* unstorable(value: unknown, path: readonly string[]): Generator<string> {
   if (typeof value === 'string') {
     if (!isStorable(value)) yield path.join('.') || 'body'
