@@ -13,6 +13,7 @@ Examples:
 
 Settings: DATABASE_URL (unset: an embedded PostgreSQL), Q_DATA_DIR, Q_USER (the name in records of what you did), Q_ASCII=1,
   NO_COLOR=1; Q_DEBUG=1 adds stack traces to errors. Settings of a replica: docs/reference/configuration.md.
+JSON: every command takes --json; q --version --json prints { version, schemaVersion }, the newest migration it knows.
 Exit codes: 0 ok, 1 it failed, 2 usage or configuration, 3 database unreachable, 4 not found or ambiguous,
   5 timed out waiting, 6 partly done, or findings, 7 a replica left runs behind,
   57 this program is too old for the database (do not restart it).`

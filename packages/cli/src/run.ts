@@ -6,9 +6,14 @@ import { nearestName } from './typed/nearest-name.ts'
 import { pathOf } from './frame/next-page.ts'
 import { reportProblem } from './frame/session.ts'
 import type { Terminal } from './frame/terminal.ts'
+import { versionDocument } from './frame/version.ts'
 import { createProgram } from './program.ts'
 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (asksVersionAsData(args)) {
+    terminal.printData(JSON.stringify(await versionDocument()))
+    return exitCodes.ok
+  }
   const program = createProgram(terminal)
   overrideExit(program, terminal, args.includes('--json'))
   try {
@@ -18,6 +23,12 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     else reportProblem(terminal, error, { json: args.includes('--json') })
   }
   return terminal.exitCode
+}
+
+/** Whether it is `q --version --json`: commander prints the version alone. */
+function asksVersionAsData(args: readonly string[]): boolean {
+  const [first, second, ...rest] = args.toSorted()
+  return rest.length === 0 && first === '--json' && (second === '--version' || second === '-V')
 }
 
 /** Applies our exit codes and error reports to nested commands too. */

@@ -1,22 +1,31 @@
 /** q completion: a script that completes commands and options in a shell. */
 import { Argument, type Command } from 'commander'
-import { Command as NewCommand } from 'commander'
+import { answerText } from '../frame/answer.ts'
+import { type CommonOptions, newTextCommand } from '../frame/command.ts'
+import { reportProblem } from '../frame/session.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
-const examples = `
-Examples:
-  source <(q completion bash)                             for this shell; add the line to ~/.bashrc to keep it
-  q completion zsh > "\${fpath[1]}/_q"                     for every new zsh
-  q completion fish > ~/.config/fish/completions/q.fish   for every new fish`
+type Shell = 'bash' | 'zsh' | 'fish'
 
 export function completionCommand(terminal: Terminal): Command {
-  return new NewCommand('completion')
-    .description('print a script that completes commands and options in your shell')
+  return newTextCommand({
+    name: 'completion',
+    summary: 'print a script that completes commands and options in your shell',
+    examples: [
+      ['source <(q completion bash)', 'for this shell; add the line to ~/.bashrc to keep it'],
+      ['q completion zsh > "${fpath[1]}/_q"', 'for every new zsh'],
+      ['q completion fish > ~/.config/fish/completions/q.fish', 'for every new fish'],
+    ],
+    json: '{ shell, script }',
+  })
     .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']))
-    .addHelpText('after', examples)
-    .action((shell: 'bash' | 'zsh' | 'fish', _options: object, command: Command) => {
-      const program = command.parent ?? command
-      terminal.printData(scripts[shell](wordsOf(program)))
+    .action((shell: Shell, { json, fields }: CommonOptions, command: Command) => {
+      const script = scripts[shell](wordsOf(command.parent ?? command))
+      try {
+        terminal.printData(json === true ? answerText({ shell, script }, fields) : script)
+      } catch (error) {
+        reportProblem(terminal, error, { ...(json && { json }) })
+      }
     })
 }
 
@@ -34,7 +43,7 @@ function wordsOf(command: Command, path = ''): Words {
   return words
 }
 
-const scripts: Readonly<Record<'bash' | 'zsh' | 'fish', (words: Words) => string>> = {
+const scripts: Readonly<Record<Shell, (words: Words) => string>> = {
   bash: (words) => `_q_words() {
   case "$1" in
 ${[...words].map(([path, those]) => `    '${path}') echo '${those.join(' ')}' ;;`).join('\n')}

@@ -2,46 +2,46 @@
  * q migrate: migrates the database. If replicas of older releases are alive, the command names them and requires
  * `--yes`.
  */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from '@q/store'
+import { answerText } from '../frame/answer.ts'
+import { type CommonOptions, newTextCommand } from '../frame/command.ts'
 import { patiently } from '../frame/patience.ts'
 import { session } from '../frame/session.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
-interface Options {
+interface Options extends CommonOptions {
   readonly sql?: true
   readonly yes?: true
-  readonly json?: true
 }
 
-const examples = `
-Examples:
-  q migrate                               applies what is pending
-  q migrate --sql | psql "$(q db url)"    shows the DDL first, and applies it with psql
-
-JSON: { "applied": [names] }`
-
 export function migrateCommand(terminal: Terminal): Command {
-  return new Command('migrate')
-    .description('bring the schema of the database up to date')
+  return newTextCommand({
+    name: 'migrate',
+    summary: 'bring the schema of the database up to date',
+    examples: [
+      ['q migrate', 'applies what is pending'],
+      ['q migrate --sql | psql "$(q db url)"', 'shows the DDL first, and applies it with psql'],
+    ],
+    json: '{ applied: [names] }; with --sql { pending: [names], sql }',
+  })
     .option('--sql', 'change nothing; print what is pending as one script for psql, which records itself')
     .option('--yes', 'migrate even while replicas of older releases are alive')
-    .option('--json', 'print one JSON document')
-    .addHelpText('after', examples)
     .action(async (options: Options) => {
       await session(terminal, { ...options, anySchema: true }, async ({ url, description }) => {
         const direct = terminal.env['DATABASE_URL_DIRECT'] || url
-        await refuseBesideOlderReplicas(terminal, direct, options)
+        const pending = await planBesideOlderReplicas(terminal, direct, options)
+        const document = (members: object) => terminal.printData(answerText(members, options.fields))
         if (options.sql === true) {
-          terminal.printData(
-            await patiently(
-              terminal,
-              () => readingSchema,
-              () => pendingScript(direct),
-            ),
+          const sql = await patiently(
+            terminal,
+            () => readingSchema,
+            () => pendingScript(direct),
           )
+          if (options.json === true) document({ pending, sql })
+          else terminal.printData(sql)
           return exitCodes.ok
         }
         const applied = await patiently(
@@ -49,7 +49,7 @@ export function migrateCommand(terminal: Terminal): Command {
           () => 'applying migrations',
           () => migrateDatabase(direct),
         )
-        if (options.json === true) terminal.printData(JSON.stringify({ applied }))
+        if (options.json === true) document({ applied })
         else if (applied.length === 0) terminal.print(`Nothing to do: ${description} is current.`)
         else terminal.print(`Migrated ${description}: ${applied.join(', ')}.`)
         return exitCodes.ok
@@ -59,15 +59,23 @@ export function migrateCommand(terminal: Terminal): Command {
 
 const readingSchema = 'reading the schema'
 
-async function refuseBesideOlderReplicas(terminal: Terminal, url: string, { yes, sql }: Options): Promise<void> {
+/** Returns the pending migrations, unless `--yes` is missing while replicas of older releases are alive. */
+async function planBesideOlderReplicas(
+  terminal: Terminal,
+  url: string,
+  { yes, sql }: Options,
+): Promise<readonly string[]> {
   const { pending, olderReplicas } = await patiently(
     terminal,
     () => readingSchema,
     () => migrationPlan(url),
   )
-  if (pending.length === 0 || olderReplicas.length === 0) return
+  if (pending.length === 0 || olderReplicas.length === 0) return pending
   const what = `Replicas of older releases are alive: ${olderReplicas.map(nameOf).join(', ')}.`
-  if (yes === true || sql === true) return terminal.tell(what)
+  if (yes === true || sql === true) {
+    terminal.tell(what)
+    return pending
+  }
   throw new ExplainedError({
     code: 'OLDER_REPLICAS_ALIVE',
     what,

@@ -48,7 +48,12 @@ export interface Frame {
   answer(document: object, text: (look: Look) => string): void
 }
 
-export function newCommand({ name, summary, examples, json, route }: CommandTexts): Command {
+export function newCommand(texts: CommandTexts): Command {
+  return newTextCommand(texts).option('--wide', 'do not cut tables to the width of the terminal')
+}
+
+/** A command whose answer is no table. */
+export function newTextCommand({ name, summary, examples, json, route }: CommandTexts): Command {
   const width = Math.max(...examples.map(([line]) => line.length))
   const lines = examples.map(([line, meaning]) => `  ${line.padEnd(width)}  ${meaning}`)
   const documents = [`JSON: ${json}`, ...(route === undefined ? [] : [`HTTP: ${route}`])]
@@ -56,7 +61,6 @@ export function newCommand({ name, summary, examples, json, route }: CommandText
     .description(summary)
     .option('--json', 'print one JSON document')
     .option('--fields <names>', 'with --json: only these members, separated by commas')
-    .option('--wide', 'do not cut tables to the width of the terminal')
     .addHelpText('after', ['\nExamples:', ...lines, '', ...documents].join('\n'))
 }
 

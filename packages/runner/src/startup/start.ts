@@ -18,19 +18,29 @@ import { pause } from '../main/loop.ts'
 import { startRunner, type Runner, type RunnerOptions } from '../main/runner.ts'
 import { createLog, logObserver, type Logger } from '../observers/log.ts'
 import { createMetricsObserver } from '../observers/metrics.ts'
-import { exitCodeAfter, exitCodeOf, exitCodes, problemText } from '../output/report-error.ts'
+import { exitCodeAfter, exitCodeOf, exitCodes, problemData, problemText } from '../output/report-error.ts'
 import { settings } from '../settings/settings.ts'
 import { findTaskModules } from './task-modules.ts'
 
+export interface StartOptions {
+  /** On a terminal, too, print the log as JSON; print an error that ends the start as its last line. */
+  readonly json?: boolean
+}
+
 /** Returns the exit code when the replica has left; never throws. */
-export async function start(env: NodeJS.ProcessEnv = process.env): Promise<number> {
+export async function start(
+  env: NodeJS.ProcessEnv = process.env,
+  { json = false }: StartOptions = {},
+): Promise<number> {
   const signals = listenForShutdown()
   const outputs = [process.stdout, process.stderr].map(boundOutput)
   try {
-    return exitCodeAfter(await runReplica(env, signals, outputs))
+    const terminal = process.stdout.isTTY && !json
+    return exitCodeAfter(await runReplica(env, { signals, outputs, terminal }))
   } catch (error) {
     if (error === signals.leaving.reason) return exitCodes.ok // it left before it had started
-    console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
+    if (json) console.log(JSON.stringify(problemData(error)))
+    else console.error(problemText(error, { debug: env['Q_DEBUG'] === '1' }))
     return exitCodeOf(error)
   } finally {
     await Promise.race([Promise.all(outputs.map((output) => output.flushed())), pause(lastLinesMsMax)])
@@ -40,14 +50,16 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<numbe
 /** How long the end of the process waits for its last lines to be read. */
 const lastLinesMsMax = 1_000
 
-async function runReplica(
-  env: NodeJS.ProcessEnv,
-  signals: ShutdownSignals,
-  outputs: readonly BoundedOutput[],
-): Promise<Departure> {
+interface Process {
+  readonly signals: ShutdownSignals
+  readonly outputs: readonly BoundedOutput[]
+  /** Whether a person reads the log. */
+  readonly terminal: boolean
+}
+
+async function runReplica(env: NodeJS.ProcessEnv, { signals, outputs, terminal }: Process): Promise<Departure> {
   const { config, taskModules } = readEnvironment(env)
   const startPage = await preparePage(env)
-  const terminal = process.stdout.isTTY
   const log = createLog({ level: config.logLevel, terminal })
   const version = programVersion()
   const metrics = createMetricsObserver(version)
