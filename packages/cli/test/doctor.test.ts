@@ -144,7 +144,7 @@ test('here.memory judges by the limit that a replica reads itself', async () => 
 })
 
 test('every check has a test that causes its finding', () => {
-  const files = ['doctor', 'doctor-network', 'doctor-server'].map(
+  const files = ['doctor', 'doctor-network', 'doctor-server', 'doctor-standby'].map(
     (name) => new URL(`./${name}.test.ts`, import.meta.url),
   )
   const tests = files.map((file) => readFileSync(file, 'utf8')).join('\n')

@@ -57,7 +57,7 @@ export async function runCheck(check: Check, surroundings: Surroundings): Promis
   const begun = performance.now()
   const done = new AbortController()
   const outcome = await Promise.race([
-    check.look(surroundings).catch(failed),
+    check.look(surroundings).catch((error) => withoutAnswer(error, surroundings)),
     sleep(limitMs, undefined, { signal: done.signal }).then(() => late, failed),
   ])
   done.abort()
@@ -69,6 +69,24 @@ const late: CheckOutcome = {
   what: `The check did not end within ${limitMs / 1_000} s.`,
   why: 'The server is slow or overloaded.',
   fix: 'Try again; look at the load of the database server.',
+}
+
+/** Most checks need the primary. On a standby only `reach.primary` is worth reading. */
+async function withoutAnswer(error: unknown, { server }: Surroundings): Promise<CheckOutcome> {
+  const isReadOnly = !isWritable(await server())
+  return isReadOnly && isRefusedThere(error) ? skipped('It needs a server that can be written to.') : failed(error)
+}
+
+export function isWritable({ isStandby, settings }: ServerFacts): boolean {
+  return !isStandby && settings.transaction_read_only === 'off'
+}
+
+/** Read-only transactions, unlogged tables during recovery, and our own code for both. */
+const codesThere: ReadonlySet<unknown> = new Set(['25006', '0A000', 'DATABASE_READ_ONLY'])
+
+function isRefusedThere(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return codesThere.has(Reflect.get(error, 'code')) || isRefusedThere(error.cause)
 }
 
 function failed(error: unknown): CheckOutcome {

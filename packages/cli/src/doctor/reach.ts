@@ -1,7 +1,7 @@
 /** Group `reach`: the connection between this program and the server. */
 import { trySession } from '@q/store'
 import { short } from '../words/ages.ts'
-import { ok, skipped, type Check, type Surroundings } from './check.ts'
+import { isWritable, ok, skipped, type Check, type Surroundings } from './check.ts'
 
 const tries = 20
 const slowMs = 50
@@ -78,12 +78,11 @@ const notify: Check = {
 const primary: Check = {
   id: 'reach.primary',
   async look({ server }) {
-    const { isStandby, settings } = await server()
-    if (!isStandby && settings.transaction_read_only === 'off')
-      return ok('The server is the primary and can be written to.')
+    const facts = await server()
+    if (isWritable(facts)) return ok('The server is the primary and can be written to.')
     return {
       level: 'fail',
-      what: isStandby ? 'The server is a standby.' : 'Transactions are read-only here.',
+      what: facts.isStandby ? 'The server is a standby.' : 'Transactions are read-only here.',
       why: 'Nothing can be enqueued, claimed or recovered.',
       fix: 'Point DATABASE_URL at the primary.',
     }

@@ -6,6 +6,8 @@ import { ok, type Check, type Surroundings, type CheckOutcome } from './check.ts
 
 const heldWarnMs = 10 * 60_000
 const heldFailMs = 60 * 60_000
+/** A standby holds a snapshot at all times; one that is not recent delays about as many dead rows as there were transactions. */
+const standbyAgeMax = 100_000
 /** A table with fewer dead rows than this is not reported. */
 const deadMin = 10_000
 
@@ -13,7 +15,7 @@ const heldXmin: Check = {
   id: 'vacuum.held-xmin',
   async look({ store, server }) {
     const holders = await store.inspectSnapshots()
-    const oldest = holders.find(({ kind, forMs }) => kind === 'slot' || (forMs ?? 0) >= heldWarnMs)
+    const oldest = holders.find(isOld)
     if (oldest === undefined) return (await unseenSessions(server)) ?? ok('No old snapshot keeps dead rows.')
     return {
       level: (oldest.forMs ?? 0) >= heldFailMs ? 'fail' : 'warn',
@@ -24,15 +26,24 @@ const heldXmin: Check = {
   },
 }
 
+/** Of a slot and a standby no time is recorded. An inactive slot keeps its snapshot forever. */
+function isOld({ kind, state, forMs, age }: SnapshotHolder): boolean {
+  if (kind === 'slot' && state === 'inactive') return true
+  return kind === 'slot' || kind === 'standby' ? age >= standbyAgeMax : (forMs ?? 0) >= heldWarnMs
+}
+
 function culprit({ kind, pid, name, user, state, forMs, age, query }: SnapshotHolder): string {
   const since = forMs === null ? `${count(age)} transactions` : long(forMs)
   if (kind === 'slot') return `Replication slot ${name} (${state ?? '?'}) holds a snapshot for ${since}.`
+  if (kind === 'standby') return `Standby ${name} (pid ${pid}) holds a snapshot for ${since}.`
   if (kind === 'prepared') return `Prepared transaction ${name} (${user ?? '?'}) holds a snapshot for ${since}.`
   const last = query === null || query === '' ? '' : `: ${query.replaceAll(/\s+/g, ' ').slice(0, 80)}`
   return `pid ${pid} (${[name, user].filter(Boolean).join(', ')}, ${state ?? '?'}) holds a snapshot for ${since}${last}`
 }
 
-function ending({ kind, pid, name }: SnapshotHolder): string {
+function ending({ kind, pid, name, state }: SnapshotHolder): string {
+  if (kind === 'standby' || (kind === 'slot' && state === 'active'))
+    return 'End the longest query on the standby (pg_stat_activity there), or set hot_standby_feedback = off there.'
   if (kind === 'slot') return `SELECT pg_drop_replication_slot('${name}');  if no standby needs it`
   return kind === 'prepared' ? `ROLLBACK PREPARED '${name}';` : `SELECT pg_terminate_backend(${pid});`
 }

@@ -7,14 +7,15 @@ import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 
 export interface SnapshotHolder {
-  readonly kind: 'session' | 'prepared' | 'slot'
-  /** The pid of a session. */
+  /** `standby`: the connection of a standby without a slot, which reports the oldest snapshot there. */
+  readonly kind: 'session' | 'standby' | 'prepared' | 'slot'
+  /** The pid of a session, or of the sender of a standby. */
   readonly pid: number | null
   /** The name of the session or the slot, or the id of the prepared transaction. */
   readonly name: string
   readonly user: string | null
   readonly state: string | null
-  /** Null: not recorded, as for a slot. */
+  /** Null: not recorded, as for a slot or a standby. */
   readonly forMs: number | null
   /** Transactions since then. */
   readonly age: number
@@ -27,7 +28,7 @@ export async function inspectSnapshots(db: Db): Promise<SnapshotHolder[]> {
   const since = (time: string) => sql`(extract(epoch FROM clock_timestamp() - ${sql.ref(time)}) * 1000)::float8`
   const { rows } = await sql<SnapshotHolder>`
 SELECT * FROM (
-  SELECT 'session' AS kind, pid, coalesce(nullif(application_name, ''), backend_type) AS name, usename::text AS "user", state,
+  SELECT CASE backend_type WHEN 'walsender' THEN 'standby' ELSE 'session' END AS kind, pid, coalesce(nullif(application_name, ''), backend_type) AS name, usename::text AS "user", state,
     ${since('xact_start')} AS "forMs", age(backend_xmin) AS age, left(query, 200) AS query
   FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
     AND (datname = current_database() OR datname IS NULL) AND backend_type IN ('client backend', 'walsender')
