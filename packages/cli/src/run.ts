@@ -42,11 +42,18 @@ function overrideExit(command: Command, terminal: Terminal, json: boolean): void
 }
 
 function reportUsage(message: string, command: Command, terminal: Terminal, json: boolean): void {
-  const problem = withSuggestion(message)
+  const problem = withSuggestion(message) + nestedSuggestion(message, command)
   const why = 'The command line cannot be read.'
   const fix = `${pathOf(command)} --help`
   if (json) terminal.printData(JSON.stringify({ error: { code: 'USAGE', message: problem, why, fix } }))
   else terminal.tell(printable(`USAGE  ${problem}\n  fix  ${fix}`))
+}
+
+/** Names the commands with this word below another one: `q pause` may be `q queues pause`. */
+function nestedSuggestion(message: string, command: Command): string {
+  const word = /^unknown command '(.*)'/.exec(message)?.[1]
+  const nested = command.commands.flatMap((one) => one.commands).filter((one) => one.name() === word)
+  return word === 'help' || nested.length === 0 ? '' : ` Did you mean ${nested.map(pathOf).join(', ')}?`
 }
 
 /** Adds the choice that was probably meant, as commander does for commands and options. */

@@ -64,15 +64,12 @@ function endText(id: RunId, last: number, { level }: Options): string {
 }
 
 async function follow(
-  { store, terminal, look, json }: Frame,
+  { store, terminal, answer, json }: Frame,
   id: RunId,
   { lines, options }: { readonly lines: readonly LoggedLine[]; readonly options: Options },
 ): Promise<void> {
   const write = (some: readonly LoggedLine[]) => {
-    for (const line of some.filter(isLoudEnough(options))) {
-      if (json) terminal.printData(JSON.stringify(line))
-      else terminal.print(logLine(look, line))
-    }
+    for (const line of some.filter(isLoudEnough(options))) answer(line, (look) => logLine(look, line))
   }
   write(lines)
   let place: LogCursor | undefined = placeOf(lines)

@@ -5,8 +5,8 @@ import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import { listEnd } from '../frame/list-end.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { queuesTable, queueScreen } from '../screens/queues.ts'
-import { queueNotFound } from '../typed/not-found.ts'
 import { quoted } from '../typed/run-filter.ts'
+import { noSuchQueue, unusedQueueWarning } from '../typed/unknown-names.ts'
 
 export function queuesCommand(terminal: Terminal): Command {
   const queues = newCommand({
@@ -25,7 +25,7 @@ export function queuesCommand(terminal: Terminal): Command {
       await operate(terminal, options, async ({ store, answer, json }) => {
         if (name !== undefined) {
           const queue = await store.getQueue(name)
-          if (queue === undefined) throw queueNotFound(name)
+          if (queue === undefined) throw await noSuchQueue(store, name)
           return answer(queue, (look) => queueScreen(look, queue))
         }
         const items = await store.listQueues()
@@ -54,6 +54,8 @@ function pauseCommand(terminal: Terminal): Command {
     .action(async (queue: string, options: CommonOptions & { reason?: string }) => {
       await operate(terminal, options, async (frame) => {
         const reason = options.reason
+        const warning = await unusedQueueWarning(frame.store, queue)
+        if (warning !== undefined) terminal.tell(warning)
         await audited(frame, {
           what: 'pause-queue',
           subject: `queue ${queue}`,
@@ -83,7 +85,7 @@ function resumeCommand(terminal: Terminal): Command {
     .argument('<queue>', 'name of the queue')
     .action(async (queue: string, options: CommonOptions) => {
       await operate(terminal, options, async (frame) => {
-        if ((await frame.store.getQueue(queue)) === undefined) throw queueNotFound(queue)
+        if ((await frame.store.getQueue(queue)) === undefined) throw await noSuchQueue(frame.store, queue)
         await audited(frame, {
           what: 'resume-queue',
           subject: `queue ${queue}`,

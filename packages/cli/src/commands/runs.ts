@@ -1,13 +1,14 @@
 /** q runs: lists runs by view and filter, a page at a time. */
 import { Option, type Command } from 'commander'
 import type { RunCount, RunPage, PageRequest, RunViewName } from '@q/store'
-import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
 import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { runsTable } from '../screens/runs.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { moment } from '../words/ages.ts'
 import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
+import { unknownNames } from '../typed/unknown-names.ts'
 
 const orders: Readonly<Record<RunViewName, string>> = {
   newest: 'newest first',
@@ -57,10 +58,12 @@ export function runsCommand(terminal: Terminal): Command {
         const counted = await store.countTaskRuns(filter, { view, ...(look !== undefined && { look }) })
         answer(counted, () => `${counted.count}${counted.atLeast ? '+' : ''}`)
         if (!frame.json && !counted.exhausted) frame.terminal.tell(uncountedText(counted))
+        if (counted.count === 0) await tellUnknownNames(frame, options)
         return
       }
       const page = await store.listTaskRuns(filter, pageOf(options))
       answer(page, (look) => (page.runs.length === 0 ? emptyText(page) : runsTable(look, page.runs)))
+      if (page.runs.length === 0) await tellUnknownNames(frame, options)
       tellPageEnd(frame, command, {
         shown: page.runs.length,
         noun: 'run',
@@ -72,6 +75,10 @@ export function runsCommand(terminal: Terminal): Command {
       if (!frame.json && options.view === 'failed') frame.terminal.tell(failedWaiting)
     })
   })
+}
+
+async function tellUnknownNames({ store, terminal, json }: Frame, options: FilterOptions): Promise<void> {
+  if (!json) for (const sentence of await unknownNames(store, options)) terminal.tell(sentence)
 }
 
 function pageOf({ view, limit, before, look }: Options): PageRequest {

@@ -6,6 +6,7 @@ import type { Terminal } from '../frame/terminal.ts'
 import { untilStopped } from '../frame/until-stopped.ts'
 import { programVersion } from '../frame/version.ts'
 import { openInBrowser } from '../page/browser.ts'
+import { wholeNumber } from '../typed/numbers.ts'
 
 interface Options extends CommonOptions {
   readonly port?: string
@@ -27,9 +28,10 @@ export function serveCommand(terminal: Terminal): Command {
     .option('--read-only', 'accept no actions')
     .option('--open', 'open the page in a browser')
     .action(async (options: Options) => {
+      const port = options.port === undefined ? undefined : wholeNumber('--port', options.port, 0, 65_535)
       await operate(terminal, options, async (frame) => {
         const { prepareServer } = await import('@q/server')
-        const server = await prepareServer(environment(terminal.env, options))({
+        const server = await prepareServer(environment(terminal.env, { ...options, port }))({
           databaseUrl: frame.url,
           version: programVersion(),
           onFault: (error, what) => terminal.tell(`${what}: ${String(error)}`),
@@ -53,10 +55,13 @@ export function serveCommand(terminal: Terminal): Command {
 }
 
 /** Options override the environment. */
-function environment(env: NodeJS.ProcessEnv, { port, readOnly }: Options): NodeJS.ProcessEnv {
+function environment(
+  env: NodeJS.ProcessEnv,
+  { port, readOnly }: { readonly port: number | undefined; readonly readOnly?: true },
+): NodeJS.ProcessEnv {
   return {
     ...env,
-    ...(port === undefined ? {} : { Q_HTTP_PORT: port }),
+    ...(port === undefined ? {} : { Q_HTTP_PORT: String(port) }),
     ...(readOnly === true ? { Q_HTTP_READ_ONLY: '1' } : {}),
   }
 }

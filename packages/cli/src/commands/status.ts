@@ -42,7 +42,7 @@ export function statusCommand(terminal: Terminal): Command {
         }
         await repeat(watchEveryMs, async () => {
           const facts = await look(frame, options)
-          if (frame.json) terminal.printData(JSON.stringify(facts))
+          if (frame.json) frame.answer(facts, () => '')
           else terminal.redraw(statusScreen({ ...frame.look, columns: terminal.columns }, facts))
           return 'again'
         })

@@ -41,17 +41,15 @@ export function topCommand(terminal: Terminal): Command {
     })
 }
 
-async function snapshots(
-  { store, description, terminal, look, json }: Frame,
-  everyMs: number,
-  times: number,
-): Promise<void> {
+async function snapshots({ store, description, answer }: Frame, everyMs: number, times: number): Promise<void> {
   const looker = createLooker(store, description)
   let left = times
   await repeat(everyMs, async () => {
     const facts = await looker.look()
-    if (json) terminal.printData(JSON.stringify({ ...facts, history: Object.fromEntries(facts.history) }))
-    else terminal.print(`${topLines(look, 0, facts, firstView).join('\n')}\n`)
+    answer(
+      { ...facts, history: Object.fromEntries(facts.history) },
+      (look) => `${topLines(look, 0, facts, firstView).join('\n')}\n`,
+    )
     left--
     return left > 0 ? 'again' : 'done'
   })

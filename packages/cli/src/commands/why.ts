@@ -5,7 +5,8 @@ import { newCommand, operate, type CommonOptions, type Frame } from '../frame/co
 import type { Terminal } from '../frame/terminal.ts'
 import { whyScreen } from '../screens/why.ts'
 import { runId } from '../typed/ids.ts'
-import { queueNotFound, runNotFound } from '../typed/not-found.ts'
+import { runNotFound } from '../typed/not-found.ts'
+import { noSuchQueue } from '../typed/unknown-names.ts'
 
 export function whyCommand(terminal: Terminal): Command {
   return newCommand({
@@ -40,7 +41,7 @@ async function whyRun({ store, answer }: Frame, text: string): Promise<void> {
 
 /** Explains one ready run of each lane; it represents the others. */
 async function whyQueue({ store, answer }: Frame, queue: string): Promise<void> {
-  if ((await store.getQueue(queue)) === undefined) throw queueNotFound(queue)
+  if ((await store.getQueue(queue)) === undefined) throw await noSuchQueue(store, queue)
   const { runs } = await store.listTaskRuns({ queue, status: ['AVAILABLE', 'PENDING'] }, { view: 'waiting', limit: 50 })
   const samples = [
     ...new Map(runs.toReversed().map((run) => [`${run.task} ${run.status} ${run.waitingFor}`, run])).values(),

@@ -9,6 +9,7 @@ import { runsTable } from '../screens/runs.ts'
 import { isLiving } from '../screens/nodes.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { filterArguments, type FilterOptions } from '../typed/run-filter.ts'
+import { unknownNames } from '../typed/unknown-names.ts'
 import { moment } from '../words/ages.ts'
 import { count, plural } from '../words/counts.ts'
 import { audited } from './audited.ts'
@@ -63,6 +64,8 @@ export async function bulk(frame: Frame, request: BulkRequest, options: BulkOpti
         nothingChanged,
       ].join('\n'),
     )
+    if (!frame.json && match.count === 0)
+      for (const sentence of await unknownNames(store, options)) terminal.tell(sentence)
     return exitCodes.ok
   }
   if (!frame.json && match.count > 0) terminal.tell(runsTable(fit, samples))

@@ -4,10 +4,12 @@ import type { Look } from '../frame/terminal.ts'
 import { quoted } from '../typed/run-filter.ts'
 import { ago, exact, long, moment, short } from '../words/ages.ts'
 import { count } from '../words/counts.ts'
+import { factLines } from '../words/facts.ts'
 import { sparkline } from '../words/sparkline.ts'
 import { nodeState, runState } from '../words/states.ts'
 import { cut, styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
+import { packed } from '../words/wrap.ts'
 import { recoveriesTable } from './recoveries.ts'
 import { isLiving, servesText } from './nodes.ts'
 
@@ -77,7 +79,8 @@ function andMore(length: number, shown: number, command: string): string[] {
 }
 
 function heading(look: Look, { name, state, id, hostname, pid, version }: Node): string {
-  return `${styled(look, 'bold', name)}  ${nodeState(look, state)}  ${styled(look, 'dim', `id ${id}, ${hostname} pid ${pid}, version ${version}`)}`
+  const who = `${styled(look, 'bold', name)}  ${nodeState(look, state)}`
+  return packed([who, `id ${id}`, `${hostname} pid ${pid}`, `version ${version}`], look.columns).join('\n')
 }
 
 function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string {
@@ -90,7 +93,7 @@ function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string 
     ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
     ...(node.recovers ? [] : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),
   ]
-  return lines.map(([name, text]) => fit(look, `${styled(look, 'dim', name.padEnd(10))} ${text}`)).join('\n')
+  return factLines(look, lines).join('\n')
 }
 
 function drainLine(drain: NonNullable<Node['drain']>, now: Date): string {

@@ -1,14 +1,17 @@
 /** One run: its members, timeline, attempts and last log lines. Pure. */
 import { hidden } from '@q/server/secrets'
-import type { LoggedLine, RunAttempt, RunDetail } from '@q/store'
+import type { LoggedLine, RunAttempt, RunDetail, Why } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { ago, long, moment, short } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
 import { runState } from '../words/states.ts'
-import { cut, styled } from '../words/style.ts'
+import { factLines } from '../words/facts.ts'
+import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 import { logLines } from './logs.ts'
 import { timelineLines } from './timeline.ts'
+import { whySentence } from './why.ts'
+import { wrapped } from '../words/wrap.ts'
 
 export interface RunScreen {
   readonly detail: RunDetail
@@ -22,7 +25,7 @@ export function runScreen(look: Look, { detail, logs }: RunScreen, now: Date = n
     facts(look, detail, now),
     ...(detail.why === null || detail.why === undefined || run.status === 'RUNNING'
       ? []
-      : [`\n${styled(look, 'bold', 'Why it is not running')}\n  ${detail.why.sentence}`]),
+      : [`\n${styled(look, 'bold', 'Why it is not running')}`, ...whyLines(look, detail.why, now)]),
     `\n${styled(look, 'bold', 'Timeline')}`,
     ...timelineLines(look, detail),
     ...(attempts.length === 0 ? [] : [`\n${styled(look, 'bold', 'Attempts')}`, attemptsTable(look, attempts, now)]),
@@ -34,6 +37,11 @@ export function runScreen(look: Look, { detail, logs }: RunScreen, now: Date = n
     ...hiddenLines(look, detail),
   ]
   return parts.join('\n')
+}
+
+function whyLines(look: Look, why: Why, now: Date): string[] {
+  const text = why.reasons.map((reason) => whySentence(reason, now)).join(' ')
+  return wrapped(text, look.columns - 2).map((line) => `  ${line}`)
 }
 
 function heading(look: Look, { run, beats }: RunDetail, now: Date): string {
@@ -81,7 +89,7 @@ function facts(look: Look, detail: RunDetail, now: Date): string {
       ? []
       : [['expires', `${moment(run.expiresAt, now)} (${ago(run.expiresAt, now)})`] as const]),
   ]
-  return lines.map(([name, text]) => fit(look, `${styled(look, 'dim', name.padEnd(10))} ${text}`)).join('\n')
+  return factLines(look, lines).join('\n')
 }
 
 function attemptsTable(look: Look, attempts: readonly RunAttempt[], now: Date): string {
@@ -126,9 +134,8 @@ function errorLines(look: Look, result: unknown, status: string): string[] {
   return [
     `\n${styled(look, 'bold', 'Error')}`,
     `  ${styled(look, 'red', code)}  ${member('detail') ?? member('message') ?? ''}`,
-    ...shown.map((line) =>
-      fit(look, own.includes(line) ? `    ${line.trim()}` : styled(look, 'dim', `    ${line.trim()}`)),
-    ),
+    // Uncut: a frame ends with its file and line.
+    ...shown.map((line) => (own.includes(line) ? `    ${line.trim()}` : styled(look, 'dim', `    ${line.trim()}`))),
   ]
 }
 
@@ -149,8 +156,4 @@ function hiddenLines(look: Look, { run, payloadText, resultText, checkpointText 
   const values = [payloadText, resultText, checkpointText].join(' ').split(`"${hidden}"`).length - 1
   if (values === 0) return []
   return ['', styled(look, 'dim', `${plural(values, 'value')} hidden: q show ${run.id} --reveal`)]
-}
-
-function fit(look: Look, line: string): string {
-  return look.columns === 0 ? line : cut(line, look.columns, look)
 }

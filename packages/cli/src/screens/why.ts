@@ -2,6 +2,7 @@
 import { sentenceOf, type Reason, type Why } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { quoted } from '../typed/run-filter.ts'
+import { moment } from '../words/ages.ts'
 import { runState } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { wrapped } from '../words/wrap.ts'
@@ -14,9 +15,15 @@ export function whyScreen(look: Look, why: Why, task: string): string {
 function reasonLines(look: Look, reason: Reason, why: Pick<Why, 'runId'>): string[] {
   const command = commandFor(reason, why.runId)
   return [
-    ...wrapped(sentenceOf(reason), look.columns - 2).map((line) => `  ${line}`),
+    ...wrapped(whySentence(reason), look.columns - 2).map((line) => `  ${line}`),
     ...(command === undefined ? [] : [`    ${styled(look, 'cyan', command)}`]),
   ]
+}
+
+/** The sentence of the store, with the time by the clock here, as on every screen. */
+export function whySentence(reason: Reason, now: Date = new Date()): string {
+  const sentence = sentenceOf(reason)
+  return reason.reason === 'time' ? sentence.replace(reason.until.toISOString(), moment(reason.until, now)) : sentence
 }
 
 /** The command that helps; undefined: there is nothing to do but wait. */

@@ -46,10 +46,12 @@ export function deliveryNotFound(id: string): ExplainedError {
   })
 }
 
-export function queueNotFound(name: string): ExplainedError {
+/** `hint`: the name that was probably meant, as a sentence. */
+export function queueNotFound(name: string, hint: string): ExplainedError {
   return missing({
     code: 'QUEUE_NOT_FOUND',
     noun: `queue "${name}"`,
+    hint,
     why: 'No run has ever been enqueued in it, and it is not paused.',
     fix: 'q queues lists all of them.',
   })
@@ -86,10 +88,11 @@ interface Missing {
   readonly code: string
   /** The kind and the name or id: `run 123`. */
   readonly noun: string
+  readonly hint?: string
   readonly why: string
   readonly fix: string
 }
 
-function missing({ noun, ...more }: Missing): ExplainedError {
-  return new ExplainedError({ what: `There is no ${noun}.`, ...more })
+function missing({ noun, hint = '', ...more }: Missing): ExplainedError {
+  return new ExplainedError({ what: `There is no ${noun}.${hint}`, ...more })
 }

@@ -1,0 +1,73 @@
+/** Names and numbers that are mistyped: an answer that looks like a result would mislead a person on call. */
+import { afterAll, expect, test } from 'vitest'
+import { exampleCluster } from './example-cluster.ts'
+import { q, qJson } from './terminal.ts'
+
+const cluster = await exampleCluster()
+const { env, store } = cluster
+await store.publishTasks('aaaaaaaaaaa1', [{ name: 'resize', queue: 'default', options: {}, payloadSchema: null }])
+afterAll(() => cluster.close())
+
+test('a queue that nothing uses is paused with a warning, and the queue that was probably meant', async () => {
+  const { code, stderr } = await q(['queues', 'pause', 'vidoe'], env)
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'Warning: no run and no task uses the queue "vidoe". Did you mean "video"?\n',
+  })
+  expect((await q(['queues', 'pause', 'media'], env)).stderr).toBe('')
+  await q(['queues', 'resume', 'media'], env)
+})
+
+test.each(['queues medai', 'queues resume medai', 'why medai'])(
+  'q %s names the queue that was probably meant',
+  async (line) => {
+    expect(await q(line.split(' '), env)).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/^QUEUE_NOT_FOUND {2}There is no queue "medai"\. Did you mean "media"\?/) as string,
+    })
+  },
+)
+
+const unknownTask = 'No replica has published the task "resise". Did you mean "resize"?'
+const unknownQueue = 'There is no queue "medai". Did you mean "media"?'
+
+test.each([
+  ['runs --task resise', unknownTask],
+  ['runs --task resise --count', unknownTask],
+  ['runs --queue medai', unknownQueue],
+  ['retry --task resise --yes', unknownTask],
+  ['cancel --queue medai --yes', unknownQueue],
+  ['review accept --task resise --dry-run', unknownTask],
+])('q %s finds no run and says that nothing has this name', async (line, hint) => {
+  expect((await q(line.split(' '), env)).stderr).toContain(hint)
+  const { stderr } = await q([...line.split(' '), '--json'], env)
+  expect(stderr).toBe('')
+})
+
+test('a filter that finds nothing by names that exist says no more', async () => {
+  expect((await q(['runs', '--task', 'resize', '--group', 'x'], env)).stderr).not.toContain('resize')
+})
+
+test.each([
+  ['pause media', 'q queues pause, q schedules pause, q workflows pause, q destinations pause'],
+  ['retry-failed 1', 'q workflows retry-failed'],
+  ['redeliver 1', 'q deliveries redeliver'],
+])('q %s names the commands with this word', async (line, meant) => {
+  expect(await q(line.split(' '), env)).toMatchObject({ code: 2, stderr: expect.stringContaining(meant) as string })
+})
+
+test('a wrong port of q serve is named as it was typed', async () => {
+  for (const port of ['abc', '70000'])
+    expect(await q(['serve', '--port', port], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`^NUMBER_INVALID {2}--port ${port} `)) as string,
+    })
+})
+
+test('--fields picks members of the documents of a stream too', async () => {
+  expect((await qJson(['top', '--count', '1', '--fields', 'at,place'], env)).json).toEqual(
+    expect.objectContaining({ place: expect.any(String) as string }),
+  )
+  const { stdout } = await q(['logs', cluster.runs.succeeded, '-f', '--json', '--fields', 'line'], env)
+  expect(stdout.trim().split('\n')).toEqual(['{"line":"rendering"}', '{"line":"rendered with warnings"}'])
+})
