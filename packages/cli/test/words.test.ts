@@ -135,8 +135,8 @@ test('text is cut by columns and not by characters', () => {
 
 test('a peak survives when a line of bars is too short for all values', () => {
   const values = Array.from({ length: 100 }, (_, index) => (index === 50 ? 9 : 0))
-  expect(sparkline(plain, values, 10)).toBe('▁▁▁▁▁█▁▁▁▁')
-  expect(sparkline({ ascii: true }, [0, null, 4], 10)).toBe('_ #')
+  expect(sparkline(plain, values, { width: 10 })).toBe('▁▁▁▁▁█▁▁▁▁')
+  expect(sparkline({ ascii: true }, [0, null, 4], { width: 10 })).toBe('_ #')
 })
 
 test('sentences are broken at spaces', () => {

@@ -21,7 +21,7 @@ export function errorsTable(look: Look, groups: readonly ErrorGroup[], now: Date
           sparkline(
             look,
             hours.map(({ seen }) => seen),
-            12,
+            { width: 12 },
           ),
         drop: 3,
       },
@@ -58,7 +58,7 @@ export function errorScreen(
       sparkline(
         look,
         group.hours.map(({ seen }) => seen),
-        24,
+        { width: 24 },
       ),
     ],
     ...(group.mutedUntil === null

@@ -3,7 +3,7 @@ import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { quoted } from '../typed/run-filter.ts'
 import { ago, exact, long, moment, short } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
+import { count, plural } from '../words/counts.ts'
 import { factLines } from '../words/facts.ts'
 import { sparkline } from '../words/sparkline.ts'
 import { nodeState, runState } from '../words/states.ts'
@@ -37,10 +37,10 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
     ...(samples.length < 2
       ? []
       : [
-          `CPU, last hour  ${sparkline(
+          cpuLine(
             look,
             samples.map(({ cpuPercent }) => cpuPercent),
-          )}`,
+          ),
         ]),
     ...(gaps.length === 0
       ? []
@@ -78,6 +78,18 @@ function andMore(length: number, shown: number, command: string): string[] {
   return length > shown ? [`  … ${count(length - shown)} more: ${command}`] : []
 }
 
+const barsMax = 30
+
+/** Full bars are all cores, so that an idle node looks idle. */
+function cpuLine(look: Look, percents: readonly (number | null)[]): string {
+  const most = Math.max(0, ...percents.filter((percent) => percent !== null))
+  const label = 'CPU, last hour'
+  const peak = `at most ${Math.round(most)} %`
+  const room = look.columns === 0 ? barsMax : look.columns - label.length - peak.length - 4
+  const bars = sparkline(look, percents, { full: 100, width: Math.max(1, Math.min(barsMax, room)) })
+  return `${label}  ${bars}  ${peak}`
+}
+
 function heading(look: Look, { name, state, id, hostname, pid, version }: Node): string {
   const who = `${styled(look, 'bold', name)}  ${nodeState(look, state)}`
   return packed([who, `id ${id}`, `${hostname} pid ${pid}`, `version ${version}`], look.columns).join('\n')
@@ -86,9 +98,15 @@ function heading(look: Look, { name, state, id, hostname, pid, version }: Node):
 function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string {
   const lines: (readonly [string, string])[] = [
     ...(node.drain === null || node.state === 'stopped' ? [] : [['drain', drainLine(node.drain, now)] as const]),
-    ['heartbeat', heartbeatLine(node)],
+    ...(node.stoppedAt === null
+      ? [['heartbeat', heartbeatLine(node)] as const]
+      : [['stopped', `${moment(node.stoppedAt, now)} (${ago(node.stoppedAt, now)})`] as const]),
     ...(isLiving(node) ? [['load', loadLine(node)] as const] : []),
-    ['executed', `${count(node.completed)} completed, ${count(node.failed)} failed; holds ${count(held.length)}`],
+    // The counts are part of the heartbeat, which is removed some time after a node has stopped.
+    ...(node.beatAgeMs === null
+      ? []
+      : [['executed', `${count(node.completed)} completed, ${count(node.failed)} failed`] as const]),
+    ['holds', plural(held.length, 'run')],
     ['serves', servesText(node)],
     ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
     ...(node.recovers ? [] : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),

@@ -106,7 +106,7 @@ function queueLines(look: Look, facts: TopFacts, view: View): string[] {
       align: 'right',
     },
     { heading: 'RUNNING', cell: ({ running, claimed }) => count(running + claimed), align: 'right' },
-    { heading: '15 MIN', cell: ({ queue }) => sparkline(look, facts.history.get(queue) ?? [], 15), drop: 3 },
+    { heading: '15 MIN', cell: ({ queue }) => sparkline(look, facts.history.get(queue) ?? [], { width: 15 }), drop: 3 },
     { heading: 'DONE/s', cell: ({ rates }) => rate(rates?.succeededPerS), align: 'right', drop: 2 },
     { heading: 'FAIL/s', cell: ({ rates }) => rate(rates?.failedPerS), align: 'right', drop: 4 },
     { heading: 'STATE', cell: (queue) => queueState(look, queue), shrink: 16, drop: 1 },

@@ -4,10 +4,20 @@ import type { Look } from '../frame/terminal.ts'
 const bars = '▁▂▃▄▅▆▇█'
 const asciiBars = '_.-=+*%#'
 
+export interface SparklineOptions {
+  readonly width?: number
+  /** The number of a full bar; without it, the greatest of the values. */
+  readonly full?: number
+}
+
 /** Draws at most `width` bars: neighbours are merged into their maximum, so a peak is never hidden. */
-export function sparkline(look: Pick<Look, 'ascii'>, values: readonly (number | null)[], width = 30): string {
+export function sparkline(
+  look: Pick<Look, 'ascii'>,
+  values: readonly (number | null)[],
+  { width = 30, full = 0 }: SparklineOptions = {},
+): string {
   const joined = joinedTo(values, width)
-  const most = Math.max(0, ...joined.filter((value) => value !== null))
+  const most = Math.max(full, ...joined.filter((value) => value !== null))
   const glyphs = look.ascii ? asciiBars : bars
   return joined
     .map((value) =>
