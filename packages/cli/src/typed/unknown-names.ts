@@ -1,5 +1,6 @@
 /** Hints about names that nothing has: a list that is empty because of a typing error looks like good news. */
 import type { Store } from '@q/store'
+import { defaultQueue } from '@q/task'
 import { nearestName } from './nearest-name.ts'
 import { queueNotFound } from './not-found.ts'
 import type { FilterOptions } from './run-filter.ts'
@@ -26,8 +27,9 @@ export async function unusedQueueWarning(store: Store, name: string): Promise<st
   return names.includes(name) ? undefined : `Warning: no run and no task uses the queue "${name}".${meant(name, names)}`
 }
 
+/** Tasks that are not published yet will use the default queue unless they say otherwise. */
 async function queueNames(store: Store): Promise<string[]> {
-  return (await store.listQueues()).map(({ queue }) => queue)
+  return [...(await store.listQueues()).map(({ queue }) => queue), defaultQueue]
 }
 
 function meant(name: string, names: readonly string[]): string {
