@@ -1,5 +1,8 @@
 /** Narrow terminals: sentences are wrapped, because what is cut off cannot be read. */
 import { afterAll, expect, test } from 'vitest'
+import { createLooker } from '../src/top/facts.ts'
+import { topLines } from '../src/top/layout.ts'
+import { firstView } from '../src/top/view.ts'
 import { runScreen } from '../src/screens/run.ts'
 import { widthOf } from '../src/words/style.ts'
 import { exampleCluster } from './example-cluster.ts'
@@ -36,4 +39,20 @@ test('q why and q show name a time by the clock here, as every other screen', as
     const { stdout } = await q(line.split(' '), env)
     expect(stdout).toMatch(/It waits until (tomorrow )?\d\d:\d\d(:\d\d)?, in /)
   }
+})
+
+test('q top shows whole items with their commands, and says how many more there are', async () => {
+  const facts = await createLooker(cluster.store, 'here').look()
+  const items = facts.attention.items
+  expect(items.length).toBeGreaterThan(2)
+  const screen = topLines({ columns: 40, colour: false, ascii: false }, 24, facts, firstView)
+  const from = screen.findIndex((line) => line.endsWith(' things need you:'))
+  const shown = screen.slice(from, -1).join('\n').trimEnd()
+  const commands = items.filter(({ command }) => shown.includes(command))
+  expect(commands.length).toBeGreaterThan(0)
+  expect(commands.length).toBeLessThan(items.length)
+  expect(shown.split('\n').at(-1)).toBe(`   … ${items.length - commands.length} more: q status`)
+  expect(shown.match(/^ [✕!] /gm)).toHaveLength(commands.length)
+  const { stdout } = await q(['top', '--count', '1'], env)
+  expect(items.filter(({ command }) => !stdout.includes(command))).toEqual([])
 })

@@ -17,9 +17,7 @@ import { shownNodes, shownQueues, shownRuns, type Pane, type View } from './view
 /** `rows` 0: no limit. */
 export function topLines(look: Look, rows: number, facts: TopFacts, view: View): string[] {
   const head = headOf(look, facts, view)
-  const attention = attentionLines(look, facts.attention)
-    .flatMap((text) => text.split('\n'))
-    .slice(0, 5)
+  const attention = attentionOf(look, rows, facts)
   const foot = rows === 0 ? [] : [footOf(look, view)]
   const room = rows === 0 ? Number.POSITIVE_INFINITY : rows - head.length - attention.length - foot.length - 3
   const panes = panesOf(look, facts, view, room)
@@ -31,11 +29,30 @@ export function topLines(look: Look, rows: number, facts: TopFacts, view: View):
   return [...filled, ...foot].map((line) => (look.columns === 0 ? line : fitted(look, line)))
 }
 
+/** Whole items, because a sentence without its command does not help. */
+function attentionOf(look: Look, rows: number, facts: TopFacts): string[] {
+  const [title = [], ...items] = attentionLines(look, facts.attention).map((text) => text.split('\n'))
+  const most = rows === 0 ? Number.POSITIVE_INFINITY : Math.max(attentionLinesMin, Math.floor(rows / 4))
+  const shown: string[][] = []
+  for (const item of items) {
+    const used = [...shown, item].flat().length + (shown.length + 1 < items.length ? 1 : 0)
+    if (used > most && shown.length > 0) break
+    shown.push(item)
+  }
+  const left = items.length - shown.length
+  return [...title, ...shown.flat(), ...(left === 0 ? [] : [`   … ${left} more: q status`])]
+}
+
+const attentionLinesMin = 4
+
 function headOf(look: Look, facts: TopFacts, view: View): string[] {
-  const [, totals = ''] = headLines({ ...look, columns: 0 }, { place: '', version: '' }, facts.overview)
+  const [, ...totals] = headLines(look, { place: '', version: '' }, facts.overview)
   const frozen = view.frozen ? styled(look, 'yellow', '  frozen') : ''
   const filter = view.filter === '' ? '' : `  filter: ${view.filter}`
-  return [`${styled(look, 'bold', 'q top')}  ${facts.place}  ${moment(facts.at, facts.at)}${frozen}${filter}`, totals]
+  return [
+    `${styled(look, 'bold', 'q top')}  ${facts.place}  ${moment(facts.at, facts.at)}${frozen}${filter}`,
+    ...totals,
+  ]
 }
 
 /** Each pane gets its share; unused lines go to the other panes, the selected one first. */
