@@ -2,6 +2,7 @@
 import { CommanderError, type Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { printable } from '@q/schema'
+import { withSpokenIds } from './typed/ids.ts'
 import { nearestName } from './typed/nearest-name.ts'
 import { pathOf } from './frame/next-page.ts'
 import { reportProblem } from './frame/session.ts'
@@ -17,7 +18,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const program = createProgram(terminal)
   overrideExit(program, terminal, args.includes('--json'))
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(withSpokenIds(args), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) terminal.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     else reportProblem(terminal, error, { json: args.includes('--json') })

@@ -1,4 +1,5 @@
 /** Names and numbers that are mistyped: an answer that looks like a result would mislead a person on call. */
+import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { exampleCluster } from './example-cluster.ts'
 import { q, qJson } from './terminal.ts'
@@ -70,4 +71,25 @@ test('--fields picks members of the documents of a stream too', async () => {
   )
   const { stdout } = await q(['logs', cluster.runs.succeeded, '-f', '--json', '--fields', 'line'], env)
   expect(stdout.trim().split('\n')).toEqual(['{"line":"rendering"}', '{"line":"rendered with warnings"}'])
+})
+
+test('the error for two nodes of one name asks for an id', async () => {
+  await cluster.execute(sql`UPDATE q.replica SET name = 'twin' WHERE id IN ('aaaaaaaaaaa1', 'aaaaaaaaaaa2')`)
+  expect((await q(['drain', 'twin'], env)).stderr).toMatch(/^ {2}fix {2}Use the id: aaaaaaaaaaa[12], for instance\.$/m)
+  expect((await q(['drain', 'aaaaaaaaaaa'], env)).stderr).toMatch(
+    /^ {2}fix {2}Use the whole name, or more of the id\.$/m,
+  )
+})
+
+test.each(['show', 'why', 'logs', 'cancel', 'retry', 'again', 'review retry'])(
+  'q %s takes the id of a run as people say it: run 123',
+  async (command) => {
+    const spoken = await q([...command.split(' '), 'run', '999'], env)
+    expect(spoken).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no run 999.') as string })
+  },
+)
+
+test('a task or schedule that is named run keeps its name', async () => {
+  expect((await q(['enqueue', 'run', '1'], env)).stdout).toMatch(/^Run \d+ of run is PENDING\.$/m)
+  expect((await q(['retry', '--task', 'run', '999'], env)).stderr).not.toContain('There is no run 999.')
 })

@@ -14,6 +14,31 @@ export function workflowId(text: string): WorkflowId {
   throw notAnId(text, { code: 'WORKFLOW_ID_INVALID', what: 'workflow' })
 }
 
+const commandsOfRuns: ReadonlySet<unknown> = new Set([
+  'show',
+  'why',
+  'logs',
+  'cancel',
+  'retry',
+  'again',
+  'open',
+  'review',
+])
+
+/** Joins `run 123` on a command line whose command takes ids of runs. The value of an option stays as it is. */
+export function withSpokenIds(args: readonly string[]): string[] {
+  if (!commandsOfRuns.has(args[0])) return [...args]
+  return args.flatMap((arg, place) => {
+    if (isSpoken(args, place)) return []
+    return isSpoken(args, place - 1) ? [`run ${arg}`] : [arg]
+  })
+}
+
+/** Whether the argument is the word before an id. */
+function isSpoken(args: readonly string[], place: number): boolean {
+  return args[place] === 'run' && /^#?\d+$/.test(args[place + 1] ?? '') && !(args[place - 1] ?? '').startsWith('--')
+}
+
 /** Operations, recoveries and deliveries. */
 export function plainId(text: string, what: string): string {
   const id = digitsOf(text, `${what}s`)

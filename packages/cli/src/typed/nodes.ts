@@ -11,7 +11,7 @@ export async function nodeNamed(store: Store, text: string): Promise<Node> {
     code: 'NODE_AMBIGUOUS',
     what: `"${text}" may be any of ${candidates.length} nodes: ${candidates.slice(0, namesMax).map(nameOf).join(', ')}.`,
     why: 'More than one node has a name or an id that fits.',
-    fix: 'Use the whole name, or more of the id.',
+    fix: only.name === text ? `Use the id: ${only.id}, for instance.` : 'Use the whole name, or more of the id.',
   })
 }
 
