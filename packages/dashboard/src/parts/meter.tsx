@@ -61,15 +61,17 @@ export function BeatAge({ ageMs, staleMs }: { readonly ageMs: number; readonly s
 export function Bar({
   value,
   label,
+  tone,
   mark,
 }: {
   readonly value: number
   readonly label: string
+  readonly tone: 'running' | 'stopping'
   readonly mark?: number | null
 }): ReactNode {
   return (
     <svg
-      className="bar"
+      className={`bar ${tone}`}
       viewBox="0 0 100 8"
       preserveAspectRatio="none"
       role="progressbar"

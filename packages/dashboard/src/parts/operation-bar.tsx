@@ -58,7 +58,7 @@ export function OperationBar({ id, of, onClose }: Props): ReactNode {
             </button>
           )}
         </span>
-        {of === undefined ? null : <Bar value={shareOf(data, of)} label="Progress of the operation" />}
+        {of === undefined ? null : <Bar value={shareOf(data, of)} label="Progress of the operation" tone="running" />}
       </div>
     </Card>
   )

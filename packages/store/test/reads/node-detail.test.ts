@@ -89,6 +89,16 @@ test('the end of a run that goes on from the checkpoint of an earlier claim is n
   expect(await ends()).toEqual([false])
 })
 
+test('the end of a run whose cancel was requested is not estimated', async () => {
+  await store.registerReplica(introduction('n1'))
+  const run = await running('n1', 'stopped', 100)
+  await progress('n1', run, 0.5)
+  const ends = async () => (await store.nodeDetail('n1'))!.held.map(({ expectedEndMs }) => expectedEndMs !== null)
+  expect(await ends()).toEqual([true])
+  await store.cancelTaskRuns([run.runId])
+  expect(await ends()).toEqual([false])
+})
+
 test('a node in detail holds its runs, longest first, with what the deadline of a drain would do to each', async () => {
   await store.registerReplica(introduction('n1'))
   const young = await running('n1', 'young', 5, 'retry')

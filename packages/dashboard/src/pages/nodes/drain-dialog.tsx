@@ -160,7 +160,11 @@ function HeldTable({ held, deadlineMs, onDeadline }: HeldProps): ReactNode {
                 )}
               </Td>
               <Td className="mute nw hide-s">
-                {run.expectedEndMs === null ? `ran ${duration(run.forMs)}` : `~${duration(run.expectedEndMs)}`}
+                {run.cancelRequested
+                  ? 'stopping'
+                  : run.expectedEndMs === null
+                    ? `ran ${duration(run.forMs)}`
+                    : `~${duration(run.expectedEndMs)}`}
               </Td>
               <Td className={`c-what ${kind === 'failed' ? 'bad' : kind === 'likely' ? 'warn' : 'soft'}`}>{words}</Td>
             </Tr>

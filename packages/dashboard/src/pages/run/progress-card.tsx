@@ -32,8 +32,9 @@ export function ProgressCard({
         ? null
         : growing(sign, sign.ageMs, now)
   const started = run.startedAt === null ? now : Date.parse(run.startedAt)
+  const stoppingSince = run.cancelRequestedAt
   const left =
-    value === null || run.startedAt === null || isContinued(detail)
+    value === null || run.startedAt === null || stoppingSince !== null || isContinued(detail)
       ? undefined
       : timeLeftMs(started, { progress: value, at: now - (age ?? 0) }, now)
   if (run.status !== 'RUNNING') return null
@@ -49,11 +50,17 @@ export function ProgressCard({
             {value === null ? 'it reports no progress' : left === undefined ? '' : leftInWords(left)}
           </span>
         </p>
-        {value === null ? null : <Bar value={value * 100} label="Progress" />}
+        {value === null ? null : (
+          <Bar value={value * 100} label="Progress" tone={stoppingSince === null ? 'running' : 'stopping'} />
+        )}
         <p className="mute small">
           Attempt {run.attempt}
           {attempts} on {run.replicaId === null ? 'a node' : nameOf(run.replicaId)}, for {duration(now - started)}.
-          {age === null ? '' : ` Last sign ${duration(age)} ago.`}
+          {stoppingSince !== null
+            ? ` Its cancel was requested ${duration(now - Date.parse(stoppingSince))} ago; it ends when its code does, or when the node has stopped the thread.`
+            : age === null
+              ? ''
+              : ` Last heartbeat ${duration(age)} ago.`}
           {run.crashCount === 0
             ? ''
             : ` ${run.crashCount} ${run.crashCount === 1 ? 'start was' : 'starts were'} lost before.`}
