@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import type { SeriesMetric, SeriesPoint } from '@q/store'
+import { perSecond } from '../../src/reads/rates/per-second.ts'
 import { percentile } from '../../src/reads/rates/percentile.ts'
 import { fixture } from '../fixture.ts'
 
@@ -44,6 +45,14 @@ test('rates are per second; a minute without a tally is zero, and only the last 
   expect(points.filter((point) => point.succeeded! > 0)).toMatchObject([{ succeeded: 2, failed: 0, partial: false }])
   expect(points.at(-1)!.partial).toBe(true)
   expect(points.slice(0, -2).every((point) => !point.partial)).toBe(true)
+})
+
+test('a point that began a moment ago has no rate: what is flushed into it was counted for longer', () => {
+  const counts = { started: 100, succeeded: 100, failed: 0, retried: 0, cancelled: 0, crashed: 0 }
+  expect(perSecond(counts, 1)).toEqual({})
+  expect(perSecond(undefined, 14.9)).toEqual({})
+  expect(perSecond(counts, 20)).toMatchObject({ succeeded: 5, failed: 0 })
+  expect(perSecond(undefined, 60)).toMatchObject({ succeeded: 0 })
 })
 
 test('a series of a queue or a task counts only its own runs', async () => {

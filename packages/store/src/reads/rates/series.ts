@@ -6,6 +6,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../../connection/db.ts'
 import { percentile } from './percentile.ts'
+import { type Counts, countedOutcomes, flushMs, perSecond } from './per-second.ts'
 
 export type SeriesMetric = 'rate' | 'wait' | 'duration' | 'oldest' | 'ready'
 
@@ -25,7 +26,7 @@ export interface SeriesPoint {
   readonly at: Date
   /** Whether the point has not ended yet, or some of its counts may not have been flushed. */
   readonly partial: boolean
-  /** For `rate`: runs per second. */
+  /** For `rate`: runs per second. A point that began so lately that its counts may not have been flushed has none. */
   readonly started?: number
   readonly succeeded?: number
   readonly failed?: number
@@ -44,8 +45,6 @@ const pointsMax = 300
 const minuteMs = 60_000
 const hourMs = 3_600_000
 const dayMs = 86_400_000
-/** How late replicas may flush their counts. */
-const flushMs = 15_000
 
 export async function series(db: Db, request: SeriesRequest): Promise<SeriesPoint[]> {
   const { rows } = await sql<{
@@ -94,18 +93,15 @@ function readValues(db: Db, request: SeriesRequest, bins: Bins): Promise<ValuesA
   }
 }
 
-const counted = ['started', 'succeeded', 'failed', 'retried', 'cancelled', 'crashed'] as const
-
-type CountedRow = { readonly startMs: number } & Readonly<Record<(typeof counted)[number], number>>
+type CountedRow = { readonly startMs: number } & Counts
 
 async function rates(db: Db, request: SeriesRequest, bins: Bins): Promise<ValuesAt> {
-  const sums = counted.map((column) => sql`sum(t.${sql.ref(column)})::float8 AS ${sql.ref(column)}`)
+  const sums = countedOutcomes.map((column) => sql`sum(t.${sql.ref(column)})::float8 AS ${sql.ref(column)}`)
   const { rows } = await sql<CountedRow>`
     SELECT ${binMs(sql`t.bucket_at`, bins)} AS "startMs", ${sql.join(sums)} FROM q.run_tally t
     WHERE ${tallied(request, bins)} GROUP BY 1`.execute(db)
   const byStart = new Map(rows.map((row) => [row.startMs, row]))
-  return (startMs, seconds) =>
-    Object.fromEntries(counted.map((name) => [name, (byStart.get(startMs)?.[name] ?? 0) / seconds]))
+  return (startMs, seconds) => perSecond(byStart.get(startMs), seconds)
 }
 
 async function percentiles(
