@@ -65,3 +65,21 @@ test.each(['DATABASE_TIMEOUT', 'DATABASE_LOCKED', 'DATABASE_CONFLICT', 'DATABASE
     expect(isDatabaseAway(code)).toBe(false)
   },
 )
+
+test('what the server read before the loss, and sends to a new stream, neither ends the loss nor looks newer than it is', () => {
+  const readAt = '2025-12-31T23:59:50.000Z'
+  connection.answered(Date.parse(since))
+  old('nodes', 'DATABASE_UNREACHABLE')
+  deliver({ event: 'queues', data: { at: readAt, items: [] } })
+  expect(connection.get().away).not.toBeNull()
+  deliver({ event: 'queues', data: { at: '2026-01-01T00:00:20.000Z', items: [] } })
+  expect(connection.get().away).toBeNull()
+})
+
+test('a loss that gets another reason keeps the time of its first report', () => {
+  old('nodes', 'DATABASE_UNREACHABLE')
+  connection.lost('database', 'another reason', '2026-01-01T00:00:07.000Z')
+  expect(connection.get().away).toMatchObject({ since: Date.parse(since), why: 'another reason' })
+  connection.lost('database', 'an earlier report', '2025-12-31T23:59:59.000Z')
+  expect(connection.get().away).toMatchObject({ since: Date.parse('2025-12-31T23:59:59.000Z') })
+})

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { openEvents, type EventsRequest, type Frame } from '@q/server/client'
 import { frames } from '../src/api/events.ts'
+import { topicSource } from '../src/live/sources.ts'
 import { serverScene } from './scene.ts'
 import { registration, seed } from './seed.ts'
 
@@ -161,4 +162,17 @@ test('200 viewers that vanish leave no stream and no look behind', async () => {
     await isQuiet()
   }
   expect(scene.faults).toEqual([])
+})
+
+test('a whole frame says when this server read it last, also when nothing has changed since', async () => {
+  const source = topicSource('queues', store)
+  const readAt = () => {
+    const [frame] = source.framesSince(0, { runs: [] })
+    return (frame?.data as { at: Date }).at.getTime()
+  }
+  expect(await source.look(1, [])).toBe(true)
+  const first = readAt()
+  await expect.poll(() => Date.now()).toBeGreaterThan(first)
+  expect(await source.look(2, [])).toBe(false)
+  expect(readAt()).toBeGreaterThan(first)
 })

@@ -18,8 +18,9 @@ export function Banner(): ReactNode {
         {away.what === 'database' ? 'No database' : 'No answer from the server'} since {clockTime(new Date(away.since))}
       </b>
       <span className="soft">
-        {away.why === '' ? '' : `${visibleText(away.why)}. `}Shown: {clockTime(new Date(lastAt))}. Actions are off; the
-        page comes back by itself.
+        {away.why === '' ? '' : `${visibleText(away.why).replace(/[.…]*$/, '.')} `}
+        {lastAt === null ? '' : `Shown: ${clockTime(new Date(lastAt))}. `}Actions are off; the page comes back by
+        itself.
       </span>
     </div>
   )

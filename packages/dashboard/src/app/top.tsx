@@ -58,7 +58,7 @@ function LiveState(): ReactNode {
   const [look, word] =
     mode === 'live' ? ['', 'live'] : mode === 'polling' ? ['poll', 'polling 5 s'] : ['wait', 'connecting']
   return (
-    <span className={`live ${look}`} title={`Last answer ${clockTime(new Date(lastAt))}`}>
+    <span className={`live ${look}`} title={lastAt === null ? undefined : `Last answer ${clockTime(new Date(lastAt))}`}>
       <i />
       {word} <span className="mute only-l">{clockTime(new Date(now))}</span>
     </span>

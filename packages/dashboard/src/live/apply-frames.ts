@@ -36,10 +36,10 @@ export function applyFrames(cache: QueryClient): () => void {
       case 'queues':
       case 'attention':
         cache.setQueryData([`/${event}`], data)
-        return connection.answered()
+        return connection.answered(readAt(data))
       case 'nodes':
         mergeNodes(cache, data as NodesFrame)
-        return connection.answered()
+        return connection.answered(readAt(data))
       case 'run':
         keepTick(data as RunTick)
         return connection.answered()
@@ -52,6 +52,12 @@ export function applyFrames(cache: QueryClient): () => void {
         return void cache.setQueryData([`/operations/${(data as Operation).id}`], data)
     }
   })
+}
+
+/** When the server read the data of a frame; undefined: now. */
+function readAt(data: unknown): number | undefined {
+  const { at } = data as { at?: string }
+  return at === undefined ? undefined : Date.parse(at)
 }
 
 /** Only the topic of the frame is old, unless the database is away. */

@@ -27,8 +27,8 @@ export interface ConnectionState {
   readonly old: ReadonlyMap<string, OldData>
   readonly frozenAt: number | null
   readonly away: Away | null
-  /** When the last good answer or frame arrived, by the clock of the server. */
-  readonly lastAt: number
+  /** When the newest data was read, by the clock of the server. Null: none has arrived yet. */
+  readonly lastAt: number | null
   readonly isSignedOut: boolean
 }
 
@@ -37,7 +37,7 @@ let state: ConnectionState = {
   old: new Map(),
   frozenAt: null,
   away: null,
-  lastAt: serverNow(),
+  lastAt: null,
   isSignedOut: false,
 }
 const listeners = new Set<() => void>()
@@ -57,15 +57,18 @@ export const connection = {
   setMode(mode: Mode): void {
     if (mode !== state.mode) change({ mode })
   },
-  answered(): void {
+  /** Data that was read before a loss does not end it: the server sends what it has to a new stream. */
+  answered(readAt = serverNow()): void {
     const wasAway = state.away !== null
-    change({ away: null, lastAt: serverNow() })
+    if (state.away !== null && readAt < state.away.since) return
+    change({ away: null, lastAt: Math.max(state.lastAt ?? 0, readAt) })
     if (wasAway) for (const listener of returned) listener()
   },
-  /** The first report names the time; later ones of the same loss only refresh the reason. */
+  /** The earliest report names the time; later ones of the same loss only refresh the reason. */
   lost(what: Away['what'], why: string, since: string | null): void {
     if (state.away?.what === what && state.away.why === why) return
-    const at = since === null ? (state.away?.since ?? serverNow()) : Date.parse(since)
+    const known = state.away?.what === what ? state.away.since : Number.POSITIVE_INFINITY
+    const at = since === null ? Math.min(known, serverNow()) : Math.min(known, Date.parse(since))
     change({ away: { what, why, since: at } })
   },
   /** The first report of a loss names its time. */

@@ -5,16 +5,17 @@ import type { Sent } from '../http/route-call.ts'
 import { createKeyed } from './keyed.ts'
 import type { OutFrame, Source } from './source.ts'
 
+/** The time of a frame is that of this server, as in `hello` and `tick`: the clock of the database may differ. */
 export function topicSource(name: TopicName, reads: Store): Source {
   switch (name) {
     case 'nodes':
       return nodesSource(reads)
     case 'overview':
-      return wholeSource('overview', 2_000, () => reads.overview())
+      return wholeSource('overview', 2_000, async () => ({ ...(await reads.overview()), at: new Date() }))
     case 'queues':
       return wholeSource('queues', 2_000, async () => ({ at: new Date(), items: await reads.listQueues() }))
     case 'attention':
-      return wholeSource('attention', 5_000, () => reads.attention())
+      return wholeSource('attention', 5_000, async () => ({ ...(await reads.attention()), at: new Date() }))
   }
 }
 
@@ -32,9 +33,10 @@ function wholeSource<Name extends keyof Frames>(
       const data = await read()
       if (data === undefined) return false
       const text = JSON.stringify({ ...data, at: undefined })
-      if (latest?.text === text) return false
+      const isSame = latest?.text === text
+      // Even if nothing changed: a viewer that comes later learns when this was read.
       latest = { data, text }
-      return true
+      return !isSame
     },
     framesSince: () => (latest === undefined ? [] : [{ event: name, data: latest.data } as OutFrame]),
   }
