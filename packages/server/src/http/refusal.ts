@@ -32,7 +32,7 @@ export function notFound(what: string): Refusal {
     code: 'NOT_FOUND',
     what,
     why: 'It does not exist, or it has been removed.',
-    fix: 'Check the id or name; the list route of its kind shows those that exist.',
+    fix: 'Check the id or name; the list of its kind shows those that exist.',
   })
 }
 

@@ -78,7 +78,7 @@ async function read({ key, route, request, url, params, who }: Asked): Promise<C
     ...route.params?.shape,
   })
   const parsed = known.safeParse(params)
-  if (!parsed.success) throw notFound('It does not exist.')
+  if (!parsed.success) throw notFound('Nothing has such an id or name.')
   const query = readQuery(route.query, url.searchParams) as object
   const body = route.body === undefined ? {} : check(route.body, await readBody(request), '')
   const note: AuditNote = { subject: Object.values(params).join(' '), detail: body, answer: 'done' }
