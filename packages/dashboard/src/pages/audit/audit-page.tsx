@@ -7,6 +7,7 @@ import { ListCard } from '../../parts/list-card.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { At } from '../../parts/time.tsx'
 import { visibleText } from '../../words/visible-text.ts'
+import { detailWords } from './detail-words.ts'
 
 export function AuditPage(): ReactNode {
   const list = usePages<Action>('/actions?limit=50')
@@ -45,9 +46,11 @@ export function AuditPage(): ReactNode {
                   <Td>{action.what}</Td>
                   <Td className="end any">{visibleText(action.subject)}</Td>
                   <Td className="fill whole">
-                    <span className="cut mono mute">{detailOf(action.detail)}</span>
+                    <span className="cut soft" title={visibleText(JSON.stringify(action.detail) ?? '')}>
+                      {detailWords(action.detail)}
+                    </span>
                   </Td>
-                  <Td>{action.answer}</Td>
+                  <Td className={isCode(action.answer) ? 'bad' : ''}>{action.answer}</Td>
                 </Tr>
               ))}
             </Body>
@@ -58,7 +61,7 @@ export function AuditPage(): ReactNode {
   )
 }
 
-function detailOf(detail: unknown): string {
-  const text = JSON.stringify(detail) ?? ''
-  return text === '{}' || text === 'null' ? '' : visibleText(text)
+/** Whether the answer is the code of a refusal. */
+function isCode(answer: string): boolean {
+  return /^[A-Z][A-Z_]+$/.test(answer)
 }
