@@ -1,6 +1,6 @@
 /** The routes of the page. Only the page with the graph is loaded when it is opened. */
 import { lazy, Suspense, type ReactNode } from 'react'
-import { Route, Switch } from 'wouter'
+import { Link, Route, Switch } from 'wouter'
 import { QueuesPage } from '../pages/queues/queues-page.tsx'
 import { QueuePage } from '../pages/queues/queue-page.tsx'
 import { WorkflowsPage } from '../pages/workflows/workflows-page.tsx'
@@ -19,7 +19,7 @@ import { RunPage } from '../pages/run/run-page.tsx'
 import { RunsPage } from '../pages/runs/runs-page.tsx'
 import { SchedulePage } from '../pages/schedules/schedule-page.tsx'
 import { SchedulesPage } from '../pages/schedules/schedules-page.tsx'
-import { Empty, Skeleton } from '../parts/card.tsx'
+import { Card, Empty, Head, Skeleton } from '../parts/card.tsx'
 
 const WorkflowPage = lazy(() => import('../pages/workflows/workflow-page.tsx'))
 
@@ -49,11 +49,25 @@ export function Routes(): ReactNode {
         <Route path="/operations" component={OperationsPage} />
         <Route path="/enqueue" component={EnqueuePage} />
         <Route>
-          <Empty title="There is no such page">
-            <p>The pages are in the list on the left, or under More on a phone.</p>
-          </Empty>
+          <NoSuchPage />
         </Route>
       </Switch>
     </Suspense>
+  )
+}
+
+function NoSuchPage(): ReactNode {
+  return (
+    <>
+      <Head title="No such page" />
+      <Card label="No such page">
+        <Empty title="There is no such page">
+          <p>The pages are in the list on the left, or under More on a phone.</p>
+          <Link href="/" className="btn">
+            Overview
+          </Link>
+        </Empty>
+      </Card>
+    </>
   )
 }

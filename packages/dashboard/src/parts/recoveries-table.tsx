@@ -33,12 +33,12 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
     </>
   )
   return (
-    <Table label="Recoveries" head={head}>
+    <Table label="Recoveries" className={onSelect === undefined ? 't-v' : 't-v picks'} head={head}>
       <Body>
         {recoveries.map((recovery) => (
           <Tr key={recovery.id}>
             {onSelect === undefined ? null : (
-              <Td>
+              <Td className="c-sel">
                 {recovery.reviewedAt === null ? (
                   <input
                     type="checkbox"
@@ -49,31 +49,31 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
                 ) : null}
               </Td>
             )}
-            <Td className="mute">
+            <Td className="c-age mute">
               <At at={recovery.at} />
             </Td>
-            <Td className="end">
+            <Td className="c-id end">
               <Link className="id" href={`/runs/${recovery.runId}`}>
                 {recovery.runId}
               </Link>
             </Td>
-            <Td>{recovery.task}</Td>
+            <Td className="c-task">{recovery.task}</Td>
             <Td className="hide-s mute">{recovery.was}</Td>
-            <Td className="end">
+            <Td className="c-st">
               <RunBadge status={recovery.became as TaskState} />
             </Td>
-            <Td data-l="from">
+            <Td className="c-from" data-l="from">
               <Link href={`/nodes/${encodeURIComponent(recovery.replicaId)}`}>
                 {recovery.replicaName ?? recovery.replicaId}
               </Link>
               <span className="mute"> by {recovery.recoveredByName ?? recovery.recoveredBy}</span>
             </Td>
-            <Td className="soft whole">
+            <Td className="c-why soft">
               {recovery.cause}
               {recovery.code === null ? '' : `, ${recovery.code}`}
             </Td>
             <Td className="num hide-s hide-m">{recovery.beatAgeMs === null ? '–' : duration(recovery.beatAgeMs)}</Td>
-            <Td>
+            <Td className="c-rev end">
               <Reviewed recovery={recovery} />
             </Td>
           </Tr>

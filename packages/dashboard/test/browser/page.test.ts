@@ -102,6 +102,21 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.locator('tr.r').first().waitFor()
   })
 
+  test('the list of failures, which is in the order of their ends, says when each ended', async () => {
+    await go('/runs?view=failed')
+    await page.getByRole('columnheader', { name: 'Ended' }).waitFor()
+    await page.getByRole('link', { name: 'Newest' }).click()
+    await page.getByRole('columnheader', { name: 'Enqueued' }).waitFor()
+    expect(scene.faults).toEqual([])
+  })
+
+  test('an address that is no page says so and leads back', async () => {
+    await visit(page, '/no-such-page', 'No such page')
+    expect(await violations(page, { contrast: false })).toEqual([])
+    await page.getByRole('main').getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  })
+
   test('everything that matches a filter is retried by one operation after a confirmation', async () => {
     const runs = [1, 2, 3].map(() => scene.q.enqueue('fail', { message: 'matching' }, { group: 'matching' }))
     await Promise.allSettled((await Promise.all(runs)).map((run) => run.result()))

@@ -150,7 +150,11 @@ function Actions({ group }: { readonly group: ErrorGroup }): ReactNode {
             disabled={busy || failed === undefined || failed.count === 0}
             onClick={() => setAsking(true)}
           >
-            {failed === undefined ? 'Retry…' : failed.count === 0 ? 'None failed' : `Retry ${bounded(failed)}…`}
+            {failed === undefined
+              ? 'Retry…'
+              : failed.count === 0
+                ? 'None failed'
+                : `Retry ${bounded(failed)} ${failed.count === 1 ? 'run' : 'runs'}…`}
           </ActButton>
           <CliLine command={command} />
         </div>
@@ -177,7 +181,7 @@ function Runs({ group }: { readonly group: ErrorGroup }): ReactNode {
   return (
     <Card
       title="Runs"
-      sub="newest first"
+      sub="the latest failure first"
       end={
         <Link className="btn ghost" href={`/runs?error=${group.fingerprint}`}>
           All of them

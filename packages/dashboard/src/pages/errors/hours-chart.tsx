@@ -13,6 +13,7 @@ export function HoursChart({ group }: { readonly group: ErrorGroup }): ReactNode
       panels={[
         {
           label: 'seen per hour',
+          whole: true,
           height: 90,
           format: count,
           series: [{ name: 'seen', look: 's-fail', values: group.hours.map(({ seen }) => seen) }],

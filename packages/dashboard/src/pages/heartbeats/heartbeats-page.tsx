@@ -142,7 +142,7 @@ function Events({ events }: { readonly events: readonly LaneEvent[] }): ReactNod
     </>
   )
   return (
-    <Table label="What happened" head={head}>
+    <Table label="What happened" className="t-h" head={head}>
       <Body>
         {events.map(({ lane, at, mark, words }, index) => {
           const look = markLooks[mark?.kind ?? 'gap']
@@ -156,12 +156,12 @@ function Events({ events }: { readonly events: readonly LaneEvent[] }): ReactNod
                   <b>{lane.name}</b>
                 </Link>
               </Td>
-              <Td className="fill whole">
+              <Td className="c-what fill">
                 <span className={`cut marklegend ${look.tone}`}>
                   <Glyph name={look.glyph} /> <span className="soft cut">{words}</span>
                 </span>
               </Td>
-              <Td>
+              <Td className="c-id end">
                 {mark?.runId == null ? null : (
                   <Link className="id link" href={`/runs/${mark.runId}`}>
                     {mark.runId}

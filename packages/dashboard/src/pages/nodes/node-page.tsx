@@ -98,6 +98,7 @@ function Samples({ detail }: { readonly detail: NodeDetail }): ReactNode {
     },
     {
       label: 'runs at once',
+      whole: true,
       height: 50,
       format: String,
       series: [{ name: 'runs', look: 's-ready', values: samples.map(({ activeRuns }) => activeRuns) }],

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react'
 import type { SeriesPoint } from '../../api/contract.ts'
 import { useSeries } from '../../api/use-series.ts'
+import { Card, Empty } from '../../parts/card.tsx'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
 import type { Panel } from '../../parts/chart/chart.tsx'
 import { lastHour, type TimeRange } from '../../parts/chart/time-range.tsx'
@@ -17,12 +18,22 @@ export function ThroughputCard({ queue, task, range = lastHour }: Props): ReactN
   const { lastMs, points: buckets, words } = range
   const of = { ...(queue === undefined ? {} : { queue }), ...(task === undefined ? {} : { task }) }
   const points = useSeries('rate', { lastMs, points: buckets, ...of })
+  const panels = panelsOf(points)
+  const values = panels.flatMap(({ series }) => series.flatMap((one) => one.values))
+  if (values.includes(0) && values.every((value) => value === 0 || value === null))
+    return (
+      <Card title="Throughput by outcome" sub={words}>
+        <Empty title="No run ended in this time">
+          <p>Successes, failures, retries and cancels per second are drawn here.</p>
+        </Empty>
+      </Card>
+    )
   return (
     <ChartCard
       title="Throughput by outcome"
       sub={<span className="only-l">{words}; the last point is unfinished</span>}
       times={points.map(({ at }) => Date.parse(at))}
-      panels={panelsOf(points)}
+      panels={panels}
       isLastPartial={points.at(-1)?.partial ?? false}
       nothing="Nodes record what they finish once a minute."
     />

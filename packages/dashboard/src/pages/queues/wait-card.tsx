@@ -67,6 +67,7 @@ export function BacklogCard({ queue, range }: Props): ReactNode {
       panels={[
         {
           label: 'ready runs',
+          whole: true,
           height: 90,
           format: count,
           series: [{ name: 'ready', look: 's-ready', values: ready.map(({ value }) => value ?? null), area: 'ready' }],

@@ -66,6 +66,7 @@ export function RunsCard({ view, tokens, filter, query, onTokens }: Props): Reac
             <RunsTable
               runs={runs}
               cursor={cursor}
+              byEnd={view.name === 'failed'}
               choosing={{
                 selection,
                 canAll,

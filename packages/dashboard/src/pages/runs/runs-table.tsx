@@ -15,6 +15,8 @@ interface Props {
   /** Without it, rows cannot be selected. */
   readonly choosing?: Choosing
   readonly cursor?: number
+  /** The list is in the order of the ends of the runs, so the last column says when each ended. */
+  readonly byEnd?: boolean
   /** Beside other cards: without the columns that say the least. */
   readonly isShort?: boolean
 }
@@ -26,7 +28,7 @@ interface Choosing {
   readonly onAll: () => void
 }
 
-export function RunsTable({ runs, choosing, cursor = -1, isShort = false }: Props): ReactNode {
+export function RunsTable({ runs, choosing, cursor = -1, byEnd = false, isShort = false }: Props): ReactNode {
   const selection = choosing?.selection ?? new Set<string>()
   const head = (
     <>
@@ -49,7 +51,7 @@ export function RunsTable({ runs, choosing, cursor = -1, isShort = false }: Prop
       <Th className="num hide-m less">Attempt</Th>
       <Th className="num hide-m less">Waited</Th>
       <Th className="num">Took</Th>
-      <Th className="num">Enqueued</Th>
+      <Th className="num">{byEnd ? 'Ended' : 'Enqueued'}</Th>
     </>
   )
   return (
@@ -65,6 +67,7 @@ export function RunsTable({ runs, choosing, cursor = -1, isShort = false }: Prop
             run={run}
             isSelected={selection === 'all' || selection.has(run.id)}
             isCurrent={index === cursor}
+            byEnd={byEnd}
             {...(choosing === undefined ? {} : { onSelect: (isRange: boolean) => choosing.onSelect(index, isRange) })}
           />
         ))}
@@ -77,10 +80,11 @@ interface RowProps {
   readonly run: RunSummary
   readonly isSelected: boolean
   readonly isCurrent: boolean
+  readonly byEnd: boolean
   readonly onSelect?: (isRange: boolean) => void
 }
 
-const Row = memo(function Row({ run, isSelected, isCurrent, onSelect }: RowProps): ReactNode {
+const Row = memo(function Row({ run, isSelected, isCurrent, byEnd, onSelect }: RowProps): ReactNode {
   const ref = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isCurrent) ref.current?.scrollIntoView({ block: 'nearest' })
@@ -129,7 +133,7 @@ const Row = memo(function Row({ run, isSelected, isCurrent, onSelect }: RowProps
         <Took run={run} />
       </Td>
       <Td className="num c-age mute">
-        <Ago at={run.createdAt} />
+        <Ago at={(byEnd ? run.finishedAt : null) ?? run.createdAt} />
       </Td>
     </Tr>
   )

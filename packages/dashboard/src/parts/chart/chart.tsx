@@ -24,6 +24,8 @@ export interface Panel {
   readonly isDuration?: boolean
   /** How far a linear scale reaches at least: small values would be drawn as large ones. */
   readonly least?: number
+  /** Counts of things: the line in the middle of the scale is a whole number. */
+  readonly whole?: boolean
   readonly format: (value: number) => string
   /** For the lines of the grid, if it differs. */
   readonly axis?: (value: number) => string
@@ -105,7 +107,7 @@ function placePanels(panels: readonly Panel[]): PlacedPanel[] {
   for (const panel of panels) {
     const above = placed.at(-1)
     const values = panel.series.flatMap(({ values: all }) => all.filter((value) => value !== null))
-    const scale = panel.isDuration === true ? durationScale(values) : linearScale(values, panel.least)
+    const scale = panel.isDuration === true ? durationScale(values) : linearScale(values, panel.least, panel.whole)
     placed.push({ panel, scale, y: above === undefined ? first : above.y + above.panel.height + between })
   }
   return placed

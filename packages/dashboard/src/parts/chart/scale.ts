@@ -5,9 +5,10 @@ export interface Scale {
   readonly place: (value: number) => number
 }
 
-/** From 0 to the next round number above every value, and at least to `least`. */
-export function linearScale(values: readonly number[], least = 0): Scale {
-  const top = roundAbove(Math.max(least, ...values))
+/** From 0 to the next round number above every value, and at least to `least`; `whole`: its half is a whole number. */
+export function linearScale(values: readonly number[], least = 0, whole = false): Scale {
+  const above = roundAbove(Math.max(least, ...values))
+  const top = whole ? Math.ceil(above / 2) * 2 : above
   return { ticks: [0, top / 2, top], place: (value) => Math.max(0, value) / top }
 }
 
