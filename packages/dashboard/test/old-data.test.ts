@@ -67,11 +67,10 @@ test.each(['DATABASE_TIMEOUT', 'DATABASE_LOCKED', 'DATABASE_CONFLICT', 'DATABASE
 )
 
 test('what the server read before the loss, and sends to a new stream, neither ends the loss nor looks newer than it is', () => {
-  const readAt = '2025-12-31T23:59:50.000Z'
-  connection.answered(Date.parse(since))
+  const before = connection.get().lastAt
   old('nodes', 'DATABASE_UNREACHABLE')
-  deliver({ event: 'queues', data: { at: readAt, items: [] } })
-  expect(connection.get().away).not.toBeNull()
+  deliver({ event: 'queues', data: { at: '2025-12-31T23:59:50.000Z', items: [] } })
+  expect(connection.get()).toMatchObject({ away: { what: 'database' }, lastAt: before })
   deliver({ event: 'queues', data: { at: '2026-01-01T00:00:20.000Z', items: [] } })
   expect(connection.get().away).toBeNull()
 })

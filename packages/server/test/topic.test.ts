@@ -1,5 +1,6 @@
 /** A topic asks once for all its viewers, rests without them, and a slow viewer gets the latest frame alone. */
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { ExplainedError } from '@q/schema'
 import type { Source } from '../src/live/source.ts'
 import { createTopic } from '../src/live/topic.ts'
 import { createViewer, type Viewer } from '../src/live/viewer.ts'
@@ -87,4 +88,41 @@ test('a viewer that is ended while it reads slowly gets the reason, and no frame
   await take()
   expect(written).toEqual(['look 1', 'look 99'])
   expect(isEnded()).toBe(true)
+})
+
+/** Each look hangs for 5 s and fails. */
+function failing(code: string) {
+  let looks = 0
+  const source: Source = {
+    name: 'attention',
+    everyMs: 1_000,
+    async look() {
+      looks += 1
+      await new Promise((resolve) => setTimeout(resolve, 5_000))
+      throw new ExplainedError({ code, what: 'What', why: 'Why.', fix: 'Fix.' })
+    },
+    framesSince: () => [],
+  }
+  const topic = createTopic<Viewer>(source, () => {})
+  const { viewer } = slowViewer()
+  onTestFinished(() => void topic.remove(viewer))
+  const begun = Date.now()
+  topic.add(viewer)
+  return { topic, looks: () => looks, begun }
+}
+
+test('a look that did not reach the database is repeated soon, one that took the time of the database is not', async () => {
+  const [away, slow] = [failing('DATABASE_UNREACHABLE'), failing('DATABASE_TIMEOUT')]
+  await vi.advanceTimersByTimeAsync(6_500)
+  expect([away.looks(), slow.looks()]).toEqual([2, 1])
+  await vi.advanceTimersByTimeAsync(14_000)
+  expect(slow.looks()).toBe(2)
+})
+
+test('data is old since the first look that failed began, not since it gave up', async () => {
+  const { topic, begun } = failing('DATABASE_UNREACHABLE')
+  await vi.advanceTimersByTimeAsync(5_100)
+  expect(topic.problem?.since.getTime()).toBe(begun)
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(topic.problem?.since.getTime()).toBe(begun)
 })

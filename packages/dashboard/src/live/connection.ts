@@ -60,8 +60,9 @@ export const connection = {
   /** Data that was read before a loss does not end it: the server sends what it has to a new stream. */
   answered(readAt = serverNow()): void {
     const wasAway = state.away !== null
-    if (state.away !== null && readAt < state.away.since) return
-    change({ away: null, lastAt: Math.max(state.lastAt ?? 0, readAt) })
+    const lastAt = Math.max(state.lastAt ?? 0, readAt)
+    if (state.away !== null && readAt < state.away.since) return change({ lastAt })
+    change({ away: null, lastAt })
     if (wasAway) for (const listener of returned) listener()
   },
   /** The earliest report names the time; later ones of the same loss only refresh the reason. */

@@ -1,10 +1,13 @@
 /**
  * One source and its viewers. It reads only while there are viewers, once for all of them. After a slow read it waits
- * longer, so that watching costs the database at most 2 % of a core.
+ * longer, so that watching costs the database at most 2 % of a core. A read that did not reach the database costs it
+ * nothing, so that viewers learn soon that it is back.
  */
+import { isExplained } from '@q/schema'
 import type { Following, Source } from './source.ts'
 
 export interface TopicProblem {
+  /** Begin of the first read that failed. */
   readonly since: Date
   readonly error: unknown
 }
@@ -44,11 +47,12 @@ export function createTopic<Viewer extends Following>(
     await look()
     isLooking = false
     if (viewers.size === 0) return
-    const restMs = Math.min((performance.now() - began) * restFactor, restMsMax)
+    const restMs = isAway(problem) ? 0 : Math.min((performance.now() - began) * restFactor, restMsMax)
     timer = setTimeout(() => void round(), isAskedAgain ? 0 : Math.max(source.everyMs, restMs))
   }
 
   async function look(): Promise<void> {
+    const begun = new Date()
     try {
       // The first read counts as a change even if it finds nothing, so that viewers learn that there is nothing.
       const isChanged = (await source.look(revision + 1, viewers)) || revision === 0
@@ -57,7 +61,7 @@ export function createTopic<Viewer extends Following>(
       if (isChanged) revision += 1
       if (isChanged || isBack) onChange(viewers)
     } catch (error) {
-      problem = { since: problem?.since ?? new Date(), error }
+      problem = { since: problem?.since ?? begun, error }
       onChange(viewers)
     }
   }
@@ -82,3 +86,15 @@ export function createTopic<Viewer extends Following>(
     lookNow: () => void round(),
   }
 }
+
+/** Whether the read failed before the database had work with it. Time limits and locks are no such reasons. */
+function isAway(problem: TopicProblem | undefined): boolean {
+  return problem !== undefined && isExplained(problem.error) && awayCodes.has(problem.error.code)
+}
+
+const awayCodes: ReadonlySet<string> = new Set([
+  'DATABASE_UNREACHABLE',
+  'DATABASE_CONNECTION_LOST',
+  'DATABASE_STARTING',
+  'DATABASE_FULL',
+])
