@@ -106,7 +106,7 @@ test('an error is rising when it was seen much more often than in the day before
   await seen(1, 4)
   expect(await only('errors-rise')).toMatchObject({
     subject: 'resize',
-    sentence: 'resize failed 8 times within two hours: Error: ECONNRESET',
+    sentence: 'resize failed 8 times within two hours: Error: ECONNRESET.',
     command: 'q errors 01234567',
     page: '/errors/0123456789abcdef',
   })

@@ -131,11 +131,12 @@ function givenUp({ count, destination, error }: Recorded['deliveries']): Attenti
 }
 
 function risingError({ fingerprint, name, message, task, seen, usual }: Recorded['errors'][number]): Attention {
+  const error = message === '' ? name : `${name}: ${message}`
   return {
     kind: 'errors-rise',
     level: 'warn',
     subject: task ?? fingerprint,
-    sentence: `${task ?? 'A task'} failed ${seen} times within two hours: ${name}${message === '' ? '' : `: ${message}`}`,
+    sentence: `${task ?? 'A task'} failed ${seen} times within two hours: ${error}${/[.!?…]$/.test(error) ? '' : '.'}`,
     detail: usual === 0 ? 'It did not occur in the day before.' : `The usual rate is ${usual.toFixed(1)} an hour.`,
     command: `q errors ${argument(fingerprint.slice(0, 8))}`,
     page: pagePath('errors', fingerprint),
