@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { detailWords } from '../src/pages/audit/detail-words.ts'
+import { detailWords } from '../src/words/detail-words.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 

@@ -9,11 +9,13 @@ import { At } from './time.tsx'
 
 interface Props {
   readonly recoveries: readonly Recovery[]
+  /** All are of one node, which need not be named in each row. */
+  readonly ofOneNode?: boolean
   readonly selected?: ReadonlySet<string>
   readonly onSelect?: (id: string) => void
 }
 
-export function RecoveriesTable({ recoveries, selected, onSelect }: Props): ReactNode {
+export function RecoveriesTable({ recoveries, ofOneNode = false, selected, onSelect }: Props): ReactNode {
   const head = (
     <>
       {onSelect === undefined ? null : (
@@ -26,7 +28,7 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
       <Th>Task</Th>
       <Th>Was</Th>
       <Th>Became</Th>
-      <Th>From</Th>
+      <Th>{ofOneNode ? 'By' : 'From'}</Th>
       <Th>Cause</Th>
       <Th className="num hide-m">Silent</Th>
       <Th>Review</Th>
@@ -62,15 +64,22 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
             <Td className="c-st">
               <RunBadge status={recovery.became as TaskState} />
             </Td>
-            <Td className="c-from" data-l="from">
-              <Link href={`/nodes/${encodeURIComponent(recovery.replicaId)}`}>
-                {recovery.replicaName ?? recovery.replicaId}
-              </Link>
-              <span className="mute"> by {recovery.recoveredByName ?? recovery.recoveredBy}</span>
-            </Td>
-            <Td className="c-why soft">
-              {recovery.cause}
-              {recovery.code === null ? '' : `, ${recovery.code}`}
+            {ofOneNode ? (
+              <Td className="c-from" data-l="by">
+                {recovery.recoveredByName ?? recovery.recoveredBy}
+              </Td>
+            ) : (
+              <Td className="c-from" data-l="from">
+                <Link href={`/nodes/${encodeURIComponent(recovery.replicaId)}`}>
+                  {recovery.replicaName ?? recovery.replicaId}
+                </Link>
+                <span className="mute"> by {recovery.recoveredByName ?? recovery.recoveredBy}</span>
+              </Td>
+            )}
+            <Td className="c-why fill soft">
+              <span className="cut" title={causeOf(recovery)}>
+                {causeOf(recovery)}
+              </span>
             </Td>
             <Td className="num hide-s hide-m">{recovery.beatAgeMs === null ? '–' : duration(recovery.beatAgeMs)}</Td>
             <Td className="c-rev end">
@@ -81,6 +90,10 @@ export function RecoveriesTable({ recoveries, selected, onSelect }: Props): Reac
       </Body>
     </Table>
   )
+}
+
+function causeOf({ cause, code }: Recovery): string {
+  return code === null ? cause : `${cause}, ${code}`
 }
 
 function Reviewed({ recovery }: { readonly recovery: Recovery }): ReactNode {

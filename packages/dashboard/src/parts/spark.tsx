@@ -1,12 +1,12 @@
 /** A line or bars in a table row; the table beside it has the numbers. */
 import type { ReactNode } from 'react'
 
+/** From zero: nine waiting runs are not drawn as none because there were more before. */
 export function Spark({ values }: { readonly values: readonly number[] }): ReactNode {
   if (values.length < 2) return <span className="mute">–</span>
   const max = Math.max(...values, 1)
-  const min = Math.min(...values) === max ? 0 : Math.min(...values)
   const x = (index: number) => 1 + (index / (values.length - 1)) * 76
-  const y = (value: number) => 18 - ((value - min) / (max - min || 1)) * 16
+  const y = (value: number) => 18 - (value / max) * 16
   const points = values.map((value, index) => `${x(index).toFixed(1)} ${y(value).toFixed(1)}`)
   const last = values.at(-1) ?? 0
   return (

@@ -1,6 +1,6 @@
-/** The detail of an action as a person reads it. Pure. The tooltip of the page has the JSON. */
-import { duration } from '../../words/durations.ts'
-import { visibleText } from '../../words/visible-text.ts'
+/** The detail of an action, or the filter of an operation, as a person reads it. Pure. The tooltips of the page have the JSON. */
+import { duration } from './durations.ts'
+import { visibleText } from './visible-text.ts'
 
 /** `{"kind": "retry", "dryRun": true, "filter": {"status": ["failed"]}}` as `kind retry, dry run, status failed`. */
 export function detailWords(detail: unknown): string {

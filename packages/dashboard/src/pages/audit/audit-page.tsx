@@ -6,8 +6,8 @@ import { Empty, Head } from '../../parts/card.tsx'
 import { ListCard } from '../../parts/list-card.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { At } from '../../parts/time.tsx'
+import { detailWords } from '../../words/detail-words.ts'
 import { visibleText } from '../../words/visible-text.ts'
-import { detailWords } from './detail-words.ts'
 
 export function AuditPage(): ReactNode {
   const list = usePages<Action>('/actions?limit=50')

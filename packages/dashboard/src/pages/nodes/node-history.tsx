@@ -54,7 +54,7 @@ export function NodeHistory({ detail }: { readonly detail: NodeDetail }): ReactN
       )}
       {recoveries.length === 0 ? null : (
         <Card title="Recovered from it" sub={recoveries.length}>
-          <RecoveriesTable recoveries={recoveries} />
+          <RecoveriesTable recoveries={recoveries} ofOneNode />
         </Card>
       )}
     </>

@@ -129,15 +129,15 @@ function ThreadRow({ slot, value, note }: RowProps): ReactNode {
         {silent ?? '–'}
       </Td>
       <Td className="gap c-what fill">
-        <span className="cut">
+        <span className="withbar">
           {isStopping ? (
-            <>
-              <Badge tone="stopping" glyph="stopping">
-                stopping
-              </Badge>{' '}
-            </>
+            <Badge tone="stopping" glyph="stopping">
+              stopping
+            </Badge>
           ) : null}
-          <span className="mute">{remark(slot, note)}</span>
+          <span className="cut mute" title={remark(slot, note)}>
+            {remark(slot, note)}
+          </span>
         </span>
       </Td>
     </Tr>

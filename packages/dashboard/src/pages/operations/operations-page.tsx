@@ -9,7 +9,9 @@ import { ListCard } from '../../parts/list-card.tsx'
 import { answersOf, OperationBadge, verbOf } from '../../parts/operation-bar.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { detailWords } from '../../words/detail-words.ts'
 import { count } from '../../words/numbers.ts'
+import { visibleText } from '../../words/visible-text.ts'
 
 export function OperationsPage(): ReactNode {
   const list = usePages<Operation>('/operations?limit=50', { everyMs: 2_000 })
@@ -59,13 +61,15 @@ function Row({ operation }: { readonly operation: Operation }): ReactNode {
       </Td>
       <Td className="id end">{operation.id}</Td>
       <Td className="fill whole">
-        <span className="cut">
-          <b>{operation.kind}</b> <span className="mono mute">{JSON.stringify(operation.filter)}</span>
+        <span className="cut" title={visibleText(JSON.stringify(operation.filter))}>
+          <b>{operation.kind}</b> <span className="soft">{detailWords(operation.filter)}</span>
         </span>
       </Td>
       <Td>
         {verbOf(operation.kind)} {count(operation.changed)}
-        <span className="mute">{answersOf(operation)}</span>
+        {Object.keys(operation.answers).some((answer) => answer !== verbOf(operation.kind)) ? (
+          <span className="mute">{answersOf(operation)}</span>
+        ) : null}
       </Td>
       <Td className="end">{operation.askedBy}</Td>
       <Td className="num mute">
