@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HeldRun } from '../src/api/contract.ts'
-import { drainOutcome, drainSummary } from '../src/pages/nodes/drain-outcome.ts'
+import { drainOutcome, drainSummary, timeLeft } from '../src/pages/nodes/drain-outcome.ts'
 
 const run: HeldRun = {
   id: '1',
@@ -36,4 +36,13 @@ test('the summary counts every run once', () => {
   )
   expect(drainSummary(outcomes)).toBe('Of its 3 runs 2 finish in time, 1 goes back to its queue.')
   expect(drainSummary([])).toBe('It holds no run, so it leaves at once.')
+})
+
+test('a run that is being stopped has no time left, whatever its progress was', () => {
+  const words = [{}, { expectedEndMs: 20_000 }, { expectedEndMs: 20_000, cancelRequested: true }]
+  expect(words.map((facts) => timeLeft({ ...run, ...facts }).replaceAll('\u00a0', ' '))).toEqual([
+    'ran 1.0 s',
+    '~20 s',
+    'stopping',
+  ])
 })

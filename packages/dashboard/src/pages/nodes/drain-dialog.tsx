@@ -13,8 +13,8 @@ import { Glyph } from '../../parts/glyph.tsx'
 import { Progress } from '../../parts/meter.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
-import { cliDuration, duration } from '../../words/durations.ts'
-import { drainOutcome, drainSummary } from './drain-outcome.ts'
+import { cliDuration } from '../../words/durations.ts'
+import { drainOutcome, drainSummary, timeLeft } from './drain-outcome.ts'
 
 const deadlines = [
   { value: 'none', label: 'none', ms: null },
@@ -156,16 +156,10 @@ function HeldTable({ held, deadlineMs, onDeadline }: HeldProps): ReactNode {
                 {run.progress === null ? (
                   <span className="mute">–</span>
                 ) : (
-                  <Progress value={run.progress} tone="running" />
+                  <Progress value={run.progress} tone={kind === 'stopping' ? 'stopping' : 'running'} />
                 )}
               </Td>
-              <Td className="mute nw hide-s">
-                {run.cancelRequested
-                  ? 'stopping'
-                  : run.expectedEndMs === null
-                    ? `ran ${duration(run.forMs)}`
-                    : `~${duration(run.expectedEndMs)}`}
-              </Td>
+              <Td className="mute nw hide-s">{timeLeft(run)}</Td>
               <Td className={`c-what ${kind === 'failed' ? 'bad' : kind === 'likely' ? 'warn' : 'soft'}`}>{words}</Td>
             </Tr>
           )

@@ -1,5 +1,6 @@
 /** Predicts what a drain does to each run of a node, before and while it drains. Pure. */
 import type { HeldRun, OnDeadline } from '../../api/contract.ts'
+import { duration } from '../../words/durations.ts'
 
 export interface Outcome {
   readonly kind: 'stopping' | 'returned' | 'finishes' | 'likely' | 'released' | 'failed' | 'waits'
@@ -21,6 +22,12 @@ export function drainOutcome(run: HeldRun, deadlineMs: number | null, onDeadline
   return isReleased
     ? { kind: 'released', words: 'released, continues from its checkpoint' }
     : { kind: 'failed', words: 'ends FAILED DRAINED at the deadline' }
+}
+
+/** How long the run may still take, or what is known instead. */
+export function timeLeft({ cancelRequested, expectedEndMs, forMs }: HeldRun): string {
+  if (cancelRequested) return 'stopping'
+  return expectedEndMs === null ? `ran ${duration(forMs)}` : `~${duration(expectedEndMs)}`
 }
 
 /** The sum of the outcomes as one sentence. */

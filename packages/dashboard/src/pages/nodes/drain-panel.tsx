@@ -11,7 +11,7 @@ import { Progress } from '../../parts/meter.tsx'
 import { duration, relative } from '../../words/durations.ts'
 import { several } from '../../words/numbers.ts'
 import { clockTime } from '../../words/times.ts'
-import { drainOutcome } from './drain-outcome.ts'
+import { drainOutcome, timeLeft } from './drain-outcome.ts'
 
 export function DrainPanel({ node }: { readonly node: Node }): ReactNode {
   const { data } = useData<NodeDetail>(`/nodes/${encodeURIComponent(node.id)}`, { everyMs: 1_000 })
@@ -61,10 +61,8 @@ export function DrainPanel({ node }: { readonly node: Node }): ReactNode {
                 </Link>
                 <span className="cut">{run.task}</span>
                 <span>
-                  <Progress value={run.progress} tone="running">
-                    <span className="mute">
-                      {run.expectedEndMs === null ? `ran ${duration(run.forMs)}` : `~${duration(run.expectedEndMs)}`}
-                    </span>
+                  <Progress value={run.progress} tone={kind === 'stopping' ? 'stopping' : 'running'}>
+                    <span className="mute">{timeLeft(run)}</span>
                   </Progress>
                 </span>
                 <span className={kind === 'failed' || kind === 'likely' ? 'bad' : 'soft'}>{words}</span>
