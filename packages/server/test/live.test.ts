@@ -167,8 +167,8 @@ test('200 viewers that vanish leave no stream and no look behind', async () => {
 test('a whole frame says when this server read it last, also when nothing has changed since', async () => {
   const source = topicSource('queues', store)
   const readAt = () => {
-    const [frame] = source.framesSince(0, { runs: [] })
-    return (frame?.data as { at: Date }).at.getTime()
+    const data = source.framesSince(0, { runs: [] })[0]!.data as { at: Date }
+    return data.at.getTime()
   }
   expect(await source.look(1, [])).toBe(true)
   const first = readAt()
