@@ -3,16 +3,21 @@ import { readFile } from 'node:fs/promises'
 import { queue } from '@q/client'
 import { createMetricsObserver, readConfig, startRunner, type RunnerEvent } from '@q/runner'
 import { metricTable } from '@q/server'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createMetrics } from '../src/metrics/metrics.ts'
 import { parsePrometheus, valueOf } from './prometheus-text.ts'
 import { serverScene } from './scene.ts'
 import type * as tasks from './tasks/scraped.ts'
 
-const observer = createMetricsObserver('1.2.3')
+let observer = createMetricsObserver('1.2.3')
 let figures: Parameters<typeof observer.read>[0]
 const scene = await serverScene({}, { readMetrics: () => observer.read(figures) })
 const q = queue<typeof tasks>(scene.database.url)
+beforeEach(() => {
+  observer.close()
+  observer = createMetricsObserver('1.2.3')
+  figures = undefined
+})
 afterAll(async () => {
   observer.close()
   await q.close()
@@ -40,7 +45,6 @@ async function scrape() {
 
 test('counters equal what was executed, never fall while runs are executed, and every metric is in the table', async () => {
   const runner = await replica()
-  figures = undefined
   const handles = [
     ...(await q.enqueueMany(Array.from({ length: 300 }, (_, n) => ['double', { n }] as const))),
     ...(await q.enqueueMany(Array.from({ length: 20 }, () => ['breaks', {}] as const))),

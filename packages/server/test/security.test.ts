@@ -1,5 +1,5 @@
 /** Attacks on dashboards of other systems, each as a request with the exact answer. */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { attacks } from './attacks.ts'
 import { rawBytes, rawRequest } from './raw-request.ts'
 import { serverScene } from './scene.ts'
@@ -15,6 +15,7 @@ async function login(token: string) {
   const setCookie = headers.get('Set-Cookie') ?? ''
   return { cookie: setCookie.split(';')[0] ?? '', proof: String(data.proof), setCookie }
 }
+const runIds = () => scene.db.selectFrom('q.task_run').select('id').execute()
 const { cookie, proof } = await login(tokens.owner)
 const page = { Cookie: cookie, 'Q-Proof': proof }
 const bearer = { Authorization: `Bearer ${tokens.owner}` }
@@ -22,20 +23,18 @@ const json = { 'Content-Type': 'application/json' }
 const run = JSON.stringify({ task: 'hello' })
 
 test.each(attacks({ port: server.port, token: tokens.owner, page }))(
-  '%s is refused',
+  '%s is refused, and enqueues nothing',
   async (_, request, status, code) => {
+    const before = await runIds()
     const answer = await rawRequest(server.port, request)
     expect({ status: answer.status, code: answer.code }).toEqual({ status, code })
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
     expect(answer.headers['content-type']).toContain('application/problem+json')
     expect(answer.text).not.toContain(tokens.owner)
+    expect(await runIds()).toEqual(before)
+    expect(scene.faults).toEqual([])
   },
 )
-
-test('refused requests enqueued nothing, and the server reported no error', async () => {
-  expect(await scene.db.selectFrom('q.task_run').select('id').execute()).toEqual([])
-  expect(scene.faults).toEqual([])
-})
 
 test('the page of this server may do what the form of another site may not', async () => {
   const answer = await rawRequest(server.port, {
@@ -93,9 +92,11 @@ test('every answer forbids frames, foreign scripts and sniffing', async () => {
 })
 
 test('after ten wrong tokens of one address the next is refused with 429, a right one too', async () => {
-  const wrong = () => scene.ask('POST', '/api/session', { body: { token: 'q_wrong' } })
+  const { ask, tokens: own, close } = await serverScene()
+  onTestFinished(close)
+  const wrong = () => ask('POST', '/api/session', { body: { token: 'q_wrong' } })
   const statuses: number[] = []
   for (let attempt = 0; attempt < 11; attempt++) statuses.push((await wrong()).status)
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429])
-  expect(await scene.ask('POST', '/api/session', { body: { token: tokens.owner } })).toMatchObject({ status: 429 })
+  expect(await ask('POST', '/api/session', { body: { token: own.owner } })).toMatchObject({ status: 429 })
 })

@@ -126,7 +126,7 @@ test('a closed destination starts no server', async () => {
   const { sender } = await memoryDestination()
   await sender.close()
   expect(await sender.send([heartbeat('a', at)])).toMatchObject([
-    { kind: 'failed', error: 'The destination is closed.' },
+    { kind: 'postponed', error: 'The destination is closed.' },
   ])
 })
 
