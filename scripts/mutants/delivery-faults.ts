@@ -50,8 +50,8 @@ export const deliveryFaults: readonly Fault[] = [
     edits: [
       {
         file: 'packages/destinations/src/memory/file-lock.ts',
-        find: "codeOf(error) === 'EEXIST' ? 'held' : 'impossible'",
-        replace: "codeOf(error) === 'EEXIST' ? 'impossible' : 'impossible'",
+        find: "=== 'EEXIST') return 'held'",
+        replace: "=== 'EEXIST') return 'impossible'",
       },
     ],
   },

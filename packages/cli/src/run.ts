@@ -18,12 +18,19 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const program = createProgram(terminal)
   overrideExit(program, terminal, args.includes('--json'))
   try {
-    await program.parseAsync(withSpokenIds(args), { from: 'user' })
+    await program.parseAsync(withSpokenIds(args, takesValueIn(program, args[0])), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) terminal.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     else reportProblem(terminal, error, { json: args.includes('--json') })
   }
   return terminal.exitCode
+}
+
+/** Returns whether an option of the command is followed by a value. */
+function takesValueIn(program: Command, name: string | undefined): (option: string) => boolean {
+  const options = program.commands.find((command) => command.name() === name)?.options ?? []
+  return (written) =>
+    options.some((option) => [option.long, option.short].includes(written) && (option.required || option.optional))
 }
 
 /** Whether it is `q --version --json`: commander prints the version alone. */

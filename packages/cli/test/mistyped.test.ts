@@ -86,6 +86,8 @@ test.each(['show', 'why', 'logs', 'cancel', 'retry', 'again', 'review retry'])(
   async (command) => {
     const spoken = await q([...command.split(' '), 'run', '999'], env)
     expect(spoken).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no run 999.') as string })
+    const afterAnOption = await q([...command.split(' '), '--json', 'run', '999'], env)
+    expect(afterAnOption).toMatchObject({ code: 4, stdout: expect.stringContaining('There is no run 999.') as string })
   },
 )
 

@@ -109,6 +109,7 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
 }
 
 const nothing: WorkExchangeResult = {
+  lookedOnly: false,
   finished: [],
   started: [],
   busy: [] as RunId[],

@@ -11,6 +11,7 @@ import type { HandedRun } from '../src/main/executors/handed-runs.ts'
 import { startedRun, threadsScene } from './threads-scene.ts'
 
 const nothing: WorkExchangeResult = {
+  lookedOnly: false,
   finished: [],
   started: [],
   busy: [],
@@ -185,6 +186,12 @@ describe('while runs are ready that no thread has room for', () => {
     expect(await one.tick({ more: Promise.resolve(true) })).toEqual({ afterMs: one.deps.backlog.lingerMs })
     expect(one.sent).toMatchObject([{ claim: 0, finishes: [{}] }])
   })
+})
+
+test('when only the look showed that runs are ready, the replica claims them at once', async () => {
+  const one = replica()
+  expect(await one.tick({ lookedOnly: true, more: Promise.resolve(true) })).toEqual({ afterMs: 0 })
+  expect(await one.tick({ more: Promise.resolve(true) })).toEqual({ afterMs: one.deps.backlog.lingerMs })
 })
 
 test('a prefetched run whose lease is lost is forgotten', async () => {

@@ -105,7 +105,15 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     nowMs,
     async exchangeWork() {
       count()
-      return { finished: [], started: [], busy: [], claimed: [], prefetched: [], more: Promise.resolve(false) }
+      return {
+        finished: [],
+        started: [],
+        busy: [],
+        claimed: [],
+        prefetched: [],
+        lookedOnly: false,
+        more: Promise.resolve(false),
+      }
     },
     slotsToFill: () => 2,
     prefetchMax: () => 2,

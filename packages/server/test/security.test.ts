@@ -92,11 +92,11 @@ test('every answer forbids frames, foreign scripts and sniffing', async () => {
 })
 
 test('after ten wrong tokens of one address the next is refused with 429, a right one too', async () => {
-  const { ask, tokens: own, close } = await serverScene()
+  const { ask, tokens: others, close } = await serverScene()
   onTestFinished(close)
   const wrong = () => ask('POST', '/api/session', { body: { token: 'q_wrong' } })
   const statuses: number[] = []
   for (let attempt = 0; attempt < 11; attempt++) statuses.push((await wrong()).status)
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429])
-  expect(await ask('POST', '/api/session', { body: { token: own.owner } })).toMatchObject({ status: 429 })
+  expect(await ask('POST', '/api/session', { body: { token: others.owner } })).toMatchObject({ status: 429 })
 })

@@ -59,6 +59,7 @@ test('an empty exchange sends nothing', async () => {
     busy: [],
     claimed: [],
     prefetched: [],
+    lookedOnly: false,
     more: false,
   })
 })

@@ -25,18 +25,19 @@ const commandsOfRuns: ReadonlySet<unknown> = new Set([
   'review',
 ])
 
-/** Joins `run 123` on a command line whose command takes ids of runs. The value of an option stays as it is. */
-export function withSpokenIds(args: readonly string[]): string[] {
+/**
+ * Joins `run 123` on a command line whose command takes ids of runs. The value of an option stays as it is: `takesValue` says
+ * which options of the command have one.
+ */
+export function withSpokenIds(args: readonly string[], takesValue: (option: string) => boolean): string[] {
   if (!commandsOfRuns.has(args[0])) return [...args]
+  /** Whether the argument is the word before an id. */
+  const isSpoken = (place: number) =>
+    args[place] === 'run' && /^#?\d+$/.test(args[place + 1] ?? '') && !takesValue(args[place - 1] ?? '')
   return args.flatMap((arg, place) => {
-    if (isSpoken(args, place)) return []
-    return isSpoken(args, place - 1) ? [`run ${arg}`] : [arg]
+    if (isSpoken(place)) return []
+    return isSpoken(place - 1) ? [`run ${arg}`] : [arg]
   })
-}
-
-/** Whether the argument is the word before an id. */
-function isSpoken(args: readonly string[], place: number): boolean {
-  return args[place] === 'run' && /^#?\d+$/.test(args[place + 1] ?? '') && !(args[place - 1] ?? '').startsWith('--')
 }
 
 /** Operations, recoveries and deliveries. */

@@ -4,15 +4,15 @@
  * renewed is of a dead process, and the next one takes it over.
  */
 import { randomUUID } from 'node:crypto'
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryFailure } from './failure.ts'
 
 export interface FileLock {
   /** Works while it holds the lock. Calls must not overlap. Rejects if the lock stays with others for too long. */
   during<T>(work: () => Promise<T>): Promise<T>
-  /** Throws if the lock was lost, because this process was stopped for a long time. */
-  requireHeld(): void
+  /** Rejects if the lock was lost, because this process was stopped for a long time. */
+  requireHeld(): Promise<void>
   renew(): Promise<void>
   /** Ends a wait for the lock. */
   close(): void
@@ -25,6 +25,8 @@ export interface FileLockOptions {
 }
 
 const renewalsPerStale = 8
+/** Nothing can be written beside the memory file; the server says what is wrong with it. */
+const noFolder: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'])
 const pollMs = 10
 /** Between two holds by the same writer, so that a waiting one gets the lock: longer than any pause between its tries. */
 const courtesyMs = 25
@@ -44,7 +46,9 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
       renewedMs = beganMs
       return 'taken'
     } catch (error) {
-      return codeOf(error) === 'EEXIST' ? 'held' : 'impossible'
+      if (codeOf(error) === 'EEXIST') return 'held'
+      if (noFolder.has(codeOf(error))) return 'impossible'
+      throw new MemoryFailure(`${path} could not be written.`, { notTried: true, cause: error })
     }
   }
 
@@ -56,10 +60,30 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
       const nowMs = performance.now()
       const lock = await signOf(path)
       if (lock === '' || lock !== seen.lock) seen = { lock, sinceMs: nowMs }
-      else if (nowMs - seen.sinceMs > staleMs) await removeStale(path, lock)
+      else if (nowMs - seen.sinceMs > staleMs && (await takeOver(lock))) return
       if (nowMs > untilMs) throw new MemoryFailure(`Another program keeps ${path}.`, { notTried: true })
       await sleep(pollMs * (1 + Math.random()))
     }
+  }
+
+  /**
+   * Replaces the lock of a dead process. If several programs do so at once, each waits until all have written; the last one
+   * has the lock.
+   */
+  async function takeOver(lock: string): Promise<boolean> {
+    const own = `${path}.${token}`
+    const beganMs = performance.now()
+    await writeFile(own, token)
+    if ((await signOf(path)) === lock) await rename(own, path)
+    await rm(own, { force: true })
+    await sleep(courtesyMs)
+    if (!(await isOurs())) return false
+    renewedMs = beganMs
+    return true
+  }
+
+  async function isOurs(): Promise<boolean> {
+    return (await readFile(path, 'utf8').catch(() => '')) === token
   }
 
   async function sleep(ms: number): Promise<void> {
@@ -71,16 +95,17 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
     if (renewedMs === undefined) return
     const beganMs = performance.now()
     const now = new Date()
-    const isOurs = (await readFile(path, 'utf8').catch(() => '')) === token
-    if (isOurs) await utimes(path, now, now).catch(() => {})
-    if (renewedMs !== undefined) renewedMs = isOurs ? beganMs : Number.NEGATIVE_INFINITY
+    const held = await isOurs()
+    if (held) await utimes(path, now, now).catch(() => {})
+    if (renewedMs !== undefined) renewedMs = held ? beganMs : Number.NEGATIVE_INFINITY
   }
 
   return {
     renew,
     close: () => closing.abort(),
-    requireHeld() {
-      if (renewedMs !== undefined && performance.now() - renewedMs > staleMs)
+    async requireHeld() {
+      if (renewedMs === undefined) return
+      if (performance.now() - renewedMs > staleMs || !(await isOurs()))
         throw new MemoryFailure(`Another program took over ${path} while this one was stopped.`)
     },
     async during(work) {
@@ -93,7 +118,7 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
         clearInterval(renewing)
         await renewal
         renewedMs = undefined
-        if ((await readFile(path, 'utf8').catch(() => '')) === token) await rm(path, { force: true })
+        if (await isOurs()) await rm(path, { force: true }).catch(() => {})
         releasedMs = performance.now()
       }
     },
@@ -107,19 +132,6 @@ async function signOf(path: string): Promise<string> {
     return `${token} ${mtimeMs}`
   } catch {
     return ''
-  }
-}
-
-/** Of several waiting programs one removes it. A lock that was taken in the meantime is put back. */
-async function removeStale(path: string, lock: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}`
-  try {
-    await rename(path, aside)
-    if ((await signOf(aside)) !== lock) await link(aside, path)
-  } catch {
-    // Another program was faster.
-  } finally {
-    await rm(aside, { force: true })
   }
 }
 

@@ -46,7 +46,7 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
   const writing = graphOf({
     ...connection,
     async call(tool, args) {
-      lock.requireHeld()
+      await lock.requireHeld()
       return await connection.call(tool, args)
     },
   })

@@ -41,6 +41,22 @@ test('the lock of a dead process is taken over once it has not been renewed for 
   expect(await readdir(dirname(file))).toEqual([])
 })
 
+test('the stale lock that many programs wait for is taken over by one, and the others follow one after the other', async () => {
+  const file = await memoryFile()
+  await writeFile(`${file}.q-lock`, 'of a dead process')
+  let holders = 0
+  let most = 0
+  const waiting = numbers(24).map(() =>
+    createFileLock(file, { staleMs: 2_000, waitMsMax: 60_000 }).during(async () => {
+      most = Math.max(most, ++holders)
+      await stat(`${file}.q-lock`)
+      holders--
+    }),
+  )
+  await Promise.all(waiting)
+  expect(most).toBe(1)
+})
+
 test('a living holder renews its lock, and keeps it until its work is done', async () => {
   const file = await memoryFile()
   const [first, second] = [createFileLock(file, { staleMs: 80 }), createFileLock(file, { staleMs: 60_000 })]
@@ -63,10 +79,11 @@ test('a holder that was stopped for so long that another one took the lock over 
   const file = await memoryFile()
   const lock = createFileLock(file, { staleMs: 60_000 })
   await lock.during(async () => {
-    lock.requireHeld()
+    await lock.requireHeld()
     await writeFile(`${file}.q-lock`, 'of another process')
+    await expect(lock.requireHeld()).rejects.toThrow('took over')
     await lock.renew()
-    expect(() => lock.requireHeld()).toThrow('took over')
+    await expect(lock.requireHeld()).rejects.toThrow('took over')
   })
   // It leaves the lock of the other one alone.
   expect(await readdir(dirname(file))).toEqual(['memory.jsonl.q-lock'])

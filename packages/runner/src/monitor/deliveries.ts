@@ -6,7 +6,7 @@
 import type { HeartbeatData } from '@q/store'
 import { within } from '../main/loop.ts'
 import { withAttempts, type AttemptOptions } from './attempts.ts'
-import type { Failures, HeartbeatAlert } from './failures.ts'
+import type { Failures, HeartbeatAlert, Place } from './failures.ts'
 
 export interface HeartbeatDestination {
   readonly name: string
@@ -18,8 +18,8 @@ export interface HeartbeatDestination {
 
 export interface Deliveries {
   send(heartbeat: HeartbeatData): void
-  /** Alerts every destination except the failing one, once: a lost alert is not repeated. */
-  alert(alert: HeartbeatAlert): void
+  /** Alerts every destination except the failing place, once: a lost alert is not repeated. */
+  alert(alert: HeartbeatAlert, failing: Place): void
   /** Resolves when no heartbeat is in flight. */
   settled(): Promise<void>
 }
@@ -49,8 +49,8 @@ export function createDeliveries(
       for (const destination of destinations)
         if (!underWay.has(destination)) underWay.set(destination, deliver(destination, heartbeat))
     },
-    alert(alert) {
-      const others = destinations.filter(({ name }) => name !== alert.destination)
+    alert(alert, failing) {
+      const others = destinations.filter((destination) => destination !== failing)
       alerting = others.map(async (destination) => {
         try {
           await destination.alert?.(alert)

@@ -31,7 +31,7 @@ export interface Failures {
 
 export interface FailuresDeps {
   readonly workerId: string
-  readonly onAlert: (alert: HeartbeatAlert) => void
+  readonly onAlert: (alert: HeartbeatAlert, failing: Place) => void
   readonly nowMs: () => number
 }
 
@@ -47,7 +47,8 @@ export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Fail
       if (consecutive !== alertAfterFailures) return
       const timestamp = Date.now()
       const { name: destination } = place
-      onAlert({ worker_id: workerId, timestamp, destination, error: text, consecutive_failures: consecutive })
+      const alert = { worker_id: workerId, timestamp, destination, error: text, consecutive_failures: consecutive }
+      onAlert(alert, place)
     },
     succeeded: (place) => void inARow.delete(place),
     async flush(record) {

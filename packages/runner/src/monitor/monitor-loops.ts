@@ -44,10 +44,10 @@ export function startMonitorLoops(parts: MonitorParts): MonitorLoops {
   const failures = createFailures({
     workerId: worker.name,
     nowMs,
-    onAlert(alert) {
+    onAlert(alert, failing) {
       warn(`${worker.name}: three failures in a row (${alert.destination}): ${alert.error}`)
       callbacks.onAlert(alert)
-      deliveries.alert(alert)
+      deliveries.alert(alert, failing)
     },
   })
   const destinations = openDestinations(parts.config.destinations ?? [], parts.githubRepo, parts.tasks.issueOf, warn)

@@ -102,11 +102,14 @@ test('the third failure in a row raises one alert, and a success starts a new co
   expect(warnings.filter((sentence) => sentence.includes('three failures in a row'))).toHaveLength(2)
 })
 
-test('destinations of one name are counted apart: a success of one hides no failure of the other', async () => {
+test('destinations of one name are counted apart: a success of one hides no failure of the other, and an alert reaches it', async () => {
   const [good, bad] = [destination('twin'), destination('twin', fails)]
-  const { alerts } = await started({ destinations: [bad, good], retry_attempts: 1 })
+  const received = Promise.withResolvers<HeartbeatAlert>()
+  const alerted = { ...good, alert: async (alert: HeartbeatAlert) => received.resolve(alert) }
+  const { alerts } = await started({ destinations: [bad, alerted], retry_attempts: 1 })
   await bad.calls(4)
   expect(alerts).toMatchObject([{ destination: 'twin', consecutive_failures: 3 }])
+  expect(await received.promise).toMatchObject({ destination: 'twin', consecutive_failures: 3 })
 })
 
 test('a destination that throws when it receives an alert does no harm', async () => {

@@ -38,8 +38,9 @@ function clockTime(typed: string, now: number): Date | undefined {
 /** A date without a time is midnight. JavaScript would read 2026-02-30 as 2 March. */
 function isoTime(typed: string): Date | undefined {
   const [, date = '', time = '00:00', zone = ''] =
-    /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(z|[+-]\d{2}:?\d{2})?)?$/.exec(typed) ?? []
-  const at = new Date(`${date}T${time}${zone.toUpperCase()}`)
+    /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(z|[+-]\d{2}(?::?\d{2})?)?)?$/.exec(typed) ?? []
+  // `psql` prints +02, which JavaScript does not read.
+  const at = new Date(`${date}T${time}${/^[+-]\d{2}$/.test(zone) ? `${zone}:00` : zone.toUpperCase()}`)
   return isDate(date) && !Number.isNaN(at.getTime()) ? at : undefined
 }
 

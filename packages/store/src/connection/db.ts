@@ -130,12 +130,11 @@ export function connect(url: string, options: ConnectionOptions): Connection {
     async pipeline(queries, after) {
       // If session settings are not allowed, each transaction sets them.
       const limits = !prepare && purpose === 'exchange' && queries.length > 0 ? [lockLimit] : []
-      const [first, second] = await sendTransactions(await checkOut(), [
-        [...limits, ...queries],
-        ...(after === undefined ? [] : [[after]]),
-      ])
+      const transactions = [[...limits, ...queries], after === undefined ? [] : [after]]
+      if (transactions.flat().length === 0) return { rows: [], after: undefined }
+      const [first, second] = await sendTransactions(await checkOut(), transactions)
       const rows = (await first) ?? []
-      return { rows: rows.slice(limits.length), after: second?.then(([found = []]) => found) }
+      return { rows: rows.slice(limits.length), after: after && second?.then(([found = []]) => found) }
     },
     async close() {
       await db.destroy()

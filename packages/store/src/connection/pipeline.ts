@@ -26,7 +26,7 @@ export interface Answer {
 
 /**
  * Sends transactions in one round trip. Returns, once they are sent, the answers to come of each. No other work may use the
- * client before all have come.
+ * client before all have come. A transaction without statements is not sent, and has no answers.
  */
 export async function pipeline(
   client: PoolClient,
@@ -38,20 +38,19 @@ export async function pipeline(
     for (const query of queries) statements.push(await readied(client, query))
     ready.push(statements)
   }
+  const sent = ready.filter((statements) => statements.length > 0)
   const sendAll = (wire: Wire) => {
-    for (const statements of ready) {
+    for (const statements of sent) {
       for (const statement of statements) send(wire, statement)
       wire.sync()
     }
   }
   // `pg` hands what arrives to the first exchange until the server is ready again, then to the next one.
-  return ready.map((statements, index) =>
-    submitted(
-      client,
-      index === 0 ? sendAll : nothing,
-      statements.map(({ read }) => read),
-    ),
-  )
+  return ready.map(async (statements) => {
+    if (statements.length === 0) return []
+    const readers = statements.map(({ read }) => read)
+    return submitted(client, statements === sent[0] ? sendAll : nothing, readers)
+  })
 }
 
 /** Sends one statement, in a transaction of its own unless one is open. */

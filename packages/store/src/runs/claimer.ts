@@ -43,7 +43,7 @@ export interface Claimer {
   readonly isNew: boolean
   /** Runs became ready: the next exchange claims, even if no candidate is known, and looks. */
   runsReady(): void
-  /** What is known has become old: the next exchange looks. */
+  /** The candidates have become old: the next exchange looks. */
   expire(): void
   /** Returns the statements that claim at most this many runs. */
   statementsFor(limits: ClaimLimits): ClaimStatements
@@ -66,6 +66,8 @@ export interface ClaimStatements {
   readonly prefetch: CompiledQuery<ClaimRow> | undefined
   readonly look: CompiledQuery<LookRow> | undefined
   claimed(rows: ClaimedRows): void
+  /** Whether no candidate is known to be asked: there is a look alone. */
+  readonly looksOnly: boolean
   /** Applies the look, after the claim. */
   looked(rows: readonly LookRow[]): void
   /** The claimed runs, in the order in which to start them. */
@@ -137,6 +139,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
         claim: statementOf(quotas.claim, false),
         prefetch: statementOf(quotas.prefetch, true),
         look: looks ? lookStatement() : undefined,
+        looksOnly: looks && candidatesAsked.length + quotas.claim.length + quotas.prefetch.length === 0,
         inFairOrder: (claimed) => inFairOrder(quotas.claim, claimed),
         claimed({ claim, prefetch }) {
           nameQueues(quotas.claim, claim)

@@ -47,6 +47,8 @@ export interface WorkExchangeResult {
   readonly busy: readonly RunId[]
   readonly claimed: readonly ClaimedRun[]
   readonly prefetched: readonly ClaimedRun[]
+  /** Whether no candidate was known: the exchange asked none for runs, and the next one does. */
+  readonly lookedOnly: boolean
   /** Resolves, when the look has been answered, to whether more is known to be ready. Rejects if the look failed. */
   readonly more: Promise<boolean>
 }
@@ -92,6 +94,7 @@ async function inOneRoundTrip(
     busy: await busyOf(connection.db, starts, started),
     claimed: statements.inFairOrder(claimed),
     prefetched,
+    lookedOnly: statements.looksOnly,
     more,
   }
 }
@@ -125,6 +128,7 @@ async function inSeparateStatements(
     busy: await busyOf(db, exchange.starts, started),
     claimed: await claimer.claim(db, exchange.claim, false, exchange.fits),
     prefetched: await claimer.claim(db, exchange.prefetch, true),
+    lookedOnly: false,
     more: Promise.resolve(!claimer.exhausted),
   }
 }

@@ -9,8 +9,8 @@ import type { ExchangeDeps } from './exchange.ts'
 
 export interface ExchangeSender {
   over(connection: Connection): ExchangeDeps['exchangeWork']
-  /** The number of exchanges in flight. */
-  inFlight(): number
+  /** The number of exchanges whose response or look is outstanding. */
+  underWay(): number
   /** Runs became ready: the next exchange asks for them. */
   runsReady(): void
   /** Runs that exchanges in flight return must not begin here. */
@@ -45,7 +45,9 @@ export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
     traces,
     shares: createFairShares(),
   })
+  /** Exchanges without a response: the database may start runs for them. */
   const inFlight = new Set<Promise<unknown>>()
+  let underWay = 0
   let paused = false
   /** Raised whenever runs are disowned. */
   let generation = 0
@@ -67,11 +69,16 @@ export function createExchangeSender(deps: ExchangeSenderDeps): ExchangeSender {
       const exchanged = exchangeWork(connection, claimer, exchange)
       const done = exchanged.catch(() => {}).finally(() => inFlight.delete(done))
       inFlight.add(done)
+      underWay++
+      void exchanged
+        .then(({ more }) => more)
+        .catch(() => {})
+        .finally(() => underWay--)
       const result = await exchanged
       exchangeMeter.exchanged(nowMs() - sentMs, result.claimed.length + result.prefetched.length)
       return areDisowned() ? { ...result, started: [], claimed: [], prefetched: [] } : result
     },
-    inFlight: () => inFlight.size,
+    underWay: () => underWay,
     runsReady: () => claimer.runsReady(),
     disown: () => void generation++,
     watchDisowned,

@@ -182,7 +182,7 @@ async function next(
   if (answer.claimed.length + answer.prefetched.length > 0) polling.found()
   if (dispatch.slots.free() === 0) await idleMark.full(nowMs())
   if (answer.started.length < exchange.starts.length) return atOnce
-  if (answer.more) return hasAsked ? atOnce : after(backlog.lingerMs)
+  if (answer.more) return hasAsked || answer.lookedOnly ? atOnce : after(backlog.lingerMs)
   if (exchange.claim + exchange.prefetch === 0) return whenWoken
   return (await idleMark.roomLeft()) ? atOnce : after(polling.nextMs())
 }

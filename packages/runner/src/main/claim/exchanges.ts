@@ -83,7 +83,7 @@ export function startExchanges(deps: ExchangesDeps): Exchanges {
 
   function wake(): void {
     first.wake()
-    if (exchangeBuffer.size() >= secondMin && sender.inFlight() === 1) second.wake()
+    if (exchangeBuffer.size() >= secondMin && sender.underWay() === 1) second.wake()
   }
 
   function runsReady(): void {
