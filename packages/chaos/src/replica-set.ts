@@ -9,7 +9,7 @@ export interface ReplicaSet extends AsyncDisposable {
   readonly db: Db
   readonly store: Store
   readonly q: Queue<typeof tasks>
-  /** Every replica that was started, also those that were killed. */
+  /** Every replica that was started, including killed ones. */
   readonly replicas: readonly ReplicaProcess[]
   /** Starts one more. */
   start(): Promise<ReplicaProcess>

@@ -1,4 +1,4 @@
-/** What the proxies between a program and its database have in common. Everything is closed at the end of the test. */
+/** The sockets of a proxy between a program and its database, which it closes at the end of the test. */
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -14,7 +14,7 @@ export interface TestProxy {
 export interface ProxyEnds {
   /** Opens a connection to the database. */
   connect(): Socket
-  /** Adds a socket to those that are closed at the end. */
+  /** Closes the socket at the end. */
   keep(socket: Socket): Socket
 }
 

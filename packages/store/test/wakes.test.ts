@@ -66,7 +66,7 @@ test('the ends of more runs than one notification can name are announced in seve
   listener.close()
 })
 
-test('programs of earlier releases hear of ends on their own channel, until none of them is admitted', async () => {
+test('programs of earlier releases receive ends on their own channel, until none of them is admitted', async () => {
   const { rows } = await sql<{ level: number }>`SELECT oldest_program AS level FROM q.compatibility`.execute(db)
   const [compatible] = rows
   expect(compatible!.level).toBeLessThan(16)

@@ -1,4 +1,4 @@
-/** What the tests of a file share: a scene without replicas, a queue on its database, and a signed-in page. */
+/** One scene for the tests of a file: no replicas, a queue on its database, and a signed-in page. */
 import { queue, type Queue } from '@q/client'
 import type { Page } from 'playwright-core'
 import { afterAll } from 'vitest'

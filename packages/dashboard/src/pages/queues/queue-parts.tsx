@@ -1,4 +1,4 @@
-/** The parts of a queue: its tasks and who serves them, its groups and their shares, its contended keys and who holds them. */
+/** The parts of a queue: its tasks and the nodes that serve them, its groups and their shares, its contended keys and their holders. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { ContendedKey, QueueDetail } from '../../api/contract.ts'
