@@ -49,8 +49,8 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: ['packages/destinations/test/memory/shared-file.test.ts'],
     edits: [
       {
-        file: 'packages/destinations/src/memory/file-lock.ts',
-        find: "=== 'EEXIST') return 'held'",
+        file: 'packages/destinations/src/memory/lock-file.ts',
+        find: "=== 'EEXIST') return 'exists'",
         replace: "=== 'EEXIST') return 'impossible'",
       },
     ],

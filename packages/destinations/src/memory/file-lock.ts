@@ -4,9 +4,9 @@
  * renewed is of a dead process, and the next one takes it over.
  */
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryFailure } from './failure.ts'
+import { createLockFile } from './lock-file.ts'
 
 export interface FileLock {
   /** Works while it holds the lock. Calls must not overlap. Rejects if the lock stays with others for too long. */
@@ -25,42 +25,36 @@ export interface FileLockOptions {
 }
 
 const renewalsPerStale = 8
-/** Nothing can be written beside the memory file; the server says what is wrong with it. */
-const noFolder: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'])
 const pollMs = 10
 /** Between two holds by the same writer, so that a waiting one gets the lock: longer than any pause between its tries. */
 const courtesyMs = 25
 
 export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_000 }: FileLockOptions = {}): FileLock {
   const path = `${file}.q-lock`
-  const token = randomUUID()
+  const lockFile = createLockFile(path, randomUUID())
   const closing = new AbortController()
+  const sleep = (ms: number) => sleepUntil(closing.signal, ms)
   /** Undefined: the lock is not held, or cannot exist. */
   let renewedMs: number | undefined
   let releasedMs = Number.NEGATIVE_INFINITY
 
-  async function take(): Promise<'taken' | 'impossible' | 'held'> {
+  /** Returns whether the wait is over. */
+  async function take(): Promise<boolean> {
     const beganMs = performance.now()
-    try {
-      await writeFile(path, token, { flag: 'wx' })
-      renewedMs = beganMs
-      return 'taken'
-    } catch (error) {
-      if (codeOf(error) === 'EEXIST') return 'held'
-      if (noFolder.has(codeOf(error))) return 'impossible'
-      throw new MemoryFailure(`${path} could not be written.`, { notTried: true, cause: error })
-    }
+    const answer = await lockFile.create()
+    if (answer === 'created') renewedMs = beganMs
+    return answer !== 'exists'
   }
 
   async function wait(): Promise<void> {
     const untilMs = performance.now() + waitMsMax
-    let seen = { lock: '', sinceMs: performance.now() }
+    let seen = { sign: '', sinceMs: performance.now() }
     await sleep(releasedMs + courtesyMs - performance.now())
-    while ((await take()) === 'held') {
+    while (!(await take())) {
       const nowMs = performance.now()
-      const lock = await signOf(path)
-      if (lock === '' || lock !== seen.lock) seen = { lock, sinceMs: nowMs }
-      else if (nowMs - seen.sinceMs > staleMs && (await takeOver(lock))) return
+      const sign = await lockFile.sign()
+      if (sign === '' || sign !== seen.sign) seen = { sign, sinceMs: nowMs }
+      else if (nowMs - seen.sinceMs > staleMs && (await takeOver(sign))) return
       if (nowMs > untilMs) throw new MemoryFailure(`Another program keeps ${path}.`, { notTried: true })
       await sleep(pollMs * (1 + Math.random()))
     }
@@ -70,33 +64,23 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
    * Replaces the lock of a dead process. If several programs do so at once, each waits until all have written; the last one
    * has the lock.
    */
-  async function takeOver(lock: string): Promise<boolean> {
-    const own = `${path}.${token}`
+  async function takeOver(sign: string): Promise<boolean> {
     const beganMs = performance.now()
-    await writeFile(own, token)
-    if ((await signOf(path)) === lock) await rename(own, path)
-    await rm(own, { force: true })
-    await sleep(courtesyMs)
-    if (!(await isOurs())) return false
+    await lockFile.replace(sign)
+    await sleep(courtesyMs).catch(async (error: unknown) => {
+      await lockFile.remove()
+      throw error
+    })
+    if (!(await lockFile.isOurs())) return false
     renewedMs = beganMs
     return true
-  }
-
-  async function isOurs(): Promise<boolean> {
-    return (await readFile(path, 'utf8').catch(() => '')) === token
-  }
-
-  async function sleep(ms: number): Promise<void> {
-    if (ms > 0) await pause(ms, undefined, { signal: closing.signal }).catch(() => {})
-    if (closing.signal.aborted) throw new MemoryFailure('The destination is closed.', { notTried: true })
   }
 
   async function renew(): Promise<void> {
     if (renewedMs === undefined) return
     const beganMs = performance.now()
-    const now = new Date()
-    const held = await isOurs()
-    if (held) await utimes(path, now, now).catch(() => {})
+    const held = await lockFile.isOurs()
+    if (held) await lockFile.renew()
     if (renewedMs !== undefined) renewedMs = held ? beganMs : Number.NEGATIVE_INFINITY
   }
 
@@ -105,7 +89,7 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
     close: () => closing.abort(),
     async requireHeld() {
       if (renewedMs === undefined) return
-      if (performance.now() - renewedMs > staleMs || !(await isOurs()))
+      if (performance.now() - renewedMs > staleMs || !(await lockFile.isOurs()))
         throw new MemoryFailure(`Another program took over ${path} while this one was stopped.`)
     },
     async during(work) {
@@ -118,23 +102,15 @@ export function createFileLock(file: string, { staleMs = 8_000, waitMsMax = 15_0
         clearInterval(renewing)
         await renewal
         renewedMs = undefined
-        if (await isOurs()) await rm(path, { force: true }).catch(() => {})
+        await lockFile.remove()
         releasedMs = performance.now()
       }
     },
   }
 }
 
-/** Differs for each holder and each renewal. */
-async function signOf(path: string): Promise<string> {
-  try {
-    const [token, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
-    return `${token} ${mtimeMs}`
-  } catch {
-    return ''
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error ? Reflect.get(error, 'code') : undefined
+/** Rejects when the destination is closed. */
+async function sleepUntil(closing: AbortSignal, ms: number): Promise<void> {
+  if (ms > 0) await pause(ms, undefined, { signal: closing }).catch(() => {})
+  if (closing.aborted) throw new MemoryFailure('The destination is closed.', { notTried: true })
 }
