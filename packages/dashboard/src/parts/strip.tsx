@@ -50,3 +50,17 @@ export function busySlots(node: Node): number {
     ? node.threads.filter(({ state }) => state !== 'idle').length
     : node.slots - node.freeSlots
 }
+
+export interface Slots {
+  readonly busy: number
+  readonly total: number
+}
+
+/** The slots of live nodes together. */
+export function slotsOf(nodes: readonly Node[]): Slots {
+  const living = nodes.filter(({ state }) => state === 'alive' || state === 'draining')
+  return {
+    busy: living.reduce((sum, node) => sum + busySlots(node), 0),
+    total: living.reduce((sum, node) => sum + node.slots, 0),
+  }
+}

@@ -7,7 +7,7 @@ import { allNodes } from '../../live/apply-frames.ts'
 import { useAtNow } from '../../live/use-now.ts'
 import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
 import { byName } from '../../parts/node-name.tsx'
-import { busySlots } from '../../parts/strip.tsx'
+import { slotsOf } from '../../parts/strip.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { DrainDialog } from './drain-dialog.tsx'
 import { NodeRow } from './node-row.tsx'
@@ -39,6 +39,7 @@ function Loaded({ latest }: { readonly latest: readonly Node[] }): ReactNode {
     const isRecent = ({ state, stoppedAt }: Node) => state === 'stopped' && Date.parse(stoppedAt ?? '') > now - day
     return nodes.filter((node) => node.state === 'stale' || isRecent(node)).toReversed()
   }, [nodes, now])
+  const slots = slotsOf(living)
   const lost = gone.filter(({ state }) => state === 'stale').length
   return (
     <>
@@ -50,8 +51,8 @@ function Loaded({ latest }: { readonly latest: readonly Node[] }): ReactNode {
             { name: 'lost', value: lost },
             {
               name: 'slots busy',
-              value: living.reduce((sum, node) => sum + busySlots(node), 0),
-              unit: ` / ${living.reduce((sum, node) => sum + node.slots, 0)}`,
+              value: slots.busy,
+              unit: ` / ${slots.total}`,
             },
           ]}
         />

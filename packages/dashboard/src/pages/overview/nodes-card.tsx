@@ -19,13 +19,9 @@ const shownMax = 5
 export function NodesCard(): ReactNode {
   const { data, error } = useData<Items<Node>>(allNodes, { topic: 'nodes' })
   const shown = (data?.items ?? []).filter(({ state }) => state !== 'stopped')
-  const living = shown.filter(({ state }) => state !== 'stale')
-  const busy = living.reduce((sum, node) => sum + busySlots(node), 0)
-  const slots = living.reduce((sum, node) => sum + node.slots, 0)
   return (
     <Card
       title="Nodes"
-      sub={data === undefined ? undefined : `${busy} of ${slots} slots busy`}
       end={
         <Link href="/nodes" className="btn ghost">
           All nodes

@@ -1,10 +1,12 @@
 /** The attention items first; then the queues, the throughput and the nodes. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Items, Overview, QueueView } from '../../api/contract.ts'
+import type { Items, Node, Overview, QueueView } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
+import { allNodes } from '../../live/apply-frames.ts'
 import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
 import { QueuesTable } from '../../parts/queues-table.tsx'
+import { type Slots, slotsOf } from '../../parts/strip.tsx'
 import { bounded, rate } from '../../words/numbers.ts'
 import { AttentionCard } from './attention-card.tsx'
 import { NodesCard } from './nodes-card.tsx'
@@ -12,9 +14,15 @@ import { ThroughputCard } from './throughput-card.tsx'
 
 export function OverviewPage(): ReactNode {
   const { data } = useData<Overview>('/overview', { topic: 'overview' })
+  // From the same data as the strips below: the two would differ by the time between them.
+  const nodes = useData<Items<Node>>(allNodes, { topic: 'nodes' }).data
   return (
     <>
-      <Head title="Overview">{data === undefined ? null : <OverviewFigures overview={data} />}</Head>
+      <Head title="Overview">
+        {data === undefined ? null : (
+          <OverviewFigures overview={data} slots={nodes === undefined ? data.slots : slotsOf(nodes.items)} />
+        )}
+      </Head>
       <AttentionCard />
       <QueuesCard />
       <div className="cols even">
@@ -25,8 +33,13 @@ export function OverviewPage(): ReactNode {
   )
 }
 
-function OverviewFigures({ overview }: { readonly overview: Overview }): ReactNode {
-  const { slots, nodes } = overview
+interface OverviewFiguresProps {
+  readonly overview: Overview
+  readonly slots: Slots
+}
+
+function OverviewFigures({ overview, slots }: OverviewFiguresProps): ReactNode {
+  const { nodes } = overview
   return (
     <Figures
       of={[

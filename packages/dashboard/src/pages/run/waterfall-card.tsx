@@ -86,7 +86,8 @@ function Grid(props: {
 }): ReactNode {
   const { from, to, x, height, width } = props
   const inner = roundTimes(to - from, width > 480 ? 5 : 2).map((ms) => from + ms)
-  const room = 64
+  /** For half of a label and a time at the edge. */
+  const room = 100
   return [from, ...inner, to].map((at, index, all) => {
     const isEdge = index === 0 || index === all.length - 1
     const isShown = isEdge || (x(at) - x(from) > room && x(to) - x(at) > room)
