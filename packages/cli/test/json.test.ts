@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { allPaths } from './commands-all.ts'
 import { exampleCluster } from './example-cluster.ts'
 import { scratch, startQ } from './program.ts'
@@ -137,11 +137,19 @@ async function membersOutsideHelp(line: string, document: object): Promise<strin
   return members.map((name) => `${line}: ${name}`)
 }
 
+/** The documents in the snapshot depend on what nodes do: a node that really runs has a database of its own. */
+async function ownCluster() {
+  const own = await exampleCluster()
+  onTestFinished(own.close)
+  return { ...own, env: { ...env, ...own.env } }
+}
+
 test('a command that runs until a signal prints a document as soon as it serves, which open finds', async () => {
-  const server = startQ(['serve', '--port', '0', '--json'], env)
+  const other = await ownCluster()
+  const server = startQ(['serve', '--port', '0', '--json'], other.env)
   const serving = JSON.parse(await server.line('{')) as { readonly url: string }
-  await cluster.nameEndpoint('eu-1', serving.url)
-  const { code, json } = await qJson(['open', '--print'], env)
+  await other.nameEndpoint('eu-1', serving.url)
+  const { code, json } = await qJson(['open', '--print'], other.env)
   expect(code).toBe(0)
   expect({ open: shapeOf(json), serve: shapeOf(serving) }).toMatchSnapshot()
   server.kill('SIGTERM')
@@ -150,7 +158,8 @@ test('a command that runs until a signal prints a document as soon as it serves,
 })
 
 test('q start prints its log as documents, one per line, and the error that ends it as the last one', async () => {
-  const replica = startQ(['start', '--json'], { ...env, Q_NAME: 'eu-9', Q_THREADS: '1' })
+  const other = await ownCluster()
+  const replica = startQ(['start', '--json'], { ...other.env, Q_NAME: 'eu-9', Q_THREADS: '1' })
   const facts = JSON.parse(await replica.line('"msg":"started"')) as Record<string, unknown>
   const replicaId = expect.any(String) as string
   expect(facts).toMatchObject({ replicaId, name: 'eu-9', threads: 1, tasks: ['hello', 'primes', 'wait'] })
@@ -161,7 +170,7 @@ test('q start prints its log as documents, one per line, and the error that ends
     .split('\n')
     .map((line) => JSON.parse(line) as object)
   expect([code, lines.at(-1)]).toEqual([0, expect.objectContaining({ msg: expect.any(String) as string })])
-  const refused = await startQ(['start', '--json'], { ...env, Q_THREADS: 'many' }).ended
+  const refused = await startQ(['start', '--json'], { ...other.env, Q_THREADS: 'many' }).ended
   expect(refused).toMatchObject({ code: 2, stderr: '' })
   expect(JSON.parse(refused.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
     error: { message: expect.stringContaining('Q_THREADS') as string },

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queue } from '@q/client'
 import { addNamedToken, startServer } from '@q/server'
 import { connect, createStore, type RunId } from '@q/store'
@@ -13,7 +13,8 @@ import { testDatabase } from '@q/testing'
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const guide = new URL('../../../docs/how-to/external-workers.md', import.meta.url)
 
-describe.runIf(hasPython)('a worker in Python', async () => {
+/** A database and a server of one test: a request of a worker that was killed may still claim a run. */
+async function scene() {
   const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'q worker '))
   const tokensFile = join(folder, 'tokens')
@@ -26,7 +27,7 @@ describe.runIf(hasPython)('a worker in Python', async () => {
   const q = queue(database.url)
   const [, program = ''] = /^```python\n([^]*?)^```$/m.exec(await readFile(guide, 'utf8')) ?? []
   await writeFile(join(folder, 'worker.py'), program)
-  afterAll(async () => {
+  onTestFinished(async () => {
     await q.close()
     await server.close()
     await connection.close()
@@ -44,19 +45,6 @@ describe.runIf(hasPython)('a worker in Python', async () => {
     })
     return worker
   }
-
-  /** What the worker prints about the run. */
-  async function saysOf(worker: ChildProcess, id: string): Promise<string> {
-    let printed = ''
-    for await (const chunk of worker.stdout ?? []) {
-      printed += String(chunk)
-      const [, said] = new RegExp(`^run ${id}: (\\w+)\\n`, 'm').exec(printed) ?? []
-      if (said !== undefined) return said
-    }
-    throw new Error(`The worker ended. It printed: ${printed}`)
-  }
-
-  const eventually = <T>(look: () => Promise<T>) => vi.waitFor(look, { timeout: 60_000, interval: 20 })
 
   async function startedRun() {
     const { id } = await q.enqueue('caption', { text: 'late', seconds: 600 })
@@ -83,17 +71,37 @@ describe.runIf(hasPython)('a worker in Python', async () => {
     })
   }
 
+  return { q, store, server, token, startWorker, startedRun, recover }
+}
+
+/** What the worker prints about the run. */
+async function saysOf(worker: ChildProcess, id: string): Promise<string> {
+  let printed = ''
+  for await (const chunk of worker.stdout ?? []) {
+    printed += String(chunk)
+    const [, said] = new RegExp(`^run ${id}: (\\w+)\\n`, 'm').exec(printed) ?? []
+    if (said !== undefined) return said
+  }
+  throw new Error(`The worker ended. It printed: ${printed}`)
+}
+
+const eventually = <T>(look: () => Promise<T>) => vi.waitFor(look, { timeout: 60_000, interval: 20 })
+
+describe.runIf(hasPython)('a worker in Python', () => {
   test('executes a run, and leaves when it is asked to', async () => {
+    const { q, store, startWorker } = await scene()
     const worker = startWorker()
     const run = await q.enqueue('caption', { text: 'a quiet harbour' })
     expect(await run.result({ timeout: '60s' })).toBe('A QUIET HARBOUR')
-    expect(await store.findNode('worker-python')).toMatchObject([{ preset: 'external', state: 'alive' }])
+    const node = () => store.findNode('worker-python')
+    expect(await node()).toMatchObject([{ preset: 'external', state: 'alive' }])
     worker.kill('SIGTERM')
     expect(await once(worker, 'exit')).toEqual([0, null])
-    expect(await store.findNode('worker-python')).toMatchObject([{ state: 'stopped' }])
+    expect(await node()).toMatchObject([{ state: 'stopped' }])
   })
 
   test('is killed: its run is recovered, and its late write is refused', async () => {
+    const { store, server, token, startWorker, startedRun, recover } = await scene()
     const worker = startWorker()
     const { id, fence, replicaId } = await startedRun()
     worker.kill('SIGKILL')
@@ -110,6 +118,7 @@ describe.runIf(hasPython)('a worker in Python', async () => {
   })
 
   test('is stopped for too long: it notices that its run is lost', async () => {
+    const { startWorker, startedRun, recover } = await scene()
     const worker = startWorker()
     const { id, replicaId } = await startedRun()
     worker.kill('SIGSTOP')

@@ -14,39 +14,39 @@ async function whileLocked<T>(id: WorkflowId, work: () => Promise<T>): Promise<T
   })
 }
 
-/** Two workflows, each with a step that runs; the first is going to be locked. */
-async function two() {
-  const locked = await start({ steps: [step('a')] })
-  const first = await take('a')
-  const free = await start({ steps: [step('a')] })
-  const second = await take('a')
+/** Two workflows, each with one step that runs; the first is going to be locked. */
+async function two(task: string) {
+  const locked = await start({ steps: [step(task)] })
+  const first = await take(task)
+  const free = await start({ steps: [step(task)] })
+  const second = await take(task)
   return { locked, free, first, second }
 }
 
 test('a step whose replica died is recovered while another workflow is locked', async () => {
   await store.reap({ by: 'reaper' }) // what other tests have left running
-  const { locked, free } = await two()
+  const { locked, free } = await two('dead')
   const recovered = await whileLocked(locked.id, () => store.reap({ by: 'reaper' }))
-  expect(recovered.ids).toEqual([free.run('a')])
+  expect(recovered.ids).toEqual([free.run('dead')])
   expect(await free.status()).toBe('FAILED')
-  expect((await store.reap({ by: 'reaper' })).ids).toEqual([locked.run('a')])
+  expect((await store.reap({ by: 'reaper' })).ids).toEqual([locked.run('dead')])
 })
 
 test('a replica that recovers or releases its own runs does not wait for a locked workflow', async () => {
-  const { locked, free, first, second } = await two()
+  const { locked, free, first, second } = await two('own')
   const own = {
     replicaId: 'replica-aaaa',
     hostname: 'h',
     leases: [first, second].map(leaseOf),
     onCrash: 'fail',
   } as const
-  expect((await whileLocked(locked.id, () => store.recoverOwnTaskRuns(own))).ids).toEqual([free.run('a')])
-  expect((await store.recoverOwnTaskRuns(own)).ids).toEqual([locked.run('a')])
+  expect((await whileLocked(locked.id, () => store.recoverOwnTaskRuns(own))).ids).toEqual([free.run('own')])
+  expect((await store.recoverOwnTaskRuns(own)).ids).toEqual([locked.run('own')])
 
-  const next = await two()
+  const next = await two('released')
   const leases = [next.first, next.second].map(leaseOf)
   const given = await whileLocked(next.locked.id, () => store.releaseTaskRuns(leases, undefined, { skipBusy: true }))
-  expect(given).toEqual([next.free.run('a')])
+  expect(given).toEqual([next.free.run('released')])
 })
 
 test('a step expires while another workflow is locked', async () => {

@@ -24,7 +24,7 @@ async function report(run: ClaimedRun, progress: number): Promise<void> {
 describe.skipIf(!hasBrowser)('the page of a run', () => {
   test('the time left is known unless an attempt continues from a checkpoint of an earlier one', async () => {
     await registerNode(scene.store, { name: 'ghost' })
-    const { id } = await q.enqueue('hello', {})
+    const { id } = await q.enqueue('hello', {}, { priority: -2 })
     await scene.store.releaseTaskRuns([await claim()])
     const again = await claim()
     await report(again, 0.6)
