@@ -40,20 +40,33 @@ export function leaseStatement({ destination, holder, limit, forMs }: LeaseReque
   return lease({ destination, holder, limit, forMs })
 }
 
-const lease = prepared<LeaseRequest, LeasedDelivery>(
-  'lease-deliveries',
-  ({ destination, holder, limit, forMs }) => sql<LeasedDelivery>`
-WITH due AS MATERIALIZED (
-  SELECT d.id FROM q.delivery d
+const isFree = sql`(d.leased_until IS NULL OR d.leased_until < clock_timestamp())`
+
+// Written in SQL: recursive and LATERAL. It walks the index of due reports and stops at the limit, whatever the statistics
+// of the table say: those of a table that was empty would make PostgreSQL read and sort the whole backlog.
+const lease = prepared<LeaseRequest, LeasedDelivery>('lease-deliveries', ({ destination, holder, limit, forMs }) => {
+  const dueInOrder = (after = sql``) => sql`
+  SELECT d.id, d.due_at, d.destination, d.order_key, d.leased_until FROM q.delivery d
+  WHERE d.destination = ${destination}::text AND d.due_at <= (SELECT at FROM moment)${after}
+  ORDER BY d.due_at, d.id LIMIT 1`
+  return sql<LeasedDelivery>`
+WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS at), due AS (
+  (${dueInOrder()})
+  UNION ALL
+  SELECT next.* FROM due CROSS JOIN LATERAL (${dueInOrder(sql` AND (d.due_at, d.id) > (due.due_at, due.id)`)}) next
+), chosen AS MATERIALIZED (
+  SELECT d.id FROM due d
   CROSS JOIN LATERAL (SELECT own.id FROM q.delivery own WHERE own.destination = d.destination AND own.order_key = d.order_key
     AND own.due_at IS NOT NULL ORDER BY own.id LIMIT 1) oldest
-  WHERE d.destination = ${destination}::text AND d.due_at <= clock_timestamp()
-    AND (d.leased_until IS NULL OR d.leased_until < clock_timestamp())
+  WHERE ${isFree}
     AND d.id = oldest.id
-  ORDER BY d.due_at, d.id LIMIT ${limit}::int FOR UPDATE OF d SKIP LOCKED
+  LIMIT ${limit}::int
+), locked AS MATERIALIZED (
+  SELECT d.id FROM q.delivery d WHERE d.id = ANY(ARRAY(SELECT id FROM chosen)) AND d.due_at <= (SELECT at FROM moment) AND ${isFree}
+  ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE q.delivery d SET leased_by = ${holder}::text, leased_until = clock_timestamp() + ${forMs}::float8 * interval '1 ms',
   attempts = d.attempts + 1
-FROM due WHERE d.id = due.id
-RETURNING d.id, d.revision, d.news AS kind, d.order_key AS "orderKey", d.created_at AS "createdAt", d.attempts AS attempt, d.payload`,
-)
+FROM locked WHERE d.id = locked.id
+RETURNING d.id, d.revision, d.news AS kind, d.order_key AS "orderKey", d.created_at AS "createdAt", d.attempts AS attempt, d.payload`
+})
