@@ -165,7 +165,9 @@ test('200 viewers that vanish leave no stream and no look behind', async () => {
 })
 
 test('a whole frame says when this server read it last, also when nothing has changed since', async () => {
-  const source = topicSource('queues', store)
+  const quiet = await serverScene()
+  onTestFinished(quiet.close)
+  const source = topicSource('queues', quiet.store)
   const readAt = () => {
     const data = source.framesSince(0, { runs: [] })[0]!.data as { at: Date }
     return data.at.getTime()

@@ -150,6 +150,7 @@ test('a death that presence showed and no watcher acted on is recovered by heart
 })
 
 test('a replica that was killed is lost although no replica watches, and one that holds its lock is not', async () => {
+  await missing() // until its duty ends below, a replica watches
   const dead = await present('last-dead')
   await present('last-living')
   await cut(dead.num)
