@@ -56,6 +56,8 @@ try {
     })
     const page = await wide.newPage()
     await page.goto(`${server.url}/#token=${token}`)
+    // Signed in: leaving the page earlier would end the request that opens the session.
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.setViewportSize({ width: 1280, height: 1100 })
     await photograph(page, `overview-${colorScheme}`, '/')
     await page.setViewportSize({ width: 1280, height: 860 })
