@@ -9,6 +9,7 @@ import { deliver } from '../src/live/live.ts'
 const cache = new QueryClient()
 let stop: () => void
 beforeEach(() => {
+  connection.answered() // every test begins with data that was just read
   stop = applyFrames(cache)
 })
 afterEach(() => {
