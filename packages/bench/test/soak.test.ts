@@ -17,9 +17,11 @@ test.runIf(canMeter)(
     onTestFinished(() => server.close())
     const samples: SoakSample[] = []
     const sizes = { iterationsPerMs: 10, shortRuns: 100, mixedMs: 150, sampleEveryMs: 20 }
-    await runSoak({ server, ...sizes, onSample: (sample) => samples.push(sample) })
+    const heaps = await runSoak({ server, ...sizes, onSample: (sample) => samples.push(sample) })
     expect(new Set(samples.map(({ phase }) => phase))).toEqual(new Set(['short runs', 'mixed load, held snapshot']))
     expect(samples.at(-1)?.runs).toBeGreaterThan(sizes.shortRuns)
-    expect(soakSection(samples)?.plots).toHaveProperty('soak-memory.svg')
+    expect(heaps.map(({ runs }) => runs)).toEqual([20, 100, expect.any(Number)])
+    for (const { heapMb } of heaps) expect(heapMb).toBeGreaterThan(1)
+    expect(soakSection({ heaps, samples })?.plots).toHaveProperty('soak-memory.svg')
   },
 )

@@ -51,6 +51,8 @@ export interface Serving {
 
 /** A worker process prints this line when it takes jobs. */
 export const readyLine = 'bench: ready'
+/** It prints this line with a number of bytes when it is asked for the size of its heaps (heap-probe.ts). */
+export const heapLine = 'bench: heap in use:'
 
 /** The number of jobs per bulk insert. */
 export const bulkSize = 1_000

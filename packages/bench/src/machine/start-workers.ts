@@ -2,9 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readyLine, type Contender, type Settings } from '../contenders/contender.ts'
+import { heapLine, readyLine, type Contender, type Settings } from '../contenders/contender.ts'
 import { marksVariable, type Job } from '../jobs/job.ts'
 
 export interface WorkerOptions {
@@ -16,6 +17,8 @@ export interface WorkerOptions {
   /** For plain threads, which have no queue to take jobs from. */
   readonly plain?: { readonly count: number; readonly job: Job }
   readonly env?: Readonly<Record<string, string>>
+  /** Whether `heapMb` will be called. */
+  readonly probeHeap?: boolean
 }
 
 export interface Workers extends AsyncDisposable {
@@ -25,6 +28,8 @@ export interface Workers extends AsyncDisposable {
   /** Throws if a worker has ended. */
   mustLive(): void
   kill(index: number): Promise<void>
+  /** The memory that the heaps of all threads of the first worker use after a garbage collection. */
+  heapMb(): Promise<number>
   /** Asks every worker to exit; kills those that do not. */
   stop(): Promise<void>
 }
@@ -34,8 +39,10 @@ export interface Workers extends AsyncDisposable {
  * MB.
  */
 const program = fileURLToPath(import.meta.resolve(`./contender-process${extname(import.meta.url)}`))
+const heapProbe = import.meta.resolve(`./heap-probe${extname(import.meta.url)}`)
 const stopMsMax = 60_000
 const readyMsMax = 120_000
+const heapMsMax = 30_000
 const readyPollMs = 5
 const outputMax = 4_000
 
@@ -67,14 +74,18 @@ export function startWorkers(options: WorkerOptions): Workers {
       killed.add(index)
       await end(workers[index]!.child, 'SIGKILL')
     },
+    heapMb: () => readHeapMb(workers[0]!),
     stop: async () => void (await Promise.all(workers.map(({ child }) => end(child, 'SIGTERM')))),
     [Symbol.asyncDispose]: async () => void (await Promise.all(workers.map(({ child }) => end(child, 'SIGKILL')))),
   }
 }
 
-function startWorker({ contender, url, settings, marksPath, plain, env = {} }: WorkerOptions) {
+type Worker = ReturnType<typeof startWorker>
+
+function startWorker({ contender, url, settings, marksPath, plain, env = {}, probeHeap = false }: WorkerOptions) {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-  const child = spawn(process.execPath, [...process.execArgv, program], {
+  const execArgv = [...process.execArgv, ...(probeHeap ? ['--import', heapProbe] : [])]
+  const child = spawn(process.execPath, [...execArgv, program], {
     env: {
       PATH,
       HOME,
@@ -101,6 +112,18 @@ function startWorker({ contender, url, settings, marksPath, plain, env = {} }: W
   living.add(child)
   child.once('exit', () => living.delete(child))
   return { child, isReady: () => isReady, output: () => said.trim() || 'it printed nothing.' }
+}
+
+async function readHeapMb({ child }: Worker): Promise<number> {
+  const lines = createInterface({ input: child.stdout, signal: AbortSignal.timeout(heapMsMax) })
+  try {
+    child.kill('SIGUSR2')
+    for await (const line of lines) if (line.startsWith(heapLine)) return Number(line.slice(heapLine.length)) / 2 ** 20
+    throw new Error('The worker did not report its heap.')
+  } finally {
+    lines.close()
+    child.stdout.resume()
+  }
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -1,11 +1,11 @@
 /** The table of goals, filled from one run. */
 import { goals, goalResult, type PerformanceGoal } from './goals.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
-import type { SoakSample } from '../soak/run-soak.ts'
+import type { Soak } from '../soak/run-soak.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
-export function goalTable(samples: Samples, soak: readonly SoakSample[]): string {
+export function goalTable(samples: Samples, soak: Soak | undefined): string {
   const rows = goals.map((goal) => {
     const spread = spreadOf(goal.values(samples, soak))
     const { measure, unit, floor, goal: aim } = goal

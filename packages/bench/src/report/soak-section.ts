@@ -1,32 +1,39 @@
 /** The section of the report about the long run and its memory growth. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SoakSample } from '../soak/run-soak.ts'
+import type { Soak } from '../soak/run-soak.ts'
 import { lineChart } from './line-chart.ts'
 import type { Section } from './measurement-section.ts'
 import { digits, table } from './numbers.ts'
 import { median } from './statistics.ts'
 
-export const soakFile = 'soak.json'
+const soakFile = 'soak.json'
 
-/** The samples of the last long run; empty: there was none. */
-export function readSoak(beside: string): SoakSample[] {
+/** The last long run; undefined: there was none. */
+export function readSoak(beside: string): Soak | undefined {
   try {
-    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as SoakSample[]
+    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as Soak
   } catch {
-    return []
+    return undefined
   }
 }
 
-/** Megabytes by which the replica grew over the short runs: the last fifth against the second. */
-export function memoryGrowthMb(samples: readonly SoakSample[]): number {
-  const memory = samples.filter(({ phase }) => phase === 'short runs').map((sample) => sample.memoryMb)
-  const fifth = Math.floor(memory.length / 5)
-  return fifth === 0 ? Number.NaN : median(memory.slice(-fifth)) - median(memory.slice(fifth, fifth * 2))
+/** Returns the path of the file. */
+export function writeSoak(beside: string, { heaps, samples }: Soak): string {
+  const lines = (items: readonly unknown[]) => items.map((item) => JSON.stringify(item)).join(',\n')
+  const path = join(beside, soakFile)
+  writeFileSync(path, `{"heaps":[\n${lines(heaps)}\n],"samples":[\n${lines(samples)}\n]}\n`)
+  return path
 }
 
-export function soakSection(samples: readonly SoakSample[]): Section | undefined {
-  if (samples.length === 0) return undefined
+/** Megabytes by which the heaps grew over the short runs, without the first of them. */
+export function heapGrowthMb({ heaps: [first, second] }: Soak): number {
+  return first === undefined || second === undefined ? Number.NaN : second.heapMb - first.heapMb
+}
+
+export function soakSection(soak: Soak | undefined): Section | undefined {
+  if (soak === undefined) return undefined
+  const { heaps, samples } = soak
   const phases = Map.groupBy(samples, ({ phase }) => phase)
   const rows = [...phases].map(([phase, during]) => {
     const [first, last] = [during[0]!, during.at(-1)!]
@@ -60,7 +67,11 @@ export function soakSection(samples: readonly SoakSample[]): Section | undefined
     '## The long run',
     '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
     table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
-    `The replica grew by ${digits(memoryGrowthMb(samples))} MB over the short runs (the median of the last fifth against that of the second).`,
+    'The memory of the replica includes the garbage that V8 has not collected yet. After a collection in all of its threads, their heaps use:',
+    table(
+      ['after runs', 'heaps, MB'],
+      heaps.map(({ runs, heapMb }) => [digits(runs), digits(heapMb)]),
+    ),
     Object.keys(plots)
       .map((file) => `![${file}](benchmarks/${file})`)
       .join('\n'),
