@@ -17,11 +17,9 @@ test.runIf(canMeter)(
     onTestFinished(() => server.close())
     const samples: SoakSample[] = []
     const sizes = { iterationsPerMs: 10, shortRuns: 100, mixedMs: 150, sampleEveryMs: 20 }
-    const heaps = await runSoak({ server, ...sizes, onSample: (sample) => samples.push(sample) })
+    await runSoak({ server, ...sizes, onSample: (sample) => samples.push(sample) })
     expect(new Set(samples.map(({ phase }) => phase))).toEqual(new Set(['short runs', 'mixed load, held snapshot']))
     expect(samples.at(-1)?.runs).toBeGreaterThan(sizes.shortRuns)
-    expect(heaps.map(({ runs }) => runs)).toEqual([20, 100, expect.any(Number)])
-    for (const { heapMb } of heaps) expect(heapMb).toBeGreaterThan(1)
-    expect(soakSection({ heaps, samples })?.plots).toHaveProperty('soak-memory.svg')
+    expect(soakSection(samples)?.plots).toHaveProperty('soak-memory.svg')
   },
 )

@@ -4,6 +4,7 @@ import { deliveries } from './deliveries.ts'
 import { cpu2, cpu22, noOp } from './drains.ts'
 import { enqueue } from './enqueue.ts'
 import { growth } from './growth.ts'
+import { heapGrowth } from './heap-growth.ts'
 import { heartbeats } from './heartbeats.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
@@ -27,6 +28,7 @@ export const measurements: readonly Measurement[] = [
   roundTrips,
   idle,
   memory,
+  heapGrowth,
   growth,
   heartbeats,
   recovery,

@@ -1,13 +1,12 @@
 /** The table of goals, filled from one run. */
 import { goals, goalResult, type PerformanceGoal } from './goals.ts'
 import { digits, medianAndRange, table } from './numbers.ts'
-import type { Soak } from '../soak/run-soak.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
-export function goalTable(samples: Samples, soak: Soak | undefined): string {
+export function goalTable(samples: Samples): string {
   const rows = goals.map((goal) => {
-    const spread = spreadOf(goal.values(samples, soak))
+    const spread = spreadOf(goal.values(samples))
     const { measure, unit, floor, goal: aim } = goal
     const limits = [floor, aim].map((limit) => `${goal.better === 'more' ? '≥' : '≤'} ${limit} ${unit}`.trim())
     return [measure, ...limits, medianAndRange(spread), sentence(goal, spread.median)]

@@ -2,8 +2,6 @@
 import { peersOnce, peersPerCore, plain, postgresPeersOnce, qFail, qRetry } from '../measurements/entrants.ts'
 import { emptyTable, shapes, type Shape } from '../measurements/growth-shapes.ts'
 import type { Entrant } from '../measurements/measurement.ts'
-import type { Soak } from '../soak/run-soak.ts'
-import { heapGrowthMb } from './soak-section.ts'
 import { bestOf, ratios, type Samples } from './samples.ts'
 
 export interface PerformanceGoal {
@@ -13,7 +11,7 @@ export interface PerformanceGoal {
   readonly floor: number
   readonly goal: number
   /** One value for each round. */
-  values(samples: Samples, soak: Soak | undefined): number[]
+  values(samples: Samples): number[]
 }
 
 const noOpPeer = 'no-op drain against the best tuned peer on its main thread'
@@ -60,7 +58,7 @@ export const goals: readonly PerformanceGoal[] = [
   atMost('idle replica without a duty: transactions', '/s', [1.5, 1.5], (samples) => own(samples, 'idle', 'perSecond')),
   atMost('idle replica without a duty: of a core', '%', [0.5, 0.25], (samples) => own(samples, 'idle', 'cpuPercent')),
   atMost('memory per thread, trivial task', 'MB', [20, 15], (samples) => own(samples, 'memory', 'perThreadMb')),
-  atMost('memory growth over 1 M runs', 'MB', [0, 0], (_samples, soak) => (soak === undefined ? [] : [growthOf(soak)])),
+  atMost('memory growth over 1 M runs', 'MB', [0, 0], growthOfHeaps),
   atMost('claim of 100 with the slowest of the large tables', '× the empty table', [2, 1.3], slowestClaim),
 ]
 
@@ -119,9 +117,8 @@ function ofPlain(samples: Samples, measurement: string): number[] {
 }
 
 /** Returns 0 for growth that compiled code and its statistics explain. */
-function growthOf(soak: Soak): number {
-  const grownMb = heapGrowthMb(soak)
-  return grownMb <= noiseMb ? 0 : grownMb
+function growthOfHeaps(samples: Samples): number[] {
+  return own(samples, 'heap-growth', 'growthMb').map((grownMb) => (grownMb <= noiseMb ? 0 : grownMb))
 }
 
 /** The time of the slowest table of each round, divided by that of the empty one. */

@@ -1,39 +1,25 @@
-/** The section of the report about the long run and its memory growth. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** The section of the report about the long run. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Soak } from '../soak/run-soak.ts'
+import type { SoakSample } from '../soak/run-soak.ts'
 import { lineChart } from './line-chart.ts'
 import type { Section } from './measurement-section.ts'
 import { digits, table } from './numbers.ts'
 import { median } from './statistics.ts'
 
-const soakFile = 'soak.json'
+export const soakFile = 'soak.json'
 
-/** The last long run; undefined: there was none. */
-export function readSoak(beside: string): Soak | undefined {
+/** The samples of the last long run; empty: there was none. */
+export function readSoak(beside: string): SoakSample[] {
   try {
-    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as Soak
+    return JSON.parse(readFileSync(join(beside, soakFile), 'utf8')) as SoakSample[]
   } catch {
-    return undefined
+    return []
   }
 }
 
-/** Returns the path of the file. */
-export function writeSoak(beside: string, { heaps, samples }: Soak): string {
-  const lines = (items: readonly unknown[]) => items.map((item) => JSON.stringify(item)).join(',\n')
-  const path = join(beside, soakFile)
-  writeFileSync(path, `{"heaps":[\n${lines(heaps)}\n],"samples":[\n${lines(samples)}\n]}\n`)
-  return path
-}
-
-/** Megabytes by which the heaps grew over the short runs, without the first of them. */
-export function heapGrowthMb({ heaps: [first, second] }: Soak): number {
-  return first === undefined || second === undefined ? Number.NaN : second.heapMb - first.heapMb
-}
-
-export function soakSection(soak: Soak | undefined): Section | undefined {
-  if (soak === undefined) return undefined
-  const { heaps, samples } = soak
+export function soakSection(samples: readonly SoakSample[]): Section | undefined {
+  if (samples.length === 0) return undefined
   const phases = Map.groupBy(samples, ({ phase }) => phase)
   const rows = [...phases].map(([phase, during]) => {
     const [first, last] = [during[0]!, during.at(-1)!]
@@ -67,11 +53,7 @@ export function soakSection(soak: Soak | undefined): Section | undefined {
     '## The long run',
     '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
     table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
-    'The memory of the replica includes the garbage that V8 has not collected yet. After a collection in all of its threads, their heaps use:',
-    table(
-      ['after runs', 'heaps, MB'],
-      heaps.map(({ runs, heapMb }) => [digits(runs), digits(heapMb)]),
-    ),
+    'The memory includes garbage that V8 has not collected; [Growth of the heaps](#growth-of-the-heaps) shows what remains after a collection.',
     Object.keys(plots)
       .map((file) => `![${file}](benchmarks/${file})`)
       .join('\n'),

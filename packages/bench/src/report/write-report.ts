@@ -25,16 +25,15 @@ export async function writeReport(records: readonly BenchRecord[], folder: strin
   if (run === undefined) throw new Error('There are no samples of an earlier run.')
   const samples = samplesOf(records)
   const beside = join(folder, 'benchmarks')
-  const soak = readSoak(beside)
   const sections = [
     ...measurements.flatMap((measurement) => measurementSection(measurement, samples) ?? []),
-    ...[soakSection(soak) ?? []].flat(),
+    ...[soakSection(readSoak(beside)) ?? []].flat(),
   ]
   const document = [
     '# Benchmarks',
     introduction(run, records),
     '## Goals',
-    goalTable(samples, soak),
+    goalTable(samples),
     ...costSection(samples),
     ...sections.map(({ text }) => text),
     ...sweepSection(records),

@@ -26,6 +26,8 @@ export interface Sizes {
   readonly storeRows: number
   readonly workflowWidth: number
   readonly signCalls: number
+  /** Runs between two measurements of the heaps. */
+  readonly heapRuns: number
   /** Runs whose ends are reported to a webhook. */
   readonly reportedRuns: number
   /** Heartbeat monitors in one process, how many processes with one, and for how long. */
@@ -44,8 +46,8 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     rounds: 5,
     sweepRounds: 1,
     noOpJobs: 30_000,
-    cpu2Jobs: 1_000,
-    cpu22Jobs: 100,
+    cpu2Jobs: 2_500,
+    cpu22Jobs: 250,
     latencyJobs: 200,
     enqueueMs: 1_500,
     quietMs: 16_000,
@@ -61,6 +63,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 10_000,
     signCalls: 5_000_000,
     monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 20_000 },
+    heapRuns: 1_000_000,
     reportedRuns: 30_000,
   },
   quick: {
@@ -85,6 +88,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 1_000,
     signCalls: 2_000_000,
     monitors: { few: 10, some: 50, many: 100, processes: 10, ms: 5_000 },
+    heapRuns: 100_000,
     reportedRuns: 5_000,
   },
   smoke: {
@@ -109,6 +113,7 @@ export const sizes: Readonly<Record<Sizes['name'], Sizes>> = {
     workflowWidth: 20,
     signCalls: 20_000,
     monitors: { few: 1, some: 1, many: 1, processes: 1, ms: 1_000 },
+    heapRuns: 100,
     reportedRuns: 50,
   },
 }

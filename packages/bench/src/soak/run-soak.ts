@@ -35,20 +35,6 @@ export interface SoakSample {
   readonly tableMb: number
 }
 
-/** What the heaps of the replica use after a garbage collection. */
-export interface SoakHeap {
-  readonly runs: number
-  readonly heapMb: number
-}
-
-/** The samples of a long run, and the heap after the first short runs, after all of them, and at the end. */
-export interface Soak {
-  readonly heaps: readonly SoakHeap[]
-  readonly samples: readonly SoakSample[]
-}
-
-/** The first of the short runs: what the replica keeps from them is no growth. */
-const warmUpShare = 0.2
 /** The most short runs that wait: enough for full batches, without distorting the samples of the table. */
 const waitingMax = 20_000
 const mixedEveryMs = 100
@@ -59,8 +45,7 @@ const mixed = [
   { count: 2, jobMs: 22 },
 ]
 
-/** Returns the heaps. */
-export async function runSoak(options: SoakOptions): Promise<SoakHeap[]> {
+export async function runSoak(options: SoakOptions): Promise<void> {
   const { server, shortRuns, mixedMs } = options
   await using database = await server.database(q)
   using marks = createMarks()
@@ -69,54 +54,33 @@ export async function runSoak(options: SoakOptions): Promise<SoakHeap[]> {
     retry: await q.produce(url, { onCrash: 'retry' }),
     fail: await q.produce(url, { onCrash: 'fail' }),
   }
-  await using workers = startWorkers({
-    contender: q,
-    url,
-    settings: {},
-    processes: 1,
-    marksPath: marks.path,
-    probeHeap: true,
-  })
+  await using workers = startWorkers({ contender: q, url, settings: {}, processes: 1, marksPath: marks.path })
   const alive = () => workers.mustLive()
-  const heaps: SoakHeap[] = []
-  const readHeap = async () => heaps.push({ runs: marks.count(), heapMb: await workers.heapMb() })
-  const warmUpRuns = Math.round(shortRuns * warmUpShare)
   const sampling = startSampling(options, { url, marks, pid: workers.pids[0] ?? 0 })
   try {
-    await enqueueShort(producers.retry, marks, { from: 0, to: warmUpRuns }, alive)
-    await readHeap()
-    await enqueueShort(producers.retry, marks, { from: warmUpRuns, to: shortRuns }, alive)
-    await readHeap()
+    await enqueueShort(producers.retry, marks, shortRuns, alive)
+    await marks.reach(shortRuns, alive)
     const snapshot = await holdSnapshot(url)
     sampling.phase('mixed load, held snapshot')
     const mixedRuns = await enqueueMixed(producers, options, mixedMs)
     await marks.reach(shortRuns + mixedRuns, alive)
     await untilDrained(() => producers.retry.isDrained())
-    await readHeap()
     await sampling.stop()
     await snapshot.close()
     await producers.retry.check(shortRuns + mixedRuns)
     await workers.stop()
-    return heaps
   } finally {
     await sampling.stop()
     await Promise.all([producers.retry.close(), producers.fail.close()])
   }
 }
 
-/** Enqueues runs and waits until the last one has begun. */
-async function enqueueShort(
-  producer: Producer,
-  marks: Marks,
-  { from, to }: { readonly from: number; readonly to: number },
-  alive: () => void,
-): Promise<void> {
-  for (let sent = from; sent < to; sent += bulkSize) {
-    const length = Math.min(bulkSize, to - sent)
+async function enqueueShort(producer: Producer, marks: Marks, count: number, alive: () => void): Promise<void> {
+  for (let sent = 0; sent < count; sent += bulkSize) {
+    const length = Math.min(bulkSize, count - sent)
     await producer.enqueueMany(Array.from({ length }, (_, index) => ({ number: sent + index, iterations: 0 })))
     await marks.reach(sent + length - waitingMax, alive)
   }
-  await marks.reach(to, alive)
 }
 
 /** Returns how many runs it enqueued. */
