@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptOptions } from '@q/schema/script-options'
 import { iterationsPerMs } from './jobs/calibrate.ts'
-import { startServer } from './machine/server.ts'
+import { startBenchServer } from './machine/server.ts'
 import { writeSoak } from './report/soak-section.ts'
 import { runSoak, type SoakHeap, type SoakSample } from './soak/run-soak.ts'
 
@@ -22,7 +22,7 @@ let heaps: SoakHeap[] = []
 
 mkdirSync(scratch, { recursive: true })
 rmSync(lines, { force: true })
-const server = await startServer()
+const server = await startBenchServer()
 try {
   heaps = await runSoak({
     server,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Soak } from '../soak/run-soak.ts'
 import { lineChart } from './line-chart.ts'
 import type { Section } from './measurement-section.ts'
-import { digits, table } from './numbers.ts'
+import { digits, markdownTable } from './numbers.ts'
 import { median } from './statistics.ts'
 
 const soakFile = 'soak.json'
@@ -66,9 +66,9 @@ export function soakSection(soak: Soak | undefined): Section | undefined {
   const text = [
     '## The long run',
     '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
-    table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
+    markdownTable(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
     'The memory of the replica includes the garbage that V8 has not collected yet. After a collection in all of its threads, their heaps use:',
-    table(
+    markdownTable(
       ['after runs', 'heaps, MB'],
       heaps.map(({ runs, heapMb }) => [digits(runs), digits(heapMb)]),
     ),

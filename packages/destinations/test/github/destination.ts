@@ -6,7 +6,7 @@ import type {
   HeartbeatData,
   Recovery,
   Report,
-  RunStatus,
+  RunStatusChange,
   Sender,
   SendResult,
   Settings,
@@ -87,8 +87,8 @@ export function recovery(facts: Partial<Recovery> = {}): Report {
   return { ...envelope(`recovery/${payload.runId}`), kind: 'recovery', payload }
 }
 
-export function status(facts: Partial<RunStatus> = {}): Report {
-  const payload: RunStatus = {
+export function status(facts: Partial<RunStatusChange> = {}): Report {
+  const payload: RunStatusChange = {
     ...run,
     of: 'run',
     status: 'AVAILABLE',

@@ -16,7 +16,7 @@ export const overview = z.object({
 })
 export type Overview = z.infer<typeof overview>
 
-const attentionItem = z.object({
+const attention = z.object({
   kind: z.enum([
     'no-node',
     'stale-node-holds-runs',
@@ -47,16 +47,16 @@ const attentionItem = z.object({
   page: z.string(),
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
 })
-export type AttentionItem = z.infer<typeof attentionItem>
-
-export const attention = z.object({ at: time, checks: count, items: z.array(attentionItem) })
 export type Attention = z.infer<typeof attention>
+
+export const attentionList = z.object({ at: time, checks: count, items: z.array(attention) })
+export type AttentionList = z.infer<typeof attentionList>
 
 export const overviewRoutes = routes({
   'GET /api/overview': { scope: 'read', summary: 'Totals of the whole system.', answer: overview },
   'GET /api/attention': {
     scope: 'read',
     summary: 'Items that need a person, the most harmful first.',
-    answer: attention,
+    answer: attentionList,
   },
 })

@@ -22,8 +22,11 @@ const seriesPoint = z.object({
 })
 export type SeriesPoint = z.infer<typeof seriesPoint>
 
+const metric = z.enum(['rate', 'wait', 'duration', 'oldest', 'ready'])
+export type SeriesMetric = z.infer<typeof metric>
+
 const seriesQuery = z.object({
-  metric: z.enum(['rate', 'wait', 'duration', 'oldest', 'ready']),
+  metric,
   queue: name.optional(),
   task: name.optional(),
   from: time.optional().describe('Default: one hour before `to`.'),

@@ -47,13 +47,13 @@ export interface HeartbeatDeps {
   readonly onBack: () => void
 }
 
-export interface Heartbeat {
+export interface HeartbeatLoop {
   tick(): Promise<Next>
 }
 
 const retry = { firstMs: 200, msMax: 5_000 }
 
-export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
+export function createHeartbeat(deps: HeartbeatDeps): HeartbeatLoop {
   let failures: { atMs: number; consecutive: number; error: string }[] = []
   let consecutive = 0
 
