@@ -2,9 +2,9 @@
  * Starts the parts of a replica in order, and ends them. Each part depends only on parts above it; anything in the
  * other direction is a signal (signals.ts).
  *
- * Execution runs the code. Intake brings runs into execution. Liveness shows others that this replica and its runs are
- * alive, and stops what must not go on. The fleet watch recovers runs of others; maintenance works for all replicas. A
- * drain ends intake first and heartbeats last.
+ * Execution runs the code. Intake brings runs into execution. Liveness shows other replicas that this replica and its
+ * runs are alive, and stops runs that must not continue. The fleet watch recovers runs of other replicas; maintenance
+ * works for all replicas. A drain ends intake first and heartbeats last.
  */
 import type { ReplicaRegistration } from '@q/store'
 import type { TaskDescription } from '../protocol/messages.ts'

@@ -4,7 +4,7 @@ import { listOf, name, time } from './fields.ts'
 import { routes } from './route.ts'
 
 const percentile = z.number().nullable().optional()
-const rate = z.number().optional().describe('Runs per second; absent when the bucket began too lately to know.')
+const rate = z.number().optional().describe('Runs per second; absent when the bucket began too recently to know.')
 
 const seriesPoint = z.object({
   at: time,

@@ -99,7 +99,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
   function quotasFor(limit: number, fits?: Fits): readonly Quota[] {
     if (limit < 1) return []
     if (candidates.length > 0) return quotasOf(shares, candidates, limit, queueWeights, fits)
-    // A guess, which charges no group: perhaps none of them has runs.
+    // A guess. It charges no group, because perhaps none of them has runs.
     return changesSeen < changes ? quotasOf(createFairShares(), served, limit, queueWeights, fits) : []
   }
   function statementOf(quotas: readonly Quota[], prefetch: boolean) {

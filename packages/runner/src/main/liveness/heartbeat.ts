@@ -43,7 +43,7 @@ export interface HeartbeatDeps {
   readonly reconcile: () => Promise<void>
   /** The health was judged again. */
   readonly onJudged: () => void
-  /** The database accepted the first beat after failed ones. */
+  /** The database accepted the first heartbeat after failed ones. */
   readonly onBack: () => void
 }
 
