@@ -1,4 +1,5 @@
 /** The overview for a person on call. */
+import { attentionKinds } from '@q/store'
 import { z } from 'zod'
 import { bounded, count, perSecond, time } from './fields.ts'
 import { routes } from './route.ts'
@@ -17,28 +18,7 @@ export const overview = z.object({
 export type Overview = z.infer<typeof overview>
 
 const attention = z.object({
-  kind: z.enum([
-    'no-node',
-    'stale-node-holds-runs',
-    'lane-unserved',
-    'queue-paused',
-    'queue-waits',
-    'queue-grows',
-    'drain-overdue',
-    'heartbeats-fail',
-    'refused-writes',
-    'to-review',
-    'schedule-late',
-    'deliveries-given-up',
-    'recovery-off',
-    'slots-stopping',
-    'versions-mixed',
-    'health-degraded',
-    'errors-rise',
-    'snapshot-held',
-    'connections-scarce',
-    'dead-tuples',
-  ]),
+  kind: z.enum(attentionKinds),
   level: z.enum(['bad', 'warn', 'note']),
   subject: z.string(),
   sentence: z.string(),

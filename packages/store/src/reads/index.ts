@@ -37,7 +37,7 @@ export { nodeHeartbeat, nodeHeartbeats, type NodeHeartbeat } from './nodes/node-
 export type { HeldRunView } from './nodes/held-runs.ts'
 export { nodeSamples, type HeartbeatGap, type NodeHeartbeatFailure, type NodeSample } from './nodes/node-history.ts'
 export { attention, type AttentionReport } from './attention/attention.ts'
-export type { Attention, AttentionKind } from './attention/attention-item.ts'
+export { attentionKinds, type Attention, type AttentionKind } from './attention/attention-item.ts'
 export { endedTraces, type EndedTrace } from './runs/ended-traces.ts'
 export { clusterGauges, type ClusterGauges, type QueueGauges } from './overview/cluster-gauges.ts'
 export { overview, type Overview } from './overview/overview.ts'
