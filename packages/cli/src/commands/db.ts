@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { answerText } from '../frame/answer.ts'
 import { type CommonOptions, newTextCommand } from '../frame/command.ts'
-import { runWithDatabase } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 export function dbCommand(terminal: Terminal): Command {

@@ -10,7 +10,7 @@ import { answerText } from '../frame/answer.ts'
 import { newCommand, type CommonOptions } from '../frame/command.ts'
 import { once } from '../frame/once.ts'
 import { patiently } from '../frame/patience.ts'
-import { runWithDatabase } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { doctorScreen } from '../screens/doctor.ts'
 

@@ -9,7 +9,7 @@ import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from
 import { answerText } from '../frame/answer.ts'
 import { type CommonOptions, newTextCommand } from '../frame/command.ts'
 import { patiently } from '../frame/patience.ts'
-import { runWithDatabase } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 interface Options extends CommonOptions {

@@ -9,7 +9,7 @@ import type { Store } from '@q/store'
 import { answerText } from './answer.ts'
 import { patientStore } from './patience.ts'
 import { personOf } from './person.ts'
-import { runWithDatabase, withStore } from './session.ts'
+import { runWithDatabase, withStore } from './run-with-database.ts'
 import type { Look, Terminal } from './terminal.ts'
 
 export interface CommandTexts {

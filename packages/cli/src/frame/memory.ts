@@ -9,7 +9,7 @@ import { ExplainedError } from '@q/schema'
 import { answerText } from './answer.ts'
 import type { CommonOptions } from './command.ts'
 import { patiently } from './patience.ts'
-import { reportProblem } from './session.ts'
+import { reportProblem } from './run-with-database.ts'
 import type { Look, Terminal } from './terminal.ts'
 
 export interface MemoryCommandOptions extends CommonOptions {
