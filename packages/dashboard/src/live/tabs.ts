@@ -4,7 +4,7 @@
  * While every tab is hidden there is no stream.
  */
 import type { Mode } from './connection.ts'
-import type { ServerSentEvent } from './sse-parser.ts'
+import type { RawFrame } from './sse-parser.ts'
 import type { Topic } from './topics.ts'
 
 interface Want {
@@ -17,7 +17,7 @@ type Message =
   | { readonly kind: 'want'; readonly tab: string; readonly want: Want }
   | { readonly kind: 'gone'; readonly tab: string }
   | { readonly kind: 'who' }
-  | { readonly kind: 'frame'; readonly frame: ServerSentEvent }
+  | { readonly kind: 'frame'; readonly frame: RawFrame }
   | { readonly kind: 'mode'; readonly mode: Mode }
 
 /** A tab that crashed says nothing; browsers wake hidden tabs once a minute. */
@@ -25,7 +25,7 @@ const forgetAfterMs = 150_000
 const repeatMs = 30_000
 
 export interface TabHandlers {
-  readonly onFrame: (frame: ServerSentEvent) => void
+  readonly onFrame: (frame: RawFrame) => void
   readonly onMode: (mode: Mode) => void
   /** Of the stream, for a tab that joins while it is open. */
   readonly mode: () => Mode
@@ -36,7 +36,7 @@ export interface TabHandlers {
 export interface SharedStream {
   want(topics: readonly Topic[]): void
   /** Used by the leading tab. */
-  passOn(frame: ServerSentEvent): void
+  passOn(frame: RawFrame): void
   passMode(mode: Mode): void
   close(): void
 }
