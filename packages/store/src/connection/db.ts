@@ -53,8 +53,8 @@ export interface Connection {
   /** Whether a transaction is open on the caller's client. Writes may then be rolled back. */
   isInTransaction?(): boolean
   /**
-   * Sends the queries in one round trip and one transaction (pipeline.ts). `after` goes with them and is executed once that
-   * transaction has ended, in one of its own.
+   * Sends the queries in one round trip and one transaction (pipeline.ts). `after` is sent with them and executed in a
+   * transaction of its own, once theirs has ended.
    */
   pipeline(queries: readonly CompiledQuery[], after?: CompiledQuery): Promise<Pipelined>
   close(): Promise<void>

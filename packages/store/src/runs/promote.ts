@@ -90,7 +90,7 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]>
   }
 }
 
-/** Limits every lock wait of this transaction to a moment. */
+/** Sets a short limit for every lock wait of this transaction. */
 export async function limitLockWaits(trx: Db): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }

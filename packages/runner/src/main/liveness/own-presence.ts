@@ -17,7 +17,10 @@ export interface OwnPresence {
   mustWithdraw(): boolean
   /** A heartbeat sent at that time withdrew the record. A session that was lost later has left another record. */
   withdrawn(sentMs: number): void
-  /** How long other replicas may have been counting the grace, at worst since the last proof; undefined: they are not counting. */
+  /**
+   * The longest time for which other replicas can have been counting the grace, at most since the last proof;
+   * undefined: they are not counting.
+   */
   exposedForMs(nowMs: number): number | undefined
 }
 

@@ -1,9 +1,10 @@
 /**
  * Explains why a run is not running.
  *
- * Returns everything that blocks it now, in the order in which it would meet it: its own state, its gates, its queue, the
- * replicas. The reason is `ready` exactly when nothing blocks it; a claim of a replica named there then takes the run when
- * its turn comes, because the conditions are those of the claim. Takes no locks; everything is read in one snapshot.
+ * Returns everything that blocks it now, in the order in which the run would meet it: its own state, its gates, its
+ * queue, the replicas. The reason is `ready` exactly when nothing blocks it; a claim of a replica named there then
+ * takes the run when its turn comes, because the conditions are those of the claim. Takes no locks; everything is read
+ * in one snapshot.
  */
 import type { TaskState } from '@q/schema'
 import { dateMsMax } from '../../clock.ts'
