@@ -11,7 +11,7 @@ export type Find = (tree: SourceTree) => Iterable<Location>
 
 export interface Where {
   readonly in: string
-  /** Files that may, and why. */
+  /** Files that may, as a path or glob, and why. */
   readonly but?: Readonly<Record<string, string>>
 }
 
@@ -94,9 +94,10 @@ export function longerThan(linesMax: number): Find {
       .map((file) => locationOf(file, file.lines))
 }
 
-function filesIn(tree: SourceTree, where: Where): SourceFile[] {
+export function filesIn(tree: SourceTree, { in: files, but = {} }: Where): SourceFile[] {
+  const exempt = Object.keys(but)
   return [...tree.files.values()].filter(
-    (file) => matchesGlob(file.path, where.in) && !Object.hasOwn(where.but ?? {}, file.path),
+    ({ path }) => matchesGlob(path, files) && !exempt.some((glob) => matchesGlob(path, glob)),
   )
 }
 

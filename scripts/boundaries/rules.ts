@@ -3,6 +3,7 @@
  * A rule that cannot be kept is changed here, in the same commit and with a better reason.
  */
 import { directions } from './directions.ts'
+import { declaredTwice } from './exported-names.ts'
 import { importing, longerThan, named, type Where, writing } from './finds.ts'
 import type { Rule } from './rule.ts'
 import { singleFiles } from './single-files.ts'
@@ -54,6 +55,17 @@ export const rules: readonly Rule[] = [
     find: writing(/\bconsole\s*\.|\b(?<!\.)(log|logger)\s*\.\s*(trace|debug|info|warn|error|fatal)\b/, {
       in: 'packages/store/src/**',
     }),
+  },
+
+  // ---- names
+  {
+    rule: 'each exported name is declared in one file',
+    reason:
+      'a reader would take two things with one name for the same; an answer of the API has the name of what it shows',
+    find: declaredTwice(
+      { in: 'packages/*/src/**', but: { 'packages/examples/src/**': 'are programs of users' } },
+      { in: 'packages/server/src/api/**', after: 'packages/{schema,store}/src/**' },
+    ),
   },
 
   // ---- files

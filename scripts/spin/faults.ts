@@ -2,7 +2,7 @@
  * THE faults that are built into the models, one at a time. Each must break a law; a model in which one survives would
  * also let it pass in the store. Their names are those of packages/store/spin/faults.pml.
  */
-import { holdFire, oneReaper, progress, restarts, ringSignals, ringStops, selfFence, type Scene } from './scenes.ts'
+import { sharedStreak, oneReaper, progress, restarts, ringSignals, ringStops, selfFence, type Scene } from './scenes.ts'
 
 export interface ModelFault {
   readonly name: string
@@ -61,7 +61,7 @@ export const modelFaults: readonly ModelFault[] = [
     CLAIM_UNDER_WAY_RECONCILED:
       'It reads back what it holds, sees a claim whose response arrives a little later, and releases it after its code has begun.',
   }),
-  ...within(holdFire, {
+  ...within(sharedStreak, {
     STREAK_IGNORES_GAPS:
       'After an outage the first heartbeat continues the count, and a holder that could not send heartbeats is reaped.',
     STREAK_READ_WITHOUT_LAST: 'After an outage a reaper judges before any heartbeat has shown the gap.',
@@ -78,7 +78,7 @@ export const modelFaults: readonly ModelFault[] = [
     WITHDRAW_WITHOUT_EXCHANGE: 'A run is withdrawn after it has begun, and begins again elsewhere.',
     DECLINE_WITHOUT_EXCHANGE:
       'A thread that declines late overwrites the entry of the next run, which is never answered.',
-    STATE_WITHOUT_NUMBER: 'An order whose entry was reused begins the later run.',
+    STATE_WITHOUT_NUMBER: 'A command whose entry was reused begins the later run.',
     GAPS_NOT_COUNTED: 'Withdrawn entries do not count as used, and the entry of an open run is reused.',
     ENDED_BEFORE_RESULT: 'The main thread reads the result of another run, or none.',
     ENDED_BEFORE_MESSAGE: 'The thread dies between the state and the message, and the report of an ended run is lost.',

@@ -3,7 +3,7 @@
 export interface Scene {
   readonly name: string
   /** File in packages/store/spin. */
-  readonly model: 'leases.pml' | 'self-fence.pml' | 'hold-fire.pml' | 'ring.pml'
+  readonly model: 'leases.pml' | 'self-fence.pml' | 'shared-streak.pml' | 'ring.pml'
   readonly defines: readonly string[]
   /** `safety`: no assertion fails in any reachable state. `progress`: in every fair future something good happens. */
   readonly search: 'safety' | 'progress'
@@ -20,9 +20,9 @@ const threeClaims: Scene = {
 export const selfFence: Scene = { name: 'self-fence', model: 'self-fence.pml', defines: [], search: 'safety' }
 export const progress: Scene = { ...leases, name: 'every run ends', defines: ['PROGRESS'], search: 'progress' }
 
-export const holdFire: Scene = { name: 'hold fire', model: 'hold-fire.pml', defines: [], search: 'safety' }
+export const sharedStreak: Scene = { name: 'shared streak', model: 'shared-streak.pml', defines: [], search: 'safety' }
 export const restarts: Scene = {
-  ...holdFire,
+  ...sharedStreak,
   name: 'recovery while replicas restart',
   defines: ['PROGRESS'],
   search: 'progress',
@@ -36,7 +36,7 @@ export const scenes: readonly Scene[] = [
   twoReapers,
   threeClaims,
   selfFence,
-  holdFire,
+  sharedStreak,
   restarts,
   ringSignals,
   ringStops,

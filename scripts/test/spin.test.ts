@@ -78,7 +78,7 @@ describe('a search proves something only if it has seen every state', () => {
 
 async function laws(): Promise<string[]> {
   const files = await Promise.all(
-    ['row.pml', 'hold-fire.pml', 'ring.pml'].map((file) => readFile(join(models, file), 'utf8')),
+    ['row.pml', 'shared-streak.pml', 'ring.pml'].map((file) => readFile(join(models, file), 'utf8')),
   )
   const names = [...files.join('\n').matchAll(/^bit (\w+_\w+_\w+);$/gm)].map(([, name = '']) =>
     name.replaceAll('_', ' '),

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { scriptOptions } from '@q/schema/script-options'
 import { iterationsPerMs } from './jobs/calibrate.ts'
-import { startServer } from './machine/server.ts'
+import { startBenchServer } from './machine/server.ts'
 import { measurements } from './measurements/list.ts'
 import { writeReport } from './report/write-report.ts'
 import { openRecords, type BenchRunRecord } from './run/records.ts'
@@ -38,7 +38,7 @@ async function measure(): Promise<void> {
     console.error('The run stops after this sample. Press Ctrl-C again to stop now; --resume continues.')
     stop.abort()
   })
-  const server = await startServer()
+  const server = await startBenchServer()
   try {
     const before = records.all.find((record): record is BenchRunRecord => record.kind === 'run')
     const perMs = before?.iterationsPerMs ?? iterationsPerMs()

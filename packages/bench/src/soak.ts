@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptOptions } from '@q/schema/script-options'
 import { iterationsPerMs } from './jobs/calibrate.ts'
-import { startServer } from './machine/server.ts'
+import { startBenchServer } from './machine/server.ts'
 import { soakFile } from './report/soak-section.ts'
 import { runSoak, type SoakSample } from './soak/run-soak.ts'
 
@@ -21,7 +21,7 @@ const samples: SoakSample[] = []
 
 mkdirSync(scratch, { recursive: true })
 rmSync(lines, { force: true })
-const server = await startServer()
+const server = await startBenchServer()
 try {
   await runSoak({
     server,

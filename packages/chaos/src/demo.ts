@@ -7,7 +7,7 @@ import { scriptOptions } from '@q/schema/script-options'
 import { findDatabase } from '@q/runner/database'
 import { prepareServer, type PageServer } from '@q/server'
 import { connect, createStore, migrateDatabase } from '@q/store'
-import { runFleet, type Kill } from './demo/fleet.ts'
+import { runFleet, type DemoKill } from './demo/fleet.ts'
 import { outcomesOf, type Outcomes } from './demo/outcomes.ts'
 import { produce } from './demo/producer.ts'
 import { summary } from './observations.ts'
@@ -54,11 +54,11 @@ try {
   await database.close()
 }
 
-function killLine({ name, held, recoveredMs }: Kill): string {
+function killLine({ name, held, recoveredMs }: DemoKill): string {
   return `kill -9 ${name}: it held ${held} runs; another replica had recovered them after ${(recoveredMs / 1_000).toFixed(1)} s`
 }
 
-function summaryOf(kills: readonly Kill[], runs: number, workflows: number, outcomes: Outcomes): string {
+function summaryOf(kills: readonly DemoKill[], runs: number, workflows: number, outcomes: Outcomes): string {
   const counted = (counts: ReadonlyMap<string, number>) =>
     [...counts].map(([name, count]) => `${count} ${name}`).join(', ') || 'none'
   const held = kills.reduce((sum, kill) => sum + kill.held, 0)

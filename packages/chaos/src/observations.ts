@@ -42,7 +42,7 @@ export async function recoveriesOf(db: Db, replicaId: string): Promise<string> {
   return rows.map(({ was, became, cause, count }) => `${count} ${was}→${became} (${cause})`).join(', ')
 }
 
-export interface Spread {
+interface Spread {
   readonly p50: number
   readonly p99: number
   readonly max: number

@@ -27,11 +27,11 @@ test('the facts of a run and of a node that drains are complete at 40 columns', 
 })
 
 test('a frame of a stack keeps its file and line, however narrow the terminal is', async () => {
-  const frame = 'at resize (file:///srv/app/packages/worker/src/tasks/images/resize.ts:118:9)'
+  const context = 'at resize (file:///srv/app/packages/worker/src/tasks/images/resize.ts:118:9)'
   const detail = (await cluster.store.getTaskRun(runs.failed))!
-  const result = { code: 'TASK_ERROR', detail: 'x', stack: `Error: x\n    ${frame}` }
+  const result = { code: 'TASK_ERROR', detail: 'x', stack: `Error: x\n    ${context}` }
   const look = { columns: 40, colour: false, ascii: false }
-  expect(runScreen(look, { detail: { ...detail, run: { ...detail.run, result } }, logs: [] })).toContain(frame)
+  expect(runScreen(look, { detail: { ...detail, run: { ...detail.run, result } }, logs: [] })).toContain(context)
 })
 
 test('q why and q show name a time by the clock here, as every other screen', async () => {

@@ -44,7 +44,7 @@ const holes: Readonly<Record<string, readonly string[]>> = {
 }
 
 const isOneWord =
-  /^quoted|^argument\(|(^|\.)id$|(runId|workflowId)$|^(next|pageLines|workflow|short)$|\.slice\(0, 8\)$/i
+  /^(shellWord|argument)\(|^quoted|(^|\.)id$|(runId|workflowId)$|^(next|pageLines|workflow|short)$|\.slice\(0, 8\)$/i
 
 /** Sentences with q as their subject, or as the name of the schema or of connections. */
 const aboutQ =

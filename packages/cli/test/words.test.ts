@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { listEnd } from '../src/frame/list-end.ts'
 import { isAscii } from '../src/frame/terminal.ts'
-import { runId } from '../src/typed/ids.ts'
+import { parseRunId } from '../src/typed/ids.ts'
 import { parseTime } from '../src/typed/parse-time.ts'
-import { ago, countdown, long, moment, short } from '../src/words/ages.ts'
-import { bounded, count, plural, rate } from '../src/words/counts.ts'
+import { ago, countdown, long, moment, shortDuration } from '../src/words/ages.ts'
+import { boundedText, countText, plural, rateText } from '../src/words/counts.ts'
 import { safeText } from '../src/words/safe.ts'
 import { sparkline } from '../src/words/sparkline.ts'
-import { runState } from '../src/words/states.ts'
+import { runStateText } from '../src/words/states.ts'
 import { cut, widthOf } from '../src/words/style.ts'
 import { table, type Column } from '../src/words/table.ts'
 import { wrapped } from '../src/words/wrap.ts'
@@ -24,7 +24,7 @@ test.each([
   [240_000, '4 min'],
   [7_200_000, '2 h'],
   [259_200_000, '3 d'],
-])('%d ms are %s in a table', (ms, text) => expect(short(ms)).toBe(text))
+])('%d ms are %s in a table', (ms, text) => expect(shortDuration(ms)).toBe(text))
 
 test.each([
   [48_000, '48 s'],
@@ -50,20 +50,26 @@ test('a time is read by the clock here, or refused with the ways to write one', 
 
 test.each(['123', '#123', ' 123 ', 'run 123', 'http://127.0.0.1:9000/runs/123', 'https://q.example/runs/123?tab=logs'])(
   'a run is found by %s',
-  (text) => expect(runId(text)).toBe('123'),
+  (text) => expect(parseRunId(text)).toBe('123'),
 )
 
 test.each(['abc', '0', '-1', '99999999999999999999', 'http://127.0.0.1/nodes/123'])(
   '"%s" is refused as the id of a run',
-  (text) => expect(() => runId(text)).toThrow(expect.objectContaining({ code: 'RUN_ID_INVALID' })),
+  (text) => expect(() => parseRunId(text)).toThrow(expect.objectContaining({ code: 'RUN_ID_INVALID' })),
 )
 
 test('numbers are grouped, and a count that stopped says so', () => {
-  expect(count(1_234_567)).toBe('1 234 567')
-  expect(bounded({ count: 10_000, atLeast: true })).toBe('10 000+')
+  expect(countText(1_234_567)).toBe('1 234 567')
+  expect(boundedText({ count: 10_000, atLeast: true })).toBe('10 000+')
   expect(plural(1, 'run')).toBe('1 run')
   expect(plural({ count: 1, atLeast: true }, 'run')).toBe('1+ runs')
-  expect([rate(0), rate(0.02), rate(40.14), rate(1_234), rate(null)]).toEqual(['0', '0.02', '40.1', '1 234', ''])
+  expect([rateText(0), rateText(0.02), rateText(40.14), rateText(1_234), rateText(null)]).toEqual([
+    '0',
+    '0.02',
+    '40.1',
+    '1 234',
+    '',
+  ])
 })
 
 test('a list ends with how much was shown, how far it looked back, and the command that continues', () => {
@@ -121,8 +127,8 @@ test('only our own colours reach a terminal', () => {
 })
 
 test('a state is a glyph and a word, in ASCII too', () => {
-  expect(runState(plain, { status: 'PENDING', waitingFor: 'time' })).toBe('◔ PENDING time')
-  expect(runState({ ...plain, ascii: true }, { status: 'RUNNING', stopping: true })).toBe('> RUNNING stopping')
+  expect(runStateText(plain, { status: 'PENDING', waitingFor: 'time' })).toBe('◔ PENDING time')
+  expect(runStateText({ ...plain, ascii: true }, { status: 'RUNNING', stopping: true })).toBe('> RUNNING stopping')
   expect(isAscii({ LANG: 'C' })).toBe(true)
   expect(isAscii({ LANG: 'de_DE.UTF-8' })).toBe(false)
   expect(isAscii({ LANG: 'C', Q_ASCII: '0' })).toBe(false)

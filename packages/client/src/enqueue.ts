@@ -10,14 +10,14 @@ import { ExplainedError, isExplained } from '@q/schema'
 import { createBatcher, createSerializer, enqueueTaskRuns, isRefusal, type EnqueuedRun, type NewRun } from '@q/store'
 import { isTracing, traceEnqueue } from '@q/task/tracing'
 import { explained, type Explain } from './explain.ts'
-import { createPreparation, type Call } from './prepare-call.ts'
+import { createPreparation, type TaskCall } from './prepare-call.ts'
 import type { TaskRouting } from './task-routing.ts'
 import { storeIn, type TransactionHandle } from './transaction.ts'
 
 export interface Enqueue {
-  one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun>
+  one(call: TaskCall, tx: TransactionHandle | undefined): Promise<EnqueuedRun>
   /** Enqueues all of the calls or none; returns the runs in the order of the calls. */
-  many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]>
+  many(calls: readonly TaskCall[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]>
 }
 
 export interface EnqueueDeps {
@@ -34,7 +34,7 @@ const batchMax = 1_000
 export function createEnqueue({ insert, routing, explain }: EnqueueDeps): Enqueue {
   const together = createBatcher<NewRun, Answer>((runs) => sendTogether(insert, runs), batchMax)
 
-  async function many(calls: readonly Call[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {
+  async function many(calls: readonly TaskCall[], tx: TransactionHandle | undefined): Promise<EnqueuedRun[]> {
     if (calls.length === 0) return []
     const db = tx === undefined ? undefined : storeIn(tx)
     const prepare = createPreparation(routing, db)
@@ -45,7 +45,7 @@ export function createEnqueue({ insert, routing, explain }: EnqueueDeps): Enqueu
     return tx === undefined || db === undefined ? insert(runs) : serialize(tx, () => enqueueTaskRuns(db, runs))
   }
 
-  async function one(call: Call, tx: TransactionHandle | undefined): Promise<EnqueuedRun> {
+  async function one(call: TaskCall, tx: TransactionHandle | undefined): Promise<EnqueuedRun> {
     if (tx !== undefined) return only(await many([call], tx))
     const run = await createPreparation(routing)(call)
     const mayWait = run.lane === undefined || (run.uniqueKey ?? run.throttle ?? run.debounce) !== undefined
@@ -62,8 +62,8 @@ export function createEnqueue({ insert, routing, explain }: EnqueueDeps): Enqueu
 
 /** Sends calls within a span, whose context is stored with their runs. A call that has a context of its own keeps it. */
 function traced<T extends EnqueuedRun | EnqueuedRun[]>(
-  calls: readonly Call[],
-  send: (calls: readonly Call[]) => Promise<T>,
+  calls: readonly TaskCall[],
+  send: (calls: readonly TaskCall[]) => Promise<T>,
 ): Promise<T> {
   if (calls.length === 0) return send(calls)
   const tasks = new Set(calls.map(({ task }) => task))

@@ -27,7 +27,7 @@ export type {
   RetryWorkflowAnswer,
   RunFilter,
   RunId,
-  RunPage,
+  RunSummaryPage,
   RunSummary,
   RunView,
   Schedule,

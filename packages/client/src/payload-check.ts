@@ -33,7 +33,7 @@ export function checkBy(input: Task['options']['input']): PayloadCheck | undefin
   return async (payload) => {
     const { issues = [] } = await input['~standard'].validate(payload)
     return issues.map(({ path = [], message }) => ({
-      pointer: pointerOf(path.map((part) => (typeof part === 'object' ? part.key : part))),
+      pointer: issuePointer(path.map((part) => (typeof part === 'object' ? part.key : part))),
       message,
     }))
   }
@@ -56,6 +56,6 @@ export async function assertPayload(task: string, payload: unknown, check: Paylo
 }
 
 /** RFC 6901. */
-export function pointerOf(path: readonly PropertyKey[]): string {
+export function issuePointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

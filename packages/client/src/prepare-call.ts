@@ -10,7 +10,7 @@ import { assertPayload } from './payload-check.ts'
 import type { TaskRoute, TaskRouting } from './task-routing.ts'
 import { withThrottleDebounce } from './throttle-debounce.ts'
 
-export interface Call {
+export interface TaskCall {
   readonly task: string
   readonly payload: unknown
   readonly options: RunOptions
@@ -24,7 +24,7 @@ interface Kind extends Pick<TaskRoute, 'check'> {
 }
 
 /** Prepares the calls of one batch. `within`: the transaction they belong to. */
-export function createPreparation(routing: TaskRouting, within?: Db): (call: Call) => Promise<NewRun> {
+export function createPreparation(routing: TaskRouting, within?: Db): (call: TaskCall) => Promise<NewRun> {
   let last: Kind | undefined
   return async ({ task, payload, options }) => {
     if (last === undefined || last.task !== task || !areEqual(last.options, options)) {
@@ -36,7 +36,7 @@ export function createPreparation(routing: TaskRouting, within?: Db): (call: Cal
   }
 }
 
-async function kindOf(routing: TaskRouting, { task, options }: Omit<Call, 'payload'>, within?: Db): Promise<Kind> {
+async function kindOf(routing: TaskRouting, { task, options }: Omit<TaskCall, 'payload'>, within?: Db): Promise<Kind> {
   const settings = { ...settingsOf(options), ...idempotencyThrottle(options.idempotencyKey) }
   const { lane, options: ofTask, check } = await routing.routeOf(task, within)
   const data = withThrottleDebounce(ofTask, options)

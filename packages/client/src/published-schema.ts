@@ -6,7 +6,7 @@
  * `format` is ignored: validators disagree about what a URL is, and the client must not reject what the task accepts.
  */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js'
-import { pointerOf, type PayloadIssue, type PayloadCheck } from './payload-check.ts'
+import { issuePointer, type PayloadIssue, type PayloadCheck } from './payload-check.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -59,5 +59,5 @@ function issueOf({ instancePath, keyword, params, message = 'does not fit' }: Er
 }
 
 function at(instancePath: string, member: string, message: string): PayloadIssue {
-  return { pointer: `${instancePath}${pointerOf([member])}`, message }
+  return { pointer: `${instancePath}${issuePointer([member])}`, message }
 }

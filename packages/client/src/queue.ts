@@ -15,7 +15,7 @@ import { createSchedules } from './schedules.ts'
 import type { AnyTasks, Queue } from './verbs.ts'
 import { createWaits, runsToWaitFor } from './waits.ts'
 import { workflowsToWaitFor } from './workflow/handle.ts'
-import { workflowVerbs } from './workflow/verbs.ts'
+import { clientWorkflowVerbs } from './workflow/verbs.ts'
 
 export interface QueueOptions<Tasks> {
   /**
@@ -70,7 +70,7 @@ export function queue<Tasks = AnyTasks>(
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
-    ...workflowVerbs({ store, routing, explain, waits: workflowWaits }),
+    ...clientWorkflowVerbs({ store, routing, explain, waits: workflowWaits }),
     async close() {
       waits.close()
       workflowWaits.close()

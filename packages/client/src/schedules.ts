@@ -38,7 +38,7 @@ export interface Schedules<Tasks> {
   runScheduleNow<Name extends TaskName<Tasks>>(name: string): Promise<RunHandle<ResultFor<Tasks, Name>>>
 }
 
-export interface ScheduleDeps {
+interface ScheduleDeps {
   readonly store: Store
   readonly enqueue: (task: string, payload: unknown, options: RunOptions) => Promise<RunHandle<never>>
 }

@@ -1,11 +1,11 @@
 /** The producer's API: the contracts of `queue()`. It depends on the types of the tasks only. */
-import type { CancelAnswer, RetryAnswer, RunFilter, RunPage, PageRequest, RunView } from '@q/store'
+import type { CancelAnswer, RetryAnswer, RunFilter, RunSummaryPage, PageRequest, RunView } from '@q/store'
 import type { ArrivingView, PayloadOf, ResultOf, Task, TaskName, TasksOf } from '@q/task'
 import type { EnqueueOptions, RunOptions } from './enqueue-options.ts'
 import type { RunHandle, RunReference } from './handle.ts'
 import type { Schedules } from './schedules.ts'
 import type { TransactionHandle } from './transaction.ts'
-import type { WorkflowVerbs } from './workflow/verbs.ts'
+import type { ClientWorkflowVerbs } from './workflow/verbs.ts'
 
 /** For a queue without task types: any name, any payload. */
 export type AnyTasks = Record<string, Task<unknown, unknown, never>>
@@ -27,7 +27,7 @@ export type HandlesFor<Tasks, Calls extends readonly EnqueueCall<Tasks>[]> = {
     : never
 }
 
-export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
+export interface Queue<Tasks> extends Schedules<Tasks>, ClientWorkflowVerbs {
   // ---- Enqueue
 
   /**
@@ -74,7 +74,7 @@ export interface Queue<Tasks> extends Schedules<Tasks>, WorkflowVerbs {
    * Lists runs by filter, newest first, at most 500 per page. Continue with `{ cursor: page.next }`; pages neither skip nor
    * repeat runs.
    */
-  list(filter?: RunFilter & { readonly task?: TaskName<Tasks> }, page?: PageRequest): Promise<RunPage>
+  list(filter?: RunFilter & { readonly task?: TaskName<Tasks> }, page?: PageRequest): Promise<RunSummaryPage>
 
   /**
    * Returns a handle for a run that was enqueued elsewhere.

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { HeldRun } from '../src/api/contract.ts'
+import type { HeldRunView } from '../src/api/contract.ts'
 import { drainOutcome, drainSummary, timeLeft } from '../src/pages/nodes/drain-outcome.ts'
 
-const run: HeldRun = {
+const run: HeldRunView = {
   id: '1',
   task: 'resize',
   status: 'RUNNING',

@@ -5,7 +5,7 @@ import {
   apiQuery,
   cliOptions,
   parseToken,
-  problemOf,
+  problemOfToken,
   searchWith,
   tokensIn,
   withToken,
@@ -78,10 +78,10 @@ describe('the filter of runs', () => {
     for (const key of ['since', 'before', 'ended-since', 'ended-before'] as const) {
       const wrong = { key, value: '1w' }
       expect(apiFilter([{ key: 'task', value: 'x' }, wrong], now)).toBeUndefined()
-      expect(problemOf(wrong)).toMatchObject({ short: 'not a time', what: '“1w” is not a time.' })
-      expect(problemOf({ key, value: '2h ago' })).toBeUndefined()
+      expect(problemOfToken(wrong)).toMatchObject({ short: 'not a time', what: '“1w” is not a time.' })
+      expect(problemOfToken({ key, value: '2h ago' })).toBeUndefined()
     }
-    expect(problemOf({ key: 'task', value: '1w' })).toBeUndefined()
+    expect(problemOfToken({ key: 'task', value: '1w' })).toBeUndefined()
   })
 
   test('becomes options of the command line that a shell reads back', () => {

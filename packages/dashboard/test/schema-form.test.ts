@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ApiProblem } from '../src/api/problem.ts'
+import { RequestProblem } from '../src/api/problem.ts'
 import { placedIssues, pointersOf } from '../src/pages/enqueue/issues.ts'
 import { payloadFrom, payloadFromJson } from '../src/pages/enqueue/payload-from.ts'
-import { enqueueCommand, noOptions, problemsOf } from '../src/pages/enqueue/run-options.tsx'
+import { enqueueCommandLine, noOptions, problemsOf } from '../src/pages/enqueue/run-options.tsx'
 import { type FormField, formOf } from '../src/pages/enqueue/schema-form.ts'
 
 const schema = {
@@ -110,7 +110,7 @@ test('an integer that would lose digits is refused where it was typed', () => {
 test('an issue of the server is shown at the field that its value was typed into, or as a whole', () => {
   const place = (...issues: readonly { path: string; message: string }[]) =>
     placedIssues(
-      new ApiProblem({ status: 422, code: 'X', title: '', why: null, fix: null, since: null, issues }),
+      new RequestProblem({ status: 422, code: 'X', title: '', why: null, fix: null, since: null, issues }),
       new Set(pointersOf(form)),
     )
   expect(
@@ -130,7 +130,7 @@ test('an issue of the server is shown at the field that its value was typed into
 
 test('the command says everything that is enqueued', () => {
   const options = { group: 'tenant 1', priority: '-5', delay: '1.5' }
-  expect(enqueueCommand('resize', '{\n  "a": "it\'s"\n}', options)).toBe(
+  expect(enqueueCommandLine('resize', '{\n  "a": "it\'s"\n}', options)).toBe(
     String.raw`q enqueue resize '{ "a": "it'\''s" }' --group 'tenant 1' --priority -5 --delay 1500ms`,
   )
   expect(problemsOf(options)).toEqual({})

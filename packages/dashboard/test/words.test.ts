@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cliDuration, duration, relative, roughly } from '../src/words/durations.ts'
-import { bounded, count, megabytes, rate } from '../src/words/numbers.ts'
+import { boundedLabel, countLabel, megabytes, rate } from '../src/words/numbers.ts'
 import { visibleText } from '../src/words/visible-text.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
@@ -31,8 +31,8 @@ test('a deadline is written as the command line reads it', () => {
 })
 
 test('a count that stopped at its bound has a plus', () => {
-  expect(plain(bounded({ count: 10_000, atLeast: true }))).toBe('10 000+')
-  expect(plain(count(1_234_567))).toBe('1 234 567')
+  expect(plain(boundedLabel({ count: 10_000, atLeast: true }))).toBe('10 000+')
+  expect(plain(countLabel(1_234_567))).toBe('1 234 567')
 })
 
 test('a rate that is not zero is never shown as zero', () => {

@@ -1,6 +1,6 @@
 import { array, assert, nat, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Step } from '../src/api/run-contract.ts'
+import type { StepView } from '../src/api/run-contract.ts'
 import { criticalPath } from '../src/pages/workflows/critical-path.ts'
 import { boxSize, layoutOf } from '../src/pages/workflows/layout.ts'
 
@@ -8,8 +8,8 @@ function step(
   name: string,
   parents: string[],
   [from, to]: [from: number | null, to: number | null],
-  more: Partial<Step> = {},
-): Step {
+  more: Partial<StepView> = {},
+): StepView {
   const at = (s: number | null) => (s === null ? null : new Date(s * 1_000).toISOString())
   const status = to === null ? (from === null ? 'PENDING' : 'RUNNING') : 'SUCCEEDED'
   return {

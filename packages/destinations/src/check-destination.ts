@@ -5,9 +5,8 @@
  * Settings are stored and shown, so they hold no secrets: a value that looks like one is refused, whatever the setting
  * is called.
  */
-import { taskStates } from '@q/schema'
+import { reportKinds, taskStates, type ReportKind } from '@q/schema'
 import { destinationKinds } from './kinds.ts'
-import type { ReportKind } from './report.ts'
 import type { Settings } from './sender.ts'
 
 export interface DestinationDeclaration {
@@ -20,7 +19,6 @@ export interface DestinationDeclaration {
   readonly everyMs?: number
 }
 
-const reportKinds: readonly ReportKind[] = ['run-ended', 'status', 'recovery', 'heartbeat', 'sample', 'alert']
 const known = ['name', 'kind', 'reports', 'tasks', 'statuses', 'settings', 'everyMs']
 const everyMs = { min: 1_000, max: 86_400_000 } as const
 

@@ -9,9 +9,9 @@ export type {
   Report,
   ReportKind,
   RunEnded,
-  RunStatus,
+  RunStatusChange,
   WorkerMetrics,
-  WorkflowStatus,
+  WorkflowStatusChange,
 } from './report.ts'
 export type {
   DestinationKind,

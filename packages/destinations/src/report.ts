@@ -3,19 +3,19 @@
  * needs, because its run may be pruned before the report is sent. `id` stays the same when a report is sent again, so
  * that a receiver can recognise a repeat.
  */
-import type { TaskState } from '@q/schema'
+import type { HeartbeatData, ReportKind, TaskState } from '@q/schema'
+
+export type { HeartbeatData, ReportKind, WorkerMetrics } from '@q/schema'
 
 export type Report =
-  | ReportOf<'status', RunStatus | WorkflowStatus>
+  | ReportOf<'status', RunStatusChange | WorkflowStatusChange>
   | ReportOf<'run-ended', RunEnded>
   | ReportOf<'recovery', Recovery>
   | ReportOf<'heartbeat', Heartbeat>
   | ReportOf<'sample', HeartbeatData>
   | ReportOf<'alert', HeartbeatAlert>
 
-export type ReportKind = Report['kind']
-
-interface ReportOf<Kind extends string, Payload> {
+interface ReportOf<Kind extends ReportKind, Payload> {
   readonly id: string
   readonly kind: Kind
   /**
@@ -39,7 +39,7 @@ interface ReportedRun {
   readonly issue: string | null
 }
 
-export interface RunStatus extends ReportedRun {
+export interface RunStatusChange extends ReportedRun {
   readonly of: 'run'
   readonly status: TaskState
   /** Null: the run was enqueued. */
@@ -50,7 +50,7 @@ export interface RunStatus extends ReportedRun {
   readonly at: string
 }
 
-export interface WorkflowStatus {
+export interface WorkflowStatusChange {
   readonly of: 'workflow'
   readonly workflowId: string
   readonly name: string
@@ -82,25 +82,6 @@ export interface Heartbeat {
   readonly heartbeat: HeartbeatData
   /** The runs that the worker is executing, at most 100. */
   readonly runs: readonly ReportedRun[]
-}
-
-/** The heartbeat of a worker. */
-export interface HeartbeatData {
-  readonly worker_id: string
-  /** Milliseconds since 1970. */
-  readonly timestamp: number
-  readonly health_status: 'healthy' | 'degraded' | 'unhealthy'
-  readonly current_tasks: readonly string[]
-  readonly capacity_available: number
-  readonly metrics: WorkerMetrics
-}
-
-export interface WorkerMetrics {
-  readonly cpu_usage: number
-  readonly memory_usage: number
-  readonly tasks_completed: number
-  readonly tasks_failed: number
-  readonly uptime: number
 }
 
 /** An alert: heartbeats of a worker failed several times in a row. */

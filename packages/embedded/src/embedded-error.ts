@@ -8,7 +8,7 @@ export type EmbeddedErrorCode =
   | 'PLATFORM_UNSUPPORTED'
   | 'SERVER_DID_NOT_START'
 
-export interface ErrorExplanation {
+interface ErrorExplanation {
   readonly code: EmbeddedErrorCode
   readonly what: string
   readonly why: string

@@ -10,7 +10,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cluster } from './cluster.ts'
 import { isDiskFull } from './disk-errors.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 import type { Programs } from './programs.ts'
 import { runProgram } from './run-program.ts'
 import { lastLines, type LogMark, markLog, readLogSince } from './server-log.ts'
@@ -66,7 +66,7 @@ async function readWholeLog(cluster: Cluster, mark: LogMark): Promise<string> {
   for (;;) {
     const logged = await readLogSince(cluster, mark)
     if (logged.includes(lastLine) || performance.now() > deadline) return logged
-    await pause(20)
+    await sleep(20)
   }
 }
 

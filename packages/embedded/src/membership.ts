@@ -8,7 +8,7 @@
  */
 import { type JoinedServer, openMaintenanceSession, usersLock } from './join-server.ts'
 import type { Cluster } from './cluster.ts'
-import { pauseInBackground } from './pause.ts'
+import { sleepInBackground } from './sleep.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import { closeSession, keepProcessAlive, letProcessEnd, type ServerSession } from './server-session.ts'
 
@@ -44,7 +44,7 @@ export function keepMembership(
 
   const rejoinUntilDone = async (): Promise<void> => {
     for (let tries = 0; ; tries++) {
-      await pauseInBackground(Math.min(returnPauseMs * 2 ** tries, returnPauseMsMax), ended.signal)
+      await sleepInBackground(Math.min(returnPauseMs * 2 ** tries, returnPauseMsMax), ended.signal)
       if (ended.signal.aborted) return
       const again = await rejoin().catch(() => undefined)
       if (again !== undefined) return hold(again.session)

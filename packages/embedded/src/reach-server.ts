@@ -6,7 +6,7 @@
  */
 import { type JoinedServer, tryToJoin } from './join-server.ts'
 import type { Cluster } from './cluster.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import type { Programs } from './programs.ts'
 import { didNotStart, makeStarter } from './starter.ts'
@@ -55,7 +55,7 @@ export async function reachServer(cluster: Cluster, programs: Programs, options:
       case 'stopping':
         trouble = `It is still ${postmaster.state}.`
     }
-    await pause(lookAgainMs)
+    await sleep(lookAgainMs)
   }
   throw didNotStart(cluster, trouble)
 }

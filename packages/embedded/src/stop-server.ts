@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 import { lookAtPostmaster } from './postmaster.ts'
 import { isServerOf } from './server-process.ts'
 
@@ -18,7 +18,7 @@ export async function stopServer(cluster: Cluster): Promise<boolean> {
   process.kill(postmaster.pid, 'SIGINT')
   for (const deadline = Date.now() + stopMsMax; Date.now() < deadline;) {
     if (!(await isServerOf(cluster, postmaster.pid))) return true
-    await pause(lookAgainMs)
+    await sleep(lookAgainMs)
   }
   return false
 }

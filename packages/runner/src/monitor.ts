@@ -4,7 +4,7 @@
  */
 export { HeartbeatMonitor, type ActiveTask } from './monitor/heartbeat-monitor.ts'
 export type { HeartbeatConfig } from './monitor/config.ts'
-export type { HeartbeatAlert } from './monitor/failures.ts'
+export type { MonitorAlert } from './monitor/failures.ts'
 export type { HeartbeatDestination } from './monitor/deliveries.ts'
 export type { ConfiguredDestination } from './monitor/sender-destination.ts'
 export type { HealthStatus, HeartbeatData, WorkerMetrics } from '@q/store'

@@ -57,17 +57,7 @@ test('a slow replica is not reaped by a fast neighbour', async () => {
   await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
   await start({ Q_PRESET: 'fast', Q_QUEUES: 'another' })
   // Another one that died, and is as fast as the neighbour.
-  const { thresholds } = presets['fast']!
-  const dead = {
-    version: '0',
-    queues: [],
-    tasks: [],
-    capabilities: [],
-    slots: 1,
-    preset: 'fast',
-    onCrash: 'fail',
-  } as const
-  await store.registerReplica({ ...dead, id: 'dead', name: 'dead', hostname: 'h', pid: 1, thresholds })
+  await store.registerReplica(replicaNamed('dead'))
   const orphan = await q.enqueue('patient', { ms: 1 }, { delay: '1h' })
   await sql`UPDATE q.task_run SET status = 'AVAILABLE', waiting_for = NULL WHERE id = ${orphan.id}`.execute(db)
   await sql`UPDATE q.task_run SET status = 'RUNNING', replica_id = 'dead', attempt = 1, fence = 1 WHERE id = ${orphan.id}`.execute(

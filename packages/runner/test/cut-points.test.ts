@@ -1,10 +1,9 @@
 /** The process dies exactly between two steps. At each point the guarantees hold. */
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
-import { connect, createStore, type RunId } from '@q/store'
-import { testDatabase } from '@q/testing'
+import { expect, test } from 'vitest'
+import type { RunId } from '@q/store'
 import { eventually } from './fixture.ts'
-import { marksFile } from './marks.ts'
+import { markedRuns } from './marked-runs.ts'
 import { startProcess } from './replica-process.ts'
 
 const program = fileURLToPath(new URL('./cut-program.ts', import.meta.url))
@@ -12,35 +11,19 @@ const program = fileURLToPath(new URL('./cut-program.ts', import.meta.url))
 const here = 'cut-here'
 
 async function scene() {
-  const database = await testDatabase()
-  const { db, close } = connect(database.url, { purpose: 'pool' })
-  const store = createStore(db)
-  onTestFinished(async () => {
-    await close()
-    await database.drop()
-  })
-  const marks = marksFile()
-  const env = { DATABASE_URL: database.url, Q_PRESET: 'fast' }
+  const runs = await markedRuns()
+  const { url, db, store } = runs
+  const env = { DATABASE_URL: url, Q_PRESET: 'fast' }
   return {
-    db,
-    store,
-    marks,
+    ...runs,
     start: () => startProcess({ env }),
     /** One that will kill itself. */
     startDoomed: (cut: Record<string, string>) => startProcess({ env: { ...env, ...cut }, program }),
     async enqueue(task: 'markOnce' | 'markAgain', name: string, more: object = {}): Promise<RunId> {
-      const lane = await store.internLane({ queue: 'default', task })
-      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
-      const payload = { file: marks.file, name, ms: 10, ...more }
-      const [run] = await store.enqueueTaskRuns([{ task, lane, onCrash, payload }])
+      const id = await runs.enqueue(task, name, { ms: 10, ...more })
       await store.wakeQueue('default')
-      return run!.id
+      return id
     },
-    ended: (id: RunId) =>
-      eventually(async () => {
-        const [run] = await store.getTaskRuns([id])
-        return run === undefined || run.result === null ? undefined : run
-      }, `the end of run ${id}`),
     recoveries: () => db.selectFrom('q.recovery').selectAll().orderBy('run_id').execute(),
   }
 }

@@ -3,13 +3,14 @@
  * exactly: time is a number here, two threads are played, and an exchange takes 3 ms.
  */
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ClaimedRun, RunId, WorkExchange, WorkExchangeResult } from '@q/store'
+import type { ClaimedRun, WorkExchange } from '@q/store'
 import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
 import { createBacklog } from '../src/main/claim/backlog.ts'
 import { exchangeTick, type ExchangeDeps } from '../src/main/claim/exchange.ts'
 import { createPolling } from '../src/main/claim/polling.ts'
 import type { HandedRun } from '../src/main/executors/handed-runs.ts'
 import { endWithResult, mustSignal } from '../src/protocol/ring-layout.ts'
+import { emptyExchange } from './empty-exchange.ts'
 import { startedRun, threadsScene, type PlayedThread } from './threads-scene.ts'
 
 const runs = 1_000
@@ -85,7 +86,7 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
       pass(clock.ms + roundTripMs, false)
       ended += exchange.finishes.length
       return Promise.resolve({
-        ...nothing,
+        ...emptyExchange,
         finished: exchange.finishes.map(({ lease }) => lease),
         claimed,
         more: Promise.resolve(ready.length > 0),
@@ -106,16 +107,6 @@ async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
     if (afterMs > 0) pass(clock.ms + Math.min(afterMs, 60_000), true)
   }
   return counts
-}
-
-const nothing: WorkExchangeResult = {
-  lookedOnly: false,
-  finished: [],
-  started: [],
-  busy: [] as RunId[],
-  claimed: [],
-  prefetched: [],
-  more: Promise.resolve(false),
 }
 
 function claimOf({ claim, fits }: WorkExchange, ready: ClaimedRun[]): ClaimedRun[] {

@@ -8,17 +8,8 @@ import { beatPrefetchedTick } from '../src/main/liveness/beat-prefetched.ts'
 import { createPolling } from '../src/main/claim/polling.ts'
 import type { DispatchedRun } from '../src/main/dispatch/watch-run.ts'
 import type { HandedRun } from '../src/main/executors/handed-runs.ts'
+import { emptyExchange } from './empty-exchange.ts'
 import { startedRun, threadsScene } from './threads-scene.ts'
-
-const nothing: WorkExchangeResult = {
-  lookedOnly: false,
-  finished: [],
-  started: [],
-  busy: [],
-  claimed: [],
-  prefetched: [],
-  more: Promise.resolve(false),
-}
 
 const run = (runId: string) => startedRun(runId, { attempt: 0 })
 
@@ -46,7 +37,7 @@ function replica({ prefetch = 0 } = {}) {
     nowMs: () => now.ms,
     async exchangeWork(exchange) {
       sent.push(exchange)
-      return { ...nothing, ...answer }
+      return { ...emptyExchange, ...answer }
     },
     slotsToFill: () => dispatch.slots.free(),
     mayStartAhead: () => true,

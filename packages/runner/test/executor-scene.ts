@@ -49,20 +49,25 @@ function scene(pool: Executor, board: ReturnType<typeof createRunMonitors>): Sce
     send(task, { slot = 0, payload = {}, onMessage = () => {} } = {}) {
       const lease = { runId: String(++runs) as RunId, fence: 1 }
       const monitor = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, slot, 0)
-      const command: RunCommand = {
-        seq: monitor.seq,
-        fenced: false,
-        ...lease,
-        epoch: 1,
-        attempt: 1,
-        task,
-        payload: JSON.stringify(payload),
-        checkpoint: null,
-        databaseUrl: undefined,
-      }
+      const command = commandOf(monitor, JSON.stringify(payload))
       const { report } = pool.run(command, { monitor, terminate: new AbortController().signal, onMessage })
       return { monitor, report, result: () => report.then(returned) }
     },
+  }
+}
+
+/** The command of the first attempt of a run. */
+export function commandOf({ seq, lease, facts: { task } }: RunMonitor, payload = '{}'): RunCommand {
+  return {
+    seq,
+    fenced: false,
+    ...lease,
+    epoch: 1,
+    attempt: 1,
+    task,
+    payload,
+    checkpoint: null,
+    databaseUrl: undefined,
   }
 }
 

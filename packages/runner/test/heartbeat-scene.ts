@@ -2,7 +2,7 @@
 import { readConfig } from '@q/runner'
 import type { Store } from '@q/store'
 import { createDatabaseClock } from '../src/main/liveness/database-clock.ts'
-import { createHeartbeat, type Heartbeat, type HeartbeatDeps } from '../src/main/liveness/heartbeat.ts'
+import { createHeartbeat, type HeartbeatLoop, type HeartbeatDeps } from '../src/main/liveness/heartbeat.ts'
 import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
 import { createSlots } from '../src/main/dispatch/slots.ts'
 import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
@@ -10,7 +10,7 @@ import { createProcessStats } from '../src/main/stats/process-stats.ts'
 
 type Answers = Partial<Pick<Store, 'upsertReplicaHeartbeat' | 'recordHeartbeatFailures'>>
 
-export function heartOf(control: Answers, own: Partial<Omit<HeartbeatDeps, 'control'>> = {}): Heartbeat {
+export function heartOf(control: Answers, own: Partial<Omit<HeartbeatDeps, 'control'>> = {}): HeartbeatLoop {
   return createHeartbeat({
     control: control as unknown as Store,
     slots: createSlots(1),

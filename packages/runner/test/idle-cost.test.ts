@@ -22,6 +22,7 @@ import type { Next } from '../src/main/loop.ts'
 import { createPolling } from '../src/main/claim/polling.ts'
 import { createOwnPresence } from '../src/main/liveness/own-presence.ts'
 import { createBeatStreak } from '../src/main/liveness/beat-streak.ts'
+import { emptyExchange } from './empty-exchange.ts'
 import { heartOf } from './heartbeat-scene.ts'
 import { threadsScene } from './threads-scene.ts'
 
@@ -105,15 +106,7 @@ async function statementsPerSecond(post: WatchAnswer['post'], hasSession = true)
     nowMs,
     async exchangeWork() {
       count()
-      return {
-        finished: [],
-        started: [],
-        busy: [],
-        claimed: [],
-        prefetched: [],
-        lookedOnly: false,
-        more: Promise.resolve(false),
-      }
+      return emptyExchange
     },
     slotsToFill: () => 2,
     prefetchMax: () => 2,

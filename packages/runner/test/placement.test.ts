@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRoom, sumOf, type Available } from '../src/main/dispatch/placement.ts'
+import { createRoom, sumOfLoads, type Available } from '../src/main/dispatch/placement.ts'
 import type { Load } from '../src/main/dispatch/start-ahead.ts'
 
 const none: Load = { runs: 0, ms: 0 }
@@ -79,5 +79,5 @@ test('the reserved load is known by slot', () => {
   room.take('short')
   room.takeWhole()
   expect(room.added.map(({ runs }) => runs)).toEqual([1, 0, 1])
-  expect(sumOf([...room.added, { runs: 2, ms: 1 }]).runs).toBe(4)
+  expect(sumOfLoads([...room.added, { runs: 2, ms: 1 }]).runs).toBe(4)
 })

@@ -1,12 +1,10 @@
 /** Behind pgbouncer in transaction mode there are no sessions. Skipped, and seen to be, where pgbouncer is not installed. */
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { connect, createStore } from '@q/store'
-import { testDatabase } from '@q/testing'
 import { openSession } from '../../store/src/connection/open-session.ts'
 import { keepsSession } from '../../store/src/connection/detect-pooler.ts'
 import { eventually } from './fixture.ts'
-import { marksFile } from './marks.ts'
+import { markedRuns } from './marked-runs.ts'
 import { poolerIsInstalled, startPooler } from './pooler.ts'
 import { startProcess } from './replica-process.ts'
 
@@ -14,33 +12,8 @@ const announced =
   'a pooler lends connections per transaction: no presence and no wakes, and only heartbeats show that a replica is dead. Set DATABASE_URL_DIRECT'
 
 async function pooled(mode?: 'session') {
-  const database = await testDatabase()
-  const { db, close } = connect(database.url, { purpose: 'pool' })
-  const store = createStore(db)
-  onTestFinished(async () => {
-    await close()
-    await database.drop()
-  })
-  const pooler = await startPooler(database.url, mode)
-  const marks = marksFile()
-  return {
-    direct: database.url,
-    pooler,
-    db,
-    store,
-    marks,
-    async enqueue(task: 'markOnce' | 'markAgain', name: string, ms: number) {
-      const lane = await store.internLane({ queue: 'default', task })
-      const onCrash = task === 'markOnce' ? 'fail' : 'retry'
-      const payload = { file: marks.file, name, ms }
-      return (await store.enqueueTaskRuns([{ task, lane, onCrash, payload }]))[0]!.id
-    },
-    ended: (id: Awaited<ReturnType<typeof store.enqueueTaskRuns>>[0]['id']) =>
-      eventually(async () => {
-        const [run] = await store.getTaskRuns([id])
-        return run?.result === null ? undefined : run
-      }, `the end of run ${id}`),
-  }
+  const runs = await markedRuns()
+  return { ...runs, pooler: await startPooler(runs.url, mode) }
 }
 
 /** Presence locks of all replicas in this database. */
@@ -88,7 +61,7 @@ test.skipIf(!poolerIsInstalled)(
     expect(await db.selectFrom('q.presence').selectAll().execute()).toEqual([])
     const ids = await Promise.all(
       (['markOnce', 'markAgain', 'markOnce', 'markAgain'] as const).map((task, index) =>
-        enqueue(task, `${index}`, 3_000),
+        enqueue(task, `${index}`, { ms: 3_000 }),
       ),
     )
     await eventually(() => (marks.all().length === 4 ? true : undefined), 'all begin')
@@ -109,16 +82,16 @@ test.skipIf(!poolerIsInstalled)(
 )
 
 test.skipIf(!poolerIsInstalled)('with DATABASE_URL_DIRECT a replica is present and receives wakes', async () => {
-  const { pooler, direct, db, store, enqueue, ended } = await pooled()
+  const { pooler, url, db, store, enqueue, ended } = await pooled()
   const replica = await startProcess({
-    env: { DATABASE_URL: pooler, DATABASE_URL_DIRECT: direct, Q_POLL_MS: '60000' },
+    env: { DATABASE_URL: pooler, DATABASE_URL_DIRECT: url, Q_POLL_MS: '60000' },
   })
   await eventually(
     async () => ((await db.selectFrom('q.presence').selectAll().execute()).length === 1 ? true : undefined),
     'present',
   )
   expect(await locks(db)).toBe(1)
-  const id = await enqueue('markOnce', 'woken', 10)
+  const id = await enqueue('markOnce', 'woken', { ms: 10 })
   await store.wakeQueue('default')
   expect(await ended(id)).toMatchObject({ status: 'SUCCEEDED', result: replica.pid })
   expect(replica.said(announced)).toEqual([])
@@ -132,7 +105,7 @@ test.skipIf(!poolerIsInstalled)(
     const replica = await startProcess({ env })
     await eventually(async () => ((await locks(db)) === 1 ? true : undefined), 'it has its lock')
     expect(replica.said(announced)).toEqual([])
-    const id = await enqueue('markOnce', 'held', 600_000)
+    const id = await enqueue('markOnce', 'held', { ms: 600_000 })
     await eventually(() => (marks.count('began', 'held') === 1 ? true : undefined), 'it begins')
     await startProcess({ env })
     replica.kill('SIGKILL')

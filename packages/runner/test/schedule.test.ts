@@ -7,7 +7,7 @@ import { readConfig, startRunner } from '@q/runner'
 import { optionData, type TaskOptions } from '@q/task'
 import type { RunnerEvent } from '../src/main/events.ts'
 import { scheduleTick } from '../src/main/claim/schedule.ts'
-import { createTaskRouting } from '../src/main/claim/task-routing.ts'
+import { createRouteFinder } from '../src/main/claim/task-routing.ts'
 import { eventually, moduleUrl } from './fixture.ts'
 
 async function database() {
@@ -28,7 +28,7 @@ async function database() {
       scheduleTick({
         control: own,
         store: own,
-        routeOf: createTaskRouting(own, () => performance.now()),
+        routeOf: createRouteFinder(own, () => performance.now()),
         replicaId,
         observe: (event) => void events.push(event),
         onEnqueued() {},

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PublishedTask, Store } from '@q/store'
-import { createTaskRouting } from '../src/main/claim/task-routing.ts'
+import { createRouteFinder } from '../src/main/claim/task-routing.ts'
 
 /** A store that counts its calls. */
 function scene() {
@@ -19,7 +19,7 @@ function scene() {
   return {
     now,
     asked,
-    find: createTaskRouting(store, () => now.ms),
+    find: createRouteFinder(store, () => now.ms),
     publish: (...names: string[]) => void (published = names),
     fail: (failing: boolean) => void (fails = failing),
   }

@@ -5,7 +5,7 @@ import type { RunId } from '@q/store'
 import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
 import { startThreads } from '../src/main/executors/thread-pool.ts'
 import { untilGone } from '../src/main/executors/served-thread.ts'
-import type { RunCommand } from '../src/protocol/messages.ts'
+import { commandOf } from './executor-scene.ts'
 import { eventually } from './fixture.ts'
 import { moduleUrl } from './module-url.ts'
 
@@ -20,18 +20,8 @@ function oneThread(module: string) {
     const lease = { runId: '1' as RunId, fence: 1 }
     const monitor = board.open({ lease, task, isolation: 'thread', timeoutMs: null, maxSilentMs: null }, 0, 0)
     if (isStopped) monitor.stop('cancelled')
-    const command: RunCommand = {
-      seq: monitor.seq,
-      fenced: false,
-      ...lease,
-      epoch: 1,
-      attempt: 1,
-      task,
-      payload: '{}',
-      checkpoint: null,
-      databaseUrl: undefined,
-    }
-    return threads.run(command, { monitor, terminate: new AbortController().signal, onMessage: () => {} }).report
+    return threads.run(commandOf(monitor), { monitor, terminate: new AbortController().signal, onMessage: () => {} })
+      .report
   }
 }
 

@@ -1,4 +1,5 @@
 /** Migration 0008: runs of unpublished tasks move to the gate `task`, and live keys tell JSON types apart. */
+import type { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { migrate } from '@q/schema'
 import { connect } from '@q/store'
@@ -71,14 +72,7 @@ test('keys of numbers get their prefix wherever a live run has them; strings and
     c: { debounce: { key: '/id', forMs: 3_600_000, maxMs: 36_000_000 } },
     d: { unique: { key: '/id', forMs: null } },
   }
-  for (const [name, data] of Object.entries(options)) {
-    await client.query(`INSERT INTO q.task (name, queue, options, published_by) VALUES ($1, 'default', $2, 'r')`, [
-      name,
-      data,
-    ])
-  }
-  const enqueue = async (call: string) =>
-    (await client.query<{ id: string }>(`SELECT id FROM q.enqueue(${call})`)).rows[0]!.id
+  const enqueue = await published(client, options)
   const number = await enqueue(`'a', '{"id": 1}'`)
   const text = await enqueue(`'a', '{"id": "one"}'`)
   await enqueue(`'b', '{"id": 1}'`)
@@ -118,14 +112,7 @@ test('a key that another run has after the rewrite, because its caller wrote it 
     b: { throttle: { key: '/id', forMs: 3_600_000 } },
     c: { debounce: { key: '/id', forMs: 3_600_000, maxMs: 36_000_000 } },
   }
-  for (const [name, data] of Object.entries(options)) {
-    await client.query(`INSERT INTO q.task (name, queue, options, published_by) VALUES ($1, 'default', $2, 'r')`, [
-      name,
-      data,
-    ])
-  }
-  const enqueue = async (call: string) =>
-    (await client.query<{ id: string }>(`SELECT id FROM q.enqueue(${call})`)).rows[0]!.id
+  const enqueue = await published(client, options)
   const available = { status: 'AVAILABLE', waiting_for: null, concurrency_slot: 1 }
   // The number comes before the text whose key it gets, and before the caller's own key.
   const five = await enqueue(`'a', '{"id": 5}'`)
@@ -153,3 +140,14 @@ test('a key that another run has after the rewrite, because its caller wrote it 
     }
   }
 })
+
+/** Publishes the tasks; the returned function enqueues a run by the arguments of `q.enqueue()`. */
+async function published(client: Client, options: object): Promise<(call: string) => Promise<string>> {
+  for (const [name, data] of Object.entries(options)) {
+    await client.query(`INSERT INTO q.task (name, queue, options, published_by) VALUES ($1, 'default', $2, 'r')`, [
+      name,
+      data,
+    ])
+  }
+  return async (call) => (await client.query<{ id: string }>(`SELECT id FROM q.enqueue(${call})`)).rows[0]!.id
+}

@@ -8,7 +8,7 @@ import type { HandlerDeps } from './handlers/handler-deps.ts'
 import { hidingReads } from './secrets/hiding-reads.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
-export interface Connections extends Omit<HandlerDeps, 'version'> {
+export interface ServerConnections extends Omit<HandlerDeps, 'version'> {
   close(): Promise<void>
 }
 
@@ -16,7 +16,7 @@ const readConnections = 4
 const writeConnections = 2
 
 /** `secrets`: hides values in the results of reads; actions use the full values. */
-export function openConnections(databaseUrl: string, secrets: Secrets): Connections {
+export function openServerConnections(databaseUrl: string, secrets: Secrets): ServerConnections {
   const reading = connect(databaseUrl, { purpose: 'page', connectionsMax: readConnections })
   const writing = connect(databaseUrl, { purpose: 'pool', connectionsMax: writeConnections })
   const producer = queue(databaseUrl)

@@ -27,7 +27,7 @@ const headersMs = 10_000
 const requestMs = 30_000
 const connectionsMax = 1_000
 
-export async function listen(listener: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listenHttp(listener: RequestListener, options: ListenOptions): Promise<Listening> {
   const { address, port } = options
   const main = address ?? '127.0.0.1'
   const server =

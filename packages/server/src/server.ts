@@ -7,7 +7,7 @@ import type { Session } from './api/session.ts'
 import type { Identity } from './auth/identify.ts'
 import { createSessions } from './auth/sessions.ts'
 import { createTokens } from './auth/tokens.ts'
-import { openConnections, type Connections } from './connections.ts'
+import { openServerConnections, type ServerConnections } from './connections.ts'
 import { createHandlers } from './handlers/handlers.ts'
 import { allowedHosts } from './http/allowed-hosts.ts'
 import { createApp, unreadable } from './http/app.ts'
@@ -17,7 +17,7 @@ import { createRate } from './http/rate.ts'
 import type { Sent } from './http/route-call.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { changesPerSecond, type Audit } from './http/serve-route.ts'
-import { listen, type Listening } from './listen.ts'
+import { listenHttp, type Listening } from './listen.ts'
 import { createLive, type Live } from './live/hub.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { openMetricsPort, type MetricsPortDeps } from './metrics/metrics-port.ts'
@@ -67,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { address, origin, tokensFile, readOnly } = settings
   const isHttps = origin?.startsWith('https:') ?? false
   const tokens = createTokens({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
-  const connections = openConnections(databaseUrl, createSecrets(settings.hide))
+  const connections = openServerConnections(databaseUrl, createSecrets(settings.hide))
   const live = createLive(connections.reads, databaseUrl)
   const probes = createProbes({
     started: hasAnswered(connections.reads),
@@ -115,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error
   })
   try {
-    const { port, close } = await listen((incoming, outgoing) => void answer(incoming, outgoing), {
+    const { port, close } = await listenHttp((incoming, outgoing) => void answer(incoming, outgoing), {
       ...settings,
       ...(options.headersMs !== undefined && { headersMs: options.headersMs }),
     })
@@ -176,7 +176,7 @@ function databaseOf(url: string): Session['database'] {
   return { name: address.slice(slash + 1), place: address.slice(0, slash) }
 }
 
-function auditOf({ writes }: Connections, live: Live, onFault: (error: unknown, what: string) => void): Audit {
+function auditOf({ writes }: ServerConnections, live: Live, onFault: (error: unknown, what: string) => void): Audit {
   return {
     begin: ({ who, ...action }) => writes.recordAction({ ...action, by: who.name, via: who.via, answer: askedAnswer }),
     async end(id, note) {

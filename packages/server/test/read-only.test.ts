@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { apiRoutes } from '@q/server'
 import { connect } from '@q/store'
-import { openConnections } from '../src/connections.ts'
+import { openServerConnections } from '../src/connections.ts'
 import { createSecrets } from '../src/secrets/secrets.ts'
 import { getPaths } from './get-paths.ts'
 import { serverScene } from './scene.ts'
@@ -78,7 +78,7 @@ test('the stream reads by the same connections', async () => {
 })
 
 test('the database refuses a write on these connections, whatever the verb', async () => {
-  const connections = openConnections(scene.database.url, createSecrets())
+  const connections = openServerConnections(scene.database.url, createSecrets())
   try {
     const refused = { code: '25006' }
     await expect(connections.reads.registerReplica(registration('new'))).rejects.toMatchObject(refused)

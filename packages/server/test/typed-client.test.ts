@@ -1,6 +1,6 @@
 /** The types of the client, judged by the compiler, and the requests that it makes. */
 import { expect, expectTypeOf, test } from 'vitest'
-import { createApi, ApiProblem, type Node, type RunPage } from '@q/server/client'
+import { createApi, ApiProblem, type Node, type RunSummaryPage } from '@q/server/client'
 
 function recording(status: number, body: unknown, type = 'application/json') {
   const seen: { url: string; init: RequestInit }[] = []
@@ -15,7 +15,7 @@ test('a call fills the path, repeats members of a list and sends the body as JSO
   const { seen, fetch } = recording(200, { runs: [] })
   const api = createApi({ base: 'http://127.0.0.1:7780', fetch, headers: () => ({ 'Q-Proof': 'p' }) })
   const page = await api('GET /api/runs', { query: { status: ['FAILED', 'done'], limit: 5 } })
-  expectTypeOf(page).toEqualTypeOf<RunPage>()
+  expectTypeOf(page).toEqualTypeOf<RunSummaryPage>()
   const node = await api('POST /api/nodes/{id}/drain', { params: { id: 'eu 1/ä' }, body: { deadlineMs: 5 } })
   expectTypeOf(node).toEqualTypeOf<Node>()
   expect(seen.map(({ url }) => url)).toEqual([

@@ -7,8 +7,8 @@ export const dateMsMax = 8.64e15
 export const now: RawBuilder<Date> = sql<Date>`clock_timestamp()`
 
 /**
- * The same moment throughout a statement. An index can serve `column > time - age` only with such a clock: PostgreSQL
- * evaluates a volatile one for every row.
+ * The start of the statement, the same for all of its rows. PostgreSQL can use an index for `column > time - age` only
+ * with such a clock; it evaluates a volatile one for every row.
  */
 export const statementTime: RawBuilder<Date> = sql<Date>`statement_timestamp()`
 

@@ -6,7 +6,7 @@
  *                                replica is idle (a NOTIFY in every commit would serialise them)
  *   q_ready   a queue            the same for and from programs of earlier releases, sent while a replica of one is idle
  *   q_gated   a concurrency key  a run waits for it: promote the key
- *   q_due     milliseconds       a run is due in so many milliseconds
+ *   q_due     milliseconds       a run is due in this many milliseconds
  *   q_cancel  a replica          a cancel of one of its runs was requested: send a heartbeat; the answer names the run
  *   q_drain   a replica          its drain was ordered, changed or undone: send a heartbeat; the answer says which
  *   q_schedule                   a schedule was created, changed or resumed: read when the next tick is due
@@ -79,7 +79,7 @@ const firstWithOutcome = 16
 /** Runs that are due later than this are found in time without a wake. */
 export const dueWakeMsMax = 60_000
 
-/** Wakes replicas for a run that is due in so many milliseconds; with the commit, if it is part of a transaction. */
+/** Wakes replicas for a run that is due in `inMs` milliseconds; with the commit, if it is part of a transaction. */
 export async function wakeDue(db: Db, inMs: number): Promise<void> {
   if (inMs > dueWakeMsMax) return
   await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)

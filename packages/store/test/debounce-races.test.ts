@@ -1,30 +1,11 @@
 /** Debounced enqueues in transactions and at the same time. */
-import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { enqueueTaskRuns, usingPg, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
+import { enqueueTaskRuns, usingPg } from '@q/store'
 import { untilSomebodyWaits } from './blocked-sessions.ts'
-import { fixture } from './fixture.ts'
+import { debounceFixture } from './debounce-fixture.ts'
 
-const { url, store, db, another, row } = await fixture()
-
-const lane = await store.internLane({ queue: 'default', task: 'debounced' })
-
-const hour = 3_600_000
-
-function run(key: string, n: number, more: Partial<NewRun> = {}): NewRun {
-  return { task: 'debounced', lane, payload: { n }, debounce: { key, forMs: hour, maxMs: 10 * hour }, ...more }
-}
-
-async function enqueueOne(wanted: NewRun, own = store): Promise<EnqueuedRun> {
-  return (await own.enqueueTaskRuns([wanted]))[0]!
-}
-
-async function runsOf(key: string) {
-  const { rows } = await sql<{ id: RunId; status: string; payload: { n: number } }>`
-    SELECT id, status, payload FROM q.task_run WHERE trace = ${key} ORDER BY id`.execute(db)
-  return rows
-}
+const { url, store, db, another, row, run, enqueueOne, runsOf } = await debounceFixture()
 
 test('parallel enqueues of many processes insert one run with one of their payloads', async () => {
   const stores = Array.from({ length: 6 }, () => another())

@@ -1,22 +1,10 @@
 import { sql } from 'kysely'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { enqueueTaskRuns, type EnqueuedRun, type NewRun, type RunId } from '@q/store'
-import { fixture } from './fixture.ts'
+import { enqueueTaskRuns, type RunId } from '@q/store'
+import { debounceFixture, hour } from './debounce-fixture.ts'
 
-const { store, db, another, row } = await fixture()
-
-const lane = await store.internLane({ queue: 'default', task: 'debounced' })
-
-const hour = 3_600_000
-
-function run(key: string, n: number, more: Partial<NewRun> = {}): NewRun {
-  return { task: 'debounced', lane, payload: { n }, debounce: { key, forMs: hour, maxMs: 10 * hour }, ...more }
-}
-
-async function enqueueOne(wanted: NewRun, own = store): Promise<EnqueuedRun> {
-  return (await own.enqueueTaskRuns([wanted]))[0]!
-}
+const { store, db, another, row, lane, run, enqueueOne, runsOf } = await debounceFixture()
 
 /** As if everything had happened so much earlier. */
 async function age(id: RunId, ms: number): Promise<void> {
@@ -32,12 +20,6 @@ async function times(id: RunId): Promise<{ waits: number; old: number }> {
     db,
   )
   return rows[0]!
-}
-
-async function runsOf(key: string) {
-  const { rows } = await sql<{ id: RunId; status: string; payload: { n: number } }>`
-    SELECT id, status, payload FROM q.task_run WHERE trace = ${key} ORDER BY id`.execute(db)
-  return rows
 }
 
 test('the last enqueue in the window counts: one run, the last payload, and the window starts again', async () => {

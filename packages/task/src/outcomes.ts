@@ -1,10 +1,9 @@
 /**
  * Errors with which the code of a task chooses its outcome:
  *
- * throw new Fail('…')            FAILED, without a retry
- * `{ fingerprint }`: errors with the same fingerprint form one group
- * throw new Retry({ after })     retry after this time, if attempts are left  throw new Snooze(after)        run again
- * later; not a failure, and the attempt does not count
+ *   throw new Fail('…')           FAILED, without a retry; `{ fingerprint }`: errors with the same one form a group
+ *   throw new Retry({ after })    retry after this time, if attempts are left
+ *   throw new Snooze(after)       run again later: not a failure, and the attempt does not count
  *
  * Every other error is retried as the task's `retry` says.
  */

@@ -1,9 +1,10 @@
 /**
  * Rules that decide which of several enqueues creates a run. A task or an enqueue may use one of three:
  *
- * unique     while a run with the key waits or runs (or within a period), an enqueue returns that run  throttle   the
- * first enqueue in a window creates the run; later ones return it, in any state  debounce   the last enqueue in a
- * window wins: it replaces payload and options of the waiting run and restarts its window
+ *   unique     while a run with the key waits or runs (or within a period), an enqueue returns that run
+ *   throttle   the first enqueue in a window creates the run; later ones return it, in any state
+ *   debounce   the last enqueue in a window wins: it replaces payload and options of the waiting run and restarts its
+ *              window
  */
 import { durationMs, type Duration } from './duration.ts'
 import type { KeyIn } from './options.ts'

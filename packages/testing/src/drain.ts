@@ -36,7 +36,7 @@ export interface ExecutedRun {
 
 const defaultRunsMax = 1_000
 
-export interface DrainDeps {
+interface DrainDeps {
   readonly store: Store
   readonly replica: InlineReplica
   /** The calendar that drives schedules. */

@@ -2,7 +2,7 @@
 import type { TaskState } from '@q/schema'
 import type { Connection, RunId } from '@q/store'
 
-export interface EnqueuedRun<Payload = unknown> {
+export interface StoredRun<Payload = unknown> {
   readonly id: RunId
   readonly task: string
   readonly payload: Payload
@@ -14,7 +14,7 @@ export interface EnqueuedRun<Payload = unknown> {
   readonly status: TaskState
 }
 
-export async function enqueuedRuns({ db }: Pick<Connection, 'db'>, task?: string): Promise<EnqueuedRun[]> {
+export async function enqueuedRuns({ db }: Pick<Connection, 'db'>, task?: string): Promise<StoredRun[]> {
   const rows = await db
     .selectFrom('q.task_run as r')
     .leftJoin('q.lane as lane', 'lane.id', 'r.lane')

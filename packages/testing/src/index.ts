@@ -1,6 +1,6 @@
 export { testQueue, type TestQueue, type TestQueueOptions } from './test-queue.ts'
 export type { DrainResult, DrainOptions, ExecutedRun } from './drain.ts'
-export type { EnqueuedRun } from './enqueued.ts'
+export type { StoredRun } from './enqueued.ts'
 export { toHaveEnqueued, type EnqueuedOptions, type MatcherContext } from './to-have-enqueued.ts'
 export type { HasEnqueued, Matching } from './has-enqueued.ts'
 export { runTask, type RunTaskOptions, type TaskTrial } from './run-task.ts'

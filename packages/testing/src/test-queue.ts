@@ -10,7 +10,7 @@ import { ExplainedError } from '@q/schema'
 import { connect, createStore, type RunId } from '@q/store'
 import { durationMs, type Duration, type JsonView, type PayloadOf, type TaskName, type TasksOf } from '@q/task'
 import { drain, type DrainResult, type DrainOptions } from './drain.ts'
-import { enqueuedRuns, type EnqueuedRun } from './enqueued.ts'
+import { enqueuedRuns, type StoredRun } from './enqueued.ts'
 import { openTestCalendar } from './test-calendar.ts'
 import { testDatabase } from './test-database.ts'
 import { travel } from './travel.ts'
@@ -36,8 +36,8 @@ export interface TestQueue<Tasks> extends Queue<Tasks>, AsyncDisposable {
   /** Simulates a replica that starts the next run of this task and dies. A drain recovers the run once enough time has passed. */
   abandon(task: TaskName<Tasks>): Promise<RunId>
   /** Every run that was enqueued, oldest first. */
-  enqueued(): Promise<EnqueuedRun[]>
-  enqueued<Name extends TaskName<Tasks>>(task: Name): Promise<EnqueuedRun<JsonView<PayloadOf<TasksOf<Tasks>[Name]>>>[]>
+  enqueued(): Promise<StoredRun[]>
+  enqueued<Name extends TaskName<Tasks>>(task: Name): Promise<StoredRun<JsonView<PayloadOf<TasksOf<Tasks>[Name]>>>[]>
   /** Removes the database. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@
  */
 import { ExplainedError } from '@q/schema'
 import { durationMs, type Duration } from '@q/task'
-import type { EnqueuedRun } from './enqueued.ts'
+import type { StoredRun } from './enqueued.ts'
 
 export interface EnqueuedOptions {
   /** The exact number of runs; default: at least one. */
@@ -84,7 +84,7 @@ function inWords({ utils }: MatcherContext, { task, payload, options: { times, .
 /** Tolerance: the clock advances between the two times that a delay is computed from. */
 const delayMsTolerance = 1_000
 
-function hasOptions(run: EnqueuedRun, { queue, group, priority, delay }: EnqueuedOptions): boolean {
+function hasOptions(run: StoredRun, { queue, group, priority, delay }: EnqueuedOptions): boolean {
   return (
     (queue === undefined || run.queue === queue) &&
     (group === undefined || run.group === group) &&
@@ -105,13 +105,13 @@ const listedMax = 20
 const payloadCharsMax = 200
 
 /** Lists the runs and marks those that matched. */
-function listOf(all: readonly EnqueuedRun[], found: readonly EnqueuedRun[]): string {
+function listOf(all: readonly StoredRun[], found: readonly StoredRun[]): string {
   if (all.length === 0) return '  nothing'
   const lines = all.slice(-listedMax).map((run) => `${found.includes(run) ? '›' : ' '} ${lineOf(run)}`)
   return [...lines, ...(all.length > listedMax ? [`  … and ${all.length - listedMax} before`] : [])].join('\n')
 }
 
-function lineOf(run: EnqueuedRun): string {
+function lineOf(run: StoredRun): string {
   const text = JSON.stringify(run.payload)
   const delayS = Math.round(run.delayMs / 1_000)
   return [
@@ -124,9 +124,9 @@ function lineOf(run: EnqueuedRun): string {
   ].join(', ')
 }
 
-async function runsBehind(received: unknown): Promise<readonly EnqueuedRun[]> {
+async function runsBehind(received: unknown): Promise<readonly StoredRun[]> {
   const enqueued: unknown = Reflect.get(Object(received), 'enqueued')
-  if (typeof enqueued === 'function') return (await Reflect.apply(enqueued, received, [])) as EnqueuedRun[]
+  if (typeof enqueued === 'function') return (await Reflect.apply(enqueued, received, [])) as StoredRun[]
   throw new ExplainedError({
     code: 'NOT_A_TEST_QUEUE',
     what: 'toHaveEnqueued() needs a test queue.',

@@ -1,8 +1,8 @@
 /** Schedules tick for the time that a test lets pass, on the grid of a calendar that begins each time at the same moment. */
 import '@q/testing/vitest'
-import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
 import { testQueue, type DrainResult } from '@q/testing'
+import { sqlClient } from './sql-client.ts'
 import * as tasks from './tasks/by-the-clock.ts'
 
 const { report, hourly, hourlySkip, hourlyAll } = tasks
@@ -11,15 +11,6 @@ const named = ({ ran }: DrainResult) => ran.map(({ task }) => task)
 function count(drained: DrainResult): Record<string, number> {
   const counts = Map.groupBy(drained.ran, ({ task }) => task)
   return Object.fromEntries([...counts].map(([task, runs]) => [task, runs.length]))
-}
-
-async function sqlOf(url: string) {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  return {
-    ask: async (text: string) => (await client.query<Record<string, unknown>>(text)).rows,
-    [Symbol.asyncDispose]: () => client.end(),
-  }
 }
 
 test('after two hours without a drain, each policy decides which missed ticks are enqueued', async () => {
@@ -59,7 +50,7 @@ test('a drain at every tick misses none, whatever the policy; travel times add u
 
 test('wall-clock time fires no tick and is not added to travel()', async () => {
   await using q = await testQueue({ tasks: { report } })
-  await using sql = await sqlOf(q.url)
+  await using sql = await sqlClient(q.url)
   await q.schedule('each second', { task: 'report', every: '1s', missed: 'all' })
   await q.drain() // the next tick is reckoned
   const isDue = async () =>
@@ -72,7 +63,7 @@ test('wall-clock time fires no tick and is not added to travel()', async () => {
 
 test('a schedule that is created, changed or resumed later counts from the current calendar time', async () => {
   await using q = await testQueue({ tasks: { report } })
-  await using sql = await sqlOf(q.url)
+  await using sql = await sqlClient(q.url)
   const hoursPassOnTheWall = () => sql.ask(`UPDATE q.schedule SET seen_until = seen_until + interval '3 h'`)
   await q.travel('30m')
   await q.schedule('hourly', { task: 'report', every: '1h', missed: 'all' })
@@ -95,7 +86,7 @@ test('a schedule that is created, changed or resumed later counts from the curre
 
 test('a tick that was due by the calendar when its pattern changed is enqueued; one due by the wall clock is not', async () => {
   await using q = await testQueue({ tasks: { report } })
-  await using sql = await sqlOf(q.url)
+  await using sql = await sqlClient(q.url)
   await q.schedule('changing', { task: 'report', every: '1h' })
   await q.drain() // the next tick is reckoned
   await q.travel('1h')
@@ -138,7 +129,7 @@ test('startsAt must be a valid date', async () => {
 
 test('timestamps in the database have the same age as by the calendar', async () => {
   await using q = await testQueue({ tasks: { report } })
-  await using sql = await sqlOf(q.url)
+  await using sql = await sqlClient(q.url)
   await q.schedule('hourly', { task: 'report', every: '1h', missed: 'all' })
   await q.travel('2h')
   await q.drain()
@@ -159,7 +150,7 @@ test('runs of ticks have payload and options of their schedule', async () => {
 test('a schedule that cannot be enqueued fails the drain with the reason, until it is corrected', async () => {
   await using q = await testQueue({ tasks: { report } })
   await q.schedule('wrong', { task: 'report', every: '1h' })
-  await using sql = await sqlOf(q.url)
+  await using sql = await sqlClient(q.url)
   await sql.ask(`UPDATE q.schedule SET options = '{"priority": 1000000000}' WHERE name = 'wrong'`)
   await q.schedule('right', { task: 'report', every: '1h' })
   await q.travel('1h')

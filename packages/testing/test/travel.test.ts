@@ -1,24 +1,15 @@
 /** travel() moves time for retries, delays, deadlines, periods, dead holders, retention and schedules. */
-import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { connect, createStore, type NewRun, type Store } from '@q/store'
 import { testDatabase, testQueue } from '@q/testing'
 import { keyedByTime, shifted, fixed } from '../src/timestamp-columns.ts'
 import { travel } from '../src/travel.ts'
+import { sqlClient } from './sql-client.ts'
 import * as tasks from './tasks/everyday.ts'
 
 async function storeOf(url: string) {
   const connection = connect(url, { purpose: 'control' })
   return { store: createStore(connection.db), [Symbol.asyncDispose]: () => connection.close() }
-}
-
-async function sqlOf(url: string) {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  return {
-    ask: async (text: string) => (await client.query<Record<string, unknown>>(text)).rows,
-    [Symbol.asyncDispose]: () => client.end(),
-  }
 }
 
 async function enqueue(store: Store, run: Partial<NewRun>): Promise<void> {
@@ -28,7 +19,7 @@ async function enqueue(store: Store, run: Partial<NewRun>): Promise<void> {
 
 test('every timestamp column of the schema is classified: moved, derived, or fixed for a reason', async () => {
   await using database = await testDatabase()
-  await using client = await sqlOf(database.url)
+  await using client = await sqlClient(database.url)
   const columns = await client.ask(`SELECT c.table_name || '.' || c.column_name AS name, c.data_type AS type
     FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
     WHERE table_schema = 'q' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'
@@ -41,7 +32,7 @@ test('every timestamp column of the schema is classified: moved, derived, or fix
 
 test('only the listed tables have a timestamp in a unique key', async () => {
   await using database = await testDatabase()
-  await using client = await sqlOf(database.url)
+  await using client = await sqlClient(database.url)
   const keyed =
     await client.ask(`SELECT DISTINCT t.relname AS name FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
     JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = ANY(i.indkey)
@@ -51,7 +42,7 @@ test('only the listed tables have a timestamp in a unique key', async () => {
 
 test('samples of a replica whose distance equals the travel time do not collide', async () => {
   await using database = await testDatabase()
-  await using client = await sqlOf(database.url)
+  await using client = await sqlClient(database.url)
   await client.ask(`INSERT INTO q.replica_sample (replica_id, sampled_at, memory_mb, cpu_percent, active_runs, free_slots,
       completed, failed, health)
     SELECT 'one', timestamptz '2024-02-29 12:00Z' + n * interval '2 hours', 1, 1, 1, 1, 1, 1, 'healthy'
@@ -125,7 +116,7 @@ test('travel() ages a run for retention and changes nothing else of its outcome'
 
 test('travel() brings the next tick of a schedule nearer', async () => {
   await using database = await testDatabase()
-  await using client = await sqlOf(database.url)
+  await using client = await sqlClient(database.url)
   await client.ask(`INSERT INTO q.schedule (name, task, cron, last_tick, next_tick)
     VALUES ('daily', 'hello', '0 9 * * *', clock_timestamp() - interval '1 h', clock_timestamp() + interval '23 h')`)
   await travel(database.url, '1d')
@@ -138,7 +129,7 @@ test('the guard trigger is enabled again after travel()', async () => {
   await q.enqueue('hello', { name: 'Ada' })
   await q.drain()
   await q.travel('1d')
-  await using client = await sqlOf(q.url)
+  await using client = await sqlClient(q.url)
   await expect(client.ask(`UPDATE q.task_run SET finished_at = now()`)).rejects.toMatchObject({ code: 'QS001' })
 })
 
@@ -151,7 +142,7 @@ test('an invalid duration is rejected, also by the compiler', async () => {
 test('travel() reports an open transaction that blocks it', async () => {
   await using q = await testQueue({ tasks })
   await q.enqueue('hello', { name: 'Ada' })
-  await using client = await sqlOf(q.url)
+  await using client = await sqlClient(q.url)
   await client.ask(`BEGIN; UPDATE q.task_run SET priority = 1`)
   await expect(travel(q.url, '1h', { lockMs: 50 })).rejects.toMatchObject({ code: 'TRAVEL_BLOCKED' })
   await client.ask('ROLLBACK')

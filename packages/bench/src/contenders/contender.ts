@@ -12,7 +12,7 @@ export interface Contender {
   /** The number of marks in addition to one per job. */
   readonly extraMarks?: number
   /** The settings to try, by name, for each shape of work; the benchmark keeps the fastest. */
-  readonly variants: Readonly<Record<Workload, Readonly<Record<string, Settings>>>>
+  readonly variants: Readonly<Record<Workload, Readonly<Record<string, ContenderSettings>>>>
   /** Why it cannot run on this machine; undefined if it can. */
   absent?(): string | undefined
   /** Creates the place for a sample's jobs, if it is not a database of the benchmark's server. */
@@ -21,12 +21,12 @@ export interface Contender {
   install(url: string): Promise<void>
   produce(url: string, options?: ProducerOptions): Promise<Producer>
   /** Called in a worker process; resolves when the worker takes jobs. */
-  serve(url: string, settings: Settings): Promise<Serving>
+  serve(url: string, settings: ContenderSettings): Promise<Serving>
 }
 
 export type Workload = 'no-op' | 'cpu-2ms' | 'cpu-22ms' | 'idle'
 
-export type Settings = Readonly<Record<string, number>>
+export type ContenderSettings = Readonly<Record<string, number>>
 
 export interface ProducerOptions {
   /** `fail`: after a crash the job fails; only q distinguishes. */

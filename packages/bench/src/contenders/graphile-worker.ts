@@ -1,7 +1,7 @@
 /** graphile-worker: with its defaults, and with its local queue and batched completion. */
 import { queryRows } from '../machine/database.ts'
 import { executeJob, type Job } from '../jobs/job.ts'
-import { expectCount, type Contender, type Settings } from './contender.ts'
+import { expectCount, type Contender, type ContenderSettings } from './contender.ts'
 
 const batches = (sizes: readonly number[]) =>
   Object.fromEntries(sizes.map((size) => [`local queue ${size}`, { localQueue: size, concurrency: 24 }]))
@@ -38,7 +38,7 @@ async function install(url: string): Promise<void> {
   await runMigrations({ connectionString: url })
 }
 
-async function serve(url: string, { localQueue, concurrency }: Settings) {
+async function serve(url: string, { localQueue, concurrency }: ContenderSettings) {
   const { Logger, run } = await import('graphile-worker')
   const tuned =
     localQueue === undefined

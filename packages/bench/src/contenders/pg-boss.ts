@@ -2,7 +2,7 @@
 import type { PgBoss } from 'pg-boss'
 import { queryRows } from '../machine/database.ts'
 import { executeJob, type Job } from '../jobs/job.ts'
-import { expectCount, type Contender, type Settings } from './contender.ts'
+import { expectCount, type Contender, type ContenderSettings } from './contender.ts'
 
 const name = 'job'
 const batches = (sizes: readonly number[], fetchers: number) =>
@@ -44,7 +44,7 @@ export const pgBoss: Contender = {
       close: () => boss.stop(),
     }
   },
-  async serve(url: string, { batch = 1, fetchers = 1 }: Settings) {
+  async serve(url: string, { batch = 1, fetchers = 1 }: ContenderSettings) {
     const boss = await open(url, { useListenNotify: true })
     const options = {
       batchSize: batch,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { markBytes } from './job.ts'
 
-export interface Mark {
+interface Mark {
   readonly number: number
   readonly atMs: number
 }

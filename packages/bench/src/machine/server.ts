@@ -28,7 +28,7 @@ export interface BenchDatabase extends AsyncDisposable {
 }
 
 /** Starts a server in a new temporary folder, which is removed when the benchmark leaves. */
-export async function startServer(): Promise<BenchServer> {
+export async function startBenchServer(): Promise<BenchServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'q-bench-'))
   // PostgreSQL does not run as root: its own user must be able to enter.
   await chmod(dataDir, 0o755)

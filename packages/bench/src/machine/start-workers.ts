@@ -5,13 +5,13 @@ import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { heapLine, readyLine, type Contender, type Settings } from '../contenders/contender.ts'
+import { heapLine, readyLine, type Contender, type ContenderSettings } from '../contenders/contender.ts'
 import { marksVariable, type Job } from '../jobs/job.ts'
 
 export interface WorkerOptions {
   readonly contender: Contender
   readonly url: string
-  readonly settings: Settings
+  readonly settings: ContenderSettings
   readonly processes: number
   readonly marksPath: string
   /** For plain threads, which have no queue to take jobs from. */

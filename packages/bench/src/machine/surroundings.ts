@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { median } from '../report/statistics.ts'
 import { machineBusyUs, treeCpuUs } from './processes.ts'
 
-export interface Surroundings {
+export interface MachineConditions {
   /** Median time of a write of one page that reaches the disk. */
   readonly fsyncUs: number
   /** Share of all cores that other programs used: 0 to 1. */
@@ -27,7 +27,7 @@ function probeFsyncUs(dir: string): number {
 }
 
 /** Starts to observe; the returned function returns the observations. */
-export function watchSurroundings(postmasterPid: number, dataDir: string): () => Surroundings {
+export function watchSurroundings(postmasterPid: number, dataDir: string): () => MachineConditions {
   const fsyncUs = probeFsyncUs(dataDir)
   const begunMs = performance.now()
   const before = foreignUs(postmasterPid)

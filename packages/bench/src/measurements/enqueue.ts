@@ -3,7 +3,7 @@ import { bulkSize, type Producer } from '../contenders/contender.ts'
 import { peersOnce, qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
 
-export const enqueue: Measurement = {
+export const enqueueRate: Measurement = {
   name: 'enqueue',
   title: 'Enqueue',
   method: `Durable jobs per second of one producer process without a worker: one call after the other, 20 and 200 callers at a time,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../jobs/job.ts'
 import { createMarks } from '../jobs/marks.ts'
 import { startWorkers } from '../machine/start-workers.ts'
-import { percentile } from '../report/statistics.ts'
+import { nearestRank } from '../report/statistics.ts'
 import { untilDrained } from './drain-jobs.ts'
 import { peersOnce, qRetry } from './entrants.ts'
 import type { Bench, Entrant, Figures, Measurement } from './measurement.ts'
@@ -44,7 +44,7 @@ async function sample(bench: Bench, { contender, processes }: Entrant): Promise<
     const measured = tookMs.slice(warmUpJobs)
     await untilDrained(() => producer.isDrained())
     await producer.check(count)
-    return { p50: percentile(measured, 0.5), p99: percentile(measured, 0.99) }
+    return { p50: nearestRank(measured, 0.5), p99: nearestRank(measured, 0.99) }
   } finally {
     await producer.close()
   }

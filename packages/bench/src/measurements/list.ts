@@ -2,7 +2,7 @@
 import { blockedLoop } from './blocked-loop.ts'
 import { deliveries } from './deliveries.ts'
 import { cpu2, cpu22, noOp } from './drains.ts'
-import { enqueue } from './enqueue.ts'
+import { enqueueRate } from './enqueue.ts'
 import { growth } from './growth.ts'
 import { heapGrowth } from './heap-growth.ts'
 import { heartbeats } from './heartbeats.ts'
@@ -11,19 +11,19 @@ import { latency } from './latency.ts'
 import type { Measurement } from './measurement.ts'
 import { monitor } from './monitor.ts'
 import { memory } from './memory.ts'
-import { recovery } from './recovery.ts'
+import { recoveryTime } from './recovery.ts'
 import { replicas } from './replicas.ts'
 import { roundTrips } from './round-trips.ts'
 import { heartbeatCost } from './heartbeat-cost.ts'
 import { store } from './store.ts'
-import { workflow } from './workflow.ts'
+import { workflowTime } from './workflow.ts'
 
 export const measurements: readonly Measurement[] = [
   noOp,
   cpu2,
   cpu22,
   latency,
-  enqueue,
+  enqueueRate,
   replicas,
   roundTrips,
   idle,
@@ -31,10 +31,10 @@ export const measurements: readonly Measurement[] = [
   heapGrowth,
   growth,
   heartbeats,
-  recovery,
+  recoveryTime,
   blockedLoop,
   store,
-  workflow,
+  workflowTime,
   heartbeatCost,
   monitor,
   deliveries,

@@ -1,5 +1,5 @@
 /** A measurement: its name, its entrants, and how it takes one sample. */
-import type { Contender, Settings, Workload } from '../contenders/contender.ts'
+import type { Contender, ContenderSettings, Workload } from '../contenders/contender.ts'
 import type { BenchServer } from '../machine/server.ts'
 import type { Sizes } from '../run/sizes.ts'
 
@@ -43,7 +43,7 @@ export interface Bench {
   readonly sizes: Sizes
   readonly iterationsPerMs: number
   /** The fastest settings of the sweep, or the first ones where nothing was swept. */
-  settingsFor(contender: Contender, workload: Workload, processes: number): Settings
+  settingsFor(contender: Contender, workload: Workload, processes: number): ContenderSettings
   /** How many no-op jobs take about a few seconds, by the speed that the sweep has seen. */
   noOpJobs(contender: Contender, processes: number): number
   /** Creates a value once for the whole run; the run closes it. */

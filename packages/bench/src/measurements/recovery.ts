@@ -9,7 +9,7 @@ import type { Bench, Figures, Measurement } from './measurement.ts'
 /** Longer than the measurement. */
 const blockMs = 120_000
 
-export const recovery: Measurement = {
+export const recoveryTime: Measurement = {
   name: 'recovery',
   title: 'Recovery after kill -9',
   method: `Two replicas of q; the first executes ${cores} jobs with \`onCrash: 'retry'\` and is killed. The time from the signal until the code of

@@ -6,7 +6,7 @@ import type { Measurement } from './measurement.ts'
 
 const batch = 200
 
-export const workflow: Measurement = {
+export const workflowTime: Measurement = {
   name: 'workflow',
   title: 'Wide workflows',
   method: `One step that releases 10 000 others, and one that waits for all of them; the same as a map; a first step that fails. Steps are claimed

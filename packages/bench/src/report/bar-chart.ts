@@ -2,7 +2,7 @@
 import { digits } from './numbers.ts'
 import type { Spread } from './statistics.ts'
 
-export interface Bar {
+interface Bar {
   readonly label: string
   readonly spread: Spread
   /** Whether the bar has the colour of q. */

@@ -1,6 +1,6 @@
 /** The cost of one run of q: before the hot path was rebuilt, and now. */
 import { qRetry } from '../measurements/entrants.ts'
-import { medianAndRange, table } from './numbers.ts'
+import { medianAndRange, markdownTable } from './numbers.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
@@ -40,5 +40,5 @@ export function costSection(samples: Samples): string[] {
   const head = ['', 'main thread, µs', 'other threads, µs', 'server, µs', 'WAL, B', 'round trips']
   const text = `Processor time of one run, with the background loops of that time; the other threads include the computation of the job. "Before" was measured
 at commit 149ef1b, before the hot path was rebuilt.`
-  return ['## Cost of one run of q', text.replaceAll('\n', ' '), table(head, rows)]
+  return ['## Cost of one run of q', text.replaceAll('\n', ' '), markdownTable(head, rows)]
 }

@@ -1,6 +1,6 @@
 /** The table of goals, filled from one run. */
 import { goals, goalResult, type PerformanceGoal } from './goals.ts'
-import { digits, medianAndRange, table } from './numbers.ts'
+import { digits, medianAndRange, markdownTable } from './numbers.ts'
 import type { Samples } from './samples.ts'
 import { spreadOf } from './statistics.ts'
 
@@ -11,7 +11,7 @@ export function goalTable(samples: Samples): string {
     const limits = [floor, aim].map((limit) => `${goal.better === 'more' ? '≥' : '≤'} ${limit} ${unit}`.trim())
     return [measure, ...limits, medianAndRange(spread), sentence(goal, spread.median)]
   })
-  return table(['measure', 'floor', 'goal', 'median [range]', 'verdict'], rows)
+  return markdownTable(['measure', 'floor', 'goal', 'median [range]', 'verdict'], rows)
 }
 
 /** The result, with the shortfall. */

@@ -2,7 +2,7 @@
 import { qRetry } from '../measurements/entrants.ts'
 import type { Entrant, FigureKind, Measurement } from '../measurements/measurement.ts'
 import { barChart } from './bar-chart.ts'
-import { digits, medianAndRange, table } from './numbers.ts'
+import { digits, medianAndRange, markdownTable } from './numbers.ts'
 import { ratios, type Samples } from './samples.ts'
 import { overlaps, spreadOf } from './statistics.ts'
 
@@ -21,7 +21,7 @@ export function measurementSection(measurement: Measurement, samples: Samples): 
   const [only] = entrants.length === 1 ? entrants : []
   if (only !== undefined) {
     const rows = figures.map((figure) => [figure.title, medianAndRange(spread(only, figure))])
-    return { text: sectionText(measurement, table(['', 'median [range]'], rows)), plots: {} }
+    return { text: sectionText(measurement, markdownTable(['', 'median [range]'], rows)), plots: {} }
   }
   const plotted = figures.filter((figure) => figure.plotted)
   const compared = entrants.includes(qRetry.label) ? plotted : []
@@ -41,7 +41,7 @@ export function measurementSection(measurement: Measurement, samples: Samples): 
   }))
   const images = plots.map((plot) => `![${plot.title}](benchmarks/${plot.file})`)
   return {
-    text: sectionText({ title, method }, table(head, rows), ...images),
+    text: sectionText({ title, method }, markdownTable(head, rows), ...images),
     plots: Object.fromEntries(plots.map(({ file, svg }) => [file, svg])),
   }
 }

@@ -15,7 +15,7 @@ export function medianAndRange({ median, least, most, count }: Spread): string {
   return count === 1 ? digits(median) : `${digits(median)} [${digits(least)}–${digits(most)}]`
 }
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SoakSample } from '../soak/run-soak.ts'
 import { lineChart } from './line-chart.ts'
 import type { Section } from './measurement-section.ts'
-import { digits, table } from './numbers.ts'
+import { digits, markdownTable } from './numbers.ts'
 import { median } from './statistics.ts'
 
 export const soakFile = 'soak.json'
@@ -52,7 +52,7 @@ export function soakSection(samples: readonly SoakSample[]): Section | undefined
   const text = [
     '## The long run',
     '`pnpm bench:soak`: short runs one after the other, then a mixed load (no-op, 2.2 ms and 22 ms, both kinds of `onCrash`) while a session holds a snapshot, so that PostgreSQL cannot remove dead tuples.',
-    table(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
+    markdownTable(['phase', 'minutes', 'runs', 'runs/s', 'memory, MB', 'dead tuples'], rows),
     'The memory includes garbage that V8 has not collected; [Growth of the heaps](#growth-of-the-heaps) shows what remains after a collection.',
     Object.keys(plots)
       .map((file) => `![${file}](benchmarks/${file})`)

@@ -14,7 +14,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The value below which the given share of all values lies, by the nearest rank. */
-export function percentile(values: readonly number[], share: number): number {
+export function nearestRank(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }

@@ -14,7 +14,7 @@ import { bestVariant } from '../run/sweep.ts'
 import { costSection } from './cost-section.ts'
 import { goalTable } from './goal-table.ts'
 import { measurementSection } from './measurement-section.ts'
-import { digits, table } from './numbers.ts'
+import { digits, markdownTable } from './numbers.ts'
 import { samplesOf } from './samples.ts'
 import { readSoak, soakSection } from './soak-section.ts'
 import { spreadOf } from './statistics.ts'
@@ -90,7 +90,7 @@ function sweepSection(records: readonly BenchRecord[]): string[] {
   })
   const text =
     'Each contender was tried with these settings, in jobs/s; the measurements above use the fastest of each, q included.'
-  return ['## Settings', text, table(['work', 'contender', 'processes', 'tried', 'used'], rows)]
+  return ['## Settings', text, markdownTable(['work', 'contender', 'processes', 'tried', 'used'], rows)]
 }
 
 function failureSection(records: readonly BenchRecord[]): string[] {

@@ -1,5 +1,5 @@
 /** Shows the current sample, the number of remaining ones, and the remaining time. */
-export interface Progress {
+interface Progress {
   begin(what: string): void
   end(what: string, seconds: number, result: string): void
 }

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Figures } from '../measurements/measurement.ts'
-import type { Surroundings } from '../machine/surroundings.ts'
+import type { MachineConditions } from '../machine/surroundings.ts'
 import type { Workload } from '../contenders/contender.ts'
 import type { BenchRunFacts } from './run-facts.ts'
 
@@ -11,7 +11,7 @@ export interface BenchRunRecord extends BenchRunFacts {
 }
 
 /** One trial of the settings of a contender. */
-export interface SweepRecord extends Surroundings {
+export interface SweepRecord extends MachineConditions {
   readonly kind: 'sweep'
   readonly contender: string
   readonly workload: Workload
@@ -21,7 +21,7 @@ export interface SweepRecord extends Surroundings {
   readonly perSecond: number
 }
 
-export interface SampleRecord extends Surroundings {
+export interface SampleRecord extends MachineConditions {
   readonly kind: 'sample'
   readonly measurement: string
   readonly entrant: string

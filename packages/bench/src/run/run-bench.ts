@@ -1,6 +1,6 @@
 /** Takes every sample that is missing in the records. */
 import type { BenchServer } from '../machine/server.ts'
-import { watchSurroundings, type Surroundings } from '../machine/surroundings.ts'
+import { watchSurroundings, type MachineConditions } from '../machine/surroundings.ts'
 import type { Bench, Entrant, Figures, Measurement } from '../measurements/measurement.ts'
 import { createProgress } from './progress.ts'
 import { sampleName, type Records } from './records.ts'
@@ -100,7 +100,7 @@ function noOpJobs(most: number, perSecond: number): number {
   return Math.ceil(Math.min(most, Math.max(most / 20, perSecond * drainSeconds)))
 }
 
-type Keep = (taken: Surroundings & { figures: Figures; seconds: number }) => void
+type Keep = (taken: MachineConditions & { figures: Figures; seconds: number }) => void
 
 function withoutAbsent(measurement: Measurement): Measurement {
   const isHere = ({ contender }: Entrant) => contender.absent?.() === undefined

@@ -1,5 +1,5 @@
 /** Tries the settings of each contender once per shape of work, so that the best of each is compared with the best of others. */
-import type { Contender, Settings, Workload } from '../contenders/contender.ts'
+import type { Contender, ContenderSettings, Workload } from '../contenders/contender.ts'
 import type { Entrant, Measurement } from '../measurements/measurement.ts'
 import { median } from '../report/statistics.ts'
 import type { BenchRecord, SweepRecord } from './records.ts'
@@ -9,7 +9,7 @@ export interface Trial {
   readonly entrant: Entrant
   readonly workload: Workload
   readonly variant: string
-  readonly settings: Settings
+  readonly settings: ContenderSettings
   readonly round: number
 }
 
@@ -34,7 +34,7 @@ export function sweepTrials(measurements: readonly Measurement[], rounds: number
 
 export interface BestVariant {
   readonly variant: string
-  readonly settings: Settings
+  readonly settings: ContenderSettings
   /** 0: no trial was recorded. */
   readonly perSecond: number
 }

@@ -12,10 +12,10 @@ export interface FleetOptions {
   readonly store: Store
   readonly replicas: number
   readonly killEveryMs: number
-  readonly onKill: (kill: Kill) => void
+  readonly onKill: (kill: DemoKill) => void
 }
 
-export interface Kill {
+export interface DemoKill {
   readonly name: string
   /** Runs that the replica held. */
   readonly held: number
@@ -33,14 +33,14 @@ const recoveryMsMax = 60_000
 const exitMsMax = 40_000
 
 /** Kills and replaces until the signal aborts; then drains all replicas. Returns the kills. */
-export async function runFleet(options: FleetOptions, signal: AbortSignal): Promise<Kill[]> {
+export async function runFleet(options: FleetOptions, signal: AbortSignal): Promise<DemoKill[]> {
   const { databaseUrl, store, replicas, killEveryMs, onKill } = options
   const start = async (name: string): Promise<Member> => ({
     name,
     process: await startReplica({ DATABASE_URL: databaseUrl, Q_TASKS: tasks, Q_NAME: name, Q_THREADS: '2' }),
   })
   const members = await Promise.all(Array.from({ length: replicas }, (_, index) => start(`eu-${index + 1}`)))
-  const kills: Kill[] = []
+  const kills: DemoKill[] = []
   try {
     for (let round = 0; !signal.aborted; round++) {
       await sleep(killEveryMs, undefined, { signal }).catch(() => undefined)
@@ -60,7 +60,7 @@ export async function runFleet(options: FleetOptions, signal: AbortSignal): Prom
   }
 }
 
-async function killOne({ name, process }: Member, store: Store): Promise<Kill> {
+async function killOne({ name, process }: Member, store: Store): Promise<DemoKill> {
   const held = (await store.heldTaskRuns(process.id)).length
   const killedAtMs = performance.now()
   process.kill('SIGKILL')

@@ -22,8 +22,8 @@ export function actionsCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: CommonOptions & { limit: string; cursor?: string }, command: Command) => {
-      await operate(terminal, options, async (frame) => {
-        const { store, answer } = frame
+      await operate(terminal, options, async (context) => {
+        const { store, answer } = context
         const { cursor } = options
         const limit = wholeNumber('--limit', options.limit, 1, 500)
         const page = await store.listActions({ limit, ...(cursor !== undefined && { cursor }) })
@@ -44,7 +44,7 @@ export function actionsCommand(terminal: Terminal): Command {
                 page.items,
               ),
         )
-        tellPageEnd(frame, command, {
+        tellPageEnd(context, command, {
           shown: page.items.length,
           noun: 'action',
           order: 'newest first',

@@ -8,9 +8,9 @@ import { ExplainedError } from '@q/schema'
 import { hidden } from '@q/server/secrets'
 import type { RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
-import { runId } from '../typed/ids.ts'
+import { parseRunId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
 import { payloadText, readPayloadText } from '../typed/payload.ts'
 import { revealedRun } from './show.ts'
@@ -38,27 +38,27 @@ export function againCommand(terminal: Terminal): Command {
     .option('--edit', 'edit the payload of the old run')
     .option('--reveal', 'with --edit: with the values that are hidden elsewhere; the audit records it')
     .action(async (text: string, options: Options) => {
-      await operate(terminal, options, async (frame) => {
-        const id = runId(text)
-        const payload = await newPayload(frame, id, options)
-        const result = await audited(frame, {
+      await operate(terminal, options, async (context) => {
+        const id = parseRunId(text)
+        const payload = await newPayload(context, id, options)
+        const result = await audited(context, {
           what: 'run-again',
           subject: `run ${id}`,
           detail: { edited: payload !== undefined },
-          act: () => frame.store.enqueueAgain(id, { by: frame.by, ...(payload !== undefined && { payload }) }),
+          act: () => context.store.enqueueAgain(id, { by: context.by, ...(payload !== undefined && { payload }) }),
           answerOf: (answer) => (typeof answer === 'string' ? answer : `run ${answer.runId}`),
         })
         if (typeof result === 'string') throw runNotFound(id)
-        frame.answer({ runId: result.runId, of: id }, () => `Run ${result.runId} was enqueued, like run ${id}.`)
+        context.answer({ runId: result.runId, of: id }, () => `Run ${result.runId} was enqueued, like run ${id}.`)
       })
     })
 }
 
 /** Undefined: the payload of the old run. */
-async function newPayload(frame: Frame, id: RunId, options: Options): Promise<string | undefined> {
-  if (options.payload !== undefined) return withoutHidden(readPayloadText(options.payload, frame.terminal.env), id)
+async function newPayload(context: CommandContext, id: RunId, options: Options): Promise<string | undefined> {
+  if (options.payload !== undefined) return withoutHidden(readPayloadText(options.payload, context.terminal.env), id)
   if (options.edit !== true) return undefined
-  if (!frame.terminal.canAsk) {
+  if (!context.terminal.canAsk) {
     throw new ExplainedError({
       code: 'EDITOR_WITHOUT_TERMINAL',
       what: 'The payload cannot be edited here; nothing was enqueued.',
@@ -66,9 +66,9 @@ async function newPayload(frame: Frame, id: RunId, options: Options): Promise<st
       fix: 'Use --payload with JSON, @file, or - for standard input.',
     })
   }
-  const detail = await (options.reveal === true ? revealedRun(frame, id) : frame.store.getTaskRun(id))
+  const detail = await (options.reveal === true ? revealedRun(context, id) : context.store.getTaskRun(id))
   if (detail === undefined) throw runNotFound(id)
-  return withoutHidden(payloadText(edited(detail.payloadText ?? '{}', frame.terminal.env)), id)
+  return withoutHidden(payloadText(edited(detail.payloadText ?? '{}', context.terminal.env)), id)
 }
 
 /** A payload that was copied from what q shows may have the words for a hidden value in its place. */

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import { ExplainedError } from '@q/schema'
 import type { CancelAnswer } from '@q/store'
 import { changeEach, type RunChange } from '../frame/each-run.ts'
-import { runsCommand, type RunsOptions } from '../frame/runs-command.ts'
+import { bulkRunsCommand, type RunsOptions } from '../frame/runs-command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 export function cancelCommand(terminal: Terminal): Command {
-  const command = runsCommand(terminal, {
+  const command = bulkRunsCommand(terminal, {
     texts: {
       name: 'cancel',
       summary: 'cancel runs: those that have not started end at once, running ones are stopped by their node',
@@ -21,7 +21,7 @@ export function cancelCommand(terminal: Terminal): Command {
     path: 'cancel',
     kind: 'cancel',
     changed: 'cancelled',
-    byId: (frame, ids, options) => changeEach(frame, ids, change(options), options),
+    byId: (context, ids, options) => changeEach(context, ids, change(options), options),
     checkFilter: refuseReason,
   })
   return command.option('--reason <text>', 'by id: recorded as the detail of the cancelled runs')

@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander'
 import { answerText } from '../frame/answer.ts'
 import { type CommonOptions, newTextCommand } from '../frame/command.ts'
-import { reportProblem } from '../frame/session.ts'
+import { reportProblem } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish'

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { answerText } from '../frame/answer.ts'
 import { type CommonOptions, newTextCommand } from '../frame/command.ts'
-import { session } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 export function dbCommand(terminal: Terminal): Command {
@@ -21,7 +21,7 @@ function urlCommand(terminal: Terminal): Command {
     json: '{ url }',
   }).action(async (options: CommonOptions) => {
     // An embedded server that this command had to start keeps running, or the URL would be of no use.
-    await session(terminal, { ...options, stay: true, anySchema: true }, async ({ url }) => {
+    await runWithDatabase(terminal, { ...options, stay: true, anySchema: true }, async ({ url }) => {
       terminal.printData(options.json === true ? answerText({ url }, options.fields) : url)
       return exitCodes.ok
     })

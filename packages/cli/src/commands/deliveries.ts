@@ -8,7 +8,7 @@ import type { Look, Terminal } from '../frame/terminal.ts'
 import { deliveryNotFound } from '../typed/not-found.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { ago } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 
@@ -36,8 +36,8 @@ export function deliveriesCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: Options, command: Command) => {
-      await operate(terminal, options, async (frame) => {
-        const { store, answer } = frame
+      await operate(terminal, options, async (context) => {
+        const { store, answer } = context
         const { cursor, destination } = options
         const page = await store.listDeliveries({
           limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -48,7 +48,7 @@ export function deliveriesCommand(terminal: Terminal): Command {
         const to = destination === undefined ? '' : ` to ${destination}`
         const nothing = options.givenUp === true ? `No delivery${to} was given up.` : `There is no delivery${to}.`
         answer(page, (look) => (page.items.length === 0 ? nothing : deliveriesTable(look, page.items)))
-        tellPageEnd(frame, command, {
+        tellPageEnd(context, command, {
           shown: page.items.length,
           noun: 'delivery',
           order: 'newest first',
@@ -102,7 +102,7 @@ function deliveriesTable(look: Look, deliveries: readonly DeliveryView[]): strin
       { heading: 'KIND', cell: ({ kind }) => kind, drop: 3 },
       { heading: 'RUN', cell: ({ runId }) => runId ?? '', align: 'right', drop: 4 },
       { heading: 'CREATED', cell: ({ createdAt }) => ago(createdAt), align: 'right' },
-      { heading: 'ATTEMPTS', cell: ({ attempts }) => count(attempts), align: 'right', drop: 2 },
+      { heading: 'ATTEMPTS', cell: ({ attempts }) => countText(attempts), align: 'right', drop: 2 },
       { heading: 'STATE', cell: (delivery) => stateOf(look, delivery) },
       { heading: 'LAST ERROR', cell: ({ lastError }) => lastError ?? '', shrink: 12, drop: 1 },
     ],

@@ -52,17 +52,17 @@ function addCommand(terminal: Terminal): Command {
   })
     .argument('<file>', 'JSON file with one destination')
     .action(async (file: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const input = await readDestination(file)
-        const answer = await audited(frame, {
+        const answer = await audited(context, {
           what: 'put-destination',
           subject: `destination ${input.name}`,
           detail: { kind: input.kind, reports: input.reports },
-          act: () => frame.store.putDestination(input),
+          act: () => context.store.putDestination(input),
           answerOf: String,
         })
         const sentences = { made: 'was created', changed: 'was changed', unchanged: 'is unchanged' } as const
-        frame.answer({ destination: input.name, answer }, () => `${input.name} ${sentences[answer]}.`)
+        context.answer({ destination: input.name, answer }, () => `${input.name} ${sentences[answer]}.`)
       })
     })
 }
@@ -102,11 +102,11 @@ function testCommand(terminal: Terminal): Command {
   })
     .argument('<name>', 'name of the destination')
     .action(async (name: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
-        const destination = (await frame.store.readDestinations()).find((one) => one.name === name)
+      await operate(terminal, options, async (context) => {
+        const destination = (await context.store.readDestinations()).find((one) => one.name === name)
         if (destination === undefined) throw destinationNotFound(name)
         const { testDestination } = await import('@q/destinations')
-        const result = await audited(frame, {
+        const result = await audited(context, {
           what: 'test-destination',
           subject: `destination ${name}`,
           act: () => testDestination(destination, (variable) => terminal.env[variable]),
@@ -115,7 +115,7 @@ function testCommand(terminal: Terminal): Command {
         const error = 'error' in result ? result.error : null
         const sentence =
           error === null ? `${name} accepted a test report.` : `${name} did not accept a test report. ${error}`
-        frame.answer({ destination: name, answer: result.kind, error }, () => sentence)
+        context.answer({ destination: name, answer: result.kind, error }, () => sentence)
         return result.kind === 'delivered' ? exitCodes.ok : exitCodes.runFailed
       })
     })

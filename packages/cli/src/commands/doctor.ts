@@ -10,7 +10,7 @@ import { answerText } from '../frame/answer.ts'
 import { newCommand, type CommonOptions } from '../frame/command.ts'
 import { once } from '../frame/once.ts'
 import { patiently } from '../frame/patience.ts'
-import { session } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { doctorScreen } from '../screens/doctor.ts'
 
@@ -41,7 +41,7 @@ export function doctorCommand(terminal: Terminal): Command {
     .option('--strict', 'exit code 6 for warnings')
     .option('--all', 'show the checks that found nothing, too')
     .action(async (options: Options) => {
-      await session(terminal, { ...options, anySchema: true }, async ({ url, embedded }) => {
+      await runWithDatabase(terminal, { ...options, anySchema: true }, async ({ url, embedded }) => {
         const wanted = wantedChecks(options.only)
         const connection = connect(url, { purpose: 'pool', connectionsMax: 3, statementMsMax: statementMs })
         try {

@@ -4,11 +4,11 @@ import { exitCodes } from '@q/runner/report-error'
 import { durationMs } from '@q/task'
 import type { Node } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { followDrain } from '../frame/follow-drain.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { nodeNamed } from '../typed/nodes.ts'
-import { quoted } from '../typed/run-filter.ts'
+import { shellWord } from '@q/server/client'
 import { plural } from '../words/counts.ts'
 
 interface Options extends CommonOptions {
@@ -39,22 +39,22 @@ export function drainCommand(terminal: Terminal): Command {
     .option('--wait', 'wait until the node has left (exit code 7 if it left runs behind)')
     .option('--timeout <duration>', 'with --wait: give up waiting (exit code 5); the node keeps draining')
     .action(async (text: string, options: Options) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const order = orderOf(options)
         const timeoutMs = options.timeout === undefined ? undefined : durationMs(options.timeout)
-        const node = await nodeNamed(frame.store, text)
-        const answer = await audited(frame, {
+        const node = await nodeNamed(context.store, text)
+        const answer = await audited(context, {
           what: 'drain',
           subject: node.name,
           detail: { replicaId: node.id, ...order },
-          act: () => frame.store.drainReplica(node.id, { by: frame.by, ...order }),
+          act: () => context.store.drainReplica(node.id, { by: context.by, ...order }),
           answerOf: String,
         })
         const document = { node: node.name, answer, deadlineMs: order.deadlineMs ?? null, onDeadline: order.onDeadline }
-        if (answer === 'not-found') return gone(frame, node, document)
+        if (answer === 'not-found') return gone(context, node, document)
         if (options.wait === true)
-          return followDrain(frame, { node, document, ...(timeoutMs !== undefined && { timeoutMs }) })
-        frame.answer(document, () => orderedText(node, order.deadlineMs))
+          return followDrain(context, { node, document, ...(timeoutMs !== undefined && { timeoutMs }) })
+        context.answer(document, () => orderedText(node, order.deadlineMs))
         return exitCodes.ok
       })
     })
@@ -69,15 +69,15 @@ function orderOf({ deadline, onDeadline }: Options): Order {
   return { onDeadline, ...(deadline === undefined ? {} : { deadlineMs: durationMs(deadline) }) }
 }
 
-function gone(frame: Frame, node: Node, document: object): number {
-  frame.answer(document, () => `${node.name} has stopped already.`)
+function gone(context: CommandContext, node: Node, document: object): number {
+  context.answer(document, () => `${node.name} has stopped already.`)
   return exitCodes.ok
 }
 
 function orderedText(node: Node, deadlineMs: number | undefined): string {
-  const undo = `Undo: q undrain ${quoted(node.name)}`
+  const undo = `Undo: q undrain ${shellWord(node.name)}`
   if (node.state === 'stale') return `${node.name} is lost: it drains only if it comes back. ${undo}`
   const runs = node.slots - node.freeSlots
   const until = deadlineMs === undefined ? 'no deadline' : `deadline in ${Math.round(deadlineMs / 1_000)} s`
-  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${quoted(node.name)} --wait, or q nodes. ${undo}`
+  return `${node.name}: no new runs; ${plural(runs, 'run')} left, ${until}. Follow: q drain ${shellWord(node.name)} --wait, or q nodes. ${undo}`
 }

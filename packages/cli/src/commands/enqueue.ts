@@ -5,7 +5,7 @@ import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import { durationMs } from '@q/task'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { showProgress } from '../frame/follow-run.ts'
 import { nearestName } from '../typed/nearest-name.ts'
 import { readPayload } from '../typed/payload.ts'
@@ -42,21 +42,21 @@ export function enqueueCommand(terminal: Terminal): Command {
     .option('--priority <n>', 'lower numbers first, default 0')
     .option('--group <group>', 'the group of the run, such as a tenant')
     .action(async (task: string, payloadArgument: string | undefined, options: Options) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const payload = readPayload(payloadArgument, terminal.env)
         const enqueueOptions = optionsOf(options)
         const wait = waitOf(options)
-        await warnUnpublished(frame, task)
+        await warnUnpublished(context, task)
         const { queue } = await import('@q/client')
-        const q = queue<Record<string, Task<unknown, unknown>>>(frame.url)
+        const q = queue<Record<string, Task<unknown, unknown>>>(context.url)
         try {
-          const run = await audited(frame, {
+          const run = await audited(context, {
             what: 'enqueue',
             subject: task,
             act: () => q.enqueue(task, payload, enqueueOptions),
             answerOf: ({ id }) => `run ${id}`,
           })
-          return options.wait === true ? await printEnd(frame, run, wait) : await printAccepted(frame, run, task)
+          return options.wait === true ? await printEnd(context, run, wait) : await printAccepted(context, run, task)
         } finally {
           await q.close()
         }
@@ -88,7 +88,7 @@ function priorityOf(text: string): number {
 }
 
 /** Warns about a task that no replica has published: its name may be misspelt, or its deployment may follow. */
-async function warnUnpublished({ store, terminal }: Frame, task: string): Promise<void> {
+async function warnUnpublished({ store, terminal }: CommandContext, task: string): Promise<void> {
   const names = (await store.publishedTasks()).map(({ name }) => name)
   if (names.includes(task)) return
   const meant = nearestName(task, names)
@@ -96,30 +96,30 @@ async function warnUnpublished({ store, terminal }: Frame, task: string): Promis
   terminal.tell(`Warning: no replica has published the task "${task}"; its run waits until one does.${hint}`)
 }
 
-async function printAccepted(frame: Frame, run: RunHandle<unknown>, task: string): Promise<number> {
+async function printAccepted(context: CommandContext, run: RunHandle<unknown>, task: string): Promise<number> {
   const { status } = await run.status()
-  frame.answer({ id: run.id, status }, () => `Run ${run.id} of ${task} is ${status}.`)
+  context.answer({ id: run.id, status }, () => `Run ${run.id} of ${task} is ${status}.`)
   return exitCodes.ok
 }
 
-async function printEnd(frame: Frame, run: RunHandle<unknown>, wait: ResultOptions): Promise<number> {
+async function printEnd(context: CommandContext, run: RunHandle<unknown>, wait: ResultOptions): Promise<number> {
   const { RunFailed } = await import('@q/client')
   const ended = new AbortController()
-  const shown = showProgress(frame.terminal, run, ended.signal)
+  const shown = showProgress(context.terminal, run, ended.signal)
   try {
     const result = await run.result(wait)
     ended.abort()
     await shown
-    if (frame.json) frame.answer({ id: run.id, status: 'SUCCEEDED', result }, () => '')
-    else frame.terminal.printData(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
+    if (context.json) context.answer({ id: run.id, status: 'SUCCEEDED', result }, () => '')
+    else context.terminal.printData(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
     return exitCodes.ok
   } catch (error) {
     ended.abort()
     await shown
     if (!(error instanceof RunFailed)) throw error
     const { status, result } = error.run
-    if (frame.json) frame.answer({ id: run.id, status, result }, () => '')
-    else frame.terminal.tell(`${error.code}  ${error.message}`)
+    if (context.json) context.answer({ id: run.id, status, result }, () => '')
+    else context.terminal.tell(`${error.code}  ${error.message}`)
     return exitCodes.runFailed
   }
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { durationMs } from '@q/task'
 import type { ErrorGroupPage } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { errorScreen, errorsTable } from '../screens/errors.ts'
@@ -35,8 +35,8 @@ export function errorsCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (fingerprint: string | undefined, options: Options, command: Command) => {
-      await operate(terminal, options, (frame) =>
-        fingerprint === undefined ? listErrors(frame, options, command) : showError(frame, fingerprint),
+      await operate(terminal, options, (context) =>
+        fingerprint === undefined ? listErrors(context, options, command) : showError(context, fingerprint),
       )
     })
   errors.addCommand(muteCommand(terminal))
@@ -44,8 +44,8 @@ export function errorsCommand(terminal: Terminal): Command {
   return errors
 }
 
-async function listErrors(frame: Frame, options: Options, command: Command): Promise<void> {
-  const { store, answer } = frame
+async function listErrors(context: CommandContext, options: Options, command: Command): Promise<void> {
+  const { store, answer } = context
   const { task, cursor } = options
   const page = await store.listErrorGroups({
     limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -54,7 +54,7 @@ async function listErrors(frame: Frame, options: Options, command: Command): Pro
     ...(cursor !== undefined && { cursor }),
   })
   answer(page, (look) => (page.items.length === 0 ? emptyText(page, options) : errorsTable(look, page.items)))
-  tellPageEnd(frame, command, {
+  tellPageEnd(context, command, {
     shown: page.items.length,
     noun: 'group',
     order: 'last seen first',
@@ -71,7 +71,7 @@ function emptyText({ exhausted }: ErrorGroupPage, { task, muted, cursor }: Optio
   return muted === true ? `${what} is on record.` : `${what} is on record, or all are muted: q errors --muted`
 }
 
-async function showError({ store, answer, json }: Frame, fingerprint: string): Promise<void> {
+async function showError({ store, answer, json }: CommandContext, fingerprint: string): Promise<void> {
   const group = await store.getErrorGroup(fingerprint)
   if (group === undefined) throw errorGroupNotFound(fingerprint)
   const runs = json ? [] : (await store.listTaskRuns({ fingerprint: group.fingerprint }, { limit: 5 })).runs
@@ -93,7 +93,7 @@ function muteCommand(terminal: Terminal): Command {
     .option('--for <duration>', 'how long', '1d')
     .action(async (text: string, options: CommonOptions & { for: string }) => {
       const untilMs = durationMs(options.for)
-      await operate(terminal, options, (frame) => setMute(frame, text, { untilMs, by: frame.by }))
+      await operate(terminal, options, (context) => setMute(context, text, { untilMs, by: context.by }))
     })
 }
 
@@ -110,20 +110,24 @@ function unmuteCommand(terminal: Terminal): Command {
   })
     .argument('<fingerprint>', 'the fingerprint, or the beginning of it')
     .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, (frame) => setMute(frame, text, null))
+      await operate(terminal, options, (context) => setMute(context, text, null))
     })
 }
 
-async function setMute(frame: Frame, text: string, mute: { untilMs: number; by: string } | null): Promise<void> {
-  const group = await frame.store.getErrorGroup(text)
+async function setMute(
+  context: CommandContext,
+  text: string,
+  mute: { untilMs: number; by: string } | null,
+): Promise<void> {
+  const group = await context.store.getErrorGroup(text)
   if (group === undefined) throw errorGroupNotFound(text)
   const { fingerprint } = group
-  const answer = await audited(frame, {
+  const answer = await audited(context, {
     what: mute === null ? 'unmute-errors' : 'mute-errors',
     subject: `error ${fingerprint}`,
     detail: mute === null ? {} : { untilMs: mute.untilMs },
-    act: () => frame.store.muteErrorGroup(fingerprint, mute),
+    act: () => context.store.muteErrorGroup(fingerprint, mute),
     answerOf: String,
   })
-  frame.answer({ fingerprint, answer }, () => `${fingerprint} is ${answer}.`)
+  context.answer({ fingerprint, answer }, () => `${fingerprint} is ${answer}.`)
 }

@@ -2,14 +2,14 @@
 import { Option, type Command } from 'commander'
 import { isTerminal, type TaskState } from '@q/schema'
 import type { LoggedLine, LogCursor, RunId } from '@q/store'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { repeat } from '../frame/repeat.ts'
 import type { Terminal } from '../frame/terminal.ts'
-import { levelNames, levelNumber, logLine } from '../screens/logs.ts'
-import { runId } from '../typed/ids.ts'
+import { levelNames, levelNumber, logLineText } from '../screens/logs.ts'
+import { parseRunId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
 import { wholeNumber } from '../typed/numbers.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 
 interface Options extends CommonOptions {
   readonly follow?: true
@@ -36,40 +36,40 @@ export function logsCommand(terminal: Terminal): Command {
     .addOption(new Option('--level <level>', 'this level and above').choices(levelNames))
     .option('--tail <n>', 'the last lines only, up to 1000', '200')
     .action(async (text: string, options: Options) => {
-      await operate(terminal, options, async (frame) => {
-        const id = runId(text)
+      await operate(terminal, options, async (context) => {
+        const id = parseRunId(text)
         const last = wholeNumber('--tail', options.tail, 1, pageLines)
-        const [run] = await frame.store.getTaskRuns([id])
+        const [run] = await context.store.getTaskRuns([id])
         if (run === undefined) throw runNotFound(id)
-        const { lines } = await frame.store.readTaskLogs(id, { last })
+        const { lines } = await context.store.readTaskLogs(id, { last })
         const shown = lines.filter(isLoudEnough(options))
         if (options.follow === true) {
-          if (!frame.json && hasNotStarted(run.status))
+          if (!context.json && hasNotStarted(run.status))
             terminal.tell(`Run ${id} is ${run.status}: its code has not started. q why ${id} tells why.`)
-          return follow(frame, id, { lines, options })
+          return follow(context, id, { lines, options })
         }
-        frame.answer({ lines: shown }, (look) =>
-          shown.length === 0 ? 'The run has no log lines.' : shown.map((line) => logLine(look, line)).join('\n'),
+        context.answer({ lines: shown }, (look) =>
+          shown.length === 0 ? 'The run has no log lines.' : shown.map((line) => logLineText(look, line)).join('\n'),
         )
-        if (!frame.json && lines.length === last) terminal.tell(endText(id, last, options))
+        if (!context.json && lines.length === last) terminal.tell(endText(id, last, options))
       })
     })
 }
 
 /** The run may have exactly as many lines as were read. */
 function endText(id: RunId, last: number, { level }: Options): string {
-  const read = `The last ${count(last)} lines were read${level === undefined ? '' : `; shown are those of ${level} and above`}.`
+  const read = `The last ${countText(last)} lines were read${level === undefined ? '' : `; shown are those of ${level} and above`}.`
   const ofLevel = level === undefined ? '' : ` --level ${level}`
   return last === pageLines ? read : `${read} More: q logs ${id}${ofLevel} --tail ${pageLines}`
 }
 
 async function follow(
-  { store, terminal, answer, json }: Frame,
+  { store, terminal, answer, json }: CommandContext,
   id: RunId,
   { lines, options }: { readonly lines: readonly LoggedLine[]; readonly options: Options },
 ): Promise<void> {
   const write = (some: readonly LoggedLine[]) => {
-    for (const line of some.filter(isLoudEnough(options))) answer(line, (look) => logLine(look, line))
+    for (const line of some.filter(isLoudEnough(options))) answer(line, (look) => logLineText(look, line))
   }
   write(lines)
   let place: LogCursor | undefined = placeOf(lines)

@@ -3,10 +3,10 @@ import { Command } from 'commander'
 import type { Entity } from '@q/destinations/memory'
 import { type CommandTexts, newCommand } from '../frame/command.ts'
 import { listEnd } from '../frame/list-end.ts'
-import { type MemoryOptions, withMemory } from '../frame/memory.ts'
+import { type MemoryCommandOptions, withMemory } from '../frame/memory.ts'
 import type { Look, Terminal } from '../frame/terminal.ts'
 import { memoryKeyNotFound } from '../typed/not-found.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 import { table } from '../words/table.ts'
 
 const help = `
@@ -39,7 +39,7 @@ function getCommand(terminal: Terminal): Command {
   })
     .argument('<key>', 'the key, whole')
     .option('--all', 'print all values, oldest first')
-    .action((key: string, options: MemoryOptions & { readonly all?: true }) =>
+    .action((key: string, options: MemoryCommandOptions & { readonly all?: true }) =>
       withMemory(terminal, options, async (memory) => {
         const entity = await memory.get(key)
         if (entity === undefined) throw memoryKeyNotFound(key)
@@ -62,7 +62,7 @@ function lsCommand(terminal: Terminal): Command {
     json: '{ items: [{ key, type, values }] }, with the number of values',
   })
     .argument('[pattern]', 'keys to list', '*')
-    .action((pattern: string, options: MemoryOptions) =>
+    .action((pattern: string, options: MemoryCommandOptions) =>
       withMemory(terminal, options, async (memory) => {
         const entities = await memory.list(pattern)
         const items = entities.map(({ name: key, entityType: type, observations: { length: values } }) => ({
@@ -89,7 +89,7 @@ function putCommand(terminal: Terminal): Command {
   })
     .argument('<key>', 'the key')
     .argument('<value>', 'any text')
-    .action((key: string, value: string, options: MemoryOptions) =>
+    .action((key: string, value: string, options: MemoryCommandOptions) =>
       withMemory(terminal, options, async (memory) => {
         const answer = await memory.put(key, value)
         return { document: { key, value, answer }, text: () => `The value of ${key} is ${answer}.` }
@@ -106,7 +106,7 @@ function testCommand(terminal: Terminal): Command {
       ['q memory test --command "node /opt/memory/server.js"', 'with another server'],
     ],
     json: '{ file, answer: works }',
-  }).action((options: MemoryOptions) =>
+  }).action((options: MemoryCommandOptions) =>
     withMemory(terminal, options, async (memory, file) => {
       await memory.test('q-memory-test')
       return { document: { file, answer: 'works' }, text: () => `The memory server works on ${file}.` }
@@ -127,7 +127,7 @@ function keysTable(look: Look, entities: readonly Entity[]): string {
     [
       { heading: 'KEY', cell: ({ name }) => name, shrink: 20 },
       { heading: 'TYPE', cell: ({ entityType }) => entityType, drop: 2 },
-      { heading: 'VALUES', cell: ({ observations }) => count(observations.length), align: 'right', drop: 1 },
+      { heading: 'VALUES', cell: ({ observations }) => countText(observations.length), align: 'right', drop: 1 },
     ],
     entities,
   )

@@ -9,7 +9,7 @@ import { migrateDatabase, migrationPlan, pendingScript, type OlderReplica } from
 import { answerText } from '../frame/answer.ts'
 import { type CommonOptions, newTextCommand } from '../frame/command.ts'
 import { patiently } from '../frame/patience.ts'
-import { session } from '../frame/session.ts'
+import { runWithDatabase } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 interface Options extends CommonOptions {
@@ -30,7 +30,7 @@ export function migrateCommand(terminal: Terminal): Command {
     .option('--sql', 'change nothing; print what is pending as one script for psql, which records itself')
     .option('--yes', 'migrate even while replicas of older releases are alive')
     .action(async (options: Options) => {
-      await session(terminal, { ...options, anySchema: true }, async ({ url, description }) => {
+      await runWithDatabase(terminal, { ...options, anySchema: true }, async ({ url, description }) => {
         const direct = terminal.env['DATABASE_URL_DIRECT'] || url
         const pending = await planBesideOlderReplicas(terminal, direct, options)
         const document = (members: object) => terminal.printData(answerText(members, options.fields))

@@ -4,7 +4,7 @@ import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { openInBrowser } from '../page/browser.ts'
 import { findPage } from '../page/find-page.ts'
-import { runId } from '../typed/ids.ts'
+import { parseRunId } from '../typed/ids.ts'
 
 interface Options extends CommonOptions {
   readonly print?: true
@@ -25,7 +25,7 @@ export function openCommand(terminal: Terminal): Command {
     .option('--print', 'print the link and open nothing')
     .action(async (text: string | undefined, options: Options) => {
       await operate(terminal, options, async ({ store, answer, json }) => {
-        const path = text === undefined ? '/' : `/runs/${runId(text)}`
+        const path = text === undefined ? '/' : `/runs/${parseRunId(text)}`
         const { node, url, token } = await findPage(await store.liveReplicas(), terminal.env)
         const link = token === undefined ? `${url}${path}` : `${url}${path}#token=${token}`
         if (!json) terminal.print(link)

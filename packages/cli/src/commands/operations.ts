@@ -33,13 +33,13 @@ export function operationsCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (text: string | undefined, options: Options, command: Command) => {
-      await operate(terminal, options, async (frame) => {
-        const { store, answer } = frame
+      await operate(terminal, options, async (context) => {
+        const { store, answer } = context
         if (text !== undefined) {
           const id = plainId(text, 'operation')
           const found = await store.getOperation(id)
           if (found === undefined) throw operationNotFound(id)
-          const operation = options.follow === true ? await followed(frame, found) : found
+          const operation = options.follow === true ? await followed(context, found) : found
           return answer(operation, (look) => operationText(look, operation))
         }
         const { cursor } = options
@@ -48,7 +48,7 @@ export function operationsCommand(terminal: Terminal): Command {
         answer(page, (look) =>
           page.items.length === 0 ? 'No operation has been requested yet.' : operationsTable(look, page.items),
         )
-        tellPageEnd(frame, command, {
+        tellPageEnd(context, command, {
           shown: page.items.length,
           noun: 'operation',
           order: 'newest first',

@@ -5,7 +5,7 @@ import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import { listEnd } from '../frame/list-end.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { queuesTable, queueScreen } from '../screens/queues.ts'
-import { quoted } from '../typed/run-filter.ts'
+import { shellWord } from '@q/server/client'
 import { noSuchQueue, unusedQueueWarning } from '../typed/unknown-names.ts'
 
 export function queuesCommand(terminal: Terminal): Command {
@@ -52,20 +52,20 @@ function pauseCommand(terminal: Terminal): Command {
     .argument('<queue>', 'name of the queue')
     .option('--reason <text>', 'why')
     .action(async (queue: string, options: CommonOptions & { reason?: string }) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const reason = options.reason
-        const warning = await unusedQueueWarning(frame.store, queue)
+        const warning = await unusedQueueWarning(context.store, queue)
         if (warning !== undefined) terminal.tell(warning)
-        await audited(frame, {
+        await audited(context, {
           what: 'pause-queue',
           subject: `queue ${queue}`,
           detail: reason === undefined ? {} : { reason },
-          act: () => frame.store.pauseQueue(queue, frame.by, ...(reason === undefined ? [] : [reason])),
+          act: () => context.store.pauseQueue(queue, context.by, ...(reason === undefined ? [] : [reason])),
           answerOf: () => 'paused',
         })
-        frame.answer(
+        context.answer(
           { queue, paused: true },
-          () => `${queue} is paused. Running runs continue. Undo: q queues resume ${quoted(queue)}`,
+          () => `${queue} is paused. Running runs continue. Undo: q queues resume ${shellWord(queue)}`,
         )
       })
     })
@@ -84,15 +84,15 @@ function resumeCommand(terminal: Terminal): Command {
   })
     .argument('<queue>', 'name of the queue')
     .action(async (queue: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
-        if ((await frame.store.getQueue(queue)) === undefined) throw await noSuchQueue(frame.store, queue)
-        await audited(frame, {
+      await operate(terminal, options, async (context) => {
+        if ((await context.store.getQueue(queue)) === undefined) throw await noSuchQueue(context.store, queue)
+        await audited(context, {
           what: 'resume-queue',
           subject: `queue ${queue}`,
-          act: () => frame.store.resumeQueue(queue),
+          act: () => context.store.resumeQueue(queue),
           answerOf: () => 'resumed',
         })
-        frame.answer({ queue, paused: false }, () => `${queue} is open.`)
+        context.answer({ queue, paused: false }, () => `${queue} is open.`)
       })
     })
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import type { Node, RunId, StaleQuery, StaleRun } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { staleTable } from '../screens/stale.ts'
 import { nodeNamed } from '../typed/nodes.ts'
@@ -34,13 +34,13 @@ export function recoverCommand(terminal: Terminal): Command {
       'judge heartbeats even if the server has not accepted any for a whole threshold, as after an outage: a live node may lose runs',
     )
     .action(async (options: Options) => {
-      await operate(terminal, options, async (frame) => {
-        const question = await questionOf(frame, options)
-        const items = await frame.store.getStaleTaskRuns(question)
-        if (items.length === 0) return nothingStale(frame, question, options)
-        if (options.dryRun !== true) return recover(frame, question, { items, options })
-        const rest = await leftAloneLines(frame, question, { options, judged: items })
-        frame.answer({ ...nothingRecovered, dryRun: true, items }, (look) =>
+      await operate(terminal, options, async (context) => {
+        const question = await questionOf(context, options)
+        const items = await context.store.getStaleTaskRuns(question)
+        if (items.length === 0) return nothingStale(context, question, options)
+        if (options.dryRun !== true) return recover(context, question, { items, options })
+        const rest = await leftAloneLines(context, question, { options, judged: items })
+        context.answer({ ...nothingRecovered, dryRun: true, items }, (look) =>
           [`${plural(items.length, 'run')} would be recovered:\n${staleTable(look, items)}`, ...rest].join('\n'),
         )
         return exitCodes.ok
@@ -52,17 +52,21 @@ export function recoverCommand(terminal: Terminal): Command {
  * This command has not observed heartbeats itself, so it relies on those that the server has accepted from replicas.
  * Otherwise every node would look dead right after an outage of the database.
  */
-async function questionOf({ store }: Frame, { node, force }: Options): Promise<StaleQuery> {
+async function questionOf({ store }: CommandContext, { node, force }: Options): Promise<StaleQuery> {
   const replica = node === undefined ? {} : { replicaId: (await nodeNamed(store, node)).id }
   return force === true ? replica : { ...replica, thresholdMsMax: 0, sharedMsMax: Number.POSITIVE_INFINITY }
 }
 
 const nothingRecovered = { ids: [], count: 0, stuck: [], locked: [] }
 
-async function nothingStale(frame: Frame, question: StaleQuery, { dryRun, force }: Options): Promise<number> {
-  const leftAlone = force === true ? 0 : await runsLeftAlone(frame, question, [])
-  const lost = leftAlone > 0 ? [] : await lostHolders(frame, question)
-  frame.answer({ ...nothingRecovered, dryRun: dryRun === true, items: [] }, () =>
+async function nothingStale(
+  context: CommandContext,
+  question: StaleQuery,
+  { dryRun, force }: Options,
+): Promise<number> {
+  const leftAlone = force === true ? 0 : await runsLeftAlone(context, question, [])
+  const lost = leftAlone > 0 ? [] : await lostHolders(context, question)
+  context.answer({ ...nothingRecovered, dryRun: dryRun === true, items: [] }, () =>
     leftAlone > 0 ? leftAloneText(leftAlone) : ['No run is stale.', ...lost.map(lostHolderText)].join('\n'),
   )
   return exitCodes.ok
@@ -70,7 +74,7 @@ async function nothingStale(frame: Frame, question: StaleQuery, { dryRun, force 
 
 /** Counts runs that are stale by heartbeats alone, while the server has accepted none lately: every node may be dead, or cut off. */
 async function runsLeftAlone(
-  { store }: Frame,
+  { store }: CommandContext,
   { replicaId }: StaleQuery,
   judged: readonly StaleRun[],
 ): Promise<number> {
@@ -87,7 +91,7 @@ function leftAloneText(runs: number): string {
 }
 
 /** Nodes whose session is gone, and whose runs only a replica may recover before they are stale by their heartbeats. */
-async function lostHolders({ store }: Frame, { replicaId }: StaleQuery): Promise<Node[]> {
+async function lostHolders({ store }: CommandContext, { replicaId }: StaleQuery): Promise<Node[]> {
   const nodes = await store.listNodes()
   return nodes.filter(
     ({ id, state, activeRuns }) => state === 'stale' && activeRuns > 0 && (replicaId === undefined || id === replicaId),
@@ -101,33 +105,33 @@ function lostHolderText({ name, activeRuns }: Node): string {
 
 /** `judged`: the runs whose evidence counts, although they are not recovered. */
 async function leftAloneLines(
-  frame: Frame,
+  context: CommandContext,
   question: StaleQuery,
   { options, judged }: { readonly options: Options; readonly judged: readonly StaleRun[] },
 ): Promise<string[]> {
-  const runs = options.force === true ? 0 : await runsLeftAlone(frame, question, judged)
+  const runs = options.force === true ? 0 : await runsLeftAlone(context, question, judged)
   return runs > 0 ? [leftAloneText(runs)] : []
 }
 
 async function recover(
-  frame: Frame,
+  context: CommandContext,
   question: StaleQuery,
   { items, options }: { readonly items: readonly object[]; readonly options: Options },
 ): Promise<number> {
-  const recovered = await audited(frame, {
+  const recovered = await audited(context, {
     what: 'recover',
     subject: question.replicaId ?? 'stale runs',
-    act: () => frame.store.reap({ ...question, by: frame.by }),
+    act: () => context.store.reap({ ...question, by: context.by }),
     answerOf: ({ count }) => `recovered ${count}`,
   })
   const stuck = (recovered.stuck ?? []).map(({ id, error }) => ({
     id,
     error: error instanceof Error ? error.message : String(error),
   }))
-  const still = await frame.store.getStaleTaskRuns(question)
+  const still = await context.store.getStaleTaskRuns(question)
   const locked = still.map(({ id }) => id).filter((id) => !stuck.some((one) => one.id === id))
-  const rest = await leftAloneLines(frame, question, { options, judged: still })
-  frame.answer({ dryRun: false, items, ids: recovered.ids, count: recovered.count, stuck, locked }, () =>
+  const rest = await leftAloneLines(context, question, { options, judged: still })
+  context.answer({ dryRun: false, items, ids: recovered.ids, count: recovered.count, stuck, locked }, () =>
     [
       `${plural(recovered.count, 'run')} recovered${recovered.count === 0 ? '' : `: ${recovered.ids.slice(0, 20).join(', ')}`}.`,
       ...stuck.map(({ id, error }) => `Run ${id} could not be recovered: ${error}`),

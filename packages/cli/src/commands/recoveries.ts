@@ -1,6 +1,6 @@
 /** q recoveries */
 import type { Command } from 'commander'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { recoveriesTable } from '../screens/recoveries.ts'
@@ -30,12 +30,16 @@ export function recoveriesCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--before <id>', 'continue after the previous page')
     .action(async (options: RecoveryOptions, command: Command) => {
-      await operate(terminal, options, (frame) => listRecoveries(frame, options, command))
+      await operate(terminal, options, (context) => printRecoveries(context, options, command))
     })
 }
 
-export async function listRecoveries(frame: Frame, options: RecoveryOptions, command: Command): Promise<void> {
-  const { store, answer } = frame
+export async function printRecoveries(
+  context: CommandContext,
+  options: RecoveryOptions,
+  command: Command,
+): Promise<void> {
+  const { store, answer } = context
   const node = options.node === undefined ? undefined : (await nodeNamed(store, options.node)).id
   const page = await store.listRecoveries({
     limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -47,7 +51,7 @@ export async function listRecoveries(frame: Frame, options: RecoveryOptions, com
   const of = options.node === undefined ? '' : ` of ${options.node}`
   const nothing = options.toReview === true ? `No recovery${of} needs a review.` : `No run${of} was recovered.`
   answer(page, (look) => (items.length === 0 ? nothing : recoveriesTable(look, items)))
-  tellPageEnd(frame, command, {
+  tellPageEnd(context, command, {
     shown: items.length,
     noun: 'recovery',
     order: 'newest first',

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Inconsistency, WorkflowId } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 /** The number of workflows per statement: a workflow may have many steps. */
@@ -18,14 +18,14 @@ export function repairCommand(terminal: Terminal): Command {
     ],
     json: '{ healed: [{ workflowId, rootId, kind, runId }] }',
   }).action(async (options: CommonOptions) => {
-    await operate(terminal, options, async (frame) => {
-      const repaired = await audited(frame, {
+    await operate(terminal, options, async (context) => {
+      const repaired = await audited(context, {
         what: 'repair',
         subject: 'workflows',
-        act: () => repairAll(frame),
+        act: () => repairAll(context),
         answerOf: (found) => `repaired ${found.length}`,
       })
-      frame.answer({ healed: repaired }, () =>
+      context.answer({ healed: repaired }, () =>
         repaired.length === 0 ? 'Nothing to do: no live workflow is inconsistent.' : repaired.map(lineOf).join('\n'),
       )
     })
@@ -33,7 +33,7 @@ export function repairCommand(terminal: Terminal): Command {
 }
 
 /** Repairs all live workflows. Replicas do the same periodically. */
-async function repairAll({ store }: Frame): Promise<Inconsistency[]> {
+async function repairAll({ store }: CommandContext): Promise<Inconsistency[]> {
   const all: Inconsistency[] = []
   let after: WorkflowId | undefined
   do {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { RetryAnswer } from '@q/store'
 import { changeEach, type RunChange } from '../frame/each-run.ts'
-import { runsCommand } from '../frame/runs-command.ts'
+import { bulkRunsCommand } from '../frame/runs-command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 
 /** A retry also marks the recovery of the run as reviewed. */
@@ -28,7 +28,7 @@ export const retryChange: RunChange<RetryAnswer> = {
 }
 
 export function retryCommand(terminal: Terminal): Command {
-  return runsCommand(terminal, {
+  return bulkRunsCommand(terminal, {
     texts: {
       name: 'retry',
       summary: 'start ended runs again, in a new epoch; their history stays',
@@ -45,6 +45,6 @@ export function retryCommand(terminal: Terminal): Command {
     path: 'retry',
     kind: 'retry',
     changed: 'retried',
-    byId: (frame, ids, options) => changeEach(frame, ids, retryChange, options),
+    byId: (context, ids, options) => changeEach(context, ids, retryChange, options),
   })
 }

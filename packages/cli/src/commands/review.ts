@@ -3,13 +3,13 @@ import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import type { RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { changeEach, nothingChanged, type DryRunOption } from '../frame/each-run.ts'
-import { runsCommand } from '../frame/runs-command.ts'
+import { bulkRunsCommand } from '../frame/runs-command.ts'
 import type { Terminal } from '../frame/terminal.ts'
-import { runId } from '../typed/ids.ts'
+import { parseRunId } from '../typed/ids.ts'
 import { plural } from '../words/counts.ts'
-import { listRecoveries, type RecoveryOptions } from './recoveries.ts'
+import { printRecoveries, type RecoveryOptions } from './recoveries.ts'
 import { retryChange } from './retry.ts'
 
 export function reviewCommand(terminal: Terminal): Command {
@@ -28,7 +28,7 @@ export function reviewCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--before <id>', 'continue after the previous page')
     .action(async (options: RecoveryOptions, command: Command) => {
-      await operate(terminal, options, (frame) => listRecoveries(frame, { ...options, toReview: true }, command))
+      await operate(terminal, options, (context) => printRecoveries(context, { ...options, toReview: true }, command))
     })
   review.addCommand(acceptCommand(terminal))
   review.addCommand(retryReviewedCommand(terminal))
@@ -36,7 +36,7 @@ export function reviewCommand(terminal: Terminal): Command {
 }
 
 function acceptCommand(terminal: Terminal): Command {
-  return runsCommand(terminal, {
+  return bulkRunsCommand(terminal, {
     texts: {
       name: 'accept',
       summary: 'mark recoveries as reviewed; the runs stay as they are',
@@ -54,20 +54,20 @@ function acceptCommand(terminal: Terminal): Command {
   })
 }
 
-async function accept(frame: Frame, ids: readonly RunId[], { dryRun }: DryRunOption): Promise<number> {
+async function accept(context: CommandContext, ids: readonly RunId[], { dryRun }: DryRunOption): Promise<number> {
   if (dryRun === true) {
-    const reviewed = await frame.store.rehearseReview(ids)
-    frame.answer({ dryRun, reviewed }, () => `${acceptableText(reviewed, ids.length)} ${nothingChanged}`)
+    const reviewed = await context.store.rehearseReview(ids)
+    context.answer({ dryRun, reviewed }, () => `${acceptableText(reviewed, ids.length)} ${nothingChanged}`)
     return exitCodes.ok
   }
-  const reviewed = await audited(frame, {
+  const reviewed = await audited(context, {
     what: 'review',
     subject: ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`,
     detail: { ids: ids.slice(0, 100) },
-    act: () => frame.store.reviewRecoveries({ runIds: ids, by: frame.by }),
+    act: () => context.store.reviewRecoveries({ runIds: ids, by: context.by }),
     answerOf: (count) => `reviewed ${count}`,
   })
-  frame.answer({ reviewed }, () => acceptedText(reviewed, ids.length))
+  context.answer({ reviewed }, () => acceptedText(reviewed, ids.length))
   return exitCodes.ok
 }
 
@@ -85,7 +85,7 @@ function retryReviewedCommand(terminal: Terminal): Command {
     .argument('<runs...>', 'ids of runs')
     .option('--dry-run', 'change nothing: say what would be done')
     .action(async (runs: string[], options: CommonOptions & DryRunOption) => {
-      await operate(terminal, options, (frame) => changeEach(frame, runs.map(runId), retryChange, options))
+      await operate(terminal, options, (context) => changeEach(context, runs.map(parseRunId), retryChange, options))
     })
 }
 

@@ -1,13 +1,13 @@
 /** q runs: lists runs by view and filter, a page at a time. */
 import { Option, type Command } from 'commander'
-import type { RunCount, RunPage, PageRequest, RunViewName } from '@q/store'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import type { RunCount, RunSummaryPage, PageRequest, RunViewName } from '@q/store'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { tellPageEnd } from '../frame/next-page.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { runsTable } from '../screens/runs.ts'
 import { wholeNumber } from '../typed/numbers.ts'
 import { moment } from '../words/ages.ts'
-import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
+import { filterOfOptions, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 import { unknownNames } from '../typed/unknown-names.ts'
 
 const orders: Readonly<Record<RunViewName, string>> = {
@@ -49,22 +49,22 @@ export function runsCommand(terminal: Terminal): Command {
     .option('--look <n>', 'read at most this many runs, up to 1000000; default 50000')
     .option('--count', 'count the matching runs, up to 10 000, instead of listing them')
   return withFilterOptions(command).action(async (options: Options) => {
-    await operate(terminal, options, async (frame) => {
-      const { store, answer } = frame
-      const filter = await filterOf(store, options)
+    await operate(terminal, options, async (context) => {
+      const { store, answer } = context
+      const filter = await filterOfOptions(store, options)
       if (options.count === true) {
         const { view } = options
         const { look } = pageOf(options)
         const counted = await store.countTaskRuns(filter, { view, ...(look !== undefined && { look }) })
         answer(counted, () => `${counted.count}${counted.atLeast ? '+' : ''}`)
-        if (!frame.json && !counted.exhausted) frame.terminal.tell(uncountedText(counted))
-        if (counted.count === 0) await tellUnknownNames(frame, options)
+        if (!context.json && !counted.exhausted) context.terminal.tell(uncountedText(counted))
+        if (counted.count === 0) await tellUnknownNames(context, options)
         return
       }
       const page = await store.listTaskRuns(filter, pageOf(options))
       answer(page, (look) => (page.runs.length === 0 ? emptyText(page) : runsTable(look, page.runs)))
-      if (page.runs.length === 0) await tellUnknownNames(frame, options)
-      tellPageEnd(frame, command, {
+      if (page.runs.length === 0) await tellUnknownNames(context, options)
+      tellPageEnd(context, command, {
         shown: page.runs.length,
         noun: 'run',
         order: orders[options.view],
@@ -72,12 +72,12 @@ export function runsCommand(terminal: Terminal): Command {
         next: page.next,
         option: '--before',
       })
-      if (!frame.json && options.view === 'failed') frame.terminal.tell(failedWaiting)
+      if (!context.json && options.view === 'failed') context.terminal.tell(failedWaiting)
     })
   })
 }
 
-async function tellUnknownNames({ store, terminal, json }: Frame, options: FilterOptions): Promise<void> {
+async function tellUnknownNames({ store, terminal, json }: CommandContext, options: FilterOptions): Promise<void> {
   if (!json) for (const sentence of await unknownNames(store, options)) terminal.tell(sentence)
 }
 
@@ -103,6 +103,6 @@ const countMax = 10_000
 const failedWaiting = 'Runs that failed while they waited, as UNROUTABLE, are not in this view: q runs --status failed'
 
 /** Distinguishes "no run matches" from "the search stopped before it found one". */
-function emptyText({ exhausted }: RunPage): string {
+function emptyText({ exhausted }: RunSummaryPage): string {
   return exhausted ? 'No run matches.' : 'No run matches among those looked at; there are older ones.'
 }

@@ -111,15 +111,15 @@ function runCommand(terminal: Terminal): Command {
   })
     .argument('<name>', 'name of the schedule')
     .action(async (name: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
-        const result = await audited(frame, {
+      await operate(terminal, options, async (context) => {
+        const result = await audited(context, {
           what: 'run-schedule',
           subject: `schedule ${name}`,
-          act: () => frame.store.runScheduleNow(name, { by: frame.by }),
+          act: () => context.store.runScheduleNow(name, { by: context.by }),
           answerOf: (answer) => (typeof answer === 'string' ? answer : `run ${answer.runId}`),
         })
         if (typeof result === 'string') throw scheduleNotFound(name)
-        frame.answer({ schedule: name, runId: result.runId }, () => `Run ${result.runId} was enqueued.`)
+        context.answer({ schedule: name, runId: result.runId }, () => `Run ${result.runId} was enqueued.`)
       })
     })
 }

@@ -29,10 +29,10 @@ export function serveCommand(terminal: Terminal): Command {
     .option('--open', 'open the page in a browser')
     .action(async (options: Options) => {
       const port = options.port === undefined ? undefined : wholeNumber('--port', options.port, 0, 65_535)
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const { prepareServer } = await import('@q/server')
         const server = await prepareServer(environment(terminal.env, { ...options, port }))({
-          databaseUrl: frame.url,
+          databaseUrl: context.url,
           version: programVersion(),
           onFault: (error, what) => terminal.tell(`${what}: ${String(error)}`),
         })
@@ -41,9 +41,9 @@ export function serveCommand(terminal: Terminal): Command {
             url: server.url,
             port: server.port,
             readOnly: options.readOnly === true,
-            database: frame.description,
+            database: context.description,
           }
-          frame.answer(document, ({ columns }) => linkText(columns > 0 ? server.link : server.url))
+          context.answer(document, ({ columns }) => linkText(columns > 0 ? server.link : server.url))
           if (options.open === true) await openInBrowser(terminal, server.link)
           await untilStopped()
         } finally {

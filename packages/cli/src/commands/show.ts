@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 import type { RunDetail, RunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { runScreen } from '../screens/run.ts'
-import { runId } from '../typed/ids.ts'
+import { parseRunId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
 
 interface Options extends CommonOptions {
@@ -29,10 +29,10 @@ export function showCommand(terminal: Terminal): Command {
     .argument('<run>', 'id of the run')
     .option('--reveal', 'show hidden values of the payload, the result and the checkpoint; the audit records it')
     .action(async (text: string, options: Options) => {
-      await operate(terminal, options, async (frame) => {
-        const { store, answer, json } = frame
-        const id = runId(text)
-        const detail = options.reveal === true ? await revealedRun(frame, id) : await store.getTaskRun(id)
+      await operate(terminal, options, async (context) => {
+        const { store, answer, json } = context
+        const id = parseRunId(text)
+        const detail = options.reveal === true ? await revealedRun(context, id) : await store.getTaskRun(id)
         if (detail === undefined) throw runNotFound(id)
         const { lines } = json ? { lines: [] } : await store.readTaskLogs(id, { last: logLinesShown })
         answer(detail, (look) => runScreen(look, { detail, logs: lines }))
@@ -41,11 +41,11 @@ export function showCommand(terminal: Terminal): Command {
 }
 
 /** Undefined: there is no such run. */
-export async function revealedRun(frame: Frame, id: RunId): Promise<RunDetail | undefined> {
-  return audited(frame, {
+export async function revealedRun(context: CommandContext, id: RunId): Promise<RunDetail | undefined> {
+  return audited(context, {
     what: 'reveal',
     subject: `run ${id}`,
-    act: () => frame.revealing.getTaskRun(id),
+    act: () => context.revealing.getTaskRun(id),
     answerOf: (detail) => (detail === undefined ? 'not-found' : 'revealed'),
   })
 }

@@ -1,7 +1,7 @@
 /** q status: shows the whole cluster on one screen; --watch repeats it. */
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { patiently } from '../frame/patience.ts'
 import { repeat } from '../frame/repeat.ts'
 import type { Terminal } from '../frame/terminal.ts'
@@ -30,20 +30,20 @@ export function statusCommand(terminal: Terminal): Command {
     .option('--watch', 'repeat every two seconds')
     .option('--exact', 'count all runs by state: reads the whole table')
     .action(async (options: Options) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         if (options.watch !== true) {
           const facts = await patiently(
             terminal,
             () => 'reading',
-            () => look(frame, options),
+            () => look(context, options),
           )
-          frame.answer(facts, (fit) => statusScreen(fit, facts))
+          context.answer(facts, (fit) => statusScreen(fit, facts))
           return exitCodes.ok
         }
         await repeat(watchEveryMs, async () => {
-          const facts = await look(frame, options)
-          if (frame.json) frame.answer(facts, () => '')
-          else terminal.redraw(statusScreen({ ...frame.look, columns: terminal.columns }, facts))
+          const facts = await look(context, options)
+          if (context.json) context.answer(facts, () => '')
+          else terminal.redraw(statusScreen({ ...context.look, columns: terminal.columns }, facts))
           return 'again'
         })
         return exitCodes.ok
@@ -52,7 +52,7 @@ export function statusCommand(terminal: Terminal): Command {
 }
 
 async function look(
-  { store, description }: Frame,
+  { store, description }: CommandContext,
   { exact }: Options,
 ): Promise<StatusFacts & Readonly<Record<string, unknown>>> {
   const nodes = await store.listNodes()

@@ -10,7 +10,7 @@ import type * as ServerModule from '@q/server'
 import type { TokenScope } from '@q/server'
 import { answerText } from '../frame/answer.ts'
 import { newCommand, type CommonOptions } from '../frame/command.ts'
-import { reportProblem } from '../frame/session.ts'
+import { reportProblem } from '../frame/run-with-database.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { table } from '../words/table.ts'
 

@@ -1,7 +1,7 @@
 /** q top: the cluster, live. Without a terminal one snapshot as text per interval. */
 import type { Command } from 'commander'
 import { durationMs } from '@q/task'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import { repeat } from '../frame/repeat.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { createLooker } from '../top/facts.ts'
@@ -33,15 +33,19 @@ export function topCommand(terminal: Terminal): Command {
       const everyMs = Math.max(intervalMsMin, durationMs(options.interval))
       const times =
         options.count === undefined ? Number.POSITIVE_INFINITY : wholeNumber('--count', options.count, 1, 1_000_000)
-      await operate(terminal, options, (frame) =>
-        terminal.columns > 0 && terminal.canAsk && !frame.json && options.count === undefined
-          ? watchTop(frame, everyMs)
-          : snapshots(frame, everyMs, times),
+      await operate(terminal, options, (context) =>
+        terminal.columns > 0 && terminal.canAsk && !context.json && options.count === undefined
+          ? watchTop(context, everyMs)
+          : snapshots(context, everyMs, times),
       )
     })
 }
 
-async function snapshots({ store, description, answer }: Frame, everyMs: number, times: number): Promise<void> {
+async function snapshots(
+  { store, description, answer }: CommandContext,
+  everyMs: number,
+  times: number,
+): Promise<void> {
   const looker = createLooker(store, description)
   let left = times
   await repeat(everyMs, async () => {

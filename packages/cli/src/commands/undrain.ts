@@ -28,18 +28,18 @@ export function undrainCommand(terminal: Terminal): Command {
   })
     .argument('<node>', 'name, beginning of the id, or unique part of the name')
     .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
-        const node = await nodeNamed(frame.store, text)
-        const answer = await audited(frame, {
+      await operate(terminal, options, async (context) => {
+        const node = await nodeNamed(context.store, text)
+        const answer = await audited(context, {
           what: 'undrain',
           subject: node.name,
           detail: { replicaId: node.id },
-          act: () => frame.store.undrainReplica(node.id),
+          act: () => context.store.undrainReplica(node.id),
           answerOf: String,
         })
         const isLost = answer === 'claiming' && node.state === 'stale'
         const [sentence, exitCode] = isLost ? lost : sentences[answer]
-        frame.answer({ node: node.name, answer }, () => `${node.name} ${sentence}.`)
+        context.answer({ node: node.name, answer }, () => `${node.name} ${sentence}.`)
         return exitCode
       })
     })

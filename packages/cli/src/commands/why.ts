@@ -1,10 +1,10 @@
 /** q why: why a run is not running, or why a queue is not served. */
 import type { Command } from 'commander'
 import type { Why } from '@q/store'
-import { newCommand, operate, type CommonOptions, type Frame } from '../frame/command.ts'
+import { newCommand, operate, type CommonOptions, type CommandContext } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { whyScreen } from '../screens/why.ts'
-import { runId } from '../typed/ids.ts'
+import { parseRunId } from '../typed/ids.ts'
 import { runNotFound } from '../typed/not-found.ts'
 import { noSuchQueue } from '../typed/unknown-names.ts'
 
@@ -21,8 +21,8 @@ export function whyCommand(terminal: Terminal): Command {
   })
     .argument('<run or queue>', 'id of a run, or name of a queue')
     .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) =>
-        isQueueName(text) ? whyQueue(frame, text) : whyRun(frame, text),
+      await operate(terminal, options, async (context) =>
+        isQueueName(text) ? whyQueue(context, text) : whyRun(context, text),
       )
     })
 }
@@ -31,8 +31,8 @@ function isQueueName(text: string): boolean {
   return !/^(run\s+)?#?\d+$/i.test(text.trim()) && !/\/runs\/\d+/.test(text)
 }
 
-async function whyRun({ store, answer }: Frame, text: string): Promise<void> {
-  const id = runId(text)
+async function whyRun({ store, answer }: CommandContext, text: string): Promise<void> {
+  const id = parseRunId(text)
   const why = await store.whyNotRunning(id)
   const [run] = await store.getTaskRuns([id])
   if (why === undefined || run === undefined) throw runNotFound(id)
@@ -40,7 +40,7 @@ async function whyRun({ store, answer }: Frame, text: string): Promise<void> {
 }
 
 /** Explains one ready run of each lane; it represents the others. */
-async function whyQueue({ store, answer }: Frame, queue: string): Promise<void> {
+async function whyQueue({ store, answer }: CommandContext, queue: string): Promise<void> {
   if ((await store.getQueue(queue)) === undefined) throw await noSuchQueue(store, queue)
   const { runs } = await store.listTaskRuns({ queue, status: ['AVAILABLE', 'PENDING'] }, { view: 'waiting', limit: 50 })
   const samples = [

@@ -6,10 +6,10 @@ import { nextPage, tellPageEnd } from '../frame/next-page.ts'
 import { orderCommand } from '../frame/order.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { workflowScreen, workflowsTable } from '../screens/workflows.ts'
-import { runId, workflowId } from '../typed/ids.ts'
+import { parseRunId, workflowId } from '../typed/ids.ts'
 import { workflowNotFound } from '../typed/not-found.ts'
 import { wholeNumber } from '../typed/numbers.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 
 interface Options extends CommonOptions {
   readonly status?: string
@@ -37,8 +37,8 @@ export function workflowsCommand(terminal: Terminal): Command {
     .option('--limit <n>', 'at most this many, up to 500', '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action(async (options: Options, command: Command) => {
-      await operate(terminal, options, async (frame) => {
-        const { store, answer } = frame
+      await operate(terminal, options, async (context) => {
+        const { store, answer } = context
         const { status, name, cursor } = options
         const page = await store.listWorkflows({
           limit: wholeNumber('--limit', options.limit, 1, 500),
@@ -47,7 +47,7 @@ export function workflowsCommand(terminal: Terminal): Command {
           ...(cursor !== undefined && { cursor }),
         })
         answer(page, (look) => (page.items.length === 0 ? emptyText(page.next) : workflowsTable(look, page.items)))
-        tellPageEnd(frame, command, {
+        tellPageEnd(context, command, {
           shown: page.items.length,
           noun: 'workflow',
           order: 'newest first',
@@ -87,12 +87,12 @@ function showWorkflowCommand(terminal: Terminal): Command {
         const id = workflowId(text)
         const [workflow] = await store.getWorkflows([id])
         if (workflow === undefined) throw workflowNotFound(id)
-        const after = options.after === undefined ? {} : { after: runId(options.after) }
+        const after = options.after === undefined ? {} : { after: parseRunId(options.after) }
         const steps = await store.listSteps(id, { ...after, limit: stepsMax })
         answer({ workflow, steps }, (look) => workflowScreen(look, workflow, steps))
         const last = steps.at(-1)
         if (!json && last !== undefined && steps.length === stepsMax)
-          terminal.tell(`${count(stepsMax)} steps shown. Next: ${nextPage(command, '--after', last.runId)}`)
+          terminal.tell(`${countText(stepsMax)} steps shown. Next: ${nextPage(command, '--after', last.runId)}`)
       })
     })
 }

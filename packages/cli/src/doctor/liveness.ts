@@ -1,8 +1,8 @@
 /** Group `liveness`: heartbeats, thresholds, clocks and recovery. */
 import { randomUUID } from 'node:crypto'
 import { isLiving } from '../screens/nodes.ts'
-import { quoted } from '../typed/run-filter.ts'
-import { long, short } from '../words/ages.ts'
+import { shellWord } from '@q/server/client'
+import { long, shortDuration } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
 import { byAttention } from './by-attention.ts'
 import { ok, skipped, type Check } from './check.ts'
@@ -13,7 +13,7 @@ const heartbeat: Check = {
   id: 'liveness.heartbeat',
   async look({ store }) {
     const { wasRead, tookMs } = await store.tryHeartbeat(`doctor-${randomUUID().slice(0, 8)}`)
-    if (wasRead) return ok(`A test heartbeat was written, read back and removed in ${short(tookMs)}.`)
+    if (wasRead) return ok(`A test heartbeat was written, read back and removed in ${shortDuration(tookMs)}.`)
     return {
       level: 'fail',
       what: 'A test heartbeat could not be read back.',
@@ -55,7 +55,9 @@ const thresholds: Check = {
           ['runner', t.runnerBeatMs, t.runnerStaleMs],
         ] as const
       ).flatMap(([kind, beat, stale]) =>
-        stale < 2 * beat ? [`${name}: ${kind} beats every ${short(beat)}, stale after ${short(stale)}`] : [],
+        stale < 2 * beat
+          ? [`${name}: ${kind} beats every ${shortDuration(beat)}, stale after ${shortDuration(stale)}`]
+          : [],
       ),
     )
     if (tight.length === 0) return ok('Every threshold is at least twice its interval.')
@@ -89,7 +91,7 @@ const duties: Check = {
     if (dead.length === 0) return ok('No duty is held by a dead node.')
     return {
       level: 'note',
-      what: `${dead.map(({ duty, endsInMs }) => `${duty} for another ${short(endsInMs)}`).join(', ')}: held by a dead node.`,
+      what: `${dead.map(({ duty, endsInMs }) => `${duty} for another ${shortDuration(endsInMs)}`).join(', ')}: held by a dead node.`,
       why: 'No other node does that work until then.',
       fix: 'Wait; a live node takes over when the lease ends.',
     }
@@ -131,7 +133,7 @@ const jumps: Check = {
       level: 'note',
       what: `${plural(gaps.length, 'gap')} between heartbeats in the last hour; the longest, of ${longest.name ?? longest.replicaId}, was ${long(longest.ms)}.`,
       why: 'A node that is silent for longer than its threshold loses its runs.',
-      fix: `q node ${quoted(longest.name ?? longest.replicaId)}`,
+      fix: `q node ${shellWord(longest.name ?? longest.replicaId)}`,
     }
   },
 }

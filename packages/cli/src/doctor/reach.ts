@@ -1,6 +1,6 @@
 /** Group `reach`: the connection between this program and the server. */
 import { trySession } from '@q/store'
-import { short } from '../words/ages.ts'
+import { shortDuration } from '../words/ages.ts'
 import { isWritable, ok, skipped, type Check, type Surroundings } from './check.ts'
 
 const tries = 20
@@ -18,7 +18,7 @@ const roundTrip: Check = {
     }
     const sorted = times.toSorted((a, b) => a - b)
     const [p50, p95] = [0.5, 0.95].map((part) => sorted[Math.floor(part * (tries - 1))] ?? 0)
-    const what = `A statement takes ${short(p50 ?? 0)} (median), ${short(p95 ?? 0)} (95 %).`
+    const what = `A statement takes ${shortDuration(p50 ?? 0)} (median), ${shortDuration(p95 ?? 0)} (95 %).`
     if ((p50 ?? 0) < slowMs) return ok(what)
     return {
       level: 'warn',

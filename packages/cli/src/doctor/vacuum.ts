@@ -1,7 +1,7 @@
 /** Group `vacuum`: dead rows, and what keeps them from being removed. */
 import type { SnapshotHolder } from '@q/store'
 import { long } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 import { ok, type Check, type Surroundings, type CheckOutcome } from './check.ts'
 
 const heldWarnMs = 10 * 60_000
@@ -33,7 +33,7 @@ function isOld({ kind, state, forMs, age }: SnapshotHolder): boolean {
 }
 
 function culprit({ kind, pid, name, user, state, forMs, age, query }: SnapshotHolder): string {
-  const since = forMs === null ? `${count(age)} transactions` : long(forMs)
+  const since = forMs === null ? `${countText(age)} transactions` : long(forMs)
   if (kind === 'slot') return `Replication slot ${name} (${state ?? '?'}) holds a snapshot for ${since}.`
   if (kind === 'standby') return `Standby ${name} (pid ${pid}) holds a snapshot for ${since}.`
   if (kind === 'prepared') return `Prepared transaction ${name} (${user ?? '?'}) holds a snapshot for ${since}.`
@@ -75,10 +75,10 @@ const xidAge: Check = {
     const [worst] = ids.toSorted((a, b) => b.age - a.age)
     const old = ids.find(({ age, vacuumedAt }) => age > Math.min(2 * vacuumedAt, xidFail))
     if (old === undefined)
-      return ok(`The oldest ${worst?.kind} is ${count(worst?.age ?? 0)} ids old; autovacuum keeps it young enough.`)
+      return ok(`The oldest ${worst?.kind} is ${countText(worst?.age ?? 0)} ids old; autovacuum keeps it young enough.`)
     return {
       level: old.age > xidFail ? 'fail' : 'warn',
-      what: `The oldest ${old.kind}, in database ${old.database}, is ${count(old.age)} ids old; autovacuum should have acted at ${count(old.vacuumedAt)}.`,
+      what: `The oldest ${old.kind}, in database ${old.database}, is ${countText(old.age)} ids old; autovacuum should have acted at ${countText(old.vacuumedAt)}.`,
       why: 'At 2 100 000 000 the server refuses every write, so nothing is enqueued, claimed or finished.',
       fix: `vacuumdb --freeze --jobs 2 ${old.database};  as a superuser, after vacuum.held-xmin has no finding`,
     }
@@ -94,7 +94,7 @@ const deadTuples: Check = {
     if (worst === undefined) return ok('Autovacuum keeps up with dead rows.')
     return {
       level: 'warn',
-      what: `q.${worst.table} has ${count(worst.dead)} dead rows and ${count(worst.live)} live ones.`,
+      what: `q.${worst.table} has ${countText(worst.dead)} dead rows and ${countText(worst.live)} live ones.`,
       why: 'Claims and heartbeats have to skip them.',
       fix: `VACUUM (ANALYZE) q.${worst.table};  if it does not help, see vacuum.held-xmin`,
     }

@@ -5,7 +5,7 @@
  */
 import { isExplained } from '@q/schema'
 import { askedAnswer } from '@q/store'
-import type { Frame } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { patiently } from './patience.ts'
 
 export interface AuditedAction<T> {
@@ -16,7 +16,7 @@ export interface AuditedAction<T> {
   readonly answerOf: (result: T) => string
 }
 
-export async function audited<T>({ store, by, terminal }: Frame, action: AuditedAction<T>): Promise<T> {
+export async function audited<T>({ store, by, terminal }: CommandContext, action: AuditedAction<T>): Promise<T> {
   const { what, subject, detail = {} } = action
   const id = await store.recordAction({ by, via: 'cli', what, subject, detail, answer: askedAnswer })
   const end = (answer: string) => store.endAction(id, { subject, detail, answer })

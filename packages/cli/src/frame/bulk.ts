@@ -11,9 +11,9 @@ import { wholeNumber } from '../typed/numbers.ts'
 import { filterArguments, type FilterOptions } from '../typed/run-filter.ts'
 import { unknownNames } from '../typed/unknown-names.ts'
 import { moment } from '../words/ages.ts'
-import { count, plural } from '../words/counts.ts'
+import { countText, plural } from '../words/counts.ts'
 import { audited } from './audited.ts'
-import type { Frame } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { confirmed } from './confirm.ts'
 import { nothingChanged, type DryRunOption } from './each-run.ts'
 import { patiently } from './patience.ts'
@@ -42,8 +42,8 @@ const stepRuns = 200
 const patienceMs = 15_000
 const previewLook = 200_000
 
-export async function bulk(frame: Frame, request: BulkRequest, options: BulkOptions): Promise<number> {
-  const { store, terminal, answer, look: fit } = frame
+export async function bulk(context: CommandContext, request: BulkRequest, options: BulkOptions): Promise<number> {
+  const { store, terminal, answer, look: fit } = context
   const { kind, path, filter } = request
   const look = options.look === undefined ? previewLook : wholeNumber('--look', options.look, 1, 1_000_000)
   const preview = await patiently(
@@ -64,27 +64,27 @@ export async function bulk(frame: Frame, request: BulkRequest, options: BulkOpti
         nothingChanged,
       ].join('\n'),
     )
-    if (!frame.json && match.count === 0)
+    if (!context.json && match.count === 0)
       for (const sentence of await unknownNames(store, options)) terminal.tell(sentence)
     return exitCodes.ok
   }
-  if (!frame.json && match.count > 0) terminal.tell(runsTable(fit, samples))
+  if (!context.json && match.count > 0) terminal.tell(runsTable(fit, samples))
   if (!(await confirmed(terminal, questionOf(kind, preview, look), options))) {
     terminal.tell(nothingChanged)
     return exitCodes.runFailed
   }
-  const operation = await audited(frame, {
+  const operation = await audited(context, {
     what: 'start-operation',
     subject: kind,
     detail: { filter, match },
-    act: () => store.requestOperation({ kind, filter, by: frame.by }),
+    act: () => store.requestOperation({ kind, filter, by: context.by }),
     answerOf: ({ id }) => `operation ${id}`,
   })
   if (options.detach === true) {
     answer(operation, () => `Operation ${operation.id} was requested. Follow: q operations ${operation.id} --follow`)
     return exitCodes.ok
   }
-  return reportEnd(frame, await followed(frame, operation))
+  return reportEnd(context, await followed(context, operation))
 }
 
 const effects: Readonly<Record<OperationKind, (isOne: boolean) => string>> = {
@@ -100,7 +100,7 @@ function matchText(match: OperationPreview['match']): string {
 function noneText({ exhausted, lookedBackTo }: OperationPreview, look: number): string {
   if (exhausted) return 'No run matches.'
   const since = lookedBackTo === null ? '' : `, enqueued since ${moment(lookedBackTo)}`
-  return `No run matches among the newest ${count(look)}${since}. Older runs were not read.`
+  return `No run matches among the newest ${countText(look)}${since}. Older runs were not read.`
 }
 
 /** The advice if the preview did not read all runs: list the older runs, or let the operation read them. */
@@ -119,15 +119,15 @@ function questionOf(kind: OperationKind, preview: OperationPreview, look: number
 }
 
 /** Shows progress until the operation has ended; after Ctrl-C the replicas continue it. */
-export async function followed(frame: Frame, operation: Operation): Promise<Operation> {
-  const { store, terminal } = frame
+export async function followed(context: CommandContext, operation: Operation): Promise<Operation> {
+  const { store, terminal } = context
   const isAlone = !(await store.listNodes()).some(isLiving)
   const begun = performance.now()
   let last = operation
   const end = await repeat(lookEveryMs, async () => {
     const isStuck = last.state === 'waiting' && performance.now() - begun > patienceMs
     if (isAlone || isStuck) {
-      const step = () => store.stepOperations({ holder: frame.by, forMs: stepMs, runsMax: stepRuns })
+      const step = () => store.stepOperations({ holder: context.by, forMs: stepMs, runsMax: stepRuns })
       await patiently(terminal, () => progressLine(last), step)
     }
     last = (await store.getOperation(operation.id)) ?? last
@@ -141,7 +141,7 @@ export async function followed(frame: Frame, operation: Operation): Promise<Oper
 }
 
 function progressLine({ id, state, looked, changed }: Operation): string {
-  return `operation ${id} ${state}: ${count(looked)} checked, ${count(changed)} changed`
+  return `operation ${id} ${state}: ${countText(looked)} checked, ${countText(changed)} changed`
 }
 
 /** Without a live replica nothing continues it until one starts. */
@@ -150,7 +150,7 @@ function interruptedText({ id }: Operation, isAlone: boolean): string {
   return `Operation ${id} ${future}. Follow: q operations ${id} --follow. Stop it: q operations stop ${id}`
 }
 
-function reportEnd({ answer }: Frame, operation: Operation): number {
+function reportEnd({ answer }: CommandContext, operation: Operation): number {
   answer(operation, (look) => operationText(look, operation))
   if (operation.state !== 'done') return exitCodes.partly
   const refused = Object.entries(operation.answers).some(([name, runs]) => runs > 0 && !goodAnswers.has(name))

@@ -1,5 +1,5 @@
 /**
- * The frame of a command that operates a cluster: its help with examples, `--json` and `--fields`, the database, and the
+ * The context of a command that operates a cluster: its help with examples, `--json` and `--fields`, the database, and the
  * answer, which is one document or one text.
  */
 import { Command } from 'commander'
@@ -9,7 +9,7 @@ import type { Store } from '@q/store'
 import { answerText } from './answer.ts'
 import { patientStore } from './patience.ts'
 import { personOf } from './person.ts'
-import { session, withStore } from './session.ts'
+import { runWithDatabase, withStore } from './run-with-database.ts'
 import type { Look, Terminal } from './terminal.ts'
 
 export interface CommandTexts {
@@ -29,7 +29,7 @@ export interface CommonOptions {
   readonly wide?: true
 }
 
-export interface Frame {
+export interface CommandContext {
   /** Values of payloads, results and logs that are named like a secret read `[hidden]`, as on the page. */
   readonly store: Store
   /** The same with the secrets, for a person who asks for them: the audit records it. */
@@ -68,13 +68,13 @@ export function newTextCommand({ name, summary, examples, json, route }: Command
 export async function operate(
   terminal: Terminal,
   options: CommonOptions,
-  work: (frame: Frame) => Promise<number | void>,
+  work: (context: CommandContext) => Promise<number | void>,
 ): Promise<void> {
   const look: Look = options.wide === true ? { ...lookOf(terminal), columns: 0 } : lookOf(terminal)
-  await session(terminal, options, ({ url, description }) =>
+  await runWithDatabase(terminal, options, ({ url, description }) =>
     withStore(url, async (store) => {
       const revealing = patientStore(terminal, store)
-      const frame: Frame = {
+      const context: CommandContext = {
         store: hidingReads(revealing, secretsOf(terminal.env)),
         revealing,
         url,
@@ -88,7 +88,7 @@ export async function operate(
           else terminal.print(text(look))
         },
       }
-      return (await work(frame)) ?? exitCodes.ok
+      return (await work(context)) ?? exitCodes.ok
     }),
   )
 }

@@ -6,7 +6,7 @@ import { exitCodes } from '@q/runner/report-error'
 import type { RunId, Store } from '@q/store'
 import { runNotFound } from '../typed/not-found.ts'
 import { audited } from './audited.ts'
-import type { Frame } from './command.ts'
+import type { CommandContext } from './command.ts'
 
 /** The sentence for an answer. An answer that counts as success also has the sentence for a dry run. */
 export type AnswerSentence =
@@ -15,7 +15,7 @@ export type AnswerSentence =
 
 export interface RunChange<Answer extends string> {
   readonly what: string
-  act(frame: Frame, ids: readonly RunId[]): Promise<readonly Answer[]>
+  act(context: CommandContext, ids: readonly RunId[]): Promise<readonly Answer[]>
   /** Returns the same answers, and changes nothing. */
   rehearse(store: Store, ids: readonly RunId[]): Promise<readonly Answer[]>
   readonly sentences: Readonly<Record<Answer, AnswerSentence>>
@@ -28,17 +28,17 @@ export interface DryRunOption {
 export const nothingChanged = 'Nothing was changed.'
 
 export async function changeEach<Answer extends string>(
-  frame: Frame,
+  context: CommandContext,
   ids: readonly RunId[],
   change: RunChange<Answer>,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<number> {
-  const answers = await (dryRun ? change.rehearse(frame.store, ids) : changed(frame, ids, change))
+  const answers = await (dryRun ? change.rehearse(context.store, ids) : changed(context, ids, change))
   const items = ids.map((id, index) => ({ id, answer: answers[index] as Answer }))
   const [only, ...others] = items
   if (only !== undefined && others.length === 0 && only.answer === 'not-found') throw runNotFound(only.id)
   const sentences = items.map(({ id, answer }) => `Run ${id} ${sentenceOf(change.sentences[answer], dryRun)}.`)
-  frame.answer(dryRun ? { dryRun, items } : { items }, () =>
+  context.answer(dryRun ? { dryRun, items } : { items }, () =>
     [...sentences, ...(dryRun ? [nothingChanged] : [])].join(dryRun && ids.length === 1 ? ' ' : '\n'),
   )
   const done = items.filter(({ answer }) => change.sentences[answer][1]).length
@@ -47,15 +47,15 @@ export async function changeEach<Answer extends string>(
 }
 
 function changed<Answer extends string>(
-  frame: Frame,
+  context: CommandContext,
   ids: readonly RunId[],
   change: RunChange<Answer>,
 ): Promise<readonly Answer[]> {
-  return audited(frame, {
+  return audited(context, {
     what: change.what,
     subject: ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`,
     detail: { ids: ids.slice(0, 100) },
-    act: () => change.act(frame, ids),
+    act: () => change.act(context, ids),
     answerOf: (all) => [...new Set(all)].join(', '),
   })
 }

@@ -4,9 +4,9 @@
  */
 import { exitCodes } from '@q/runner/report-error'
 import type { RunId, HeldRunView, Node } from '@q/store'
-import { quoted } from '../typed/run-filter.ts'
-import { countdown, long, short } from '../words/ages.ts'
-import type { Frame } from './command.ts'
+import { shellWord } from '@q/server/client'
+import { countdown, long, shortDuration } from '../words/ages.ts'
+import type { CommandContext } from './command.ts'
 import { repeat } from './repeat.ts'
 
 export interface DrainToFollow {
@@ -21,11 +21,14 @@ const namedMax = 4
 /** More runs than a node holds. */
 const recoveriesMax = 500
 
-export async function followDrain(frame: Frame, { node, document, timeoutMs }: DrainToFollow): Promise<number> {
-  const { store, terminal } = frame
+export async function followDrain(
+  context: CommandContext,
+  { node, document, timeoutMs }: DrainToFollow,
+): Promise<number> {
+  const { store, terminal } = context
   const begun = performance.now()
   const seen = new Set<RunId>()
-  const before = await newestRecovery(frame, node)
+  const before = await newestRecovery(context, node)
   let state = node.state as Node['state'] | 'gone'
   let isLate = false
   const end = await repeat(lookEveryMs, async () => {
@@ -39,11 +42,11 @@ export async function followDrain(frame: Frame, { node, document, timeoutMs }: D
   })
   terminal.progress('')
   const tookMs = Math.round(performance.now() - begun)
-  const became = await fates(frame, node, { ids: [...seen], before })
+  const became = await fates(context, node, { ids: [...seen], before })
   const left = state === 'stopped' || state === 'gone'
-  frame.answer({ ...document, tookMs, ...became, left }, () => sentence(node, { state, tookMs, ...became }))
+  context.answer({ ...document, tookMs, ...became, left }, () => sentence(node, { state, tookMs, ...became }))
   if (end === 'interrupted' || isLate) {
-    terminal.tell(`${node.name} keeps draining. Undo: q undrain ${quoted(node.name)}`)
+    terminal.tell(`${node.name} keeps draining. Undo: q undrain ${shellWord(node.name)}`)
     return exitCodes.timedOut
   }
   if (!left && state !== 'stale') return exitCodes.runFailed
@@ -64,7 +67,7 @@ interface SeenRuns {
   readonly before: bigint
 }
 
-async function newestRecovery({ store }: Frame, { id }: Node): Promise<bigint> {
+async function newestRecovery({ store }: CommandContext, { id }: Node): Promise<bigint> {
   const [newest] = (await store.listRecoveries({ node: id, limit: 1 })).items
   return BigInt(newest?.id ?? 0)
 }
@@ -73,7 +76,7 @@ async function newestRecovery({ store }: Frame, { id }: Node): Promise<bigint> {
  * Judged by their present states. A run that has ended under this node was finished, unless it was recovered from the node
  * since; one that another node has taken in the meantime was released, even if it has ended there.
  */
-async function fates({ store }: Frame, node: Node, { ids, before }: SeenRuns): Promise<Fates> {
+async function fates({ store }: CommandContext, node: Node, { ids, before }: SeenRuns): Promise<Fates> {
   const runs = await store.getTaskRuns(ids)
   const detail = await store.nodeDetail(node.id)
   const recoveries = (await store.listRecoveries({ node: node.id, limit: recoveriesMax })).items
@@ -103,7 +106,7 @@ function progressLine(node: Node, held: readonly HeldRunView[]): string {
 
 function runText({ id, task, progress, expectedEndMs }: HeldRunView): string {
   const percent = progress === null ? '' : ` ${Math.round(progress * 100)} %`
-  return `${id} ${task}${percent}${expectedEndMs === null ? '' : ` (~${short(expectedEndMs)})`}`
+  return `${id} ${task}${percent}${expectedEndMs === null ? '' : ` (~${shortDuration(expectedEndMs)})`}`
 }
 
 function sentence(node: Node, end: Fates & { readonly state: string; readonly tookMs: number }): string {

@@ -3,7 +3,7 @@
  * next page. Pure.
  */
 import type { Bounded } from '@q/store'
-import { bounded, count } from '../words/counts.ts'
+import { boundedText, countText } from '../words/counts.ts'
 import { moment } from '../words/ages.ts'
 
 export interface ListEnd {
@@ -19,10 +19,10 @@ export interface ListEnd {
 }
 
 export function listEnd({ shown, noun, of, order, lookedBackTo, next }: ListEnd): string {
-  const total = of === undefined || (of.count === shown && !of.atLeast) ? '' : ` of ${bounded(of)}`
+  const total = of === undefined || (of.count === shown && !of.atLeast) ? '' : ` of ${boundedText(of)}`
   const back = lookedBackTo === null || lookedBackTo === undefined ? '' : `; looked back to ${moment(lookedBackTo)}`
   const more = next === undefined ? '' : ` Next: ${next}`
-  return `${count(shown)}${total} ${shown === 1 && total === '' ? noun : pluralOf(noun)} shown, ${order}${back}.${more}`
+  return `${countText(shown)}${total} ${shown === 1 && total === '' ? noun : pluralOf(noun)} shown, ${order}${back}.${more}`
 }
 
 function pluralOf(noun: string): string {

@@ -1,5 +1,5 @@
 /**
- * The frame of a command that uses an MCP memory server: finds its file, starts its process, prints the answer and
+ * The context of a command that uses an MCP memory server: finds its file, starts its process, prints the answer and
  * explains errors.
  */
 import { resolve } from 'node:path'
@@ -9,10 +9,10 @@ import { ExplainedError } from '@q/schema'
 import { answerText } from './answer.ts'
 import type { CommonOptions } from './command.ts'
 import { patiently } from './patience.ts'
-import { reportProblem } from './session.ts'
+import { reportProblem } from './run-with-database.ts'
 import type { Look, Terminal } from './terminal.ts'
 
-export interface MemoryOptions extends CommonOptions {
+export interface MemoryCommandOptions extends CommonOptions {
   readonly file?: string
   readonly command?: string
 }
@@ -25,7 +25,7 @@ export interface MemoryAnswer {
 /** Runs `work` with the memory file and prints its answer. */
 export async function withMemory(
   terminal: Terminal,
-  options: MemoryOptions,
+  options: MemoryCommandOptions,
   work: (memory: Memory, file: string) => Promise<MemoryAnswer>,
 ): Promise<void> {
   const { json, fields, wide } = options
@@ -44,7 +44,7 @@ export async function withMemory(
 }
 
 async function ask(
-  options: MemoryOptions,
+  options: MemoryCommandOptions,
   env: NodeJS.ProcessEnv,
   work: (memory: Memory, file: string) => Promise<MemoryAnswer>,
 ): Promise<MemoryAnswer> {
@@ -61,7 +61,7 @@ async function ask(
 }
 
 /** Absolute: the server would look for a relative path inside its own package. */
-function memoryFile({ file }: MemoryOptions, env: NodeJS.ProcessEnv): string {
+function memoryFile({ file }: MemoryCommandOptions, env: NodeJS.ProcessEnv): string {
   const named = file ?? env['Q_MEMORY_FILE']
   if (named) return resolve(env['INIT_CWD'] ?? '.', named)
   throw new ExplainedError({

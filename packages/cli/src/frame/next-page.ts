@@ -3,8 +3,8 @@
  * in pages of the same size. Reads the options from the command itself, so that no option can be forgotten.
  */
 import type { Command } from 'commander'
-import { quoted } from '../typed/run-filter.ts'
-import type { Frame } from './command.ts'
+import { shellWord } from '@q/server/client'
+import type { CommandContext } from './command.ts'
 import { listEnd, type ListEnd } from './list-end.ts'
 
 export interface PageEnd extends Omit<ListEnd, 'next' | 'of'> {
@@ -16,7 +16,7 @@ export interface PageEnd extends Omit<ListEnd, 'next' | 'of'> {
 
 /** Tells a person how a list ends. A page without items can have a next one: it did not look at all of them. */
 export function tellPageEnd(
-  { terminal, json }: Frame,
+  { terminal, json }: CommandContext,
   command: Command,
   { next, option = '--cursor', ...end }: PageEnd,
 ): void {
@@ -31,10 +31,10 @@ export function nextPage(command: Command, option: string, cursor: string): stri
       const name = each.attributeName()
       if (command.getOptionValueSource(name) !== 'cli') return []
       const value: unknown = command.getOptionValue(name)
-      return value === true ? [`${each.long}`] : [`${each.long} ${quoted(String(value))}`]
+      return value === true ? [`${each.long}`] : [`${each.long} ${shellWord(String(value))}`]
     })
-  const args = command.args.map(quoted)
-  return [pathOf(command), ...args, ...given, `${option} ${quoted(cursor)}`].join(' ')
+  const args = command.args.map(shellWord)
+  return [pathOf(command), ...args, ...given, `${option} ${shellWord(cursor)}`].join(' ')
 }
 
 /** `q queues pause` */

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { exitCodes } from '@q/runner/report-error'
 import { audited } from './audited.ts'
-import { newCommand, operate, type CommandTexts, type CommonOptions, type Frame } from './command.ts'
+import { newCommand, operate, type CommandTexts, type CommonOptions, type CommandContext } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Order<Id extends string, Answer extends string> {
@@ -13,7 +13,7 @@ export interface Order<Id extends string, Answer extends string> {
   readonly audit: string
   readonly argument: readonly [name: string, meaning: string]
   readonly parse: (text: string) => Id
-  readonly act: (frame: Frame, id: NoInfer<Id>) => Promise<Answer>
+  readonly act: (context: CommandContext, id: NoInfer<Id>) => Promise<Answer>
   /** The sentence for each answer, and whether it counts as success. */
   readonly sentences: Readonly<Record<Exclude<Answer, 'not-found'>, readonly [sentence: string, isDone: boolean]>>
   readonly notFound: (id: string) => Error
@@ -26,17 +26,17 @@ export function orderCommand<Id extends string, Answer extends string>(
   return newCommand(order.texts)
     .argument(...order.argument)
     .action(async (text: string, options: CommonOptions) => {
-      await operate(terminal, options, async (frame) => {
+      await operate(terminal, options, async (context) => {
         const id = order.parse(text)
-        const answer = await audited(frame, {
+        const answer = await audited(context, {
           what: order.audit,
           subject: `${order.subject} ${id}`,
-          act: () => order.act(frame, id),
+          act: () => order.act(context, id),
           answerOf: String,
         })
         if (answer === 'not-found') throw order.notFound(id)
         const [sentence, isDone] = order.sentences[answer as Exclude<Answer, 'not-found'>]
-        frame.answer({ [order.subject]: id, answer }, () => `${nameOf(order.subject, id)} ${sentence}.`)
+        context.answer({ [order.subject]: id, answer }, () => `${nameOf(order.subject, id)} ${sentence}.`)
         return isDone ? exitCodes.ok : exitCodes.runFailed
       })
     })

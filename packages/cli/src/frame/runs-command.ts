@@ -5,11 +5,11 @@
 import type { Command } from 'commander'
 import type { OperationKind, RunId } from '@q/store'
 import type { Terminal } from './terminal.ts'
-import { runId } from '../typed/ids.ts'
-import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
+import { parseRunId } from '../typed/ids.ts'
+import { filterOfOptions, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 import { requireOneKind } from '../typed/runs-or-filter.ts'
 import { bulk, type BulkOptions } from './bulk.ts'
-import { newCommand, operate, type CommandTexts, type CommonOptions, type Frame } from './command.ts'
+import { newCommand, operate, type CommandTexts, type CommonOptions, type CommandContext } from './command.ts'
 
 export interface RunsCommand {
   readonly texts: CommandTexts
@@ -19,7 +19,7 @@ export interface RunsCommand {
   /** The past participle, for the help: `retried`. */
   readonly changed: string
   /** Changes the runs with these ids, or says what it would change; returns the exit code. */
-  readonly byId: (frame: Frame, ids: readonly RunId[], options: RunsOptions) => Promise<number>
+  readonly byId: (context: CommandContext, ids: readonly RunId[], options: RunsOptions) => Promise<number>
   /** Throws if an option does not fit a filter. */
   readonly checkFilter?: (options: RunsOptions) => void
 }
@@ -28,7 +28,7 @@ export interface RunsOptions extends CommonOptions, FilterOptions, BulkOptions {
   readonly reason?: string
 }
 
-export function runsCommand(terminal: Terminal, { texts, path, kind, changed, ...how }: RunsCommand): Command {
+export function bulkRunsCommand(terminal: Terminal, { texts, path, kind, changed, ...how }: RunsCommand): Command {
   const command = newCommand(texts)
     .argument('[runs...]', 'ids of runs')
     .option('--yes', `by filter: do not ask before everything that matches is ${changed}`)
@@ -36,12 +36,12 @@ export function runsCommand(terminal: Terminal, { texts, path, kind, changed, ..
     .option('--detach', 'by filter: do not wait for the end')
     .option('--look <n>', 'by filter: the preview reads this many runs, up to 1000000; default 200000')
   return withFilterOptions(command).action(async (runs: string[], options: RunsOptions) => {
-    await operate(terminal, options, async (frame) => {
-      const ids = runs.map(runId)
+    await operate(terminal, options, async (context) => {
+      const ids = runs.map(parseRunId)
       requireOneKind(path, ids, options)
-      if (ids.length > 0) return how.byId(frame, ids, options)
+      if (ids.length > 0) return how.byId(context, ids, options)
       how.checkFilter?.(options)
-      return bulk(frame, { kind, path, filter: await filterOf(frame.store, options) }, options)
+      return bulk(context, { kind, path, filter: await filterOfOptions(context.store, options) }, options)
     })
   })
 }

@@ -2,7 +2,7 @@
 import type { DestinationView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { ago } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 
@@ -29,5 +29,5 @@ function stateOf(look: Look, { pausedAt, lastError }: DestinationView): string {
 }
 
 function bounded({ count: seen, atLeast }: DestinationView['waiting']): string {
-  return `${count(seen)}${atLeast ? '+' : ''}`
+  return `${countText(seen)}${atLeast ? '+' : ''}`
 }

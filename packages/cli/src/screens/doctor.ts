@@ -1,7 +1,7 @@
 /** The results of the checks, worst first. Pure. */
 import type { CheckResult, Level } from '../doctor/check.ts'
 import type { Look } from '../frame/terminal.ts'
-import { short } from '../words/ages.ts'
+import { shortDuration } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
 import { levelGlyph } from '../words/states.ts'
 import { styled } from '../words/style.ts'
@@ -50,7 +50,7 @@ function summary(look: Look, results: readonly CheckResult[], tookMs: number): s
   ]
   const text = `${plural(results.length, 'check')}: ${parts.join(', ')}`
   return packed(
-    [text, `(${short(tookMs)})`].flatMap((part) => wrapped(part, look.columns)),
+    [text, `(${shortDuration(tookMs)})`].flatMap((part) => wrapped(part, look.columns)),
     look.columns,
   ).join('\n')
 }

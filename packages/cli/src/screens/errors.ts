@@ -2,7 +2,7 @@
 import type { RunSummary, ErrorGroup } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { ago, moment } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
+import { countText } from '../words/counts.ts'
 import { sparkline } from '../words/sparkline.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
@@ -13,7 +13,7 @@ export function errorsTable(look: Look, groups: readonly ErrorGroup[], now: Date
     look,
     [
       { heading: 'ERROR', cell: ({ fingerprint }) => fingerprint.slice(0, 8) },
-      { heading: 'SEEN', cell: ({ seen }) => count(seen), align: 'right' },
+      { heading: 'SEEN', cell: ({ seen }) => countText(seen), align: 'right' },
       { heading: 'LAST', cell: ({ lastSeen }) => ago(lastSeen, now), align: 'right' },
       {
         heading: '24 HOURS',
@@ -51,7 +51,7 @@ export function errorScreen(
     ['versions', group.versions.join(', ') || '-'],
     [
       'seen',
-      `${count(group.seen)}; first ${moment(group.firstSeen, now)}, last ${moment(group.lastSeen, now)} (${ago(group.lastSeen, now)})`,
+      `${countText(group.seen)}; first ${moment(group.firstSeen, now)}, last ${moment(group.lastSeen, now)} (${ago(group.lastSeen, now)})`,
     ],
     [
       '24 hours',

@@ -19,11 +19,11 @@ export function levelNumber(name: string): number {
   return levels.find(([known]) => known === name)?.[1] ?? 0
 }
 
-export function logLines(look: Look, lines: readonly LoggedLine[]): string[] {
-  return lines.map((line) => logLine(look, line))
+export function logLineTexts(look: Look, lines: readonly LoggedLine[]): string[] {
+  return lines.map((line) => logLineText(look, line))
 }
 
-export function logLine(look: Look, { at, level, line, facts }: LoggedLine): string {
+export function logLineText(look: Look, { at, level, line, facts }: LoggedLine): string {
   const name = levels.findLast(([, number]) => number <= level)?.[0] ?? 'trace'
   return `${styled(look, 'dim', precise(at))}  ${styled(look, styleOf(level), name.padEnd(5))}  ${line}${factsText(look, facts)}`
 }

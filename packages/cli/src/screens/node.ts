@@ -1,12 +1,12 @@
 /** One node with all its details. Pure. */
 import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { quoted } from '../typed/run-filter.ts'
-import { ago, exact, long, moment, short } from '../words/ages.ts'
-import { count, plural } from '../words/counts.ts'
+import { shellWord } from '@q/server/client'
+import { ago, exact, long, moment, shortDuration } from '../words/ages.ts'
+import { countText, plural } from '../words/counts.ts'
 import { factLines } from '../words/facts.ts'
 import { sparkline } from '../words/sparkline.ts'
-import { nodeState, runState } from '../words/states.ts'
+import { nodeStateText, runStateText } from '../words/states.ts'
 import { cut, styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 import { packed } from '../words/wrap.ts'
@@ -30,9 +30,9 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
     ...(held.length === 0
       ? []
       : [
-          section(look, `Holds ${count(held.length)}, longest first`),
+          section(look, `Holds ${countText(held.length)}, longest first`),
           heldTable(look, held, node),
-          ...andMore(held.length, heldShown, `q runs --view running --node ${quoted(node.name)}`),
+          ...andMore(held.length, heldShown, `q runs --view running --node ${shellWord(node.name)}`),
         ]),
     ...(samples.length < 2
       ? []
@@ -47,7 +47,7 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
       : [
           section(look, 'Gaps between heartbeats'),
           ...gaps.slice(0, entriesShown).map((gap) => `  ${moment(gap.endedAt, now)}  silent for ${long(gap.ms)}`),
-          ...andMore(gaps.length, entriesShown, `q node ${quoted(node.name)} --json`),
+          ...andMore(gaps.length, entriesShown, `q node ${shellWord(node.name)} --json`),
         ]),
     ...(failures.length === 0
       ? []
@@ -56,14 +56,14 @@ export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date(
           ...failures
             .slice(0, entriesShown)
             .map(({ at, inARow, error }) => fit(look, `  ${moment(at, now)}  ${inARow} in a row  ${error}`)),
-          ...andMore(failures.length, entriesShown, `q node ${quoted(node.name)} --json`),
+          ...andMore(failures.length, entriesShown, `q node ${shellWord(node.name)} --json`),
         ]),
     ...(recoveries.length === 0
       ? []
       : [
           section(look, 'Runs recovered from it'),
           recoveriesTable(look, recoveries.slice(0, recoveriesShown), now),
-          ...andMore(recoveries.length, recoveriesShown, `q recoveries --node ${quoted(node.name)}`),
+          ...andMore(recoveries.length, recoveriesShown, `q recoveries --node ${shellWord(node.name)}`),
         ]),
   ]
   return parts.join('\n')
@@ -75,7 +75,7 @@ const recoveriesShown = 10
 
 /** The rest of a list that was cut, and the command that shows it. */
 function andMore(length: number, shown: number, command: string): string[] {
-  return length > shown ? [`  … ${count(length - shown)} more: ${command}`] : []
+  return length > shown ? [`  … ${countText(length - shown)} more: ${command}`] : []
 }
 
 const barsMax = 30
@@ -91,7 +91,7 @@ function cpuLine(look: Look, percents: readonly (number | null)[]): string {
 }
 
 function heading(look: Look, { name, state, id, hostname, pid, version }: Node): string {
-  const who = `${styled(look, 'bold', name)}  ${nodeState(look, state)}`
+  const who = `${styled(look, 'bold', name)}  ${nodeStateText(look, state)}`
   return packed([who, `id ${id}`, `${hostname} pid ${pid}`, `version ${version}`], look.columns).join('\n')
 }
 
@@ -105,7 +105,7 @@ function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string 
     // The counts are part of the heartbeat, which is removed some time after a node has stopped.
     ...(node.beatAgeMs === null
       ? []
-      : [['executed', `${count(node.completed)} completed, ${count(node.failed)} failed`] as const]),
+      : [['executed', `${countText(node.completed)} completed, ${countText(node.failed)} failed`] as const]),
     ['holds', plural(held.length, 'run')],
     ['serves', servesText(node)],
     ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
@@ -125,12 +125,12 @@ function drainLine(drain: NonNullable<Node['drain']>, now: Date): string {
 }
 
 function heartbeatLine({ beatAgeMs, thresholds, presence, goneAt, preset, presenceGraceMs }: Node): string {
-  const age = beatAgeMs === null ? 'none on record' : `${short(beatAgeMs)} ago`
+  const age = beatAgeMs === null ? 'none on record' : `${shortDuration(beatAgeMs)} ago`
   const seen =
     presence === 'held'
       ? 'present'
       : presence === 'gone'
-        ? `session gone${goneAt === null ? '' : ` since ${moment(goneAt)}`} (grace ${short(presenceGraceMs)})`
+        ? `session gone${goneAt === null ? '' : ` since ${moment(goneAt)}`} (grace ${shortDuration(presenceGraceMs)})`
         : 'no presence lock'
   return `${age}; every ${exact(thresholds.replicaBeatMs)}, lost after ${exact(thresholds.replicaStaleMs)}; ${seen}; preset ${preset}`
 }
@@ -165,7 +165,7 @@ function threadsTable(look: Look, threads: readonly SlotView[]): string {
       },
       {
         heading: 'SILENT',
-        cell: ({ silentMs }) => (silentMs === null ? '' : short(silentMs)),
+        cell: ({ silentMs }) => (silentMs === null ? '' : shortDuration(silentMs)),
         align: 'right',
         drop: 4,
       },
@@ -182,10 +182,10 @@ function heldTable(look: Look, held: readonly HeldRunView[], node: Node): string
       { heading: 'RUN', cell: ({ id }) => id, align: 'right' },
       {
         heading: 'STATE',
-        cell: ({ status, cancelRequested }) => runState(look, { status, stopping: cancelRequested }),
+        cell: ({ status, cancelRequested }) => runStateText(look, { status, stopping: cancelRequested }),
       },
       { heading: 'TASK', cell: ({ task }) => task, shrink: 8 },
-      { heading: 'FOR', cell: ({ forMs }) => short(forMs), align: 'right' },
+      { heading: 'FOR', cell: ({ forMs }) => shortDuration(forMs), align: 'right' },
       {
         heading: 'DONE',
         cell: ({ progress }) => (progress === null ? '' : `${Math.round(progress * 100)} %`),
@@ -193,7 +193,7 @@ function heldTable(look: Look, held: readonly HeldRunView[], node: Node): string
       },
       {
         heading: 'LEFT',
-        cell: ({ expectedEndMs }) => (expectedEndMs === null ? '' : `~${short(expectedEndMs)}`),
+        cell: ({ expectedEndMs }) => (expectedEndMs === null ? '' : `~${shortDuration(expectedEndMs)}`),
         align: 'right',
         drop: 3,
       },

@@ -1,8 +1,8 @@
 /** The nodes, one line each. Pure. */
 import type { Node } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { countdown, exact, short } from '../words/ages.ts'
-import { nodeState } from '../words/states.ts'
+import { countdown, exact, shortDuration } from '../words/ages.ts'
+import { nodeStateText } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { table, type Column } from '../words/table.ts'
 
@@ -15,7 +15,7 @@ export function nodesTable(look: Look, nodes: readonly Node[], now: Date = new D
     { heading: 'CPU', cell: (node) => living(node, `${Math.round(node.cpuPercent)} %`), align: 'right', drop: 4 },
     { heading: 'MEM', cell: (node) => living(node, `${node.memoryMb} MB`), align: 'right', drop: 6 },
     { heading: 'HEALTH', cell: (node) => healthOf(look, node), drop: 3 },
-    { heading: 'UP', cell: (node) => living(node, short(node.uptimeS * 1_000)), align: 'right', drop: 7 },
+    { heading: 'UP', cell: (node) => living(node, shortDuration(node.uptimeS * 1_000)), align: 'right', drop: 7 },
     { heading: 'VERSION', cell: ({ version }) => version, drop: 8 },
     { heading: 'NOTE', cell: (node) => noteOf(node, now), shrink: 16, drop: 2 },
     { heading: 'ID', cell: ({ id }) => styled(look, 'dim', id), drop: 9 },
@@ -42,7 +42,7 @@ export function servesText({ queues, tasks, capabilities }: Node): string {
 
 function stateOf(look: Look, { state, drain }: Node): string {
   const left = state === 'draining' && drain !== null ? `${drain.runsLeft} left` : ''
-  return nodeState(look, state, left)
+  return nodeStateText(look, state, left)
 }
 
 /** The last report of a dead node does not show its present state. */
@@ -54,7 +54,7 @@ function beatOf({ beatAgeMs, thresholds, state }: Node): string {
   if (beatAgeMs === null) return '-'
   const stale = exact(thresholds.replicaStaleMs)
   const isSeconds = stale.endsWith(' s') && beatAgeMs < 9_950 && state !== 'stale'
-  return isSeconds ? `${(beatAgeMs / 1_000).toFixed(1)}/${stale}` : `${short(beatAgeMs)}/${stale}`
+  return isSeconds ? `${(beatAgeMs / 1_000).toFixed(1)}/${stale}` : `${shortDuration(beatAgeMs)}/${stale}`
 }
 
 function slotsOf(node: Node): string {
@@ -68,7 +68,8 @@ function healthOf(look: Look, node: Node): string {
 }
 
 function noteOf({ drain, state, recovers, endpoint, stoppedAt }: Node, now: Date): string {
-  if (state === 'stopped') return stoppedAt === null ? '' : `stopped ${short(now.getTime() - stoppedAt.getTime())} ago`
+  if (state === 'stopped')
+    return stoppedAt === null ? '' : `stopped ${shortDuration(now.getTime() - stoppedAt.getTime())} ago`
   const parts = [
     ...(drain === null || state !== 'draining' ? [] : [drainNote(drain, now)]),
     ...(recovers ? [] : ['recovery is off']),
@@ -82,6 +83,6 @@ function drainNote(drain: NonNullable<Node['drain']>, now: Date): string {
   if (drain.leavingAt !== null) return ['leaving', by].filter(Boolean).join(', ')
   if (drain.deadline === null) return ['no deadline', by].filter(Boolean).join(', ')
   const leftMs = drain.deadline.getTime() - now.getTime()
-  const when = leftMs < 0 ? `deadline passed ${short(-leftMs)} ago` : `deadline in ${countdown(leftMs)}`
+  const when = leftMs < 0 ? `deadline passed ${shortDuration(-leftMs)} ago` : `deadline in ${countdown(leftMs)}`
   return [when, by].filter(Boolean).join(', ')
 }

@@ -1,7 +1,7 @@
 /** Runs that were recovered from dead nodes, one line each. Pure. */
 import type { RecoveryView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { ago, short } from '../words/ages.ts'
+import { ago, shortDuration } from '../words/ages.ts'
 import { styled } from '../words/style.ts'
 import { table, type Column } from '../words/table.ts'
 
@@ -15,7 +15,7 @@ export function recoveriesTable(look: Look, recoveries: readonly RecoveryView[],
     { heading: 'FROM', cell: ({ replicaName, replicaId }) => replicaName ?? replicaId, shrink: 8 },
     {
       heading: 'CAUSE',
-      cell: ({ cause, beatAgeMs }) => (beatAgeMs === null ? cause : `${cause}, silent ${short(beatAgeMs)}`),
+      cell: ({ cause, beatAgeMs }) => (beatAgeMs === null ? cause : `${cause}, silent ${shortDuration(beatAgeMs)}`),
       shrink: 12,
       drop: 3,
     },

@@ -2,13 +2,13 @@
 import { hidden } from '@q/server/secrets'
 import type { LoggedLine, RunAttempt, RunDetail, Why } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { ago, long, moment, short } from '../words/ages.ts'
+import { ago, long, moment, shortDuration } from '../words/ages.ts'
 import { plural } from '../words/counts.ts'
-import { runState } from '../words/states.ts'
+import { runStateText } from '../words/states.ts'
 import { factLines } from '../words/facts.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
-import { logLines } from './logs.ts'
+import { logLineTexts } from './logs.ts'
 import { timelineLines } from './timeline.ts'
 import { whySentence } from './why.ts'
 import { wrapped } from '../words/wrap.ts'
@@ -30,7 +30,7 @@ export function runScreen(look: Look, { detail, logs }: RunScreen, now: Date = n
     ...timelineLines(look, detail),
     ...(attempts.length === 0 ? [] : [`\n${styled(look, 'bold', 'Attempts')}`, attemptsTable(look, attempts, now)]),
     ...errorLines(look, run.result, run.status),
-    ...(logs.length === 0 ? [] : [`\n${styled(look, 'bold', 'Last log lines')}`, ...logLines(look, logs)]),
+    ...(logs.length === 0 ? [] : [`\n${styled(look, 'bold', 'Last log lines')}`, ...logLineTexts(look, logs)]),
     ...valueLines(look, 'Payload', detail.payloadText),
     ...(run.status === 'SUCCEEDED' ? valueLines(look, 'Result', detail.resultText) : []),
     ...valueLines(look, 'Checkpoint', detail.checkpointText),
@@ -54,7 +54,7 @@ function heading(look: Look, { run, beats }: RunDetail, now: Date): string {
       : `, ${finishedAt === null ? 'for' : 'took'} ${long((finishedAt ?? now).getTime() - startedAt.getTime())}`
   const percent =
     progress === undefined || progress === null || finishedAt !== null ? '' : `, ${Math.round(progress * 100)} %`
-  return `${styled(look, 'bold', `run ${id}`)}  ${task}  ${runState(look, { status, waitingFor, stopping })}${took}${percent}`
+  return `${styled(look, 'bold', `run ${id}`)}  ${task}  ${runStateText(look, { status, waitingFor, stopping })}${took}${percent}`
 }
 
 function facts(look: Look, detail: RunDetail, now: Date): string {
@@ -70,7 +70,7 @@ function facts(look: Look, detail: RunDetail, now: Date): string {
     ],
     [
       'enqueued',
-      `${moment(run.createdAt, now)} (${ago(run.createdAt, now)})${waitMs === null ? '' : `, waited ${short(waitMs)}`}`,
+      `${moment(run.createdAt, now)} (${ago(run.createdAt, now)})${waitMs === null ? '' : `, waited ${shortDuration(waitMs)}`}`,
     ],
     ...(run.replicaId === null ? [] : [['node', `${replicaName ?? run.replicaId} (${run.replicaId})`] as const]),
     [
@@ -105,7 +105,7 @@ function attemptsTable(look: Look, attempts: readonly RunAttempt[], now: Date): 
       {
         heading: 'TOOK',
         cell: ({ startedAt, endedAt }) =>
-          startedAt === null ? '-' : short((endedAt ?? now).getTime() - startedAt.getTime()),
+          startedAt === null ? '-' : shortDuration((endedAt ?? now).getTime() - startedAt.getTime()),
         align: 'right',
       },
       { heading: 'STARTED', cell: ({ startedAt }) => (startedAt === null ? '-' : moment(startedAt, now)), drop: 2 },

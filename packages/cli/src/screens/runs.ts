@@ -1,21 +1,21 @@
 /** Runs, one line each. Pure. */
 import type { RunSummary } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { short } from '../words/ages.ts'
-import { runState } from '../words/states.ts'
+import { shortDuration } from '../words/ages.ts'
+import { runStateText } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { table, type Column } from '../words/table.ts'
 
 export function runsTable(look: Look, runs: readonly RunSummary[], now: Date = new Date()): string {
   const columns: readonly Column<RunSummary>[] = [
     { heading: 'RUN', cell: ({ id }) => id, align: 'right' },
-    { heading: 'STATE', cell: (run) => runState(look, { ...run, stopping: isStopping(run) }) },
+    { heading: 'STATE', cell: (run) => runStateText(look, { ...run, stopping: isStopping(run) }) },
     { heading: 'TASK', cell: ({ task }) => task, shrink: 8 },
     { heading: 'QUEUE', cell: ({ queue }) => queue, shrink: 6, drop: 4 },
     { heading: 'GROUP', cell: ({ group }) => group, shrink: 6, drop: 7 },
     {
       heading: 'ENQUEUED',
-      cell: ({ createdAt }) => `${short(now.getTime() - createdAt.getTime())} ago`,
+      cell: ({ createdAt }) => `${shortDuration(now.getTime() - createdAt.getTime())} ago`,
       align: 'right',
       drop: 3,
     },
@@ -33,10 +33,10 @@ function isStopping({ status, cancelRequestedAt }: RunSummary): boolean {
 
 /** How long the run has been executing, took, or has been waiting for its start. */
 function forText({ startedAt, finishedAt, runAt, createdAt }: RunSummary, now: Date): string {
-  if (startedAt !== null) return short((finishedAt ?? now).getTime() - startedAt.getTime())
+  if (startedAt !== null) return shortDuration((finishedAt ?? now).getTime() - startedAt.getTime())
   if (finishedAt !== null) return '-'
   const waitsMs = now.getTime() - Math.max(runAt.getTime(), createdAt.getTime())
-  return waitsMs < 0 ? `in ${short(-waitsMs)}` : `waits ${short(waitsMs)}`
+  return waitsMs < 0 ? `in ${shortDuration(-waitsMs)}` : `waits ${shortDuration(waitsMs)}`
 }
 
 function attemptOf({ attempt, maxAttempts, crashCount }: RunSummary): string {

@@ -1,8 +1,8 @@
 /** Schedules, one line each, and one with its last ticks. Pure. */
 import type { Schedule, ScheduleTick } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { ago, moment, short } from '../words/ages.ts'
-import { runState } from '../words/states.ts'
+import { ago, moment, shortDuration } from '../words/ages.ts'
+import { runStateText } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 
@@ -44,17 +44,18 @@ function ticksTable(look: Look, ticks: readonly ScheduleTick[], now: Date): stri
     [
       { heading: 'TICK', cell: ({ tick }) => moment(tick, now) },
       { heading: 'RUN', cell: ({ runId }) => runId, align: 'right' },
-      { heading: 'STATE', cell: ({ status }) => runState(look, { status }) },
+      { heading: 'STATE', cell: ({ status }) => runStateText(look, { status }) },
       {
         heading: 'STARTED',
-        cell: ({ tick, startedAt }) => (startedAt === null ? '-' : `+${short(startedAt.getTime() - tick.getTime())}`),
+        cell: ({ tick, startedAt }) =>
+          startedAt === null ? '-' : `+${shortDuration(startedAt.getTime() - tick.getTime())}`,
         align: 'right',
         drop: 2,
       },
       {
         heading: 'TOOK',
         cell: ({ startedAt, finishedAt }) =>
-          startedAt === null || finishedAt === null ? '-' : short(finishedAt.getTime() - startedAt.getTime()),
+          startedAt === null || finishedAt === null ? '-' : shortDuration(finishedAt.getTime() - startedAt.getTime()),
         align: 'right',
       },
       { heading: 'CODE', cell: ({ code }) => (code === null ? '' : styled(look, 'red', code)), drop: 1 },
@@ -66,7 +67,7 @@ function ticksTable(look: Look, ticks: readonly ScheduleTick[], now: Date): stri
 function nextOf(look: Look, { nextTick, pausedAt }: Schedule, now: Date): string {
   if (pausedAt !== null || nextTick === null) return '-'
   const lateMs = now.getTime() - nextTick.getTime()
-  return lateMs > 60_000 ? styled(look, 'red', `late ${short(lateMs)}`) : ago(nextTick, now)
+  return lateMs > 60_000 ? styled(look, 'red', `late ${shortDuration(lateMs)}`) : ago(nextTick, now)
 }
 
 function stateOf(look: Look, { pausedAt, pausedBy, isOwn }: Schedule): string {

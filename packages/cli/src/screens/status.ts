@@ -1,7 +1,7 @@
 /** The whole cluster on one screen: nodes, queues, and what needs a person, worst first. Pure. */
 import type { QueueView, Overview, AttentionReport } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { bounded, count, plural, rate } from '../words/counts.ts'
+import { boundedText, countText, plural, rateText } from '../words/counts.ts'
 import { levelGlyph } from '../words/states.ts'
 import { cut, styled, widthOf } from '../words/style.ts'
 import { table } from '../words/table.ts'
@@ -39,11 +39,11 @@ export function headLines(look: Look, database: StatusFacts['database'], overvie
   const draining = nodes.draining === 0 ? [] : [`${nodes.draining} draining`]
   const fleet = `nodes ${[`${nodes.alive} alive`, ...draining, ...lost].join(', ')}`
   const work = [
-    `slots ${count(slots.busy)}/${count(slots.total)}`,
-    `ready ${bounded(ready)}`,
-    `running ${count(running)}`,
+    `slots ${countText(slots.busy)}/${countText(slots.total)}`,
+    `ready ${boundedText(ready)}`,
+    `running ${countText(running)}`,
   ]
-  const done = succeededPerS === null ? [] : [`done ${rate(succeededPerS)}/s`, `failed ${rate(failedPerS)}/s`]
+  const done = succeededPerS === null ? [] : [`done ${rateText(succeededPerS)}/s`, `failed ${rateText(failedPerS)}/s`]
   return [place, ...packed([fleet, ...work, ...done], look.columns)]
 }
 
@@ -72,7 +72,7 @@ function exactTable(look: Look, runs: NonNullable<StatusFacts['runs']>): string 
     look,
     [
       { heading: 'RUNS', cell: ({ status }) => status },
-      { heading: 'COUNT', cell: ({ runs: counted }) => count(counted), align: 'right' },
+      { heading: 'COUNT', cell: ({ runs: counted }) => countText(counted), align: 'right' },
     ],
     runs,
   )

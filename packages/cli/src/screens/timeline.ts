@@ -1,7 +1,7 @@
 /** The timeline of a run, in order, with the time since it was enqueued. Pure. */
 import type { TimelineEntry, RunDetail } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { short } from '../words/ages.ts'
+import { shortDuration } from '../words/ages.ts'
 import { cut, styled } from '../words/style.ts'
 
 /** A run that was retried often has a long history: the first and the last entries are shown. */
@@ -25,7 +25,7 @@ function offset(at: Date | null, from: Date): string {
   if (at === null) return '?'
   const ms = at.getTime() - from.getTime()
   if (ms < 0) return 'clock back'
-  return ms < 60_000 ? `+${(ms / 1_000).toFixed(3)}` : `+${short(ms)}`
+  return ms < 60_000 ? `+${(ms / 1_000).toFixed(3)}` : `+${shortDuration(ms)}`
 }
 
 function wordsOf(look: Look, entry: TimelineEntry): string {

@@ -1,14 +1,14 @@
 /** Why a run is not running: a sentence per reason, and under each the command that helps. Pure. */
 import { sentenceOf, type Reason, type Why } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { quoted } from '../typed/run-filter.ts'
+import { shellWord } from '@q/server/client'
 import { moment } from '../words/ages.ts'
-import { runState } from '../words/states.ts'
+import { runStateText } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { wrapped } from '../words/wrap.ts'
 
 export function whyScreen(look: Look, why: Why, task: string): string {
-  const heading = `${styled(look, 'bold', `run ${why.runId}`)}  ${task}  ${runState(look, { status: why.status })}`
+  const heading = `${styled(look, 'bold', `run ${why.runId}`)}  ${task}  ${runStateText(look, { status: why.status })}`
   return [heading, ...why.reasons.flatMap((reason) => reasonLines(look, reason, why))].join('\n')
 }
 
@@ -33,7 +33,7 @@ function commandFor(reason: Reason, runId: string): string | undefined {
       return reason.status === 'SUCCEEDED' ? `q show ${runId}` : `q retry ${runId}`
     case 'held':
       return reason.state === 'alive' || reason.state === 'draining'
-        ? `q node ${quoted(reason.name ?? reason.replicaId)}`
+        ? `q node ${shellWord(reason.name ?? reason.replicaId)}`
         : 'q recover --dry-run'
     case 'workflow-paused':
       return `q workflows resume ${reason.workflowId}`
@@ -44,7 +44,7 @@ function commandFor(reason: Reason, runId: string): string | undefined {
       return holder === undefined ? undefined : `q show ${holder.runId}`
     }
     case 'queue-paused':
-      return `q queues resume ${quoted(reason.queue)}`
+      return `q queues resume ${shellWord(reason.queue)}`
     case 'no-replica':
       return 'q start'
     case 'task-unpublished':
@@ -52,10 +52,10 @@ function commandFor(reason: Reason, runId: string): string | undefined {
     case 'queue-unserved':
       return 'q nodes --wide'
     case 'capabilities-missing':
-      return `q node ${quoted(reason.closest)}`
+      return `q node ${shellWord(reason.closest)}`
     case 'all-draining': {
       const [first] = reason.nodes
-      return first === undefined ? undefined : `q undrain ${quoted(first)}`
+      return first === undefined ? undefined : `q undrain ${shellWord(first)}`
     }
     case 'ready':
       return 'q runs --view running'

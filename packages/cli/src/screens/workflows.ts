@@ -1,9 +1,9 @@
 /** Workflows, one line each, and one with its steps. Pure. */
 import type { StepView, WorkflowView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
-import { ago, long, short } from '../words/ages.ts'
-import { count } from '../words/counts.ts'
-import { runState, workflowState } from '../words/states.ts'
+import { ago, long, shortDuration } from '../words/ages.ts'
+import { countText } from '../words/counts.ts'
+import { runStateText, workflowState } from '../words/states.ts'
 import { styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 
@@ -14,12 +14,16 @@ export function workflowsTable(look: Look, workflows: readonly WorkflowView[], n
       { heading: 'WORKFLOW', cell: ({ id }) => id, align: 'right' },
       { heading: 'STATE', cell: (workflow) => stateOf(look, workflow) },
       { heading: 'NAME', cell: ({ name }) => name, shrink: 10 },
-      { heading: 'STEPS', cell: ({ progress }) => `${count(progress.ended)}/${count(progress.total)}`, align: 'right' },
+      {
+        heading: 'STEPS',
+        cell: ({ progress }) => `${countText(progress.ended)}/${countText(progress.total)}`,
+        align: 'right',
+      },
       { heading: 'FAILED', cell: ({ steps }) => failedOf(look, steps), align: 'right', drop: 2 },
       { heading: 'BEGAN', cell: ({ createdAt }) => ago(createdAt, now), align: 'right', drop: 3 },
       {
         heading: 'FOR',
-        cell: ({ createdAt, finishedAt }) => short((finishedAt ?? now).getTime() - createdAt.getTime()),
+        cell: ({ createdAt, finishedAt }) => shortDuration((finishedAt ?? now).getTime() - createdAt.getTime()),
         align: 'right',
       },
       { heading: 'NOTE', cell: noteOf, shrink: 12, drop: 1 },
@@ -50,13 +54,13 @@ function stepsTable(look: Look, steps: readonly StepView[], now: Date): string {
     look,
     [
       { heading: 'RUN', cell: ({ runId }) => runId, align: 'right' },
-      { heading: 'STATE', cell: ({ status, waitingFor }) => runState(look, { status, waitingFor }) },
+      { heading: 'STATE', cell: ({ status, waitingFor }) => runStateText(look, { status, waitingFor }) },
       { heading: 'STEP', cell: ({ name }) => name, shrink: 10 },
       { heading: 'TASK', cell: ({ task, kind }) => task || kind, shrink: 8, drop: 2 },
       {
         heading: 'TOOK',
         cell: ({ startedAt, finishedAt }) =>
-          startedAt === null ? '-' : short((finishedAt ?? now).getTime() - startedAt.getTime()),
+          startedAt === null ? '-' : shortDuration((finishedAt ?? now).getTime() - startedAt.getTime()),
         align: 'right',
       },
       { heading: 'AFTER', cell: ({ parents }) => parents.join(', '), shrink: 8, drop: 3 },
@@ -76,7 +80,7 @@ function stateOf(look: Look, { status, endsAs }: WorkflowView): string {
 }
 
 function failedOf(look: Look, { FAILED = 0 }: WorkflowView['steps']): string {
-  return FAILED === 0 ? '-' : styled(look, 'red', count(FAILED))
+  return FAILED === 0 ? '-' : styled(look, 'red', countText(FAILED))
 }
 
 function noteOf({ status, pausedBy, compensating, result }: WorkflowView): string {

@@ -1,25 +1,25 @@
 /** Executes an action that a person confirmed in `q top`, and returns a sentence with its result. */
 import { asRunId } from '@q/store'
 import { audited } from '../frame/audited.ts'
-import type { Frame } from '../frame/command.ts'
-import type { Act } from './view.ts'
+import type { CommandContext } from '../frame/command.ts'
+import type { PendingAction } from './view.ts'
 
-export async function doAct(frame: Frame, act: Act): Promise<string> {
-  const answer = await audited(frame, {
+export async function doAct(context: CommandContext, act: PendingAction): Promise<string> {
+  const answer = await audited(context, {
     what: act.what === 'pause' || act.what === 'resume' ? `${act.what}-queue` : act.what,
     subject: subjectOf(act),
-    act: () => carryOut(frame, act),
+    act: () => carryOut(context, act),
     answerOf: String,
   })
   return `${subjectOf(act)}: ${answer}`
 }
 
-function subjectOf({ what, id }: Act): string {
+function subjectOf({ what, id }: PendingAction): string {
   if (what === 'cancel' || what === 'retry') return `run ${id}`
   return what === 'pause' || what === 'resume' ? `queue ${id}` : `node ${id}`
 }
 
-async function carryOut({ store, by }: Frame, { what, id }: Act): Promise<string> {
+async function carryOut({ store, by }: CommandContext, { what, id }: PendingAction): Promise<string> {
   const run = asRunId(id)
   switch (what) {
     case 'drain':

@@ -1,6 +1,6 @@
 /** The screen of one queue, node or run, as `q queues`, `q node` and `q show` print it. */
 import { asRunId } from '@q/store'
-import type { Frame } from '../frame/command.ts'
+import type { CommandContext } from '../frame/command.ts'
 import type { Look } from '../frame/terminal.ts'
 import { nodeScreen } from '../screens/node.ts'
 import { queueScreen } from '../screens/queues.ts'
@@ -10,14 +10,14 @@ import type { Pane } from './view.ts'
 const logLinesShown = 5
 
 export async function detailLines(
-  { store }: Frame,
+  { store }: CommandContext,
   look: Look,
   { pane, id }: { pane: Pane; id: string },
 ): Promise<string[]> {
   return [...(await textOf(store, look, pane, id)).split('\n'), '', 'esc: back']
 }
 
-async function textOf(store: Frame['store'], look: Look, pane: Pane, id: string): Promise<string> {
+async function textOf(store: CommandContext['store'], look: Look, pane: Pane, id: string): Promise<string> {
   if (pane === 'queues') {
     const queue = await store.getQueue(id)
     return queue === undefined ? `Queue ${id} is gone.` : queueScreen(look, queue)

@@ -3,19 +3,19 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Node, QueueView, RunSummary } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { attentionLines, headLines } from '../screens/status.ts'
-import { moment, short } from '../words/ages.ts'
-import { bounded, count, rate } from '../words/counts.ts'
+import { moment, shortDuration } from '../words/ages.ts'
+import { boundedText, countText, rateText } from '../words/counts.ts'
 import { slotBar } from '../words/slot-bar.ts'
 import { sparkline } from '../words/sparkline.ts'
-import { nodeState, runState } from '../words/states.ts'
+import { nodeStateText, runStateText } from '../words/states.ts'
 import { cut, styled, widthOf } from '../words/style.ts'
 import { table, type Column } from '../words/table.ts'
 import { isLiving } from '../screens/nodes.ts'
 import type { TopFacts } from './facts.ts'
-import { shownNodes, shownQueues, shownRuns, type Pane, type View } from './view.ts'
+import { shownNodes, shownQueues, shownRuns, type Pane, type TopView } from './view.ts'
 
 /** `rows` 0: no limit. */
-export function topLines(look: Look, rows: number, facts: TopFacts, view: View): string[] {
+export function topLines(look: Look, rows: number, facts: TopFacts, view: TopView): string[] {
   const head = headOf(look, facts, view)
   const attention = attentionOf(look, rows, facts)
   const foot = rows === 0 ? [] : [footOf(look, view)]
@@ -45,7 +45,7 @@ function attentionOf(look: Look, rows: number, facts: TopFacts): string[] {
 
 const attentionLinesMin = 4
 
-function headOf(look: Look, facts: TopFacts, view: View): string[] {
+function headOf(look: Look, facts: TopFacts, view: TopView): string[] {
   const [, ...totals] = headLines(look, { place: '', version: '' }, facts.overview)
   const frozen = view.frozen ? styled(look, 'yellow', '  frozen') : ''
   const filter = view.filter === '' ? '' : `  filter: ${view.filter}`
@@ -56,7 +56,7 @@ function headOf(look: Look, facts: TopFacts, view: View): string[] {
 }
 
 /** Each pane gets its share; unused lines go to the other panes, the selected one first. */
-function panesOf(look: Look, facts: TopFacts, view: View, room: number): string[] {
+function panesOf(look: Look, facts: TopFacts, view: TopView, room: number): string[] {
   const all: Readonly<Record<Pane, readonly string[]>> = {
     queues: queueLines(look, facts, view),
     nodes: nodeLines(look, facts, view),
@@ -113,19 +113,19 @@ function marked(look: Look, line: string): string {
     : `${cut(line, room, look)}${' '.repeat(Math.max(0, room - widthOf(line)))} <`
 }
 
-function queueLines(look: Look, facts: TopFacts, view: View): string[] {
+function queueLines(look: Look, facts: TopFacts, view: TopView): string[] {
   const columns: readonly Column<QueueView>[] = [
     { heading: '1 QUEUE', cell: ({ queue }) => queue, shrink: 10 },
-    { heading: 'READY', cell: ({ ready }) => bounded(ready), align: 'right' },
+    { heading: 'READY', cell: ({ ready }) => boundedText(ready), align: 'right' },
     {
       heading: 'OLDEST',
-      cell: ({ oldestReadyMs }) => (oldestReadyMs === null ? '-' : short(oldestReadyMs)),
+      cell: ({ oldestReadyMs }) => (oldestReadyMs === null ? '-' : shortDuration(oldestReadyMs)),
       align: 'right',
     },
-    { heading: 'RUNNING', cell: ({ running, claimed }) => count(running + claimed), align: 'right' },
+    { heading: 'RUNNING', cell: ({ running, claimed }) => countText(running + claimed), align: 'right' },
     { heading: '15 MIN', cell: ({ queue }) => sparkline(look, facts.history.get(queue) ?? [], { width: 15 }), drop: 3 },
-    { heading: 'DONE/s', cell: ({ rates }) => rate(rates?.succeededPerS), align: 'right', drop: 2 },
-    { heading: 'FAIL/s', cell: ({ rates }) => rate(rates?.failedPerS), align: 'right', drop: 4 },
+    { heading: 'DONE/s', cell: ({ rates }) => rateText(rates?.succeededPerS), align: 'right', drop: 2 },
+    { heading: 'FAIL/s', cell: ({ rates }) => rateText(rates?.failedPerS), align: 'right', drop: 4 },
     { heading: 'STATE', cell: (queue) => queueState(look, queue), shrink: 16, drop: 1 },
   ]
   return linesOf(look, columns, shownQueues(view, facts), 'no queue')
@@ -136,13 +136,13 @@ function queueState(look: Look, { paused, pausedBy, unserved }: QueueView): stri
   return unserved.length === 0 ? 'open' : styled(look, 'red', `no node for ${unserved.join(', ')}`)
 }
 
-function nodeLines(look: Look, facts: TopFacts, view: View): string[] {
+function nodeLines(look: Look, facts: TopFacts, view: TopView): string[] {
   const columns: readonly Column<Node>[] = [
     { heading: '2 NODE', cell: ({ name }) => name, shrink: 8 },
     {
       heading: 'STATE',
       cell: ({ state, drain }) =>
-        nodeState(look, state, drain === null || state !== 'draining' ? '' : drainText(drain)),
+        nodeStateText(look, state, drain === null || state !== 'draining' ? '' : drainText(drain)),
     },
     {
       heading: 'SLOTS',
@@ -167,19 +167,22 @@ function runningTasks({ threads }: Node): string {
   return [...tasks].map(([task, runs]) => `${runs} ${task}`).join(', ')
 }
 
-function runLines(look: Look, facts: TopFacts, view: View): string[] {
+function runLines(look: Look, facts: TopFacts, view: TopView): string[] {
   const { at } = facts
   const columns: readonly Column<RunSummary>[] = [
     { heading: '3 RUN', cell: ({ id }) => id, align: 'right' },
     {
       heading: 'STATE',
       cell: (run) =>
-        runState(look, { status: run.status, stopping: run.cancelRequestedAt !== null && run.status === 'RUNNING' }),
+        runStateText(look, {
+          status: run.status,
+          stopping: run.cancelRequestedAt !== null && run.status === 'RUNNING',
+        }),
     },
     { heading: 'TASK', cell: ({ task }) => task, shrink: 8 },
     {
       heading: 'FOR',
-      cell: ({ startedAt }) => (startedAt === null ? '-' : short(at.getTime() - startedAt.getTime())),
+      cell: ({ startedAt }) => (startedAt === null ? '-' : shortDuration(at.getTime() - startedAt.getTime())),
       align: 'right',
     },
     {
@@ -198,7 +201,7 @@ function linesOf<Row>(look: Look, columns: readonly Column<Row>[], rows: readonl
   return rows.length === 0 ? [heading, styled(look, 'dim', nothing)] : [heading, ...lines]
 }
 
-function footOf(look: Look, view: View): string {
+function footOf(look: Look, view: TopView): string {
   if (view.mode === 'confirm') return styled(look, 'yellow', `${view.asked?.question ?? ''} y: yes, any other key: no`)
   if (view.mode === 'filter') return `filter: ${view.filter}_   enter: keep, esc: clear`
   if (view.message !== '') return view.message

@@ -6,7 +6,7 @@ import type { TopFacts } from './facts.ts'
 export type Pane = 'queues' | 'nodes' | 'runs'
 const panes: readonly Pane[] = ['queues', 'nodes', 'runs']
 
-export interface View {
+export interface TopView {
   readonly pane: Pane
   /** The index of the selected line in each pane. */
   readonly selected: Readonly<Record<Pane, number>>
@@ -15,12 +15,12 @@ export interface View {
   /** Decides what the next key does. */
   readonly mode: 'list' | 'filter' | 'confirm' | 'detail'
   readonly frozen: boolean
-  readonly asked: Act | undefined
+  readonly asked: PendingAction | undefined
   /** The result of the last action. */
   readonly message: string
 }
 
-export const firstView: View = {
+export const firstView: TopView = {
   pane: 'queues',
   selected: { queues: 0, nodes: 0, runs: 0 },
   filter: '',
@@ -31,7 +31,7 @@ export const firstView: View = {
 }
 
 /** An action that waits for confirmation. */
-export interface Act {
+export interface PendingAction {
   readonly what: 'drain' | 'undrain' | 'cancel' | 'retry' | 'pause' | 'resume'
   readonly id: string
   readonly question: string
@@ -41,7 +41,7 @@ export type Effect =
   | 'none'
   | 'quit'
   | 'suspend'
-  | { readonly act: Act }
+  | { readonly act: PendingAction }
   | { readonly open: { readonly pane: Pane; readonly id: string } }
 
 export interface Key {
@@ -50,7 +50,7 @@ export interface Key {
   readonly text: string
 }
 
-export function press(view: View, key: Key, facts: TopFacts): { readonly view: View; readonly effect: Effect } {
+export function press(view: TopView, key: Key, facts: TopFacts): { readonly view: TopView; readonly effect: Effect } {
   if (key.ctrl && key.name === 'c') return { view, effect: 'quit' }
   if (key.ctrl && key.name === 'z') return { view, effect: 'suspend' }
   switch (view.mode) {
@@ -68,7 +68,7 @@ export function press(view: View, key: Key, facts: TopFacts): { readonly view: V
   }
 }
 
-function typeFilter(view: View, key: Key): View {
+function typeFilter(view: TopView, key: Key): TopView {
   if (key.name === 'return') return { ...view, mode: 'list' }
   if (key.name === 'escape') return { ...view, mode: 'list', filter: '' }
   if (key.name === 'backspace') return { ...view, filter: view.filter.slice(0, -1) }
@@ -77,14 +77,14 @@ function typeFilter(view: View, key: Key): View {
     : view
 }
 
-function confirm(view: View, key: Key): { view: View; effect: Effect } {
-  const next: View = { ...view, mode: 'list', asked: undefined }
+function confirm(view: TopView, key: Key): { view: TopView; effect: Effect } {
+  const next: TopView = { ...view, mode: 'list', asked: undefined }
   if (key.name !== 'y' || view.asked === undefined)
     return { view: { ...next, message: 'Nothing was changed.' }, effect: 'none' }
   return { view: next, effect: { act: view.asked } }
 }
 
-function pressInList(view: View, key: Key, facts: TopFacts): { view: View; effect: Effect } {
+function pressInList(view: TopView, key: Key, facts: TopFacts): { view: TopView; effect: Effect } {
   const quiet = { ...view, message: '' }
   const pane = panes[Number(key.text) - 1]
   if (pane !== undefined) return { view: { ...quiet, pane }, effect: 'none' }
@@ -119,13 +119,13 @@ function pressInList(view: View, key: Key, facts: TopFacts): { view: View; effec
   }
 }
 
-function moved(view: View, by: number, facts: TopFacts): View {
+function moved(view: TopView, by: number, facts: TopFacts): TopView {
   const most = Math.max(0, linesOf(view, facts).length - 1)
   const to = Math.min(most, Math.max(0, view.selected[view.pane] + by))
   return { ...view, selected: { ...view.selected, [view.pane]: to } }
 }
 
-function actFor(name: string, view: View, facts: TopFacts): Act | undefined {
+function actFor(name: string, view: TopView, facts: TopFacts): PendingAction | undefined {
   const id = selectedId(view, facts)
   if (id === undefined) return undefined
   if (view.pane === 'nodes' && name === 'd') {
@@ -142,29 +142,29 @@ function actFor(name: string, view: View, facts: TopFacts): Act | undefined {
   return undefined
 }
 
-function selectedId(view: View, facts: TopFacts): string | undefined {
+function selectedId(view: TopView, facts: TopFacts): string | undefined {
   return linesOf(view, facts)[view.selected[view.pane]]
 }
 
 /** Ids of the lines of the pane. */
-function linesOf(view: View, facts: TopFacts): readonly string[] {
+function linesOf(view: TopView, facts: TopFacts): readonly string[] {
   if (view.pane === 'queues') return shownQueues(view, facts).map(({ queue }) => queue)
   return view.pane === 'nodes'
     ? shownNodes(view, facts).map(({ id }) => id)
     : shownRuns(view, facts).map(({ id }) => id)
 }
 
-export function shownQueues({ filter }: View, { queues }: TopFacts): readonly QueueView[] {
+export function shownQueues({ filter }: TopView, { queues }: TopFacts): readonly QueueView[] {
   return queues.filter(({ queue }) => queue.includes(filter))
 }
 
 /** Live nodes first: those that were lost long ago do not hide them. */
-export function shownNodes({ filter }: View, { nodes }: TopFacts): readonly Node[] {
+export function shownNodes({ filter }: TopView, { nodes }: TopFacts): readonly Node[] {
   const fitting = nodes.filter(({ name }) => name.includes(filter))
   return [...fitting.filter(isLiving), ...fitting.filter((node) => !isLiving(node))]
 }
 
-export function shownRuns({ filter }: View, { runs }: TopFacts): readonly RunSummary[] {
+export function shownRuns({ filter }: TopView, { runs }: TopFacts): readonly RunSummary[] {
   return runs.filter(({ id, task, queue, replicaName }) =>
     [id, task, queue, replicaName ?? ''].some((text) => text.includes(filter)),
   )

@@ -1,6 +1,6 @@
 /** `q top` on a terminal: reads once per second, draws, and handles keys until a person leaves. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Frame } from '../frame/command.ts'
+import type { CommandContext } from '../frame/command.ts'
 import type { Look } from '../frame/terminal.ts'
 import { drawAlone } from '../frame/patience.ts'
 import { safeLine } from '../words/safe.ts'
@@ -11,9 +11,9 @@ import { topLines } from './layout.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { firstView, press, type Effect, type Key, type Pane } from './view.ts'
 
-export async function watchTop(frame: Frame, everyMs: number): Promise<void> {
-  const { terminal } = frame
-  const looker = createLooker(frame.store, frame.description)
+export async function watchTop(context: CommandContext, everyMs: number): Promise<void> {
+  const { terminal } = context
+  const looker = createLooker(context.store, context.description)
   const quit = new AbortController()
   let facts: TopFacts = await looker.look()
   drawAlone(terminal)
@@ -38,8 +38,8 @@ export async function watchTop(frame: Frame, everyMs: number): Promise<void> {
     if (effect === 'suspend') return screen.suspend()
     if ('open' in effect) {
       opened = effect.open
-      detail = await detailLines(frame, look(), opened)
-    } else view = { ...view, message: await doAct(frame, effect.act) }
+      detail = await detailLines(context, look(), opened)
+    } else view = { ...view, message: await doAct(context, effect.act) }
     draw()
   }
   const onKey = (key: Key) => {
@@ -60,7 +60,7 @@ export async function watchTop(frame: Frame, everyMs: number): Promise<void> {
       await sleep(looker.restMs(everyMs), undefined, { signal: quit.signal }).catch(() => {})
       if (quit.signal.aborted || view.frozen) continue
       if (opened === undefined) facts = await looker.look()
-      else detail = await detailLines(frame, look(), opened)
+      else detail = await detailLines(context, look(), opened)
     }
   } finally {
     screen.close()

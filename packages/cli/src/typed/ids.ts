@@ -2,7 +2,7 @@
 import { ExplainedError } from '@q/schema'
 import { asRunId, asWorkflowId, type RunId, type WorkflowId } from '@q/store'
 
-export function runId(text: string): RunId {
+export function parseRunId(text: string): RunId {
   const id = asRunId(digitsOf(text, 'runs'))
   if (id !== undefined) return id
   throw notAnId(text, { code: 'RUN_ID_INVALID', what: 'run' })

@@ -1,4 +1,5 @@
 /** The filter of runs as options of a command: `--status`, `--task`, `--node`, `--since`, … */
+import { shellWord } from '@q/server/client'
 import type { Command } from 'commander'
 import { ExplainedError } from '@q/schema'
 import { stateNames, type RunFilter, type Store } from '@q/store'
@@ -45,7 +46,7 @@ export function withFilterOptions(command: Command): Command {
     .option('--ended-until <time>', 'ended before this time')
 }
 
-export async function filterOf(store: Store, options: FilterOptions): Promise<RunFilter> {
+export async function filterOfOptions(store: Store, options: FilterOptions): Promise<RunFilter> {
   const { status, task, queue, group, node, workflow, schedule, key, code, errors, payload, since, until } = options
   const { endedSince, endedUntil } = options
   return {
@@ -104,7 +105,7 @@ export function filterArguments(options: FilterOptions): string {
     'endedUntil',
   ] as const
   return names
-    .flatMap((name) => (options[name] === undefined ? [] : ` --${dashed(name)} ${quoted(options[name])}`))
+    .flatMap((name) => (options[name] === undefined ? [] : ` --${dashed(name)} ${shellWord(options[name])}`))
     .join('')
 }
 
@@ -124,9 +125,4 @@ function given<Key extends string, T>(key: Key, value: T | undefined): { [K in K
 
 function dashed(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
-
-/** For a shell. */
-export function quoted(text: string): string {
-  return /^[\w.,:@/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

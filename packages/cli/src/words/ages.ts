@@ -6,7 +6,7 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /** A duration in one unit, for tables: `340 ms`, `1.2 s`, `48 s`, `4 min`, `2 h`, `3 d`. */
-export function short(ms: number): string {
+export function shortDuration(ms: number): string {
   const length = Math.max(0, ms)
   if (length < 1) return length === 0 ? '0 ms' : '< 1 ms'
   if (length < second) return `${Math.round(length)} ms`
@@ -19,13 +19,13 @@ export function short(ms: number): string {
 
 /** A configured duration: `5 s`, not `5.0 s`. */
 export function exact(ms: number): string {
-  return short(ms).replace('.0 s', ' s')
+  return shortDuration(ms).replace('.0 s', ' s')
 }
 
 /** A duration in two units, for sentences: `48 s`, `3 min 20 s`, `2 h 11 min`, `3 d 4 h`. */
 export function long(ms: number): string {
   const length = Math.max(0, ms)
-  if (length < 2 * minute) return short(length)
+  if (length < 2 * minute) return shortDuration(length)
   if (length < 2 * hour)
     return pair([Math.floor(length / minute), 'min'], [Math.floor((length % minute) / second), 's'])
   if (length < 2 * day) return pair([Math.floor(length / hour), 'h'], [Math.floor((length % hour) / minute), 'min'])
@@ -61,7 +61,7 @@ export function precise(at: Date): string {
 /** `4 min ago`, or `in 4 min`. */
 export function ago(at: Date, now: Date = new Date()): string {
   const ms = now.getTime() - at.getTime()
-  return ms < 0 ? `in ${short(-ms)}` : `${short(ms)} ago`
+  return ms < 0 ? `in ${shortDuration(-ms)}` : `${shortDuration(ms)} ago`
 }
 
 function isSameDay(a: Date, b: Date): boolean {

@@ -45,7 +45,7 @@ const levelSigns: Readonly<Record<SignLevel, Sign>> = {
 }
 
 /** The state of a run. A waiting run shows its gate, a run that is being stopped shows that. */
-export function runState(
+export function runStateText(
   look: Look,
   { status, waitingFor, stopping = false }: { status: TaskState; waitingFor?: string | null; stopping?: boolean },
 ): string {
@@ -54,7 +54,7 @@ export function runState(
 }
 
 /** A stale node is shown as "lost". */
-export function nodeState(look: Look, state: NodeState, more = ''): string {
+export function nodeStateText(look: Look, state: NodeState, more = ''): string {
   const word = state === 'stale' ? 'lost' : state
   return signed(look, nodeSigns[state], more === '' ? word : `${word} ${more}`)
 }

@@ -1,5 +1,5 @@
 /** The options of a step, and their form in the plan. */
-import type { Join as PlannedJoin, StepOptions as PlannedOptions } from '@q/schema/workflow'
+import type { PlannedJoin, StepOptions as PlannedOptions } from '@q/schema/workflow'
 import { durationMs, type Duration } from '@q/task'
 import type { When } from './condition.ts'
 import type { AnyStep } from './ref.ts'

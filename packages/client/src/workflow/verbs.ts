@@ -16,7 +16,7 @@ export type StartArguments<Input> = unknown extends Input
   ? [input?: Input, options?: StartOptions]
   : [input: Input, options?: StartOptions]
 
-export interface WorkflowVerbs {
+export interface ClientWorkflowVerbs {
   // ---- Workflows
 
   /**
@@ -39,7 +39,7 @@ export interface WorkflowDeps extends StartDeps {
   readonly waits: Waits<WorkflowId, WorkflowView>
 }
 
-export function workflowVerbs(deps: WorkflowDeps): WorkflowVerbs {
+export function clientWorkflowVerbs(deps: WorkflowDeps): ClientWorkflowVerbs {
   const start = createStart(deps)
   return {
     async start({ plan }, ...[input, { tx } = {}]) {

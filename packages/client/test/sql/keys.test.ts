@@ -1,18 +1,11 @@
 /** Keys that the database makes of a payload are those that TypeScript makes of it: judged on thousands of strange ones. */
 import * as fc from 'fast-check'
-import { Client } from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkName } from '@q/schema/json'
 import { runSettings } from '@q/task'
-import { testDatabase } from '@q/testing'
+import { connectedClient } from './connected-client.ts'
 
-const database = await testDatabase()
-const client = new Client({ connectionString: database.url })
-await client.connect()
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const client = await connectedClient()
 
 interface Asked {
   readonly payload: unknown

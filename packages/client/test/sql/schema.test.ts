@@ -3,18 +3,11 @@
  * What it does not understand it leaves to the check before the run.
  */
 import * as fc from 'fast-check'
-import { Client } from 'pg'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { testDatabase } from '@q/testing'
+import { connectedClient } from './connected-client.ts'
 
-const database = await testDatabase()
-const client = new Client({ connectionString: database.url })
-await client.connect()
-afterAll(async () => {
-  await client.end()
-  await database.drop()
-})
+const client = await connectedClient()
 
 async function problems(schema: unknown, payloads: readonly unknown[]): Promise<(string | null)[]> {
   const { rows } = await client.query<{ problem: string | null }>(

@@ -1,23 +1,17 @@
 /** A real replica and users' own transactions: what is committed is executed, what is rolled back never was. */
 import { afterAll, expect, test } from 'vitest'
 import { queue } from '@q/client'
-import { readConfig, startRunner } from '@q/runner'
 import { testDatabase } from '@q/testing'
 import type * as tasks from '../tasks.ts'
 import { libraries } from './libraries.ts'
+import { startReplica } from './start-replica.ts'
 
 const database = await testDatabase()
 const q = queue<typeof tasks>(database.url)
-const runner = await startRunner({
-  databaseUrl: database.url,
-  config: readConfig({ Q_THREADS: '2' }),
-  version: '0.0.0',
-  taskModules: [new URL('../tasks.ts', import.meta.url).href],
-  observe: () => {},
-})
+const replica = await startReplica(database.url)
 afterAll(async () => {
   await q.close()
-  await Promise.race([runner.drain(), runner.drain()])
+  await replica.leave()
   await database.drop()
 })
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { Pool } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { queue } from '@q/client'
-import { readConfig, startRunner } from '@q/runner'
 import { testDatabase } from '@q/testing'
 import type * as tasks from '../tasks.ts'
+import { startReplica } from './start-replica.ts'
 
 const visitors = 20
 const requestsEach = 50
@@ -15,19 +15,13 @@ const database = await testDatabase()
 const pool = new Pool({ connectionString: database.url, max: 4 })
 await pool.query('CREATE TABLE public.orders (id integer PRIMARY KEY)')
 const q = queue<typeof tasks>(database.url)
-const runner = await startRunner({
-  databaseUrl: database.url,
-  config: readConfig({ Q_THREADS: '2' }),
-  version: '0.0.0',
-  taskModules: [new URL('../tasks.ts', import.meta.url).href],
-  observe: () => {},
-})
+const replica = await startReplica(database.url)
 const server = await listening()
 afterAll(async () => {
   server.closeAllConnections()
   server.close()
   await q.close()
-  await Promise.race([runner.drain(), runner.drain()])
+  await replica.leave()
   await pool.end()
   await database.drop()
 })

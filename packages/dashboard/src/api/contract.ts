@@ -1,45 +1,35 @@
 /** The answers of the API, as its schemas describe them: times are ISO text, ids are decimal text. */
-import type {
-  AttentionItem,
-  Operation,
-  Session,
-  HeartbeatLane as Lane,
-  NodeDetail as Detail,
-  Task,
-} from '@q/server/client'
-
 export type {
   Action,
+  Attention,
+  AttentionList,
   Bounded,
   ContendedKey,
   Delivery,
   Destination,
   ErrorGroup,
   HeartbeatLane,
-  HeldRun,
+  HeldRunView,
+  LaneMark,
   Node,
   NodeDetail,
+  OnDeadline,
   Operation,
+  OperationKind,
   OperationPreview,
   Overview,
+  PublishedTask,
   QueueDetail,
   QueueView,
-  Recovery,
+  RecoveryView,
   Schedule,
   ScheduleTick,
+  Scope,
+  SeriesMetric,
   SeriesPoint,
   Session,
   SlotView,
 } from '@q/server/client'
-export type { Attention as AttentionList } from '@q/server/client'
-
-export type Attention = AttentionItem
-export type PublishedTask = Task
-export type Scope = Session['scope']
-export type OperationKind = Operation['kind']
-export type LaneMark = Lane['marks'][number]
-export type OnDeadline = Detail['node']['drainOnDeadline']
-export type SeriesMetric = 'rate' | 'wait' | 'duration' | 'oldest' | 'ready'
 export type { RunState as TaskState } from './run-contract.ts'
 
 /** A list, or a page of one. */

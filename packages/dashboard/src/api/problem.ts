@@ -9,8 +9,8 @@ export interface ProblemFacts {
   readonly issues: readonly { readonly path: string; readonly message: string }[]
 }
 
-export class ApiProblem extends Error implements ProblemFacts {
-  override readonly name = 'ApiProblem'
+export class RequestProblem extends Error implements ProblemFacts {
+  override readonly name = 'RequestProblem'
   readonly status: number
   readonly code: string
   readonly title: string
@@ -48,10 +48,10 @@ const awayCodes = new Set([
 ])
 
 /** Reads the body of an answer that is not a success; any body, also none, gives a problem. */
-export async function problemOf(response: Response): Promise<ApiProblem> {
+export async function problemOfResponse(response: Response): Promise<RequestProblem> {
   const body = asRecord(await response.json().catch(() => undefined))
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : null)
-  return new ApiProblem({
+  return new RequestProblem({
     status: response.status,
     code: text('code') ?? `HTTP_${response.status}`,
     title: text('title') ?? `The server answered with status ${response.status}.`,
@@ -63,9 +63,9 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
 }
 
 /** The server could not be reached at all. */
-export function unreachable(error: unknown): ApiProblem {
+export function unreachable(error: unknown): RequestProblem {
   const why = error instanceof Error ? error.message : String(error)
-  return new ApiProblem({
+  return new RequestProblem({
     status: 0,
     code: 'SERVER_UNREACHABLE',
     title: 'The server does not answer.',

@@ -1,6 +1,6 @@
 /** Every request of the page to its server. It reports to the connection whether the server and its database answer. */
 import { connection } from '../live/connection.ts'
-import { type ApiProblem, isDatabaseAway, problemOf, unreachable } from './problem.ts'
+import { type RequestProblem, isDatabaseAway, problemOfResponse, unreachable } from './problem.ts'
 import { storedProof } from './proof.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -44,8 +44,8 @@ async function send(method: Method, path: string, body: unknown, signal?: AbortS
 }
 
 /** `subject`: what could not be read; undefined for an action, whose dialog shows the problem. */
-async function refused(response: Response, subject: string | undefined): Promise<ApiProblem> {
-  const problem = await problemOf(response)
+async function refused(response: Response, subject: string | undefined): Promise<RequestProblem> {
+  const problem = await problemOfResponse(response)
   const { status, code, since } = problem
   const why = problem.why ?? problem.title
   if (status === 401) connection.signedOut()

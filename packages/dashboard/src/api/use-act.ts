@@ -2,10 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { say } from '../parts/toasts.tsx'
-import { ApiProblem } from './problem.ts'
+import { RequestProblem } from './problem.ts'
 import { type Method, request } from './request.ts'
 
-export interface Act<T> {
+interface Act<T> {
   readonly method: Method
   readonly path: string
   readonly body?: unknown
@@ -32,7 +32,7 @@ export function useAct(): Acting {
         if (sentence !== undefined) say(sentence)
         return answer
       } catch (error) {
-        if (!(error instanceof ApiProblem)) throw error
+        if (!(error instanceof RequestProblem)) throw error
         say(error.title, { good: false, why: error.why, fix: error.fix })
         return undefined
       } finally {

@@ -7,7 +7,7 @@ import { useEffect } from 'react'
 import { type ConnectionState, useConnectionPart } from '../live/connection.ts'
 import { wantTopic } from '../live/live.ts'
 import type { Topic } from '../live/topics.ts'
-import type { ApiProblem } from './problem.ts'
+import type { RequestProblem } from './problem.ts'
 import { request } from './request.ts'
 
 interface Options {
@@ -24,7 +24,7 @@ interface Options {
 const pollMs = 5_000
 const probeMs = 2_000
 
-export function useData<T>(path: string, options: Options = {}): UseQueryResult<T, ApiProblem> {
+export function useData<T>(path: string, options: Options = {}): UseQueryResult<T, RequestProblem> {
   const { topic, everyMs = pollMs, enabled = true, keep = false, read } = options
   const state = {
     mode: useConnectionPart('mode'),
@@ -33,7 +33,7 @@ export function useData<T>(path: string, options: Options = {}): UseQueryResult<
   }
   const interval = refetchInterval(state, topic !== undefined, everyMs)
   useEffect(() => (topic === undefined || !enabled ? undefined : wantTopic(topic)), [topic, enabled])
-  return useQuery<T, ApiProblem>({
+  return useQuery<T, RequestProblem>({
     queryKey: [path],
     queryFn: ({ signal }) => (read === undefined ? request<T>('GET', path, { signal }) : (read(signal) as Promise<T>)),
     enabled,

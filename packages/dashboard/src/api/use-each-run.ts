@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { say } from '../parts/toasts.tsx'
 import { several } from '../words/numbers.ts'
-import { ApiProblem } from './problem.ts'
+import { RequestProblem } from './problem.ts'
 import { request } from './request.ts'
 
 const words = { cancel: 'cancelled', retry: 'retried' } as const
@@ -22,13 +22,13 @@ export function useEachRun(): EachRun {
     busy,
     async each(kind, ids) {
       setBusy(true)
-      const refused: ApiProblem[] = []
+      const refused: RequestProblem[] = []
       try {
         for (const id of ids) {
           try {
             await request('POST', `/runs/${id}/${kind}`)
           } catch (error) {
-            if (!(error instanceof ApiProblem)) throw error
+            if (!(error instanceof RequestProblem)) throw error
             refused.push(error)
           }
         }

@@ -2,13 +2,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useConnectionPart } from '../live/connection.ts'
 import type { Items } from './contract.ts'
-import type { ApiProblem } from './problem.ts'
+import type { RequestProblem } from './problem.ts'
 import { request } from './request.ts'
 
 export interface PagedList<T> {
   readonly items: readonly T[]
   readonly isLoaded: boolean
-  readonly error: ApiProblem | null
+  readonly error: RequestProblem | null
   readonly hasNext: boolean
   readonly isFetchingNext: boolean
   readonly fetchNext: () => void
@@ -18,7 +18,7 @@ export function usePages<T>(path: string, { everyMs = 5_000 }: { readonly everyM
   const frozenAt = useConnectionPart('frozenAt')
   const away = useConnectionPart('away')
   const join = path.includes('?') ? '&' : '?'
-  const list = useInfiniteQuery<Items<T>, ApiProblem, { pages: Items<T>[] }, string[], string | null>({
+  const list = useInfiniteQuery<Items<T>, RequestProblem, { pages: Items<T>[] }, string[], string | null>({
     queryKey: ['pages', path],
     initialPageParam: null,
     queryFn: ({ pageParam, signal }) =>

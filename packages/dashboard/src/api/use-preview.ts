@@ -6,13 +6,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { useRefusal } from '../app/may.ts'
 import type { OperationKind, OperationPreview } from './contract.ts'
-import type { ApiProblem } from './problem.ts'
+import type { RequestProblem } from './problem.ts'
 import { request } from './request.ts'
 
 export interface Preview {
   /** Undefined while the runs are being counted. */
   readonly match: OperationPreview['match'] | undefined
-  readonly problem: ApiProblem | undefined
+  readonly problem: RequestProblem | undefined
   readonly countAgain: () => void
 }
 
@@ -21,7 +21,7 @@ type Filter = Readonly<Record<string, string | readonly string[]>>
 export function usePreview(kind: OperationKind, filter: Filter, enabled = true): Preview {
   const id = useId()
   const mayAct = useRefusal('admin') === undefined
-  const { data, error, isFetching, refetch } = useQuery<OperationPreview, ApiProblem>({
+  const { data, error, isFetching, refetch } = useQuery<OperationPreview, RequestProblem>({
     queryKey: ['preview', id, kind, filter],
     queryFn: ({ signal }) => request('POST', '/operations', { body: { kind, filter, dryRun: true }, signal }),
     enabled: enabled && mayAct,

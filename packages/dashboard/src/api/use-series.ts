@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useConnectionPart } from '../live/connection.ts'
 import { serverNow } from '../live/server-clock.ts'
 import type { Items, SeriesMetric, SeriesPoint } from './contract.ts'
-import type { ApiProblem } from './problem.ts'
+import type { RequestProblem } from './problem.ts'
 import { request } from './request.ts'
 
 interface Window {
@@ -16,7 +16,7 @@ interface Window {
 export function useSeries(metric: SeriesMetric, { lastMs, points, queue, task }: Window): readonly SeriesPoint[] {
   const frozenAt = useConnectionPart('frozenAt')
   const of = { ...(queue === undefined ? {} : { queue }), ...(task === undefined ? {} : { task }) }
-  const { data } = useQuery<Items<SeriesPoint>, ApiProblem>({
+  const { data } = useQuery<Items<SeriesPoint>, RequestProblem>({
     queryKey: ['series', metric, lastMs, points, of],
     queryFn: ({ signal }) => {
       const to = serverNow()

@@ -1,4 +1,4 @@
-/** The frame around every page, and what is shared by all: keys, palette, banner, messages. */
+/** The layout around every page, and what is shared by all: keys, palette, banner, messages. */
 import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'

@@ -4,14 +4,14 @@
  */
 import { useEffect, useRef } from 'react'
 
-export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+type KeyBindings = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
-const layers: { current: Keys }[] = []
+const layers: { current: KeyBindings }[] = []
 const followMs = 1_000
 let prefix = ''
 let prefixAt = 0
 
-export function useKeys(keys: Keys): void {
+export function useKeys(keys: KeyBindings): void {
   const layer = useRef(keys)
   useEffect(() => {
     layer.current = keys

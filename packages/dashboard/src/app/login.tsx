@@ -1,6 +1,6 @@
 /** Shown when there is no session. The same answer for a missing and a wrong token. */
 import { useState, type FormEvent, type ReactNode } from 'react'
-import type { ApiProblem } from '../api/problem.ts'
+import type { RequestProblem } from '../api/problem.ts'
 import { CliLine } from '../parts/cli-line.tsx'
 import { Glyph } from '../parts/glyph.tsx'
 import { Mark } from '../parts/icon.tsx'
@@ -8,7 +8,7 @@ import { signIn } from './sign-in.ts'
 
 export function Login(): ReactNode {
   const [token, setToken] = useState('')
-  const [problem, setProblem] = useState<ApiProblem>()
+  const [problem, setProblem] = useState<RequestProblem>()
   const [busy, setBusy] = useState(false)
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()

@@ -1,6 +1,6 @@
 /**
- * Keeps the fault of one page to that page: the frame, the keys and the other pages go on. Also shown when a part of the page cannot be
- * loaded, as after an update of the server.
+ * Keeps an error of one page to that page: the layout, the keys and the other pages continue to work. Also shown when a
+ * part of the page cannot be loaded, as after an update of the server.
  */
 import { Component, type ReactNode } from 'react'
 import { Glyph } from '../parts/glyph.tsx'

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter'
 import type { Bounded, Overview } from '../api/contract.ts'
 import { useData } from '../api/use-data.ts'
 import { Icon, Mark } from '../parts/icon.tsx'
-import { bounded } from '../words/numbers.ts'
+import { boundedLabel } from '../words/numbers.ts'
 import { useSession } from './may.ts'
 import { type PageEntry, pages } from './pages.ts'
 import { signOut } from './sign-in.ts'
@@ -92,7 +92,7 @@ function PageLink({ page, count, isFirstOfSecond = false, inMore = false }: Link
       >
         <Icon name={page.icon} />
         {page.name}
-        {count === undefined || count.count === 0 ? null : <span className="n">{bounded(count)}</span>}
+        {count === undefined || count.count === 0 ? null : <span className="n">{boundedLabel(count)}</span>}
       </Link>
     </>
   )

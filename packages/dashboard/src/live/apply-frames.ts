@@ -2,7 +2,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Items, Node, Operation } from '../api/contract.ts'
 import { isDatabaseAway } from '../api/problem.ts'
-import type { RunTick, Step, Workflow } from '../api/run-contract.ts'
+import type { RunTick, StepView, WorkflowView } from '../api/run-contract.ts'
 import { connection } from './connection.ts'
 import { onFrame } from './live.ts'
 import { keepTick } from './run-ticks.ts'
@@ -44,7 +44,7 @@ export function applyFrames(cache: QueryClient): () => void {
         keepTick(data as RunTick)
         return connection.answered()
       case 'workflow': {
-        const { workflow, steps } = data as { workflow: Workflow; steps: readonly Step[] }
+        const { workflow, steps } = data as { workflow: WorkflowView; steps: readonly StepView[] }
         cache.setQueryData([`/workflows/${workflow.id}`], workflow)
         return mergeSteps(cache, workflow.id, steps)
       }
@@ -73,7 +73,7 @@ function topicOf(event: string, data: unknown): string {
     case 'log':
       return `log ${(data as { runId: string }).runId}`
     case 'workflow':
-      return `workflow ${(data as { workflow: Workflow }).workflow.id}`
+      return `workflow ${(data as { workflow: WorkflowView }).workflow.id}`
     case 'operation':
       return `operation ${(data as Operation).id}`
     default:
@@ -97,8 +97,8 @@ function mergeNodes(cache: QueryClient, { changed, gone }: NodesFrame): void {
 }
 
 /** The frame has the steps that changed. */
-function mergeSteps(cache: QueryClient, id: string, changed: readonly Step[]): void {
-  cache.setQueryData([stepsOf(id)], (old: Items<Step> | undefined) => {
+function mergeSteps(cache: QueryClient, id: string, changed: readonly StepView[]): void {
+  cache.setQueryData([stepsOf(id)], (old: Items<StepView> | undefined) => {
     if (old === undefined) return undefined
     const byRun = new Map(changed.map((step) => [step.runId, step]))
     const items = old.items.map((step) => byRun.get(step.runId) ?? step)

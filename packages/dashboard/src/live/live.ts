@@ -1,6 +1,6 @@
 /** Puts the live parts together: what components want, the tab that leads, its stream, and where frames go. */
 import { connection } from './connection.ts'
-import type { Frame } from './sse-parser.ts'
+import type { RawFrame } from './sse-parser.ts'
 import { runStream } from './stream.ts'
 import { joinTabs } from './tabs.ts'
 import { streamPath, type Topic } from './topics.ts'
@@ -42,7 +42,7 @@ export function deliver(frame: LiveFrame): void {
 /** Returns how to stop. */
 export function startLive(): () => void {
   let [stream, path] = [new AbortController(), '']
-  const receive = (frame: Frame) => {
+  const receive = (frame: RawFrame) => {
     if (connection.get().frozenAt === null) deliver({ event: frame.event, data: JSON.parse(frame.data) as unknown })
   }
   const tabs = joinTabs({
@@ -57,7 +57,7 @@ export function startLive(): () => void {
       stream = new AbortController()
       if (path === '') return
       const handlers = {
-        onFrame: (frame: Frame) => (receive(frame), tabs.passOn(frame)),
+        onFrame: (frame: RawFrame) => (receive(frame), tabs.passOn(frame)),
         onMode: (mode: 'connecting' | 'live' | 'polling') => (connection.setMode(mode), tabs.passMode(mode)),
       }
       void runStream(path, handlers, stream.signal)

@@ -1,5 +1,5 @@
 /** Server-sent events, from text that arrives in pieces of any size. Comments keep the connection alive and are dropped. */
-export interface Frame {
+export interface RawFrame {
   readonly event: string
   readonly data: string
   readonly id: string | null
@@ -7,7 +7,7 @@ export interface Frame {
 
 export interface SseParser {
   /** Returns the frames that are complete now. */
-  push(text: string): Frame[]
+  push(text: string): RawFrame[]
 }
 
 export function createSseParser(): SseParser {
@@ -27,7 +27,7 @@ export function createSseParser(): SseParser {
   }
 }
 
-function frameOf(block: string): Frame[] {
+function frameOf(block: string): RawFrame[] {
   let [event, id] = ['message', null as string | null]
   const data: string[] = []
   for (const line of block.split('\n')) {

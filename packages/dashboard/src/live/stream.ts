@@ -7,7 +7,7 @@
  */
 import { headers } from '../api/request.ts'
 import { connection, type Mode } from './connection.ts'
-import { createSseParser, type Frame } from './sse-parser.ts'
+import { createSseParser, type RawFrame } from './sse-parser.ts'
 
 const firstFrameMs = 5_000
 const silenceMs = 25_000
@@ -16,7 +16,7 @@ const pollingMs = 300_000
 const backOffMs = { first: 500, max: 30_000 }
 
 export interface StreamHandlers {
-  readonly onFrame: (frame: Frame) => void
+  readonly onFrame: (frame: RawFrame) => void
   readonly onMode: (mode: Mode) => void
 }
 
@@ -48,7 +48,7 @@ export async function runStream(path: string, { onFrame, onMode }: StreamHandler
 
 type End = 'mute' | 'silent' | 'closed' | 'bye'
 
-async function readOnce(path: string, onFrame: (frame: Frame) => void, signal: AbortSignal): Promise<End> {
+async function readOnce(path: string, onFrame: (frame: RawFrame) => void, signal: AbortSignal): Promise<End> {
   const own = new AbortController()
   const stop = () => own.abort()
   signal.addEventListener('abort', stop, { once: true })

@@ -4,7 +4,7 @@
  * While every tab is hidden there is no stream.
  */
 import type { Mode } from './connection.ts'
-import type { Frame } from './sse-parser.ts'
+import type { RawFrame } from './sse-parser.ts'
 import type { Topic } from './topics.ts'
 
 interface Want {
@@ -17,7 +17,7 @@ type Message =
   | { readonly kind: 'want'; readonly tab: string; readonly want: Want }
   | { readonly kind: 'gone'; readonly tab: string }
   | { readonly kind: 'who' }
-  | { readonly kind: 'frame'; readonly frame: Frame }
+  | { readonly kind: 'frame'; readonly frame: RawFrame }
   | { readonly kind: 'mode'; readonly mode: Mode }
 
 /** A tab that crashed says nothing; browsers wake hidden tabs once a minute. */
@@ -25,7 +25,7 @@ const forgetAfterMs = 150_000
 const repeatMs = 30_000
 
 export interface TabHandlers {
-  readonly onFrame: (frame: Frame) => void
+  readonly onFrame: (frame: RawFrame) => void
   readonly onMode: (mode: Mode) => void
   /** Of the stream, for a tab that joins while it is open. */
   readonly mode: () => Mode
@@ -33,15 +33,15 @@ export interface TabHandlers {
   readonly onWanted: (topics: ReadonlySet<Topic>) => void
 }
 
-export interface Tabs {
+export interface SharedStream {
   want(topics: readonly Topic[]): void
   /** Used by the leading tab. */
-  passOn(frame: Frame): void
+  passOn(frame: RawFrame): void
   passMode(mode: Mode): void
   close(): void
 }
 
-export function joinTabs({ onFrame, onMode, mode, onWanted }: TabHandlers): Tabs {
+export function joinTabs({ onFrame, onMode, mode, onWanted }: TabHandlers): SharedStream {
   const own = Math.random().toString(36).slice(2)
   const channel = new BroadcastChannel('q-live')
   const wants = new Map<string, Want>()

@@ -1,6 +1,6 @@
 /** A card with its header, the head of a page with its figures, and what a card shows when it has nothing to show. */
 import { useEffect, useId, useState, type ReactNode } from 'react'
-import type { ApiProblem } from '../api/problem.ts'
+import type { RequestProblem } from '../api/problem.ts'
 import { CliLine } from './cli-line.tsx'
 import { Glyph } from './glyph.tsx'
 
@@ -58,7 +58,7 @@ export interface Figure {
 }
 
 /** One quiet line of numbers. */
-export function Figures({ of }: { readonly of: readonly Figure[] }): ReactNode {
+export function FigureLine({ of }: { readonly of: readonly Figure[] }): ReactNode {
   return (
     <dl className="figs">
       {of.map(({ name, value, unit }) => (
@@ -115,7 +115,7 @@ export function Skeleton({ rows = 6 }: { readonly rows?: number }): ReactNode {
   )
 }
 
-export function Problem({ problem }: { readonly problem: ApiProblem }): ReactNode {
+export function ProblemNotice({ problem }: { readonly problem: RequestProblem }): ReactNode {
   return (
     <div className="problem" role="alert">
       <h2>
@@ -130,7 +130,7 @@ export function Problem({ problem }: { readonly problem: ApiProblem }): ReactNod
 }
 
 /** Shown instead of data that has not arrived: its problem, or the skeleton. */
-export function Pending({ error, rows }: { readonly error: ApiProblem | null; readonly rows?: number }): ReactNode {
-  if (error !== null) return <Problem problem={error} />
+export function Pending({ error, rows }: { readonly error: RequestProblem | null; readonly rows?: number }): ReactNode {
+  if (error !== null) return <ProblemNotice problem={error} />
   return <Skeleton {...(rows === undefined ? {} : { rows })} />
 }

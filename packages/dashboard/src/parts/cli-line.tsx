@@ -10,8 +10,3 @@ export function CliLine({ command }: { readonly command: string }): ReactNode {
     </span>
   )
 }
-
-/** An argument as a shell reads it back. */
-export function quoted(argument: string): string {
-  return /^[\w.:/@%+=,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
-}

@@ -1,6 +1,6 @@
 /** Asks once before something is done: the button is the sentence, and above a thousand the number has to be typed. */
 import { useState, type ReactNode } from 'react'
-import { count } from '../words/numbers.ts'
+import { countLabel } from '../words/numbers.ts'
 import { ActButton } from './act-button.tsx'
 import { CliLine } from './cli-line.tsx'
 import { Dialog } from './dialog.tsx'
@@ -51,7 +51,7 @@ export function Confirm(props: Props): ReactNode {
       {mustType ? (
         <div className="opts">
           <label className="field">
-            <span>Type {count(touches)} to confirm</span>
+            <span>Type {countLabel(touches)} to confirm</span>
             <input
               className="input"
               inputMode="numeric"

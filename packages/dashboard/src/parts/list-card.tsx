@@ -1,8 +1,8 @@
 /** A card around a paged list: what it shows while it loads, when it is empty, and how to get more. */
 import type { ReactNode } from 'react'
 import type { PagedList } from '../api/use-pages.ts'
-import { Card, Empty, Pending, Problem } from './card.tsx'
-import type { ApiProblem } from '../api/problem.ts'
+import { Card, Empty, Pending, ProblemNotice } from './card.tsx'
+import type { RequestProblem } from '../api/problem.ts'
 
 interface Props<T> {
   readonly label: string
@@ -27,7 +27,7 @@ export function ListCard<T>({ label, list, empty, above, children }: Props<T>): 
       ) : (
         children(list.items)
       )}
-      {list.isLoaded && list.error !== null && !isAway(list.error) ? <Problem problem={list.error} /> : null}
+      {list.isLoaded && list.error !== null && !isAway(list.error) ? <ProblemNotice problem={list.error} /> : null}
       {list.hasNext ? (
         <div className="looked">
           <button type="button" className="btn" disabled={list.isFetchingNext} onClick={list.fetchNext}>
@@ -40,6 +40,6 @@ export function ListCard<T>({ label, list, empty, above, children }: Props<T>): 
 }
 
 /** The banner says so already. */
-function isAway({ status }: ApiProblem): boolean {
+function isAway({ status }: RequestProblem): boolean {
   return status === 0 || status === 503
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Operation } from '../api/contract.ts'
 import { useAct } from '../api/use-act.ts'
 import { useData } from '../api/use-data.ts'
-import { count, several } from '../words/numbers.ts'
+import { countLabel, several } from '../words/numbers.ts'
 import { ActButton } from './act-button.tsx'
 import { Badge } from './badge.tsx'
 import { Card, Pending } from './card.tsx'
@@ -39,7 +39,7 @@ export function OperationBar({ id, of, onClose }: Props): ReactNode {
             {verbOf(data.kind)} {several(data.changed, 'run')}
           </b>
           <span className="soft">
-            looked at {count(data.looked)}
+            looked at {countLabel(data.looked)}
             {answersOf(data)}
           </span>
           {data.lookedBackTo === null || !isOpen ? null : <span className="mute">down to run {data.lookedBackTo}</span>}
@@ -88,6 +88,6 @@ export function verbOf(kind: Operation['kind']): string {
 }
 
 export function answersOf({ answers }: Operation): string {
-  const parts = Object.entries(answers).map(([answer, runs]) => `${count(runs)} ${answer}`)
+  const parts = Object.entries(answers).map(([answer, runs]) => `${countLabel(runs)} ${answer}`)
   return parts.length === 0 ? '' : `: ${parts.join(', ')}`
 }

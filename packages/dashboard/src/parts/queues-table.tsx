@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { QueueView } from '../api/contract.ts'
 import { useSeries } from '../api/use-series.ts'
 import { duration } from '../words/durations.ts'
-import { bounded, count, rate } from '../words/numbers.ts'
+import { boundedLabel, countLabel, rate } from '../words/numbers.ts'
 import { oldestTone, Outlook, QueueState } from './queue-state.tsx'
 import { Spark } from './spark.tsx'
 import { Body, Table, Td, Th, Tr } from './table.tsx'
@@ -49,9 +49,9 @@ function QueueRow({ queue }: { readonly queue: QueueView }): ReactNode {
         {queue.oldestReadyMs === null ? '–' : duration(queue.oldestReadyMs)}
       </Td>
       <Td className="num" data-l="ready">
-        {bounded(queue.ready)}
+        {boundedLabel(queue.ready)}
       </Td>
-      <Td className="num hide-s">{count(queue.running + queue.claimed)}</Td>
+      <Td className="num hide-s">{countLabel(queue.running + queue.claimed)}</Td>
       <Td className="num hide-s">{rate(rates?.succeededPerS)}</Td>
       <Td className={`num hide-s ${(rates?.failedPerS ?? 0) >= 0.05 ? 'bad' : 'mute'}`}>{rate(rates?.failedPerS)}</Td>
       <Td className="num hide-s">{rates?.waitP50Ms == null ? '–' : duration(rates.waitP50Ms)}</Td>

@@ -1,14 +1,14 @@
 /** Runs that were taken from nodes that died: when, why, and what became of them. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Recovery, TaskState } from '../api/contract.ts'
+import type { RecoveryView, TaskState } from '../api/contract.ts'
 import { duration } from '../words/durations.ts'
 import { RunBadge } from './badge.tsx'
 import { Body, Table, Td, Th, Tr } from './table.tsx'
 import { At } from './time.tsx'
 
 interface Props {
-  readonly recoveries: readonly Recovery[]
+  readonly recoveries: readonly RecoveryView[]
   /** All are of one node, which need not be named in each row. */
   readonly ofOneNode?: boolean
   readonly selected?: ReadonlySet<string>
@@ -92,11 +92,11 @@ export function RecoveriesTable({ recoveries, ofOneNode = false, selected, onSel
   )
 }
 
-function causeOf({ cause, code }: Recovery): string {
+function causeOf({ cause, code }: RecoveryView): string {
   return code === null ? cause : `${cause}, ${code}`
 }
 
-function Reviewed({ recovery }: { readonly recovery: Recovery }): ReactNode {
+function Reviewed({ recovery }: { readonly recovery: RecoveryView }): ReactNode {
   if (recovery.reviewedAt === null)
     return recovery.needsReview ? <span className="warn">to review</span> : <span className="mute">–</span>
   return <span className="mute">{recovery.reviewedBy === null ? 'reviewed' : `by ${recovery.reviewedBy}`}</span>

@@ -51,13 +51,13 @@ export function busySlots(node: Node): number {
     : node.slots - node.freeSlots
 }
 
-export interface Slots {
+export interface SlotCounts {
   readonly busy: number
   readonly total: number
 }
 
 /** The slots of live nodes together. */
-export function slotsOf(nodes: readonly Node[]): Slots {
+export function slotCountsOf(nodes: readonly Node[]): SlotCounts {
   const living = nodes.filter(({ state }) => state === 'alive' || state === 'draining')
   return {
     busy: living.reduce((sum, node) => sum + busySlots(node), 0),

@@ -4,25 +4,25 @@ import type { Bounded } from '../api/contract.ts'
 const space = '\u00a0'
 
 /** 1 204 */
-export function count(value: number): string {
+export function countLabel(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, space)
 }
 
 /** 10 000+ when the count stopped at its bound. */
-export function bounded({ count: value, atLeast }: Bounded): string {
-  return `${count(value)}${atLeast ? '+' : ''}`
+export function boundedLabel({ count: value, atLeast }: Bounded): string {
+  return `${countLabel(value)}${atLeast ? '+' : ''}`
 }
 
 /** at least 10 000 when the count stopped at its bound, else the exact number: for a sentence that a person confirms. */
-export function boundedInWords({ count: value, atLeast }: Bounded): string {
-  return atLeast ? `at least ${count(value)}` : count(value)
+export function boundedPhrase({ count: value, atLeast }: Bounded): string {
+  return atLeast ? `at least ${countLabel(value)}` : countLabel(value)
 }
 
 /** Runs per second: 9.2, 120; a dash when it was not recorded. */
 export function rate(perSecond: number | null | undefined): string {
   if (perSecond === null || perSecond === undefined) return '–'
   if (perSecond > 0 && perSecond < 0.05) return '<0.1'
-  return perSecond >= 100 ? count(perSecond) : perSecond.toFixed(1)
+  return perSecond >= 100 ? countLabel(perSecond) : perSecond.toFixed(1)
 }
 
 export function percent(value: number): string {
@@ -43,5 +43,5 @@ export function bytes(size: number): string {
 
 /** 1 run, 12 runs */
 export function several(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)}${space}${value === 1 ? one : many}`
+  return `${countLabel(value)}${space}${value === 1 ? one : many}`
 }

@@ -10,7 +10,7 @@ import { NotDelivered, outOfTime } from './api/not-delivered.ts'
 import { rateLimitOf } from './api/rate-limit.ts'
 import { repositoryOf } from './issue.ts'
 import { sendReport } from './send-report.ts'
-import { type Bounds, openSession, type Pacing } from './session.ts'
+import { type Bounds, openGithubSession, type Pacing } from './session.ts'
 import { githubSettingsOf } from './settings.ts'
 
 const realPacing: Pacing = {
@@ -50,11 +50,11 @@ export function openGithubSender(context: SenderContext, pacing: Pacing = realPa
   }
 
   async function sendOne(report: Report, limits: Bounds): Promise<void> {
-    await sendReport(await openSession(context, settings, { ...pacing, ...limits }), report)
+    await sendReport(await openGithubSession(context, settings, { ...pacing, ...limits }), report)
   }
 
   async function test(): Promise<void> {
-    const { client } = await openSession(context, settings, { ...pacing, ...bounds() })
+    const { client } = await openGithubSession(context, settings, { ...pacing, ...bounds() })
     for (const name of settings.repositories) {
       const problem = await client.repositoryProblem(repositoryOf(name))
       if (problem !== undefined) throw new NotDelivered({ kind: 'rejected', error: problem })

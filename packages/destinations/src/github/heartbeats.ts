@@ -9,7 +9,7 @@ import { aggregateText, heartbeatText } from './comment-texts.ts'
 import { type Comment, dueComments, putComment } from './comments.ts'
 import { type Issue, issueName, type Repository, repositoryName, repositoryOf } from './issue.ts'
 import { NotDelivered, outOfTime } from './api/not-delivered.ts'
-import type { Session } from './session.ts'
+import type { GithubSession } from './session.ts'
 import type { GithubSettings } from './settings.ts'
 
 const workersWithOwnComments = 20
@@ -31,7 +31,7 @@ interface ManyWorkers {
   readonly atMs: number
 }
 
-export async function sendHeartbeat(session: Session, { createdAt, payload }: HeartbeatReport): Promise<void> {
+export async function sendHeartbeat(session: GithubSession, { createdAt, payload }: HeartbeatReport): Promise<void> {
   const { heartbeat, runs } = payload
   const atMs = createdAt.getTime()
   const onIssues = runs.flatMap((run) => withIssue(session, run))
@@ -50,7 +50,7 @@ export async function sendHeartbeat(session: Session, { createdAt, payload }: He
 }
 
 /** A run of a repository that is not allowed gets no heartbeats on GitHub; its status report names the mistake. */
-function withIssue(session: Session, run: Heartbeat['runs'][number]): RunOnIssue[] {
+function withIssue(session: GithubSession, run: Heartbeat['runs'][number]): RunOnIssue[] {
   try {
     const issue = session.issueOf(run)
     return issue === undefined ? [] : [{ runId: run.runId, epoch: run.epoch, issue }]
@@ -79,7 +79,7 @@ function aggregateComments(
 }
 
 /** If GitHub rejects one issue, the others still get their comments. */
-async function writeWhileAllowed(session: Session, comments: readonly Comment[]): Promise<'done' | 'limited'> {
+async function writeWhileAllowed(session: GithubSession, comments: readonly Comment[]): Promise<'done' | 'limited'> {
   let rejected: NotDelivered | undefined
   for (const comment of await dueComments(session.state, comments)) {
     if (session.isLate()) throw outOfTime()

@@ -8,9 +8,9 @@ import { putComment } from './comments.ts'
 import { changeLabels, isSuperseded, recordChange, writesOfChange } from './follow-status.ts'
 import type { Issue } from './issue.ts'
 import { NotDelivered } from './api/not-delivered.ts'
-import { requireWrites, type Session } from './session.ts'
+import { requireWrites, type GithubSession } from './session.ts'
 
-export async function sendRecovery(session: Session, recovery: Recovery): Promise<void> {
+export async function sendRecovery(session: GithubSession, recovery: Recovery): Promise<void> {
   const issue = session.issueOf(recovery)
   if (issue === undefined) return
   await requireWrites(session, issue, 1 + writesOfChange(session.settings), 'recovery')
@@ -31,7 +31,7 @@ export async function sendRecovery(session: Session, recovery: Recovery): Promis
 }
 
 /** A step that GitHub refuses for good is named in the comment; a step that may succeed later fails the report. */
-async function unassign({ client, settings }: Session, issue: Issue): Promise<Unassigned> {
+async function unassign({ client, settings }: GithubSession, issue: Issue): Promise<Unassigned> {
   if (settings.assignee === undefined) return 'not configured'
   try {
     await client.unassign(issue, settings.assignee)

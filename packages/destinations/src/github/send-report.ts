@@ -1,14 +1,14 @@
 /** Sends each kind of report to GitHub. A report without an issue is skipped. */
-import type { HeartbeatAlert, Report, RunEnded, RunStatus } from '../report.ts'
+import type { HeartbeatAlert, Report, RunEnded, RunStatusChange } from '../report.ts'
 import { alertText } from './comment-texts.ts'
 import { putComment } from './comments.ts'
 import { followStatus, phaseOf, writesOfChange } from './follow-status.ts'
 import { sendHeartbeat } from './heartbeats.ts'
 import { repositoryOf } from './issue.ts'
 import { sendRecovery } from './recovery.ts'
-import { requireWrites, type Session } from './session.ts'
+import { requireWrites, type GithubSession } from './session.ts'
 
-export async function sendReport(session: Session, report: Report): Promise<void> {
+export async function sendReport(session: GithubSession, report: Report): Promise<void> {
   switch (report.kind) {
     case 'recovery':
       return await sendRecovery(session, report.payload)
@@ -25,7 +25,7 @@ export async function sendReport(session: Session, report: Report): Promise<void
   }
 }
 
-async function sendStatus(session: Session, run: RunStatus | RunEnded): Promise<void> {
+async function sendStatus(session: GithubSession, run: RunStatusChange | RunEnded): Promise<void> {
   const issue = session.issueOf(run)
   const writes = writesOfChange(session.settings)
   if (issue === undefined || writes === 0) return
@@ -33,7 +33,7 @@ async function sendStatus(session: Session, run: RunStatus | RunEnded): Promise<
   await followStatus(session, issue, { phase: phaseOf(run.status), atMs: Date.parse(run.at) })
 }
 
-async function sendAlert(session: Session, alert: HeartbeatAlert): Promise<void> {
+async function sendAlert(session: GithubSession, alert: HeartbeatAlert): Promise<void> {
   const { heartbeatIssue: number, repositories } = session.settings
   if (number === undefined) return
   const issue = { ...repositoryOf(repositories[0] ?? ''), number }

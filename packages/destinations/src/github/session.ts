@@ -11,7 +11,7 @@ import { type GithubSettings, isApiUrl } from './settings.ts'
 import { workerNames } from './worker-names.ts'
 import { type Urgency, writeLimit } from './api/write-limit.ts'
 
-export interface Session {
+export interface GithubSession {
   readonly client: GithubClient
   readonly state: SenderState
   readonly settings: GithubSettings
@@ -39,11 +39,11 @@ export interface Bounds {
   readonly stopAtMs: number
 }
 
-export async function openSession(
+export async function openGithubSession(
   { env, state, nowMs, log, name }: SenderContext,
   settings: GithubSettings,
   { pause, retryUnitMs, signal, stopAtMs }: Pacing & Bounds,
-): Promise<Session> {
+): Promise<GithubSession> {
   const token = await readSecret({ variable: settings.tokenVariable, file: settings.tokenFile }, env)
   if ('missing' in token) throw new NotDelivered({ kind: 'failed', error: `There is no token. ${token.missing}` })
   const apiUrl = settings.apiUrl ?? env('GITHUB_API_URL') ?? 'https://api.github.com'
@@ -78,7 +78,12 @@ export async function openSession(
 }
 
 /** Throws unless the limit allows this many writes now. */
-export async function requireWrites(session: Session, issue: Issue, writes: number, urgency: Urgency): Promise<void> {
+export async function requireWrites(
+  session: GithubSession,
+  issue: Issue,
+  writes: number,
+  urgency: Urgency,
+): Promise<void> {
   const retryAfterMs = await session.writesWaitMs(issue, writes, urgency)
   if (retryAfterMs === 0) return
   const error = `The limit on writes to ${repositoryName(issue)} is reached.`

@@ -5,11 +5,11 @@
 const spanLengthMax = 500
 
 export function codeSpan(text: string): string {
-  const line = oneLine(text.replaceAll('`', "'").replaceAll('|', '¦'), spanLengthMax)
+  const line = oneLineWithin(text.replaceAll('`', "'").replaceAll('|', '¦'), spanLengthMax)
   return `\`${line === '' ? '-' : line}\``
 }
 
-export function oneLine(text: string, lengthMax: number): string {
+export function oneLineWithin(text: string, lengthMax: number): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim()
   return line.length > lengthMax ? `${line.slice(0, lengthMax).toWellFormed()}…` : line
 }

@@ -6,14 +6,14 @@
 import { MemoryFailure } from './failure.ts'
 import { loadMcp, type Mcp } from './mcp.ts'
 
-export interface Connection {
+export interface McpConnection {
   /** Calls a tool and returns the structured part of its answer. Calls must not overlap. */
   call(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Kills the process at once: the call in flight and all later calls fail. */
   close(): Promise<void>
 }
 
-export interface ConnectionOptions {
+interface McpConnectionOptions {
   readonly file: string
   /** The program and its arguments. */
   readonly command: readonly string[]
@@ -33,7 +33,7 @@ const closedMessage = 'The destination is closed.'
 /** An answer contains its result twice: as text and as data. */
 const answerBytesMax = 64 * 1024 * 1024
 
-export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+export async function openConnection(options: McpConnectionOptions): Promise<McpConnection> {
   const mcp = await loadMcp()
   const { nowMs, explain } = options
   let server: ServerProcess | undefined
@@ -91,7 +91,10 @@ interface ServerProcess {
   end(): Promise<void>
 }
 
-async function startServer({ Client, StdioClientTransport }: Mcp, options: ConnectionOptions): Promise<ServerProcess> {
+async function startServer(
+  { Client, StdioClientTransport }: Mcp,
+  options: McpConnectionOptions,
+): Promise<ServerProcess> {
   const [program = '', ...args] = options.command
   const transport = new StdioClientTransport({
     command: program,

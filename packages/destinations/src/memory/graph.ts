@@ -1,5 +1,5 @@
 /** Typed calls of the memory server's tools that q uses. The server stores entities: a name, a type and texts. */
-import type { Connection } from './connection.ts'
+import type { McpConnection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
 
 export interface Entity {
@@ -13,7 +13,7 @@ export interface Observations {
   readonly observations: readonly string[]
 }
 
-export interface Graph {
+export interface KnowledgeGraph {
   /** The entities of these names that exist. */
   open(names: readonly string[]): Promise<readonly Entity[]>
   /** The entities that contain the text in name, type or observations. */
@@ -28,7 +28,7 @@ export interface Graph {
 
 const removedAtOnceMax = 5_000
 
-export function graphOf({ call }: Connection): Graph {
+export function graphOf({ call }: McpConnection): KnowledgeGraph {
   return {
     open: async (names) => entitiesOf(await call('open_nodes', { names })),
     search: async (query) => entitiesOf(await call('search_nodes', { query })),

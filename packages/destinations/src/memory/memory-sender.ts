@@ -4,7 +4,7 @@ import { ExplainedError } from '@q/schema'
 import type { Report } from '../report.ts'
 import type { Sender, SenderContext, SendResult } from '../sender.ts'
 import { MemoryFailure } from './failure.ts'
-import type { Graph } from './graph.ts'
+import type { KnowledgeGraph } from './graph.ts'
 import { keysUnder } from './keys.ts'
 import { openMemory } from './memory.ts'
 import { bytesMax, bytesOf, inRounds } from './rounds.ts'
@@ -20,7 +20,7 @@ export async function openMemorySender({ settings, env, state, nowMs }: SenderCo
   const keys = keysUnder(prefix)
   const memory = await openMemory({ file: file ?? fileOfReplica(env), command, nowMs })
 
-  async function sendAll(graph: Graph, reports: readonly Report[]): Promise<readonly SendResult[]> {
+  async function sendAll(graph: KnowledgeGraph, reports: readonly Report[]): Promise<readonly SendResult[]> {
     const results: SendResult[] = []
     const endMs = nowMs() + sendMsMax
     let later: SendResult | undefined

@@ -6,14 +6,14 @@ import { randomUUID } from 'node:crypto'
 import { openConnection } from './connection.ts'
 import { MemoryFailure } from './failure.ts'
 import { createFileLock } from './file-lock.ts'
-import { type Entity, type Graph, graphOf } from './graph.ts'
+import { type Entity, type KnowledgeGraph, graphOf } from './graph.ts'
 import { installedServer } from './mcp.ts'
 import { byTime } from './observations.ts'
 import { explainServerError } from './torn-line.ts'
 
 export interface Memory {
   /** Runs the work while no other program of q writes the file, so it may write values that depend on what it read. */
-  exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T>
+  exclusively<T>(work: (graph: KnowledgeGraph) => Promise<T>): Promise<T>
   /** The entity of a key, with its observations oldest first. Undefined: there is none. */
   get(key: string): Promise<Entity | undefined>
   /** The entities whose key matches the pattern (`*` matches any characters), ordered by key. */
@@ -56,7 +56,7 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
     last = result.catch(() => undefined)
     return result
   }
-  function exclusively<T>(work: (graph: Graph) => Promise<T>): Promise<T> {
+  function exclusively<T>(work: (graph: KnowledgeGraph) => Promise<T>): Promise<T> {
     return inTurn(() => lock.during(() => work(writing)))
   }
   return {
@@ -73,12 +73,12 @@ export async function openMemory({ file, command, nowMs = Date.now }: MemoryOpti
   }
 }
 
-async function entityAt(graph: Graph, key: string): Promise<Entity | undefined> {
+async function entityAt(graph: KnowledgeGraph, key: string): Promise<Entity | undefined> {
   const [entity] = await graph.open([key])
   return entity && { ...entity, observations: byTime(entity.observations) }
 }
 
-async function matching(graph: Graph, pattern: string): Promise<readonly Entity[]> {
+async function matching(graph: KnowledgeGraph, pattern: string): Promise<readonly Entity[]> {
   const parts = pattern.split('*')
   const isMatch = new RegExp(`^${parts.map(RegExp.escape).join('.*')}$`, 's')
   const longest = parts.toSorted((a, b) => b.length - a.length)[0] ?? ''
@@ -86,7 +86,11 @@ async function matching(graph: Graph, pattern: string): Promise<readonly Entity[
   return entities.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-async function replace(graph: Graph, key: string, value: string): Promise<'created' | 'replaced' | 'unchanged'> {
+async function replace(
+  graph: KnowledgeGraph,
+  key: string,
+  value: string,
+): Promise<'created' | 'replaced' | 'unchanged'> {
   const [entity] = await graph.open([key])
   if (entity === undefined) {
     await graph.create([{ name: key, entityType: 'value', observations: [value] }])
@@ -99,7 +103,7 @@ async function replace(graph: Graph, key: string, value: string): Promise<'creat
   return 'replaced'
 }
 
-async function tryOut(graph: Graph, key: string): Promise<void> {
+async function tryOut(graph: KnowledgeGraph, key: string): Promise<void> {
   const entity = { name: key, entityType: 'test', observations: ['{"test":true}'] }
   await graph.create([entity])
   const [found] = await graph.open([key])

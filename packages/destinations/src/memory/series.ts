@@ -4,7 +4,7 @@
  * whose state is brief reads the file once for each series, because an earlier process may have written it.
  */
 import type { SenderState } from '../sender.ts'
-import type { Graph } from './graph.ts'
+import type { KnowledgeGraph } from './graph.ts'
 import type { Series, Write } from './writes.ts'
 
 export interface Trimmed {
@@ -16,7 +16,7 @@ export interface Trimmed {
 
 /** Records the entities that the writes create. */
 export async function rememberSeries(
-  graph: Pick<Graph, 'search'>,
+  graph: Pick<KnowledgeGraph, 'search'>,
   state: SenderState,
   writes: readonly Write[],
 ): Promise<Trimmed> {
@@ -43,7 +43,7 @@ export async function rememberSeries(
 
 /** The timestamps of the entities in the file, by series, of those series that a brief state does not know. */
 async function writtenEarlier(
-  graph: Pick<Graph, 'search'>,
+  graph: Pick<KnowledgeGraph, 'search'>,
   state: SenderState,
   series: readonly string[],
 ): Promise<ReadonlyMap<string, readonly number[]>> {

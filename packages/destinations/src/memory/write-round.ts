@@ -3,7 +3,7 @@
  * without a value, and a round that failed halfway can be repeated.
  */
 import type { SenderState } from '../sender.ts'
-import type { Graph } from './graph.ts'
+import type { KnowledgeGraph } from './graph.ts'
 import type { Keys } from './keys.ts'
 import { trimWorkers } from './old-workers.ts'
 import { planRound } from './plan.ts'
@@ -11,7 +11,7 @@ import { rememberSeries } from './series.ts'
 import type { Write } from './writes.ts'
 
 export interface RoundDeps {
-  readonly graph: Graph
+  readonly graph: KnowledgeGraph
   readonly state: SenderState
   readonly keys: Keys
   readonly nowMs: () => number

@@ -1,5 +1,5 @@
 /** Computes the changes that a report makes in the memory file. Pure. docs/how-to/memory-server.md lists the keys and their values. */
-import type { HeartbeatAlert, HeartbeatData, Recovery, Report, RunStatus } from '../report.ts'
+import type { HeartbeatAlert, HeartbeatData, Recovery, Report, RunStatusChange } from '../report.ts'
 import { sanitizedId } from '../sanitized-id.ts'
 import type { Keys } from './keys.ts'
 
@@ -101,7 +101,7 @@ function recovery({ runId, task, worker, silentMs, cause, became, code, at }: Re
   }
 }
 
-function lockOrUnlock(run: RunStatus, keys: Keys): Write {
+function lockOrUnlock(run: RunStatusChange, keys: Keys): Write {
   if (run.status !== 'CLAIMED' && run.status !== 'RUNNING') return unlock(run, keys)
   const value = { timestamp: Date.parse(run.at), task_id: run.runId, task: run.task, worker_id: run.worker }
   return { kind: 'add', key: keys.lock(run.runId), entityType: 'task-lock', text: JSON.stringify(value), keep: 1 }

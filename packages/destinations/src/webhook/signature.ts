@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 
-export function signatureOf(secrets: readonly string[], timestamp: number, body: string): string {
+export function webhookSignature(secrets: readonly string[], timestamp: number, body: string): string {
   return secrets.map((secret) => `v1=${hmac(secret, `${timestamp}.${body}`)}`).join(', ')
 }
 

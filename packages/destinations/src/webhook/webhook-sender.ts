@@ -11,7 +11,7 @@ import { readSecret, type SecretSource } from '../secret.ts'
 import type { Sender, SenderContext, SendResult } from '../sender.ts'
 import { createPoster, type PostAnswer } from './post.ts'
 import { addressProblem, readWebhookSettings } from './settings.ts'
-import { signatureOf } from './signature.ts'
+import { webhookSignature } from './signature.ts'
 
 const bodyBytesMax = 256 * 1024
 const socketsMax = 16
@@ -54,7 +54,7 @@ export function openWebhookSender(context: SenderContext): Sender {
       'x-q-delivery': id,
       'x-q-kind': kind,
       'x-q-timestamp': String(timestamp),
-      'x-q-signature': signatureOf(secrets, timestamp, body),
+      'x-q-signature': webhookSignature(secrets, timestamp, body),
     }
     return resultOf(await poster.post({ url, headers, body, timeoutMs: settings.timeoutMs }), context.nowMs())
   }

@@ -2,21 +2,7 @@ import { expect, test } from 'vitest'
 import type { Recovery } from '../../src/index.ts'
 import { aggregateText, alertText, heartbeatText, recoveryText, workerRow } from '../../src/github/comment-texts.ts'
 import { durationText } from '../../src/github/text.ts'
-import { heartbeatData } from './destination.ts'
-
-const crashed: Recovery = {
-  runId: '17',
-  epoch: 1,
-  task: 'build',
-  queue: 'default',
-  issue: '12',
-  worker: 'worker-local-1',
-  silentMs: 932_000,
-  cause: 'presence',
-  became: 'AVAILABLE',
-  code: null,
-  at: '2026-01-01T00:00:00.000Z',
-}
+import { heartbeatData, requeued } from './destination.ts'
 
 test('a heartbeat comment has the lines of the protocol', () => {
   expect(heartbeatText('worker-local-1', heartbeatData)).toBe(`💓 **Worker Heartbeat**
@@ -42,7 +28,7 @@ test('each health status has its icon', () => {
 })
 
 test('a recovery comment of a requeued run has the lines of the protocol', () => {
-  expect(recoveryText('worker-local-1', crashed, 'removed')).toBe(`⚠️ **Stale Lock Detected**
+  expect(recoveryText('worker-local-1', requeued, 'removed')).toBe(`⚠️ **Stale Lock Detected**
 
 Worker \`worker-local-1\` last seen 15m 32s ago.
 
@@ -55,14 +41,14 @@ Task is now available for other workers to claim.`)
 })
 
 test('a recovery comment marks only actions that were taken as done', () => {
-  const failed: Recovery = { ...crashed, became: 'FAILED', code: 'WORKER_CRASHED' }
+  const failed: Recovery = { ...requeued, became: 'FAILED', code: 'WORKER_CRASHED' }
   const text = recoveryText('worker-local-1', failed, 'not configured')
   expect(text).toContain(`- ➖ Assignment removed: not configured
 - ✅ Lock released
 - ❌ Run ended FAILED (WORKER_CRASHED)
 
 Task does not run again unless it is retried.`)
-  expect(recoveryText('w', crashed, { refused: 'GitHub answered 403' })).toContain(
+  expect(recoveryText('w', requeued, { refused: 'GitHub answered 403' })).toContain(
     '- ❌ Assignment not removed: `GitHub answered 403`',
   )
 })

@@ -6,7 +6,7 @@ import type {
   HeartbeatData,
   Recovery,
   Report,
-  RunStatus,
+  RunStatusChange,
   Sender,
   SendResult,
   Settings,
@@ -73,22 +73,24 @@ export async function testDestination(
 
 const run = { runId: '17', epoch: 1, task: 'build', queue: 'default', issue: '12' }
 
+/** A run that was requeued because its worker died. */
+export const requeued: Recovery = {
+  ...run,
+  worker: 'worker-local-1',
+  silentMs: 932_000,
+  cause: 'presence',
+  became: 'AVAILABLE',
+  code: null,
+  at: '2026-01-01T00:00:00.000Z',
+}
+
 export function recovery(facts: Partial<Recovery> = {}): Report {
-  const payload: Recovery = {
-    ...run,
-    worker: 'worker-local-1',
-    silentMs: 932_000,
-    cause: 'presence',
-    became: 'AVAILABLE',
-    code: null,
-    at: '2026-01-01T00:00:00.000Z',
-    ...facts,
-  }
+  const payload: Recovery = { ...requeued, ...facts }
   return { ...envelope(`recovery/${payload.runId}`), kind: 'recovery', payload }
 }
 
-export function status(facts: Partial<RunStatus> = {}): Report {
-  const payload: RunStatus = {
+export function status(facts: Partial<RunStatusChange> = {}): Report {
+  const payload: RunStatusChange = {
     ...run,
     of: 'run',
     status: 'AVAILABLE',

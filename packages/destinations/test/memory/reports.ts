@@ -1,5 +1,5 @@
 /** Reports as the outbox hands them over. */
-import type { HeartbeatData, Recovery, Report, RunStatus } from '../../src/index.ts'
+import type { HeartbeatData, Recovery, Report, RunStatusChange } from '../../src/index.ts'
 
 let lastId = 0
 
@@ -42,7 +42,7 @@ export function recovery(runId: string, timestamp: number, more: Partial<Recover
   return reported('recovery', { ...payload, code: null, at, ...more })
 }
 
-export function status(runId: string, state: RunStatus['status'], timestamp: number): Report {
+export function status(runId: string, state: RunStatusChange['status'], timestamp: number): Report {
   const at = new Date(timestamp).toISOString()
   return reported('status', { of: 'run', ...run, runId, status: state, previous: null, worker: 'eu-1', at })
 }

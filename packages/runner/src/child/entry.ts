@@ -26,7 +26,7 @@ let memoryLimitMb: number | null = null
 let relayed = ''
 /** Whether other replicas may start the run that is executing. */
 let isFenced = false
-/** To the thread: there is one. */
+/** Sends a reply to the worker thread, of which there is one. */
 let reply: (answer: ContextReply) => void = () => {}
 
 process.on('message', (message: ToChild) => {
@@ -47,7 +47,7 @@ process.on('message', (message: ToChild) => {
 })
 process.on('disconnect', killProcessGroup)
 for (const stream of [process.stdout, process.stderr]) boundOutput(stream)
-// The runner decides when it ends: a signal to the whole group of a terminal is not meant for it.
+// The runner decides when this process ends: it ignores signals that a terminal sends to its whole process group.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 async function begin(setup: Extract<ToChild, { kind: 'setup' }>): Promise<void> {
@@ -126,7 +126,7 @@ function usedMb(): number {
   return Math.round(process.memoryUsage.rss() / megabyte)
 }
 
-/** Only what has changed. */
+/** Sends only what has changed. */
 function relay(monitor: RunMonitor): void {
   const { ticks, signs } = monitor.counts()
   const { cpuMs = 0, heapMb = null, eventLoopUse = null } = monitor.usage() ?? {}

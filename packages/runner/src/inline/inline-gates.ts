@@ -8,7 +8,7 @@ import { withVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export const batchMax = 500
 
-export interface ScheduleDeps {
+export interface DueScheduleDeps {
   readonly store: Store
   readonly routeOf: FindRoute
   readonly observe: Observe
@@ -16,7 +16,7 @@ export interface ScheduleDeps {
 
 /** Enqueues the ticks that are due by this clock. Rejects if one cannot be enqueued, because only the test can correct it. */
 export async function enqueueDueSchedules(
-  { store, routeOf, observe }: ScheduleDeps,
+  { store, routeOf, observe }: DueScheduleDeps,
   clock: VirtualClock,
 ): Promise<void> {
   const failures: ExplainedError[] = []

@@ -9,7 +9,7 @@ import { neverThrows, type Observe } from '../main/events.ts'
 import { executeRun, type ExecuteDeps } from '../main/execute/execute.ts'
 import { newReplicaId, thisHost } from '../main/identity.ts'
 import { publishConcurrencyLimits, optionsOf, publishTaskSchedules } from '../main/execute/task-catalog.ts'
-import { createTaskRouting, type FindRoute } from '../main/claim/task-routing.ts'
+import { createRouteFinder, type FindRoute } from '../main/claim/task-routing.ts'
 import { createRunCounts } from '../main/stats/run-counts.ts'
 import { createRunMonitors } from '../main/liveness/run-monitors.ts'
 import { nowMs } from '../main/loop.ts'
@@ -69,7 +69,7 @@ export async function openInlineReplica(options: InlineReplicaOptions): Promise<
   await store.publishTasks(registration.id, tasks)
   await publishConcurrencyLimits(store, tasks)
   await publishTaskSchedules(store, registration.id, tasks)
-  const routeOf = createTaskRouting(store, nowMs)
+  const routeOf = createRouteFinder(store, nowMs)
   const execution = executionOf(options, { observe, registry, tasks, routeOf })
   const shares = createFairShares()
   return {

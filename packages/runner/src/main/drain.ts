@@ -9,7 +9,7 @@
  */
 import type { DrainOrder, LeaveDecision } from '@q/store'
 import type { FollowedDrain, FollowedOrder } from './followed-drain.ts'
-import { bounded, leave, type LeaveDeps } from './leave-steps.ts'
+import { withinStepLimit, leave, type LeaveDeps } from './leave-steps.ts'
 import { pause, within } from './loop.ts'
 
 export interface DrainDeps extends LeaveDeps {
@@ -55,9 +55,9 @@ export function createDrain(deps: DrainDeps): Drain {
 
   async function drain(): Promise<void> {
     const begunMs = nowMs()
-    await bounded(observe, deps.pauseIntake())
+    await withinStepLimit(observe, deps.pauseIntake())
     observeOrder(deps, 'draining')
-    await bounded(observe, deps.releaseUnstarted())
+    await withinStepLimit(observe, deps.releaseUnstarted())
     if (await decidesToLeave()) return hasLeft({ runsLeftBehind: await leave(deps, begunMs), tooOld })
     draining = false
     deps.resumeIntake()
@@ -99,7 +99,7 @@ export function createDrain(deps: DrainDeps): Drain {
 
   function leaveAnnounced(): void {
     if (followed.isLeaving()) return
-    void bounded(observe, deps.announce(deps.drainMs))
+    void withinStepLimit(observe, deps.announce(deps.drainMs))
     follow(followed.decide(nowMs() + deps.drainMs))
   }
 

@@ -44,7 +44,7 @@ export type RunnerEvent =
   | { readonly type: 'schedule-failed'; readonly schedule: string; readonly error: unknown }
   | { readonly type: 'lease-lost'; readonly runId: RunId; readonly task: string }
   | { readonly type: 'runs-released'; readonly runIds: readonly RunId[] }
-  /** The runs ended FAILED, because no live replica could serve them within the grace. */
+  /** The runs ended FAILED, because no live replica could serve them within the grace period. */
   | { readonly type: 'runs-unroutable'; readonly runIds: readonly RunId[] }
   /** The database rejected the recovery of this run; the others were recovered. */
   | { readonly type: 'recovery-failed'; readonly runId: RunId; readonly error: unknown }

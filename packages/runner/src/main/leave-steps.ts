@@ -42,18 +42,18 @@ export async function leave(deps: LeaveDeps, begunMs: number): Promise<number> {
   await stopRemaining(deps)
   const [unreleased = 0] = await Promise.all([
     // Released again: a last claim may have been slow, or the database unreachable.
-    bounded(observe, deps.releaseUnstarted()),
-    bounded(observe, deps.stopIntake()),
-    bounded(observe, deps.stopWatching()),
+    withinStepLimit(observe, deps.releaseUnstarted()),
+    withinStepLimit(observe, deps.stopIntake()),
+    withinStepLimit(observe, deps.stopWatching()),
   ])
-  await bounded(observe, deps.flushCounts())
-  await bounded(observe, deps.stopBeats())
+  await withinStepLimit(observe, deps.flushCounts())
+  await withinStepLimit(observe, deps.stopBeats())
   const leftBehind = deps.slots.runs() + unreleased
   if (leftBehind === 0) {
-    await bounded(observe, deps.retire())
+    await withinStepLimit(observe, deps.retire())
     deps.closeSession()
   }
-  await bounded(observe, deps.closeAll())
+  await withinStepLimit(observe, deps.closeAll())
   const tookMs = Math.round(deps.nowMs() - begunMs)
   observe(leftBehind === 0 ? { type: 'drained', tookMs } : { type: 'left-runs-behind', running: leftBehind, tookMs })
   return leftBehind
@@ -67,7 +67,7 @@ async function stopRemaining({ slots, runMonitors, observe, stopGraceMs }: Leave
 }
 
 /** The result of a step; undefined if it failed or took too long. */
-export async function bounded<T>(observe: Observe, step: Promise<T>): Promise<T | undefined> {
+export async function withinStepLimit<T>(observe: Observe, step: Promise<T>): Promise<T | undefined> {
   const failed = (error: unknown) => {
     observe({ type: 'drain-step-failed', error })
     return undefined

@@ -1,6 +1,6 @@
 /** Loads the task modules in a worker thread and returns their tasks, or rejects with every problem at once. */
 import { TaskDefinitionError } from '@q/task'
-import type { Description, Problem, TaskDescription } from '../protocol/messages.ts'
+import type { Description, ExplainedProblem, TaskDescription } from '../protocol/messages.ts'
 import { within } from './loop.ts'
 
 const loadMsMax = 60_000
@@ -25,7 +25,7 @@ export function checkDescription(description: Description): readonly TaskDescrip
   throw errors.length === 1 ? errors[0] : new AggregateError(errors, `${errors.length} problems with task modules.`)
 }
 
-function definitionError({ stack, ...problem }: Problem): TaskDefinitionError {
+function definitionError({ stack, ...problem }: ExplainedProblem): TaskDefinitionError {
   if (stack === undefined) return new TaskDefinitionError(problem)
   return new TaskDefinitionError({ ...problem, cause: Object.assign(new Error(problem.why), { stack }) })
 }

@@ -2,9 +2,9 @@
  * Starts the parts of a replica in order, and ends them. Each part depends only on parts above it; anything in the
  * other direction is a signal (signals.ts).
  *
- * Execution runs the code. Intake brings runs into execution. Liveness shows others that this replica and its runs are
- * alive, and stops what must not go on. The fleet watch recovers runs of others; maintenance works for all replicas. A
- * drain ends intake first and heartbeats last.
+ * Execution runs the code. Intake brings runs into execution. Liveness shows other replicas that this replica and its
+ * runs are alive, and stops runs that must not continue. The fleet watch recovers runs of other replicas; maintenance
+ * works for all replicas. A drain ends intake first and heartbeats last.
  */
 import type { ReplicaRegistration } from '@q/store'
 import type { TaskDescription } from '../protocol/messages.ts'
@@ -12,7 +12,7 @@ import type { RunnerConfig } from '../settings/config.ts'
 import { createExchangeBuffer } from './claim/exchange-buffer.ts'
 import { startIntake } from './claim/intake.ts'
 import { createPrefetchBuffer } from './claim/prefetch-buffer.ts'
-import { createTaskRouting } from './claim/task-routing.ts'
+import { createRouteFinder } from './claim/task-routing.ts'
 import type { Connections } from './connections.ts'
 import { startDeliveries } from './deliver/start-deliveries.ts'
 import { createDrain, type Drain } from './drain.ts'
@@ -167,7 +167,7 @@ function createState({ config, observe, bornMs, connections, registration }: Rep
     counts,
     countRecovered: createRecoveryCounter(connections.store, counts),
     followed: createFollowedDrain(nowMs),
-    routeOf: createTaskRouting(connections.store, nowMs),
+    routeOf: createRouteFinder(connections.store, nowMs),
     startLoop: loopStarter((loop, error, retryInMs) => observe({ type: 'loop-failed', loop, error, retryInMs })),
     /**
      * After this time without an accepted heartbeat, the replica stops its runs, and begins none until a heartbeat is

@@ -1,6 +1,7 @@
 /**
- * Spans of runs that ended, recorded once per epoch by the replica whose write ended the run: the last holder, or the one that
- * recovered it. Everything they say is read from the database, so attempts of other replicas need no state here.
+ * Spans of runs that ended, recorded once per epoch by the replica whose write ended the run: the last holder, or the
+ * one that recovered it. All of their data is read from the database, so this replica needs no state about attempts of
+ * others.
  *
  * An observer: it may lose a run, for example when the replica dies, and no run waits for it. The SDK is in the threads, so one
  * of them records the spans.
@@ -25,7 +26,7 @@ interface RunSpans {
 }
 
 const batchMax = 500
-/** Runs that end faster than their spans can be read have none. */
+/** The most runs that wait for their spans; a run that ends beyond this gets none. */
 const waitingMax = 10_000
 const everyMs = 250
 

@@ -16,7 +16,7 @@ export interface Signals {
   promoteKey(key: string): void
   /** A run is due in `inMs` milliseconds. */
   dueIn(inMs: number): void
-  /** A schedule was made or changed. */
+  /** A schedule was created or changed. */
   wakeSchedules(): void
   /** An operation on many runs was requested. */
   operationRequested(): void

@@ -1,7 +1,7 @@
 /** The settings of a monitor, in snake_case or camelCase. Every mistake is reported in one error. */
 import { ExplainedError } from '@q/schema'
 import type { RunId, Store } from '@q/store'
-import type { HeartbeatAlert } from './failures.ts'
+import type { MonitorAlert } from './failures.ts'
 import type { HeartbeatDestination } from './deliveries.ts'
 import type { ConfiguredDestination } from './sender-destination.ts'
 
@@ -40,7 +40,7 @@ export interface HeartbeatConfig extends Partial<Timing>, Partial<TimingInCamelC
   /** Called when a cancel was requested: stop working on the run, and settle it as cancelled. */
   readonly onCancelled?: (task: string) => void
   /** Called when heartbeats to one destination failed three times in a row. */
-  readonly onAlert?: (alert: HeartbeatAlert) => void
+  readonly onAlert?: (alert: MonitorAlert) => void
   /** Called with the runs of dead workers that this monitor recovered. */
   readonly onRecovered?: (runIds: readonly RunId[]) => void
   /** Called with a warning of one sentence. Default: `process.emitWarning`. */

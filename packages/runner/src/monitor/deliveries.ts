@@ -6,20 +6,20 @@
 import type { HeartbeatData } from '@q/store'
 import { within } from '../main/loop.ts'
 import { withAttempts, type AttemptOptions } from './attempts.ts'
-import type { Failures, HeartbeatAlert, Place } from './failures.ts'
+import type { Failures, MonitorAlert, HeartbeatTarget } from './failures.ts'
 
 export interface HeartbeatDestination {
   readonly name: string
   /** Rejects if the heartbeat was not accepted. */
   send(heartbeat: HeartbeatData): Promise<void>
   /** Receives alerts about the other destinations. */
-  alert?(alert: HeartbeatAlert): Promise<void>
+  alert?(alert: MonitorAlert): Promise<void>
 }
 
 export interface Deliveries {
   send(heartbeat: HeartbeatData): void
   /** Alerts every destination except the failing place, once: a lost alert is not repeated. */
-  alert(alert: HeartbeatAlert, failing: Place): void
+  alert(alert: MonitorAlert, failing: HeartbeatTarget): void
   /** Resolves when no heartbeat is in flight. */
   settled(): Promise<void>
 }

@@ -7,7 +7,7 @@ import { errorMessage } from '../output/error-message.ts'
 import { alertAfterFailures, keepFailure } from '../main/liveness/kept-failures.ts'
 import { redact } from '../output/redact.ts'
 
-export interface HeartbeatAlert {
+export interface MonitorAlert {
   readonly worker_id: string
   /** In ms since 1970. */
   readonly timestamp: number
@@ -18,25 +18,25 @@ export interface HeartbeatAlert {
 }
 
 /** A destination, or the database. Two places with one name are counted apart. */
-export interface Place {
+export interface HeartbeatTarget {
   readonly name: string
 }
 
 export interface Failures {
-  failed(place: Place, error: unknown): void
-  succeeded(place: Place): void
+  failed(place: HeartbeatTarget, error: unknown): void
+  succeeded(place: HeartbeatTarget): void
   /** Records failures that are not recorded yet, and keeps them if `record` rejects. */
   flush(record: (failures: readonly HeartbeatFailure[]) => Promise<void>): Promise<void>
 }
 
 export interface FailuresDeps {
   readonly workerId: string
-  readonly onAlert: (alert: HeartbeatAlert, failing: Place) => void
+  readonly onAlert: (alert: MonitorAlert, failing: HeartbeatTarget) => void
   readonly nowMs: () => number
 }
 
 export function createFailures({ workerId, onAlert, nowMs }: FailuresDeps): Failures {
-  const inARow = new Map<Place, number>()
+  const inARow = new Map<HeartbeatTarget, number>()
   let unrecorded: { readonly atMs: number; readonly consecutive: number; readonly error: string }[] = []
   return {
     failed(place, error) {

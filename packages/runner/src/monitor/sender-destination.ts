@@ -8,7 +8,7 @@ import type { Report, Sender } from '../main/deliver/load-destinations.ts'
 import { openSender, type SenderDeps } from '../main/deliver/open-sender.ts'
 import { redact } from '../output/redact.ts'
 import type { HeartbeatDestination } from './deliveries.ts'
-import type { HeartbeatAlert } from './failures.ts'
+import type { MonitorAlert } from './failures.ts'
 
 /** A destination as `q destinations` declares it. */
 export interface ConfiguredDestination {
@@ -88,7 +88,7 @@ function reportsOf(kind: string, heartbeat: HeartbeatData, issueOf: IssueOf): Re
 
 function report<Kind extends 'heartbeat' | 'sample' | 'alert'>(
   kind: Kind,
-  payload: Extract<Report, { kind: Kind }>['payload'] | HeartbeatAlert,
+  payload: Extract<Report, { kind: Kind }>['payload'] | MonitorAlert,
   worker: string,
 ): Report {
   const createdAt = new Date()

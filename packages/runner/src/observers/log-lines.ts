@@ -2,14 +2,14 @@
 import type { RunnerEvent } from '../main/events.ts'
 
 export type LineLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogLine = readonly [level: LineLevel, sentence: string]
+export type EventLine = readonly [level: LineLevel, sentence: string]
 
-export const failedRun: LogLine = ['warn', 'run failed']
+export const failedRun: EventLine = ['warn', 'run failed']
 
 /** Events whose lines depend on more than their kind. */
 type Special = 'task-log' | 'destination-log' | 'draining'
 
-export const logLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, LogLine>> = {
+export const eventLines: Readonly<Record<Exclude<RunnerEvent['type'], Special>, EventLine>> = {
   'run-started': ['debug', 'run started'],
   'run-ended': ['info', 'run ended'],
   'run-retried': ['info', 'run will be started again'],

@@ -9,7 +9,7 @@ import { errorMessage } from '../output/error-message.ts'
 import type { Observe, RunnerEvent } from '../main/events.ts'
 import { redact } from '../output/redact.ts'
 import { fullDisk } from './full-disk.ts'
-import { failedRun, logLines, type LineLevel } from './log-lines.ts'
+import { failedRun, eventLines, type LineLevel } from './log-lines.ts'
 import { createRepeatFilter } from './suppress-repeats.ts'
 import { createSuccesses } from './successes.ts'
 
@@ -53,7 +53,7 @@ function write(log: Lines, event: RunnerEvent, suppressed: { suppressed?: number
   const facts = { ...rest, ...suppressed }
   const full = 'error' in event ? fullDisk(event.error) : undefined
   if (full !== undefined) return log.error(facts, `no disk space left ${full}: free some; the replica retries`)
-  const [level, sentence] = 'status' in event && event.status === 'FAILED' ? failedRun : logLines[type]
+  const [level, sentence] = 'status' in event && event.status === 'FAILED' ? failedRun : eventLines[type]
   log[level](facts, sentence)
 }
 

@@ -57,8 +57,8 @@ export function boundOutput(stream: NodeJS.WriteStream): BoundedOutput {
 }
 
 /**
- * Node makes terminals blocking; and a process that is spawned with this output as its own makes it blocking for both, so
- * this is called with every write. The handle is the only way to change it.
+ * Node makes terminals blocking, and a spawned process that inherits this output makes it blocking for both. So this is
+ * called with every write. The handle is the only way to change it.
  */
 function stopBlocking(stream: NodeJS.WriteStream): void {
   const handle = Reflect.get(stream, '_handle') as { setBlocking?(blocking: boolean): void } | undefined

@@ -13,7 +13,7 @@ export function encodeBatch(commands: readonly RunCommand[]): unknown[] {
   return fields
 }
 
-/** Appends the orders to `into`. */
+/** Appends the commands to `into`. */
 export function decodeBatch(fields: readonly unknown[], into: RunCommand[]): void {
   for (let at = 0; at < fields.length; at += fieldsPerRun) into.push(commandAt(fields, at))
 }

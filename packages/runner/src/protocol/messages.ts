@@ -55,7 +55,7 @@ export interface Description {
   /** Whether that SDK also records a span for each run. */
   readonly tracesRuns: boolean
   readonly tasks: readonly TaskDescription[]
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ExplainedProblem[]
 }
 
 export interface TaskDescription {
@@ -65,7 +65,7 @@ export interface TaskDescription {
   readonly payloadSchema: Record<string, unknown> | null
 }
 
-export interface Problem {
+export interface ExplainedProblem {
   readonly code: string
   readonly what: string
   readonly why: string
@@ -150,4 +150,4 @@ export type ContextRequest =
 
 export type ContextReply =
   | { readonly id: number; readonly ok: true; readonly value: string }
-  | { readonly id: number; readonly ok: false; readonly refusal: Problem }
+  | { readonly id: number; readonly ok: false; readonly refusal: ExplainedProblem }

@@ -1,7 +1,7 @@
 /**
  * Sets of intervals and thresholds that fit together. A threshold is how long a replica or run may send no heartbeat
- * before others act; it is always several beats, so that one lost beat has no effect. Every value can also be set alone
- * (settings.ts).
+ * before others act; it is always several intervals, so that one lost heartbeat has no effect. Every value can also be
+ * set alone (settings.ts).
  */
 import type { Thresholds } from '@q/store'
 

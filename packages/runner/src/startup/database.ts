@@ -20,7 +20,7 @@ export interface FindOptions {
   readonly notice: (sentence: string) => void
   /** What happens to the embedded server when its last user has left (`@q/embedded`). */
   readonly stay?: boolean | 'as-found'
-  /** An embedded server that dies is started again, for as long as we are here. */
+  /** Whether to start an embedded server again if it dies before `close()`. */
   readonly revive?: boolean
 }
 

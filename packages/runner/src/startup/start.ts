@@ -22,7 +22,7 @@ import { exitCodeAfter, exitCodeOf, exitCodes, problemData, problemText } from '
 import { settings } from '../settings/settings.ts'
 import { findTaskModules } from './task-modules.ts'
 
-export interface StartOptions {
+interface StartOptions {
   /** On a terminal, too, print the log as JSON; print an error that ends the start as its last line. */
   readonly json?: boolean
 }
@@ -195,7 +195,7 @@ function nextCommand(env: NodeJS.ProcessEnv, tasks: readonly string[]): string {
   return `${prefixes.join('')}${q} enqueue ${task} '${payload}' --wait`
 }
 
-export function programVersion(): string {
+function programVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }

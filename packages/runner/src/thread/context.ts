@@ -1,6 +1,6 @@
 /**
- * The context that a task's function receives: made for each run from its command, its slot and the channel to the main
- * thread. A member that the code does not use is not made: a run of a millisecond should not pay for ten closures.
+ * The context that a task's function receives: created for each run from its command, its slot and the channel to the
+ * main thread. Members are created on first use, because a run of a millisecond should not pay for ten closures.
  */
 import { checkJson, problemsText } from '@q/schema/json'
 import { durationMs, RequestRefused, type ChildRunOptions, type TaskContext, type TaskLog } from '@q/task'

@@ -4,9 +4,9 @@ import { inspect } from 'node:util'
 import { TaskDefinitionError } from '@q/task'
 import { errorMessage } from '../output/error-message.ts'
 import { userFrame, displayPath } from '../output/user-frame.ts'
-import type { Problem } from '../protocol/messages.ts'
+import type { ExplainedProblem } from '../protocol/messages.ts'
 
-export function importFailed(url: string, error: unknown): Problem {
+export function importFailed(url: string, error: unknown): ExplainedProblem {
   const at = error instanceof Error ? placeOf(url, error) : undefined
   const place = at === undefined ? '' : ` (at ${at})`
   return {
@@ -15,11 +15,11 @@ export function importFailed(url: string, error: unknown): Problem {
   }
 }
 
-function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place: string): Problem {
+function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place: string): ExplainedProblem {
   return { code, what: `${message}${place}`, why, fix }
 }
 
-function failedImport(url: string, error: unknown, place: string): Problem {
+function failedImport(url: string, error: unknown, place: string): ExplainedProblem {
   const words = error instanceof Error ? `${error.name}: ${errorMessage(error)}` : `It threw ${inspect(error)}.`
   return {
     code: 'TASK_MODULE_FAILED',

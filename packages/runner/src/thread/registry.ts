@@ -4,12 +4,12 @@
  */
 import { isName, isTask, nameOf, type Task } from '@q/task'
 import { displayPath } from '../output/user-frame.ts'
-import type { Problem } from '../protocol/messages.ts'
+import type { ExplainedProblem } from '../protocol/messages.ts'
 import { importFailed } from './import-failure.ts'
 
 export interface Registry {
   readonly tasks: ReadonlyMap<string, Task>
-  readonly problems: readonly Problem[]
+  readonly problems: readonly ExplainedProblem[]
 }
 
 /** The exports of a module, and its URL. */
@@ -20,7 +20,7 @@ export interface LoadedModule {
 
 export async function loadTasks(moduleUrls: readonly string[]): Promise<Registry> {
   const modules: LoadedModule[] = []
-  const unloadable: Problem[] = []
+  const unloadable: ExplainedProblem[] = []
   for (const home of moduleUrls) {
     const exported = await importModule(home).catch((error: unknown) => void unloadable.push(importFailed(home, error)))
     if (exported !== undefined) modules.push({ home, exported })
@@ -32,7 +32,7 @@ export async function loadTasks(moduleUrls: readonly string[]): Promise<Registry
 export function registryOf(modules: readonly LoadedModule[]): Registry {
   const tasks = new Map<string, Task>()
   const homes = new Map<string, string>()
-  const problems: Problem[] = []
+  const problems: ExplainedProblem[] = []
   for (const { home, exported } of modules) {
     const found = Object.entries(exported).filter(([, value]) => isTask(value)) as [string, Task][]
     if (found.length === 0) problems.push(nothingExported(home))
@@ -52,7 +52,7 @@ async function importModule(url: string): Promise<Record<string, unknown>> {
   return (await import(url)) as Record<string, unknown>
 }
 
-function nothingExported(url: string): Problem {
+function nothingExported(url: string): ExplainedProblem {
   return {
     code: 'TASK_MODULE_EMPTY',
     what: `The task module ${displayPath(url)} exports no task.`,
@@ -61,7 +61,7 @@ function nothingExported(url: string): Problem {
   }
 }
 
-function definedTwice(name: string, first: string, second: string): Problem {
+function definedTwice(name: string, first: string, second: string): ExplainedProblem {
   return {
     code: 'TASK_DEFINED_TWICE',
     what: `The task "${name}" is defined twice.`,
@@ -70,7 +70,7 @@ function definedTwice(name: string, first: string, second: string): Problem {
   }
 }
 
-function unnamed(name: string, url: string): Problem {
+function unnamed(name: string, url: string): ExplainedProblem {
   return {
     code: 'TASK_NAME_INVALID',
     what: `The task module ${displayPath(url)} exports a task as "${name}", which cannot be its name.`,

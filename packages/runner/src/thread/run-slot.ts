@@ -80,7 +80,7 @@ export function createThreadSlot(memory: SharedArrayBuffer, index: number): Thre
     timer = undefined
   }
 
-  /** Waits for stop requests; other waits at this slot may wake it for nothing. */
+  /** Waits for stop requests. It may also wake without one, when another wait at this slot is woken. */
   function waitForStop(): void {
     if (closed) return
     const seen = Atomics.load(words, word.stop)

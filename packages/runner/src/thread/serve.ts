@@ -28,7 +28,7 @@ export interface ServeDeps {
   readonly traceRuns: (ended: EndedRuns) => void
 }
 
-/** At most so long without a turn of the event loop between two runs. */
+/** The longest time for which runs follow each other without a turn of the event loop. */
 const turnEveryMs = 10
 
 export function serve(deps: ServeDeps): Promise<never> {

@@ -1,7 +1,7 @@
 /** A monitor with a database: the worker is a replica, and its runs are fenced and recovered like those of a runner. */
 import { sql } from 'kysely'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { HeartbeatMonitor, type HeartbeatAlert, type HeartbeatConfig } from '@q/runner/monitor'
+import { HeartbeatMonitor, type MonitorAlert, type HeartbeatConfig } from '@q/runner/monitor'
 import { connect, createStore, leaseOf, type RunId, type Store } from '@q/store'
 import { testDatabase } from '@q/testing'
 import { eventually } from '../fixture.ts'
@@ -198,7 +198,7 @@ test('a monitor recovers runs of workers that were never alive at its first look
 
 test('a monitor whose database is away keeps going, alerts once, and records the failures when it is back', async () => {
   let isAway = true
-  let alerts: HeartbeatAlert[] = []
+  let alerts: MonitorAlert[] = []
   const raised = Promise.withResolvers<void>()
   const flaky: Store = {
     ...store,

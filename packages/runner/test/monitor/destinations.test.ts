@@ -1,6 +1,6 @@
 /** Heartbeats to destinations, without a database. */
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { HeartbeatMonitor, type HeartbeatAlert, type HeartbeatConfig, type HeartbeatData } from '@q/runner/monitor'
+import { HeartbeatMonitor, type MonitorAlert, type HeartbeatConfig, type HeartbeatData } from '@q/runner/monitor'
 
 vi.stubEnv('DATABASE_URL', '')
 const often = { heartbeat_interval: 100, stale_threshold: 1_000, detection_interval: 100, retry_delay: 0 }
@@ -8,7 +8,7 @@ const often = { heartbeat_interval: 100, stale_threshold: 1_000, detection_inter
 /** A monitor that has started, and everything it said. */
 async function started(config: HeartbeatConfig) {
   const warnings: string[] = []
-  const alerts: HeartbeatAlert[] = []
+  const alerts: MonitorAlert[] = []
   const monitor = new HeartbeatMonitor('worker-local-1', '', {
     warn: (sentence) => warnings.push(sentence),
     onAlert: (alert) => alerts.push(alert),
@@ -104,8 +104,8 @@ test('the third failure in a row raises one alert, and a success starts a new co
 
 test('destinations of one name are counted apart: a success of one hides no failure of the other, and an alert reaches it', async () => {
   const [good, bad] = [destination('twin'), destination('twin', fails)]
-  const received = Promise.withResolvers<HeartbeatAlert>()
-  const alerted = { ...good, alert: async (alert: HeartbeatAlert) => received.resolve(alert) }
+  const received = Promise.withResolvers<MonitorAlert>()
+  const alerted = { ...good, alert: async (alert: MonitorAlert) => received.resolve(alert) }
   const { alerts } = await started({ destinations: [bad, alerted], retry_attempts: 1 })
   await bad.calls(4)
   expect(alerts).toMatchObject([{ destination: 'twin', consecutive_failures: 3 }])
@@ -114,10 +114,10 @@ test('destinations of one name are counted apart: a success of one hides no fail
 
 test('a destination that throws when it receives an alert does no harm', async () => {
   const bad = destination('bad', fails)
-  const received = Promise.withResolvers<HeartbeatAlert>()
+  const received = Promise.withResolvers<MonitorAlert>()
   const careless = {
     ...destination('careless'),
-    alert(alert: HeartbeatAlert): Promise<void> {
+    alert(alert: MonitorAlert): Promise<void> {
       received.resolve(alert)
       throw new Error('a mistake')
     },
@@ -151,7 +151,7 @@ test('no heartbeat is sent after the stop', async () => {
 })
 
 test('an alert repeats no secret of the error that raised it', async () => {
-  const raised = Promise.withResolvers<HeartbeatAlert>()
+  const raised = Promise.withResolvers<MonitorAlert>()
   const hook = destination('hook', async () => {
     throw new Error('https://worker:canary-81f3a2@hooks.example.com refused it')
   })

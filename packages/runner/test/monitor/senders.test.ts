@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { HeartbeatMonitor, type HeartbeatAlert, type HeartbeatConfig } from '@q/runner/monitor'
+import { HeartbeatMonitor, type MonitorAlert, type HeartbeatConfig } from '@q/runner/monitor'
 import { startGithubServer } from '../../../destinations/test/github-server.ts'
 import { eventually } from '../fixture.ts'
 
@@ -57,7 +57,7 @@ test('a monitor that starts again edits the comment of the earlier process', asy
 
 test('a repository without a token is reported at the start, and raises an alert', async () => {
   vi.stubEnv('GITHUB_TOKEN', undefined)
-  const alerts: HeartbeatAlert[] = []
+  const alerts: MonitorAlert[] = []
   const { warnings } = await started('org/repo', { retry_attempts: 1, onAlert: (alert) => alerts.push(alert) })
   expect(warnings).toContainEqual(expect.stringContaining('GITHUB_TOKEN is not set'))
   await eventually(() => (alerts.length > 0 ? true : undefined), 'an alert')

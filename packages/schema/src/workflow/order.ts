@@ -1,6 +1,6 @@
 /** Finds the order in which the steps of a graph can start, or the path of a cycle that prevents it. */
 
-export interface Graph {
+interface Graph {
   /** The names in the given order. */
   readonly names: readonly string[]
   /** Returns known names only. */

@@ -23,7 +23,7 @@ interface AnyStep {
   /** Parents in addition to those that references name. */
   readonly after?: readonly string[]
   /** How many parents must have succeeded; default: all. */
-  readonly join?: Join
+  readonly join?: PlannedJoin
   /** Whether any end of a parent counts, not only its success. */
   readonly allowFailed?: boolean
   /** Evaluated when the parents release the step; if false, the step is SKIPPED. */
@@ -67,7 +67,7 @@ export interface Compensation {
   readonly options?: StepOptions
 }
 
-export type Join =
+export type PlannedJoin =
   | { readonly kind: 'all' }
   | { readonly kind: 'any' }
   | { readonly kind: 'quorum'; readonly of: number }
@@ -103,13 +103,13 @@ export type ValueRef =
 
 /** The result of a step that did not succeed is null here; `ended` tests how a parent ended. */
 export type Condition =
-  | { readonly value: ValueRef; readonly is: 'truthy' | 'falsy' | ValueTest }
+  | { readonly value: ValueRef; readonly is: 'truthy' | 'falsy' | PlannedTest }
   | { readonly step: string; readonly ended: readonly TerminalState[] }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
   | { readonly not: Condition }
 
-export type ValueTest =
+export type PlannedTest =
   | { readonly equals: unknown }
   | { readonly oneOf: readonly unknown[] }
   | { readonly above: number }

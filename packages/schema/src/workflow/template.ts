@@ -2,7 +2,7 @@
  * Fills templates and evaluates conditions. A template is filled as text: results of steps are inserted as JSON text, so
  * that they need not be parsed.
  */
-import type { Condition, ValueRef, Template, ValueTest } from './plan.ts'
+import type { Condition, ValueRef, Template, PlannedTest } from './plan.ts'
 import type { TerminalState } from '../task-states.ts'
 
 /** Returns the value at a JSON pointer; undefined if there is none. */
@@ -97,7 +97,7 @@ export function conditionHolds(condition: Condition, inputs: ConditionInputs): b
   return condition.is === 'falsy' ? !value : passes(value, condition.is)
 }
 
-function passes(value: unknown, test: ValueTest): boolean {
+function passes(value: unknown, test: PlannedTest): boolean {
   if ('equals' in test) return isSame(value, test.equals)
   if ('oneOf' in test) return test.oneOf.some((one) => isSame(value, one))
   if (typeof value !== 'number') return false

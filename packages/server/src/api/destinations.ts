@@ -1,9 +1,10 @@
 /** Destinations: external systems that receive reports. Settings hold no secrets, only the names of variables and files. */
+import { reportKinds } from '@q/schema'
 import { z } from 'zod'
 import { answerOf, bounded, listOf, runState, time } from './fields.ts'
 import { routes } from './route.ts'
 
-const reportKind = z.enum(['run-ended', 'status', 'recovery', 'heartbeat', 'sample', 'alert'])
+const reportKind = z.enum(reportKinds)
 const settings = z.record(z.string(), z.unknown())
 
 const destination = z.object({

@@ -4,15 +4,15 @@
  */
 import { z } from 'zod'
 import { runId, time } from './fields.ts'
-import { logLine, logPlace, logSubject } from './logs.ts'
+import { loggedLine, logPlace, logSubject } from './logs.ts'
 import { node } from './nodes.ts'
 import { operation } from './operations.ts'
-import { attention, overview } from './overview.ts'
+import { attentionList, overview } from './overview.ts'
 import { queueView } from './queues.ts'
 import { routes } from './route.ts'
 import { runTick } from './runs.ts'
 import { session } from './session.ts'
-import { step, workflow } from './workflows.ts'
+import { stepView, workflowView } from './workflows.ts'
 
 const topics = ['nodes', 'overview', 'queues', 'attention'] as const
 export type TopicName = (typeof topics)[number]
@@ -27,7 +27,7 @@ export const frames = {
   nodes: z.object({ at: time, snapshot: z.boolean(), changed: z.array(node), gone: z.array(z.string()) }),
   overview,
   queues: z.object({ at: time, items: z.array(queueView) }),
-  attention,
+  attention: attentionList,
   /** The tick of a subscribed run, when it changed. */
   run: runTick,
   /**
@@ -37,11 +37,11 @@ export const frames = {
   log: z.object({
     runId,
     after: logPlace.nullable(),
-    lines: z.array(logLine),
+    lines: z.array(loggedLine),
     next: logPlace.nullable(),
     dropped: z.boolean(),
   }),
-  workflow: z.object({ at: time, workflow, steps: z.array(step) }),
+  workflow: z.object({ at: time, workflow: workflowView, steps: z.array(stepView) }),
   operation,
   /** The server could not read: the shown data of this topic is old, until its next frame. `id`: of a log, workflow or operation. */
   old: z.object({ topic: z.string(), id: runId.nullable(), since: time, code: z.string(), why: z.string() }),

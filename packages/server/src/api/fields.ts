@@ -2,6 +2,7 @@
  * Field types that many resources share. Ids are decimal text, times are ISO text with milliseconds, durations end in
  * `Ms`.
  */
+import { taskStates } from '@q/schema'
 import { z } from 'zod'
 
 export const runId = z
@@ -24,17 +25,7 @@ export const bounded = z
   .describe('Exact, unless `atLeast` is true: then there are at least this many.')
 export type Bounded = z.infer<typeof bounded>
 
-export const runState = z.enum([
-  'PENDING',
-  'AVAILABLE',
-  'CLAIMED',
-  'RUNNING',
-  'SUCCEEDED',
-  'FAILED',
-  'CANCELLED',
-  'EXPIRED',
-  'SKIPPED',
-])
+export const runState = z.enum(taskStates)
 export const gate = z.enum(['parents', 'workflow', 'task', 'time', 'concurrency'])
 export const onCrash = z.enum(['fail', 'retry'])
 

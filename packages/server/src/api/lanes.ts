@@ -21,6 +21,7 @@ const heartbeatLane = z.object({
   ),
 })
 export type HeartbeatLane = z.infer<typeof heartbeatLane>
+export type LaneMark = HeartbeatLane['marks'][number]
 
 export const laneRoutes = routes({
   'GET /api/lanes': {

@@ -23,16 +23,16 @@ function isPlace(text: string): boolean {
   return text.split('.').every((number) => Number(number) <= 2_147_483_647)
 }
 
-export const logLine = logPlace.extend({
+export const loggedLine = logPlace.extend({
   at: time,
   level: z.int().describe('Levels of pino: 30 info, 40 warn, 50 error.'),
   line: z.string(),
   facts: jsonValue,
 })
-export type LogLine = z.infer<typeof logLine>
+export type LoggedLine = z.infer<typeof loggedLine>
 
 export const logPage = z.object({
-  lines: z.array(logLine),
+  lines: z.array(loggedLine),
   next: logPlace.optional().describe('The cursor of the next page; missing if there are no more lines so far.'),
 })
 export type LogPage = z.infer<typeof logPage>

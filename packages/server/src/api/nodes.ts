@@ -1,10 +1,12 @@
 /** Nodes (replicas): state, stats, threads, and draining them. */
 import { z } from 'zod'
 import { count, listOf, ms, onCrash, runId, time } from './fields.ts'
-import { recovery } from './recoveries.ts'
+import { recoveryView } from './recoveries.ts'
 import { routes } from './route.ts'
 
 const onDeadline = z.enum(['by-task', 'release', 'fail'])
+export type OnDeadline = z.infer<typeof onDeadline>
+
 const health = z.enum(['healthy', 'degraded', 'unhealthy', 'unknown'])
 
 const slotView = z.object({
@@ -79,7 +81,7 @@ export const node = z.object({
 })
 export type Node = z.infer<typeof node>
 
-const heldRun = z.object({
+const heldRunView = z.object({
   id: runId,
   task: z.string(),
   status: z.enum(['CLAIMED', 'RUNNING']),
@@ -92,7 +94,7 @@ const heldRun = z.object({
   onCrash,
   atDeadline: z.enum(['released', 'failed']),
 })
-export type HeldRun = z.infer<typeof heldRun>
+export type HeldRunView = z.infer<typeof heldRunView>
 
 const nodeSample = z.object({
   at: time,
@@ -117,15 +119,15 @@ const heartbeatGap = z.object({
 
 const nodeDetail = z.object({
   node,
-  held: z.array(heldRun),
+  held: z.array(heldRunView),
   samples: z.array(nodeSample),
   failures: z.array(heartbeatFailure),
   gaps: z.array(heartbeatGap),
-  recoveries: z.array(recovery),
+  recoveries: z.array(recoveryView),
 })
 export type NodeDetail = z.infer<typeof nodeDetail>
 
-const heartbeat = z.object({
+const heartbeatData = z.object({
   worker_id: z.string().describe('The name of the node.'),
   timestamp: z.int().describe('In ms since 1970, by the clock of the database.'),
   health_status: z.enum(['healthy', 'degraded', 'unhealthy']),
@@ -139,7 +141,7 @@ const heartbeat = z.object({
     uptime: z.number().describe('In seconds.'),
   }),
 })
-export type Heartbeat = z.infer<typeof heartbeat>
+export type HeartbeatData = z.infer<typeof heartbeatData>
 
 const drainOrder = z.strictObject({
   deadlineMs: z
@@ -168,7 +170,7 @@ export const nodeRoutes = routes({
   'GET /api/nodes/{id}/heartbeat': {
     scope: 'read',
     summary: 'The last heartbeat of a node, as the message that destinations receive.',
-    answer: heartbeat,
+    answer: heartbeatData,
     problems: [404, 409],
   },
   'POST /api/nodes/{id}/drain': {

@@ -6,6 +6,7 @@ import { routes } from './route.ts'
 import { runSummary } from './runs.ts'
 
 const kind = z.enum(['retry', 'cancel', 'review'])
+export type OperationKind = z.infer<typeof kind>
 
 export const operation = z.object({
   id: z.string(),

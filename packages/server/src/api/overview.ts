@@ -1,4 +1,5 @@
 /** The overview for a person on call. */
+import { attentionKinds } from '@q/store'
 import { z } from 'zod'
 import { bounded, count, perSecond, time } from './fields.ts'
 import { routes } from './route.ts'
@@ -16,29 +17,8 @@ export const overview = z.object({
 })
 export type Overview = z.infer<typeof overview>
 
-const attentionItem = z.object({
-  kind: z.enum([
-    'no-node',
-    'stale-node-holds-runs',
-    'lane-unserved',
-    'queue-paused',
-    'queue-waits',
-    'queue-grows',
-    'drain-overdue',
-    'heartbeats-fail',
-    'refused-writes',
-    'to-review',
-    'schedule-late',
-    'deliveries-given-up',
-    'recovery-off',
-    'slots-stopping',
-    'versions-mixed',
-    'health-degraded',
-    'errors-rise',
-    'snapshot-held',
-    'connections-scarce',
-    'dead-tuples',
-  ]),
+const attention = z.object({
+  kind: z.enum(attentionKinds),
   level: z.enum(['bad', 'warn', 'note']),
   subject: z.string(),
   sentence: z.string(),
@@ -47,16 +27,16 @@ const attentionItem = z.object({
   page: z.string(),
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
 })
-export type AttentionItem = z.infer<typeof attentionItem>
-
-export const attention = z.object({ at: time, checks: count, items: z.array(attentionItem) })
 export type Attention = z.infer<typeof attention>
+
+export const attentionList = z.object({ at: time, checks: count, items: z.array(attention) })
+export type AttentionList = z.infer<typeof attentionList>
 
 export const overviewRoutes = routes({
   'GET /api/overview': { scope: 'read', summary: 'Totals of the whole system.', answer: overview },
   'GET /api/attention': {
     scope: 'read',
     summary: 'Items that need a person, the most harmful first.',
-    answer: attention,
+    answer: attentionList,
   },
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { count, ms, name, pageOf, paging, runId, runState, time } from './fields.ts'
 import { routes } from './route.ts'
 
-export const recovery = z.object({
+export const recoveryView = z.object({
   id: z.string(),
   runId,
   task: z.string().nullable(),
@@ -21,7 +21,7 @@ export const recovery = z.object({
   reviewedAt: time.nullable(),
   reviewedBy: z.string().nullable(),
 })
-export type Recovery = z.infer<typeof recovery>
+export type RecoveryView = z.infer<typeof recoveryView>
 
 const staleRun = z.object({
   id: runId,
@@ -46,7 +46,7 @@ export const recoveryRoutes = routes({
     scope: 'read',
     summary: 'Recoveries, newest first.',
     query: z.object({ node: name.optional(), toReview: z.boolean().optional(), ...paging }),
-    answer: pageOf(recovery),
+    answer: pageOf(recoveryView),
   },
   'POST /api/recoveries/review': {
     action: 'review',

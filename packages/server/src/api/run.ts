@@ -71,7 +71,7 @@ const runRecovery = z.object({
   recoveredByName: z.string(),
 })
 
-const sign = z.object({
+const runHeartbeat = z.object({
   role: z.enum(['claimer', 'runner']),
   senderId: z.string(),
   sentAt: time,
@@ -89,7 +89,7 @@ const event = z.object({
 })
 
 /** `what` determines the other members. */
-const happening = z.looseObject({ at: time.nullable(), by: z.string().nullable(), what: z.string() })
+const timelineEntry = z.looseObject({ at: time.nullable(), by: z.string().nullable(), what: z.string() })
 
 const reason = z.looseObject({ reason: z.string() })
 
@@ -113,9 +113,9 @@ export const runDetail = runTexts.extend({
   run: runRecord,
   attempts: z.array(attempt),
   recoveries: z.array(runRecovery),
-  beats: z.array(sign),
+  beats: z.array(runHeartbeat),
   events: z.array(event),
-  timeline: z.array(happening),
+  timeline: z.array(timelineEntry),
   replicaName: z.string().nullable(),
   parent: z.object({ runId, task: z.string() }).nullable(),
   children: z.array(z.object({ runId, task: z.string(), status: runState })),

@@ -42,9 +42,13 @@ const looked = {
 }
 
 export const runPage = z.object({ runs: z.array(runSummary), next: z.string().optional(), looked: count, ...looked })
-export type RunPage = z.infer<typeof runPage>
+export type RunSummaryPage = z.infer<typeof runPage>
+
+const runCount = bounded.extend(looked)
+export type RunCount = z.infer<typeof runCount>
 
 const runView = z.enum(['newest', 'running', 'failed', 'waiting', 'review', 'stopping'])
+export type RunViewName = z.infer<typeof runView>
 
 const newRun = z.strictObject({
   task: name,
@@ -85,7 +89,7 @@ export const runRoutes = routes({
     scope: 'read',
     summary: 'The number of matching runs, counted up to `max`.',
     query: runFilter.extend({ max: z.int().min(1).max(100_000).optional().describe('Default: 10 000.') }),
-    answer: bounded.extend(looked),
+    answer: runCount,
   },
   'POST /api/runs': {
     action: 'enqueue',

@@ -4,7 +4,7 @@ import { listOf, name, time } from './fields.ts'
 import { routes } from './route.ts'
 
 const percentile = z.number().nullable().optional()
-const rate = z.number().optional().describe('Runs per second; absent when the bucket began too lately to know.')
+const rate = z.number().optional().describe('Runs per second; absent when the bucket began too recently to know.')
 
 const seriesPoint = z.object({
   at: time,
@@ -22,8 +22,11 @@ const seriesPoint = z.object({
 })
 export type SeriesPoint = z.infer<typeof seriesPoint>
 
+const metric = z.enum(['rate', 'wait', 'duration', 'oldest', 'ready'])
+export type SeriesMetric = z.infer<typeof metric>
+
 const seriesQuery = z.object({
-  metric: z.enum(['rate', 'wait', 'duration', 'oldest', 'ready']),
+  metric,
   queue: name.optional(),
   task: name.optional(),
   from: time.optional().describe('Default: one hour before `to`.'),

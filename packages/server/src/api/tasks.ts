@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { listOf, onCrash } from './fields.ts'
 import { routes } from './route.ts'
 
-const task = z.object({
+const publishedTask = z.object({
   name: z.string(),
   queue: z.string(),
   onCrash: onCrash.nullable(),
@@ -14,8 +14,8 @@ const task = z.object({
     .nullable()
     .describe('JSON Schema of the payload, where there is one.'),
 })
-export type Task = z.infer<typeof task>
+export type PublishedTask = z.infer<typeof publishedTask>
 
 export const taskRoutes = routes({
-  'GET /api/tasks': { scope: 'read', summary: 'All published tasks.', answer: listOf(task) },
+  'GET /api/tasks': { scope: 'read', summary: 'All published tasks.', answer: listOf(publishedTask) },
 })

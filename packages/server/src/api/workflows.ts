@@ -4,8 +4,9 @@ import { answerOf, count, gate, jsonValue, name, pageOf, paging, runId, runState
 import { routes } from './route.ts'
 
 const status = z.enum(['RUNNING', 'PAUSED', 'SUCCEEDED', 'FAILED', 'CANCELLED'])
+export type WorkflowStatus = z.infer<typeof status>
 
-export const workflow = z.object({
+export const workflowView = z.object({
   id: runId,
   name: z.string(),
   status,
@@ -21,9 +22,9 @@ export const workflow = z.object({
   createdAt: time,
   finishedAt: time.nullable(),
 })
-export type Workflow = z.infer<typeof workflow>
+export type WorkflowView = z.infer<typeof workflowView>
 
-export const step = z.object({
+export const stepView = z.object({
   runId,
   name: z.string(),
   kind: z.string(),
@@ -38,7 +39,7 @@ export const step = z.object({
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
 })
-export type Step = z.infer<typeof step>
+export type StepView = z.infer<typeof stepView>
 
 const one = { params: z.object({ id: runId }) } as const
 const order = { ...one, scope: 'admin', problems: [404, 409] } as const
@@ -48,15 +49,15 @@ export const workflowRoutes = routes({
     scope: 'read',
     summary: 'Workflows, newest first.',
     query: z.object({ status: z.array(status).max(5).optional(), name: name.optional(), ...paging }),
-    answer: pageOf(workflow),
+    answer: pageOf(workflowView),
   },
-  'GET /api/workflows/{id}': { ...one, scope: 'read', summary: 'One workflow.', answer: workflow, problems: [404] },
+  'GET /api/workflows/{id}': { ...one, scope: 'read', summary: 'One workflow.', answer: workflowView, problems: [404] },
   'GET /api/workflows/{id}/steps': {
     ...one,
     scope: 'read',
     summary: 'Its steps, parents before children.',
     query: z.object({ after: runId.optional(), limit: z.int().min(1).max(1_000).optional() }),
-    answer: pageOf(step),
+    answer: pageOf(stepView),
     problems: [404],
   },
   'POST /api/workflows/{id}/pause': {

@@ -8,7 +8,7 @@ import { ExplainedError } from '@q/schema'
 import { tokenScopes, type TokenScope } from './scopes.ts'
 import { newToken, requirePrivate } from './token-file.ts'
 
-export interface Token {
+export interface NamedToken {
   readonly name: string
   readonly scope: TokenScope
   readonly digest: Buffer
@@ -23,7 +23,7 @@ export function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-export function readNamedTokens(path: string): Token[] {
+export function readNamedTokens(path: string): NamedToken[] {
   requirePrivate(path)
   const lines = readLines(path)
   return lines.flatMap((line, place) => {
@@ -36,12 +36,12 @@ export function readNamedTokens(path: string): Token[] {
 }
 
 /** Returns names and scopes of the tokens; an empty list if there is no file yet. */
-export function namedTokens(path: string): Pick<Token, 'name' | 'scope'>[] {
+export function namedTokens(path: string): Pick<NamedToken, 'name' | 'scope'>[] {
   return existsSync(path) ? readNamedTokens(path).map(({ name, scope }) => ({ name, scope })) : []
 }
 
 /** Adds a token to the file and returns it; it cannot be read again. */
-export function addNamedToken(path: string, { name, scope }: Pick<Token, 'name' | 'scope'>): string {
+export function addNamedToken(path: string, { name, scope }: Pick<NamedToken, 'name' | 'scope'>): string {
   const isTaken = name === ownerName || namedTokens(path).some((one) => one.name === name)
   if (isTaken || !/^[^\s#]{1,100}$/.test(name)) throw wrongName(name, isTaken)
   const token = newToken()

@@ -7,7 +7,7 @@
  * or when its token is replaced; a logout ends it on the server that receives it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Token } from './named-tokens.ts'
+import type { NamedToken } from './named-tokens.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface NewSession {
@@ -17,12 +17,12 @@ export interface NewSession {
 }
 
 export interface SessionRead {
-  readonly token: Token
+  readonly token: NamedToken
   readonly expiresAt: Date
 }
 
 export interface Sessions {
-  begin(token: Token): NewSession
+  begin(token: NamedToken): NewSession
   /** Undefined: the session expired or ended, its token was replaced, or it was not signed here. */
   read(cookie: string, proof: string): SessionRead | undefined
   end(cookie: string): void

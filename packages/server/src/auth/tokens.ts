@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual, createHmac, randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { digestOf, ownerName, readNamedTokens, type Token } from './named-tokens.ts'
+import { digestOf, ownerName, readNamedTokens, type NamedToken } from './named-tokens.ts'
 import { readToken } from './token-file.ts'
 
 export interface TokenFiles {
@@ -15,16 +15,16 @@ export interface TokenFiles {
 
 export interface Tokens {
   /** Undefined: the token does not exist. */
-  find(text: string): Token | undefined
+  find(text: string): NamedToken | undefined
   /** Signs the sessions that were begun with this token. Undefined: the token does not exist. */
-  sessionKey(name: string): { readonly token: Token; readonly key: Buffer } | undefined
+  sessionKey(name: string): { readonly token: NamedToken; readonly key: Buffer } | undefined
 }
 
 const lookEveryMs = 1_000
 
 interface Known {
   readonly version: string
-  readonly tokens: readonly Token[]
+  readonly tokens: readonly NamedToken[]
   readonly secret: Buffer
 }
 
@@ -62,7 +62,7 @@ function readAll({ tokenFile, tokensFile }: TokenFiles, random: Buffer): Known {
   const version = versionOf({ ...(tokenFile && { tokenFile }), ...(tokensFile && { tokensFile }) })
   const text = tokenFile === undefined ? undefined : readToken(tokenFile)
   const named = tokensFile === undefined ? [] : readNamedTokens(tokensFile)
-  const owner: Token[] = text === undefined ? [] : [{ name: ownerName, scope: 'admin', digest: digestOf(text) }]
+  const owner: NamedToken[] = text === undefined ? [] : [{ name: ownerName, scope: 'admin', digest: digestOf(text) }]
   return { version, tokens: [...owner, ...named], secret: text === undefined ? random : Buffer.from(text) }
 }
 

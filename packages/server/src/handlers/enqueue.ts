@@ -4,12 +4,12 @@ import { InexactInteger, parseExactJson } from '@q/schema/json'
 import { remoteSpanOf } from '@q/task/tracing'
 import { requireShallow } from '../http/require-shallow.ts'
 import { wrongParameters } from '../http/refusal.ts'
-import { Reply, type Call } from '../http/route-call.ts'
+import { Reply, type RouteCall } from '../http/route-call.ts'
 import { given } from './given.ts'
 
-type EnqueueCall = Call<'POST /api/runs'>
+type EnqueueCall = RouteCall<'POST /api/runs'>
 
-export async function enqueue(queue: Queue<AnyTasks>, { body, headers, note }: EnqueueCall) {
+export async function enqueueRun(queue: Queue<AnyTasks>, { body, headers, note }: EnqueueCall) {
   note.detail = { task: body.task }
   const run = await queue.enqueue(body.task, payloadOf(body), optionsOf(body, headers))
   const { status } = await run.status()

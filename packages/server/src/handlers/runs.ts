@@ -5,7 +5,7 @@ import { requireShallow } from '../http/require-shallow.ts'
 import { conflict, notFound, wrongParameters } from '../http/refusal.ts'
 import type { Handlers } from '../http/route-call.ts'
 import { hidden } from '../secrets/secrets.ts'
-import { enqueue } from './enqueue.ts'
+import { enqueueRun } from './enqueue.ts'
 import { given } from './given.ts'
 import type { HandlerDeps } from './handler-deps.ts'
 import { storeFilter } from './store-filter.ts'
@@ -26,7 +26,7 @@ export function runHandlers(deps: HandlerDeps): Handlers<keyof typeof runRoutes>
     },
     'GET /api/runs/count': async ({ query: { max = 10_000, ...filter } }) =>
       reads.countTaskRuns(await storeFilter(reads, filter), { max }),
-    'POST /api/runs': (call) => enqueue(deps.queue, call),
+    'POST /api/runs': (call) => enqueueRun(deps.queue, call),
     'GET /api/runs/{id}': ({ params }) => found(params.id, (id) => reads.getTaskRun(id)),
     'GET /api/runs/{id}/payload': async ({ params }) =>
       (await found(params.id, (id) => reads.getTaskRun(id))).payloadText,

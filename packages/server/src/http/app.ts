@@ -27,7 +27,7 @@ import { problemOf } from './problem-of.ts'
 import type { Probes } from './probes.ts'
 import { readQuery } from './read-query.ts'
 import { notFound, Refusal } from './refusal.ts'
-import type { Call, Handlers } from './route-call.ts'
+import type { RouteCall, Handlers } from './route-call.ts'
 import { serveRoute, type RouteDeps } from './serve-route.ts'
 import { beginSession, endSession, type SessionDeps } from './session-routes.ts'
 
@@ -133,7 +133,7 @@ function addRoute(app: Hono<Environment>, deps: AppDeps, key: ApiKey, handler: u
       params: c.req.param() as Record<string, string>,
       who: c.var.who,
     }
-    return serveRoute(deps, asked, handler as (call: Call<never>) => Promise<unknown>)
+    return serveRoute(deps, asked, handler as (call: RouteCall<never>) => Promise<unknown>)
   })
 }
 

@@ -14,7 +14,7 @@ export interface AuditNote {
   answer: string
 }
 
-export interface Call<Key extends ApiKey> {
+export interface RouteCall<Key extends ApiKey> {
   readonly params: Readonly<Record<ParamsOf<Key>, string>>
   readonly query: QueryOf<Key>
   readonly body: BodyOf<Key>
@@ -58,7 +58,7 @@ export class Reply<Data> {
   }
 }
 
-export type Handler<Key extends ApiKey> = (call: Call<Key>) => Promise<Answered<Key> | Reply<Answered<Key>>>
+export type Handler<Key extends ApiKey> = (call: RouteCall<Key>) => Promise<Answered<Key> | Reply<Answered<Key>>>
 
 /** Excludes routes that need the connection itself, and routes whose answer is not JSON (app.ts). */
 export type HandledKey = Exclude<

@@ -13,7 +13,7 @@ import type { Rate } from './rate.ts'
 import { readBody } from './read-body.ts'
 import { check, readQuery } from './read-query.ts'
 import { notFound, Refusal, tooMany } from './refusal.ts'
-import { Reply, type AuditNote, type Call } from './route-call.ts'
+import { Reply, type AuditNote, type RouteCall } from './route-call.ts'
 
 export const changesPerSecond = { action: 20, work: 500 } as const
 
@@ -42,7 +42,7 @@ export interface Asked {
   readonly who: Identity
 }
 
-type AnyHandler = (call: Call<never>) => Promise<unknown>
+type AnyHandler = (call: RouteCall<never>) => Promise<unknown>
 
 export async function serveRoute(deps: RouteDeps, asked: Asked, handler: AnyHandler): Promise<Response> {
   const { route, request, who } = asked
@@ -72,7 +72,7 @@ function requireMayChange({ readOnly, rates }: RouteDeps, who: Identity, kind: k
   if (afterS > 0) throw tooMany(`The token "${who.name}" may change ${perSecond} things a second.`, afterS)
 }
 
-async function read({ key, route, request, url, params, who }: Asked): Promise<Call<never>> {
+async function read({ key, route, request, url, params, who }: Asked): Promise<RouteCall<never>> {
   const known = z.object({
     ...Object.fromEntries(Object.keys(params).map((one) => [one, anyName])),
     ...route.params?.shape,
@@ -99,7 +99,7 @@ async function audited(
   audit: Audit,
   what: string,
   { who }: Asked,
-  call: Call<never>,
+  call: RouteCall<never>,
   handler: AnyHandler,
 ): Promise<unknown> {
   const { note } = call

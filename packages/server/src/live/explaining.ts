@@ -2,7 +2,7 @@
 import { explainDatabaseError } from '@q/store'
 import type { Source } from './source.ts'
 
-export function explaining(source: Source, databaseUrl: string): Source {
+export function explainingSource(source: Source, databaseUrl: string): Source {
   return {
     ...source,
     async look(revision, viewers) {

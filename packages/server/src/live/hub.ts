@@ -5,14 +5,14 @@
 import type { ServerResponse } from 'node:http'
 import { asRunId, type Store } from '@q/store'
 import type { Frames, TopicName } from '../api/events.ts'
-import { explaining } from './explaining.ts'
+import { explainingSource } from './explaining.ts'
 import { tooMany } from '../http/refusal.ts'
 import type { Sent } from '../http/route-call.ts'
 import { logSource } from './log-source.ts'
 import { responseSink } from './sink.ts'
 import { operationSource, runsSource, topicSource, workflowSource } from './sources.ts'
 import type { Source } from './source.ts'
-import { createTopic, type Topic } from './topic.ts'
+import { createTopic, type LiveTopic } from './topic.ts'
 import { createViewer, type Viewer } from './viewer.ts'
 
 export interface StreamRequest {
@@ -52,7 +52,7 @@ const padding = `: ${' '.repeat(2_048)}\n\n`
 
 export function createLive(reads: Store, databaseUrl: string): Live {
   const viewers = new Map<Viewer, StreamOwner>()
-  const topics = new Map<string, Topic<Viewer>>()
+  const topics = new Map<string, LiveTopic<Viewer>>()
   let timers: readonly NodeJS.Timeout[] = []
 
   function leave(viewer: Viewer): void {
@@ -76,11 +76,11 @@ export function createLive(reads: Store, databaseUrl: string): Live {
       if (!isAllowed()) end(viewer, 'The token or session of this stream is no longer valid.')
   }
 
-  function topicOf(key: string, source: () => Source): Topic<Viewer> {
+  function topicOf(key: string, source: () => Source): LiveTopic<Viewer> {
     const known = topics.get(key)
     if (known !== undefined) return known
     const pump = (all: Iterable<Viewer>) => [...all].forEach((viewer) => viewer.pump())
-    const topic = createTopic<Viewer>(explaining(source(), databaseUrl), pump)
+    const topic = createTopic<Viewer>(explainingSource(source(), databaseUrl), pump)
     topics.set(key, topic)
     return topic
   }

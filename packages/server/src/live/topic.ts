@@ -12,7 +12,7 @@ export interface TopicProblem {
   readonly error: unknown
 }
 
-export interface Topic<Viewer extends Following> {
+export interface LiveTopic<Viewer extends Following> {
   readonly source: Source
   readonly revision: number
   /** Set if the last read failed. */
@@ -30,7 +30,7 @@ const restMsMax = 15_000
 export function createTopic<Viewer extends Following>(
   source: Source,
   onChange: (viewers: Iterable<Viewer>) => void,
-): Topic<Viewer> {
+): LiveTopic<Viewer> {
   const viewers = new Set<Viewer>()
   let revision = 0
   let problem: TopicProblem | undefined

@@ -5,11 +5,11 @@
 import { isExplained } from '@q/schema'
 import type { Following, OutFrame } from './source.ts'
 import type { Sink } from './sink.ts'
-import type { Topic } from './topic.ts'
+import type { LiveTopic } from './topic.ts'
 
 export interface Viewer extends Following {
-  follow(topic: Topic<Viewer>): void
-  readonly topics: Iterable<Topic<Viewer>>
+  follow(topic: LiveTopic<Viewer>): void
+  readonly topics: Iterable<LiveTopic<Viewer>>
   /** Sends the missing changes. */
   pump(): void
   /** Sends a frame that belongs to no topic. */
@@ -23,7 +23,7 @@ interface Followed {
 }
 
 export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
-  const followed = new Map<Topic<Viewer>, Followed>()
+  const followed = new Map<LiveTopic<Viewer>, Followed>()
   const extra: OutFrame[] = []
   let isWriting = false
   let isEnding = false
@@ -71,7 +71,7 @@ export function createViewer(sink: Sink, runs: readonly string[]): Viewer {
   return viewer
 }
 
-function framesOf(topic: Topic<Viewer>, state: Followed, viewer: Viewer): OutFrame[] {
+function framesOf(topic: LiveTopic<Viewer>, state: Followed, viewer: Viewer): OutFrame[] {
   if (topic.problem !== undefined) {
     if (state.isToldOld) return []
     // After an outage the viewer gets everything again, which shows it that the data is fresh.
@@ -84,7 +84,7 @@ function framesOf(topic: Topic<Viewer>, state: Followed, viewer: Viewer): OutFra
   return topic.source.framesSince(since, viewer)
 }
 
-function oldFrame({ source, problem }: Topic<Viewer>): OutFrame {
+function oldFrame({ source, problem }: LiveTopic<Viewer>): OutFrame {
   const error = problem?.error
   const [code, why] = isExplained(error)
     ? [error.code, error.message]

@@ -7,7 +7,7 @@ import { getRequestListener } from '@hono/node-server'
 import { areaOf } from '../http/checks.ts'
 import type { Probes } from '../http/probes.ts'
 import { securityHeaders } from '../http/security-headers.ts'
-import { listen, type Listening } from '../listen.ts'
+import { listenHttp, type Listening } from '../listen.ts'
 import { scrapeResponse, type Metrics } from './metrics.ts'
 
 export interface MetricsAddress {
@@ -22,7 +22,7 @@ export interface MetricsPortDeps {
 }
 
 export function openMetricsPort(at: MetricsAddress, deps: MetricsPortDeps): Promise<Listening> {
-  return listen(metricsListener(deps), { ...at, variables: 'Q_METRICS_ADDRESS' })
+  return listenHttp(metricsListener(deps), { ...at, variables: 'Q_METRICS_ADDRESS' })
 }
 
 function metricsListener({ metrics, probes, onFault }: MetricsPortDeps): RequestListener {

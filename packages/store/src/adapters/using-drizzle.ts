@@ -9,7 +9,7 @@ import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-tra
 /** The used part of a `PgTransaction`. */
 export interface DrizzleTransaction {
   execute(query: never): PromiseLike<unknown>
-  /** A database outside of transactions has none. */
+  /** Missing outside of a transaction. */
   rollback(): never
 }
 

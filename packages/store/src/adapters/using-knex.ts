@@ -9,7 +9,7 @@ import { notInTransaction } from './no-transaction.ts'
 /** The used part of a `Knex.Transaction`. */
 export interface KnexTransaction {
   raw(sql: string, bindings: never): PromiseLike<unknown>
-  /** Knex outside of transactions has none. */
+  /** Missing outside of a transaction. */
   isCompleted(): boolean
 }
 

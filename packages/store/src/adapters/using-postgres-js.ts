@@ -6,7 +6,7 @@ import { wrapCallerTransaction, plainValues } from './caller-transaction.ts'
 /** The used part of a `TransactionSql`. */
 export interface PostgresJsTransaction {
   unsafe(query: string, parameters?: never[]): PromiseLike<readonly unknown[]>
-  /** `sql` itself has none. */
+  /** Missing on `sql` outside of a transaction. */
   savepoint: unknown
 }
 

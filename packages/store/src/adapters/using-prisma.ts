@@ -6,7 +6,7 @@ import { driverResultOf, wrapCallerTransaction, plainValues } from './caller-tra
 /** The used part of a `Prisma.TransactionClient`. */
 export interface PrismaTransaction {
   $queryRawUnsafe(query: string, ...values: never[]): PromiseLike<unknown>
-  /** Only the client outside of transactions can connect. */
+  /** Present only outside of a transaction. */
   readonly $connect?: undefined
 }
 

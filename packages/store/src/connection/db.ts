@@ -9,9 +9,9 @@
  * answer may still come, or never. The server also ends such a statement, and a transaction that a process does not
  * continue (session-settings.ts).
  *
- * `control` and `exchange` keep the plans of prepared statements; a `pool` with its own sessions keeps those that are safe
- * on any session. A kept plan must be right for a table of any size, and the statistics of an empty table would fix a
- * sequential scan: so the settings turn such plans off.
+ * `control` and `exchange` keep the plans of prepared statements; a `pool` with its own sessions keeps those that are
+ * safe on any session. A kept plan must suit a table of any size. With the statistics of an empty table PostgreSQL
+ * would keep a sequential scan, so the settings turn such plans off.
  */
 import type { DB } from '@q/schema'
 import {
@@ -53,8 +53,8 @@ export interface Connection {
   /** Whether a transaction is open on the caller's client. Writes may then be rolled back. */
   isInTransaction?(): boolean
   /**
-   * Sends the queries in one round trip and one transaction (pipeline.ts). `after` goes with them and is executed once that
-   * transaction has ended, in one of its own.
+   * Sends the queries in one round trip and one transaction (pipeline.ts). `after` is sent with them and executed in a
+   * transaction of its own, once theirs has ended.
    */
   pipeline(queries: readonly CompiledQuery[], after?: CompiledQuery): Promise<Pipelined>
   close(): Promise<void>

@@ -25,8 +25,8 @@ export interface Answer {
 }
 
 /**
- * Sends transactions in one round trip. Returns, once they are sent, the answers to come of each. No other work may use the
- * client before all have come. A transaction without statements is not sent, and has no answers.
+ * Sends transactions in one round trip. Resolves once they are sent, with a promise of the answers for each. No other
+ * work may use the client before all have come. A transaction without statements is not sent, and has no answers.
  */
 export async function pipeline(
   client: PoolClient,

@@ -17,7 +17,7 @@ export async function probeServer({ host, port }: { host: string; port: number }
   socket.once('connect', () => socket.write(sslRequest))
   socket.once('data', (bytes) => resolve(/^[SN]$/.test(bytes.toString('latin1')) ? 'postgresql' : 'something-else'))
   socket.once('close', () => resolve('closed'))
-  // Nothing is there, or a stopped process: it does not answer.
+  // No process listens, or it is stopped and does not answer.
   socket.once('timeout', () => resolve('nothing'))
   socket.once('error', () => resolve('nothing'))
   return promise.finally(() => socket.destroy())

@@ -23,9 +23,9 @@ const pageLockMsMax = 500
 /** Lock limit of an exchange: a run that a user has locked must not delay the others (work-exchange.ts). */
 export const exchangeLockMsMax = 100
 
-/** How much later than a replica the server ends a statement. */
+/** For a replica: how long after the replica stopped waiting the server ends the statement. */
 const abandonedMs = 1_000
-/** How much longer than the server a producer waits. */
+/** For a producer: how long after the server ended the statement it still waits for the answer. */
 const answerMs = 5_000
 
 /** How long the program itself waits for an answer. */

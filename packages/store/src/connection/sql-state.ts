@@ -35,9 +35,9 @@ export function isTransactionConflict(error: unknown): boolean {
 
 /**
  * Whether an error is about the connection or the server, not about the statement: the same statement may succeed on
- * another connection. Beside broken connections: a statement we prepared is gone or changed (0A000, 26000), our
- * transaction took too long and the session ended with it (25P03, 25P04), the server only reads, and after a failover
- * another connection may reach the one that writes (25006), or it has no connection left (53300).
+ * another connection. Besides broken connections these are: a prepared statement that is gone or changed (0A000,
+ * 26000), a session that ended because its transaction took too long (25P03, 25P04), a server that only reads, while
+ * after a failover another connection may reach one that writes (25006), and a server without free connections (53300).
  */
 export function isAboutConnection(error: unknown): boolean {
   return /^(08|57P|0A000|26000|25P0[34]|25006|53300)/.test(sqlState(error) ?? '08000')

@@ -1,9 +1,7 @@
 /** The declaration of a destination: an external system that receives reports. */
-import type { TaskState } from '@q/schema'
+import type { ReportKind, TaskState } from '@q/schema'
 
-/** The kinds of reports. */
-export const reportKinds = ['run-ended', 'status', 'recovery', 'heartbeat', 'sample', 'alert'] as const
-export type ReportKind = (typeof reportKinds)[number]
+export { reportKinds, type ReportKind } from '@q/schema'
 
 export interface DestinationInput {
   readonly name: string

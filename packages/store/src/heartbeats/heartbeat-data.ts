@@ -5,32 +5,12 @@
  * `worker_id` is the replica's name: unique among live replicas, and the same after a restart, so a destination
  * overwrites the last message of a worker instead of collecting one per process.
  */
+import type { HeartbeatData } from '@q/schema'
 import type { ReplicaStats } from './beat-replica.ts'
 
 export type HealthStatus = ReplicaStats['health']
 
-export interface HeartbeatData {
-  readonly worker_id: string
-  /** In ms since 1970. */
-  readonly timestamp: number
-  readonly health_status: HealthStatus
-  /** Ids of the runs that the worker is executing. */
-  readonly current_tasks: readonly string[]
-  /** The number of further runs that the worker can execute. */
-  readonly capacity_available: number
-  readonly metrics: WorkerMetrics
-}
-
-export interface WorkerMetrics {
-  /** In percent of all cores. */
-  readonly cpu_usage: number
-  /** In MB, with child processes. */
-  readonly memory_usage: number
-  readonly tasks_completed: number
-  readonly tasks_failed: number
-  /** In seconds. */
-  readonly uptime: number
-}
+export type { HeartbeatData, WorkerMetrics } from '@q/schema'
 
 /** One entry of the time series of a worker. */
 export interface HeartbeatSample extends Omit<HeartbeatData, 'worker_id' | 'current_tasks'> {

@@ -1,9 +1,9 @@
 /**
  * Presence: which replicas hold the lock of their session (replica-session.ts), as PostgreSQL itself sees it.
  *
- * The watcher writes down a missing lock with the server life in which the lock was taken: a restarted or crashed server
- * makes no replica look dead. A replica that lost its session withdraws its row with its next heartbeat, so that this
- * layer does not apply to it in the meantime.
+ * The watcher records a missing lock only if the server has not restarted since the lock was taken, so a restart or
+ * crash of the server makes no replica look dead. A replica that lost its session withdraws its row with its next
+ * heartbeat, so that this layer does not apply to it in the meantime.
  *
  * In this layer the database's clock does not decide whose runs are recovered. The watcher counts the grace on its own monotonic clock, and
  * `evidence` names what it waited on: the mark and the last heartbeat. Any sign of life changes the evidence.

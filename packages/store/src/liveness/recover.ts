@@ -7,8 +7,8 @@
  * settles it, and every recovery is recorded in the same transaction. A run that the database refuses to change does not
  * block the others.
  *
- * The old holder gets no message: its next write matches no row. Stopping its thread, which may be on another machine, is
- * not done here.
+ * The old holder gets no message: its next write matches no row. This file does not stop its thread, which may be on
+ * another machine.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

@@ -1,17 +1,17 @@
 /**
  * The shared streak: heartbeats that the server accepted without a gap, whichever replica sent them (`q.beat_streak`).
  *
- * A reaper may judge by a threshold once heartbeats could have reached the server for that long. Its own heartbeats show
- * this, or those of other replicas, which survive its restart. A gap, another life of the server and a clock that stepped
- * back begin the count again. Which gap matters depends on the holder: with its interval, the gap and one retry, a live
- * holder must stay below its threshold; and no longer gap than one interval and one retry is needed. So the row counts for
- * gaps of 1, 2, 4, … seconds apart.
+ * A reaper may apply a threshold once the server has accepted heartbeats for that long. Its own heartbeats show this,
+ * and so do those of other replicas, which survive its restart. A gap, a restart of the server or a clock that stepped
+ * back begins the count again. How long a gap may be depends on the holder: its interval, one retry and the gap
+ * together must stay below its threshold, and a gap longer than one interval and one retry need not be allowed. So the
+ * row keeps a separate count for each longest gap of 1, 2, 4, … seconds.
  *
  * A heartbeat never waits for the row: a writer that does not get the lock at once leaves the row to the next writer.
  */
 import { sql, type RawBuilder } from 'kysely'
 
-/** The longest gap that is counted apart is 2^11 s. */
+/** The number of counts; the last one allows gaps of 2^11 s. */
 const gapClasses = 12
 const writeEveryMs = 500
 /** Two heartbeats may be written in reverse order, this far apart. */
@@ -38,7 +38,10 @@ export const noteBeat: RawBuilder<unknown> = sql`
         THEN excluded.last_beat ELSE streak.good_since[k] END ORDER BY k) FROM generate_series(1, ${gapClasses}::int) k)
       ELSE excluded.good_since END`
 
-/** Whether heartbeats have been accepted for a whole threshold, without a gap that could age those of a live holder so far. */
+/**
+ * Whether heartbeats have been accepted for the whole threshold, without a gap so long that a live holder could look
+ * stale.
+ */
 export function isStreakLongEnough(thresholdMs: RawBuilder<unknown>, beatMs: RawBuilder<unknown>): RawBuilder<boolean> {
   const retryMs = sql`least(${beatMs}, ${retryMsMax})`
   const safeMs = sql`greatest(${thresholdMs} - ${beatMs} - ${retryMs}, 1)`

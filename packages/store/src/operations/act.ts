@@ -1,7 +1,7 @@
 /**
- * Applies an operation to the runs of one step, by the verbs for single runs: all runs at once first. If the database
- * rejects one of them, or another transaction has locked one, it applies the operation to each run alone, so that one
- * run does not delay the others.
+ * Applies an operation to the runs of one step, with the verbs for single runs: first to all runs at once. If the
+ * database rejects one run, or another transaction has locked one, it applies the operation to each run alone, so that
+ * one run does not delay the others.
  *
  * The locks are taken in the order that all transactions keep: workflows, then runs, each in the order of ids.
  */

@@ -35,11 +35,11 @@ async function rehearseEach<T>(db: Db, ids: readonly RunId[], act: (trx: Db, id:
   return answers
 }
 
-/** A change that the database refuses must not spoil the answers for the next runs. */
+/** Keeps a change that the database refuses from spoiling the answers for the next runs. */
 async function step<T>(trx: Db, act: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT step`.execute(trx)
   const answer = await act()
-  // In a failed transaction the first fails.
+  // In a failed transaction RELEASE fails.
   await sql`RELEASE SAVEPOINT step`.execute(trx).catch(() => sql`ROLLBACK TO SAVEPOINT step`.execute(trx))
   return answer
 }

@@ -74,7 +74,7 @@ export async function previewOperation(
 ): Promise<OperationPreview> {
   requireValidFilter(filter, {})
   const most = Math.min(Math.max(1, Math.trunc(look)), previewLookMax)
-  // `ends`: the oldest run that is read, and the one beyond it, if there are so many.
+  // `ends`: the oldest run to read and the one after it; two rows only if older runs exist.
   const { rows } = await sql<PreviewRow>`
 WITH ends AS MATERIALIZED (SELECT id, created_at FROM q.task_run ORDER BY id DESC OFFSET ${most - 1}::int LIMIT 2),
 edge AS MATERIALIZED (SELECT id, created_at FROM ends WHERE (SELECT count(*) FROM ends) = 2 ORDER BY id DESC LIMIT 1),

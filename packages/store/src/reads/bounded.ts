@@ -30,8 +30,8 @@ export function countOf(rows: RawBuilder<unknown>): RawBuilder<number> {
 }
 
 /**
- * How long ago a time was, by the database's clock; negative for a future time. Of an infinite time, which only SQL can
- * write, the answer is infinite; before version 17 PostgreSQL cannot subtract such a time, but it can subtract its epoch.
+ * How long ago a time was, by the database's clock; negative for a future time. An infinite time, which only SQL can
+ * write, gives an infinite age. PostgreSQL before version 17 cannot subtract such a time, so this subtracts epochs.
  */
 export function agoMs(time: RawBuilder<unknown>): RawBuilder<number | null> {
   return sql<number | null>`((extract(epoch FROM clock_timestamp()) - extract(epoch FROM ${time})) * 1000)::float8`

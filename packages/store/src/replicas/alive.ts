@@ -17,7 +17,7 @@ export const isGone: RawBuilder<boolean> = sql<boolean>`
   EXISTS (SELECT FROM q.presence p WHERE p.num = n.num AND p.replica_id = n.id AND p.server_start = pg_postmaster_start_time()
     AND p.gone_at < clock_timestamp() - n.presence_grace_ms * interval '1 ms' AND h.last_heartbeat < p.gone_at)`
 
-/** Whether no replica watches presence, so that missing locks are not written down. */
+/** Whether no replica watches presence, so that missing locks are not recorded. */
 const isUnwatched = sql<boolean>`
   NOT EXISTS (SELECT FROM q.duty WHERE duty.name LIKE 'presence%' AND duty.until > clock_timestamp())`
 
@@ -38,15 +38,14 @@ const isHeartbeatFresh = sql<boolean>`coalesce(h.last_heartbeat > clock_timestam
   AND h.last_heartbeat < clock_timestamp() + n.replica_stale_ms * interval '1 ms', false)`
 
 /**
- * Whether the replica has not stopped, its presence is not gone, and it has not been silent for longer than its
- * threshold, as the last watcher wrote it down. It may be draining. For statements of living replicas, one of which
- * watches.
+ * Whether the replica has not stopped, the watcher has not recorded its presence as gone, and its last heartbeat is
+ * within its threshold. It may be draining. For statements of live replicas, one of which watches.
  */
 export const isAliveAsWatched: RawBuilder<boolean> = sql<boolean>`
   (n.stopped_at IS NULL AND ${isHeartbeatFresh}
     AND NOT ${isGone})`
 
-/** The same, also right when the last replica was killed and no watcher is left. */
+/** The same, and also correct after the last replica was killed, when no watcher is left. */
 export const isAlive: RawBuilder<boolean> = sql<boolean>`
   (${isAliveAsWatched} AND NOT ${isGoneUnwatched})`
 

@@ -19,8 +19,9 @@ export async function markBusy(db: Db, replicaId: string): Promise<void> {
 }
 
 /**
- * Removes the marks of replicas whose process has died. As long as one is left, every enqueue notifies, and no replica
- * needs it. Judged by presence alone: a clock that steps ahead must not remove the marks of live replicas.
+ * Removes the marks of replicas whose process has died. As long as such a mark is left, every enqueue sends a
+ * notification that no replica needs. Judged by presence alone: a clock that steps ahead must not remove the marks of
+ * live replicas.
  */
 export async function removeIdleMarksOfGone(db: Db): Promise<void> {
   await sql`DELETE FROM q.idle USING q.replica n JOIN q.replica_heartbeat h ON h.replica_id = n.id

@@ -1,7 +1,8 @@
 /**
- * Removes heartbeats of replicas that have been silent for long, rows, presence records and idle marks of replicas that
- * ended long ago, and old samples and failed heartbeats. A replica that still holds a run stays: its thresholds are needed.
- * Ended runs name their last holder by id and need no row; attempts and recoveries have its host.
+ * Removes the heartbeats of replicas that have been silent for long; the rows, presence records and idle marks of
+ * replicas that ended long ago; and old samples and failed heartbeats. A replica that still holds a run stays: its
+ * thresholds are needed. Ended runs name their last holder by id and need no row; attempts and recoveries have its
+ * host.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

@@ -4,9 +4,9 @@
  * The holder ends a RUNNING run. It learns of the request from a wake or, if that is lost, from the answer to its next
  * heartbeat. A cancel loses against an outcome that is already written: a terminal run does not change.
  *
- * Two statements, with no lock held from one to the other: it would be held while dependents are locked. A run that was
- * released, retried or recovered in between matched neither statement, so it is checked again. Steps are asked to stop
- * once their workflows are locked: a session that settles one of them may be about to ask the others.
+ * It sends two statements and holds no lock between them, because that lock would be held while dependents are locked.
+ * A run that is released, retried or recovered in between matches neither, so it is checked again. The stop of steps is
+ * requested once their workflows are locked: a session that settles one step may be about to stop the others.
  */
 import type { TaskState } from '@q/schema'
 import type { Db } from '../connection/db.ts'

@@ -1,6 +1,6 @@
 /**
- * Finds what can be claimed: the lanes, priorities and groups that have ready runs, among those this replica may
- * execute.
+ * A look: finds what can be claimed, which are the lanes, priorities and groups that have ready runs, among those this
+ * replica may execute.
  *
  * A loose scan of the ready index: it jumps from one (priority, group) of a lane to the next, so a million runs of one
  * group cost as much as one. It takes no lock; the claim itself decides what is still ready. A look is slow

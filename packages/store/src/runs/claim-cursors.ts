@@ -27,13 +27,13 @@ export interface LookRow extends Omit<Candidate, 'from'> {
   readonly lookMs: number
 }
 
-/** A look that takes as long is slow: about ten times a look at an index without dead entries. */
+/** A look that takes this long is slow: about ten times as long as one at an index without dead entries. */
 const slowLookMs = 10
-/** Cursors last so many times as long as the look took. */
+/** Cursors last this many times as long as the look took. */
 const lookTimes = 10
 const cursorsLastMsMax = 1_000
 
-/** Returns how long cursors last after a look that took so long; 0: it gives none. */
+/** Returns how long the cursors of a look of this duration last; 0: it gives none. */
 export function cursorsLastMs(lookMs: number): number {
   return lookMs < slowLookMs ? 0 : Math.min(lookMs * lookTimes, cursorsLastMsMax)
 }

@@ -2,10 +2,10 @@
  * The claiming of one replica: which candidates it saw ready, which it served last, and what it asks for next. The
  * state is in memory only: a replica that loses it reads again.
  *
- * A claim and a look are sent together (work-exchange.ts). The claim asks the known candidates. If none is known and a
- * wake says that runs became ready, it asks the candidates that gave runs last. The look shows what is ready after it, for
- * the next claim. So a run of a better priority or of a new group is overtaken by at most one exchange after the replica
- * decides to look.
+ * A claim and a look, which reads what is ready, are sent together (work-exchange.ts). The claim asks the known
+ * candidates. If none is known and a wake says that runs became ready, it asks the candidates that gave runs last. The
+ * look shows what is ready after it, for the next claim. So a run of a better priority or of a new group is overtaken
+ * by at most one exchange after the replica decides to look.
  *
  * A candidate that gave fewer runs than asked is exhausted until the next look: SKIP LOCKED skips rows that another
  * connection is claiming, and the claim got every other row. A claim from a cursor (claim-cursors.ts) proves less, so it is
@@ -99,7 +99,7 @@ export function createClaimer(options: ClaimerOptions): Claimer {
   function quotasFor(limit: number, fits?: Fits): readonly Quota[] {
     if (limit < 1) return []
     if (candidates.length > 0) return quotasOf(shares, candidates, limit, queueWeights, fits)
-    // A guess, which charges no group: perhaps none of them has runs.
+    // A guess. It charges no group, because perhaps none of them has runs.
     return changesSeen < changes ? quotasOf(createFairShares(), served, limit, queueWeights, fits) : []
   }
   function statementOf(quotas: readonly Quota[], prefetch: boolean) {

@@ -1,5 +1,5 @@
 /**
- * – → PENDING, or a waiting run takes over what the newest enqueue asks for
+ * – → PENDING, or a waiting run takes over the values of the newest enqueue
  *
  * Of the enqueues with one key, the last one within the window counts. While the run of the first enqueue waits for its
  * time and has never been claimed, each further enqueue replaces its values (payload, priority, keys, deadline) and

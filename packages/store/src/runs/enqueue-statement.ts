@@ -3,10 +3,10 @@
  * is the text it already is. Runs without a unique key that are alike and follow each other are one object with an array
  * of payloads: reading 18 columns costs more than inserting a row.
  *
- * The ids are taken as the runs are read, so they rise in the order asked, and come back in that order: which rows an
- * INSERT returns, and when, does not matter. All delays of a statement count from one time, so runs with equal
- * delays are due at equal times, and their ids decide. Unique runs are inserted in the order of their keys, so
- * that two batches wait for each other and cannot deadlock.
+ * The ids are taken while the runs are read, so they rise in the order given and are returned in that order, whichever
+ * rows the INSERT returns first. All delays of a statement count from one time, so runs with equal delays are due at
+ * equal times, and their ids decide. Unique runs are inserted in the order of their keys, so that two batches wait for
+ * each other and cannot deadlock.
  *
  * `enqueue-and-wake` sends the wakes itself, once for the statement and only if a replica is idle, and switches off the
  * trigger that does so for each row of other transactions. It is for transactions of our own: there, the statement and

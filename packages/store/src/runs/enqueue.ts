@@ -7,7 +7,7 @@
  * caller's transaction and for runs with unique keys, by the trigger of the table.
  *
  * If a live run of the task has the unique key, or a run took the key for a period (unique for a time, or throttled),
- * nothing is inserted and the answer is that run. Enqueues with one key wait for each other. Debounced runs
+ * nothing is inserted and the answer is that run. Enqueues with the same key wait for each other. Debounced runs
  * (debounce.ts) come after all others, and so do runs of tasks whose options the producer does not know
  * (enqueue-by-database.ts). A batch is enqueued as a whole or not at all, whatever its size.
  */

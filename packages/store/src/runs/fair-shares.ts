@@ -3,8 +3,9 @@
  * tasks. Pure.
  *
  * Each queue, group and task has its own virtual clock, which advances by 1/weight when it is served; the one furthest
- * behind is next. One that was absent resumes at the present time and does not get the missed turns. The caller keeps
- * the state, so a replica that claims one run at a time is as fair as one that claims a hundred.
+ * behind is next. A queue, group or task that was absent continues at the present time and does not catch up on missed
+ * turns. The caller keeps the state, so a replica that claims one run at a time is as fair as one that claims a
+ * hundred.
  */
 
 import type { Cursor } from './claim-cursors.ts'
@@ -108,7 +109,7 @@ export function candidateKey({ lane, priority, group }: Pick<Candidate, 'lane' |
 interface Level {
   /** Returns the next quota in turn; undefined if it does not fit, in which case it was not served. */
   next(fits: Fits): Candidate | undefined
-  /** Stores how far each one has been served. */
+  /** Stores how far each queue, group or task has been served. */
   save(): void
 }
 
@@ -132,7 +133,7 @@ const lowest: LevelRules = {
   }),
 }
 
-/** Among equals it chooses the first one given: they come in the order of age. */
+/** Among equals it serves the first one given: candidates are ordered by age. */
 function levelOf(
   shares: FairShares,
   parent: string,
@@ -143,7 +144,7 @@ function levelOf(
   const stored = shares.get(parent) ?? new Map<string, number>()
   const parts = [...Map.groupBy(candidates, nameOf)]
   const clocks = parts.flatMap(([name]) => stored.get(name) ?? [])
-  // None of them is known: they begin at the present clock of the absent ones, so that no one has to catch up.
+  // If none has a stored clock, all begin at the latest stored one, so that none has turns to catch up on.
   const known = clocks.length > 0 ? clocks : [[...stored.values()].reduce((last, clock) => Math.max(last, clock), 0)]
   const present = known.reduce((earliest, clock) => Math.min(earliest, clock))
   const children = parts.map(([name, ofPart]): Share => ({
@@ -161,7 +162,7 @@ function levelOf(
     },
     save() {
       const now = children.reduce((earliest, { clock }) => Math.min(earliest, clock), Number.POSITIVE_INFINITY)
-      // An absent one that was served ahead of the others is kept until the others have caught up.
+      // Keeps the clock of an absent one that is ahead, until the others have caught up.
       const away = [...stored].filter(([, clock]) => clock > now)
       shares.set(parent, new Map([...away, ...children.map(({ name, clock }): [string, number] => [name, clock])]))
       for (const child of children) child.below.save()
@@ -171,7 +172,7 @@ function levelOf(
   }
 }
 
-/** Removes the children of an absent one that owes nothing; otherwise they would be kept forever. */
+/** Removes the clocks below an absent one that is not ahead; otherwise they would be kept forever. */
 function removeShare(shares: FairShares, parent: string, name: string): void {
   shares.delete(parent === 'queues' ? name : `${parent}\0${name}`)
 }

@@ -33,8 +33,8 @@ export interface NewRun {
   /** Scoped to its task. For `forMs` from now there is no second run with it, whatever becomes of this one. */
   readonly throttle?: { readonly key: string; readonly forMs: number }
   /**
-   * Scoped to its task. The run waits for `forMs`; a waiting run with the same key takes over what the newest enqueue
-   * asks for, and waits again, at most until `maxMs` after the first enqueue.
+   * Scoped to its task. The run waits for `forMs`; a waiting run with the same key takes over the values of the newest
+   * enqueue, and waits again, at most until `maxMs` after the first enqueue.
    */
   readonly debounce?: { readonly key: string; readonly forMs: number; readonly maxMs: number }
   /** `scope`: the task, or a name that tasks share; its limit is in `q.concurrency_limit`. */

@@ -40,7 +40,7 @@ const keysOfQueueMax = 10_000
 /** The longest wait for a lock that another session holds. */
 const lockMsMax = 250
 
-/** Returns ids that can be claimed now; If `looked` equals `limit`, there may be more. */
+/** Returns the ids of runs that can be claimed now. If `looked` equals `limit`, there may be more. */
 export async function promoteDueTaskRuns(db: Db, limit: number): Promise<{ ids: RunId[]; looked: number }> {
   const { rows } = await db.executeQuery(promoteStatement(limit))
   const ready = rows.filter((row) => row.key === null).map((row) => row.id)
@@ -90,7 +90,7 @@ async function promoteSome(db: Db, keys: readonly string[]): Promise<MovedRun[]>
   }
 }
 
-/** Limits every lock wait of this transaction to a moment. */
+/** Sets a short limit for every lock wait of this transaction. */
 export async function limitLockWaits(trx: Db): Promise<void> {
   await sql`SELECT set_config('lock_timeout', ${String(lockMsMax)}, true)`.execute(trx)
 }

@@ -3,10 +3,10 @@
  *
  * It scans the primary key from a cursor instead of an index on the end time: every finish would pay for such an index.
  * The task decides how long a run is kept (`keepMs` of its published options), otherwise the caller does. A run stays
- * longer if a run waits for it or if it has a key for a period (unique or throttled). Reports carry their own payload and
- * are removed by age (deliveries/prune.ts). Steps are removed with their workflow (workflows/prune.ts). A run that another session has locked is left
- * for the next call. A locked debounce key is about to belong to another run, and is not waited for: an enqueue waits
- * for several keys in order, and this statement holds none.
+ * longer if a run waits for it or if it has a key for a period (unique or throttled). Reports carry their own payload
+ * and are removed by age (deliveries/prune.ts). Steps are removed with their workflow (workflows/prune.ts). A run that
+ * another session has locked is left for the next call. It does not wait for a locked debounce key, which is about to
+ * belong to another run: enqueues lock several keys in order, and this statement does not.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'

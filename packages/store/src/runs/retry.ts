@@ -41,8 +41,8 @@ export async function retryTaskRun(db: Db, runId: RunId): Promise<RetryAnswer> {
 
 /**
  * Retries many runs at once, in a transaction that has locked the workflows of those that are steps. Returns one answer
- * per id, in the order given. A unique key that another run has fails all of them. `keys` are to be promoted after the
- * commit.
+ * per id, in the order given. It throws if another live run has one of the unique keys. `keys` are to be promoted after
+ * the commit.
  */
 export async function retryInTransaction(
   trx: Db,

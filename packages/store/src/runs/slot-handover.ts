@@ -2,9 +2,9 @@
  * Hands the slots of concurrency keys that runs free to the next runs of these keys, in the statement that changes the
  * runs (transition-statement.ts), so that no slot is free in between and none is given to two runs.
  *
- * A slot goes to the most urgent run of the key that can start now (startable.ts), as long as no run of the key sits above
- * the limit: after a limit was lowered, the promotion counts how many may follow, under the lock of the key. The aggregate
- * in `freed_slots` frees slots before they are taken again.
+ * A slot goes to the most urgent run of the key that can start now (startable.ts), as long as no run of the key holds a
+ * slot above the limit: after a limit was lowered, the promotion counts how many may follow, under the lock of the key.
+ * The aggregate in `freed_slots` frees slots before they are taken again.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { slotsOf } from './claimable.ts'

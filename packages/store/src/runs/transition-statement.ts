@@ -2,9 +2,9 @@
  * The statement that applies transitions (transition.ts says what it does). One constant per part, in the order of the
  * statement: the runs are locked, changed, recorded, and the slots they free are handed on (slot-handover.ts).
  *
- * Locks: the runs in the order of their ids; then the runs that get their slots, which are skipped if another session has
- * locked them. Later parts get columns of the run from earlier parts and never join again: PostgreSQL takes such parts for
- * one row and would compare each run with every other.
+ * Locks: the runs in the order of their ids; then the runs that get their slots, which are skipped if another session
+ * has locked them. Later parts take columns of the run from earlier parts instead of joining again: PostgreSQL
+ * estimates one row for such parts, and would compare each run with every other.
  */
 import type { TaskState } from '@q/schema'
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'

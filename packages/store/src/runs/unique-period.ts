@@ -3,8 +3,8 @@
  * its outcome. The row of the key says until when; an expired row is overwritten.
  *
  * The run is inserted first, then its period, in one transaction: two enqueues with one unique key collide at the live
- * run, and wait for each other there. If the other run came and ended between the read and the insert, or the key
- * belongs to a throttle, which no live run holds, they collide here, and the new run is removed again.
+ * run, and wait for each other there. If the other run was inserted and ended between the read and the insert, or if
+ * the key belongs to a throttle, which no live run holds, they collide at the period, and the new run is removed again.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'

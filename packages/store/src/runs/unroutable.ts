@@ -1,9 +1,10 @@
 /**
  * AVAILABLE | PENDING (concurrency) → FAILED `UNROUTABLE`
  *
- * Fails runs that no live replica could serve for a grace: no replica knows the task, works on the queue, or has the
- * capabilities. The lane records since when no replica serves it. Every check renews that record; after a gap between
- * checks, as when the whole fleet was away, the grace begins again. A paused queue waits for a person, not for a replica.
+ * Fails runs that no live replica could serve for a grace period: no replica knows the task, works on the queue, or has
+ * the capabilities. The lane records since when no replica serves it. Every check renews that record; after a gap
+ * between checks, as when the whole fleet was away, the grace period begins again. A paused queue waits for a person,
+ * not for a replica.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'

@@ -1,6 +1,6 @@
 /**
- * Pauses, resumes and removes a schedule. A paused schedule has no ticks, and they do not count as missed: after a resume
- * it starts anew from that moment.
+ * Pauses, resumes and removes a schedule. A paused schedule has no ticks, and they do not count as missed: after a
+ * resume it starts again from that moment.
  */
 import { sql } from 'kysely'
 import { now } from '../clock.ts'

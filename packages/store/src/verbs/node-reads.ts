@@ -20,8 +20,8 @@ export interface NodeReadVerbs {
   listNodes(which?: { stopped?: boolean }): Promise<Node[]>
 
   /**
-   * Returns replicas by exact name, or else by the beginning of an id.
-   * More than one result means that the text is ambiguous.
+   * Returns replicas by id, name, the beginning of an id or a part of a name, in this order. More than one result means
+   * that the text is ambiguous.
    */
   findNode(text: string): Promise<Node[]>
 

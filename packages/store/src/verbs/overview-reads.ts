@@ -49,14 +49,14 @@ export interface OverviewReadVerbs {
   series(request: SeriesRequest): Promise<SeriesPoint[]>
 
   /**
-   * Returns groups of equal errors, last seen first, with the last 24 hours of each.
-   * At most 500 per page, of at most 10 000 that it reads; it says how far it looked back.
+   * Returns groups of equal errors, last seen first, with the last 24 hours of each. At most 500 per page, of at most
+   * 10 000 that it reads; returns how far it looked back.
    */
   listErrorGroups(request?: ErrorGroupRequest): Promise<ErrorGroupPage>
 
   /**
-   * Returns one group of equal errors, by its fingerprint or the beginning of it.
-   * Undefined if none, or more than one, begins so.
+   * Returns one group of equal errors, by its fingerprint or the beginning of it. Undefined if no group, or more than
+   * one, matches.
    */
   getErrorGroup(fingerprint: string): Promise<ErrorGroup | undefined>
 

@@ -7,7 +7,13 @@ import type { RunId } from '../lease.ts'
 import { readTaskLogs, type LogPage, type LogRequest } from '../logs/read.ts'
 import { endedTraces, type EndedTrace, type RunOfHolder } from '../reads/runs/ended-traces.ts'
 import { countRunsByState } from '../reads/runs/count-by-state.ts'
-import { countTaskRuns, listTaskRuns, type CountRequest, type RunCount, type RunPage } from '../reads/runs/list-runs.ts'
+import {
+  countTaskRuns,
+  listTaskRuns,
+  type CountRequest,
+  type RunCount,
+  type RunSummaryPage,
+} from '../reads/runs/list-runs.ts'
 import type { PageRequest, RunFilter } from '../reads/runs/run-filter.ts'
 import { getTaskRun, type RunDetail } from '../reads/runs/run.ts'
 import { runSummaries, type RunSummary } from '../reads/runs/run-summary.ts'
@@ -60,7 +66,7 @@ export interface ReadVerbs {
    * Returns runs by filter and view, in pages that neither skip nor repeat.
    * Reads 50 000 runs unless `look` says otherwise, and returns how far back it read; at most 500 per page.
    */
-  listTaskRuns(filter?: RunFilter, page?: PageRequest): Promise<RunPage>
+  listTaskRuns(filter?: RunFilter, page?: PageRequest): Promise<RunSummaryPage>
 
   /**
    * Counts the runs that match, up to `max` and within the runs that it read.

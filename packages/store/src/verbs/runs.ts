@@ -87,9 +87,8 @@ export interface RunVerbs {
   nextDueInMs(): Promise<number | undefined>
 
   /**
-   * Claims at most `limit` runs, which become RUNNING or, with `ahead`, CLAIMED: by priority, then fair shares, then
-   * age.
-   * Each has a new fence: (id, fence) is the lease that every later write must present.
+   * Claims at most `limit` runs, which become RUNNING or, with `prefetch`, CLAIMED: by priority, then fair shares, then
+   * age. Each has a new fence: (id, fence) is the lease that every later write must present.
    */
   claimAvailableTaskRuns(request: ClaimRequest): Promise<ClaimedRun[]>
 

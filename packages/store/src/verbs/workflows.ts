@@ -30,13 +30,13 @@ export interface WorkflowVerbs {
 
   /**
    * Returns the payloads of steps that are about to start, with the results of other steps filled in, as JSON text.
-   * Leaves out steps whose payload is complete. `INVALID_PAYLOAD`: one of the payloads cannot be built.
+   * Leaves out steps whose payload is complete. Throws `INVALID_PAYLOAD` if one of the payloads cannot be built.
    */
   stepPayloads(runIds: readonly RunId[]): Promise<Map<RunId, string>>
 
   /**
-   * Pauses a workflow and its inner workflows: no further step starts; running steps continue.
-   * Its steps wait at the gate `workflow`.
+   * Pauses a workflow and its sub-workflows: no further step starts; running steps continue. Its steps wait at the gate
+   * `workflow`.
    */
   pauseWorkflow(id: WorkflowId, by: string): Promise<PauseAnswer>
 

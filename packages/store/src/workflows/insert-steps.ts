@@ -43,7 +43,7 @@ export async function insertSteps(
   return ids
 }
 
-export interface Edge {
+interface Edge {
   readonly parent: RunId
   readonly child: RunId
 }

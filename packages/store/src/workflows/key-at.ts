@@ -9,7 +9,7 @@ const charsMax = 200
 const jsonPrefix = 'json:'
 
 /** Returns undefined if there is no value at the pointer, or null. */
-export function keyAt(payload: unknown, pointer: string): string | undefined {
+export function stepKeyAt(payload: unknown, pointer: string): string | undefined {
   const value = valueAt(payload, pointer)
   if (value === undefined || value === null) return undefined
   return typeof value === 'string' ? textKey(value) : jsonKey(canonical(value))

@@ -1,9 +1,9 @@
 /**
  * Applies a workflow's policy to steps that ended without success
  *
- * Such an end (FAILED, CANCELLED, EXPIRED) is tolerated if the step has dependents and none of them was skipped because of
- * it: their joins do not need it, or they allow failed parents. Every other one is an error of the workflow. A skipped
- * step is not an error.
+ * Such an end (FAILED, CANCELLED, EXPIRED) is tolerated if the step has dependents and none of them was skipped because
+ * of it: their joins do not need it, or they allow failed parents. Every other such end is an error of the workflow. A
+ * skipped step is not an error.
  *
  *   fail      steps that have not started are SKIPPED, running steps are asked to stop, the workflow ends FAILED
  *   pause     no step starts; a person resumes the workflow or retries the failed steps

@@ -2,9 +2,9 @@
  * PENDING (parents) → the next gate: releases the steps that wait for steps that ended
  *
  * It runs in the transaction that ends the parents, so no end is missed. Each child is locked, in the order of ids,
- * together with its counts: `waiting_on` parents must still succeed, and `tolerates` parents may still end otherwise. All,
- * one and a quorum are the same rule with other numbers. A child that has passed the gate, or was skipped, ignores parents
- * that end later. A map that waits for its items counts only them.
+ * together with its counts: `waiting_on` parents must still succeed, and `tolerates` parents may still end otherwise.
+ * The joins `all`, `any` and a quorum differ only in these numbers. A child that has passed the gate, or was skipped,
+ * ignores parents that end later. A map that waits for its items counts only them.
  *
  * Steps that can no longer start are only returned: they end like every other run (transition.ts) and have dependents of
  * their own. Steps with a condition and structural steps are returned for activate-steps.ts.

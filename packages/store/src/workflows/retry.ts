@@ -2,9 +2,10 @@
  * FAILED | CANCELLED → RUNNING, of workflows; and the manual retry of one step
  *
  * Steps that did not succeed get a new epoch and return to the gate `parents`, and so do the steps that were skipped
- * because of them, at any depth. Then all counts are computed again (recount.ts), so an end is counted once, however often
- * its step ends. Steps that succeeded do not change. A map is retried with its items that did not succeed, a sub-workflow
- * step with its workflow; an item, or a step of a sub-workflow, with the step that contains it, if that has ended.
+ * because of them, at any depth. Then all counts are computed again (recount.ts), so an end is counted once, however
+ * often its step ends. Steps that succeeded do not change. Retrying a map retries its items that did not succeed;
+ * retrying a sub-workflow step retries its workflow. Retrying an item, or a step of a sub-workflow, also retries the
+ * step that contains it, if that has ended.
  *
  * A workflow whose compensation has begun cannot be retried: its effects have been undone. A compensated sub-workflow is
  * created anew.
@@ -145,8 +146,8 @@ async function skippedByTheEnd(trx: Db, ids: readonly RunId[]): Promise<RunId[]>
 }
 
 /**
- * Reopens the workflows of these steps, and their sub-workflows, which are paused if the outer workflow is. A sub-workflow
- * that is itself such a step is evaluated again, even if all its steps have succeeded.
+ * Reopens the workflows of these steps, and their sub-workflows, which are paused if the outer workflow is. The
+ * sub-workflow of such a step is evaluated again, even if all its steps have succeeded.
  */
 async function reopenWorkflows(trx: Db, ids: readonly RunId[], wakes: PendingWakes): Promise<WorkflowId[]> {
   const { rows } = await sql<{ id: WorkflowId; paused: boolean }>`

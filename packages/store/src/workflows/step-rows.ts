@@ -13,7 +13,7 @@ import {
 } from '@q/schema/workflow'
 import { noLane } from '../lanes.ts'
 import type { StepTask } from './new-workflow.ts'
-import { keyAt } from './key-at.ts'
+import { stepKeyAt } from './key-at.ts'
 
 export type StepKind = 'task' | 'map' | 'workflow' | 'item' | 'compensation'
 
@@ -102,7 +102,7 @@ export function runOf(
     return ref.from === 'item' && item !== undefined ? { value: valueAt(item.value, ref.at) ?? null } : undefined
   })
   const { priority, maxAttempts, onCrash, concurrency } = tasks[task] ?? {}
-  const key = concurrency === undefined ? undefined : keyAt(payload, concurrency.at)
+  const key = concurrency === undefined ? undefined : stepKeyAt(payload, concurrency.at)
   return {
     payload,
     inputs,

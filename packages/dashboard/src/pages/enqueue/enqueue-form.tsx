@@ -2,10 +2,10 @@
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import type { PublishedTask } from '../../api/contract.ts'
-import { ApiProblem } from '../../api/problem.ts'
+import { RequestProblem } from '../../api/problem.ts'
 import { request } from '../../api/request.ts'
 import { useRefusal } from '../../app/may.ts'
-import { Card, Problem } from '../../parts/card.tsx'
+import { Card, ProblemNotice } from '../../parts/card.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { pretty } from '../../parts/json/lossless.ts'
 import { Segments } from '../../parts/segments.tsx'
@@ -13,7 +13,7 @@ import { say } from '../../parts/toasts.tsx'
 import { FieldInput, Fields } from './field-input.tsx'
 import { placedIssues, pointersOf } from './issues.ts'
 import { payloadFrom, payloadFromJson, type Values } from './payload-from.ts'
-import { bodyOf, enqueueCommand, noOptions, problemsOf, RunOptions } from './run-options.tsx'
+import { bodyOf, enqueueCommandLine, noOptions, problemsOf, RunOptionFields } from './run-options.tsx'
 import { type Field, formOf } from './schema-form.ts'
 
 interface Props {
@@ -62,13 +62,13 @@ export function EnqueueForm({ task, tasks, onTask }: Props): ReactNode {
             onChange={form.setJson}
           />
         )}
-        <RunOptions options={form.options} problems={issues.options} onChange={form.setOptions} />
-        {problem === undefined || issues.isComplete ? null : <Problem problem={problem} />}
+        <RunOptionFields options={form.options} problems={issues.options} onChange={form.setOptions} />
+        {problem === undefined || issues.isComplete ? null : <ProblemNotice problem={problem} />}
         <div className="toolbar">
           <button type="submit" className="btn pri" disabled={refusal !== undefined || form.busy} title={refusal}>
             Enqueue {task.name}
           </button>
-          <CliLine command={enqueueCommand(task.name, typed.text, form.options)} />
+          <CliLine command={enqueueCommandLine(task.name, typed.text, form.options)} />
         </div>
       </form>
     </Card>
@@ -81,7 +81,7 @@ function useForm(task: PublishedTask) {
   const [values, setValues] = useState<Values>({})
   const [json, setJson] = useState('{}')
   const [options, setOptions] = useState(noOptions)
-  const [problem, setProblem] = useState<ApiProblem>()
+  const [problem, setProblem] = useState<RequestProblem>()
   const [tried, setTried] = useState(false)
   const [busy, setBusy] = useState(false)
   const [, navigate] = useLocation()
@@ -108,7 +108,7 @@ function useForm(task: PublishedTask) {
       say(`Run ${runId} is enqueued.`)
       navigate(`/runs/${runId}`)
     } catch (error) {
-      if (!(error instanceof ApiProblem)) throw error
+      if (!(error instanceof RequestProblem)) throw error
       setProblem(error)
     } finally {
       setBusy(false)

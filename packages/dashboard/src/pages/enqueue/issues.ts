@@ -1,5 +1,5 @@
 /** Where the form shows what the server found wrong. Pure. */
-import type { ApiProblem } from '../../api/problem.ts'
+import type { RequestProblem } from '../../api/problem.ts'
 import type { Problems } from './payload-from.ts'
 import { nameInApi, type OptionName } from './run-options.tsx'
 import type { FormField } from './schema-form.ts'
@@ -12,7 +12,7 @@ export interface PlacedIssues {
 }
 
 /** `shown`: the pointers of the fields on screen. An issue inside a value is shown at the field that the value is typed into. */
-export function placedIssues(problem: ApiProblem | undefined, shown: ReadonlySet<string>): PlacedIssues {
+export function placedIssues(problem: RequestProblem | undefined, shown: ReadonlySet<string>): PlacedIssues {
   const payload: Record<string, string> = {}
   const options: Partial<Record<OptionName, string>> = {}
   let isComplete = (problem?.issues.length ?? 0) > 0

@@ -1,6 +1,6 @@
 /** How a run is enqueued beside its payload: as typed, with what is wrong with it. */
 import type { ReactNode } from 'react'
-import { quoted } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { FieldFrame } from './field-input.tsx'
 
 /** As typed. */
@@ -49,13 +49,13 @@ export const nameInApi: Readonly<Record<string, OptionName>> = {
 }
 
 /** The command that enqueues the same run. Pure. */
-export function enqueueCommand(task: string, payload: string, { group, priority, delay }: Options): string {
+export function enqueueCommandLine(task: string, payload: string, { group, priority, delay }: Options): string {
   const options = [
-    ...(group === '' ? [] : ['--group', quoted(group)]),
-    ...(priority === '' ? [] : ['--priority', quoted(priority)]),
-    ...(delay === '' ? [] : ['--delay', Number.isNaN(Number(delay)) ? quoted(delay) : `${delayMsOf(delay)}ms`]),
+    ...(group === '' ? [] : ['--group', shellWord(group)]),
+    ...(priority === '' ? [] : ['--priority', shellWord(priority)]),
+    ...(delay === '' ? [] : ['--delay', Number.isNaN(Number(delay)) ? shellWord(delay) : `${delayMsOf(delay)}ms`]),
   ]
-  return [`q enqueue ${quoted(task)}`, quoted(payload.replaceAll(/\s*\n\s*/g, ' ')), ...options].join(' ')
+  return [`q enqueue ${shellWord(task)}`, shellWord(payload.replaceAll(/\s*\n\s*/g, ' ')), ...options].join(' ')
 }
 
 function delayMsOf(delay: string): number {
@@ -68,7 +68,7 @@ interface Props {
   readonly onChange: (options: Options) => void
 }
 
-export function RunOptions({ options, problems, onChange }: Props): ReactNode {
+export function RunOptionFields({ options, problems, onChange }: Props): ReactNode {
   return (
     <div className="two-fields">
       {(Object.keys(labels) as OptionName[]).map((name) => {

@@ -2,17 +2,17 @@
 import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { ErrorGroup, Operation } from '../../api/contract.ts'
-import type { RunCount, RunPage } from '../../api/run-contract.ts'
+import type { RunCount, RunSummaryPage } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { useData } from '../../api/use-data.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Badge } from '../../parts/badge.tsx'
-import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Ago, At } from '../../parts/time.tsx'
-import { bounded, count } from '../../words/numbers.ts'
+import { boundedLabel, countLabel } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { RunsTable } from '../runs/runs-table.tsx'
 import { HoursChart } from './hours-chart.tsx'
@@ -49,9 +49,9 @@ function Loaded({ group }: { readonly group: ErrorGroup }): ReactNode {
           <span className="id mute">{group.fingerprint.slice(0, 8)}</span>
           <Copy text={group.fingerprint} label="Copy the fingerprint" />
         </span>
-        <Figures
+        <FigureLine
           of={[
-            { name: 'seen', value: count(group.seen) },
+            { name: 'seen', value: countLabel(group.seen) },
             { name: 'first', value: <Ago at={group.firstSeen} /> },
             { name: 'last', value: <Ago at={group.lastSeen} /> },
           ]}
@@ -154,7 +154,7 @@ function Actions({ group }: { readonly group: ErrorGroup }): ReactNode {
               ? 'Retry…'
               : failed.count === 0
                 ? 'None failed'
-                : `Retry ${bounded(failed)} ${failed.count === 1 ? 'run' : 'runs'}…`}
+                : `Retry ${boundedLabel(failed)} ${failed.count === 1 ? 'run' : 'runs'}…`}
           </ActButton>
           <CliLine command={command} />
         </div>
@@ -162,10 +162,10 @@ function Actions({ group }: { readonly group: ErrorGroup }): ReactNode {
       </div>
       {asking && failed !== undefined ? (
         <Confirm
-          title={`Retry ${bounded(failed)} runs of this error?`}
+          title={`Retry ${boundedLabel(failed)} runs of this error?`}
           lead="Every run that ended FAILED with this error starts again. Runs that fail from now on are not touched. It goes on without this page and can be stopped."
           command={`${command} --yes`}
-          button={`Retry ${bounded(failed)} runs`}
+          button={`Retry ${boundedLabel(failed)} runs`}
           touches={failed.count}
           busy={busy}
           onConfirm={() => void retry()}
@@ -177,7 +177,7 @@ function Actions({ group }: { readonly group: ErrorGroup }): ReactNode {
 }
 
 function Runs({ group }: { readonly group: ErrorGroup }): ReactNode {
-  const { data, error } = useData<RunPage>(`/runs?fingerprint=${group.fingerprint}&limit=20`)
+  const { data, error } = useData<RunSummaryPage>(`/runs?fingerprint=${group.fingerprint}&limit=20`)
   return (
     <Card
       title="Runs"

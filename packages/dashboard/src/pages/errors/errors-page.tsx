@@ -9,7 +9,7 @@ import { SparkBars } from '../../parts/spark.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 
 export function ErrorsPage(): ReactNode {
@@ -85,7 +85,7 @@ function ErrorRow({ group }: { readonly group: ErrorGroup }): ReactNode {
         <SparkBars values={group.hours.map(({ seen }) => seen)} tone="failed" />
       </Td>
       <Td className="num" data-l="seen">
-        {count(group.seen)}
+        {countLabel(group.seen)}
       </Td>
       <Td className="num hide-s mute">
         <Ago at={group.firstSeen} />

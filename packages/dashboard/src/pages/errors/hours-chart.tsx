@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import type { ErrorGroup } from '../../api/contract.ts'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 
 export function HoursChart({ group }: { readonly group: ErrorGroup }): ReactNode {
   return (
@@ -15,7 +15,7 @@ export function HoursChart({ group }: { readonly group: ErrorGroup }): ReactNode
           label: 'seen per hour',
           whole: true,
           height: 90,
-          format: count,
+          format: countLabel,
           series: [{ name: 'seen', look: 's-fail', values: group.hours.map(({ seen }) => seen) }],
         },
       ]}

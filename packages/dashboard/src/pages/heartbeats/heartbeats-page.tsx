@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { HeartbeatLane, LaneMark } from '../../api/contract.ts'
-import type { ApiProblem } from '../../api/problem.ts'
+import type { RequestProblem } from '../../api/problem.ts'
 import { request } from '../../api/request.ts'
 import { useConnectionPart } from '../../live/connection.ts'
 import { serverNow } from '../../live/server-clock.ts'
@@ -34,7 +34,7 @@ export function HeartbeatsPage(): ReactNode {
   const [chosen, setChosen] = useState<(typeof windows)[number]['value']>('15')
   const ms = windows.find(({ value }) => value === chosen)?.ms ?? 900_000
   const frozenAt = useConnectionPart('frozenAt')
-  const { data, error } = useQuery<Lanes, ApiProblem>({
+  const { data, error } = useQuery<Lanes, RequestProblem>({
     queryKey: ['lanes', ms],
     queryFn: ({ signal }) => {
       const to = serverNow()

@@ -1,13 +1,14 @@
 /** Asks for a drain: says what will happen to each run, for the deadline that is chosen. */
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { HeldRun, Items, Node, NodeDetail, OnDeadline } from '../../api/contract.ts'
+import type { HeldRunView, Items, Node, NodeDetail, OnDeadline } from '../../api/contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { useData } from '../../api/use-data.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Pending } from '../../parts/card.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Progress } from '../../parts/meter.tsx'
@@ -89,7 +90,7 @@ export function DrainDialog({ id, onClose }: { readonly id: string; readonly onC
 
 function commandOf(name: string, deadlineMs: number | null, onDeadline: OnDeadline): string {
   const deadline = deadlineMs === null ? '' : ` --deadline ${cliDuration(deadlineMs)}`
-  return `q drain ${quoted(name)}${deadline}${deadlineMs === null || onDeadline === 'by-task' ? '' : ` --on-deadline ${onDeadline}`}`
+  return `q drain ${shellWord(name)}${deadline}${deadlineMs === null || onDeadline === 'by-task' ? '' : ` --on-deadline ${onDeadline}`}`
 }
 
 /** The nodes and slots that are left when this node leaves. */
@@ -117,7 +118,7 @@ function Capacity({ id, nodes }: { readonly id: string; readonly nodes: readonly
 }
 
 interface HeldProps {
-  readonly held: readonly HeldRun[]
+  readonly held: readonly HeldRunView[]
   readonly deadlineMs: number | null
   readonly onDeadline: OnDeadline
 }

@@ -1,14 +1,14 @@
 /** Predicts what a drain does to each run of a node, before and while it drains. Pure. */
-import type { HeldRun, OnDeadline } from '../../api/contract.ts'
+import type { HeldRunView, OnDeadline } from '../../api/contract.ts'
 import { duration } from '../../words/durations.ts'
 
-export interface Outcome {
+interface DrainOutcome {
   readonly kind: 'stopping' | 'returned' | 'finishes' | 'likely' | 'released' | 'failed' | 'waits'
   readonly words: string
 }
 
 /** `deadlineMs`: from now; null: the node waits until its runs have finished. */
-export function drainOutcome(run: HeldRun, deadlineMs: number | null, onDeadline: OnDeadline): Outcome {
+export function drainOutcome(run: HeldRunView, deadlineMs: number | null, onDeadline: OnDeadline): DrainOutcome {
   if (run.status === 'CLAIMED') return { kind: 'returned', words: 'not started: goes back to its queue at once' }
   if (run.cancelRequested) return { kind: 'stopping', words: 'already stopping, its cancel was requested' }
   if (deadlineMs === null) return { kind: 'waits', words: 'the node waits until it has finished' }
@@ -25,14 +25,14 @@ export function drainOutcome(run: HeldRun, deadlineMs: number | null, onDeadline
 }
 
 /** How long the run may still take, or what is known instead. */
-export function timeLeft({ cancelRequested, expectedEndMs, forMs }: HeldRun): string {
+export function timeLeft({ cancelRequested, expectedEndMs, forMs }: HeldRunView): string {
   if (cancelRequested) return 'stopping'
   return expectedEndMs === null ? `ran ${duration(forMs)}` : `~${duration(expectedEndMs)}`
 }
 
 /** The sum of the outcomes as one sentence. */
-export function drainSummary(outcomes: readonly Outcome[]): string {
-  const of = (...kinds: Outcome['kind'][]) => outcomes.filter(({ kind }) => kinds.includes(kind)).length
+export function drainSummary(outcomes: readonly DrainOutcome[]): string {
+  const of = (...kinds: DrainOutcome['kind'][]) => outcomes.filter(({ kind }) => kinds.includes(kind)).length
   const parts = [
     part(of('finishes'), 'finishes in time', 'finish in time'),
     part(of('waits'), 'is waited for', 'are waited for'),

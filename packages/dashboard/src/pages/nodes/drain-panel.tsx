@@ -6,7 +6,8 @@ import { useAct } from '../../api/use-act.ts'
 import { useData } from '../../api/use-data.ts'
 import { useNow } from '../../live/use-now.ts'
 import { ActButton } from '../../parts/act-button.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Progress } from '../../parts/meter.tsx'
 import { duration, relative } from '../../words/durations.ts'
 import { several } from '../../words/numbers.ts'
@@ -45,7 +46,7 @@ export function DrainPanel({ node }: { readonly node: Node }): ReactNode {
         </span>
       </p>
       <div className="do">
-        <CliLine command={`q undrain ${quoted(node.name)}`} />
+        <CliLine command={`q undrain ${shellWord(node.name)}`} />
         <ActButton disabled={busy || drain.leavingAt !== null} onClick={() => void undrain()}>
           Undrain
         </ActButton>

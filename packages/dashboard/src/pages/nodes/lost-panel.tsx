@@ -2,11 +2,12 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Node, NodeDetail, TaskState } from '../../api/contract.ts'
-import type { RunPage, RunSummary } from '../../api/run-contract.ts'
+import type { RunSummaryPage, RunSummary } from '../../api/run-contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { RunBadge } from '../../parts/badge.tsx'
 import { Pending } from '../../parts/card.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { several } from '../../words/numbers.ts'
 import { shortId } from '../../parts/node-name.tsx'
 
@@ -40,7 +41,7 @@ export function LostPanel({ node }: { readonly node: Node }): ReactNode {
         </span>
       </p>
       <div className="do">
-        <CliLine command={`q recoveries --node ${quoted(shortId(node))}`} />
+        <CliLine command={`q recoveries --node ${shellWord(shortId(node))}`} />
       </div>
       {recoveries.length === 0 ? null : <RecoveredRuns recoveries={recoveries.slice(0, shownMax)} />}
     </div>
@@ -50,7 +51,7 @@ export function LostPanel({ node }: { readonly node: Node }): ReactNode {
 /** The state that each run has now: a recovered run may have ended on another node long ago. */
 function RecoveredRuns({ recoveries }: { readonly recoveries: NodeDetail['recoveries'] }): ReactNode {
   const ids = [...new Set(recoveries.map(({ runId }) => runId))].join(',')
-  const { data } = useData<RunPage>(`/runs?ids=${ids}`)
+  const { data } = useData<RunSummaryPage>(`/runs?ids=${ids}`)
   const byId = new Map(data?.runs.map((run) => [run.id, run]))
   return (
     <ul className="left">

@@ -7,7 +7,8 @@ import { ActButton } from '../../parts/act-button.tsx'
 import { NodeBadge } from '../../parts/badge.tsx'
 import { Card, Head, Pending } from '../../parts/card.tsx'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Copy } from '../../parts/copy.tsx'
 import { shortId } from '../../parts/node-name.tsx'
 import { megabytes, percent } from '../../words/numbers.ts'
@@ -50,7 +51,7 @@ function Loaded({ detail }: { readonly detail: NodeDetail }): ReactNode {
           {isAlive ? (
             <>
               <span className="only-l">
-                <CliLine command={`q drain ${quoted(node.name)}`} />
+                <CliLine command={`q drain ${shellWord(node.name)}`} />
               </span>
               <ActButton onClick={() => setAsking(true)}>Drain…</ActButton>
             </>

@@ -51,7 +51,7 @@ export const NodeRow = memo(function NodeRow({ node, isOpen, isCurrent, onToggle
           <NodeBadge node={node} />
         </Td>
         <Td className="c-beat">
-          <Beat node={node} isOnScreen={isOnScreen} />
+          <HeartbeatAge node={node} isOnScreen={isOnScreen} />
         </Td>
         <Td className="c-slots">
           {isLiving ? (
@@ -110,7 +110,7 @@ interface AgeProps {
   readonly isOnScreen?: boolean
 }
 
-export function Beat({ node, isOnScreen = true }: AgeProps): ReactNode {
+export function HeartbeatAge({ node, isOnScreen = true }: AgeProps): ReactNode {
   const now = useNow(isOnScreen)
   if (node.state === 'stopped')
     return <span className="mute nw">left cleanly {node.stoppedAt === null ? '' : <Ago at={node.stoppedAt} />}</span>

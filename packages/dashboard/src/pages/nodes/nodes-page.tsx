@@ -5,9 +5,9 @@ import { useData } from '../../api/use-data.ts'
 import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { useAtNow } from '../../live/use-now.ts'
-import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { byName } from '../../parts/node-name.tsx'
-import { slotsOf } from '../../parts/strip.tsx'
+import { slotCountsOf } from '../../parts/strip.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { DrainDialog } from './drain-dialog.tsx'
 import { NodeRow } from './node-row.tsx'
@@ -39,12 +39,12 @@ function Loaded({ latest }: { readonly latest: readonly Node[] }): ReactNode {
     const isRecent = ({ state, stoppedAt }: Node) => state === 'stopped' && Date.parse(stoppedAt ?? '') > now - day
     return nodes.filter((node) => node.state === 'stale' || isRecent(node)).toReversed()
   }, [nodes, now])
-  const slots = slotsOf(living)
+  const slots = slotCountsOf(living)
   const lost = gone.filter(({ state }) => state === 'stale').length
   return (
     <>
       <Head title="Nodes">
-        <Figures
+        <FigureLine
           of={[
             { name: 'alive', value: living.filter(({ state }) => state === 'alive').length },
             { name: 'draining', value: living.filter(({ state }) => state === 'draining').length },

@@ -10,7 +10,7 @@ import { answersOf, OperationBadge, verbOf } from '../../parts/operation-bar.tsx
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { detailWords } from '../../words/detail-words.ts'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 
 export function OperationsPage(): ReactNode {
@@ -66,7 +66,7 @@ function Row({ operation }: { readonly operation: Operation }): ReactNode {
         </span>
       </Td>
       <Td>
-        {verbOf(operation.kind)} {count(operation.changed)}
+        {verbOf(operation.kind)} {countLabel(operation.changed)}
         {Object.keys(operation.answers).some((answer) => answer !== verbOf(operation.kind)) ? (
           <span className="mute">{answersOf(operation)}</span>
         ) : null}

@@ -4,10 +4,10 @@ import { Link } from 'wouter'
 import type { Items, Node, Overview, QueueView } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { allNodes } from '../../live/apply-frames.ts'
-import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { QueuesTable } from '../../parts/queues-table.tsx'
-import { type Slots, slotsOf } from '../../parts/strip.tsx'
-import { bounded, rate } from '../../words/numbers.ts'
+import { type SlotCounts, slotCountsOf } from '../../parts/strip.tsx'
+import { boundedLabel, rate } from '../../words/numbers.ts'
 import { AttentionCard } from './attention-card.tsx'
 import { NodesCard } from './nodes-card.tsx'
 import { ThroughputCard } from './throughput-card.tsx'
@@ -20,7 +20,7 @@ export function OverviewPage(): ReactNode {
     <>
       <Head title="Overview">
         {data === undefined ? null : (
-          <OverviewFigures overview={data} slots={nodes === undefined ? data.slots : slotsOf(nodes.items)} />
+          <OverviewFigures overview={data} slots={nodes === undefined ? data.slots : slotCountsOf(nodes.items)} />
         )}
       </Head>
       <AttentionCard />
@@ -35,18 +35,18 @@ export function OverviewPage(): ReactNode {
 
 interface OverviewFiguresProps {
   readonly overview: Overview
-  readonly slots: Slots
+  readonly slots: SlotCounts
 }
 
 function OverviewFigures({ overview, slots }: OverviewFiguresProps): ReactNode {
   const { nodes } = overview
   return (
-    <Figures
+    <FigureLine
       of={[
         { name: 'slots busy', value: slots.busy, unit: ` / ${slots.total}` },
         { name: 'finished/s', value: rate(overview.succeededPerS) },
         { name: 'failed/s', value: rate(overview.failedPerS) },
-        { name: 'ready', value: bounded(overview.ready) },
+        { name: 'ready', value: boundedLabel(overview.ready) },
         { name: 'live nodes', value: nodes.alive + nodes.draining },
       ]}
     />

@@ -4,7 +4,8 @@ import type { QueueDetail, QueueView } from '../../api/contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Confirm } from '../../parts/confirm.tsx'
 
 export function PauseButton({ queue }: { readonly queue: QueueDetail }): ReactNode {
@@ -12,7 +13,9 @@ export function PauseButton({ queue }: { readonly queue: QueueDetail }): ReactNo
   const [reason, setReason] = useState('')
   const { act, busy } = useAct()
   const path = `/queues/${encodeURIComponent(queue.queue)}/pause`
-  const command = queue.paused ? `q queues resume ${quoted(queue.queue)}` : `q queues pause ${quoted(queue.queue)}`
+  const command = queue.paused
+    ? `q queues resume ${shellWord(queue.queue)}`
+    : `q queues pause ${shellWord(queue.queue)}`
   async function pause(): Promise<void> {
     const body = reason.trim() === '' ? {} : { reason: reason.trim() }
     const paused = await act<QueueView>({ method: 'PUT', path, body, done: () => `${queue.queue} is paused.` })
@@ -37,7 +40,7 @@ export function PauseButton({ queue }: { readonly queue: QueueDetail }): ReactNo
         <Confirm
           title={`Pause ${queue.queue}?`}
           lead="No node starts a run of it until it is resumed. Runs that are running go on; new ones can be enqueued."
-          command={`${command}${reason.trim() === '' ? '' : ` --reason ${quoted(reason.trim())}`}`}
+          command={`${command}${reason.trim() === '' ? '' : ` --reason ${shellWord(reason.trim())}`}`}
           button={`Pause ${queue.queue}`}
           busy={busy}
           onConfirm={() => void pause()}

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { QueueDetail } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
-import { Card, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { TimeRangeChoice, useTimeRange } from '../../parts/chart/time-range.tsx'
 import { Outlook, QueueState } from '../../parts/queue-state.tsx'
 import { duration } from '../../words/durations.ts'
-import { bounded, count, rate } from '../../words/numbers.ts'
+import { boundedLabel, countLabel, rate } from '../../words/numbers.ts'
 import { ThroughputCard } from '../overview/throughput-card.tsx'
 import { PauseButton } from './pause-button.tsx'
 import { GroupsCard, KeysCard, TasksCard } from './queue-parts.tsx'
@@ -29,11 +29,11 @@ export function QueuePage({ name }: { readonly name: string }): ReactNode {
     <>
       <Head title={name}>
         <QueueState queue={data} />
-        <Figures
+        <FigureLine
           of={[
             { name: 'oldest ready', value: data.oldestReadyMs === null ? '–' : duration(data.oldestReadyMs) },
-            { name: 'ready', value: bounded(data.ready) },
-            { name: 'running', value: count(data.running + data.claimed) },
+            { name: 'ready', value: boundedLabel(data.ready) },
+            { name: 'running', value: countLabel(data.running + data.claimed) },
             { name: 'done/s', value: rate(data.rates?.succeededPerS) },
           ]}
         />
@@ -94,15 +94,15 @@ function StateCard({ queue }: { readonly queue: QueueDetail }): ReactNode {
           </span>
         </dd>
         <dt>Due later</dt>
-        <dd>{bounded(waiting.time)}</dd>
+        <dd>{boundedLabel(waiting.time)}</dd>
         <dt>At a key</dt>
-        <dd>{bounded(waiting.concurrency)}</dd>
+        <dd>{boundedLabel(waiting.concurrency)}</dd>
         <dt>For parents</dt>
-        <dd>{bounded(waiting.parents)}</dd>
+        <dd>{boundedLabel(waiting.parents)}</dd>
         {waiting.task.count === 0 ? null : (
           <>
             <dt>No task yet</dt>
-            <dd>{bounded(waiting.task)}</dd>
+            <dd>{boundedLabel(waiting.task)}</dd>
           </>
         )}
       </dl>

@@ -5,7 +5,7 @@ import type { ContendedKey, QueueDetail } from '../../api/contract.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
-import { bounded, several } from '../../words/numbers.ts'
+import { boundedLabel, several } from '../../words/numbers.ts'
 
 export function TasksCard({ queue }: { readonly queue: QueueDetail }): ReactNode {
   if (queue.tasks.length === 0) return null
@@ -28,7 +28,7 @@ export function TasksCard({ queue }: { readonly queue: QueueDetail }): ReactNode
                 </Link>
               </Td>
               <Td className="num" data-l="ready">
-                {bounded(ready)}
+                {boundedLabel(ready)}
               </Td>
               <Td className={nodes === 0 ? 'num bad' : 'num'} data-l="nodes">
                 {nodes === 0 ? (
@@ -76,7 +76,7 @@ export function GroupsCard({ queue }: { readonly queue: QueueDetail }): ReactNod
                   {weight}
                 </Td>
                 <Td className="num" data-l="ready">
-                  {bounded(ready)}
+                  {boundedLabel(ready)}
                 </Td>
               </Tr>
             ))}
@@ -107,7 +107,7 @@ export function KeysCard({ keys }: { readonly keys: readonly ContendedKey[] }): 
               <Td className="id">{key}</Td>
               <Td className="mute end">{scope}</Td>
               <Td className="num" data-l="waiting">
-                {bounded(waiting)}
+                {boundedLabel(waiting)}
               </Td>
               <Td className="num" data-l="limit">
                 {limit}

@@ -2,9 +2,9 @@
 import type { ReactNode } from 'react'
 import type { Items, QueueView } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
-import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { QueuesTable } from '../../parts/queues-table.tsx'
-import { count, rate } from '../../words/numbers.ts'
+import { countLabel, rate } from '../../words/numbers.ts'
 
 export function QueuesPage(): ReactNode {
   const { data, error } = useData<Items<QueueView>>('/queues', { topic: 'queues' })
@@ -15,10 +15,10 @@ export function QueuesPage(): ReactNode {
     <>
       <Head title="Queues">
         {data === undefined ? null : (
-          <Figures
+          <FigureLine
             of={[
-              { name: 'ready', value: `${count(sum(({ ready }) => ready.count))}${isBounded ? '+' : ''}` },
-              { name: 'running', value: count(sum(({ running, claimed }) => running + claimed)) },
+              { name: 'ready', value: `${countLabel(sum(({ ready }) => ready.count))}${isBounded ? '+' : ''}` },
+              { name: 'running', value: countLabel(sum(({ running, claimed }) => running + claimed)) },
               { name: 'done/s', value: rate(sum(({ rates }) => rates?.succeededPerS ?? 0)) },
               { name: 'paused', value: queues.filter(({ paused }) => paused).length },
             ]}

@@ -7,7 +7,7 @@ import { useSeries } from '../../api/use-series.ts'
 import { ChartCard } from '../../parts/chart/chart-card.tsx'
 import type { TimeRange } from '../../parts/chart/time-range.tsx'
 import { duration } from '../../words/durations.ts'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 
 interface Props {
   readonly queue: string
@@ -69,7 +69,7 @@ export function BacklogCard({ queue, range }: Props): ReactNode {
           label: 'ready runs',
           whole: true,
           height: 90,
-          format: count,
+          format: countLabel,
           series: [{ name: 'ready', look: 's-ready', values: ready.map(({ value }) => value ?? null), area: 'ready' }],
         },
       ]}

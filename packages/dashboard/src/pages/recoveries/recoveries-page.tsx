@@ -4,20 +4,20 @@
  */
 import { useState, type ReactNode } from 'react'
 import { useSearch } from 'wouter'
-import type { Overview, Recovery } from '../../api/contract.ts'
+import type { Overview, RecoveryView } from '../../api/contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { usePages } from '../../api/use-pages.ts'
 import { Empty, Head } from '../../parts/card.tsx'
 import { ListCard } from '../../parts/list-card.tsx'
 import { RecoveriesTable } from '../../parts/recoveries-table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { bounded } from '../../words/numbers.ts'
+import { boundedLabel } from '../../words/numbers.ts'
 import { ReviewBar } from './review-bar.tsx'
 
 export function RecoveriesPage(): ReactNode {
   const search = useSearch()
   const isReview = search.includes('toReview=true')
-  const list = usePages<Recovery>(`/recoveries?${search}${search === '' ? '' : '&'}limit=50`)
+  const list = usePages<RecoveryView>(`/recoveries?${search}${search === '' ? '' : '&'}limit=50`)
   const overview = useData<Overview>('/overview', { topic: 'overview' }).data
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const waiting = list.items.filter(({ needsReview }) => needsReview)
@@ -29,7 +29,7 @@ export function RecoveriesPage(): ReactNode {
     {
       query: 'toReview=true',
       label: 'To review',
-      count: overview === undefined || overview.toReview.count === 0 ? null : bounded(overview.toReview),
+      count: overview === undefined || overview.toReview.count === 0 ? null : boundedLabel(overview.toReview),
     },
   ]
   const empty = isReview ? (

@@ -1,6 +1,6 @@
 /** Reviews the selected recoveries, or all that wait for a review. Only a run that its recovery failed can be retried. */
 import type { ReactNode } from 'react'
-import type { Recovery } from '../../api/contract.ts'
+import type { RecoveryView } from '../../api/contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { useEachRun } from '../../api/use-each-run.ts'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -8,7 +8,7 @@ import { CliLine } from '../../parts/cli-line.tsx'
 import { several } from '../../words/numbers.ts'
 
 interface Props {
-  readonly chosen: readonly Recovery[]
+  readonly chosen: readonly RecoveryView[]
   readonly isAll: boolean
   readonly onDone: () => void
 }
@@ -17,9 +17,9 @@ export function ReviewBar({ chosen, isAll, onDone }: Props): ReactNode {
   const { act, busy } = useAct()
   const { each, busy: isRetrying } = useEachRun()
   const failed = chosen.filter(({ needsReview }) => needsReview)
-  const runsOf = (recoveries: readonly Recovery[]) => [...new Set(recoveries.map(({ runId }) => runId))]
+  const runsOf = (recoveries: readonly RecoveryView[]) => [...new Set(recoveries.map(({ runId }) => runId))]
   const [all, retryable] = [runsOf(chosen), runsOf(failed)]
-  async function accept(recoveries: readonly Recovery[]): Promise<void> {
+  async function accept(recoveries: readonly RecoveryView[]): Promise<void> {
     await act<{ reviewed: number }>({
       method: 'POST',
       path: '/recoveries/review',

@@ -3,7 +3,8 @@ import { useState, type ReactNode } from 'react'
 import type { RunDetail } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { ActButton } from '../../parts/act-button.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { parseLossless, pretty } from '../../parts/json/lossless.ts'
@@ -36,7 +37,7 @@ export function AgainDialog({ detail, onClose, onRun }: Props): ReactNode {
     <>
       <CliLine
         command={
-          isEdited ? `q again ${run.id} --payload ${quoted(text.replaceAll(/\s*\n\s*/g, ' '))}` : `q again ${run.id}`
+          isEdited ? `q again ${run.id} --payload ${shellWord(text.replaceAll(/\s*\n\s*/g, ' '))}` : `q again ${run.id}`
         }
       />
       <button type="button" className="btn" onClick={onClose}>

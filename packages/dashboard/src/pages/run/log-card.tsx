@@ -1,8 +1,8 @@
 /** The log of a run, by attempt. It follows the end until a person scrolls up. */
 import { memo, useEffect, useRef, useState, type ReactNode } from 'react'
-import type { LogLine, RunAttempt } from '../../api/run-contract.ts'
+import type { LoggedLine, RunAttempt } from '../../api/run-contract.ts'
 import { Card, Empty, Skeleton } from '../../parts/card.tsx'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 import { exactTime, wholeDate } from '../../words/times.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { useLogs } from './use-logs.ts'
@@ -44,7 +44,7 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
   const tools = <LogTools text={text} onText={setText} level={level} onLevel={setLevel} />
   return (
     <div id="logs">
-      <Card title="Logs" sub={ended ? count(lines.length) : isFollowing ? 'following' : 'scrolled up'} end={tools}>
+      <Card title="Logs" sub={ended ? countLabel(lines.length) : isFollowing ? 'following' : 'scrolled up'} end={tools}>
         {!isLoaded ? (
           <Skeleton rows={3} />
         ) : drawn.length === 0 ? (
@@ -59,14 +59,14 @@ export function LogCard({ id, attempts, ended }: Props): ReactNode {
           <ol className="log" ref={list} onScroll={onScroll} tabIndex={0} aria-label="Log lines">
             {shown.length > drawn.length ? (
               <li className="sep">
-                the last {count(drawn.length)} of {count(shown.length)} lines
+                the last {countLabel(drawn.length)} of {countLabel(shown.length)} lines
                 <button type="button" className="btn" onClick={() => setMost(most + drawnAtOnce)}>
                   Show earlier
                 </button>
               </li>
             ) : isCut ? (
               <li className="sep">
-                only the last {count(lines.length)} lines are kept here; GET /api/runs/{id}/logs has all
+                only the last {countLabel(lines.length)} lines are kept here; GET /api/runs/{id}/logs has all
               </li>
             ) : null}
             {drawn.map((line, index) => (
@@ -123,7 +123,7 @@ function LogTools({ text, onText, level, onLevel }: ToolsProps): ReactNode {
 }
 
 interface LineProps {
-  readonly line: LogLine
+  readonly line: LoggedLine
   readonly begins: RunAttempt | undefined
   readonly isFirst: boolean
 }

@@ -13,7 +13,7 @@ import { At } from '../../parts/time.tsx'
 import { duration, relative } from '../../words/durations.ts'
 import { several } from '../../words/numbers.ts'
 
-export function RunFacts({ detail }: { readonly detail: RunDetail }): ReactNode {
+export function RunFactList({ detail }: { readonly detail: RunDetail }): ReactNode {
   const { run } = detail
   const now = useNow()
   const isHeld = run.replicaId !== null && run.finishedAt === null

@@ -14,7 +14,7 @@ import { ActionsCard } from './actions-card.tsx'
 import { ErrorCard } from './error-card.tsx'
 import { LogCard } from './log-card.tsx'
 import { ProgressCard } from './progress-card.tsx'
-import { RunFacts } from './run-facts.tsx'
+import { RunFactList } from './run-facts.tsx'
 import { TimelineCard } from './timeline-card.tsx'
 import { ValueCards } from './value-cards.tsx'
 import { WaterfallCard } from './waterfall-card.tsx'
@@ -69,7 +69,7 @@ function Loaded({ detail }: { readonly detail: RunDetail }): ReactNode {
         <aside className="stack">
           <ActionsCard detail={detail} />
           <WhyCard detail={detail} />
-          <RunFacts detail={detail} />
+          <RunFactList detail={detail} />
           <ValueCards detail={detail} />
         </aside>
       </div>

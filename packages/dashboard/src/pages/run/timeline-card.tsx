@@ -1,6 +1,6 @@
 /** The timeline, in the order of the claims: fences only rise, while clocks may jump. */
 import type { ReactNode } from 'react'
-import type { RunDetail, TimelineEntry } from '../../api/run-contract.ts'
+import type { RunDetail, TimelineItem } from '../../api/run-contract.ts'
 import { Card } from '../../parts/card.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { several } from '../../words/numbers.ts'
@@ -15,7 +15,7 @@ export function TimelineCard({
   readonly nameOf: (id: string) => string
 }): ReactNode {
   const { run } = detail
-  const timeline: readonly TimelineEntry[] = detail.timeline
+  const timeline: readonly TimelineItem[] = detail.timeline
   return (
     <Card
       title="Timeline"
@@ -47,7 +47,7 @@ export function TimelineCard({
 }
 
 /** Since the event before it in time: a write that was refused stands with its fence, and may be later than the next start. */
-function gap(timeline: readonly TimelineEntry[], index: number): string {
+function gap(timeline: readonly TimelineItem[], index: number): string {
   const at = Date.parse(timeline[index]?.at ?? '')
   const earlier = timeline.slice(0, index).map((entry) => Date.parse(entry.at ?? ''))
   const before = Math.max(...earlier.filter((time) => time <= at))

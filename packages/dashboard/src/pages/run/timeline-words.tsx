@@ -1,6 +1,6 @@
 /** Each entry of the timeline as a sentence, with its glyph and tone. */
 import type { ReactNode } from 'react'
-import type { TimelineEntry } from '../../api/run-contract.ts'
+import type { TimelineItem } from '../../api/run-contract.ts'
 import type { GlyphName } from '../../parts/glyph.tsx'
 import { percent } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
@@ -19,7 +19,7 @@ interface Names {
   readonly group: string
 }
 
-export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): EntryWords {
+export function wordsOf(entry: TimelineItem, { nameOf, queue, group }: Names): EntryWords {
   const by = entry.by === null ? null : <b>{nameOf(entry.by)}</b>
   const on = by === null ? null : <> on {by}</>
   const code = codeOf(entry)
@@ -96,7 +96,7 @@ export function wordsOf(entry: TimelineEntry, { nameOf, queue, group }: Names): 
 }
 
 /** Words for the end of an attempt, and for an entry that this page does not know. */
-function endWords(entry: TimelineEntry, by: ReactNode): EntryWords {
+function endWords(entry: TimelineItem, by: ReactNode): EntryWords {
   const on = by === null ? null : <> on {by}</>
   const code = codeOf(entry)
   const detail = detailOf(entry)
@@ -139,15 +139,15 @@ function endWords(entry: TimelineEntry, by: ReactNode): EntryWords {
   }
 }
 
-function codeOf({ code }: TimelineEntry): ReactNode {
+function codeOf({ code }: TimelineItem): ReactNode {
   return code == null ? null : <code> {code}</code>
 }
 
-function detailOf({ detail }: TimelineEntry): ReactNode {
+function detailOf({ detail }: TimelineItem): ReactNode {
   return detail == null ? null : <span className="mute"> {firstLine(detail)}</span>
 }
 
-function notedWords(entry: TimelineEntry, by: ReactNode): EntryWords {
+function notedWords(entry: TimelineItem, by: ReactNode): EntryWords {
   const kind = (entry.kind ?? '').replaceAll('-', ' ')
   const detail = detailOf(entry)
   if (entry.kind?.startsWith('refused') === true)

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'react'
 import { request } from '../../api/request.ts'
-import type { LogLine, LogPage } from '../../api/run-contract.ts'
+import type { LoggedLine, LogPage } from '../../api/run-contract.ts'
 import { connection } from '../../live/connection.ts'
 import { onFrame, wantTopic } from '../../live/live.ts'
 
@@ -16,7 +16,7 @@ const pagesMax = 200
 const askEveryMs = 2_000
 
 export interface Log {
-  readonly lines: readonly LogLine[]
+  readonly lines: readonly LoggedLine[]
   readonly isLoaded: boolean
   /** Whether older lines were dropped. */
   readonly isCut: boolean
@@ -24,7 +24,7 @@ export interface Log {
 
 export function useLogs(id: string, isFollowed: boolean): Log {
   const [log, setLog] = useState<Log>({ lines: [], isLoaded: false, isCut: false })
-  const lines = useRef<LogLine[]>([])
+  const lines = useRef<LoggedLine[]>([])
   useEffect(() => {
     const stopped = new AbortController()
     let isReading = false

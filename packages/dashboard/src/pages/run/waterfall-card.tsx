@@ -6,7 +6,7 @@ import { Card } from '../../parts/card.tsx'
 import { useWidth } from '../../parts/chart/use-width.ts'
 import { duration } from '../../words/durations.ts'
 import { clockTime } from '../../words/times.ts'
-import { type Bar, type BarKind, roundTimes, type Row, waterfallOf } from './waterfall.ts'
+import { type WaterfallBar, type BarKind, roundTimes, type Row, waterfallOf } from './waterfall.ts'
 
 const looks: Readonly<Record<BarKind, { readonly bar: string; readonly text: string; readonly word: string }>> = {
   gate: { bar: 'gate', text: 'gatet', word: 'held back' },
@@ -144,7 +144,7 @@ function BarShape({
   to,
   y,
 }: {
-  readonly bar: Bar
+  readonly bar: WaterfallBar
   readonly from: number
   readonly to: number
   readonly y: number

@@ -5,7 +5,7 @@
 import type { RunAttempt, RunDetail } from '../../api/run-contract.ts'
 
 export type BarKind = 'gate' | 'ready' | 'claimed' | 'running' | 'succeeded' | 'failed' | 'lost' | 'quiet'
-export interface Bar {
+export interface WaterfallBar {
   readonly kind: BarKind
   readonly from: number
   readonly to: number
@@ -13,7 +13,7 @@ export interface Bar {
 export interface Row {
   readonly label: string
   readonly node: string | null
-  readonly bars: readonly Bar[]
+  readonly bars: readonly WaterfallBar[]
 }
 export interface Waterfall {
   readonly from: number
@@ -51,7 +51,7 @@ function rowOf(detail: RunDetail, attempt: RunAttempt, before: RunAttempt | unde
   const recovery = recoveries.find(({ fence }) => fence === attempt.fence)
   const end = attempt.endedAt === null ? (recovery === undefined ? now : ms(recovery.at)) : ms(attempt.endedAt)
   const lostFrom = recovery === undefined ? end : Math.max(started, ms(recovery.at) - (recovery.beatAgeMs ?? 0))
-  const bars: Bar[] = [
+  const bars: WaterfallBar[] = [
     { kind: 'gate', from: waitedFrom, to: readyFrom },
     { kind: 'ready', from: readyFrom, to: started },
     { kind: kindOf(attempt), from: started, to: Math.min(end, lostFrom) },
@@ -101,7 +101,8 @@ function waitingRow({ run, attempts }: RunDetail, now: number): Row | undefined 
     return { label: 'never ran', node: null, bars: drawn([{ kind: 'ready', from, to: ms(run.finishedAt) }]) }
   }
   const due = Math.min(now, Math.max(from, ms(run.runAt)))
-  const waits: Bar = run.status === 'PENDING' ? { kind: 'gate', from, to: now } : { kind: 'ready', from: due, to: now }
+  const waits: WaterfallBar =
+    run.status === 'PENDING' ? { kind: 'gate', from, to: now } : { kind: 'ready', from: due, to: now }
   return {
     label: 'waiting',
     node: null,
@@ -109,7 +110,7 @@ function waitingRow({ run, attempts }: RunDetail, now: number): Row | undefined 
   }
 }
 
-function drawn(all: readonly Bar[]): Bar[] {
+function drawn(all: readonly WaterfallBar[]): WaterfallBar[] {
   return all.filter((bar) => bar.to > bar.from)
 }
 

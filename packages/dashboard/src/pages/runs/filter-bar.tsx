@@ -7,12 +7,12 @@ import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { parseToken, problemOf, type Token, type TokenProblem, withToken } from './filter.ts'
+import { parseToken, problemOfToken, type FilterToken, type TokenProblem, withToken } from './filter.ts'
 import { suggestionsFor, type Suggestion } from './suggestions.ts'
 
 interface Props {
-  readonly tokens: readonly Token[]
-  readonly onChange: (tokens: readonly Token[]) => void
+  readonly tokens: readonly FilterToken[]
+  readonly onChange: (tokens: readonly FilterToken[]) => void
 }
 
 const examples = 'Filter: status, task, queue, node, since, payload.url~cdn, or a run id'
@@ -29,8 +29,8 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
   const suggestions = useSuggestions(text, isOpen)
   const isShown = isOpen && suggestions.length > 0 && problem === undefined
 
-  function add(token: Token): void {
-    const refused = problemOf(token)
+  function add(token: FilterToken): void {
+    const refused = problemOfToken(token)
     if (refused !== undefined) return setProblem(refused)
     onChange(withToken(tokens, token))
     setText('')
@@ -156,14 +156,14 @@ export function TokenChips({ tokens, onChange }: Props): ReactNode {
     <TokenChip
       key={`${token.key} ${token.value}`}
       token={token}
-      problem={problemOf(token)}
+      problem={problemOfToken(token)}
       onRemove={() => onChange(tokens.filter((other) => other !== token))}
     />
   ))
 }
 
 interface ChipProps {
-  readonly token: Token
+  readonly token: FilterToken
   readonly problem: TokenProblem | undefined
   readonly onRemove: () => void
 }

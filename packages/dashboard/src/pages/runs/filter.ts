@@ -2,9 +2,8 @@
  * The filter of the list of runs: tokens that stand in the address, so that a link is a saved view. One query string, one writer.
  * Pure; the time of the server is given.
  */
-import { timeOf, waysToWriteTimes } from '@q/server/client'
+import { shellWord, timeOf, waysToWriteTimes } from '@q/server/client'
 import type { TaskState } from '../../api/contract.ts'
-import { quoted } from '../../parts/cli-line.tsx'
 import { visibleText } from '../../words/visible-text.ts'
 
 export const filterKeys = {
@@ -26,7 +25,7 @@ export const filterKeys = {
 } as const satisfies Record<string, string>
 
 export type FilterKey = keyof typeof filterKeys
-export interface Token {
+export interface FilterToken {
   readonly key: FilterKey
   readonly value: string
 }
@@ -47,7 +46,7 @@ export const states: readonly TaskState[] = [
 ]
 
 /** Parses typed text; undefined: it is not a token yet. */
-export function parseToken(text: string): Token | undefined {
+export function parseToken(text: string): FilterToken | undefined {
   const typed = text.trim()
   const payload = /^payload\.(\S+?[~=].+)$/i.exec(typed)?.[1]
   if (payload !== undefined) return { key: 'payload', value: payload }
@@ -64,25 +63,25 @@ export interface TokenProblem {
 }
 
 /** Undefined: the token can be used. */
-export function problemOf({ key, value }: Token): TokenProblem | undefined {
+export function problemOfToken({ key, value }: FilterToken): TokenProblem | undefined {
   if (!isTimeKey(key) || timeOf(value, Date.now()) !== undefined) return undefined
   return { short: 'not a time', what: `“${visibleText(value)}” is not a time.`, fix: waysToWriteTimes }
 }
 
 /** With one token more; all but states are there once. */
-export function withToken(tokens: readonly Token[], token: Token): Token[] {
+export function withToken(tokens: readonly FilterToken[], token: FilterToken): FilterToken[] {
   const others = tokens.filter(({ key, value }) =>
     token.key === 'status' ? key !== 'status' || value !== token.value : key !== token.key,
   )
   return [...others, token]
 }
 
-export function tokensIn(search: URLSearchParams): Token[] {
+export function tokensIn(search: URLSearchParams): FilterToken[] {
   return [...search].flatMap(([key, value]) => (isKey(key) && value !== '' ? [{ key, value }] : []))
 }
 
 /** The query of the page with these tokens; everything else in it stays. */
-export function searchWith(search: URLSearchParams, tokens: readonly Token[]): URLSearchParams {
+export function searchWith(search: URLSearchParams, tokens: readonly FilterToken[]): URLSearchParams {
   const rest = [...search].filter(([key]) => !isKey(key))
   return new URLSearchParams([...rest, ...tokens.map(({ key, value }): [string, string] => [key, value])])
 }
@@ -98,7 +97,7 @@ const namesInApi: Partial<Record<FilterKey, string>> = {
  * As the API reads it: states together, times as ISO text. Undefined if a token has a problem: without that token the filter would
  * match more runs than a person asked for.
  */
-export function apiFilter(tokens: readonly Token[], now: number): ApiFilter | undefined {
+export function apiFilter(tokens: readonly FilterToken[], now: number): ApiFilter | undefined {
   const filter: Record<string, string | string[]> = {}
   const status = tokens.filter(({ key }) => key === 'status').map(({ value }) => value)
   if (status.length > 0) filter['status'] = status
@@ -127,7 +126,7 @@ const namesOfOptions: Readonly<Record<string, string>> = {
 
 /** The options of the command line for the same runs. They name the times that the page has read, not the words for them. */
 export function cliOptions(filter: ApiFilter): string {
-  return [...apiQuery(filter)].map(([name, value]) => `--${namesOfOptions[name] ?? name} ${quoted(value)}`).join(' ')
+  return [...apiQuery(filter)].map(([name, value]) => `--${namesOfOptions[name] ?? name} ${shellWord(value)}`).join(' ')
 }
 
 const timeKeys: ReadonlySet<FilterKey> = new Set(['since', 'before', 'ended-since', 'ended-before'])

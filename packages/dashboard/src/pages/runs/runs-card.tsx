@@ -4,23 +4,23 @@ import { useSearchParams } from 'wouter'
 import { useNow } from '../../live/use-now.ts'
 import { Card, Empty, Pending } from '../../parts/card.tsx'
 import { OperationBar } from '../../parts/operation-bar.tsx'
-import { count, several } from '../../words/numbers.ts'
+import { countLabel, several } from '../../words/numbers.ts'
 import { dayTime } from '../../words/times.ts'
 import { BulkBar } from './bulk/bulk-bar.tsx'
 import { TokenChips } from './filter-bar.tsx'
-import type { ApiFilter, Token } from './filter.ts'
+import type { ApiFilter, FilterToken } from './filter.ts'
 import { rememberList } from './remembered-list.ts'
 import { RunsTable } from './runs-table.tsx'
 import { perPage, type RunList, useRuns } from './use-runs.ts'
 import { useRunSelection } from './use-run-selection.ts'
-import type { View } from './views.ts'
+import type { RunsView } from './views.ts'
 
 interface Props {
-  readonly view: View
-  readonly tokens: readonly Token[]
+  readonly view: RunsView
+  readonly tokens: readonly FilterToken[]
   readonly filter: ApiFilter
   readonly query: URLSearchParams
-  readonly onTokens: (tokens: readonly Token[]) => void
+  readonly onTokens: (tokens: readonly FilterToken[]) => void
 }
 
 export function RunsCard({ view, tokens, filter, query, onTokens }: Props): ReactNode {
@@ -101,7 +101,7 @@ function NewRuns({ list }: { readonly list: RunList }): ReactNode {
   return (
     <div className="newruns" role="status">
       <button type="button" className="btn pill" onClick={list.showNew}>
-        {count(list.newRuns)}
+        {countLabel(list.newRuns)}
         {list.newRuns >= 50 ? '+' : ''} new
       </button>
     </div>
@@ -130,9 +130,9 @@ function Looked({ list }: { readonly list: RunList }): ReactNode {
 
 interface NothingProps {
   readonly list: RunList
-  readonly view: View
-  readonly tokens: readonly Token[]
-  readonly onTokens: (tokens: readonly Token[]) => void
+  readonly view: RunsView
+  readonly tokens: readonly FilterToken[]
+  readonly onTokens: (tokens: readonly FilterToken[]) => void
 }
 
 /** Three different reasons for an empty list, each with the way out of it. */

@@ -6,13 +6,13 @@ import { useData } from '../../api/use-data.ts'
 import { connection, useConnectionPart } from '../../live/connection.ts'
 import { serverNow } from '../../live/server-clock.ts'
 import { Card, Head } from '../../parts/card.tsx'
-import { bounded } from '../../words/numbers.ts'
+import { boundedLabel } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { FilterBar } from './filter-bar.tsx'
-import { apiFilter, apiQuery, problemOf, searchWith, type TokenProblem, tokensIn } from './filter.ts'
+import { apiFilter, apiQuery, problemOfToken, searchWith, type TokenProblem, tokensIn } from './filter.ts'
 import { RunsCard } from './runs-card.tsx'
 import { useFixedTime } from './use-fixed-time.ts'
-import { type View, viewNamed, views } from './views.ts'
+import { type RunsView, viewNamed, views } from './views.ts'
 
 export function RunsPage(): ReactNode {
   const [search] = useSearchParams()
@@ -45,7 +45,7 @@ function NoSuchView({ name }: { readonly name: string }): ReactNode {
   )
 }
 
-function RunsOf({ view }: { readonly view: View }): ReactNode {
+function RunsOf({ view }: { readonly view: RunsView }): ReactNode {
   const [search, setSearch] = useSearchParams()
   const tokens = tokensIn(search)
   // "1h" is read once, so that the list does not begin again with every second.
@@ -56,7 +56,7 @@ function RunsOf({ view }: { readonly view: View }): ReactNode {
     return (
       <>
         {bar}
-        <NotListed problems={tokens.flatMap((token) => problemOf(token) ?? [])} />
+        <NotListed problems={tokens.flatMap((token) => problemOfToken(token) ?? [])} />
       </>
     )
   const query = apiQuery({ ...(view.name === 'newest' ? {} : { view: view.name }), ...filter })
@@ -104,7 +104,7 @@ function Views({
   current,
   search,
 }: {
-  readonly current: View | undefined
+  readonly current: RunsView | undefined
   readonly search: URLSearchParams
 }): ReactNode {
   const { data } = useData<Overview>('/overview', { topic: 'overview' })
@@ -126,7 +126,7 @@ function Views({
             aria-current={name === current?.name ? 'page' : undefined}
           >
             {label}
-            {count === undefined || count.count === 0 ? null : <span className="n">{bounded(count)}</span>}
+            {count === undefined || count.count === 0 ? null : <span className="n">{boundedLabel(count)}</span>}
           </Link>
         )
       })}

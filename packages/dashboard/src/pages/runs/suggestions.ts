@@ -1,11 +1,11 @@
 /** Completes a text in the filter: first its key, then the values that are known for it. Pure. */
-import { type FilterKey, filterKeys, parseToken, states, type Token } from './filter.ts'
+import { type FilterKey, filterKeys, parseToken, states, type FilterToken } from './filter.ts'
 
 export interface Suggestion {
   readonly label: string
   readonly hint: string
   /** What it adds; undefined: it only completes the text. */
-  readonly token?: Token
+  readonly token?: FilterToken
   readonly typed: string
 }
 

@@ -4,11 +4,11 @@ import { useLocation } from 'wouter'
 import { useKeys } from '../../app/keys.ts'
 import type { BulkKind } from './bulk/bulk-kinds.ts'
 import { toggledRange } from './selection.ts'
-import type { View } from './views.ts'
+import type { RunsView } from './views.ts'
 
 export type Selection = ReadonlySet<string> | 'all'
 
-export function useRunSelection(runs: readonly { readonly id: string }[], view: View) {
+export function useRunSelection(runs: readonly { readonly id: string }[], view: RunsView) {
   const [, navigate] = useLocation()
   const [selection, setSelection] = useState<Selection>(new Set<string>())
   const [cursor, setCursor] = useState(-1)

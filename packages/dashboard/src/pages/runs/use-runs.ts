@@ -4,15 +4,15 @@
  */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { ApiProblem } from '../../api/problem.ts'
+import type { RequestProblem } from '../../api/problem.ts'
 import { request } from '../../api/request.ts'
-import type { RunPage, RunSummary } from '../../api/run-contract.ts'
+import type { RunSummaryPage, RunSummary } from '../../api/run-contract.ts'
 import { useData } from '../../api/use-data.ts'
 
 export interface RunList {
   readonly runs: readonly RunSummary[]
   readonly isLoaded: boolean
-  readonly error: ApiProblem | null
+  readonly error: RequestProblem | null
   readonly looked: number
   readonly lookedBackTo: string | null
   readonly exhausted: boolean
@@ -31,7 +31,7 @@ const refreshedMax = 100
 
 export function useRuns(query: URLSearchParams): RunList {
   const base = `/runs?${query}${query.size === 0 ? '' : '&'}limit=${perPage}`
-  const list = useInfiniteQuery<RunPage, ApiProblem, { pages: RunPage[] }, string[], string | null>({
+  const list = useInfiniteQuery<RunSummaryPage, RequestProblem, { pages: RunSummaryPage[] }, string[], string | null>({
     queryKey: ['runs', base],
     initialPageParam: null,
     queryFn: ({ pageParam, signal }) =>
@@ -44,12 +44,12 @@ export function useRuns(query: URLSearchParams): RunList {
   const pages = list.data?.pages
   const shown = useMemo(() => pages?.flatMap((page) => page.runs) ?? [], [pages])
   const ids = shown.slice(0, refreshedMax).map(({ id }) => id)
-  const refreshed = useData<RunPage>(`/runs?ids=${ids.join(',')}&limit=${refreshedMax}`, {
+  const refreshed = useData<RunSummaryPage>(`/runs?ids=${ids.join(',')}&limit=${refreshedMax}`, {
     everyMs: 2_000,
     enabled: ids.length > 0,
     keep: true,
   })
-  const first = useData<RunPage>(base, { everyMs: 5_000 })
+  const first = useData<RunSummaryPage>(base, { everyMs: 5_000 })
   const runs = useMemo(() => merged(shown, refreshed.data?.runs ?? []), [shown, refreshed.data])
   const known = new Set(shown.map(({ id }) => id))
   const last = pages?.at(-1)

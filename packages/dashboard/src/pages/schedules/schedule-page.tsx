@@ -8,14 +8,15 @@ import { useNow } from '../../live/use-now.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { RunBadge } from '../../parts/badge.tsx'
 import { Card, Empty, Head, Pending } from '../../parts/card.tsx'
-import { CliLine, quoted } from '../../parts/cli-line.tsx'
+import { CliLine } from '../../parts/cli-line.tsx'
+import { shellWord } from '@q/server/client'
 import { Confirm } from '../../parts/confirm.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { At } from '../../parts/time.tsx'
 import { duration, relative } from '../../words/durations.ts'
 import { wholeDate } from '../../words/times.ts'
-import { ScheduleState } from './schedules-page.tsx'
+import { ScheduleBadge } from './schedules-page.tsx'
 
 interface Detail {
   readonly schedule: Schedule
@@ -40,7 +41,7 @@ export function SchedulePage({ name }: { readonly name: string }): ReactNode {
   return (
     <>
       <Head title={schedule.name}>
-        <ScheduleState schedule={schedule} />
+        <ScheduleBadge schedule={schedule} />
         <span className="soft">
           {data.words} <span className="mute">{schedule.timezone}</span>
         </span>
@@ -157,7 +158,7 @@ function Actions({ schedule }: { readonly schedule: Schedule }): ReactNode {
   const { act, busy } = useAct()
   const path = `/schedules/${encodeURIComponent(schedule.name)}`
   const isPaused = schedule.pausedAt !== null
-  const quotedName = quoted(schedule.name)
+  const quotedName = shellWord(schedule.name)
   async function run(): Promise<void> {
     const answer = await act<{ runId: string }>({
       method: 'POST',

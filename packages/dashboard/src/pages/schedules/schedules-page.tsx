@@ -68,7 +68,7 @@ function Row({ schedule }: { readonly schedule: ListedSchedule }): ReactNode {
       </Td>
       <Td className="hide-s hide-m mono mute">{schedule.cron}</Td>
       <Td className="end">
-        <ScheduleState schedule={schedule} />
+        <ScheduleBadge schedule={schedule} />
       </Td>
       <Td className="num mute" data-l="last">
         {schedule.lastTick === null ? '–' : <Ago at={schedule.lastTick} />}
@@ -82,7 +82,7 @@ function Row({ schedule }: { readonly schedule: ListedSchedule }): ReactNode {
 
 const lateAfterMs = 60_000
 
-export function ScheduleState({ schedule }: { readonly schedule: Schedule }): ReactNode {
+export function ScheduleBadge({ schedule }: { readonly schedule: Schedule }): ReactNode {
   const now = useNow()
   if (schedule.pausedAt !== null)
     return (

@@ -2,7 +2,7 @@
  * Where the places of each layer are, across the layers: as near to the mean of their neighbours as their order and the gaps allow.
  * An edge that passes several layers is pulled straight before the boxes are.
  */
-import type { Place } from './layers.ts'
+import type { Vertex } from './layers.ts'
 
 const rounds = 10
 /** How hard the ends of an edge pull at each other; more for a place where an edge only passes. */
@@ -17,7 +17,7 @@ interface Block {
 }
 
 /** `room(a, b)`: how far the middles of two neighbours in a layer must be apart. */
-export function placeAcross(layers: readonly (readonly Place[])[], room: (a: Place, b: Place) => number): void {
+export function placeAcross(layers: readonly (readonly Vertex[])[], room: (a: Vertex, b: Vertex) => number): void {
   for (const layer of layers) settle(layer, room, () => ({ aim: 0, weight: 1 }))
   for (let round = 0; round < rounds; round++) {
     for (const layer of layers) settle(layer, room, (place) => aimOf(place, place.before))
@@ -33,7 +33,7 @@ interface Aim {
   readonly weight: number
 }
 
-function aimOf(place: Place, neighbours: readonly Place[]): Aim {
+function aimOf(place: Vertex, neighbours: readonly Vertex[]): Aim {
   if (neighbours.length === 0) return { aim: place.across, weight: 0.1 }
   let [sum, weight] = [0, 0]
   for (const neighbour of neighbours) {
@@ -46,7 +46,7 @@ function aimOf(place: Place, neighbours: readonly Place[]): Aim {
 }
 
 /** Least squares under the order and the gaps: neighbours that would overlap become one block, which goes to their mean. */
-function settle(layer: readonly Place[], room: (a: Place, b: Place) => number, ask: (place: Place) => Aim): void {
+function settle(layer: readonly Vertex[], room: (a: Vertex, b: Vertex) => number, ask: (place: Vertex) => Aim): void {
   const offsets: number[] = []
   const blocks: Block[] = []
   for (const [at, place] of layer.entries()) {

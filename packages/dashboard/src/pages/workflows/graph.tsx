@@ -1,7 +1,7 @@
 /** The graph of a workflow: drawn once by its edges, coloured live by its steps; it can be moved and zoomed. */
 import { useState, type ReactNode } from 'react'
 import { useLocation } from 'wouter'
-import type { Step } from '../../api/run-contract.ts'
+import type { StepView } from '../../api/run-contract.ts'
 import { useNow } from '../../live/use-now.ts'
 import { toneOf } from '../../parts/badge.tsx'
 import { useWidth } from '../../parts/chart/use-width.ts'
@@ -12,7 +12,13 @@ import { criticalPath } from './critical-path.ts'
 import { type Box, boxSize, type Edge, type Layout, layoutOf, withItems } from './layout.ts'
 import { usePanZoom } from './use-pan-zoom.ts'
 
-export function Graph({ steps, ended }: { readonly steps: readonly Step[]; readonly ended: boolean }): ReactNode {
+export function WorkflowGraph({
+  steps,
+  ended,
+}: {
+  readonly steps: readonly StepView[]
+  readonly ended: boolean
+}): ReactNode {
   const now = useNow()
   const [box, width] = useWidth()
   const layout = useLayout(steps, width < narrowBelow)
@@ -69,7 +75,7 @@ function around(width: number): number {
 }
 
 /** Laid out again when the graph changes, not when a state does. */
-function useLayout(steps: readonly Step[], isNarrow: boolean): Layout {
+function useLayout(steps: readonly StepView[], isNarrow: boolean): Layout {
   const shape = steps.map(({ name, kind, parents }) => (kind === 'item' ? '' : `${name}<${parents.join()}`)).join()
   const [last, setLast] = useState(() => ({ shape, isNarrow, layout: fittingLayout(steps, isNarrow) }))
   if (last.shape === shape && last.isNarrow === isNarrow) return withItems(last.layout, steps)
@@ -79,7 +85,7 @@ function useLayout(steps: readonly Step[], isNarrow: boolean): Layout {
 }
 
 /** On a narrow screen the layers go down, unless the steps of one layer are wider than the layers beside each other are. */
-function fittingLayout(steps: readonly Step[], isNarrow: boolean): Layout {
+function fittingLayout(steps: readonly StepView[], isNarrow: boolean): Layout {
   const across = layoutOf(steps, false)
   if (!isNarrow) return across
   const down = layoutOf(steps, true)
@@ -92,7 +98,7 @@ function EdgeLine({
   isCritical,
 }: {
   readonly edge: Edge
-  readonly parent: Step | undefined
+  readonly parent: StepView | undefined
   readonly isCritical: boolean
 }): ReactNode {
   const look = parent?.status === 'SUCCEEDED' ? 'done' : 'waits'

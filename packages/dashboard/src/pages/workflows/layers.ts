@@ -4,38 +4,38 @@
  */
 export type Pair = readonly [parent: string, child: string]
 
-export interface Place {
+export interface Vertex {
   /** The step; undefined where an edge only passes. */
   readonly name: string | undefined
   readonly layer: number
   /** Places of the layers beside it that edges lead to. */
-  readonly before: Place[]
-  readonly after: Place[]
+  readonly before: Vertex[]
+  readonly after: Vertex[]
   /** Its middle, across the layers. */
   across: number
 }
 
 export interface Layered {
-  readonly layers: Place[][]
-  readonly placeOf: (name: string) => Place | undefined
+  readonly layers: Vertex[][]
+  readonly placeOf: (name: string) => Vertex | undefined
   /** The places that an edge passes, from parent to child. */
-  readonly passed: ReadonlyMap<Pair, readonly Place[]>
+  readonly passed: ReadonlyMap<Pair, readonly Vertex[]>
 }
 
 export function layersOf(names: readonly string[], pairs: readonly Pair[]): Layered {
   const layerOf = layerNumbers(names, pairs)
-  const layers: Place[][] = []
-  const place = (name: string | undefined, layer: number): Place => {
-    const made: Place = { name, layer, before: [], after: [], across: 0 }
+  const layers: Vertex[][] = []
+  const place = (name: string | undefined, layer: number): Vertex => {
+    const made: Vertex = { name, layer, before: [], after: [], across: 0 }
     ;(layers[layer] ??= []).push(made)
     return made
   }
   const places = new Map(names.map((name) => [name, place(name, layerOf.get(name) ?? 0)]))
-  const passed = new Map<Pair, Place[]>()
+  const passed = new Map<Pair, Vertex[]>()
   for (const pair of pairs) {
     const [parent, child] = [places.get(pair[0]), places.get(pair[1])]
     if (parent === undefined || child === undefined) continue
-    const way: Place[] = []
+    const way: Vertex[] = []
     for (let layer = parent.layer + 1; layer < child.layer; layer++) way.push(place(undefined, layer))
     passed.set(pair, way)
     let last = parent

@@ -3,14 +3,14 @@
  * are one box with a count, so that a map over a thousand items stays readable. Pure.
  */
 import type { TaskState } from '../../api/contract.ts'
-import type { Step } from '../../api/run-contract.ts'
+import type { StepView } from '../../api/run-contract.ts'
 import { placeAcross } from './across.ts'
-import { layersOf, type Pair, type Place } from './layers.ts'
+import { layersOf, type Pair, type Vertex } from './layers.ts'
 import { orderLayers } from './order.ts'
 
 export interface Box {
   readonly name: string
-  readonly step: Step
+  readonly step: StepView
   /** States of the items of a map; empty for other steps. */
   readonly items: Readonly<Partial<Record<TaskState, number>>>
   readonly x: number
@@ -35,7 +35,7 @@ export const boxSize = { width: 190, height: 58 } as const
 const gaps = { boxes: 22, mixed: 18, edges: 14 } as const
 const margin = 16
 
-export function layoutOf(steps: readonly Step[], isNarrow: boolean): Layout {
+export function layoutOf(steps: readonly StepView[], isNarrow: boolean): Layout {
   const own = steps.filter(({ kind }) => kind !== 'item')
   const names = new Set(own.map(({ name }) => name))
   const pairs: Pair[] = own.flatMap(({ name, parents }) =>
@@ -50,7 +50,7 @@ export function layoutOf(steps: readonly Step[], isNarrow: boolean): Layout {
     const boxes = Number(a.name !== undefined) + Number(b.name !== undefined)
     return (boxes / 2) * wide + (boxes === 2 ? gaps.boxes : boxes === 1 ? gaps.mixed : gaps.edges)
   })
-  const pointOf = ({ layer, across }: Place): Point => ({
+  const pointOf = ({ layer, across }: Vertex): Point => ({
     along: margin + deep / 2 + layer * step,
     across: margin + wide / 2 + across,
   })
@@ -115,7 +115,7 @@ function round(value: number): number {
 }
 
 /** The same places with the states of now. */
-export function withItems(drawn: Layout, steps: readonly Step[]): Layout {
+export function withItems(drawn: Layout, steps: readonly StepView[]): Layout {
   const byName = new Map(steps.map((step) => [step.name, step]))
   const boxes = drawn.boxes.map((box) => {
     const step = byName.get(box.name) ?? box.step
@@ -125,7 +125,7 @@ export function withItems(drawn: Layout, steps: readonly Step[]): Layout {
 }
 
 /** Items are called after their map: `resize[0]`, `resize[1]`, … */
-function itemsOf(map: Step, steps: readonly Step[]): Partial<Record<TaskState, number>> {
+function itemsOf(map: StepView, steps: readonly StepView[]): Partial<Record<TaskState, number>> {
   if (map.kind !== 'map') return {}
   const counts: Partial<Record<TaskState, number>> = {}
   for (const { kind, name, status } of steps)

@@ -2,12 +2,12 @@
  * The order of the places within each layer: few edges cross, and where it makes no difference the steps keep the order in which the
  * workflow declares them. Each sweep puts a place at the mean of its neighbours in the layer before, or after; the best order counts.
  */
-import type { Layered, Place } from './layers.ts'
+import type { Layered, Vertex } from './layers.ts'
 
 const sweepsMax = 12
 
 export function orderLayers({ layers }: Pick<Layered, 'layers'>): void {
-  const index = new Map<Place, number>()
+  const index = new Map<Vertex, number>()
   const number = () => layers.forEach((layer) => layer.forEach((place, at) => index.set(place, at)))
   number()
   let best = { crossings: crossingsOf(layers, index), layers: layers.map((layer) => [...layer]) }
@@ -24,13 +24,13 @@ export function orderLayers({ layers }: Pick<Layered, 'layers'>): void {
   layers.splice(0, layers.length, ...best.layers)
 }
 
-function mean(of: readonly Place[], index: ReadonlyMap<Place, number>): number | undefined {
+function mean(of: readonly Vertex[], index: ReadonlyMap<Vertex, number>): number | undefined {
   if (of.length === 0) return undefined
   return of.reduce((sum, place) => sum + (index.get(place) ?? 0), 0) / of.length
 }
 
 /** Two edges between the same layers cross when their ends are in the opposite order of their beginnings. */
-function crossingsOf(layers: readonly (readonly Place[])[], index: ReadonlyMap<Place, number>): number {
+function crossingsOf(layers: readonly (readonly Vertex[])[], index: ReadonlyMap<Vertex, number>): number {
   let crossings = 0
   for (const layer of layers) {
     const seen: number[] = []

@@ -1,7 +1,7 @@
 /** The steps of a workflow as one bar of their states, with the numbers beside it. */
 import type { ReactNode } from 'react'
 import type { TaskState } from '../../api/contract.ts'
-import type { Workflow } from '../../api/run-contract.ts'
+import type { WorkflowView } from '../../api/run-contract.ts'
 import { toneOf } from '../../parts/badge.tsx'
 
 const order: readonly TaskState[] = [
@@ -17,7 +17,7 @@ const order: readonly TaskState[] = [
 ]
 const width = 120
 
-export function StepCounts({ workflow }: { readonly workflow: Workflow }): ReactNode {
+export function StepCounts({ workflow }: { readonly workflow: WorkflowView }): ReactNode {
   const { progress, steps } = workflow
   const parts: { state: TaskState; count: number; x: number; width: number }[] = []
   for (const state of order) {

@@ -1,18 +1,18 @@
 /** The steps of a workflow as a table, parents before children. */
 import { useState, type ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Step } from '../../api/run-contract.ts'
+import type { StepView } from '../../api/run-contract.ts'
 import { RunBadge } from '../../parts/badge.tsx'
 import { Card } from '../../parts/card.tsx'
 import { CliLine } from '../../parts/cli-line.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { duration } from '../../words/durations.ts'
-import { count } from '../../words/numbers.ts'
+import { countLabel } from '../../words/numbers.ts'
 
 const perPage = 300
 
 interface Props {
-  readonly steps: readonly Step[]
+  readonly steps: readonly StepView[]
   /** As many as the workflow has; more than `steps` if it has more than a browser reads. */
   readonly total: number
   readonly now: number
@@ -36,7 +36,7 @@ export function StepsCard({ steps, total, now, workflow }: Props): ReactNode {
   return (
     <Card
       title="All steps"
-      sub={shown.length < total ? `the first ${count(shown.length)} of ${count(total)}` : count(total)}
+      sub={shown.length < total ? `the first ${countLabel(shown.length)} of ${countLabel(total)}` : countLabel(total)}
     >
       <Table label="Steps" head={head}>
         <Body>
@@ -82,7 +82,7 @@ export function StepsCard({ steps, total, now, workflow }: Props): ReactNode {
         </div>
       ) : steps.length < total ? (
         <div className="looked">
-          <span>The page reads {count(steps.length)} steps; the command line has all.</span>
+          <span>The page reads {countLabel(steps.length)} steps; the command line has all.</span>
           <CliLine command={`q workflows show ${workflow}`} />
         </div>
       ) : null}

@@ -1,6 +1,6 @@
 /** Pause, resume, cancel, and retry of what failed: steps after it continue by themselves. */
 import { useState, type ReactNode } from 'react'
-import type { Workflow } from '../../api/run-contract.ts'
+import type { WorkflowView } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -28,7 +28,7 @@ const words: Readonly<Record<Kind, { readonly button: string; readonly lead: str
   },
 }
 
-export function WorkflowActions({ workflow }: { readonly workflow: Workflow }): ReactNode {
+export function WorkflowActions({ workflow }: { readonly workflow: WorkflowView }): ReactNode {
   const [asking, setAsking] = useState<Kind>()
   const { act, busy } = useAct()
   const kinds: readonly Kind[] =

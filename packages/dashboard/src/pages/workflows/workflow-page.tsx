@@ -1,21 +1,21 @@
 /** One workflow: its graph, live, with the critical path; its steps as a table; pause, cancel, retry what failed. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Step, Workflow } from '../../api/run-contract.ts'
+import type { StepView, WorkflowView } from '../../api/run-contract.ts'
 import { useData } from '../../api/use-data.ts'
 import { useNow } from '../../live/use-now.ts'
 import { WorkflowBadge } from '../../parts/badge.tsx'
-import { Card, Empty, Figures, Head, Pending } from '../../parts/card.tsx'
+import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
 import { duration } from '../../words/durations.ts'
-import { Graph } from './graph.tsx'
+import { WorkflowGraph } from './graph.tsx'
 import { StepsCard } from './steps-card.tsx'
 import { useSteps } from './use-steps.ts'
 import { WorkflowActions } from './workflow-actions.tsx'
 
 export default function WorkflowPage({ id }: { readonly id: string }): ReactNode {
-  const { data, error } = useData<Workflow>(`/workflows/${id}`, { topic: `workflow:${id}`, everyMs: 2_000 })
+  const { data, error } = useData<WorkflowView>(`/workflows/${id}`, { topic: `workflow:${id}`, everyMs: 2_000 })
   const steps = useSteps(id, data?.progress.total)
   if (data === undefined)
     return (
@@ -33,8 +33,8 @@ function Loaded({
   workflow,
   steps,
 }: {
-  readonly workflow: Workflow
-  readonly steps: readonly Step[] | undefined
+  readonly workflow: WorkflowView
+  readonly steps: readonly StepView[] | undefined
 }): ReactNode {
   const now = useNow()
   const end = workflow.finishedAt === null ? now : Date.parse(workflow.finishedAt)
@@ -45,7 +45,7 @@ function Loaded({
           <span className="id mute">{workflow.id}</span>
           <Copy text={workflow.id} label="Copy the workflow id" />
         </span>
-        <Figures
+        <FigureLine
           of={[
             { name: 'steps ended', value: workflow.progress.ended, unit: ` / ${workflow.progress.total}` },
             {
@@ -64,7 +64,7 @@ function Loaded({
             <p>The database has no step of this workflow.</p>
           </Empty>
         ) : (
-          <Graph steps={steps} ended={workflow.finishedAt !== null} />
+          <WorkflowGraph steps={steps} ended={workflow.finishedAt !== null} />
         )}
       </Card>
       <div className="cols">
@@ -88,7 +88,7 @@ function Loaded({
   )
 }
 
-function Facts({ workflow }: { readonly workflow: Workflow }): ReactNode {
+function Facts({ workflow }: { readonly workflow: WorkflowView }): ReactNode {
   return (
     <Card title="Workflow">
       <dl className="facts pad">

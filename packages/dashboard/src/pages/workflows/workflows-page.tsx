@@ -1,7 +1,7 @@
 /** Workflows, newest first, with how far each is. */
 import type { ReactNode } from 'react'
 import { Link, useSearch } from 'wouter'
-import type { Workflow } from '../../api/run-contract.ts'
+import type { WorkflowView } from '../../api/run-contract.ts'
 import { usePages } from '../../api/use-pages.ts'
 import { useNow } from '../../live/use-now.ts'
 import { WorkflowBadge } from '../../parts/badge.tsx'
@@ -21,7 +21,7 @@ const tabs = [
 
 export function WorkflowsPage(): ReactNode {
   const search = useSearch()
-  const list = usePages<Workflow>(`/workflows?${search}${search === '' ? '' : '&'}limit=50`)
+  const list = usePages<WorkflowView>(`/workflows?${search}${search === '' ? '' : '&'}limit=50`)
   const empty = (
     <Empty title={search === '' ? 'No workflow yet' : 'No workflow is in this state'}>
       <p>A workflow is a graph of runs: a step starts when its parents have succeeded.</p>
@@ -56,7 +56,7 @@ export function WorkflowsPage(): ReactNode {
   )
 }
 
-function Row({ workflow }: { readonly workflow: Workflow }): ReactNode {
+function Row({ workflow }: { readonly workflow: WorkflowView }): ReactNode {
   const now = useNow()
   const end = workflow.finishedAt === null ? now : Date.parse(workflow.finishedAt)
   return (

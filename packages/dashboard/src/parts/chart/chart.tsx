@@ -8,7 +8,7 @@ import { PanelLines } from './panel.tsx'
 import { durationScale, linearScale, type Scale } from './scale.ts'
 import { useWidth } from './use-width.ts'
 
-export interface Series {
+interface Series {
   readonly name: string
   /** The class that gives it colour and dash pattern. */
   readonly look: string

@@ -3,7 +3,7 @@
  * soon, or another replica may have the new one already. The texts name the action that failed and the fix; a token that
  * an error repeats is removed.
  */
-import { oneLine } from '../text.ts'
+import { oneLineWithin } from '../text.ts'
 import type { Undelivered } from './not-delivered.ts'
 
 /** The members of an Octokit error that q reads. `response` is missing if the request got no answer. */
@@ -34,7 +34,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
 
 export function undeliveredBy(error: ApiError, tried: Tried): Undelivered {
   const { status, response } = error
-  const message = oneLine(error.message.replaceAll(tried.token, '[token]'), messageLengthMax)
+  const message = oneLineWithin(error.message.replaceAll(tried.token, '[token]'), messageLengthMax)
   if (response === undefined) return { kind: 'failed', error: `Cannot ${tried.action}: no answer (${message}).` }
   const text = `Cannot ${tried.action}: GitHub answered ${status} (${message}).`
   const retryAfterMs = rateLimitedForMs(error, tried.nowMs)

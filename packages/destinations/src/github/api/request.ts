@@ -24,13 +24,13 @@ export interface GithubRequest {
   readonly nothingToDo?: (error: ApiError) => boolean
 }
 
-export interface Answer {
+export interface GithubResponse {
   readonly data: unknown
   readonly link: string
 }
 
 /** Resolves with undefined if there was nothing to do. */
-export type SendRequest = (request: GithubRequest) => Promise<Answer | undefined>
+export type SendRequest = (request: GithubRequest) => Promise<GithubResponse | undefined>
 
 export function requestSender(ports: RequestPorts): SendRequest {
   const octokit = octokitFor(ports)

@@ -1,7 +1,8 @@
 /**
- * Tracks whether more runs are ready than this replica has taken, and decides when to send the next exchange. The cost of
- * an exchange hardly depends on the number of runs it carries. So while there is a backlog, the replica waits until a
- * thread is about to run out of work or enough runs have ended, and at most half of the time for which threads have work.
+ * Tracks whether more runs are ready than this replica has taken, and decides when to send the next exchange. The cost
+ * of an exchange hardly depends on the number of runs it carries. So while there is a backlog, the replica waits until
+ * a thread is about to run out of work or enough runs have ended, but for at most half of the time for which threads
+ * have work.
  */
 import type { RunnerConfig } from '../../settings/config.ts'
 

@@ -2,8 +2,8 @@
  * Buffers between a replica's exchanges with the database: successes that the next exchange writes, and runs that the last
  * one started and that wait for a slot.
  *
- * A plain success goes with the next exchange, so one round trip ends a run and fetches the next one. settle.ts writes
- * everything else: failures, runs with concurrency keys, steps, and successes that an exchange did not settle.
+ * A plain success is sent with the next exchange, so one round trip ends a run and fetches the next one. settle.ts
+ * writes everything else: failures, runs with concurrency keys, steps, and successes that an exchange did not settle.
  */
 import { leaseKey, type ClaimedRun, type Finish } from '@q/store'
 

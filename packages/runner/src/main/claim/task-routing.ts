@@ -6,15 +6,15 @@
 import { createTaskCache, type Store } from '@q/store'
 import { defaultQueue, runSettings, type OptionData, type RunSettings } from '@q/task'
 
-export interface TaskRoute {
+interface PublishedRoute {
   readonly queue: string
   /** The settings of a run with this payload, as part of a `NewRun` of the store. */
   settingsFor(payload: unknown): Partial<RunSettings> & { readonly lane?: number }
 }
 
-export type FindRoute = (task: string) => Promise<TaskRoute>
+export type FindRoute = (task: string) => Promise<PublishedRoute>
 
-export function createTaskRouting(store: Pick<Store, 'publishedTasks' | 'internLane'>, nowMs: () => number): FindRoute {
+export function createRouteFinder(store: Pick<Store, 'publishedTasks' | 'internLane'>, nowMs: () => number): FindRoute {
   const memory = createTaskCache(store, nowMs)
   return async (task) => {
     const notice = await memory.find(task)

@@ -29,7 +29,7 @@ export async function openSender(
     name,
     settings,
     env,
-    // Receivers compare it with their clocks.
+    // The wall clock, because receivers compare the time with their own.
     nowMs: () => Date.now(),
     state: {
       get: (key) => store.getDestinationState(state(key)),

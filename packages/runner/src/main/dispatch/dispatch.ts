@@ -14,7 +14,7 @@ import type { Receiver } from '../executors/handed-runs.ts'
 import type { RunMonitors } from '../liveness/run-monitors.ts'
 import type { Signals } from '../signals.ts'
 import { createReceiver, watchOf, withdrawFrom, type FollowDeps } from './follow-runs.ts'
-import { createRoom, sumOf, type Room } from './placement.ts'
+import { createRoom, sumOfLoads, type Room } from './placement.ts'
 import type { Slots } from './slots.ts'
 import { executingOf, isOverdue, leftMs, type ThreadState } from './thread-state.ts'
 import type { DispatchedRun } from './watch-run.ts'
@@ -79,7 +79,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       freeMax,
       ahead,
       ringRoom: (slot) => threads[slot]?.feed.room() ?? 0,
-      reserved: threads.map((_, slot) => sumOf(reservedBy(slot))),
+      reserved: threads.map((_, slot) => sumOfLoads(reservedBy(slot))),
     })
   }
 

@@ -1,6 +1,6 @@
 /**
- * Follows the runs that were handed to threads until their ends are written. A plain success goes with the next exchange;
- * every other end is recorded by itself. A run that was withdrawn, declined or returned has not begun.
+ * Follows the runs that were handed to threads until their ends are written. A plain success is sent with the next
+ * exchange; every other end is recorded separately. A run that was withdrawn, declined or returned has not begun.
  */
 import type { ClaimedRun } from '@q/store'
 import type { RunReport } from '../../protocol/messages.ts'

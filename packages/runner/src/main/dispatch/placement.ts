@@ -34,7 +34,7 @@ export function createRoom(
 ): Room {
   const { ahead, ringRoom, reserved } = available
   const added = available.loads.map((): Load => ({ runs: 0, ms: 0 }))
-  const loads = available.loads.map((load, slot) => load && sumOf([load, reserved[slot] ?? none]))
+  const loads = available.loads.map((load, slot) => load && sumOfLoads([load, reserved[slot] ?? none]))
   let freeLeft = available.freeMax
 
   function mayTake(load: Load, slot: number): boolean {
@@ -76,6 +76,6 @@ export function createRoom(
 
 const none: Load = { runs: 0, ms: 0 }
 
-export function sumOf(loads: readonly Load[]): Load {
+export function sumOfLoads(loads: readonly Load[]): Load {
   return loads.reduce((sum, { runs, ms }) => ({ runs: sum.runs + runs, ms: sum.ms + ms }), none)
 }

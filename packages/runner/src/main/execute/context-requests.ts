@@ -8,7 +8,7 @@
  */
 import { isExplained } from '@q/schema'
 import { dueInMs, type Store } from '@q/store'
-import type { ContextReply, ContextRequest, Problem } from '../../protocol/messages.ts'
+import type { ContextReply, ContextRequest, ExplainedProblem } from '../../protocol/messages.ts'
 import type { Observe } from '../events.ts'
 import type { FindRoute } from '../claim/task-routing.ts'
 import type { RunMonitor } from '../liveness/run-monitor.ts'
@@ -89,7 +89,7 @@ function explained(error: unknown): Error {
   throw error
 }
 
-function tooLate(reason: string): Problem {
+function tooLate(reason: string): ExplainedProblem {
   return {
     code: 'RUN_STOPPED',
     what: 'This run was stopped; nothing was written.',
@@ -98,7 +98,7 @@ function tooLate(reason: string): Problem {
   }
 }
 
-function refusalOf(error: unknown): Problem {
+function refusalOf(error: unknown): ExplainedProblem {
   if (isExplained(error)) return { code: error.code, what: error.message, why: error.why, fix: error.fix }
   return {
     code: 'STORE_FAILED',

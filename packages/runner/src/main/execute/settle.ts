@@ -1,7 +1,8 @@
 /**
- * Writes the outcome of a run under its lease. A plain success goes with the next exchange (claim/exchange.ts); every other
- * outcome is written here, in batches. While the database is unreachable, the write is retried until the replica has left.
- * If the database rejects the data of an outcome, the run fails with INVALID_RESULT instead, so the end is not lost.
+ * Writes the outcome of a run under its lease. A plain success is sent with the next exchange (claim/exchange.ts);
+ * every other outcome is written here, in batches. While the database is unreachable, the write is retried until the
+ * replica has left. If the database rejects the data of an outcome, the run fails with INVALID_RESULT instead, so the
+ * end is not lost.
  */
 import { createBatcher, type Lease, type Outcome, type SettleAnswer, type Settlement, type Store } from '@q/store'
 import type { Observe } from '../events.ts'

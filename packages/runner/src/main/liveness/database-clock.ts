@@ -1,11 +1,12 @@
 /**
- * Compares the database's clock with the clock of this process. All ages are computed by the database's clock. If it jumps
- * forward (a correction, a failover to a host whose clock is ahead), the last beats of all replicas look old at once, and no
- * replica may be reaped for that.
+ * Compares the database's clock with the clock of this process. All ages are computed by the database's clock. If it
+ * jumps forward (a correction, a failover to a host whose clock is ahead), the last heartbeats of all replicas look old
+ * at once, and no replica may be reaped for that.
  *
- * Each beat returns a sample of the clock, taken between request and response. A jump that a sample shows breaks the streak
- * of this replica, because the other replicas have not beaten since. The reap statement gets the latest time that the clock
- * can show, and so detects a jump after the last beat. Suspension of this machine looks the same and also breaks the streak.
+ * Each heartbeat returns a sample of the clock, taken between request and response. A jump that a sample shows breaks
+ * the streak of this replica, because the other replicas have not sent heartbeats since. The reap statement gets the
+ * latest time that the clock can show, and so detects a jump after the last heartbeat. Suspension of this machine looks
+ * the same and also breaks the streak.
  */
 export interface DatabaseClock {
   /** Returns how far the clock jumped since the last sample; undefined if it did not. */

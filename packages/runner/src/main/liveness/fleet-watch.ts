@@ -1,4 +1,4 @@
-/** The loops that recover runs of other replicas: those without presence, and those that stopped beating. */
+/** The loops that recover runs of other replicas: those without presence, and those whose heartbeats stopped. */
 import { deputyOf, type Store } from '@q/store'
 import type { RunnerConfig } from '../../settings/config.ts'
 import type { Observe } from '../events.ts'

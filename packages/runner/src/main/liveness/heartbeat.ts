@@ -43,17 +43,17 @@ export interface HeartbeatDeps {
   readonly reconcile: () => Promise<void>
   /** The health was judged again. */
   readonly onJudged: () => void
-  /** The database accepted the first beat after failed ones. */
+  /** The database accepted the first heartbeat after failed ones. */
   readonly onBack: () => void
 }
 
-export interface Heartbeat {
+export interface HeartbeatLoop {
   tick(): Promise<Next>
 }
 
 const retry = { firstMs: 200, msMax: 5_000 }
 
-export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
+export function createHeartbeat(deps: HeartbeatDeps): HeartbeatLoop {
   let failures: { atMs: number; consecutive: number; error: string }[] = []
   let consecutive = 0
 

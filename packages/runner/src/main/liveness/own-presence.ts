@@ -13,11 +13,14 @@ export interface OwnPresence {
   lost(nowMs: number): void
   /** The server is shutting down, starting up or crashed. */
   serverLifeEnded(): void
-  /** Whether the next beat must withdraw the record. */
+  /** Whether the next heartbeat must withdraw the record. */
   mustWithdraw(): boolean
-  /** A beat sent at that time withdrew the record. A session that was lost later has left another record. */
+  /** A heartbeat sent at that time withdrew the record. A session that was lost later has left another record. */
   withdrawn(sentMs: number): void
-  /** How long other replicas may have been counting the grace, at worst since the last proof; undefined: they are not counting. */
+  /**
+   * The longest time for which other replicas can have been counting the grace, at most since the last proof;
+   * undefined: they are not counting.
+   */
   exposedForMs(nowMs: number): number | undefined
 }
 

@@ -3,9 +3,9 @@
  * within the grace; a ping costs no transaction. From time to time it proves that it still has its record and its
  * channels.
  *
- * A lost session is replaced, and the replica beats at once to withdraw its presence record. The same happens if a
- * session breaks while it is being opened. Wakes may be lost while there is no session, so every loop that wakes start
- * checks for work once after each (re)connect.
+ * A lost session is replaced, and the replica sends a heartbeat at once to withdraw its presence record. The same
+ * happens if a session breaks while it is being opened. Wakes may be lost while there is no session, so every loop that
+ * wakes start checks for work once after each (re)connect.
  */
 import type { ReplicaSession, ReplicaSessionHandlers, Wake } from '@q/store'
 import type { Observe } from '../events.ts'

@@ -56,7 +56,10 @@ export function createPresenceWatch(deps: PresenceWatchDeps): PresenceWatch {
     return after(Math.min(lookEveryMs.watcher, ...waiting))
   }
 
-  /** The session was lost, perhaps because the database did not respond. Then other replicas could not beat either. */
+  /**
+   * The session was lost, perhaps because the database did not respond. Then other replicas could not send heartbeats
+   * either.
+   */
   function withoutSession(): Next {
     deps.streak.beatFailed()
     return after(presenceTickMs)

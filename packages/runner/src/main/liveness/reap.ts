@@ -1,8 +1,8 @@
 /**
- * Recovers the runs of replicas that stopped beating, and single runs without heartbeats. One replica checks at a time, by
- * duty; two at once do no harm. A replica that has just started or reconnected cannot tell how long others have been silent:
- * it relies on what the server has accepted from all replicas (store, liveness/streak.ts), and leaves the duty to replicas
- * whose own heartbeats have been accepted for long enough.
+ * Recovers the runs of replicas whose heartbeats stopped, and single runs without heartbeats. One replica checks at a
+ * time, by duty; two at once do no harm. A replica that has just started or reconnected cannot tell how long others
+ * have been silent: it relies on what the server has accepted from all replicas (store, liveness/streak.ts), and leaves
+ * the duty to replicas whose own heartbeats have been accepted for long enough.
  */
 import type { MissingReplica, RunId, StaleQuery, Store } from '@q/store'
 import type { Observe } from '../events.ts'
@@ -15,7 +15,7 @@ export interface ReapDeps {
   readonly checkEveryMs: number
   /** The states that this replica recovers, by its two settings. */
   readonly states: readonly ('CLAIMED' | 'RUNNING')[]
-  /** How long our own beats have been accepted without a gap. */
+  /** How long our own heartbeats have been accepted without a gap. */
   readonly unbrokenMs: () => number
   /**
    * The streak of all replicas does not reach back beyond the last step of the database's clock that this replica saw.
@@ -60,7 +60,7 @@ export async function reapGone(deps: ReapDeps, gone: readonly MissingReplica[]):
   await recover(deps, { causes: ['presence'], gone: gone.map(({ evidence }) => evidence) }, goneMs)
 }
 
-/** `goneMs`: since when the locks of replicas are gone. */
+/** `goneMs`: how long the lock of each replica has been gone. */
 async function recover(
   deps: ReapDeps,
   question: StaleQuery & Required<Pick<StaleQuery, 'causes'>>,

@@ -1,7 +1,8 @@
 /**
- * The evidence that a run is alive, as two ages. The beat is the age of the last evidence that its thread lives: a sign of
- * the code, a tick of the thread's timer, or used CPU time. The silence is the age of the last explicit sign of the code. A
- * loop detects evidence as a change since its last look. The age counts from that look, so no limit applies too early.
+ * The evidence that a run is alive, as two ages. `beatMs` is the age of the last evidence that its thread lives: a sign
+ * of the code, a tick of the thread's timer, or used CPU time. `silentMs` is the age of the last explicit sign of the
+ * code. A loop detects evidence as a change since its last look. The age counts from that look, so no limit applies too
+ * early.
  */
 import { sharedClockMs, tagOf, word, type SlotMemory } from '../../protocol/slot-layout.ts'
 

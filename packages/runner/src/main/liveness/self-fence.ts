@@ -38,7 +38,7 @@ export interface SelfFenceDeps {
   readonly nowMs: () => number
   readonly wallMs: () => number
   readonly observe: Observe
-  /** The clocks jumped: beat at once, and check the session. */
+  /** The clocks jumped: send a heartbeat at once, and check the session. */
   readonly onSuspension: () => void
   /** The slots whose threads have runs of batches, with those runs. */
   readonly batches: () => readonly Batch[]

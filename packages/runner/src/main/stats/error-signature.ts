@@ -15,7 +15,7 @@ export interface EndedByError {
   readonly stack?: string | undefined
   /** Class of the error. */
   readonly errorName?: string | undefined
-  /** Given by the code that threw it: errors with the same one are one group, whatever they say. */
+  /** Given by the code that threw the error: errors with the same value are one group, whatever their text. */
   readonly given?: string | undefined
 }
 

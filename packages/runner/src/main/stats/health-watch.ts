@@ -17,7 +17,8 @@ export function createHealthWatch({ processStats, observe, releaseWaiting, onCha
   let last = processStats.health()
   return () => {
     const { health, cpuPercent, memoryMb } = processStats.read()
-    // With every heartbeat: a claim may have been in flight, or the database unreachable. Until then the runs get heartbeats here.
+    // Repeated with every heartbeat: a claim may have been in flight, or the database unreachable. Runs that are not
+    // released yet keep getting heartbeats.
     if (health !== 'healthy') void releaseWaiting().catch(() => {})
     if (health === last) return
     last = health

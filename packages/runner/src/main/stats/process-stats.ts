@@ -22,7 +22,7 @@ export interface ProcessStats {
 /** Measurements over a shorter time are too inexact. */
 const intervalMsMin = 1_000
 
-export interface Meters {
+export interface ProcessMeters {
   readonly cores?: number
   readonly nowMs?: () => number
   readonly use?: () => ProcessUse
@@ -30,7 +30,7 @@ export interface Meters {
 
 export function createProcessStats(
   limits: HealthLimits,
-  { cores = availableParallelism(), nowMs = () => performance.now(), use = processUse }: Meters = {},
+  { cores = availableParallelism(), nowMs = () => performance.now(), use = processUse }: ProcessMeters = {},
 ): ProcessStats {
   const within = limitsWithin(containerMb(), limits)
   let completed = 0

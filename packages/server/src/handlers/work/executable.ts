@@ -5,9 +5,9 @@
 import { isExplained, type Explained } from '@q/schema'
 import type { ClaimedRun, Store } from '@q/store'
 import type { WorkRun } from '../../api/work.ts'
-import type { Host } from './workers.ts'
+import type { WorkerHost } from './workers.ts'
 
-export async function executable(store: Store, claimed: readonly ClaimedRun[], host: Host): Promise<WorkRun[]> {
+export async function executable(store: Store, claimed: readonly ClaimedRun[], host: WorkerHost): Promise<WorkRun[]> {
   const runs: WorkRun[] = []
   for (const run of claimed) {
     const payload = run.step ? await stepPayload(store, run) : run.payload
@@ -26,7 +26,12 @@ async function stepPayload(store: Store, { runId, payload }: ClaimedRun): Promis
   }
 }
 
-async function failStep(store: Store, { runId, fence }: ClaimedRun, problem: Explained, host: Host): Promise<void> {
+async function failStep(
+  store: Store,
+  { runId, fence }: ClaimedRun,
+  problem: Explained,
+  host: WorkerHost,
+): Promise<void> {
   const lease = { runId, fence }
   // The run may still be CLAIMED, and an outcome needs a started run.
   await store.startTaskRuns([lease])

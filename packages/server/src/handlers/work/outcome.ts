@@ -7,7 +7,7 @@ import type { WorkOutcome } from '../../api/work.ts'
 import { requireShallow } from '../../http/require-shallow.ts'
 import { Refusal, wrongParameters } from '../../http/refusal.ts'
 
-export function outcomeOf(report: WorkOutcome, task: PublishedTask | undefined): Outcome {
+export function outcomeOfReport(report: WorkOutcome, task: PublishedTask | undefined): Outcome {
   const { resultText, error, cancelled } = report
   const given = [resultText, error, cancelled].filter((one) => one !== undefined)
   if (given.length !== 1)

@@ -17,12 +17,12 @@ import {
   type Store,
 } from '@q/store'
 
-export interface RunCounts {
+interface WorkerRunCounts {
   started(runs: readonly ClaimedRun[]): Promise<void>
-  ended(run: EndedRun, outcome: Outcome, answer: 'settled' | 'retried'): Promise<void>
+  ended(run: EndedWorkerRun, outcome: Outcome, answer: 'settled' | 'retried'): Promise<void>
 }
 
-export interface EndedRun extends Pick<LeaseHolder, 'task' | 'queue' | 'ranMs'> {
+interface EndedWorkerRun extends Pick<LeaseHolder, 'task' | 'queue' | 'ranMs'> {
   readonly runId: string
 }
 
@@ -33,7 +33,7 @@ interface Count {
 
 const batchMax = 200
 
-export function createRunCounts(store: Pick<Store, 'flushTally'>, version: string): RunCounts {
+export function createWorkerRunCounts(store: Pick<Store, 'flushTally'>, version: string): WorkerRunCounts {
   /** The name under which this server numbers its flushes; it is not a replica. */
   const replicaId = `http-${randomUUID()}`
   let flushNo = 0
@@ -85,7 +85,7 @@ function startOf({ queue, task, attempt, waitMs }: ClaimedRun): RunTally {
 
 const endCounts = { SUCCEEDED: 'succeeded', FAILED: 'failed', CANCELLED: 'cancelled' } as const
 
-function endOf({ queue, task, ranMs }: EndedRun, { status }: Outcome, answer: 'settled' | 'retried'): RunTally {
+function endOf({ queue, task, ranMs }: EndedWorkerRun, { status }: Outcome, answer: 'settled' | 'retried'): RunTally {
   const tally = emptyTally(queue, task)
   tally[answer === 'retried' ? 'retried' : endCounts[status]] = 1
   tally.busyMs = ranMs ?? 0
@@ -94,7 +94,7 @@ function endOf({ queue, task, ranMs }: EndedRun, { status }: Outcome, answer: 's
 }
 
 /** One group per code and task: the database groups errors without a group the same way. */
-function errorOf({ runId, task }: EndedRun, outcome: Outcome, version: string): Pick<Count, 'error'> {
+function errorOf({ runId, task }: EndedWorkerRun, outcome: Outcome, version: string): Pick<Count, 'error'> {
   if (outcome.status !== 'FAILED') return {}
   const { code, detail } = outcome
   const fingerprint = fingerprintOf([code, task])

@@ -10,13 +10,13 @@ import { Refusal } from '../../http/refusal.ts'
 import type { Handlers } from '../../http/route-call.ts'
 import type { HandlerDeps } from '../handler-deps.ts'
 import { executable } from './executable.ts'
-import { outcomeOf } from './outcome.ts'
-import { createRunCounts } from './run-counts.ts'
+import { outcomeOfReport } from './outcome.ts'
+import { createWorkerRunCounts } from './run-counts.ts'
 import { createWorkers, replicaIdOf, taskNames } from './workers.ts'
 
 export function workHandlers({ reads, writes, version }: HandlerDeps): Handlers<keyof typeof workRoutes> {
   const workers = createWorkers(writes, version)
-  const counts = createRunCounts(writes, version)
+  const counts = createWorkerRunCounts(writes, version)
   return {
     'POST /api/claims': async ({ body, who }) => {
       const replicaId = replicaIdOf(who, body.workerId)
@@ -58,7 +58,7 @@ export function workHandlers({ reads, writes, version }: HandlerDeps): Handlers<
       const { lease, holder } = await ownLease(writes, params.id, body, who)
       const published = body.error === undefined ? [] : await writes.publishedTasks()
       const task = published.find(({ name }) => name === holder?.task)
-      const outcome = outcomeOf(body, task)
+      const outcome = outcomeOfReport(body, task)
       const by = { ...workers.hostOf(replicaIdOf(who, body.workerId)), thread: 0 }
       const { tookMs } = body
       const [answer] = await writes.settleTaskRuns([{ lease, outcome, by, ...(tookMs !== undefined && { tookMs }) }])

@@ -10,17 +10,17 @@ import type { Claim, WorkerStats } from '../../api/work.ts'
 import type { Identity } from '../../auth/identify.ts'
 import { wrongParameters } from '../../http/refusal.ts'
 
-export interface Workers {
+export interface HttpWorkers {
   /** Registers the worker if it is new or has changed, and sends its heartbeat. */
   present(replicaId: string, claim: Claim): Promise<{ readonly name: string; readonly draining: boolean }>
   /** The heartbeat of a worker between claims. */
   beat(replicaId: string, stats?: WorkerStats): Promise<HeartbeatAnswer>
   leave(replicaId: string): Promise<void>
   /** The worker as a place of execution, for the history of its runs. */
-  hostOf(replicaId: string): Host
+  hostOf(replicaId: string): WorkerHost
 }
 
-export interface Host {
+export interface WorkerHost {
   readonly hostname: string
   readonly pid: number
 }
@@ -29,7 +29,7 @@ interface Known {
   readonly as: string
   readonly name: string
   readonly slots: number
-  readonly host: Host
+  readonly host: WorkerHost
 }
 
 const knownMax = 10_000
@@ -38,7 +38,7 @@ export function replicaIdOf(who: Identity, workerId: string): string {
   return `${who.name}:${workerId}`
 }
 
-export function createWorkers(store: Store, version: string): Workers {
+export function createWorkers(store: Store, version: string): HttpWorkers {
   /** Workers that this server has registered; another server may have registered the same worker. */
   const known = new Map<string, Known>()
 
@@ -90,7 +90,7 @@ function identityOf({ stats: _, limit: __, start: ___, ...registered }: Claim): 
   return JSON.stringify(registered)
 }
 
-function hostIn({ hostname = 'unknown', pid = 0 }: Pick<Claim, 'hostname' | 'pid'>): Host {
+function hostIn({ hostname = 'unknown', pid = 0 }: Pick<Claim, 'hostname' | 'pid'>): WorkerHost {
   return { hostname, pid }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Estimates when a run will end, from the progress its code reported last. There is no estimate below a tenth, and none
- * for a run that goes on from the checkpoint of an earlier claim: it began with progress that it did not make. A run
- * whose cancel was requested has none either: its node stops it. In this fragment `r` is a row of q.task_run and `beat`
- * its runner heartbeat, if it has one.
+ * Estimates when a run will end, from the progress its code reported last. There is no estimate below 10 % progress,
+ * and none for a run that continues from the checkpoint of an earlier claim, because it began with progress that it did
+ * not make. A run whose cancel was requested has none either: its node stops it. In this fragment `r` is a row of
+ * q.task_run and `beat` its runner heartbeat, if it has one.
  */
 import { sql, type RawBuilder } from 'kysely'
 

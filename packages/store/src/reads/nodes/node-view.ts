@@ -43,7 +43,7 @@ export interface Node {
   /** Whether it recovers the runs of dead replicas. */
   readonly recovers: boolean
   readonly slots: number
-  /** Slots without a run that it executes now, as the runs themselves say. */
+  /** Slots that execute no run now, counted from the runs themselves. */
   readonly freeSlots: number
   /** RUNNING runs that it holds; more than it has slots if it started some ahead. */
   readonly activeRuns: number

@@ -8,7 +8,7 @@ import { laneCounts } from '../queues/lane-counts.ts'
 
 export interface Overview {
   readonly at: Date
-  /** Slots of live nodes, and how many of them execute a run now, as the runs themselves say. */
+  /** Slots of live nodes, and how many of them execute a run now, counted from the runs themselves. */
   readonly slots: { readonly busy: number; readonly total: number }
   readonly nodes: { readonly alive: number; readonly draining: number; readonly stale: number }
   readonly ready: Bounded

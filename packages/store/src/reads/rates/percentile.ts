@@ -15,7 +15,7 @@ export function percentile(histogram: readonly number[], share: number): number 
   return middleOf(element)
 }
 
-/** The middle of an element, by ratio: its ends are a factor of the square root of two apart. */
+/** The geometric middle of an element, whose ends differ by a factor of √2. */
 function middleOf(element: number): number {
   const ms = element === histogramSize - 1 ? 2 ** ((element - 1) / 2) : 2 ** ((element - 0.5) / 2)
   return ms < 100 ? Math.round(ms * 10) / 10 : Math.round(ms)

@@ -26,7 +26,9 @@ export interface SeriesPoint {
   readonly at: Date
   /** Whether the point has not ended yet, or some of its counts may not have been flushed. */
   readonly partial: boolean
-  /** For `rate`: runs per second. A point that began so lately that its counts may not have been flushed has none. */
+  /**
+   * For `rate`: runs per second. A point that began so recently that its counts may not have been flushed has none.
+   */
   readonly started?: number
   readonly succeeded?: number
   readonly failed?: number

@@ -15,7 +15,7 @@ import { runSummaries, type RunSummary } from './run-summary.ts'
 import { walkRuns, type Walked } from './walk.ts'
 import { asksForReady, readyMax, walkFor } from './walks.ts'
 
-export interface RunPage {
+export interface RunSummaryPage {
   readonly runs: RunSummary[]
   /** The cursor of the next page; undefined: there are no more. */
   readonly next: string | undefined
@@ -32,7 +32,7 @@ const pageRunsMax = 500
 const lookRuns = 50_000
 const lookRunsMax = 1_000_000
 
-export async function listTaskRuns(db: Db, filter: RunFilter = {}, page: PageRequest = {}): Promise<RunPage> {
+export async function listTaskRuns(db: Db, filter: RunFilter = {}, page: PageRequest = {}): Promise<RunSummaryPage> {
   const limit = Math.min(Math.max(1, Math.trunc(page.limit ?? pageRuns)), pageRunsMax)
   const { ids, ...walked } = await walkedRuns(db, filter, page, limit)
   return { runs: await runSummaries(db, ids), ...walked }

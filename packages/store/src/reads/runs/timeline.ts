@@ -47,8 +47,8 @@ interface FencedEntry {
 }
 
 /**
- * Sorts by claim, with each start before its end: fences only rise, while clocks may jump. Entries beside the claims, such as
- * a write that was refused after the next claim had begun, go where their time puts them.
+ * Sorts by claim, with each start before its end: fences only rise, while clocks may jump. Other entries, such as a
+ * write that was refused after the next claim had begun, are placed by their time.
  */
 export function timelineOf(history: RunHistory, nameOf: NameOf): TimelineEntry[] {
   const enqueued: TimelineEntry = { at: history.run.createdAt, by: null, what: 'enqueued' }
@@ -65,7 +65,10 @@ export function timelineOf(history: RunHistory, nameOf: NameOf): TimelineEntry[]
   return inTime([{ fence: Number.NEGATIVE_INFINITY, entry: enqueued }, ...claims], [...beside, ...noted])
 }
 
-/** Each of `beside` after the last claim entry that is not later, and never before the start of its own claim. */
+/**
+ * Places each entry of `beside` after the last claim entry that is not later, and never before the start of its own
+ * claim.
+ */
 function inTime(claims: readonly FencedEntry[], beside: readonly FencedEntry[]): TimelineEntry[] {
   const after = Map.groupBy(
     beside.toSorted((a, b) => timeOf(a) - timeOf(b)),
@@ -83,7 +86,10 @@ function inTime(claims: readonly FencedEntry[], beside: readonly FencedEntry[]):
   return claims.flatMap(({ entry }, index) => [entry, ...(after.get(index) ?? []).map((one) => one.entry)])
 }
 
-/** A request to cancel and the end that it causes may have the same time; a write is refused after what ended its claim. */
+/**
+ * If both have the same time: a cancel request precedes the end that it causes, and a refused write follows the end of
+ * its claim.
+ */
 function isBefore(claim: FencedEntry, one: FencedEntry): boolean {
   return one.entry.what === 'noted' ? timeOf(claim) <= timeOf(one) : timeOf(claim) < timeOf(one)
 }

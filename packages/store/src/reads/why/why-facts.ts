@@ -26,7 +26,7 @@ import { aheadMax, type KeyHolder, type Reason } from './why-reasons.ts'
 /** Holders of one key that are named; the limit of a key may be larger. */
 const holdersMax = 50
 
-export interface RunFacts {
+export interface WaitingRunFacts {
   readonly lane: number
   /** The queue of its lane, like requires; null: there is no such lane. */
   readonly queue: string | null
@@ -60,7 +60,7 @@ export interface RunFacts {
   readonly pausedMs: number | null
 }
 
-export function runFacts(db: Db, id: RunId): Promise<RunFacts | undefined> {
+export function runFacts(db: Db, id: RunId): Promise<WaitingRunFacts | undefined> {
   return db
     .selectFrom('q.task_run as r')
     .leftJoin('q.lane as lane', 'lane.id', 'r.lane')
@@ -69,7 +69,7 @@ export function runFacts(db: Db, id: RunId): Promise<RunFacts | undefined> {
     .leftJoin('q.replica as n', 'n.id', 'r.replica_id')
     .leftJoin('q.replica_heartbeat as h', 'h.replica_id', 'n.id')
     .select(['r.lane', 'lane.queue', 'r.task', 'lane.requires', 'r.status'])
-    .select(sql<RunFacts['waitingFor']>`r.waiting_for`.as('waitingFor'))
+    .select(sql<WaitingRunFacts['waitingFor']>`r.waiting_for`.as('waitingFor'))
     .select(['r.waiting_on as waitingOn', 'r.run_at as runAt', 'r.replica_id as replicaId', 'n.name as holderName'])
     .select(['r.concurrency_scope as scope', 'r.concurrency_key as key', 'line.paused_by as pausedBy'])
     .select([isReady.as('ready'), isInTime.as('inTime'), isDue.as('due'), isPaused.as('paused'), 'r.held'])

@@ -1,16 +1,25 @@
 /**
  * Explains why a run is not running.
  *
- * Returns everything that blocks it now, in the order in which it would meet it: its own state, its gates, its queue, the
- * replicas. The reason is `ready` exactly when nothing blocks it; a claim of a replica named there then takes the run when
- * its turn comes, because the conditions are those of the claim. Takes no locks; everything is read in one snapshot.
+ * Returns everything that blocks it now, in the order in which the run would meet it: its own state, its gates, its
+ * queue, the replicas. The reason is `ready` exactly when nothing blocks it; a claim of a replica named there then
+ * takes the run when its turn comes, because the conditions are those of the claim. Takes no locks; everything is read
+ * in one snapshot.
  */
 import type { TaskState } from '@q/schema'
 import { dateMsMax } from '../../clock.ts'
 import type { Db } from '../../connection/db.ts'
 import type { RunId } from '../../lease.ts'
 import { inSnapshot } from '../snapshot.ts'
-import { keyFacts, liveNodes, pausedWorkflow, readyAhead, runFacts, type LiveNode, type RunFacts } from './why-facts.ts'
+import {
+  keyFacts,
+  liveNodes,
+  pausedWorkflow,
+  readyAhead,
+  runFacts,
+  type LiveNode,
+  type WaitingRunFacts,
+} from './why-facts.ts'
 import { sentenceOf, type Reason } from './why-reasons.ts'
 
 export interface Why {
@@ -33,7 +42,7 @@ export function whyNotRunning(db: Db, runId: RunId): Promise<Why | undefined> {
 }
 
 /** No replica executes a run in lane 0. */
-async function reasonsOf(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
+async function reasonsOf(db: Db, id: RunId, run: WaitingRunFacts): Promise<Reason[]> {
   if (run.endedMs !== null) return [{ reason: 'ended', status: run.status, code: run.code, agoMs: run.endedMs }]
   if (run.held === true) return [held(run), ...(run.status === 'CLAIMED' ? expiry(run) : [])]
   const nodes = await liveNodes(db, run.lane)
@@ -43,7 +52,7 @@ async function reasonsOf(db: Db, id: RunId, run: RunFacts): Promise<Reason[]> {
   return inItsWay.length > 0 ? inItsWay : [await readyReason(db, id, nodes)]
 }
 
-function held(run: RunFacts): Reason {
+function held(run: WaitingRunFacts): Reason {
   return {
     reason: 'held',
     status: run.status === 'RUNNING' ? 'RUNNING' : 'CLAIMED',
@@ -55,12 +64,12 @@ function held(run: RunFacts): Reason {
   }
 }
 
-function expiry(run: RunFacts): Reason[] {
+function expiry(run: WaitingRunFacts): Reason[] {
   return run.inTime ? [] : [{ reason: 'expired', agoMs: run.expiredMs ?? 0 }]
 }
 
 /** Only the gate at which it waits: later gates are not evaluated before it reaches them. */
-async function gate(db: Db, id: RunId, run: RunFacts, canStart: boolean): Promise<Reason[]> {
+async function gate(db: Db, id: RunId, run: WaitingRunFacts, canStart: boolean): Promise<Reason[]> {
   switch (run.ready === true ? null : run.waitingFor) {
     case null:
       return []
@@ -81,13 +90,13 @@ async function gate(db: Db, id: RunId, run: RunFacts, canStart: boolean): Promis
   }
 }
 
-function pause(run: RunFacts): Reason[] {
+function pause(run: WaitingRunFacts): Reason[] {
   if (!run.paused || run.queue === null) return []
   return [{ reason: 'queue-paused', queue: run.queue, by: run.pausedBy, forMs: run.pausedMs ?? 0 }]
 }
 
 /** Returns why no live replica would take it; empty if one would. */
-function unserved(run: RunFacts, alive: readonly LiveNode[]): Reason[] {
+function unserved(run: WaitingRunFacts, alive: readonly LiveNode[]): Reason[] {
   const { queue, task, requires } = run
   if (queue === null || requires === null) return [{ reason: 'lane-missing' }]
   const unpublished: Reason[] = run.publishedBy === null ? [{ reason: 'task-unpublished', task }] : []

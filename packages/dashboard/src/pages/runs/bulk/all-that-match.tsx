@@ -7,15 +7,15 @@ import { type Preview, usePreview } from '../../../api/use-preview.ts'
 import { useKeys } from '../../../app/keys.ts'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { CliLine } from '../../../parts/cli-line.tsx'
-import { bounded } from '../../../words/numbers.ts'
+import { boundedLabel } from '../../../words/numbers.ts'
 import { type BulkKind, can, verbs } from './bulk-kinds.ts'
-import { ConfirmAll, isNone, NotCounted, sentenceOf } from './confirm-all.tsx'
+import { ConfirmAll, isNone, NotCounted, confirmation } from './confirm-all.tsx'
 import { type ApiFilter, cliOptions } from '../filter.ts'
-import type { View } from '../views.ts'
+import type { RunsView } from '../views.ts'
 
 interface Props {
   readonly runs: readonly RunSummary[]
-  readonly view: View
+  readonly view: RunsView
   readonly filter: ApiFilter
   /** `of`: as many runs matched; undefined: that is not known exactly. */
   readonly onOperation: (id: string, of: number | undefined) => void
@@ -101,7 +101,7 @@ function PreviewedButton({ kind, isMain, preview, busy, onClick }: PreviewedProp
   if (problem !== undefined) return <NotCounted problem={problem} onAgain={countAgain} />
   return (
     <ActButton look={isMain ? 'pri' : ''} disabled={busy || match === undefined} onClick={onClick}>
-      {match === undefined ? `${verbs[kind]} …` : sentenceOf(kind, match, bounded)}
+      {match === undefined ? `${verbs[kind]} …` : confirmation(kind, match, boundedLabel)}
     </ActButton>
   )
 }

@@ -9,17 +9,17 @@ import { useKeys } from '../../../app/keys.ts'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { CliLine } from '../../../parts/cli-line.tsx'
 import { Confirm } from '../../../parts/confirm.tsx'
-import { count, several } from '../../../words/numbers.ts'
+import { countLabel, several } from '../../../words/numbers.ts'
 import { AllThatMatch } from './all-that-match.tsx'
 import { type BulkKind, can, verbs } from './bulk-kinds.ts'
 import type { ApiFilter } from '../filter.ts'
 import type { Selection } from '../use-run-selection.ts'
-import type { View } from '../views.ts'
+import type { RunsView } from '../views.ts'
 
 interface Props {
   readonly selection: Selection
   readonly runs: readonly RunSummary[]
-  readonly view: View
+  readonly view: RunsView
   readonly filter: ApiFilter
   /** What a key already asked for, for the row at the cursor. */
   readonly asked?: BulkKind | undefined
@@ -59,7 +59,7 @@ function Rows({ selection, runs, asked, onClear }: Props & { readonly selection:
   const main: BulkKind = able('retry').length > 0 ? 'retry' : 'cancel'
   return (
     <>
-      <b>{count(selection.size)} selected</b>
+      <b>{countLabel(selection.size)} selected</b>
       <span className="grow only-l" />
       {ids(main).length === 0 ? null : <CliLine command={`q ${main} ${ids(main).join(' ')}`} />}
       {(['cancel', 'retry'] as const).map((kind) =>

@@ -1,10 +1,10 @@
 /** Asks before an operation on everything that matches. The number in its sentence is that of the server's dry run. */
 import type { ReactNode } from 'react'
 import type { Bounded } from '../../../api/contract.ts'
-import type { ApiProblem } from '../../../api/problem.ts'
+import type { RequestProblem } from '../../../api/problem.ts'
 import { usePreview } from '../../../api/use-preview.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
-import { boundedInWords } from '../../../words/numbers.ts'
+import { boundedPhrase } from '../../../words/numbers.ts'
 import { type BulkKind, verbs } from './bulk-kinds.ts'
 import { type ApiFilter, cliOptions } from '../filter.ts'
 
@@ -19,7 +19,7 @@ interface ConfirmAllProps {
 /** Counts again, so that the number in the sentence is that of the question: exact, or a lower bound that is named as one. */
 export function ConfirmAll({ kind, filter, busy, onConfirm, onClose }: ConfirmAllProps): ReactNode {
   const { match, problem, countAgain } = usePreview(kind, filter)
-  const sentence = match === undefined ? `${verbs[kind]} …` : sentenceOf(kind, match, boundedInWords)
+  const sentence = match === undefined ? `${verbs[kind]} …` : confirmation(kind, match, boundedPhrase)
   return (
     <Confirm
       command={`q ${kind === 'retry' ? 'retry' : 'cancel'} ${cliOptions(filter)} --yes`}
@@ -56,7 +56,7 @@ export function isNone(match: Bounded | undefined): boolean {
   return match !== undefined && match.count === 0 && !match.atLeast
 }
 
-export function sentenceOf(kind: BulkKind, match: Bounded, inWords: (match: Bounded) => string): string {
+export function confirmation(kind: BulkKind, match: Bounded, inWords: (match: Bounded) => string): string {
   if (match.count === 0 && match.atLeast) return `${verbs[kind]} all that match`
   return `${verbs[kind]} ${inWords(match)} ${match.count === 1 ? 'run' : 'runs'}`
 }
@@ -65,7 +65,7 @@ export function NotCounted({
   problem,
   onAgain,
 }: {
-  readonly problem: ApiProblem
+  readonly problem: RequestProblem
   readonly onAgain: () => void
 }): ReactNode {
   return (

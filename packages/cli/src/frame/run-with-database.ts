@@ -8,7 +8,7 @@ import { connect, createStore, explainDatabaseError, migrateDatabase, requireSch
 import { patiently } from './patience.ts'
 import type { Terminal } from './terminal.ts'
 
-export interface SessionOptions {
+interface DatabaseCommandOptions {
   readonly json?: boolean
   /** Leave an embedded server running. */
   readonly stay?: boolean
@@ -17,9 +17,9 @@ export interface SessionOptions {
 }
 
 /** `work` returns the exit code. */
-export async function session(
+export async function runWithDatabase(
   terminal: Terminal,
-  options: SessionOptions,
+  options: DatabaseCommandOptions,
   work: (database: ProgramDatabase) => Promise<number>,
 ): Promise<void> {
   try {
@@ -43,7 +43,11 @@ export async function session(
   }
 }
 
-export function reportProblem(terminal: Terminal, error: unknown, { json }: Pick<SessionOptions, 'json'>): void {
+export function reportProblem(
+  terminal: Terminal,
+  error: unknown,
+  { json }: Pick<DatabaseCommandOptions, 'json'>,
+): void {
   if (json === true) terminal.printData(JSON.stringify(problemData(error)))
   else terminal.tell(problemText(error, { debug: terminal.env['Q_DEBUG'] === '1' }))
   terminal.exitCode = exitCodeOf(error)

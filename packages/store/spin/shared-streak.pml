@@ -1,14 +1,14 @@
 /*
- * Holding fire by the shared streak: heartbeats that the server accepted without a gap, whichever replica sent them
- * (liveness/streak.ts). The holder is alive and beats; the server can be cut off or crash at any time; other replicas
- * beat, fail and restart as they like; a reaper that has just started judges by the row alone.
+ * The shared streak: heartbeats that the server accepted without a gap, whichever replica sent them
+ * (liveness/streak.ts). The holder is alive and sends heartbeats; the server can be cut off or crash at any time; other
+ * replicas send heartbeats, fail and restart at any time; a reaper that has just started judges by the row alone.
  *
- * Time is counted in ticks of the database's clock. The holder tries when its heartbeat is due, and again one tick after
- * it failed. The law rests on one assumption: a server that returns stays for that retry. INTERVAL + GAP + RETRY must be
- * less than THRESHOLD.
+ * Time is counted in ticks of the database's clock. The holder sends a heartbeat when it is due, and retries one tick
+ * after a failure. The law needs one assumption: a server that returns stays reachable for that retry. INTERVAL + GAP +
+ * RETRY must be less than THRESHOLD.
  *
- * -DPROGRESS: the holder has died together with the server, the survivors restart as often as they like, and the law is
- * that its run is recovered in every fair future.
+ * -DPROGRESS: the holder has died together with the server, the survivors restart at any time, and the law is that its
+ * run is recovered in every fair future.
  */
 #include "faults.pml"
 

@@ -1,13 +1,13 @@
 /** The only file with timers for waiting. Every loop that calls these is bounded by a deadline or a count. */
 
-export function pause(ms: number): Promise<void> {
+export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms)
   })
 }
 
 /** Does not keep the process alive, and ends early when the signal aborts. */
-export function pauseInBackground(ms: number, noLonger: AbortSignal): Promise<void> {
+export function sleepInBackground(ms: number, noLonger: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref()
     noLonger.addEventListener('abort', () => resolve(), { once: true })
