@@ -2,12 +2,15 @@
 import { Kysely, PostgresDialect, CamelCasePlugin } from 'kysely'
 import { Client, Pool, types } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { queue } from '@q/client'
+import { queue, task } from '@q/client'
 import { fixture, ownPool } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
 const { url, connection, settle, sessions, runs, store } = await fixture()
 const pool = ownPool(url, 2)
+const keyed = {
+  transfer: task({ concurrency: { key: '/account' } }, ({ account }: { account: string }) => account),
+}
 const done = { status: 'SUCCEEDED', result: '"done"' } as const
 afterAll(() => pool.end())
 
@@ -86,6 +89,33 @@ test('a run that is enqueued on a client in a transaction is part of it', async 
   ])
   expect(await runs()).toBe(before + 2)
   expect(own.getTransactionStatus()).toBe('I')
+  await q.close()
+})
+
+test('a keyed run that is enqueued on a client in a transaction takes no slot of its key before the commit', async () => {
+  const own = await client()
+  const [within, outside] = [queue(own, { tasks: keyed }), queue(url, { tasks: keyed })]
+  await outside.cancel(await outside.enqueue('transfer', { account: 'a' }))
+  await own.query('BEGIN')
+  await within.enqueue('transfer', { account: 'a' })
+  const second = await outside.enqueue('transfer', { account: 'a' })
+  expect(await outside.get(second)).toMatchObject({ status: 'AVAILABLE' })
+  await own.query('COMMIT')
+  await within.close()
+  await outside.close()
+})
+
+test('a call on a client in a transaction leaves the settings of the transaction as they were', async () => {
+  const own = await client()
+  const q = queue(own, { tasks: keyed })
+  await own.query('BEGIN')
+  await own.query("SET LOCAL lock_timeout = '7s'")
+  await q.cancel(await q.enqueue('transfer', { account: 'b' }))
+  await q.enqueueMany([['transfer', { account: 'b' }]])
+  expect((await own.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '7s' }])
+  await own.query('ROLLBACK')
+  await q.cancel(await q.enqueue('transfer', { account: 'b' }))
+  expect((await own.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }])
   await q.close()
 })
 

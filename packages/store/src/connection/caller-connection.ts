@@ -110,19 +110,29 @@ const savepointVerbs: Readonly<Record<string, string>> = {
   rollback: 'ROLLBACK TO SAVEPOINT q_inner',
 }
 
-/** Only what Kysely's driver uses. */
+/**
+ * Only what Kysely's driver uses. Our transactions limit their waits for locks (promote.ts). PostgreSQL keeps that limit
+ * when a savepoint is released, so the limit of the caller's transaction is set again.
+ */
 function wrapClient(client: PgClient, release: () => void): PostgresPoolClient {
   let isInner = false
-  function query(text: string, values: readonly unknown[] = []) {
+  let lockTimeout: unknown
+  const send = (text: string, values: readonly unknown[] = []) =>
+    client.query({ text, values: [...values], types: pgTypeParsers })
+  async function query(text: string, values?: readonly unknown[]) {
     const verb = text.startsWith('start transaction') ? 'begin' : text
     if (verb === 'begin') isInner = (client.getTransactionStatus?.() ?? 'I') !== 'I'
-    return client.query({
-      text: (isInner ? savepointVerbs[verb] : undefined) ?? text,
-      values: [...values],
-      types: pgTypeParsers,
-    })
+    if (isInner && verb === 'begin') lockTimeout = await currentLockTimeout(send)
+    const answer = await send((isInner ? savepointVerbs[verb] : undefined) ?? text, values)
+    if (isInner && verb === 'commit') await send("SELECT set_config('lock_timeout', $1, true)", [lockTimeout])
+    return answer
   }
   return { query: query as unknown as PostgresPoolClient['query'], release }
+}
+
+async function currentLockTimeout(send: (text: string) => ReturnType<PgClient['query']>): Promise<unknown> {
+  const { rows } = await send("SELECT current_setting('lock_timeout') AS lock_timeout")
+  return Reflect.get(Object(rows[0]), 'lock_timeout')
 }
 
 function unsupportedClient(): ExplainedError {
