@@ -46,7 +46,7 @@ export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
   const lanes = sql`(SELECT ${queue}::text AS queue, NULL::text[] AS requires)`
-  await sql`SELECT pg_notify(channel, payload) FROM ${availableWakes(lanes)}`.execute(db)
+  await sql`SELECT count(pg_notify(channel, payload))::int AS sent FROM ${availableWakes(lanes)}`.execute(db)
 }
 
 /** One row for each notification that `lanes`, a table with `queue` and `requires`, need: `channel` and `payload`. */
@@ -82,12 +82,12 @@ export const dueWakeMsMax = 60_000
 /** Wakes replicas for a run that is due in so many milliseconds; with the commit, if it is part of a transaction. */
 export async function wakeDue(db: Db, inMs: number): Promise<void> {
   if (inMs > dueWakeMsMax) return
-  await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)
+  await sql`SELECT count(pg_notify('q_due', ${String(Math.ceil(inMs))}))::int AS sent`.execute(db)
 }
 
 /** Wakes replicas to read the schedules again; sent with the commit, if it is part of a transaction. */
 export async function wakeSchedules(db: Db): Promise<void> {
-  await sql`SELECT pg_notify('q_schedule', '')`.execute(db)
+  await sql`SELECT count(pg_notify('q_schedule', ''))::int AS sent`.execute(db)
 }
 
 export interface Listener {
