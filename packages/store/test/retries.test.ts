@@ -85,20 +85,6 @@ test('jitter never exceeds the cap of the delay, and at the cap delays still dif
   await store.cancelTaskRuns(ids) // other tests of this file promote what is due
 })
 
-test('the delay of a run that has failed very often stays at its cap', async () => {
-  const [id] = await enqueue('restless', { maxAttempts: 10_000 })
-  await db.transaction().execute(async (trx) => {
-    await sql`SET LOCAL session_replication_role = replica`.execute(trx)
-    await trx.updateTable('q.task_run').set({ attempt: 9_000 }).where('id', '=', id!).execute()
-  })
-  const claimed = await claimOne('restless')
-  expect(await store.settleTaskRuns([{ lease: leaseOf(claimed), outcome: bad, by }])).toEqual(['retried'])
-  const { rows } = await sql<{ delay_ms: number }>`
-    SELECT extract(epoch FROM run_at - updated_at)::float8 * 1000 AS delay_ms FROM q.task_run WHERE id = ${id}`.execute(db)
-  expect(rows[0]!.delay_ms).toBeLessThanOrEqual(100_000)
-  await store.cancelTaskRuns([id!]) // other tests of this file promote what is due
-})
-
 test('a delay without a cap is used as requested: neither doubled nor jittered', async () => {
   const [id] = await enqueue('asked', { maxAttempts: 9 })
   const hour = 3_600_000
