@@ -8,8 +8,16 @@ import type * as tasks from './tasks.ts'
 
 const { url, connection, settle, sessions, runs, store } = await fixture()
 const pool = ownPool(url, 2)
+interface Account {
+  readonly account: string
+}
+const accountOf = ({ account }: Account) => account
 const keyed = {
-  transfer: task({ concurrency: { key: '/account' } }, ({ account }: { account: string }) => account),
+  transfer: task({ concurrency: { key: '/account' } }, accountOf),
+  only: task({ unique: '/account' }, accountOf),
+  daily: task({ unique: { key: '/account', for: '1d' } }, accountOf),
+  calm: task({ throttle: { key: '/account', for: '1d' } }, accountOf),
+  last: task({ debounce: { key: '/account', for: '1d' } }, accountOf),
 }
 const done = { status: 'SUCCEEDED', result: '"done"' } as const
 afterAll(() => pool.end())
@@ -56,6 +64,25 @@ test('a connection of the pool that breaks does not end this process, and the ne
   await q.close()
   await own.end()
 })
+
+test.each(['repeatable read', 'serializable'])(
+  'enqueues with one key return one run, although transactions of the pool are %s by default',
+  async (isolation) => {
+    const own = new Pool({
+      connectionString: url,
+      max: 8,
+      options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`,
+    })
+    const q = queue(own, { tasks: keyed })
+    for (const name of ['only', 'daily', 'calm', 'last'] as const) {
+      const enqueued = await Promise.all(Array.from({ length: 8 }, () => q.enqueue(name, { account: isolation })))
+      expect(new Set(enqueued.map(({ id }) => id)).size).toBe(1)
+    }
+    await q.close()
+    expect((await own.query('SHOW transaction_isolation')).rows).toEqual([{ transaction_isolation: isolation }])
+    await own.end()
+  },
+)
 
 test('with a client, waits poll and open no session', async () => {
   const own = await client()
