@@ -131,9 +131,9 @@ async function stepsWithUnmetCondition(
     return [...values, ...conditionSteps(when).map((step) => ({ workflowId, step, at: '' }))]
   })
   const values = await stepValues(trx, requests)
-  const known = new Map(requests.map((ask, index) => [`${ask.workflowId} ${ask.at} ${ask.step}`, values[index]]))
+  const known = new Map(requests.map((ask, index) => [keyOf(ask.workflowId, ask.step, ask.at), values[index]]))
   const refused = judged.filter(({ plan, workflowId }) => {
-    const found = (step: string, at: string) => known.get(`${workflowId} ${at} ${step}`)
+    const found = (step: string, at: string) => known.get(keyOf(workflowId, step, at))
     return !conditionHolds((plan as { when: Condition }).when, {
       valueOf: (ref: ValueRef) => {
         if (ref.from !== 'step') return valueAt(workflows.get(workflowId)?.input, ref.at)
@@ -144,4 +144,9 @@ async function stepsWithUnmetCondition(
     })
   })
   return new Set(refused.map((step) => step.id))
+}
+
+/** No name of a step has a line break. */
+function keyOf(workflowId: WorkflowId, step: string, at: string): string {
+  return `${workflowId}\n${step}\n${at}`
 }
