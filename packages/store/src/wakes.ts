@@ -107,7 +107,7 @@ export async function listen(
   handlers: ListenHandlers,
 ): Promise<Listener> {
   const session = await openSession(origin, 'listen', {
-    onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
+    onNotification: passWakes(handlers),
     onLost: handlers.onLost,
   })
   await session.prepare(async (query) => {
@@ -116,10 +116,18 @@ export async function listen(
   return session
 }
 
-export function wakeOf(channel: string, payload: string): Wake {
+/** Anyone who is connected to the database can notify: a notification that is not a wake is ignored. */
+export function passWakes({ onWake }: Pick<ListenHandlers, 'onWake'>): (channel: string, payload: string) => void {
+  return (channel, payload) => {
+    const wake = wakeOf(channel, payload)
+    if (wake !== undefined) onWake(wake)
+  }
+}
+
+function wakeOf(channel: string, payload: string): Wake | undefined {
   switch (channel as Channel) {
     case 'q_available':
-      return { channel: 'q_available', ...availableIn(payload) }
+      return availableIn(payload)
     case 'q_ready':
       return { channel: 'q_ready', queue: payload }
     case 'q_gated':
@@ -144,9 +152,18 @@ export function wakeOf(channel: string, payload: string): Wake {
 }
 
 /** Without `requires` every replica of the queue looks. */
-function availableIn(payload: string): { queue: string; requires: readonly string[] } {
-  const { queue, requires } = JSON.parse(payload) as { queue: string; requires?: readonly string[] | null }
-  return { queue, requires: requires ?? [] }
+function availableIn(payload: string): Wake | undefined {
+  const { queue, requires } = Object(parsed(payload)) as { readonly queue?: unknown; readonly requires?: unknown }
+  if (typeof queue !== 'string') return undefined
+  return { channel: 'q_available', queue, requires: Array.isArray(requires) ? requires.map(String) : [] }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function endedIn(channel: EndedWake['channel'], payload: string): EndedWake {
