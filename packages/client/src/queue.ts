@@ -41,9 +41,8 @@ export function queue<Tasks = AnyTasks>(
   const waits = createWaits({ listener, explain }, runsToWaitFor(raw))
   const workflowWaits = createWaits({ listener, explain }, workflowsToWaitFor(raw))
   const routing = rejectWhenClosed(routingOn(connection, options.tasks ?? {}), isClosed)
-  // The caller's client may have an open transaction, so the database wakes replicas when it commits.
-  const wakesAtCommit = connection.isInTransaction !== undefined
-  const insert = (runs: readonly NewRun[]) => raw.enqueueTaskRuns(runs, { wakesAtCommit })
+  const { isInTransaction } = connection
+  const insert = (runs: readonly NewRun[]) => raw.enqueueTaskRuns(runs, { isInTransaction })
   const enqueue = createEnqueue({ insert, routing, explain })
   const handles = { store, waits }
   const schedules = createSchedules<AnyTasks>({

@@ -2,12 +2,23 @@
 import { Kysely, PostgresDialect, CamelCasePlugin } from 'kysely'
 import { Client, Pool, types } from 'pg'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { queue } from '@q/client'
+import { queue, task } from '@q/client'
 import { fixture, ownPool } from './fixture.ts'
 import type * as tasks from './tasks.ts'
 
 const { url, connection, settle, sessions, runs, store } = await fixture()
 const pool = ownPool(url, 2)
+interface Account {
+  readonly account: string
+}
+const accountOf = ({ account }: Account) => account
+const keyed = {
+  transfer: task({ concurrency: { key: '/account' } }, accountOf),
+  only: task({ unique: '/account' }, accountOf),
+  daily: task({ unique: { key: '/account', for: '1d' } }, accountOf),
+  calm: task({ throttle: { key: '/account', for: '1d' } }, accountOf),
+  last: task({ debounce: { key: '/account', for: '1d' } }, accountOf),
+}
 const done = { status: 'SUCCEEDED', result: '"done"' } as const
 afterAll(() => pool.end())
 
@@ -54,6 +65,25 @@ test('a connection of the pool that breaks does not end this process, and the ne
   await own.end()
 })
 
+test.each(['repeatable read', 'serializable'])(
+  'enqueues with one key return one run, although transactions of the pool are %s by default',
+  async (isolation) => {
+    const own = new Pool({
+      connectionString: url,
+      max: 8,
+      options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`,
+    })
+    const q = queue(own, { tasks: keyed })
+    for (const name of ['only', 'daily', 'calm', 'last'] as const) {
+      const enqueued = await Promise.all(Array.from({ length: 8 }, () => q.enqueue(name, { account: isolation })))
+      expect(new Set(enqueued.map(({ id }) => id)).size).toBe(1)
+    }
+    await q.close()
+    expect((await own.query('SHOW transaction_isolation')).rows).toEqual([{ transaction_isolation: isolation }])
+    await own.end()
+  },
+)
+
 test('with a client, waits poll and open no session', async () => {
   const own = await client()
   const q = queue<typeof tasks>(own)
@@ -86,6 +116,33 @@ test('a run that is enqueued on a client in a transaction is part of it', async 
   ])
   expect(await runs()).toBe(before + 2)
   expect(own.getTransactionStatus()).toBe('I')
+  await q.close()
+})
+
+test('a keyed run that is enqueued on a client in a transaction takes no slot of its key before the commit', async () => {
+  const own = await client()
+  const [within, outside] = [queue(own, { tasks: keyed }), queue(url, { tasks: keyed })]
+  await outside.cancel(await outside.enqueue('transfer', { account: 'a' }))
+  await own.query('BEGIN')
+  await within.enqueue('transfer', { account: 'a' })
+  const second = await outside.enqueue('transfer', { account: 'a' })
+  expect(await outside.get(second)).toMatchObject({ status: 'AVAILABLE' })
+  await own.query('COMMIT')
+  await within.close()
+  await outside.close()
+})
+
+test('a call on a client in a transaction leaves the settings of the transaction as they were', async () => {
+  const own = await client()
+  const q = queue(own, { tasks: keyed })
+  await own.query('BEGIN')
+  await own.query("SET LOCAL lock_timeout = '7s'")
+  await q.cancel(await q.enqueue('transfer', { account: 'b' }))
+  await q.enqueueMany([['transfer', { account: 'b' }]])
+  expect((await own.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '7s' }])
+  await own.query('ROLLBACK')
+  await q.cancel(await q.enqueue('transfer', { account: 'b' }))
+  expect((await own.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }])
   await q.close()
 })
 

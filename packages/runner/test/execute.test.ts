@@ -25,6 +25,7 @@ function replica(
   answers: SettleAnswer[] = [],
   report: Report = async () => ({ ended: 'returned', result: '1', repaired: [] }),
   options: TaskOptions = {},
+  store: Partial<Store> = {},
 ) {
   const runMonitors = createRunMonitors(1)
   const slots = createSlots(1)
@@ -53,7 +54,7 @@ function replica(
     },
     requests: () => Promise.reject(new Error('no requests expected')),
     logs: { add: () => {}, written: async () => {} },
-    store: {} as Store,
+    store: store as Store,
     host: { hostname: 'h', pid: 1 },
     optionsOf: () => optionData(options),
     limits: { timeoutMs: null, maxSilentMs: null, noEvidenceMs: Number.POSITIVE_INFINITY },
@@ -62,7 +63,7 @@ function replica(
     nowMs: () => 0,
     counts: createRunCounts({ version: '1', count: () => {} }),
     dueIn: (inMs) => void due.push(inMs),
-    observe: ({ type }) => void observed.push(type),
+    observe: (event) => void observed.push('status' in event ? `${event.type} ${event.status}` : event.type),
   }
   return { sent, settled, observed, due, slots, execute: () => executeRun(deps, claimed, slots.take()) }
 }
@@ -165,5 +166,24 @@ test('an outcome that the database rejects is replaced; if it rejects the replac
   await execute()
   const unstorable = { status: 'FAILED', code: 'INVALID_RESULT' }
   expect(settled.map(({ outcome }) => outcome)).toMatchObject([{ status: 'SUCCEEDED' }, unstorable, unstorable])
-  expect(observed).toEqual(['run-started', 'settle-failed', 'run-ended'])
+  expect(observed).toEqual(['run-started', 'settle-failed', 'run-ended FAILED'])
+})
+
+test.each<[Awaited<ReturnType<Store['snoozeTaskRun']>>, string, number[]]>([
+  ['snoozed', 'run-retried', [5]],
+  ['cancelled', 'run-ended CANCELLED', []],
+  ['lease-lost', 'lease-lost', []],
+])('a run that asks to be called later is reported as the database answers: %s', async (answer, reported, later) => {
+  const snoozed: Report = async () => ({ ended: 'snoozed', afterMs: 5 })
+  const calls: unknown[][] = []
+  const snoozeTaskRun: Store['snoozeTaskRun'] = async (...given) => {
+    calls.push(given)
+    return answer
+  }
+  const { execute, observed, due } = replica(async () => '1', [], snoozed, {}, { snoozeTaskRun })
+  await execute()
+  // With the time that the code ran: the history has its real start.
+  expect(calls).toEqual([[{ runId: claimed.runId, fence: claimed.fence }, 5, 0]])
+  expect(observed.at(-1)).toBe(reported)
+  expect(due).toEqual(later)
 })

@@ -5,7 +5,7 @@ import type { RunnerEvent } from '@q/runner'
 import type { RunId } from '@q/store'
 import { errorMessage } from '../src/output/error-message.ts'
 import { createLog, logObserver } from '../src/observers/log.ts'
-import { createRedact, redact } from '../src/output/redact.ts'
+import { createRedact, createRedactJson, redact } from '../src/output/redact.ts'
 
 /** A log whose lines are kept, and a clock that the test sets. */
 function reader(level: string) {
@@ -70,6 +70,13 @@ test.each([
 ])('%s is printed without its secret', (text, printed) => {
   const env = { SIGNING_SECRET: 'hunter2-of-the-environment', DATABASE_URL: 'postgres://q:hunter%402-in-a-url@host/db' }
   expect(createRedact(env)(text)).toBe(printed)
+})
+
+test.each([
+  ['{"ms":86400000,"text":"86400000 ms"}', '{"ms":86400000,"text":"*** ms"}'],
+  ['{"https://u:hunter2@host":{"access_token":"hunter2"}}', '{"https://u:***@host":{"access_token":"***"}}'],
+])('%s is still JSON without its secret', (json, printed) => {
+  expect(createRedactJson(createRedact({ TOKEN_EXPIRY_MS: '86400000' }))(json)).toBe(printed)
 })
 
 test('redaction takes linear time, even for very long words', () => {

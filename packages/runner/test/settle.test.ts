@@ -25,7 +25,7 @@ function leaving() {
 const writes = {
   outcome: (deps: SettleDeps) => settle(deps, { lease, outcome: { status: 'SUCCEEDED', result: '1' }, by }, false),
   release: (deps: SettleDeps) => releaseRun(deps, lease, by),
-  snooze: (deps: SettleDeps) => snooze(deps, lease, 1_000),
+  snooze: (deps: SettleDeps) => snooze(deps, lease, 1_000, 5),
 }
 
 for (const [name, write] of Object.entries(writes)) {

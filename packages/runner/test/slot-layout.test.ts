@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import {
   createSlotMemory,
   slotMemoryAt,
@@ -8,6 +8,7 @@ import {
   word,
   writeNote,
 } from '../src/protocol/slot-layout.ts'
+import { createThreadSlot } from '../src/thread/run-slot.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (note: Uint8Array | undefined) => (note === undefined ? undefined : new TextDecoder().decode(note))
@@ -50,6 +51,30 @@ test('the first reason to stop a run counts', () => {
   stopRun(slot, 1, 'timed out')
   stopRun(slot, 1, 'cancelled')
   expect(stopReasonOf(slot, 1)).toBe('timed out')
+})
+
+test('a stop of long ago neither stops a run whose number wrapped around nor prevents its stop', () => {
+  const memory = createSlotMemory(1)
+  const slot = slotMemoryAt(memory, 0)
+  const thread = createThreadSlot(memory, 0)
+  onTestFinished(() => thread[Symbol.dispose]())
+  thread.begin({ seq: 5, fenced: false })
+  stopRun(slot, 5, 'cancelled')
+  thread.begin({ seq: 6, fenced: false })
+  stopRun(slot, 2 ** 26 + 6, 'timed out')
+  expect(stopReasonOf(slot, 2 ** 26 + 6)).toBe('timed out')
+  thread.begin({ seq: 2 ** 26 + 7, fenced: false })
+  const run = thread.begin({ seq: 2 ** 27 + 2 ** 26 + 6, fenced: false })
+  expect(run.stopReason()).toBeUndefined()
+})
+
+test('a stop that is requested before its run begins reaches the run', () => {
+  const memory = createSlotMemory(1)
+  const thread = createThreadSlot(memory, 0)
+  onTestFinished(() => thread[Symbol.dispose]())
+  stopRun(slotMemoryAt(memory, 0), 2, 'cancelled')
+  thread.begin({ seq: 1, fenced: false })
+  expect(thread.begin({ seq: 2, fenced: false }).stopReason()).toBe('cancelled')
 })
 
 test.each([1, 2 ** 27 - 2])(

@@ -43,6 +43,12 @@ test('a bigint among the facts keeps all its digits, and the other facts stay', 
   ])
 })
 
+test('facts that resemble a secret are still JSON without it', () => {
+  const facts = { quote: "token: 'x", list: ["it's"], password: 'hunter2', nested: { url: 'pg://u:hunter2@h' } }
+  const [line] = logged((log) => log.info(facts, 'odd'))
+  expect(JSON.parse(line!.facts!)).toEqual({ ...facts, password: '***', nested: { url: 'pg://u:***@h' } })
+})
+
 test('an error without a sentence becomes a line with its message', () => {
   const [line] = logged((log) => log.error(new TypeError('bad luck') as never))
   expect(line?.line).toBe('TypeError: bad luck')

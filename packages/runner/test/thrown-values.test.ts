@@ -17,3 +17,12 @@ test('an object whose members cannot be read still ends its run', () => {
   })
   expect(reportThrow(strange)).toMatchObject({ code: 'TASK_ERROR' })
 })
+
+test('causes whose texts resemble a secret do not hide the error', () => {
+  const error = new AggregateError(["it's"], 'all failed', { cause: "token: 'x" })
+  expect(reportThrow(error)).toMatchObject({
+    detail: expect.stringContaining('all failed'),
+    cause: { message: "token: 'x" },
+    errors: [{ message: "it's" }],
+  })
+})

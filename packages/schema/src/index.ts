@@ -13,7 +13,7 @@ export { migrationFiles, programLevel, type MigrationFile } from './migration-fi
 export { migrate, type MigrateOptions } from './migrate.ts'
 export { migrationScript } from './migration-script.ts'
 export { oneLine, printable } from './printable.ts'
-export { redactPatterns } from './redact.ts'
+export { isSecretName, redactPatterns } from './redact.ts'
 export { reportKinds, type HeartbeatData, type ReportKind, type WorkerMetrics } from './reports.ts'
 export { schemaState, type AnyDatabase, type SchemaState } from './schema-state.ts'
 export type * from './generated/db.ts'

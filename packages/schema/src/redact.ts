@@ -2,7 +2,7 @@
  * Removes secrets from text that is about to be stored as an error, printed or sent: passwords and tokens in URLs,
  * credentials of HTTP headers, and JSON members whose name suggests a secret. It applies to final texts, because an
  * error of a driver, task or library may quote them in any field. Each pattern reads a word once, so the time is linear
- * in the length of the text. JSON stays JSON.
+ * in the length of the text. Texts within JSON are redacted one by one: a pattern could match from one into the next.
  */
 export function redactPatterns(text: string): string {
   let clean = text
@@ -10,7 +10,13 @@ export function redactPatterns(text: string): string {
   return clean
 }
 
+/** Whether the name of a JSON member suggests that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return secretNames.test(name)
+}
+
 const secretName = String.raw`password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie`
+const secretNames = new RegExp(secretName, 'i')
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   // Reads up to the last @ before a space or a quotation mark, because a password may contain any other character; in

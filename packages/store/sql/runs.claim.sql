@@ -42,7 +42,7 @@ WITH
     UPDATE q.task_run r
     SET
       status = 'RUNNING',
-      attempt = r.attempt + 1,
+      attempt = least(r.attempt, 32766) + 1,
       started_at = clock_timestamp(),
       fence = r.fence + 1,
       replica_id = $7,

@@ -21,7 +21,7 @@ WITH
 UPDATE q.task_run r
 SET
   status = 'RUNNING',
-  attempt = r.attempt + 1,
+  attempt = least(r.attempt, 32766) + 1,
   started_at = clock_timestamp(),
   updated_at = clock_timestamp()
 WHERE

@@ -174,8 +174,8 @@ WITH
       run_at = CASE
         WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE
           WHEN locked.goal = 'RETRY'
-          AND locked.delay_ms_max IS NOT NULL THEN 0.75 * least(locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max) + random() * (
-            least(1.25 * locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max) - 0.75 * least(locked.delay_ms * power(2, r.attempt - 1), locked.delay_ms_max)
+          AND locked.delay_ms_max IS NOT NULL THEN 0.75 * least(locked.delay_ms * power(2, least(r.attempt - 1, 60)), locked.delay_ms_max) + random() * (
+            least(1.25 * locked.delay_ms * power(2, least(r.attempt - 1, 60)), locked.delay_ms_max) - 0.75 * least(locked.delay_ms * power(2, least(r.attempt - 1, 60)), locked.delay_ms_max)
           )
           ELSE locked.delay_ms
         END * interval '1 ms'

@@ -46,7 +46,7 @@ export type Channel = Wake['channel']
 
 export async function wakeQueue(db: Db, queue: string): Promise<void> {
   const lanes = sql`(SELECT ${queue}::text AS queue, NULL::text[] AS requires)`
-  await sql`SELECT pg_notify(channel, payload) FROM ${availableWakes(lanes)}`.execute(db)
+  await sql`SELECT count(pg_notify(channel, payload))::int AS sent FROM ${availableWakes(lanes)}`.execute(db)
 }
 
 /** One row for each notification that `lanes`, a table with `queue` and `requires`, need: `channel` and `payload`. */
@@ -82,12 +82,12 @@ export const dueWakeMsMax = 60_000
 /** Wakes replicas for a run that is due in `inMs` milliseconds; with the commit, if it is part of a transaction. */
 export async function wakeDue(db: Db, inMs: number): Promise<void> {
   if (inMs > dueWakeMsMax) return
-  await sql`SELECT pg_notify('q_due', ${String(Math.ceil(inMs))})`.execute(db)
+  await sql`SELECT count(pg_notify('q_due', ${String(Math.ceil(inMs))}))::int AS sent`.execute(db)
 }
 
 /** Wakes replicas to read the schedules again; sent with the commit, if it is part of a transaction. */
 export async function wakeSchedules(db: Db): Promise<void> {
-  await sql`SELECT pg_notify('q_schedule', '')`.execute(db)
+  await sql`SELECT count(pg_notify('q_schedule', ''))::int AS sent`.execute(db)
 }
 
 export interface Listener {
@@ -107,7 +107,7 @@ export async function listen(
   handlers: ListenHandlers,
 ): Promise<Listener> {
   const session = await openSession(origin, 'listen', {
-    onNotification: (from, payload) => handlers.onWake(wakeOf(from, payload)),
+    onNotification: passWakes(handlers),
     onLost: handlers.onLost,
   })
   await session.prepare(async (query) => {
@@ -116,10 +116,18 @@ export async function listen(
   return session
 }
 
-export function wakeOf(channel: string, payload: string): Wake {
+/** Anyone who is connected to the database can notify: a notification that is not a wake is ignored. */
+export function passWakes({ onWake }: Pick<ListenHandlers, 'onWake'>): (channel: string, payload: string) => void {
+  return (channel, payload) => {
+    const wake = wakeOf(channel, payload)
+    if (wake !== undefined) onWake(wake)
+  }
+}
+
+function wakeOf(channel: string, payload: string): Wake | undefined {
   switch (channel as Channel) {
     case 'q_available':
-      return { channel: 'q_available', ...availableIn(payload) }
+      return availableIn(payload)
     case 'q_ready':
       return { channel: 'q_ready', queue: payload }
     case 'q_gated':
@@ -144,9 +152,18 @@ export function wakeOf(channel: string, payload: string): Wake {
 }
 
 /** Without `requires` every replica of the queue looks. */
-function availableIn(payload: string): { queue: string; requires: readonly string[] } {
-  const { queue, requires } = JSON.parse(payload) as { queue: string; requires?: readonly string[] | null }
-  return { queue, requires: requires ?? [] }
+function availableIn(payload: string): Wake | undefined {
+  const { queue, requires } = Object(parsed(payload)) as { readonly queue?: unknown; readonly requires?: unknown }
+  if (typeof queue !== 'string') return undefined
+  return { channel: 'q_available', queue, requires: Array.isArray(requires) ? requires.map(String) : [] }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function endedIn(channel: EndedWake['channel'], payload: string): EndedWake {

@@ -45,6 +45,23 @@ test('one statement sends the heartbeats of all runs and returns alive, cancelle
   })
 })
 
+test('unusual progress or a note of one run does not delay the heartbeats of the others', async () => {
+  await enqueue('unusual', { count: 3 })
+  const [tiny, noted, usual] = [await claimOne('unusual'), await claimOne('unusual'), await claimOne('unusual')]
+  const beats = [{ ...beat(tiny), progress: 1e-50 }, { ...beat(noted), note: 'a\0b' }, beat(usual)]
+  expect(await store.beatTaskRuns(sender, beats)).toEqual(['alive', 'alive', 'alive'])
+  const rows = await db
+    .selectFrom('q.task_heartbeat')
+    .select(['progress', 'note'])
+    .where('run_id', 'in', [tiny.runId, noted.runId])
+    .orderBy('run_id')
+    .execute()
+  expect(rows).toEqual([
+    { progress: 0, note: 'half' },
+    { progress: 0.5, note: 'a\uFFFDb' },
+  ])
+})
+
 test('a lost lease cannot send a heartbeat for a run that was claimed again', async () => {
   await enqueue('again')
   const old = await claimOne('again')

@@ -77,6 +77,14 @@ test('the size of a flush and of a group is bounded', async () => {
   expect(group!.message).toHaveLength(300)
 })
 
+test('a text that is cut within a character is stored', async () => {
+  const long = `${'x'.repeat(299)}😀`
+  const error = seen('f1', { name: long, message: long, place: long })
+  await store.flushTally({ replicaId: 'r', flushNo: 1, runs: [], errors: [error] })
+  const cut = `${'x'.repeat(299)}\uFFFD`
+  expect(await groups()).toMatchObject([{ name: cut, message: cut, place: cut }])
+})
+
 test('a muted group is muted for a time, and counted as before', async () => {
   await store.flushTally({ replicaId: 'r', flushNo: 1, runs: [], errors: [seen('f1')] })
   expect(await store.muteErrorGroup('f1', { untilMs: 60_000, by: 'ada' })).toBe('muted')

@@ -42,9 +42,9 @@ test('queues share by their weights, for any number of groups', () => {
   expect(counts['cpu//1']).toBe(300)
 })
 
-test('a queue may have the name of an object property', () => {
-  const counts = served([head('', { queue: 'constructor' }), head('', { queue: 'cpu' })], 400, { weights: { cpu: 3 } })
-  expect(counts).toEqual({ 'constructor//1': 100, 'cpu//1': 300 })
+test.each(['constructor', 'queues'])('a queue may have any name: %s', (queue) => {
+  const counts = served([head('', { queue }), head('', { queue: 'cpu' })], 400, { weights: { cpu: 3 } })
+  expect(counts).toEqual({ [`${queue}//1`]: 100, 'cpu//1': 300 })
 })
 
 test('a group is one share of its queue, however many tasks it has', () => {

@@ -29,6 +29,17 @@ test('a wake of a queue reaches its listeners', async () => {
   listener.close()
 })
 
+test('a notification of another program that cannot be read is ignored, and the next wake arrives', async () => {
+  const { wakes, next, listener } = await listening('q_available')
+  const woken = next()
+  for (const payload of ['', 'text', 'null', '5', '{"queue":5}', '[]'])
+    await sql`SELECT pg_notify('q_available', ${payload})`.execute(db)
+  await sql`SELECT pg_notify('q_available', '{"queue":"cpu","requires":5}')`.execute(db)
+  await woken
+  expect(wakes).toEqual([{ channel: 'q_available', queue: 'cpu', requires: [] }])
+  listener.close()
+})
+
 test('the end of a run sends a wake only if a caller awaits it, once for a batch', async () => {
   await enqueue('awaited', { count: 3 })
   const runs = [await claimOne('awaited'), await claimOne('awaited'), await claimOne('awaited')]

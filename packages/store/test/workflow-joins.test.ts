@@ -132,6 +132,16 @@ test('a condition that does not hold skips the step, which is not a failure; its
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
+test('a condition reads each result from its own step, whatever the names of steps and members', async () => {
+  const is = (name: string, at: string, equals: unknown) =>
+    ({ value: { from: 'step', step: name, at }, is: { equals } }) as const
+  const when = { all: [is('b', '/x a', 1), is('a b', '/x', 2)] }
+  const workflow = await start({ steps: [step('b'), step('a b'), step('both', ['b', 'a b'], { when })] })
+  await end('b', { status: 'SUCCEEDED', result: '{"x a": 1}' })
+  await end('a b', { status: 'SUCCEEDED', result: '{"x": 2}' })
+  expect(await workflow.states()).toMatchObject({ both: 'AVAILABLE' })
+})
+
 test('a condition on the input is evaluated when the workflow starts', async () => {
   const when = { value: { from: 'input', at: '/go' }, is: 'truthy' } as const
   const workflow = await start({ steps: [step('a', [], { when }), step('b', ['a'])] }, { go: false })

@@ -2,7 +2,7 @@
  * Removes secrets from text that leaves this program: matches of known patterns (@q/schema), values of environment
  * variables whose name suggests a secret, and passwords of URLs in any variable.
  */
-import { redactPatterns } from '@q/schema'
+import { isSecretName, redactPatterns } from '@q/schema'
 
 export type Redact = (text: string) => string
 
@@ -13,6 +13,19 @@ export function createRedact(env: NodeJS.ProcessEnv): Redact {
     for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, '***')
     return clean
   }
+}
+
+/**
+ * The same for the names and texts within JSON, one by one, and for members whose name suggests a secret. Numbers stay: a
+ * setting like TOKEN_EXPIRY_MS has a value that other numbers share.
+ */
+export function createRedactJson(clean: Redact): Redact {
+  const cleanMember = (name: string, value: unknown): unknown => {
+    if (typeof value === 'string') return isSecretName(name) ? '***' : clean(value)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([member, own]): [string, unknown] => [clean(member), own]))
+  }
+  return (json) => JSON.stringify(JSON.parse(json, cleanMember))
 }
 
 const secretName = /password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key|credential/i
@@ -45,3 +58,4 @@ function passwordsOf(value: string): string[] {
 
 /** Uses the environment that this process or thread was started with. */
 export const redact: Redact = createRedact(process.env)
+export const redactJson: Redact = createRedactJson(redact)

@@ -6,7 +6,7 @@
  * every word that concerns one run contains that number: a late stop does not stop the next run, and the main thread does
  * not attribute the signs of one run to another. Counters are never reset; a sign of life is a change.
  *
- *   word 0      stop      main → worker   number of the run that is to stop, and the reason (abortReasons)
+ *   word 0      stop      main → worker   number of the run that is to stop, and the reason (abortReasons); 0: none
  *   word 1      ticks     worker → main   raised by a timer while the thread is free: the thread lives
  *   word 2      lastNote  worker → main   which buffer holds the last note, counted from 1; 0: no note yet
  *   word 3      reading   main → worker   which buffer is being read, counted from 1; 0: none
@@ -111,10 +111,23 @@ export function tagOf(seq: number): number {
  * that of a later run, which may not have seen it yet.
  */
 export function stopRun({ words }: SlotMemory, seq: number, reason: AbortReason): void {
-  const before = Atomics.load(words, word.stop)
-  if (before !== 0 && isAtOrAfter(before >> reasonBits, tagOf(seq))) return
-  Atomics.compareExchange(words, word.stop, before, (tagOf(seq) << reasonBits) | abortReasons.indexOf(reason))
+  const stop = (tagOf(seq) << reasonBits) | abortReasons.indexOf(reason)
+  for (;;) {
+    const before = Atomics.load(words, word.stop)
+    if (before !== 0 && isAtOrAfter(before >> reasonBits, tagOf(seq))) return
+    // Fails if the thread has just dropped the stop of an earlier run.
+    if (Atomics.compareExchange(words, word.stop, before, stop) === before) break
+  }
   Atomics.notify(words, word.stop)
+}
+
+/**
+ * The worker's side, before run `seq` begins: drops the stop of an earlier run. It would count again, for another run, once
+ * the numbers have wrapped around.
+ */
+export function dropEarlierStop({ words }: SlotMemory, seq: number): void {
+  const stop = Atomics.load(words, word.stop)
+  if (stop !== 0 && !isAtOrAfter(stop >> reasonBits, tagOf(seq))) Atomics.compareExchange(words, word.stop, stop, 0)
 }
 
 /** Numbers wrap around: a slot may execute more runs than fit into the mask. */

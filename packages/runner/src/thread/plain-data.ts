@@ -5,7 +5,7 @@
 import { inspect } from 'node:util'
 import { causesOf, causesText, jsonLimits, problemsText, repairJson, storableText, type Causes } from '@q/schema/json'
 import { outcomeOf, type ThrownOutcome } from '@q/task'
-import { redact } from '../output/redact.ts'
+import { redact, redactJson } from '../output/redact.ts'
 import type { RunReport } from '../protocol/messages.ts'
 
 const detailCharsMax = 10_000
@@ -90,7 +90,7 @@ export function detailText(text: string): string {
 }
 
 function withoutSecrets(causes: Causes): Causes {
-  return JSON.parse(redact(JSON.stringify(causes))) as Causes
+  return JSON.parse(redactJson(JSON.stringify(causes))) as Causes
 }
 
 /** Reads a property of an error whose getter may throw or return something other than text. */

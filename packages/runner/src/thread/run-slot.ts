@@ -13,6 +13,7 @@
 import { RunAborted } from '@q/task'
 import {
   clearProgress,
+  dropEarlierStop,
   encodedNote,
   isPastFenceDeadline,
   slotMemoryAt,
@@ -121,6 +122,7 @@ class SharedRunSlot implements RunSlot {
     this.#slot = slot
     this.#command = command
     clearProgress(slot)
+    dropEarlierStop(slot, command.seq)
     slot.beganAt[0] = sharedClockMs()
     Atomics.store(slot.words, word.begun, tagOf(command.seq))
   }

@@ -5,7 +5,7 @@
 import { types } from 'node:util'
 import { repairJson, storableText } from '@q/schema/json'
 import type { LogMethod, TaskLog } from '@q/task'
-import { redact } from '../output/redact.ts'
+import { redact, redactJson } from '../output/redact.ts'
 import type { TaskLine } from '../protocol/messages.ts'
 
 /** As pino counts. */
@@ -49,7 +49,7 @@ function factsText(facts: object): string {
   const repaired = repairJson(readable(facts), factLimits)
   switch (repaired.kind) {
     case 'json':
-      return redact(repaired.text)
+      return redactJson(repaired.text)
     case 'not-json':
       return JSON.stringify({ leftOut: `${repaired.problem.pointer} ${repaired.problem.detail}` })
     case 'too-large':

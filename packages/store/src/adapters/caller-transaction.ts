@@ -6,8 +6,9 @@
  * Invariant: nothing here begins, commits, rolls back, releases or closes. If a library can tell that its handle is not
  * in a transaction, an error says so before anything is sent (no-transaction.ts).
  *
- * Libraries differ in how they write and read values. So the statements of producers take text, numbers and lists,
- * which are sent as PostgreSQL text, and return text and small numbers, which all libraries read the same way.
+ * Libraries differ in how they write and read values. So the statements of producers, and those that end a run, take text,
+ * numbers and lists, which are sent as PostgreSQL text, and return text and small numbers, which all libraries read the
+ * same way. Ids may also be bigint or number: they are compared only with ids that the same transaction returned.
  */
 import type { DB } from '@q/schema'
 import {
@@ -36,7 +37,7 @@ export function wrapCallerTransaction(handle: object, send: SendStatement): Tran
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
       const { rows, rowCount } = await serialize(handle, () => send(sql, parameters))
-      return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
+      return { rows: rows.map(withTextIds) as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
     },
     streamQuery() {
       throw new Error('No verb of the store reads by cursor.')
@@ -45,6 +46,13 @@ export function wrapCallerTransaction(handle: object, send: SendStatement): Tran
   const provider = { provideConnection: <T>(work: (own: DatabaseConnection) => Promise<T>) => work(connection) }
   const executor = new DefaultQueryExecutor(dialect.createQueryCompiler(), dialect.createAdapter(), provider)
   return new Transaction<DB>({ config: { dialect }, driver: dialect.createDriver(), dialect, executor })
+}
+
+/** Ids are text here. */
+function withTextIds(row: unknown): unknown {
+  const entries: [string, unknown][] = Object.entries(Object(row))
+  if (!entries.some(([, value]) => typeof value === 'bigint')) return row
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]))
 }
 
 /** A transaction has one connection: concurrent calls send one statement at a time. */

@@ -3,6 +3,8 @@
  *
  * A pool lends a client for each statement or transaction. Its options tell how to open a session of our own, for LISTEN
  * and for work that must not wait for a client of the pool: all clients may be in transactions that wait for that work.
+ * If its sessions begin transactions with another isolation level, ours still read what was committed in the meantime, as on
+ * connections of our own (session-settings.ts).
  * A client serves one piece of work after the other. If its owner has a transaction open on it, writes are part of that
  * transaction, and our own transactions are savepoints in it.
  */
@@ -12,6 +14,7 @@ import { Pool, type ClientConfig } from 'pg'
 import type { PgClient } from '../adapters/using-pg.ts'
 import type { Connection } from './db.ts'
 import { pgTypeParsers } from './pg-type-parsers.ts'
+import { inLimitedTransactions } from './session-settings.ts'
 
 /** The used part of a `Pool`. */
 export interface PgPool {
@@ -72,20 +75,43 @@ async function onOwnConnection<T>(config: ClientConfig, work: (db: Kysely<DB>) =
 }
 
 function adaptPool(pool: PgPool): PostgresPool {
+  const readsCommitted = new WeakMap<PgPoolClient, Promise<boolean>>()
+  const lent = new Set<Promise<void>>()
   return {
     options: {},
     async connect() {
       const client = await pool.connect()
+      const { promise: returned, resolve } = Promise.withResolvers<void>()
+      lent.add(returned)
       // A checked-out client that breaks has no other listener and would end this process.
       const ignore = () => {}
       client.on('error', ignore)
-      return wrapClient(client, () => {
+      const wrapped = wrapClient(client, () => {
         client.off('error', ignore)
         client.release()
+        lent.delete(returned)
+        resolve()
       })
+      const isUsual = readsCommitted.get(client) ?? readsCommittedByDefault(client)
+      readsCommitted.set(client, isUsual)
+      if (await isUsual) return wrapped
+      const query = inLimitedTransactions(wrapped.query, readCommitted)
+      return { ...wrapped, query: query as unknown as PostgresPoolClient['query'] }
     },
-    end: async () => {},
+    end: async () => void (await Promise.all(lent)),
   }
+}
+
+const readCommitted = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
+
+/** If the client is broken, the next statement reports it. */
+async function readsCommittedByDefault(client: PgClient): Promise<boolean> {
+  const setting = "SELECT current_setting('default_transaction_isolation') AS isolation"
+  const [row] = await client.query({ text: setting, values: [], types: pgTypeParsers }).then(
+    ({ rows }) => rows,
+    () => [],
+  )
+  return !['repeatable read', 'serializable'].includes(String(Reflect.get(Object(row), 'isolation')))
 }
 
 function adaptClient(client: PgClient): PostgresPool {
@@ -110,19 +136,29 @@ const savepointVerbs: Readonly<Record<string, string>> = {
   rollback: 'ROLLBACK TO SAVEPOINT q_inner',
 }
 
-/** Only what Kysely's driver uses. */
+/**
+ * Only what Kysely's driver uses. Our transactions limit their waits for locks (promote.ts). PostgreSQL keeps that limit
+ * when a savepoint is released, so the limit of the caller's transaction is set again.
+ */
 function wrapClient(client: PgClient, release: () => void): PostgresPoolClient {
   let isInner = false
-  function query(text: string, values: readonly unknown[] = []) {
+  let lockTimeout: unknown
+  const send = (text: string, values: readonly unknown[] = []) =>
+    client.query({ text, values: [...values], types: pgTypeParsers })
+  async function query(text: string, values?: readonly unknown[]) {
     const verb = text.startsWith('start transaction') ? 'begin' : text
     if (verb === 'begin') isInner = (client.getTransactionStatus?.() ?? 'I') !== 'I'
-    return client.query({
-      text: (isInner ? savepointVerbs[verb] : undefined) ?? text,
-      values: [...values],
-      types: pgTypeParsers,
-    })
+    if (isInner && verb === 'begin') lockTimeout = await currentLockTimeout(send)
+    const answer = await send((isInner ? savepointVerbs[verb] : undefined) ?? text, values)
+    if (isInner && verb === 'commit') await send("SELECT set_config('lock_timeout', $1, true)", [lockTimeout])
+    return answer
   }
   return { query: query as unknown as PostgresPoolClient['query'], release }
+}
+
+async function currentLockTimeout(send: (text: string) => ReturnType<PgClient['query']>): Promise<unknown> {
+  const { rows } = await send("SELECT current_setting('lock_timeout') AS lock_timeout")
+  return Reflect.get(Object(rows[0]), 'lock_timeout')
 }
 
 function unsupportedClient(): ExplainedError {

@@ -1,4 +1,5 @@
 /** The counts of one group of errors on one replica since its last flush, and the bound on the groups of one flush. Pure. */
+import { storableText } from '@q/schema/json'
 
 export interface ErrorCount {
   readonly fingerprint: string
@@ -27,9 +28,13 @@ export function boundErrors(errors: readonly ErrorCount[], most: number = errorG
   const frequent = errors.length <= most ? errors : errors.toSorted((a, b) => b.seen - a.seen).slice(0, most)
   return frequent.map((error) => ({
     ...error,
-    name: error.name.slice(0, textMax),
-    message: error.message.slice(0, textMax),
-    place: error.place?.slice(0, textMax) ?? null,
+    name: cut(error.name),
+    message: cut(error.message),
+    place: error.place === null ? null : cut(error.place),
     tasks: error.tasks.slice(0, namesMax),
   }))
+}
+
+function cut(text: string): string {
+  return storableText(text.slice(0, textMax))
 }

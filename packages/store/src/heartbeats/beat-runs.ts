@@ -10,6 +10,7 @@
  * not delay the heartbeats of all others, and no heartbeat is written after the end of its run. The response names skipped
  * runs: their heartbeat was not stored, and reapers still count from the last one that was.
  */
+import { storableText } from '@q/schema/json'
 import { sql, type CompiledQuery } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { columnsOf, leaseKey, type Lease, type LeaseColumns } from '../lease.ts'
@@ -54,8 +55,9 @@ export function beatStatement(sender: BeatSender, beats: readonly RunBeat[]): Co
     ...columnsOf(beats.map(({ lease }) => lease)),
     senders: beats.map(({ thread }) => (thread === null ? sender.replicaId : `${sender.replicaId}/${thread}`)),
     ages: beats.map(({ ageMs }) => ageMs),
-    progresses: beats.map(({ progress }) => progress),
-    notes: beats.map(({ note }) => note),
+    // A value that the database rejects would stop the heartbeats of all runs.
+    progresses: beats.map(({ progress }) => (progress === null ? null : Math.fround(progress))),
+    notes: beats.map(({ note }) => (note === null ? null : storableText(note))),
   })
 }
 

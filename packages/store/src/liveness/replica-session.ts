@@ -11,7 +11,7 @@
  */
 import { openSession, type DedicatedSession } from '../connection/open-session.ts'
 import { backendOf, keepsSession } from '../connection/detect-pooler.ts'
-import { wakeOf, type Channel, type ListenHandlers } from '../wakes.ts'
+import { passWakes, type Channel, type ListenHandlers } from '../wakes.ts'
 import { enterPresence, presenceLocks } from './presence.ts'
 
 export interface ReplicaSession {
@@ -51,7 +51,7 @@ export async function openReplicaSession(
   handlers: ReplicaSessionHandlers,
 ): Promise<ReplicaSession | undefined> {
   const session = await openSession(url, 'session', {
-    onNotification: (channel, payload) => handlers.onWake(wakeOf(channel, payload)),
+    onNotification: passWakes(handlers),
     onLost: handlers.onLost,
   })
   const pid = await session.prepare(async (query) => {

@@ -16,6 +16,7 @@ import { isInTime, isPaused, isReady } from './claimable.ts'
 import type { FairShares, Quota, Candidate } from './fair-shares.ts'
 import { resolvedOnCrash, type OnCrash } from './on-crash.ts'
 import { firstCursor } from './claim-cursors.ts'
+import { nextAttempt } from './start.ts'
 import { traceOfRun } from './trace-of-run.ts'
 
 export interface ClaimRequest {
@@ -113,7 +114,7 @@ interface ClaimValues {
   readonly cursors: boolean
 }
 
-const start = sql`status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp()`
+const start = sql`status = 'RUNNING', attempt = ${nextAttempt}, started_at = clock_timestamp()`
 const claimAhead = sql`status = 'CLAIMED', started_at = NULL`
 const claims = { started: claim('claim', start), ahead: claim('claim-prefetched', claimAhead) }
 

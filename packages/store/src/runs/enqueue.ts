@@ -32,23 +32,24 @@ const triesMax = 5
 
 export interface EnqueueTaskRunsOptions {
   /**
-   * Whether the caller may have a transaction open on this connection that `db` does not know of: the trigger wakes at
-   * its commit.
+   * For a connection on which the caller may open a transaction that `db` does not know of: whether one is open. The
+   * trigger wakes at its commit, and keyed runs are promoted after it.
    */
-  readonly wakesAtCommit?: boolean
+  readonly isInTransaction?: (() => boolean) | undefined
 }
 
 /** Answers in the order given. In a caller's transaction, keyed runs stay gated until a promotion after its commit. */
 export async function enqueueTaskRuns(
   db: Db,
   newRuns: readonly NewRun[],
-  { wakesAtCommit = db.isTransaction }: EnqueueTaskRunsOptions = {},
+  { isInTransaction }: EnqueueTaskRunsOptions = {},
 ): Promise<EnqueuedRun[]> {
   const runs = checkNewRuns(newRuns)
   const withoutLane = runs.filter(({ run }) => run.lane === undefined)
   const debounced = runs.filter(({ run }) => run.lane !== undefined && run.debounce !== undefined)
   const others = runs.filter(({ run }) => run.lane !== undefined && run.debounce === undefined)
   const batches = enqueueBatchesOf(others)
+  const wakesAtCommit = db.isTransaction || isInTransaction !== undefined
   // The statement that wakes switches the trigger off for the whole transaction.
   const wakes =
     !wakesAtCommit && others.length === runs.length && !others.some(({ run }) => dedupKey(run) !== undefined)
@@ -59,7 +60,8 @@ export async function enqueueTaskRuns(
       ...(await enqueueByDatabase(own, withoutLane)),
     ])
   const answers = await (isOneStatement(runs, batches) ? enqueue(db) : inTransaction(db, enqueue))
-  const moved = db.isTransaction ? new Map() : await promoteNew(db, newRuns, [...answers.values()])
+  const isCommitted = !db.isTransaction && isInTransaction?.() !== true
+  const moved = isCommitted ? await promoteNew(db, newRuns, [...answers.values()]) : new Map()
   return runs.map((run) => {
     const answer = answers.get(run)
     if (answer === undefined) throw new Error(`A run of ${run.run.task} was enqueued without an answer.`)

@@ -32,6 +32,9 @@ export interface Quota extends Candidate {
 /** How far each queue, group and lane has been served, by its parent. */
 export type FairShares = Map<string, Map<string, number>>
 
+/** The parent of the queues. No queue has this name. */
+const allQueues = ''
+
 export function createFairShares(): FairShares {
   return new Map()
 }
@@ -56,7 +59,7 @@ export function quotasOf(
     return first
       .map((candidate) => ({ ...candidate, runs: countThatFit(candidate, limit, fits) }))
       .filter(({ runs }) => runs > 0)
-  const queues = levelOf(shares, 'queues', first, (candidate) => candidate.queue, {
+  const queues = levelOf(shares, allQueues, first, (candidate) => candidate.queue, {
     weightOf: ({ queue }) => (Object.hasOwn(weights, queue) ? weights[queue] : undefined) ?? 1,
     below: (queue, ofQueue) =>
       levelOf(shares, queue, ofQueue, (candidate) => candidate.group, {
@@ -174,5 +177,5 @@ function levelOf(
 
 /** Removes the clocks below an absent one that is not ahead; otherwise they would be kept forever. */
 function removeShare(shares: FairShares, parent: string, name: string): void {
-  shares.delete(parent === 'queues' ? name : `${parent}\0${name}`)
+  shares.delete(parent === allQueues ? name : `${parent}\0${name}`)
 }

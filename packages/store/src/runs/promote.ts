@@ -98,7 +98,7 @@ export async function limitLockWaits(trx: Db): Promise<void> {
 /** Locks in the order of the lock numbers, not of the keys: two keys may share a lock. */
 async function lockKeys(trx: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return
-  await sql`SELECT pg_advisory_xact_lock(${keyLocks}, lock) FROM (
+  await sql`SELECT count(pg_advisory_xact_lock(${keyLocks}, lock))::int AS locked FROM (
     SELECT DISTINCT hashtext(key) AS lock FROM unnest(${keys}::text[]) key ORDER BY lock) sorted`.execute(trx)
 }
 

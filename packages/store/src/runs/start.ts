@@ -33,6 +33,12 @@ export function startStatement(
   return (skipLocked ? startSkippingLocked : start)(columnsOf(leases))
 }
 
+/** The most attempts that the column can count. */
+const attemptsMax = 32_767
+
+/** The attempt that begins. After the last one that can be counted, a crashed run still starts again: the count stays. */
+export const nextAttempt: RawBuilder<number> = sql<number>`least(r.attempt, ${sql.lit(attemptsMax - 1)}) + 1`
+
 const start = prepared<LeaseColumns, { id: RunId }>('start', (leases) => startSql(leases, sql``))
 const startSkippingLocked = prepared<LeaseColumns, { id: RunId }>('start-skipping-locked', (leases) =>
   startSql(leases, sql`SKIP LOCKED`),
@@ -49,7 +55,7 @@ WITH locked AS MATERIALIZED (
   JOIN q.task_run r ON r.id = g.id AND r.fence = g.fence
   WHERE r.status = 'CLAIMED' AND ${isInTime} ORDER BY r.id FOR NO KEY UPDATE OF r ${others}
 )
-UPDATE q.task_run r SET status = 'RUNNING', attempt = r.attempt + 1, started_at = clock_timestamp(), updated_at = clock_timestamp()
+UPDATE q.task_run r SET status = 'RUNNING', attempt = ${nextAttempt}, started_at = clock_timestamp(), updated_at = clock_timestamp()
 WHERE r.id = ANY(ARRAY(SELECT id FROM locked))
 RETURNING r.id`
 }

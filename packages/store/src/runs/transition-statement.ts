@@ -122,6 +122,9 @@ function lockedRuns(
 )`
 }
 
+/** A delay that was doubled this often is above every cap. More doublings would leave the range of float8. */
+const doublingsMax = 60
+
 /** The delay with a quarter of jitter in both directions, never more than the maximum. */
 function jittered(ms: RawBuilder<number>, msMax: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`0.75 * least(${ms}, ${msMax}) + random() * (least(1.25 * ${ms}, ${msMax}) - 0.75 * least(${ms}, ${msMax}))`
@@ -143,7 +146,7 @@ const changedRuns = sql`changed AS (
       ELSE locked.result::jsonb END,
     run_at = CASE WHEN locked.next = 'PENDING' THEN clock_timestamp() + CASE
         WHEN locked.goal = 'RETRY' AND locked.delay_ms_max IS NOT NULL
-          THEN ${jittered(sql<number>`locked.delay_ms * power(2, r.attempt - 1)`, sql<number>`locked.delay_ms_max`)}
+          THEN ${jittered(sql<number>`locked.delay_ms * power(2, least(r.attempt - 1, ${sql.lit(doublingsMax)}))`, sql<number>`locked.delay_ms_max`)}
         ELSE locked.delay_ms END * interval '1 ms' ELSE r.run_at END,
     waiting_for = CASE WHEN locked.next = 'PENDING' THEN 'time' END,
     concurrency_slot = CASE WHEN locked.next = 'AVAILABLE' THEN r.concurrency_slot END,

@@ -104,7 +104,7 @@ async function stepsAmong(
   const done = new Set(changed.map((run) => run.id))
   const missing = transitions.filter(({ runId }) => !done.has(runId))
   const { rows } = await sql<{ id: RunId }>`
-    SELECT id FROM q.task_run WHERE id = ANY(${missing.map(({ runId }) => runId)}::bigint[]) AND workflow_id IS NOT NULL`.execute(
+    SELECT id::text AS id FROM q.task_run WHERE id = ANY(${missing.map(({ runId }) => runId)}::bigint[]) AND workflow_id IS NOT NULL`.execute(
     db,
   )
   const steps = new Set(rows.map((row) => row.id))

@@ -21,7 +21,7 @@ import type { Transitioned } from '../runs/transition.ts'
 import { transitionSteps } from './transition-steps.ts'
 import { settleBySubWorkflow, startSubWorkflow } from './sub-workflow.ts'
 import { expandMap, settleMap } from './map-items.ts'
-import type { Definition, WorkflowId } from './new-workflow.ts'
+import { inputAndDefinition, parsed, type Definition, type WorkflowId, type Written } from './new-workflow.ts'
 import { gateColumns, skipTransition, msUntil, addWakes, upstream } from './release.ts'
 import type { StepKind } from './step-rows.ts'
 import { stepValues } from './step-values.ts'
@@ -82,21 +82,21 @@ export async function activateSteps(trx: Db, ids: readonly RunId[], wakes: Pendi
 }
 
 async function readySteps(trx: Db, ids: readonly RunId[]): Promise<readonly ReadyStep[]> {
-  const { rows } = await sql<ReadyStep>`
+  const { rows } = await sql<Omit<ReadyStep, 'plan'> & { readonly plan: string | null }>`
 SELECT r.id, r.fence, s.name, s.kind, s.conditional, s.expanded, r.waiting_for AS "waitingFor", s.parallel_max AS "parallelMax",
-  s.plan, s.workflow_id AS "workflowId"
+  s.plan::text AS plan, s.workflow_id AS "workflowId"
 FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
 WHERE r.id = ANY(${ids}::bigint[]) AND r.status = 'PENDING' AND r.waiting_for IN ('parents', 'workflow')
 ORDER BY r.id`.execute(trx)
-  return rows
+  return rows.map((row) => ({ ...row, plan: JSON.parse(row.plan ?? 'null') as unknown }))
 }
 
 async function workflowFacts(trx: Db, ids: readonly WorkflowId[]): Promise<ReadonlyMap<WorkflowId, WorkflowFacts>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await sql<WorkflowFacts>`
-SELECT id, coalesce(root_id, id) AS "rootId", status, ends_as AS "endsAs", input, definition FROM q.workflow
+  const { rows } = await sql<Written<WorkflowFacts>>`
+SELECT id, coalesce(root_id, id) AS "rootId", status, ends_as AS "endsAs", ${inputAndDefinition} FROM q.workflow
 WHERE id = ANY(${ids}::bigint[])`.execute(trx)
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.id, parsed(row)]))
 }
 
 /** Moves runs past the gate `parents` or `workflow`. */
@@ -131,9 +131,9 @@ async function stepsWithUnmetCondition(
     return [...values, ...conditionSteps(when).map((step) => ({ workflowId, step, at: '' }))]
   })
   const values = await stepValues(trx, requests)
-  const known = new Map(requests.map((ask, index) => [`${ask.workflowId} ${ask.at} ${ask.step}`, values[index]]))
+  const known = new Map(requests.map((ask, index) => [keyOf(ask.workflowId, ask.step, ask.at), values[index]]))
   const refused = judged.filter(({ plan, workflowId }) => {
-    const found = (step: string, at: string) => known.get(`${workflowId} ${at} ${step}`)
+    const found = (step: string, at: string) => known.get(keyOf(workflowId, step, at))
     return !conditionHolds((plan as { when: Condition }).when, {
       valueOf: (ref: ValueRef) => {
         if (ref.from !== 'step') return valueAt(workflows.get(workflowId)?.input, ref.at)
@@ -144,4 +144,9 @@ async function stepsWithUnmetCondition(
     })
   })
   return new Set(refused.map((step) => step.id))
+}
+
+/** No name of a step has a line break. */
+function keyOf(workflowId: WorkflowId, step: string, at: string): string {
+  return `${workflowId}\n${step}\n${at}`
 }

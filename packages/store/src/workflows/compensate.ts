@@ -23,13 +23,13 @@ export async function beginCompensation(
   endsAs: 'FAILED' | 'CANCELLED',
   wakes: PendingWakes,
 ): Promise<boolean> {
-  const { rows } = await sql<{ name: string; undo: Compensation }>`
-SELECT s.name, s.plan -> 'compensate' AS undo FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
+  const { rows } = await sql<{ name: string; undo: string }>`
+SELECT s.name, (s.plan -> 'compensate')::text AS undo FROM q.workflow_step s JOIN q.task_run r ON r.id = s.run_id
 WHERE s.workflow_id = ${id} AND s.plan ? 'compensate' AND r.status = 'SUCCEEDED'
 ORDER BY r.finished_at DESC, r.id DESC`.execute(trx)
   if (rows.length === 0) return false
   const steps = rows.map(({ name, undo }, index) => ({
-    row: compensationRow(name, undo, index, { input, tasks: definition.tasks }),
+    row: compensationRow(name, JSON.parse(undo) as Compensation, index, { input, tasks: definition.tasks }),
     opens: index === 0,
     waitingOn: index === 0 ? 0 : 1,
   }))

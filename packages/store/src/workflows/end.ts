@@ -13,7 +13,7 @@ import type { Transitioned } from '../runs/transition.ts'
 import { endedWakes } from '../wakes.ts'
 import { endStructuralSteps } from './structural-steps.ts'
 import { beginCompensation } from './compensate.ts'
-import type { Definition, WorkflowId } from './new-workflow.ts'
+import { inputAndDefinition, parsed, type Definition, type WorkflowId, type Written } from './new-workflow.ts'
 import { isError } from './step-error.ts'
 import { filledTemplate, listBytesMax } from './step-values.ts'
 import type { PendingWakes } from './pending-wakes.ts'
@@ -63,10 +63,10 @@ export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], wakes: P
 
 async function atTheirEnd(trx: Db, ids: readonly WorkflowId[]): Promise<readonly EndingWorkflow[]> {
   if (ids.length === 0) return []
-  const { rows } = await sql<EndingWorkflow>`
-SELECT id, parent_run_id AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, input, definition
+  const { rows } = await sql<Written<EndingWorkflow>>`
+SELECT id, parent_run_id AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, ${inputAndDefinition}
 FROM q.workflow WHERE id = ANY(${ids}::bigint[]) AND open_steps = 0 AND status = 'RUNNING' ORDER BY id`.execute(trx)
-  return rows
+  return rows.map(parsed)
 }
 
 interface StepError {
@@ -124,5 +124,5 @@ WITH ended AS (
   DELETE FROM q.awaited_workflow USING ended WHERE workflow_id = ended.id
   RETURNING 'w' || workflow_id AS id, ended.status::text AS status
 )
-SELECT pg_notify(channel, payload) FROM ${endedWakes(sql`awaited`)}`.execute(trx)
+SELECT count(pg_notify(channel, payload))::int AS sent FROM ${endedWakes(sql`awaited`)}`.execute(trx)
 }

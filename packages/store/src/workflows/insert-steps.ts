@@ -76,9 +76,9 @@ function insertBatchesOf(texts: readonly string[]): string[][] {
 async function insertBatch(trx: Db, workflowId: WorkflowId, part: readonly string[]): Promise<RunId[]> {
   const texts = `[${part.map((text, ordinal) => `{"ordinal":${ordinal},${text.slice(1)}`).join(',')}]`
   // Written in SQL: an array in, two tables written, and the ids of the elements out.
-  const { rows } = await sql<{ ids: RunId[] }>`
+  const { rows } = await sql<{ ids: string }>`
 WITH given AS MATERIALIZED (
-  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::jsonb) AS g(
+  SELECT nextval('q.task_run_id_seq') AS id, g.* FROM jsonb_to_recordset(${texts}::text::jsonb) AS g(
     ordinal int, task text, lane int, priority smallint, grp text, max_attempts smallint, on_crash q.on_crash,
     delay_ms float8, expires_ms float8, timeout_ms int, max_silent_ms int, opens boolean, waiting_on int,
     concurrency_scope text, concurrency_key text, asked jsonb, payload jsonb, name text, kind text, inputs jsonb, needs int,
@@ -102,8 +102,8 @@ WITH given AS MATERIALIZED (
     delay_ms, plan
   FROM given
 )
-SELECT array_agg(id ORDER BY ordinal) AS ids FROM given`.execute(trx)
-  return rows[0]?.ids ?? []
+SELECT string_agg(id::text, ',' ORDER BY ordinal) AS ids FROM given`.execute(trx)
+  return (rows[0]?.ids.split(',') ?? []) as RunId[]
 }
 
 function rowText({ row, opens, waitingOn }: NewStep): string {

@@ -43,7 +43,7 @@ async function insertRow(trx: Db, { plan, input, tasks, trace, parentRunId, root
   const definition: Definition = { output: plan.output ?? null, tasks, ...(trace !== undefined && { trace }) }
   const { rows } = await sql<{ id: WorkflowId }>`
 INSERT INTO q.workflow (name, on_error, input, definition, open_steps, parent_run_id, root_id)
-VALUES (${plan.name}, ${plan.onError ?? 'fail'}::q.on_error, ${JSON.stringify(input ?? null)}::jsonb, ${JSON.stringify(definition)}::jsonb,
+VALUES (${plan.name}, ${plan.onError ?? 'fail'}::q.on_error, ${JSON.stringify(input ?? null)}::text::jsonb, ${JSON.stringify(definition)}::text::jsonb,
   ${plan.steps.length}, ${parentRunId ?? null}, ${rootId ?? null})
 RETURNING id`.execute(trx)
   const [row] = rows

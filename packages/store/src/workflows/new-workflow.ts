@@ -1,5 +1,6 @@
-/** The input and the answer of `startWorkflow`. */
+/** The input and the answer of `startWorkflow`, and how the database stores them. */
 import type { WorkflowPlan } from '@q/schema/workflow'
+import { sql, type RawBuilder } from 'kysely'
 import type { RunId } from '../lease.ts'
 
 /** Id of a workflow: a bigint in the database, decimal text here. */
@@ -42,4 +43,14 @@ export interface Definition {
   readonly tasks: Readonly<Record<string, StepTask>>
   /** Read by claims of replicas that record spans. */
   readonly trace?: string
+}
+
+/** Columns of q.workflow as JSON text: the library of a caller's transaction may change the members of JSON that it parses. */
+export const inputAndDefinition: RawBuilder<unknown> = sql`input::text AS input, definition::text AS definition`
+
+/** A row with these columns. */
+export type Written<Row> = Omit<Row, 'input' | 'definition'> & { readonly input: string; readonly definition: string }
+
+export function parsed<Row>({ input, definition, ...row }: Written<Row>): Row {
+  return { ...row, input: JSON.parse(input) as unknown, definition: JSON.parse(definition) as Definition } as Row
 }

@@ -24,5 +24,5 @@ export async function flushWakes(trx: Db, { keys, lanes, dueInMs }: PendingWakes
   await wakeDue(trx, dueInMs)
   if (lanes.size === 0) return
   const ready = sql`(SELECT queue, requires FROM q.lane WHERE id = ANY(${[...lanes]}::int[]) AND EXISTS (SELECT FROM q.idle))`
-  await sql`SELECT pg_notify(channel, payload) FROM ${availableWakes(ready)}`.execute(trx)
+  await sql`SELECT count(pg_notify(channel, payload))::int AS sent FROM ${availableWakes(ready)}`.execute(trx)
 }

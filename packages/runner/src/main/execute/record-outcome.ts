@@ -2,7 +2,7 @@
  * Records the outcome of a run after its code has reported: writes the log first, decides the outcome (decide-outcome.ts)
  * and stores it under the lease. Runs of batches and runs with a slot for themselves both end here.
  */
-import type { ClaimedRun, OnDeadline, Outcome, Settlement } from '@q/store'
+import type { ClaimedRun, Lease, OnDeadline, Outcome, Settlement } from '@q/store'
 import type { OptionData } from '@q/task'
 import { userFrame } from '../../output/user-frame.ts'
 import type { RunReport } from '../../protocol/messages.ts'
@@ -80,13 +80,30 @@ async function applyDecision(
       deps.counts.ended(claimed, { outcome: 'retried', tookMs })
       return releaseRun(deps, lease, by)
     case 'snooze':
-      if ((await snooze(deps, lease, end.afterMs)) === 'lease-lost')
-        return deps.observe({ type: 'lease-lost', runId, task })
-      deps.dueIn(end.afterMs)
-      deps.counts.ended(claimed, { outcome: 'retried', tookMs })
-      return deps.observe({ type: 'run-retried', runId, task, tookMs, detail: 'It asked to be called later.' })
+      return snoozeRun(deps, claimed, { lease, afterMs: end.afterMs, tookMs })
     case 'settle':
       return settleOutcome(deps, claimed, { lease, outcome: end.outcome, by, tookMs }, reported)
+  }
+}
+
+async function snoozeRun(
+  deps: RecordDeps,
+  claimed: ClaimedRun,
+  { lease, afterMs, tookMs }: { readonly lease: Lease; readonly afterMs: number; readonly tookMs: number },
+): Promise<void> {
+  const { runId, task } = claimed
+  switch (await snooze(deps, lease, afterMs, tookMs)) {
+    case 'lease-lost':
+      return deps.observe({ type: 'lease-lost', runId, task })
+    case 'cancelled': {
+      deps.counts.ended(claimed, { outcome: 'cancelled', tookMs })
+      const why = { code: 'TASK_CANCELLED', detail: 'Cancelled before it could be started again.' }
+      return deps.observe({ type: 'run-ended', runId, task, status: 'CANCELLED', tookMs, ...why })
+    }
+    case 'snoozed':
+      deps.dueIn(afterMs)
+      deps.counts.ended(claimed, { outcome: 'retried', tookMs })
+      return deps.observe({ type: 'run-retried', runId, task, tookMs, detail: 'It asked to be called later.' })
   }
 }
 

@@ -76,8 +76,13 @@ export async function releaseRun(deps: SettleDeps, lease: Lease, by: Settlement[
 }
 
 /** Delays a run at the request of its code. */
-export function snooze(deps: SettleDeps, lease: Lease, afterMs: number): ReturnType<Store['snoozeTaskRun']> {
-  return untilLeft(deps, () => deps.store.snoozeTaskRun(lease, afterMs))
+export function snooze(
+  deps: SettleDeps,
+  lease: Lease,
+  afterMs: number,
+  tookMs: number,
+): ReturnType<Store['snoozeTaskRun']> {
+  return untilLeft(deps, () => deps.store.snoozeTaskRun(lease, afterMs, tookMs))
 }
 
 /** Retries until the replica has left. A run that ends later was already counted as left behind, so nothing is written. */
