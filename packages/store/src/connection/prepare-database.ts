@@ -46,7 +46,7 @@ export async function requireSchema(url: string): Promise<SchemaState> {
     what: isNew
       ? `The database at ${databaseAddress(url)} has no schema q yet.`
       : `The database at ${databaseAddress(url)} lacks ${state.pending.length === 1 ? 'migration' : 'migrations'} ${state.pending.join(', ')}.`,
-    why: isNew ? 'No release of q has migrated it.' : 'An older release of q migrated it.',
+    why: isNew ? 'It was never migrated.' : 'An older release migrated it.',
     fix: 'Run: q migrate',
   })
 }
