@@ -7,7 +7,7 @@ import { newCommand, operate, type CommonOptions, type Frame } from '../frame/co
 import { changeEach, nothingChanged, type DryRunOption } from '../frame/each-run.ts'
 import { runsCommand } from '../frame/runs-command.ts'
 import type { Terminal } from '../frame/terminal.ts'
-import { runId } from '../typed/ids.ts'
+import { runIds } from '../typed/ids.ts'
 import { plural } from '../words/counts.ts'
 import { listRecoveries, type RecoveryOptions } from './recoveries.ts'
 import { retryChange } from './retry.ts'
@@ -85,7 +85,7 @@ function retryReviewedCommand(terminal: Terminal): Command {
     .argument('<runs...>', 'ids of runs')
     .option('--dry-run', 'change nothing: say what would be done')
     .action(async (runs: string[], options: CommonOptions & DryRunOption) => {
-      await operate(terminal, options, (frame) => changeEach(frame, runs.map(runId), retryChange, options))
+      await operate(terminal, options, (frame) => changeEach(frame, runIds(runs), retryChange, options))
     })
 }
 

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import type { OperationKind, RunId } from '@q/store'
 import type { Terminal } from './terminal.ts'
-import { runId } from '../typed/ids.ts'
+import { runIds } from '../typed/ids.ts'
 import { filterOf, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 import { requireOneKind } from '../typed/runs-or-filter.ts'
 import { bulk, type BulkOptions } from './bulk.ts'
@@ -37,7 +37,7 @@ export function runsCommand(terminal: Terminal, { texts, path, kind, changed, ..
     .option('--look <n>', 'by filter: the preview reads this many runs, up to 1000000; default 200000')
   return withFilterOptions(command).action(async (runs: string[], options: RunsOptions) => {
     await operate(terminal, options, async (frame) => {
-      const ids = runs.map(runId)
+      const ids = runIds(runs)
       requireOneKind(path, ids, options)
       if (ids.length > 0) return how.byId(frame, ids, options)
       how.checkFilter?.(options)
