@@ -9,7 +9,8 @@ import { testDatabase } from '@q/testing'
 import { meddlingProxy, transactionPooler } from '../../store/test/wire-proxies.ts'
 import type { CheckResult } from '../src/doctor/check.ts'
 import { memoryGroup } from './memory-group.ts'
-import { qJson } from './terminal.ts'
+import { runQ } from './program.ts'
+import { q, qJson } from './terminal.ts'
 
 async function database(): Promise<string> {
   const { url, drop } = await testDatabase()
@@ -53,6 +54,62 @@ test('reach.round-trip: a server that answers late is a warning', async () => {
   const slow = await meddlingProxy(await database(), { delayMs: 27 })
   const [trip] = await findings('reach.round-trip', { DATABASE_URL: slow })
   expect(trip).toMatchObject({ level: 'warn', why: expect.stringMatching(/every heartbeat|overloaded/) as string })
+})
+
+/** The version of the server that @q/embedded starts, and one of the same length that q does not support. */
+const older = ['180004', '140023'] as const
+
+test('server.version: a server that is too old is the one failure, and what needs the schema is skipped', async () => {
+  const { url, drop } = await testDatabase({ migrated: false })
+  onTestFinished(drop)
+  const { json } = await qJson(['doctor'], { DATABASE_URL: await meddlingProxy(url, { replaced: older }) })
+  const all = (json as { checks: readonly CheckResult[] }).checks
+  // Commits of a test server are not durable.
+  const wrong = all.filter(({ id, level }) => id !== 'server.durability' && (level === 'fail' || level === 'warn'))
+  expect(wrong).toMatchObject([{ id: 'server.version', level: 'fail', why: 'q needs PostgreSQL 15 or newer.' }])
+  expect(all.find(({ id }) => id === 'schema.migrations')).toMatchObject({
+    level: 'skipped',
+    what: 'It needs PostgreSQL 15 or newer.',
+  })
+})
+
+const tooOld = {
+  code: 2,
+  stderr: expect.stringMatching(
+    /^DATABASE_TOO_OLD .*\n {2}why {2}q needs PostgreSQL 15 or newer\.\n {2}fix {2}Upgrade/m,
+  ),
+}
+
+test.each(['status', 'migrate', 'migrate --sql', 'enqueue hello'])(
+  'q %s on a server that is too old exits with 2 and says which version it needs',
+  async (line) => {
+    const env = { DATABASE_URL: await meddlingProxy(await database(), { replaced: older }) }
+    expect(await q(line.split(' '), env)).toMatchObject(tooOld)
+  },
+)
+
+test('a replica on a server that is too old does not start, exits with 2, and says which version it needs', async () => {
+  const url = await meddlingProxy(await database(), { replaced: older })
+  expect(await runQ(['start'], { DATABASE_URL: url })).toMatchObject(tooOld)
+})
+
+test('schema.migrations: of a database without the schema, this is the one failure, and what needs the schema is skipped', async () => {
+  const { url, drop } = await testDatabase({ migrated: false })
+  onTestFinished(drop)
+  const { json } = await qJson(['doctor'], { DATABASE_URL: url })
+  const all = (json as { checks: readonly CheckResult[] }).checks
+  const wrong = all.filter(({ id, level }) => id !== 'server.durability' && (level === 'fail' || level === 'warn'))
+  expect(wrong).toMatchObject([
+    {
+      id: 'schema.migrations',
+      what: expect.stringMatching(/^\d+ migrations pending: 0001-task-runs to /) as string,
+      fix: 'q migrate',
+    },
+  ])
+  expect(all.find(({ id }) => id === 'work.lanes')).toMatchObject({
+    level: 'skipped',
+    what: 'It needs the migrations that are pending.',
+  })
 })
 
 /** As a process of its own, after a line of the shell that sets its limits. */

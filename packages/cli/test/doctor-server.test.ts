@@ -111,11 +111,16 @@ test('liveness.clock: a clock that differs by more than seconds is a warning', a
   })
 })
 
-test('server.version: a server of a version that is too old is a failure', async () => {
+test('server.version: a server that is too old is a failure, also if it lacks settings of newer ones', async () => {
   await client.query('CREATE SCHEMA earlier')
-  await client.query(`CREATE FUNCTION earlier.current_setting(name text) RETURNS text LANGUAGE sql
-    AS $$SELECT CASE name WHEN 'server_version_num' THEN '140005' ELSE pg_catalog.current_setting(name) END$$`)
-  expect(await finding('server.version', '-c search_path=earlier,pg_catalog,public')).toMatchObject({
+  await client.query(`CREATE FUNCTION earlier.current_setting(name text, missing_ok boolean DEFAULT false) RETURNS text
+    LANGUAGE plpgsql AS $$BEGIN
+      IF name = 'server_version_num' THEN RETURN '130023'; END IF;
+      IF name <> 'idle_session_timeout' THEN RETURN pg_catalog.current_setting(name, missing_ok); END IF;
+      RETURN pg_catalog.current_setting('unknown.parameter', missing_ok);
+    END$$`)
+  const earlier = '-c search_path=earlier,pg_catalog,public'
+  expect(await finding('server.version', earlier)).toMatchObject({
     level: 'fail',
     fix: 'Upgrade the server, or use another one.',
   })

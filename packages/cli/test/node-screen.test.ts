@@ -1,4 +1,4 @@
-/** The screen of one node: what is unknown is not shown as a number. */
+/** The screens of one node and of one run: what is unknown is not shown as a number, and crashes are no attempts. */
 import { afterAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { exampleCluster } from './example-cluster.ts'
@@ -22,4 +22,10 @@ test('bars of CPU are drawn against all cores, and the highest value stands besi
   await cluster.execute(sql`INSERT INTO q.replica_sample (replica_id, sampled_at, health, cpu_percent, memory_mb, active_runs, free_slots, completed, failed)
     SELECT 'aaaaaaaaaaa1', now() - n * interval '5 minutes', 'healthy', 0.4 + n / 10.0, 100, 0, 2, 0, 0 FROM generate_series(1, 3) n`)
   expect(await node('eu-1')).toMatch(/^CPU, last hour {2}▁+ {2}at most 1 %$/m)
+})
+
+test('an attempt that crashed is not one of those that errors may use', async () => {
+  const { lost } = cluster.runs
+  expect((await q(['show', lost], env)).stdout).toMatch(/^attempt +0 of 1, 1 crashed;/m)
+  expect((await q(['runs', '--status', 'failed', '--wide'], env)).stdout).toMatch(/ 0\/1 \+1 crash /)
 })

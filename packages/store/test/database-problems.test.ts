@@ -108,6 +108,16 @@ test('a connection that PostgreSQL closed is reported as lost', async () => {
     expect(await explainDatabaseError(error, url)).toMatchObject({ code: 'DATABASE_CONNECTION_LOST' })
 })
 
+test('an answer of the server is not a lost connection, whatever words its message contains', async () => {
+  const { url } = await anEmptyDatabase()
+  const answer = await run(url, `SELECT current_setting('plan.timeout')`).catch((error: unknown) => error)
+  expect(answer).toMatchObject({ message: expect.stringContaining('"plan.timeout"') as string })
+  expect(await explainDatabaseError(answer, url)).toBe(answer)
+  expect(await explainDatabaseError(new Error('wrapped: socket', { cause: answer }), url)).toMatchObject({
+    message: 'wrapped: socket',
+  })
+})
+
 test('a wrong password is refused without naming it', async (context) => {
   const { url } = await anEmptyDatabase()
   const wrong = changed(url, (parts) => {
@@ -191,10 +201,20 @@ test('a database that cannot be written to is reported as read-only', async () =
 
 test('a program that does not migrate refuses a schema that is behind, and accepts a current one', async () => {
   const { url } = await anEmptyDatabase()
-  expect(await problemOf(url, requireSchema)).toMatchObject({ code: 'SCHEMA_BEHIND' })
+  expect(await problemOf(url, requireSchema)).toMatchObject({
+    code: 'SCHEMA_BEHIND',
+    message: expect.stringMatching(/ has no schema q yet\.$/) as string,
+  })
   expect(await pendingScript(url)).toContain('CREATE TABLE q.task_run')
   await migrateDatabase(url)
-  expect(await requireSchema(url)).toMatchObject({ pending: [] })
+  const { applied, pending } = await requireSchema(url)
+  expect(pending).toEqual([])
+  const last = applied.at(-1)
+  await run(url, `DELETE FROM q.migration WHERE name = '${last}'`)
+  expect(await problemOf(url, requireSchema)).toMatchObject({
+    code: 'SCHEMA_BEHIND',
+    message: expect.stringContaining(` lacks migration ${last}.`) as string,
+  })
 })
 
 test('the display form of a URL names the server and database, never the password', () => {
@@ -204,6 +224,9 @@ test('the display form of a URL names the server and database, never the passwor
 
 async function run(url: string, statement: string): Promise<void> {
   const connection = connect(url, { purpose: 'control' })
-  await sql.raw(statement).execute(connection.db)
-  await connection.close()
+  try {
+    await sql.raw(statement).execute(connection.db)
+  } finally {
+    await connection.close()
+  }
 }

@@ -61,6 +61,29 @@ test('errors of several flushes are one group, with its first and last time, tas
   expect(rows).toEqual([{ seen: 5 }])
 })
 
+test('a group is dated by its first and last attempt, not by the flushes that follow them', async () => {
+  const ends: Date[] = []
+  const fail = async (agoMs: number) => {
+    await enqueue('dated')
+    const outcome = { status: 'FAILED', code: 'TASK_ERROR', detail: 'no', fingerprint: 'f-dated' } as const
+    const run = await claimOne('dated')
+    await store.settleTaskRuns([{ lease: leaseOf(run), outcome, by }])
+    const { rows } = await sql<{ at: Date }>`
+      UPDATE q.task_attempt SET ended_at = ended_at - ${agoMs} * interval '1 ms' WHERE run_id = ${run.runId}
+      RETURNING ended_at AS at`.execute(db)
+    ends.push(rows[0]!.at)
+  }
+  const flush = (flushNo: number) =>
+    store.flushTally({ replicaId: 'r', flushNo, runs: [], errors: [seen('f-dated', { seen: 2 })] })
+  await fail(600_000)
+  await fail(590_000)
+  await flush(1)
+  expect(await groups()).toMatchObject([{ first_seen: ends[0], last_seen: ends[1], seen: '2' }])
+  await fail(60_000)
+  await flush(2)
+  expect(await groups()).toMatchObject([{ first_seen: ends[0], last_seen: ends[2], seen: '4' }])
+})
+
 test('the size of a flush and of a group is bounded', async () => {
   const many = Array.from({ length: 130 }, (_, place) => seen(`f${place}`, { seen: place + 1 }))
   await store.flushTally({ replicaId: 'r', flushNo: 1, runs: [], errors: many })

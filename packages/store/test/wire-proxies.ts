@@ -1,6 +1,6 @@
 /**
  * What can lie between a program and its server, on real sockets: a pooler that lends a backend per transaction, as pgbouncer
- * does in transaction mode, and a proxy that answers late or swallows messages of the server.
+ * does in transaction mode, and a proxy that answers late, swallows messages of the server, or changes them.
  */
 import type { Socket } from 'node:net'
 import { Client } from 'pg'
@@ -26,13 +26,17 @@ export interface Meddling {
   readonly delayMs?: number
   /** Types of messages of the server that never arrive. */
   readonly swallowed?: readonly string[]
+  /** A text in answers of the server, and another one of the same length that arrives instead. */
+  readonly replaced?: readonly [text: string, by: string]
 }
 
 /** The URL of the same database through the proxy. */
-export async function meddlingProxy(databaseUrl: string, { delayMs = 0, swallowed = [] }: Meddling): Promise<string> {
+export async function meddlingProxy(databaseUrl: string, meddling: Meddling): Promise<string> {
+  const { delayMs = 0, swallowed = [], replaced } = meddling
   const { url } = await testProxy(databaseUrl, (client, { connect }) => {
     const upstream = connect()
     const read = messageReader((type, whole) => {
+      if (replaced !== undefined) replaceText(whole, replaced)
       if (!swallowed.includes(type)) client.write(whole)
     })
     upstream.on('data', (answer: Buffer) => {
@@ -43,6 +47,10 @@ export async function meddlingProxy(databaseUrl: string, { delayMs = 0, swallowe
     closeTogether(client, upstream)
   })
   return url
+}
+
+function replaceText(message: Buffer, [text, by]: readonly [string, string]): void {
+  for (let at = message.indexOf(text); at !== -1; at = message.indexOf(text, at + by.length)) message.write(by, at)
 }
 
 interface Backend {

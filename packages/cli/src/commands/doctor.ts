@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { containerMb } from '@q/runner/container-memory'
 import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
-import { connect, createStore } from '@q/store'
+import { connect, createStore, migrationPlan } from '@q/store'
 import { checks } from '../doctor/checks.ts'
 import { runCheck, type Check, type CheckResult, type Surroundings } from '../doctor/check.ts'
 import { answerText } from '../frame/answer.ts'
@@ -53,16 +53,18 @@ export function doctorCommand(terminal: Terminal): Command {
             () => 'waiting for the database',
             () => store.inspectServer(),
           )
+          const directUrl = terminal.env['DATABASE_URL_DIRECT'] || url
           const surroundings: Surroundings = {
             store,
             url,
-            directUrl: terminal.env['DATABASE_URL_DIRECT'] || url,
+            directUrl,
             embedded,
             env: terminal.env,
             memoryLimitMb: containerMb(),
             server: () => Promise.resolve(first),
             nodes: once(() => store.listNodes()),
             attention: once(() => store.attention()),
+            migrations: once(() => migrationPlan(directUrl)),
           }
           const results: CheckResult[] = []
           for (const check of wanted) {

@@ -7,7 +7,7 @@ import { newCommand, operate, type CommonOptions, type CommandContext } from '..
 import { changeEach, nothingChanged, type DryRunOption } from '../frame/each-run.ts'
 import { bulkRunsCommand } from '../frame/runs-command.ts'
 import type { Terminal } from '../frame/terminal.ts'
-import { parseRunId } from '../typed/ids.ts'
+import { runIds } from '../typed/ids.ts'
 import { plural } from '../words/counts.ts'
 import { printRecoveries, type RecoveryOptions } from './recoveries.ts'
 import { retryChange } from './retry.ts'
@@ -85,7 +85,7 @@ function retryReviewedCommand(terminal: Terminal): Command {
     .argument('<runs...>', 'ids of runs')
     .option('--dry-run', 'change nothing: say what would be done')
     .action(async (runs: string[], options: CommonOptions & DryRunOption) => {
-      await operate(terminal, options, (context) => changeEach(context, runs.map(parseRunId), retryChange, options))
+      await operate(terminal, options, (context) => changeEach(context, runIds(runs), retryChange, options))
     })
 }
 

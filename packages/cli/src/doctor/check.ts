@@ -2,7 +2,14 @@
  * A check of `q doctor` and its finding. Each check has its own time limit, and a check that fails or hangs does not
  * stop the others.
  */
-import type { ServerFacts, Node, AttentionReport, Store } from '@q/store'
+import {
+  oldestServer,
+  type ServerFacts,
+  type MigrationPlan,
+  type Node,
+  type AttentionReport,
+  type Store,
+} from '@q/store'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Level = 'ok' | 'note' | 'warn' | 'fail' | 'skipped'
@@ -41,6 +48,7 @@ export interface Surroundings {
   server(): Promise<ServerFacts>
   nodes(): Promise<readonly Node[]>
   attention(): Promise<AttentionReport>
+  migrations(): Promise<MigrationPlan>
 }
 
 const limitMs = 3_000
@@ -71,22 +79,44 @@ const late: CheckOutcome = {
   fix: 'Try again; look at the load of the database server.',
 }
 
-/** Most checks need the primary. On a standby only `reach.primary` is worth reading. */
-async function withoutAnswer(error: unknown, { server }: Surroundings): Promise<CheckOutcome> {
-  const isReadOnly = !isWritable(await server())
-  return isReadOnly && isRefusedThere(error) ? skipped('It needs a server that can be written to.') : failed(error)
+/**
+ * Most checks need the primary, and tables of q. Where one of these is missing, the check that reports it fails, and the
+ * others are skipped.
+ */
+async function withoutAnswer(error: unknown, { server, migrations }: Surroundings): Promise<CheckOutcome> {
+  const facts = await server()
+  if (!isWritable(facts) && hasCode(error, codesOfReadOnly)) return skipped('It needs a server that can be written to.')
+  if (isTooOld(facts) && hasCode(error, codesWithoutSchema))
+    return skipped(`It needs PostgreSQL ${oldestServer} or newer.`)
+  if (hasCode(error, codesWithoutSchema) && (await migrations()).pending.length > 0)
+    return skipped('It needs the migrations that are pending.')
+  return failed(error)
 }
 
 export function isWritable({ isStandby, settings }: ServerFacts): boolean {
   return !isStandby && settings.transaction_read_only === 'off'
 }
 
-/** Read-only transactions, unlogged tables during recovery, and our own code for both. */
-const codesThere: ReadonlySet<unknown> = new Set(['25006', '0A000', 'DATABASE_READ_ONLY'])
+export function isTooOld({ versionNumber }: ServerFacts): boolean {
+  return versionNumber < oldestServer * 10_000
+}
 
-function isRefusedThere(error: unknown): boolean {
+/** Read-only transactions, unlogged tables during recovery, and our own code for both. */
+const codesOfReadOnly: ReadonlySet<unknown> = new Set(['25006', '0A000', 'DATABASE_READ_ONLY'])
+
+/** A table, schema, function or column is missing, and our own codes for it and for a server without the schema. */
+const codesWithoutSchema: ReadonlySet<unknown> = new Set([
+  '42P01',
+  '3F000',
+  '42883',
+  '42703',
+  'SCHEMA_BEHIND',
+  'DATABASE_TOO_OLD',
+])
+
+function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
   if (!(error instanceof Error)) return false
-  return codesThere.has(Reflect.get(error, 'code')) || isRefusedThere(error.cause)
+  return codes.has(Reflect.get(error, 'code')) || hasCode(error.cause, codes)
 }
 
 function failed(error: unknown): CheckOutcome {

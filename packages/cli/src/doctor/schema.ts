@@ -1,5 +1,4 @@
 /** Group `schema`: migrations, differences from the expected schema, indexes and rights. */
-import { migrationPlan } from '@q/store'
 import { plural } from '../words/counts.ts'
 import { ok, skipped, type Check } from './check.ts'
 
@@ -7,12 +6,12 @@ const shownMax = 5
 
 const migrations: Check = {
   id: 'schema.migrations',
-  async look({ directUrl }) {
-    const { pending, newer, olderReplicas } = await migrationPlan(directUrl)
+  async look({ migrations: plan }) {
+    const { pending, newer, olderReplicas } = await plan()
     if (pending.length > 0) {
       return {
         level: 'fail',
-        what: `${plural(pending.length, 'migration')} pending: ${pending.join(', ')}.`,
+        what: `${plural(pending.length, 'migration')} pending: ${listed(pending)}.`,
         why: 'This release cannot work with the database before they are applied.',
         fix: 'q migrate',
       }
@@ -39,8 +38,8 @@ const migrations: Check = {
 
 const drift: Check = {
   id: 'schema.drift',
-  async look({ store, directUrl }) {
-    const { pending, newer } = await migrationPlan(directUrl)
+  async look({ store, migrations: plan }) {
+    const { pending, newer } = await plan()
     if (pending.length + newer.length > 0) return skipped('The database is at another migration than this program.')
     const differences = await store.inspectSchema()
     const wrong = differences.filter(({ difference }) => difference !== 'extra')
@@ -112,6 +111,10 @@ const rights: Check = {
       fix: `GRANT q_admin TO ${user};`,
     }
   },
+}
+
+function listed(names: readonly string[]): string {
+  return names.length <= shownMax ? names.join(', ') : `${names[0]} to ${names.at(-1)}`
 }
 
 export const schemaChecks: readonly Check[] = [migrations, drift, indexes, rights]

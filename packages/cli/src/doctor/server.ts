@@ -1,7 +1,7 @@
 /** Group `server`: version, connections, durability and time limits of the server. */
 import { oldestServer, type ServerFacts } from '@q/store'
 import { isLiving } from '../screens/nodes.ts'
-import { ok, type Check } from './check.ts'
+import { isTooOld, ok, type Check } from './check.ts'
 
 /** The most connections of one replica, with the default `Q_CONNECTIONS`, and a reserve for people and tools. */
 const connectionsPerNode = 7
@@ -11,7 +11,7 @@ const version: Check = {
   id: 'server.version',
   async look({ server }) {
     const facts = await server()
-    if (facts.versionNumber >= oldestServer * 10_000) return ok(`PostgreSQL ${facts.version}.`)
+    if (!isTooOld(facts)) return ok(`PostgreSQL ${facts.version}.`)
     return {
       level: 'fail',
       what: `PostgreSQL ${facts.version} is too old.`,

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import type { OperationKind, RunId } from '@q/store'
 import type { Terminal } from './terminal.ts'
-import { parseRunId } from '../typed/ids.ts'
+import { runIds } from '../typed/ids.ts'
 import { filterOfOptions, withFilterOptions, type FilterOptions } from '../typed/run-filter.ts'
 import { requireOneKind } from '../typed/runs-or-filter.ts'
 import { bulk, type BulkOptions } from './bulk.ts'
@@ -37,7 +37,7 @@ export function bulkRunsCommand(terminal: Terminal, { texts, path, kind, changed
     .option('--look <n>', 'by filter: the preview reads this many runs, up to 1000000; default 200000')
   return withFilterOptions(command).action(async (runs: string[], options: RunsOptions) => {
     await operate(terminal, options, async (context) => {
-      const ids = runs.map(parseRunId)
+      const ids = runIds(runs)
       requireOneKind(path, ids, options)
       if (ids.length > 0) return how.byId(context, ids, options)
       how.checkFilter?.(options)

@@ -41,7 +41,7 @@ function forText({ startedAt, finishedAt, runAt, createdAt }: RunSummary, now: D
 
 function attemptOf({ attempt, maxAttempts, crashCount }: RunSummary): string {
   const crashes = crashCount === 0 ? '' : ` +${crashCount} crash${crashCount === 1 ? '' : 'es'}`
-  return `${attempt}/${maxAttempts}${crashes}`
+  return `${attempt - crashCount}/${maxAttempts}${crashes}`
 }
 
 function detailOf(look: Look, { status, code, detail, progress, note, reviewed, uniqueKey }: RunSummary): string {

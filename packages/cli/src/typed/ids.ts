@@ -8,6 +8,11 @@ export function parseRunId(text: string): RunId {
   throw notAnId(text, { code: 'RUN_ID_INVALID', what: 'run' })
 }
 
+/** Each id once: a run that is named twice is changed once. */
+export function runIds(texts: readonly string[]): RunId[] {
+  return [...new Set(texts.map(runId))]
+}
+
 export function workflowId(text: string): WorkflowId {
   const id = asWorkflowId(digitsOf(text, 'workflows'))
   if (id !== undefined) return id

@@ -6,7 +6,7 @@ import { ExplainedError, isExplained } from '@q/schema'
 import { explainSilence, connectionLost, noServer, type ErrorExplanation } from './broken-connection.ts'
 import type { Origin } from './db.ts'
 import { serverOf, type ServerAddress } from './server-of.ts'
-import { sqlState } from './sql-state.ts'
+import { isAboutConnection, sqlState } from './sql-state.ts'
 
 export const oldestServer = 15
 
@@ -27,7 +27,9 @@ export async function explainDatabaseError(error: unknown, origin: Origin | unde
   if (isExplained(error) || !(error instanceof Error)) return error
   const server = serverOf(origin)
   const meaning =
-    byMessage(error, server) ?? byCode(codeOf(error), error, server) ?? (await explainSilence(error, server))
+    byMessage(error, server) ??
+    byCode(codeOf(error), error, server) ??
+    (isAnswer(error) ? undefined : await explainSilence(error, server))
   return meaning === undefined ? error : new ExplainedError({ ...meaning, cause: error })
 }
 
@@ -86,6 +88,11 @@ function codeOf(error: Error): string {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
   const code = sqlState(error) ?? sqlState(causeOf(error)) ?? memberOf(inner, 'code')
   return typeof code === 'string' ? code : ''
+}
+
+/** Whether the server answered the statement: its message may contain any word, but the connection is not broken. */
+function isAnswer(error: Error): boolean {
+  return !isAboutConnection(error) || !isAboutConnection(causeOf(error))
 }
 
 function causeOf(error: unknown): unknown {

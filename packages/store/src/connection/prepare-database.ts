@@ -40,10 +40,13 @@ export function pendingScript(url: string): Promise<string> {
 export async function requireSchema(url: string): Promise<SchemaState> {
   const state = await withDatabase(url, schemaState)
   if (state.pending.length === 0) return state
+  const isNew = state.applied.length === 0
   throw new ExplainedError({
     code: 'SCHEMA_BEHIND',
-    what: `The database at ${databaseAddress(url)} lacks ${state.pending.length} migration(s): ${state.pending.join(', ')}.`,
-    why: state.applied.length === 0 ? 'It has no schema q yet.' : 'It was made by an older release.',
+    what: isNew
+      ? `The database at ${databaseAddress(url)} has no schema q yet.`
+      : `The database at ${databaseAddress(url)} lacks ${state.pending.length === 1 ? 'migration' : 'migrations'} ${state.pending.join(', ')}.`,
+    why: isNew ? 'It was never migrated.' : 'An older release migrated it.',
     fix: 'Run: q migrate',
   })
 }

@@ -48,7 +48,10 @@ const settingNames = [
 export type ServerSetting = (typeof settingNames)[number]
 
 export async function inspectServer(db: Db): Promise<ServerFacts> {
-  const settings = sql.join(settingNames.map((name) => sql`${name}::text, current_setting(${name}::text)`))
+  // PostgreSQL 13 does not know idle_session_timeout: it must be able to say that it is too old.
+  const settings = sql.join(
+    settingNames.map((name) => sql`${name}::text, coalesce(current_setting(${name}::text, true), '0')`),
+  )
   const seesAll = sql`pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`
   const oldest = (age: RawBuilder<number>, limit: string) => sql`(
     SELECT jsonb_build_object('database', datname, 'age', ${age}, 'vacuumedAt', current_setting(${limit}::text)::float8)

@@ -58,6 +58,18 @@ test('a run shows why it waits, and how long it waited and ran', async () => {
   expect((await store.getTaskRun(id!))!.durationMs).toBeGreaterThanOrEqual(60_000)
 })
 
+test('the time that a run waited begins with the end of the attempt before', async () => {
+  const [id] = await enqueue('crashes', { onCrash: 'retry' })
+  const detail = async () => (await store.getTaskRun(id!))!
+  const shift = sql`UPDATE q.task_run SET created_at = created_at - interval '1 hour', run_at = run_at - interval '1 hour' WHERE id = ${id}`
+  await shift.execute(db)
+  const crashed = leaseOf(await claimOne('crashes', 'n1'))
+  await store.releaseTaskRuns([crashed], by)
+  expect((await detail()).waitMs).toBeLessThan(600_000)
+  await claimOne('crashes', 'n1')
+  expect((await detail()).waitMs).toBeLessThan(600_000)
+})
+
 test('ticks of runs have only state, progress, and the age of the last sign of life of held runs', async () => {
   const [held, ready] = await enqueue('ticking', { count: 2 })
   const claimed = await claimOne('ticking', 'n1')
